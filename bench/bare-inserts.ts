@@ -1,0 +1,64 @@
+// What SQLite alone can take: the three rows of an accepted message, with their indexes, in the
+// product's own tables and with its settings, without anything around them. Each group of
+// messages is one transaction, and so one fsync.
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import type Database from 'better-sqlite3';
+import { openForWriting } from '../src/store/sqlite/database-file.ts';
+import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import { monotonicMs } from './monotonic.ts';
+import { SAMPLE } from './sample-mail.ts';
+
+export interface InsertPlan {
+  folder: string;
+  /** Messages per transaction. */
+  group: number;
+  durationMs: number;
+}
+
+export async function measureInserts({ folder, group, durationMs }: InsertPlan): Promise<number> {
+  const file = path.join(folder, 'bare.db');
+  await (await openSqliteStore({ file })).close(); // makes the tables
+  const db = openForWriting(file);
+  const insert = messageInserter(db);
+  const startedAtMs = monotonicMs();
+  let inserted = 0;
+  while (monotonicMs() - startedAtMs < durationMs) {
+    db.exec('BEGIN IMMEDIATE');
+    for (let index = 0; index < group; index++) insert(inserted + index);
+    db.exec('COMMIT');
+    inserted += group;
+  }
+  const perSecond = (inserted * 1000) / (monotonicMs() - startedAtMs);
+  db.close();
+  return perSecond;
+}
+
+function messageInserter(db: Database.Database): (number: number) => void {
+  const content = db.prepare('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)');
+  const submission = db.prepare(
+    `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
+       from_name, subject, rejected, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '[]', ?)`,
+  );
+  const message = db.prepare(
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
+       expires_at, ambiguous, parked, created_at) VALUES (?, ?, ?, 1, ?, ?, 'queued', 0, ?, ?, 0, 0, ?)`,
+  );
+  const tenant = orderedId();
+  const { subject, html, text } = SAMPLE;
+  return (number) => {
+    const now = Date.now();
+    const [submissionId, messageId] = [orderedId(), orderedId()];
+    const { lastInsertRowid } = content.run(subject, html, text, '[]');
+    const sender = ['orders@sender.test', 'Example Shop'];
+    submission.run(submissionId, tenant, tenant, tenant, lastInsertRowid, `bench-${number}`, ...sender, subject, now);
+    message.run(messageId, tenant, submissionId, `customer-${number}@in1.test`, 'Customer', now, now + 1, now);
+  };
+}
+
+/** Ids grow with time, as the product's do: random ones would scatter the writes. */
+function orderedId(): Buffer {
+  const id = randomBytes(16);
+  id.writeUIntBE(Date.now(), 0, 6);
+  return id;
+}

@@ -1,0 +1,68 @@
+// What `npm run bench -- …` can be told.
+import os from 'node:os';
+import { parseArgs } from 'node:util';
+import type { SinkKind } from './sinks.ts';
+
+export interface BenchOptions {
+  /** Measured time of the end-to-end row; the accept rows take half of it. */
+  seconds: number;
+  /** HTTP connections of the load generator. */
+  connections: number;
+  /** Messages on their way at once in the end-to-end row. */
+  inFlight: number;
+  /** Recipients' domains, each with its own MX host. */
+  domains: number;
+  sink: SinkKind;
+  /** Where the databases of the run are made: the disk that is measured. */
+  dir: string;
+  /** Names of sections; empty: all. */
+  only: string[];
+  profile: boolean;
+  save: boolean;
+}
+
+export const USAGE = `npm run bench -- [options]
+  --seconds N      measured time of the end-to-end row (20)
+  --connections N  HTTP connections of the load generator (50)
+  --in-flight N    messages on their way at once in the end-to-end row (200)
+  --domains N      recipients' domains, each with an MX host of its own (4)
+  --sink KIND      own, or smtp-sink: Debian's, which knows no arrival times (own)
+  --dir FOLDER     where the databases are made: the disk that is measured (the system's temporary folder)
+  --only A,B       limits, accept, idle, end-to-end (all)
+  --profile        profiles the daemon's threads and prints where their time goes; slows it down
+  --save           writes the table to bench/results/`;
+
+/** Null when help is asked for; throws with a sentence for people. */
+export function readOptions(argv: string[]): BenchOptions | null {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      seconds: { type: 'string', default: '20' },
+      connections: { type: 'string', default: '50' },
+      'in-flight': { type: 'string', default: '200' },
+      domains: { type: 'string', default: '4' },
+      sink: { type: 'string', default: 'own' },
+      dir: { type: 'string', default: os.tmpdir() },
+      only: { type: 'string', default: '' },
+      profile: { type: 'boolean', default: false },
+      save: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { sink, dir, only, profile, save } = values;
+  if (values.help) return null;
+  if (sink !== 'own' && sink !== 'smtp-sink') throw new Error(`--sink: own or smtp-sink, not ${sink}`);
+  return {
+    seconds: wholeNumber('seconds', values.seconds),
+    connections: wholeNumber('connections', values.connections),
+    inFlight: wholeNumber('in-flight', values['in-flight']),
+    domains: wholeNumber('domains', values.domains),
+    ...{ sink, dir, profile, save },
+    only: only.split(',').filter((name) => name !== ''),
+  };
+}
+
+function wholeNumber(name: string, text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Error(`--${name}: a whole number from 1 on, not ${text}`);
+  return Number(text);
+}

@@ -1,0 +1,154 @@
+// The daemon that is measured: `postrider serve` in a process of its own, with its data in a fresh
+// folder, its defaults wherever they do not concern addresses, and a tenant with a verified domain.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { startDnsServer, type TestDnsServer } from '../test/support/dns-server.ts';
+
+export interface Postrider {
+  pid: number;
+  httpPort: number;
+  token: string;
+  /** Where mail of the tenant comes from. */
+  from: string;
+  /** Recipients' domains, each with an MX host, and so with a limit of connections, of its own. */
+  domains: string[];
+  stop(): Promise<void>;
+}
+
+export interface PostriderOptions {
+  /** Its configuration, data and log go here. */
+  folder: string;
+  /** Where all mail goes. */
+  smtpPort: number;
+  domainCount: number;
+  /** Gets a .cpuprofile per thread when the daemon ends. */
+  profileFolder: string | null;
+}
+
+const MAIN = new URL('../src/main.ts', import.meta.url).pathname;
+const SENDER_DOMAIN = 'sender.test';
+const READY_WITHIN_MS = 20_000;
+const LOOK_EVERY_MS = 20;
+
+export async function startPostrider(options: PostriderOptions): Promise<Postrider> {
+  const { folder, smtpPort, domainCount } = options;
+  const dns = await startDnsServer();
+  const domains = Array.from({ length: domainCount }, (_, index) => `in${index + 1}.test`);
+  for (const domain of domains) {
+    dns.set(domain, 'MX', [{ exchange: `mx.${domain}`, preference: 10 }]);
+    dns.set(`mx.${domain}`, 'A', ['127.0.0.1']);
+  }
+  fs.mkdirSync(folder, { recursive: true });
+  const configFile = path.join(folder, 'postrider.toml');
+  fs.writeFileSync(configFile, configuration(dns, smtpPort));
+  const daemon = serve(configFile, options);
+  const stop = async (signal: NodeJS.Signals) => {
+    daemon.child.kill(signal);
+    await daemon.exited;
+    await dns.close();
+  };
+  try {
+    const httpPort = await readPort(daemon);
+    const token = await makeTenant(configFile);
+    await verifyDomain({ dns, httpPort, token });
+    const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
+    return { pid: daemon.child.pid!, httpPort, token, from, domains, stop: () => stop('SIGTERM') };
+  } catch (error) {
+    await stop('SIGKILL');
+    throw error;
+  }
+}
+
+function configuration(dns: TestDnsServer, smtpPort: number): string {
+  return `
+[http]
+port = 0
+[smtp]
+host = "127.0.0.1"
+port = 0
+[data]
+dir = "data"
+[service]
+base_url = "https://mail.postrider.test"
+[dns]
+servers = ["${dns.endpoint}"]
+authority_port = ${dns.port}
+allow_private = true
+[delivery]
+port = ${smtpPort}
+allow_private = true
+[stop]
+grace = "5s"
+`;
+}
+
+interface Daemon {
+  child: ChildProcess;
+  exited: Promise<unknown>;
+  logFile: string;
+}
+
+/** Its log goes to a file, as under a service manager it would go to another process. */
+function serve(configFile: string, { folder, profileFolder }: PostriderOptions): Daemon {
+  const logFile = path.join(folder, 'postrider.log');
+  const log = fs.openSync(logFile, 'w');
+  const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+  const child = spawn(process.execPath, [...profiling, MAIN, 'serve', '--config', configFile], {
+    stdio: ['ignore', log, 'inherit'],
+    env: { PATH: process.env.PATH },
+  });
+  fs.closeSync(log);
+  return { child, exited: once(child, 'exit'), logFile };
+}
+
+async function readPort({ child, logFile }: Daemon): Promise<number> {
+  for (const deadline = Date.now() + READY_WITHIN_MS; Date.now() < deadline; await pause(LOOK_EVERY_MS)) {
+    const ready = /^.*"msg":"ready".*$/m.exec(fs.readFileSync(logFile, 'utf8'))?.[0];
+    if (ready !== undefined) return (JSON.parse(ready) as { http_port: number }).http_port;
+    if (child.exitCode !== null) break;
+  }
+  throw new Error(`the daemon did not start: ${fs.readFileSync(logFile, 'utf8').slice(-2000)}`);
+}
+
+/** An active tenant without a cap on its calls, and a key that may do what a run needs. */
+async function makeTenant(configFile: string): Promise<string> {
+  const run = promisify(execFile);
+  const command = async (...args: string[]) => {
+    const { stdout } = await run(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
+      env: { PATH: process.env.PATH },
+    });
+    return JSON.parse(stdout) as Record<string, string>;
+  };
+  const { id: tenant } = await command('tenant', 'create', '--name', 'Bench', '--status', 'active');
+  await command('tenant', 'set', tenant!, '--tier', 'uncapped');
+  const scopes = ['--scopes', 'emails:send,domains:write'];
+  const { key } = await command('key', 'create', '--tenant', tenant!, '--name', 'bench', ...scopes);
+  return key!;
+}
+
+interface DomainRecord {
+  id: string;
+  records: { name: string; value: string }[];
+}
+
+async function verifyDomain(sender: { dns: TestDnsServer; httpPort: number; token: string }): Promise<void> {
+  const { dns, httpPort, token } = sender;
+  const call = async (path: string, body?: object) => {
+    const reply = await fetch(`http://127.0.0.1:${httpPort}${path}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const answer = await reply.json();
+    if (!reply.ok) throw new Error(`POST ${path} was answered ${reply.status}: ${JSON.stringify(answer)}`);
+    return answer as DomainRecord;
+  };
+  dns.addZone(SENDER_DOMAIN);
+  const domain = await call('/domains', { domain: SENDER_DOMAIN });
+  for (const { name, value } of domain.records) dns.set(name, 'TXT', [value]);
+  await call(`/domains/${domain.id}/verify`);
+}

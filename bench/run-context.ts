@@ -1,0 +1,23 @@
+// What the sections of a run share: options, a folder, and the machine's limits once they are known.
+import type { BenchOptions } from './options.ts';
+import type { Spread } from './spread.ts';
+import type { Row } from './table.ts';
+
+export interface Limits {
+  /** RSA-2048, one core. */
+  signaturesPerS: number;
+  fsync: Spread;
+  insertsPerS: number;
+}
+
+export interface RunContext {
+  options: BenchOptions;
+  /** On the disk that is measured; removed after the run. */
+  folder: string;
+  /** Null until their section has run, and when it is left out. */
+  limits: Limits | null;
+  /** Profiles of the daemon that a section starts, or null. */
+  profileFolder(section: string): string | null;
+}
+
+export type Section = (run: RunContext) => Promise<Row[]>;

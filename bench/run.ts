@@ -1,0 +1,86 @@
+// `npm run bench`: runs the sections one after the other and prints one table, in which each figure
+// stands beside what the same machine could do at most, measured in the same run.
+import fs from 'node:fs';
+import path from 'node:path';
+import { describeMachine, shortName } from './machine.ts';
+import { type BenchOptions, readOptions, USAGE } from './options.ts';
+import { describeProfiles } from './profile.ts';
+import type { RunContext, Section } from './run-context.ts';
+import { measureAccept } from './sections/accept.ts';
+import { measureEndToEnd } from './sections/end-to-end.ts';
+import { measureIdle } from './sections/idle.ts';
+import { measureLimits } from './sections/limits.ts';
+import { machineLines, markdownResult, plainTable, type Row } from './table.ts';
+
+/** In this order: the limits come first, because the others quote them. */
+const SECTIONS: Record<string, Section> = {
+  limits: measureLimits,
+  accept: measureAccept,
+  idle: measureIdle,
+  'end-to-end': measureEndToEnd,
+};
+
+const RESULTS = path.join(import.meta.dirname, 'results');
+
+async function run(options: BenchOptions, names: string[]): Promise<void> {
+  const machine = describeMachine(options.dir);
+  say([...machineLines(machine), ...(machine.fileSystem === 'tmpfs' ? [NO_DISK] : []), ''].join('\n'));
+
+  const folder = fs.mkdtempSync(path.join(options.dir, 'postrider-bench-'));
+  const profiles: string[] = [];
+  const context: RunContext = {
+    ...{ options, folder, limits: null },
+    profileFolder(section) {
+      if (!options.profile) return null;
+      const profileFolder = path.join(folder, 'profiles', section);
+      fs.mkdirSync(profileFolder, { recursive: true });
+      profiles.push(section);
+      return profileFolder;
+    },
+  };
+  try {
+    const rows: Row[] = [];
+    for (const name of names) {
+      process.stderr.write(`… ${name}\n`);
+      rows.push(...(await SECTIONS[name]!(context)));
+    }
+    say(plainTable(rows));
+    for (const section of profiles) say(`\n${section}\n\n${describeProfiles(path.join(folder, 'profiles', section))}`);
+    if (options.save) {
+      const file = path.join(RESULTS, `${machine.date}-${shortName(machine)}.md`);
+      fs.writeFileSync(file, markdownResult(machine, commandLine(), rows));
+      say(`\nsaved: ${path.relative(process.cwd(), file)}`);
+    }
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const NO_DISK = 'NOTE: this is memory, not a disk: fsync costs nothing here, so no figure that waits for it is honest.';
+
+function chosenSections({ only }: BenchOptions): string[] {
+  const names = Object.keys(SECTIONS);
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`--only: there is no ${unknown}, but ${names.join(', ')}`);
+  return names.filter((name) => only.length === 0 || only.includes(name));
+}
+
+function commandLine(): string {
+  const args = process.argv.slice(2).filter((argument) => argument !== '--save');
+  return ['npm run bench', ...(args.length > 0 ? ['--', ...args] : [])].join(' ');
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+let chosen: { options: BenchOptions; names: string[] } | null = null;
+try {
+  const options = readOptions(process.argv.slice(2));
+  if (options === null) say(USAGE);
+  else chosen = { options, names: chosenSections(options) };
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : error}\n\n${USAGE}\n`);
+  process.exitCode = 2;
+}
+if (chosen !== null) await run(chosen.options, chosen.names);

@@ -1,0 +1,73 @@
+// `npm test`: runs the test files with tap and ends with `N passed, N failed`.
+// Arguments (files or folders) choose a subset. Where CI=true a skipped test is a failure:
+// there everything that a test needs is installed, so a skip hides something.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { TestReport } from './test-report.ts';
+
+const ROOT = path.join(import.meta.dirname, '..');
+const BIN = path.join(ROOT, 'node_modules/.bin');
+const TAP = path.join(BIN, 'tap');
+const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
+
+/** The pinned Node first, for tap and for what tests start. */
+const env = { ...process.env, PATH: `${BIN}${path.delimiter}${process.env.PATH ?? ''}` };
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(selection: string[]): Promise<number> {
+  const files = findTests(selection);
+  if (typeof files === 'string') {
+    process.stderr.write(`run-tests: ${files}\n`);
+    return 2;
+  }
+  if (!(await buildRunner())) {
+    process.stderr.write('run-tests: tap could not be built\n');
+    return 1;
+  }
+  const report = new TestReport((line) => process.stdout.write(`${line}\n`));
+  await runTap(files, report);
+  const { failed, skipped } = report.counts;
+  const skipsForbidden = process.env.CI === 'true' && skipped > 0;
+  if (skipsForbidden) console.log('A skipped test is a failure where CI=true.');
+  console.log(report.summary());
+  return failed > 0 || skipsForbidden ? 1 : 0;
+}
+
+/** The chosen test files, or what is wrong with the choice. */
+function findTests(selection: string[]): string[] | string {
+  const files = new Set<string>();
+  for (const name of selection.length > 0 ? selection : ['test']) {
+    const absolute = path.resolve(name);
+    if (!existsSync(absolute)) return `${name}: no such file or folder`;
+    const found = statSync(absolute).isDirectory() ? globSync('**/*.test.ts', { cwd: absolute }) : [''];
+    for (const file of found) files.add(path.relative(ROOT, path.join(absolute, file)));
+  }
+  return files.size > 0 ? [...files].sort() : `no test files in ${selection.join(', ')}`;
+}
+
+/**
+ * tap puts its plugins together once per installation. Before that it loads its TypeScript
+ * plugin, which knows no TypeScript 7 and is not needed: Node strips the types.
+ */
+async function buildRunner(): Promise<boolean> {
+  if (existsSync(TAP_CLASS) && !readFileSync(TAP_CLASS, 'utf8').includes('"@tapjs/typescript"')) return true;
+  process.stderr.write('run-tests: preparing the test runner (once)\n');
+  const child = spawn(process.execPath, [TAP, 'build'], { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
+  const [code] = await once(child, 'close');
+  return code === 0;
+}
+
+async function runTap(files: string[], report: TestReport): Promise<void> {
+  const args = [TAP, '--reporter=jsonstream', ...files];
+  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const closed = once(child, 'close');
+  for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+    report.read(line);
+  }
+  const [code, signal] = await closed;
+  if (code !== 0 && report.counts.failed === 0) report.fail(`tap ended with ${signal ?? `exit code ${code}`}`);
+}

@@ -1,0 +1,135 @@
+// Turns the event stream of the test runner (tap's jsonstream reporter) into a short report:
+// a line for each file, every failure in full, every skip with its reason, and the counts.
+// A file without a single assertion is a failure: it would pass whatever it is meant to show.
+
+/** What a test point says; tap gives more. */
+interface Point {
+  name: string;
+  fullname?: string;
+  ok?: boolean;
+  /** The reason, or true when none was given. */
+  skip?: string | boolean;
+  todo?: string | boolean;
+  diag?: Record<string, unknown>;
+}
+
+interface Ending extends Point {
+  level: number;
+  /** Milliseconds. */
+  time?: number;
+}
+
+export interface Counts {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** Where the runner's notes on a failure are of use to a person, in this order. */
+const TOLD_FIRST = ['diff', 'found', 'wanted', 'source', 'stack'];
+const NEVER_TOLD = new Set([
+  'at',
+  'compare',
+  'args',
+  'command',
+  'cwd',
+  'stdio',
+  'externalID',
+  'jobId',
+  'file',
+  'level',
+]);
+
+export class TestReport {
+  readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+  readonly #print: (line: string) => void;
+  #file: Counts = { passed: 0, failed: 0, skipped: 0 };
+  #notes: string[] = [];
+
+  constructor(print: (line: string) => void) {
+    this.#print = print;
+  }
+
+  /** One line of the stream; what is none of its events is shown as it is. */
+  read(line: string): void {
+    const event = parseEvent(line);
+    if (event === null) {
+      if (line.trim() !== '') this.#print(line);
+      return;
+    }
+    const [type, point] = event;
+    if (type === 'pass') this.#file.passed++;
+    else if (type === 'fail') this.#fail(point);
+    else if (type === 'skip' || type === 'todo') this.#skip(point, point[type]);
+    else if (type === 'end' && (point as Ending).level === 1) this.#endFile(point as Ending);
+  }
+
+  /** A failure outside of all test files, such as the death of the runner. */
+  fail(reason: string): void {
+    this.counts.failed++;
+    this.#print(`FAIL  ${reason}`);
+  }
+
+  summary(): string {
+    const { passed, failed, skipped } = this.counts;
+    return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+  }
+
+  #fail(point: Point): void {
+    this.#file.failed++;
+    this.#notes.push(`  not ok: ${point.fullname ?? point.name}`, ...describeDiagnostics(point.diag ?? {}));
+  }
+
+  #skip(point: Point, reason: string | boolean | undefined): void {
+    this.#file.skipped++;
+    const why = typeof reason === 'string' ? reason : 'no reason given';
+    this.#notes.push(`  skipped: ${point.fullname ?? point.name}: ${why}`);
+  }
+
+  #endFile(file: Ending): void {
+    const isEmpty = file.skip === 'no tests found' || (file.ok && sum(this.#file) === 0 && !file.skip);
+    if (isEmpty) this.#fail({ name: `${file.name} has no tests` });
+    else if (file.skip) this.#skip(file, file.skip);
+    // A crash, an exit code or a time limit: nothing inside the file tells of it.
+    else if (!file.ok && this.#file.failed === 0) this.#fail(file);
+
+    const { passed, failed, skipped } = this.#file;
+    const counts = [`${passed} passed`, failed ? `${failed} failed` : '', skipped ? `${skipped} skipped` : ''];
+    const seconds = ((file.time ?? 0) / 1000).toFixed(1);
+    this.#print(`${failed ? 'FAIL' : 'ok  '}  ${file.name}  ${counts.filter(Boolean).join(', ')}  ${seconds} s`);
+    for (const note of this.#notes) this.#print(note);
+    for (const key of ['passed', 'failed', 'skipped'] as const) this.counts[key] += this.#file[key];
+    this.#file = { passed: 0, failed: 0, skipped: 0 };
+    this.#notes = [];
+  }
+}
+
+function parseEvent(line: string): [string, Point] | null {
+  if (!line.startsWith('["')) return null;
+  try {
+    const [type, point] = JSON.parse(line);
+    return typeof point === 'object' && point !== null ? [type, point] : ['', { name: '' }];
+  } catch {
+    return null;
+  }
+}
+
+function describeDiagnostics(diag: Record<string, unknown>): string[] {
+  const lines: string[] = [];
+  const at = diag.at as { fileName?: string; lineNumber?: number } | undefined;
+  if (at?.fileName) lines.push(`    at ${at.fileName}:${at.lineNumber}`);
+  const rest = Object.keys(diag).filter((name) => !TOLD_FIRST.includes(name));
+  for (const name of [...TOLD_FIRST, ...rest]) {
+    const value = diag[name];
+    if (value === undefined || value === null || NEVER_TOLD.has(name)) continue;
+    const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+    const block = text.trimEnd().split('\n');
+    if (block.length === 1) lines.push(`    ${name}: ${block[0]}`);
+    else lines.push(`    ${name}:`, ...block.map((line) => `      ${line}`));
+  }
+  return lines;
+}
+
+function sum(counts: Counts): number {
+  return counts.passed + counts.failed + counts.skipped;
+}

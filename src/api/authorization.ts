@@ -1,0 +1,40 @@
+// Who calls: the bearer token of the Authorization header (RFC 6750 section 2.1), and the key
+// and tenant behind it.
+import { type Refusal, refuse } from '../base/refusals.ts';
+import type { ApiKey, Scope, Tenant, TenantStatus } from '../store/tenants.ts';
+import { type KeyLookups, verifyApiKey } from '../tenants/api-keys.ts';
+
+export interface Caller {
+  key: ApiKey;
+  tenant: Tenant;
+}
+
+// The scheme is compared without case (RFC 9110 section 11.1). Whatever stands behind it is a
+// token: whether it is one of ours is for the next check to say.
+const BEARER = /^bearer[ \t]+(\S.*)$/i;
+
+export function readBearerToken(authorization: string | undefined): string | Refusal {
+  const token = BEARER.exec(authorization?.trim() ?? '')?.[1];
+  if (token !== undefined) return token;
+  return refuse('missing_or_malformed_authorization', 'Send the header "Authorization: Bearer <API key>".');
+}
+
+export async function findCaller(token: string, store: KeyLookups): Promise<Caller | Refusal> {
+  const caller = await verifyApiKey(token, store);
+  return caller ?? refuse('invalid_api_key', 'The API key is unknown or revoked; create a new one.');
+}
+
+const NOT_ACTIVE: Record<Exclude<TenantStatus, 'active'>, string> = {
+  pending_verification: 'The account waits for its mail address to be confirmed; follow the link in our mail.',
+  in_review: 'The account is in review; it can be used when the operator has activated it.',
+  suspended: 'The account is suspended; ask the operator.',
+};
+
+export function refuseInactive({ status }: Tenant): Refusal | null {
+  return status === 'active' ? null : refuse('tenant_not_active', NOT_ACTIVE[status]);
+}
+
+export function refuseScope(key: ApiKey, scope: Scope | null): Refusal | null {
+  if (scope === null || key.scopes.includes(scope)) return null;
+  return refuse('scope_required', `This call needs a key with the scope ${scope}.`);
+}

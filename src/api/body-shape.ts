@@ -1,0 +1,114 @@
+// The shape of a request body, as a JSON schema (2020-12) tells it, with sentences that a
+// person can act on in place of the validator's own.
+import fs from 'node:fs';
+import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { type Refusal, refuse } from '../base/refusals.ts';
+import { nearest } from '../base/suggest.ts';
+import type { JsonObject } from './json-body.ts';
+
+/** The object, free of nulls, or why it is refused. */
+export type BodyShape<Body> = (given: JsonObject) => Body | Refusal;
+
+interface ObjectSchema {
+  properties: Record<string, unknown>;
+}
+
+/** `name` is a file in schema/api without its ending. Reads it at once; call at the start. */
+export function loadBodyShape<Body extends object>(name: string): BodyShape<Body> {
+  const file = new URL(`../../schema/api/${name}.json`, import.meta.url);
+  return createBodyShape(JSON.parse(fs.readFileSync(file, 'utf8')) as ObjectSchema);
+}
+
+export function createBodyShape<Body extends object>(schema: ObjectSchema): BodyShape<Body> {
+  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true, verbose: true });
+  const validate = ajv.compile<Body>(schema);
+  const known = Object.keys(schema.properties);
+
+  return (given) => {
+    for (const name in given) {
+      // Asked name by name, so that a million unknown fields cost no more than one.
+      if (!Object.hasOwn(schema.properties, name) && given[name] !== null) return invalid(unknownField(name, known));
+    }
+    const body = withoutNulls(given, known);
+    if (validate(body)) return body;
+    const [error] = validate.errors ?? [];
+    // The validator would otherwise hold on to the body until its next use.
+    validate.errors = null;
+    return invalid(error ? sentence(error) : 'The body is not as it should be.');
+  };
+}
+
+function withoutNulls(given: JsonObject, known: string[]): Record<string, unknown> {
+  const present = known.filter((name) => Object.hasOwn(given, name) && given[name] !== null);
+  return Object.fromEntries(present.map((name) => [name, given[name]]));
+}
+
+const MAX_SHOWN_CHARS = 60;
+
+function unknownField(name: string, known: string[]): string {
+  const suggestion = name.length > MAX_SHOWN_CHARS ? null : nearest(name, known);
+  const advice = suggestion === null ? `the fields are ${known.join(', ')}.` : `did you mean ${suggestion}?`;
+  return `${shown(name)}: unknown field; ${advice}`;
+}
+
+function sentence(error: ErrorObject): string {
+  const field = fieldName(error.instancePath);
+  if (error.keyword === 'required') {
+    const missing = String(error.params.missingProperty);
+    return `${field === '' ? missing : `${field}.${missing}`}: this field is required.`;
+  }
+  return `${field}: ${problem(error)}.`;
+}
+
+function problem({ keyword, params, data, message }: ErrorObject): string {
+  const limit = Number(params.limit);
+  switch (keyword) {
+    case 'type':
+      return `must be ${typesInWords(params.type)}, not ${kindInWords(data)}`;
+    case 'minLength':
+      return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`;
+    case 'maxLength':
+      return `must have at most ${limit} characters, not ${[...String(data)].length}`;
+    case 'minItems':
+      return limit === 1 ? 'must have at least one entry' : `must have at least ${limit} entries`;
+    case 'maxItems':
+      return `must have at most ${limit} entries, not ${(data as unknown[]).length}`;
+    default:
+      return message ?? 'is not as it should be';
+  }
+}
+
+function typesInWords(types: string | string[]): string {
+  return [types]
+    .flat()
+    .filter((type) => type !== 'null')
+    .map(withArticle)
+    .join(' or ');
+}
+
+function kindInWords(value: unknown): string {
+  if (value === null) return 'null';
+  return withArticle(Array.isArray(value) ? 'array' : typeof value);
+}
+
+function withArticle(noun: string): string {
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+}
+
+/** `/to/3` is `to[3]`, `/headers/X-Tag` is `headers.X-Tag` (RFC 6901 read backwards). */
+function fieldName(pointer: string): string {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part, at) => (at > 0 && /^\d+$/.test(part) ? `[${part}]` : `${at > 0 ? '.' : ''}${shown(part)}`))
+    .join('');
+}
+
+function shown(name: string): string {
+  return name.length > MAX_SHOWN_CHARS ? `${name.slice(0, MAX_SHOWN_CHARS)}…` : name;
+}
+
+function invalid(message: string): Refusal {
+  return refuse('validation_failed', message);
+}

@@ -1,0 +1,74 @@
+// The HTTP API as routes for the kernel: which endpoints there are, and the answers to paths
+// and methods that there are not. Translation only; what is decided is decided by the services.
+import { isRefusal, refuse } from '../base/refusals.ts';
+import type { Domains } from '../domains/domains.ts';
+import type { HttpHandler, HttpReply, HttpRequest } from '../http/http.ts';
+import type { Route } from '../http/router.ts';
+import type { Store } from '../store/store.ts';
+import type { Submission } from '../submission/submit.ts';
+import type { Templates } from '../templates/templates.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
+import { domainEndpoints } from './domain-endpoints.ts';
+import { emailEndpoints } from './email-endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
+import { eventEndpoints } from './event-endpoints.ts';
+import { readBytes } from './json-body.ts';
+import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { templateEndpoints } from './template-endpoints.ts';
+import { webhookEndpoints } from './webhook-endpoints.ts';
+
+export interface ApiServices extends PipelineOptions {
+  store: Pick<Store, 'secretHashOf' | 'findApiKey' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
+  submission: Submission;
+  domains: Domains;
+  templates: Templates;
+  webhooks: Webhooks;
+}
+
+/** Fits the router's options. */
+export interface Api {
+  routes: Route[];
+  notFound: HttpHandler;
+  methodNotAllowed(request: HttpRequest, allow: string): Promise<HttpReply>;
+}
+
+export function createApi(services: ApiServices): Api {
+  const pipeline = new Pipeline(services);
+  const endpoints: Endpoint[] = [
+    ...emailEndpoints(services),
+    ...domainEndpoints(services.domains),
+    ...templateEndpoints(services.templates),
+    ...webhookEndpoints(services.webhooks),
+    ...eventEndpoints(services.store),
+  ];
+  const health: Route = {
+    method: 'GET',
+    pattern: '/healthz',
+    handler: (request) => pipeline.answered(request, (headers) => healthReply(request, headers, services.store)),
+  };
+  return {
+    routes: [...endpoints.map((endpoint) => pipeline.route(endpoint)), health],
+    notFound: (request) =>
+      pipeline.answered(request, (headers) =>
+        refusalReply(refuse('not_found', 'There is nothing at this path; see the API description.'), headers),
+      ),
+    methodNotAllowed: (request, allow) =>
+      pipeline.answered(request, (headers) =>
+        refusalReply(refuse('method_not_allowed', `This path only takes ${allow}.`), headers),
+      ),
+  };
+}
+
+/** Without a key: it is for whoever watches the process. */
+async function healthReply(
+  request: HttpRequest,
+  headers: ReplyHeaders,
+  store: Pick<Store, 'ping'>,
+): Promise<HttpReply> {
+  const body = await readBytes(request);
+  if (isRefusal(body)) return refusalReply(body, headers);
+  return (await store.ping())
+    ? toReply({ status: 200, body: { status: 'ok' } }, headers)
+    : toReply({ status: 503, body: { status: 'db_unreachable' } }, headers);
+}

@@ -1,0 +1,49 @@
+// POST /emails and GET /emails/{message id}.
+import { toTimestamp } from '../base/clock.ts';
+import { isRefusal, refuse } from '../base/refusals.ts';
+import { eventBody } from '../events/event-body.ts';
+import type { Store } from '../store/store.ts';
+import type { SendBody } from '../submission/send-request.ts';
+import type { Submission } from '../submission/submit.ts';
+import { ok } from './answer.ts';
+import { loadBodyShape } from './body-shape.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+
+export interface EmailServices {
+  submission: Submission;
+  store: Pick<Store, 'findMessage' | 'eventsOfMessage'>;
+}
+
+export function emailEndpoints({ submission, store }: EmailServices): Endpoint[] {
+  const shape = loadBodyShape<SendBody>('send-email');
+
+  async function send({ key, idempotencyKey, read }: Call) {
+    const answer = await submission.submit(key, idempotencyKey, () => read(shape));
+    if (isRefusal(answer)) return answer;
+    const { id, messageIds, rejected } = answer.receipt;
+    return { status: 202, body: { id, message_ids: messageIds, rejected, replayed: answer.replayed } };
+  }
+
+  async function show({ tenant, id }: Call) {
+    const message = await store.findMessage(tenant.id, id);
+    if (!message) {
+      return refuse('email_not_found', 'There is no such message among yours; use an id out of message_ids.');
+    }
+    const events = await store.eventsOfMessage(tenant.id, id);
+    return ok({
+      id: message.id,
+      submission_id: message.submissionId,
+      state: message.state,
+      from: message.from,
+      to: message.recipient,
+      subject: message.subject,
+      created_at: toTimestamp(message.createdAt),
+      events: events.map(eventBody),
+    });
+  }
+
+  return [
+    { method: 'POST', pattern: '/emails', scope: 'emails:send', body: 'json', idempotent: true, answer: send },
+    { method: 'GET', pattern: '/emails/:id', scope: null, body: 'none', answer: show },
+  ];
+}

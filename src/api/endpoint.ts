@@ -1,0 +1,29 @@
+// What an endpoint of the API is: data that the pipeline reads, and one function that answers.
+// A new group of endpoints is one more file that returns a list of these.
+import type { Refusal } from '../base/refusals.ts';
+import type { Scope } from '../store/tenants.ts';
+import type { Answer } from './answer.ts';
+import type { Caller } from './authorization.ts';
+import type { BodyShape } from './body-shape.ts';
+
+export interface Endpoint {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** `:id` stands for a UUID. */
+  pattern: string;
+  /** Null: any valid key. */
+  scope: Scope | null;
+  body: 'json' | 'none';
+  /** Whether the Idempotency-Key header means something here. */
+  idempotent?: true;
+  answer(call: Call): Promise<Answer | Refusal>;
+}
+
+/** A call that has passed every check up to its body. */
+export interface Call extends Caller {
+  /** From the path, in lower case; empty when the pattern has none. */
+  id: string;
+  readonly query: URLSearchParams;
+  idempotencyKey: string | null;
+  /** Parses the body: only when asked, because a replay must not look at it. */
+  read<Body>(shape: BodyShape<Body>): Body | Refusal;
+}

@@ -1,0 +1,144 @@
+// Every authenticated call goes through here; `admit` reads as the order of checks that the
+// contract lays down. Routing (404, 405) comes before, what an endpoint itself knows after.
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { type IdSource, isUuid } from '../base/ids.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import type { HttpReply, HttpRequest } from '../http/http.ts';
+import type { PathParams, Route } from '../http/router.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Tier } from '../store/tenants.ts';
+import type { KeyLookups } from '../tenants/api-keys.ts';
+import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
+import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
+import type { Call, Endpoint } from './endpoint.ts';
+import { parseJsonObject, readBytes, refuseMediaType } from './json-body.ts';
+import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
+
+export interface PipelineOptions {
+  store: KeyLookups;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  /** Null: no cap. */
+  requestsPerMinute(tier: Tier): number | null;
+}
+
+/** The headers that an answer has collected on its way. */
+type Collected = Record<string, string>;
+
+export class Pipeline {
+  readonly #options: PipelineOptions;
+  readonly #rates: RateLimiter;
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#rates = new RateLimiter(options.clock);
+  }
+
+  route(endpoint: Endpoint): Route {
+    const { method, pattern } = endpoint;
+    const handler = (request: HttpRequest, params: PathParams) =>
+      this.answered(request, async (headers) => {
+        const call = await this.#admit(endpoint, { request, params, headers });
+        const answer = isRefusal(call) ? call : await endpoint.answer(call);
+        return isRefusal(answer) ? refusalReply(answer, headers) : toReply(answer, headers);
+      });
+    return { method, pattern, handler };
+  }
+
+  /** Gives an answer its X-Request-Id; what is thrown becomes a 500 that tells only the log why. */
+  async answered(
+    request: HttpRequest,
+    work: (headers: Collected) => HttpReply | Promise<HttpReply>,
+  ): Promise<HttpReply> {
+    const requestId = this.#options.ids.next();
+    const headers: Collected = { 'X-Request-Id': requestId };
+    const { log } = this.#options;
+    const { method, path, clientAddress: client } = request;
+    const about = { request_id: requestId, method, path, client };
+    try {
+      const reply = await work(headers);
+      log.debug({ ...about, status: reply.status }, 'API call answered');
+      return reply;
+    } catch (error) {
+      log.error({ ...about, error, reason: describeError(error) }, 'API call failed');
+      const message = 'Unexpected failure on our side; repeat the call after a pause.';
+      return refusalReply(refuse('internal_error', message), headers);
+    }
+  }
+
+  async #admit(
+    endpoint: Endpoint,
+    { request, params, headers }: { request: HttpRequest; params: PathParams; headers: Collected },
+  ): Promise<Call | Refusal> {
+    const token = readBearerToken(request.header('authorization'));
+    if (isRefusal(token)) return token;
+    const caller = await findCaller(token, this.#options.store);
+    if (isRefusal(caller)) return caller;
+    const { key, tenant } = caller;
+    const early = refuseInactive(tenant) ?? this.#refuseRate(caller, headers) ?? refuseScope(key, endpoint.scope);
+    if (early) return early;
+    const idempotencyKey = endpoint.idempotent ? readIdempotencyKey(request.header('idempotency-key')) : null;
+    if (isRefusal(idempotencyKey)) return idempotencyKey;
+    const id = readPathId(params);
+    if (isRefusal(id)) return id;
+    const wrongType = endpoint.body === 'json' ? refuseMediaType(request.header('content-type')) : null;
+    if (wrongType) return wrongType;
+    // The limit of size holds for calls without a use for a body, too.
+    const bytes = await readBytes(request);
+    if (isRefusal(bytes)) return bytes;
+    return {
+      ...{ key, tenant, id, idempotencyKey },
+      get query() {
+        return request.query;
+      },
+      read(shape) {
+        const json = parseJsonObject(bytes);
+        return 'refusal' in json ? json.refusal : shape(json.object);
+      },
+    };
+  }
+
+  #refuseRate({ key, tenant }: Caller, headers: Collected): Refusal | null {
+    const verdict = this.#rates.take(key.id, this.#options.requestsPerMinute(tenant.tier));
+    Object.assign(headers, rateHeaders(verdict));
+    if (verdict.allowed) return null;
+    // The sentence is the specification's.
+    return refuse('rate_limited', 'key has exceeded its allowed request rate', {
+      retry_after_secs: verdict.retryAfterSecs,
+    });
+  }
+}
+
+function rateHeaders(verdict: RateVerdict): ReplyHeaders {
+  return {
+    'RateLimit-Limit': String(verdict.limit),
+    'RateLimit-Remaining': String(verdict.remaining),
+    'RateLimit-Reset': String(verdict.resetSecs),
+    ...(verdict.allowed ? {} : { 'Retry-After': String(verdict.retryAfterSecs) }),
+  };
+}
+
+const IDEMPOTENCY_KEY_MAX_CHARS = 200;
+
+/**
+ * ASCII only: beyond it, what a server reads depends on how it decodes the header, and two keys
+ * that are read as one would lose a message.
+ */
+function readIdempotencyKey(value: string | undefined): string | null | Refusal {
+  if (value === undefined) return null;
+  const fault = idempotencyKeyProblem(value.trim());
+  return fault === null ? value.trim() : refuse('validation_failed', `Idempotency-Key: ${fault}`);
+}
+
+function idempotencyKeyProblem(key: string): string | null {
+  if (key === '') return 'must not be empty; leave the header out instead.';
+  if (key.length > IDEMPOTENCY_KEY_MAX_CHARS) return `must have at most ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`;
+  return /^[\x20-\x7e]*$/.test(key) ? null : 'must consist of printable ASCII characters.';
+}
+
+function readPathId({ id }: PathParams): string | Refusal {
+  if (id === undefined) return '';
+  return isUuid(id) ? id.toLowerCase() : refuse('invalid_id', 'The id in the path must be a hyphenated UUID.');
+}

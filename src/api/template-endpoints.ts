@@ -1,0 +1,64 @@
+// POST and GET /templates, GET, PUT and DELETE /templates/{id}.
+import { toTimestamp } from '../base/clock.ts';
+import { isRefusal, type Refusal } from '../base/refusals.ts';
+import type { Template } from '../store/templates.ts';
+import type { TemplateBody, Templates } from '../templates/templates.ts';
+import { type Answer, ok } from './answer.ts';
+import { loadBodyShape } from './body-shape.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export function templateEndpoints(templates: Templates): Endpoint[] {
+  const shape = loadBodyShape<TemplateBody>('template');
+
+  return [
+    {
+      method: 'POST',
+      pattern: '/templates',
+      scope: 'templates:write',
+      body: 'json',
+      async answer({ tenant, read }) {
+        const body = read(shape);
+        return isRefusal(body) ? body : answerWith(201, await templates.create(tenant.id, body));
+      },
+    },
+    {
+      method: 'GET',
+      pattern: '/templates',
+      scope: null,
+      body: 'none',
+      answer: async ({ tenant }) => ok({ templates: (await templates.list(tenant.id)).map(templateRecord) }),
+    },
+    {
+      method: 'GET',
+      pattern: '/templates/:id',
+      scope: null,
+      body: 'none',
+      answer: async ({ tenant, id }) => answerWith(200, await templates.get(tenant.id, id)),
+    },
+    {
+      method: 'PUT',
+      pattern: '/templates/:id',
+      scope: 'templates:write',
+      body: 'json',
+      async answer({ tenant, id, read }) {
+        const body = read(shape);
+        return isRefusal(body) ? body : answerWith(200, await templates.replace(tenant.id, id, body));
+      },
+    },
+    {
+      method: 'DELETE',
+      pattern: '/templates/:id',
+      scope: 'templates:write',
+      body: 'none',
+      answer: async ({ tenant, id }) => (await templates.remove(tenant.id, id)) ?? { status: 204 },
+    },
+  ];
+}
+
+function answerWith(status: number, result: Template | Refusal): Answer | Refusal {
+  return isRefusal(result) ? result : { status, body: templateRecord(result) };
+}
+
+function templateRecord({ id, name, html, text, createdAt, updatedAt }: Template) {
+  return { id, name, html, text, created_at: toTimestamp(createdAt), updated_at: toTimestamp(updatedAt) };
+}

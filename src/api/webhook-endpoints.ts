@@ -1,0 +1,62 @@
+// POST and GET /webhooks, GET and DELETE /webhooks/{id}.
+import { toTimestamp } from '../base/clock.ts';
+import { isRefusal } from '../base/refusals.ts';
+import type { Webhook } from '../store/webhooks.ts';
+import type { RegisterWebhook, Webhooks } from '../webhooks/webhooks.ts';
+import { ok } from './answer.ts';
+import { loadBodyShape } from './body-shape.ts';
+import type { Endpoint } from './endpoint.ts';
+
+export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
+  const shape = loadBodyShape<RegisterWebhook>('register-webhook');
+
+  return [
+    {
+      method: 'POST',
+      pattern: '/webhooks',
+      scope: 'webhooks:write',
+      body: 'json',
+      async answer({ tenant, read }) {
+        const request = read(shape);
+        if (isRefusal(request)) return request;
+        const result = await webhooks.register(tenant.id, request);
+        if (isRefusal(result)) return result;
+        // The one answer that shows the secret.
+        return { status: 201, body: { ...webhookRecord(result.webhook), secret: result.secret.toString('base64') } };
+      },
+    },
+    {
+      method: 'GET',
+      pattern: '/webhooks',
+      scope: null,
+      body: 'none',
+      answer: async ({ tenant }) => ok({ webhooks: (await webhooks.list(tenant.id)).map(webhookRecord) }),
+    },
+    {
+      method: 'GET',
+      pattern: '/webhooks/:id',
+      scope: null,
+      body: 'none',
+      async answer({ tenant, id }) {
+        const webhook = await webhooks.get(tenant.id, id);
+        return isRefusal(webhook) ? webhook : ok(webhookRecord(webhook));
+      },
+    },
+    {
+      method: 'DELETE',
+      pattern: '/webhooks/:id',
+      scope: 'webhooks:write',
+      body: 'none',
+      answer: async ({ tenant, id }) => (await webhooks.remove(tenant.id, id)) ?? { status: 204 },
+    },
+  ];
+}
+
+function webhookRecord(webhook: Webhook) {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    description: webhook.description,
+    created_at: toTimestamp(webhook.createdAt),
+  };
+}

@@ -1,0 +1,22 @@
+// Time as a parameter: everything that asks what time it is gets a Clock handed in,
+// so that tests can move it. All times inside Postrider are milliseconds since 1970.
+
+export interface Clock {
+  now(): number;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+/** RFC 3339 in UTC with milliseconds, the only form of time that leaves the daemon. */
+export function toTimestamp(ms: number): string {
+  // A damaged row can hold a time beyond all calendars; whoever lists it wants to see it all the same.
+  return new Date(Math.min(ms, LAST_TIME_MS)).toISOString();
+}
+
+/** The end of JavaScript's calendar (ECMA-262, time values). */
+const LAST_TIME_MS = 8.64e15;
+
+export const SECOND_MS = 1000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;

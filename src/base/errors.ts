@@ -1,0 +1,34 @@
+// The one error class that crosses folders. What a peer or tenant may see is `message`;
+// what only the log may see is `detail` and `cause`. Unknown errors count as temporary.
+
+export interface FaultOptions {
+  /** 'permanent' only when a repetition cannot succeed. */
+  permanence?: 'temporary' | 'permanent';
+  /** For the log only. */
+  detail?: string;
+  cause?: unknown;
+}
+
+export class Fault extends Error {
+  readonly permanence: 'temporary' | 'permanent';
+  readonly detail: string | null;
+
+  constructor(message: string, options: FaultOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'Fault';
+    this.permanence = options.permanence ?? 'temporary';
+    this.detail = options.detail ?? null;
+  }
+}
+
+/** A short text for a log line or a reason, whatever was thrown. */
+export function describeError(thrown: unknown): string {
+  if (thrown instanceof Fault && thrown.detail) return `${thrown.message} (${thrown.detail})`;
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  return String(thrown);
+}
+
+/** Marks the branch of a switch that the type checker has shown to be unreachable. */
+export function unreachable(value: never): never {
+  throw new Fault('unreachable branch', { detail: JSON.stringify(value) });
+}

@@ -1,0 +1,56 @@
+// What became of one attempt to hand one message to the receiving side: the union that
+// couriers produce, the store records, and log, API and portal show. Values, not exceptions.
+
+/** How far the conversation with the receiving server had come. */
+export type SmtpStage =
+  | 'resolve'
+  | 'connect'
+  | 'greeting'
+  | 'ehlo'
+  | 'starttls'
+  | 'mail'
+  | 'rcpt'
+  | 'data'
+  | 'dot'
+  | 'prepare';
+
+export interface TlsFacts {
+  /** For example `TLSv1.3`. */
+  version: string;
+  cipher: string;
+  /** Whether the certificate is valid for the MX name; without a policy it need not be. */
+  verified: boolean;
+}
+
+/** What is known of the other side and of what it said. */
+export interface PeerFacts {
+  mx: string | null;
+  remoteIp: string | null;
+  stage: SmtpStage;
+  smtpCode: number | null;
+  /** RFC 3463, for example `5.1.1`. */
+  enhancedCode: string | null;
+  /** The server's reply as it was, lines joined by a blank, at most 1,000 characters; or our own words. */
+  response: string;
+  tls: TlsFacts | null;
+  elapsedMs: number;
+}
+
+export type BounceType = 'hard' | 'soft' | 'block';
+
+export type DeliveryOutcome =
+  | { kind: 'delivered'; peer: PeerFacts }
+  | {
+      kind: 'temporary';
+      peer: PeerFacts;
+      reason: string;
+      /** The connection was lost after the final dot: it may have been accepted. */
+      ambiguous: boolean;
+      /** A delay that the server named in its text. */
+      retryAfterMs: number | null;
+    }
+  | { kind: 'permanent'; peer: PeerFacts; reason: string; bounce: BounceType };
+
+export function noPeer(stage: SmtpStage, response: string): PeerFacts {
+  return { mx: null, remoteIp: null, stage, smtpCode: null, enhancedCode: null, response, tls: null, elapsedMs: 0 };
+}

@@ -1,0 +1,47 @@
+// The registry of every refusal that the HTTP API can answer with: code, status, meaning.
+// Documentation, OpenAPI and code are held to this set by a test.
+
+export const REFUSALS = {
+  invalid_json: { status: 400, meaning: 'The body is not parseable JSON.' },
+  validation_failed: { status: 400, meaning: 'A field is missing, invalid or unknown; the message names it.' },
+  invalid_id: { status: 400, meaning: 'The id in the path is not a UUID.' },
+  read_body_failed: { status: 400, meaning: 'The body broke off before its end.' },
+  missing_or_malformed_authorization: { status: 401, meaning: 'The Authorization header is missing or malformed.' },
+  invalid_api_key: { status: 401, meaning: 'The key is unknown or revoked.' },
+  scope_required: { status: 403, meaning: 'The key lacks the scope that the endpoint needs.' },
+  domain_not_allowed: { status: 403, meaning: 'The key is bound to another domain.' },
+  tenant_not_active: { status: 403, meaning: 'The tenant is suspended, in review or not yet confirmed.' },
+  not_found: { status: 404, meaning: 'No such path.' },
+  domain_not_found: { status: 404, meaning: 'The domain does not exist, is revoked, or is not yours.' },
+  webhook_not_found: { status: 404, meaning: 'The webhook does not exist or is not yours.' },
+  template_not_found: { status: 404, meaning: 'The template does not exist or is not yours.' },
+  email_not_found: { status: 404, meaning: 'The message does not exist or is not yours.' },
+  method_not_allowed: { status: 405, meaning: 'The path exists, the method does not; see Allow.' },
+  domain_exists: { status: 409, meaning: 'The domain is already registered.' },
+  webhook_exists: { status: 409, meaning: 'A webhook with this URL is already registered.' },
+  request_too_large: { status: 413, meaning: 'The body exceeds 5 MiB.' },
+  unsupported_media_type: { status: 415, meaning: 'The content type is not application/json.' },
+  domain_not_verified: { status: 422, meaning: 'The from domain is not a verified domain of the tenant.' },
+  all_recipients_suppressed: { status: 422, meaning: 'Every recipient is suppressed; nothing was queued.' },
+  verification_failed: { status: 422, meaning: 'The DNS records were not found as expected.' },
+  rate_limited: { status: 429, meaning: 'The key has exceeded its request rate.' },
+  internal_error: { status: 500, meaning: 'Unexpected failure on our side; safe to retry with backoff.' },
+} as const;
+
+export type RefusalCode = keyof typeof REFUSALS;
+
+export interface Refusal {
+  refused: RefusalCode;
+  /** Says what to do and names the field; never repeats a secret. */
+  message: string;
+  /** The extra fields that the specification names for this code. */
+  extra?: Record<string, unknown>;
+}
+
+export function refuse(refused: RefusalCode, message: string, extra?: Record<string, unknown>): Refusal {
+  return extra ? { refused, message, extra } : { refused, message };
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === 'object' && value !== null && 'refused' in value;
+}

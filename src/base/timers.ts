@@ -1,0 +1,86 @@
+// Everything that happens periodically, in one place: each timer with its period, its next run
+// and how the last one ended. Runs of one timer never overlap.
+import type { Clock } from './clock.ts';
+import { describeError } from './errors.ts';
+
+export interface TimerSpec {
+  name: string;
+  periodMs: number;
+  /** What it did, in a few words. */
+  run(): Promise<string>;
+}
+
+export interface TimerStatus {
+  name: string;
+  periodMs: number;
+  nextRunAt: number;
+  lastRunAt: number | null;
+  lastResult: string | null;
+}
+
+interface Entry extends TimerStatus {
+  spec: TimerSpec;
+  running: Promise<void> | null;
+}
+
+export interface TimersOptions {
+  clock: Clock;
+  /** How often it is looked whether anything is due. */
+  tickMs: number;
+  onError(name: string, error: unknown): void;
+}
+
+export class Timers {
+  readonly #options: TimersOptions;
+  readonly #entries: Entry[] = [];
+  readonly #ticker: NodeJS.Timeout;
+
+  constructor(options: TimersOptions) {
+    this.#options = options;
+    this.#ticker = setInterval(() => this.tick(), options.tickMs);
+  }
+
+  /** First run after one period. */
+  add(spec: TimerSpec): void {
+    const { name, periodMs } = spec;
+    const nextRunAt = this.#options.clock.now() + periodMs;
+    this.#entries.push({ name, periodMs, spec, nextRunAt, lastRunAt: null, lastResult: null, running: null });
+  }
+
+  /** Starts what is due; settles when it is done. */
+  async tick(): Promise<void> {
+    const now = this.#options.clock.now();
+    const due = this.#entries.filter((entry) => entry.nextRunAt <= now && !entry.running);
+    await Promise.all(due.map((entry) => this.#start(entry, now)));
+  }
+
+  list(): TimerStatus[] {
+    return this.#entries.map(({ name, periodMs, nextRunAt, lastRunAt, lastResult }) => {
+      return { name, periodMs, nextRunAt, lastRunAt, lastResult };
+    });
+  }
+
+  /** Nothing new starts; waits for what runs. */
+  async stop(): Promise<void> {
+    clearInterval(this.#ticker);
+    await Promise.all(this.#entries.map((entry) => entry.running));
+  }
+
+  #start(entry: Entry, now: number): Promise<void> {
+    entry.lastRunAt = now;
+    entry.nextRunAt = now + entry.periodMs;
+    entry.running = entry.spec
+      .run()
+      .then((result) => {
+        entry.lastResult = result;
+      })
+      .catch((error: unknown) => {
+        entry.lastResult = `failed: ${describeError(error)}`;
+        this.#options.onError(entry.name, error);
+      })
+      .finally(() => {
+        entry.running = null;
+      });
+    return entry.running;
+  }
+}

@@ -1,0 +1,103 @@
+// Reads one [[rule]] table: every key known, every value of its kind. Problems are collected, so
+// that one look at the message is enough to repair the file.
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import type { BounceType, SmtpStage } from '../base/outcome.ts';
+import type { Action, BounceRule, SuspendScope, Suspension } from './bounce-rule.ts';
+import { isLabel, type Label } from './labels.ts';
+
+interface Surroundings {
+  /** The place in the file, for rules without an id. */
+  index: number;
+  /** The named lists of [phrases]. */
+  lists: ReadonlyMap<string, readonly string[]>;
+  problems: string[];
+}
+
+const CLASSES: readonly BounceType[] = ['hard', 'soft', 'block'];
+const ACTIONS: readonly Action[] = ['retry', 'give_up', 'suspend'];
+const SCOPES: readonly SuspendScope[] = ['group', 'source', 'sender_domain'];
+const STAGES: readonly SmtpStage[] = ['connect', 'greeting', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'dot'];
+const KEYS = ['id', 'codes', 'enhanced', 'text', 'unless', 'stage', 'mx', 'class', 'label', 'action'];
+const ALL_KEYS = new Set([...KEYS, 'suspend_for', 'suspend_scope', 'samples']);
+
+const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const CODE = /^[45](?:xx|\d\d)$/;
+const STATUS = /^[45*]\.(?:\d{1,3}|\*)\.(?:\d{1,3}|\d{1,2}x|\*)$/;
+const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+const DURATION = /^(\d{1,3})([mhd])$/;
+const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
+
+export function readRule(table: unknown, { index, lists, problems }: Surroundings): BounceRule {
+  const fields = table as Record<string, unknown>;
+  const id = typeof fields.id === 'string' && ID.test(fields.id) ? fields.id : `rule ${index + 1}`;
+  const complain = (problem: string) => void problems.push(`${id}: ${problem}`);
+  if (id !== fields.id) complain('id is missing or not in kebab-case');
+  for (const key of Object.keys(fields)) if (!ALL_KEYS.has(key)) complain(`unknown key ${key}`);
+
+  const texts = (key: string, isGood: (text: string) => boolean) => readTexts(fields[key], key, { isGood, complain });
+  const phrases = (key: string) => readPhrases(fields[key], { key, lists, complain });
+  const oneOf = <T extends string>(key: string, known: readonly T[]): T => {
+    if (!known.includes(fields[key] as T)) complain(`${key} is none of ${known.join(', ')}`);
+    return fields[key] as T;
+  };
+  if (!isLabel(fields.label)) complain(`label "${fields.label}" is not in the registry`);
+  const samples = texts('samples', () => true);
+  if (samples.length === 0) complain('there is no sample');
+  return {
+    id,
+    codes: texts('codes', (text) => CODE.test(text)),
+    enhanced: texts('enhanced', (text) => STATUS.test(text)).map((text) => text.split('.')),
+    text: phrases('text'),
+    unless: phrases('unless'),
+    stages: texts('stage', (text) => STAGES.includes(text as SmtpStage)) as SmtpStage[],
+    mx: texts('mx', (text) => HOST.test(text)),
+    class: oneOf('class', CLASSES),
+    label: fields.label as Label,
+    action: fields.action === undefined ? null : oneOf('action', ACTIONS),
+    suspend: readSuspension(fields, complain),
+    samples,
+  };
+}
+
+interface TextsRules {
+  isGood(text: string): boolean;
+  complain(problem: string): void;
+}
+
+/** One text or a list of them. */
+function readTexts(value: unknown, key: string, { isGood, complain }: TextsRules): string[] {
+  if (value === undefined) return [];
+  const texts: unknown[] = Array.isArray(value) ? value : [value];
+  const good = texts.filter((text): text is string => typeof text === 'string' && isGood(text));
+  if (good.length < texts.length || good.length === 0) complain(`${key} is not what is expected there`);
+  return good;
+}
+
+interface PhrasesRules {
+  key: string;
+  lists: ReadonlyMap<string, readonly string[]>;
+  complain(problem: string): void;
+}
+
+/** `@name` stands for the phrases of that list. */
+export function readPhrases(value: unknown, { key, lists, complain }: PhrasesRules): string[] {
+  return readTexts(value, key, { isGood: () => true, complain }).flatMap((text) => {
+    if (!text.startsWith('@')) return [text];
+    const list = lists.get(text.slice(1));
+    if (!list) complain(`there is no list ${text} in [phrases] above`);
+    return list ?? [];
+  });
+}
+
+function readSuspension(fields: Record<string, unknown>, complain: (problem: string) => void): Suspension | null {
+  const { suspend_for: duration, suspend_scope: scope, action } = fields;
+  if (duration === undefined && scope === undefined) {
+    if (action === 'suspend') complain('action suspend needs suspend_for and suspend_scope');
+    return null;
+  }
+  const match = typeof duration === 'string' ? DURATION.exec(duration) : null;
+  if (!match) complain('suspend_for is no duration such as 30m or 4h');
+  if (!SCOPES.includes(scope as SuspendScope)) complain(`suspend_scope is none of ${SCOPES.join(', ')}`);
+  const forMs = match ? Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS] : 0;
+  return { forMs, scope: scope as SuspendScope };
+}

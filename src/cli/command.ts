@@ -1,0 +1,92 @@
+// What a command is. Store commands run where the writer is: in the daemon when one runs, else
+// in this process. Local commands always run here. Results are data; `render` puts them in
+// words for people, so that `--json` and the control socket need nothing of their own.
+import type { LoadedConfig } from '../config/load.ts';
+import type { Options, ValuesOf } from './option.ts';
+import type { OperatorServices } from './services.ts';
+import type { Starters } from './starters.ts';
+
+export type Answer<R = unknown> =
+  | { kind: 'done'; result: R }
+  /** The command was understood and could not be carried out: exit 1. */
+  | { kind: 'failed'; message: string }
+  /** The arguments make no sense: exit 2 and the usage. */
+  | { kind: 'wrong_usage'; message: string }
+  /** What ran until it was stopped has said everything itself. */
+  | { kind: 'ended'; exit: number };
+
+export function done<R>(result: R): Answer<R> {
+  return { kind: 'done', result };
+}
+
+export function failed(message: string): Answer<never> {
+  return { kind: 'failed', message };
+}
+
+export function ended(exit: number): Answer<never> {
+  return { kind: 'ended', exit };
+}
+
+/** What a local command may use of its surroundings. */
+export interface LocalContext {
+  /** What --config named, or null. */
+  configFile: string | null;
+  /** Reads file and environment; throws ConfigError. */
+  loadConfig(): LoadedConfig;
+  json: boolean;
+  starters: Starters;
+}
+
+interface Described {
+  /** One word, or a group and a verb: `tenant create`. */
+  name: string;
+  summary: string;
+  options: Options;
+}
+
+type Values = Record<string, unknown>;
+
+interface Runnable<Surroundings> extends Described {
+  /** What is wrong with the arguments together, or null. */
+  check(values: Values): string | null;
+  run(surroundings: Surroundings, values: Values): Promise<Answer>;
+  /** For people; null: nothing to say. */
+  render(result: unknown): string | null;
+  /** For programs, where that is not the result itself. */
+  toJson(result: unknown): unknown;
+}
+
+export interface StoreCommand extends Runnable<OperatorServices> {
+  kind: 'store';
+}
+
+export interface LocalCommand extends Runnable<LocalContext> {
+  kind: 'local';
+}
+
+export type Command = StoreCommand | LocalCommand;
+
+interface Definition<O extends Options, R, Surroundings> {
+  name: string;
+  summary: string;
+  options: O;
+  check?(values: ValuesOf<O>): string | null;
+  run(surroundings: Surroundings, values: ValuesOf<O>): Promise<Answer<R>>;
+  render(result: R): string | null;
+  toJson?(result: R): unknown;
+}
+
+// The registry holds commands of all shapes in one list, so their types end here: parse-arguments
+// hands `run` exactly the values that the options describe, and the control socket carries
+// results as the JSON that they are.
+function runnable<O extends Options, R, S>(definition: Definition<O, R, S>): Runnable<S> {
+  return { check: () => null, toJson: (result: R) => result, ...definition } as unknown as Runnable<S>;
+}
+
+export function storeCommand<O extends Options, R>(definition: Definition<O, R, OperatorServices>): StoreCommand {
+  return { kind: 'store', ...runnable(definition) };
+}
+
+export function localCommand<O extends Options, R>(definition: Definition<O, R, LocalContext>): LocalCommand {
+  return { kind: 'local', ...runnable(definition) };
+}

@@ -1,0 +1,31 @@
+// config check | print: what the daemon would start with.
+import { effectiveValues, renderEffective } from '../../config/print.ts';
+import { configWarnings } from '../../config/rules.ts';
+import { done, localCommand } from '../command.ts';
+
+export const configCheck = localCommand({
+  name: 'config check',
+  summary: 'Reads file and environment as the daemon would, and names everything that is wrong.',
+  options: {},
+  async run(context) {
+    const { config, source } = context.loadConfig();
+    return done({ ok: true, file: source.file, warnings: configWarnings(config) });
+  },
+  render: ({ file, warnings }) =>
+    [
+      `${file ?? 'No file: the defaults and the environment'}: usable.`,
+      ...warnings.map((each) => `Warning: ${each}`),
+    ].join('\n'),
+});
+
+export const configPrint = localCommand({
+  name: 'config print',
+  summary: 'Prints every key with the value in use and where it comes from; secrets are hidden.',
+  options: {},
+  async run(context) {
+    const loaded = context.loadConfig();
+    return done({ values: effectiveValues(loaded.config), text: renderEffective(loaded) });
+  },
+  render: ({ text }) => text.trimEnd(),
+  toJson: ({ values }) => values,
+});

@@ -1,0 +1,99 @@
+// key create | list | revoke
+import { toTimestamp } from '../../base/clock.ts';
+import { isUuid } from '../../base/ids.ts';
+import type { Store } from '../../store/store.ts';
+import { type ApiKey, SCOPES } from '../../store/tenants.ts';
+import { createApiKey, publicPart, readPublicId } from '../../tenants/api-keys.ts';
+import { done, failed, storeCommand } from '../command.ts';
+import { domainName, listOf, positional, required, text, uuid } from '../option.ts';
+import { fromRefused } from '../refusal.ts';
+import { renderTable } from '../table.ts';
+
+export const keyCreate = storeCommand({
+  name: 'key create',
+  summary: 'Makes an API key and prints it, this once only.',
+  options: {
+    tenant: required(uuid('ID', 'the tenant')),
+    name: required(text('NAME', 'what the key is for')),
+    scopes: required(listOf('SCOPES', SCOPES, 'what the key may do')),
+    domain: domainName('the only domain that the key may send from'),
+  },
+  async run(services, { tenant, name, scopes, domain }) {
+    const maxLive = services.config.limits.keys_per_tenant;
+    const request = { tenantId: tenant, name, scopes, boundDomain: domain ?? null, maxLive };
+    const result = await createApiKey(services, request);
+    return result.kind === 'refused' ? fromRefused(result) : done({ id: result.key.id, key: result.token });
+  },
+  render: ({ id, key }) => `Key ${id} created. It is shown this once only:\n${key}`,
+});
+
+export const keyList = storeCommand({
+  name: 'key list',
+  summary: "Lists a tenant's API keys, revoked ones included; secrets are not stored.",
+  options: { tenant: required(uuid('ID', 'the tenant')) },
+  async run({ store }, { tenant }) {
+    if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    return done({ keys: (await store.listApiKeys(tenant)).map(showKey) });
+  },
+  render: ({ keys }) =>
+    renderTable(
+      keys,
+      [
+        { title: 'ID', value: (key) => key.id },
+        { title: 'KEY', value: (key) => `${key.public_part}_…` },
+        { title: 'SCOPES', value: (key) => key.scopes.join(',') },
+        { title: 'DOMAIN', value: (key) => key.domain },
+        { title: 'CREATED', value: (key) => key.created_at },
+        { title: 'REVOKED', value: (key) => key.revoked_at },
+        { title: 'NAME', value: (key) => key.name },
+      ],
+      'The tenant has no keys.',
+    ),
+});
+
+export const keyRevoke = storeCommand({
+  name: 'key revoke',
+  summary: 'Ends an API key at once and for good.',
+  options: {
+    key: required(positional(text('KEY', "the key's id, or its public part pr_…"))),
+    tenant: uuid('ID', 'look among the keys of this tenant only'),
+  },
+  check: ({ key }) =>
+    isUuid(key) || readPublicId(key) !== null ? null : `KEY: "${key}" is neither an id nor the public part of a key`,
+  async run({ store, clock }, { key: named, tenant }) {
+    const key = isUuid(named)
+      ? await findById(store, named.toLowerCase(), tenant)
+      : await findByPublicPart(store, named);
+    if (!key || (tenant !== undefined && key.tenantId !== tenant)) return failed('there is no such key');
+    const revoked = await store.revokeApiKey(key.tenantId, key.id, clock.now());
+    return revoked ? done({ id: key.id, revoked: true }) : failed(`the key ${key.id} is already revoked`);
+  },
+  render: ({ id }) => `Key ${id} is revoked.`,
+});
+
+async function findByPublicPart(store: Store, named: string): Promise<ApiKey | null> {
+  const found = await store.findApiKey(readPublicId(named)!);
+  return found?.key ?? null;
+}
+
+/** An operator who revokes in a hurry need not know whose key it is. */
+async function findById(store: Store, id: string, tenant: string | undefined): Promise<ApiKey | null> {
+  const tenantIds = tenant === undefined ? (await store.listTenants()).map((each) => each.id) : [tenant];
+  for (const tenantId of tenantIds) {
+    const key = (await store.listApiKeys(tenantId)).find((each) => each.id === id);
+    if (key) return key;
+  }
+  return null;
+}
+
+function showKey(key: ApiKey) {
+  return {
+    id: key.id,
+    public_part: publicPart(key.publicId),
+    name: key.name,
+    scopes: key.scopes,
+    domain: key.boundDomain,
+    created_at: toTimestamp(key.createdAt),
+    revoked_at: key.revokedAt === null ? null : toTimestamp(key.revokedAt),
+  };
+}

@@ -1,0 +1,24 @@
+// serve | sandbox: the two that run until they are stopped. They only start things; what they
+// start says what there is to say.
+import path from 'node:path';
+import { ended, localCommand } from '../command.ts';
+import { text } from '../option.ts';
+
+export const serve = localCommand({
+  name: 'serve',
+  summary: 'Runs the daemon until SIGTERM or SIGINT.',
+  options: {},
+  run: async (context) => ended(await context.starters.serve(context.loadConfig())),
+  render: () => null,
+});
+
+export const sandbox = localCommand({
+  name: 'sandbox',
+  summary: 'Runs everything on loopback, with a ready tenant, key and login; no mail leaves the machine.',
+  options: { data: text('DIR', "the sandbox's own data folder") },
+  run: async ({ starters, configFile, json }, { data }) => {
+    const dataDir = data === undefined ? null : path.resolve(data);
+    return ended(await starters.sandbox({ dataDir, configFile, json }));
+  },
+  render: () => null,
+});

@@ -1,0 +1,60 @@
+// user create | reset
+import { USER_ROLES } from '../../store/tenants.ts';
+import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
+import { done, storeCommand } from '../command.ts';
+import { flag, mailAddress, oneOf, required, uuid } from '../option.ts';
+import { fromRefused } from '../refusal.ts';
+import { renderFacts } from '../table.ts';
+
+const TENANT_ROLES = USER_ROLES.filter((role) => role !== 'operator');
+
+export const userCreate = storeCommand({
+  name: 'user create',
+  summary: 'Makes a portal login for a tenant or for an operator, with a generated password.',
+  options: {
+    tenant: uuid('ID', 'the tenant that the user belongs to'),
+    operator: flag('an operator of the platform, who belongs to no tenant'),
+    email: required(mailAddress('the login')),
+    role: oneOf('ROLE', TENANT_ROLES, 'what the user may do for the tenant; owner when not given'),
+  },
+  check({ tenant, operator, role }) {
+    if ((tenant === undefined) === (operator === undefined)) return 'exactly one of --tenant and --operator is needed';
+    return operator && role !== undefined ? '--role goes with --tenant: an operator has no other role' : null;
+  },
+  async run(services, { tenant, email, role }) {
+    const result = await createUser(services, { tenantId: tenant ?? null, email, ...(role && { role }) });
+    if (result.kind === 'refused') return fromRefused(result);
+    return done(showLogin(result));
+  },
+  render: (login) => renderLogin(login),
+  toJson: ({ id, password }) => ({ id, password }),
+});
+
+export const userReset = storeCommand({
+  name: 'user reset',
+  summary: 'Gives a user a new generated password; the old one ends at once.',
+  options: { email: required(mailAddress('the login')) },
+  async run(services, { email }) {
+    const result = await resetPassword(services, email);
+    if (result.kind === 'refused') return fromRefused(result);
+    return done(showLogin(result));
+  },
+  render: (login) => renderLogin(login),
+  toJson: ({ id, password }) => ({ id, password }),
+});
+
+type Login = ReturnType<typeof showLogin>;
+
+function showLogin({ user, password }: UserWithPassword<string>) {
+  return { id: user.id, email: user.email, role: user.role, password };
+}
+
+function renderLogin(login: Login): string {
+  const facts = renderFacts([
+    ['user', login.id],
+    ['login', login.email],
+    ['role', login.role],
+    ['password', login.password],
+  ]);
+  return `${facts}\nThe password is shown this once only.`;
+}

@@ -1,0 +1,53 @@
+// The command line's end of the control socket.
+import net, { type Socket } from 'node:net';
+import { describeError, Fault } from '../base/errors.ts';
+import type { Answer } from './command.ts';
+import {
+  COMMAND_TIMEOUT_MS,
+  type ControlRequest,
+  type ControlResponse,
+  RESPONSE_MAX_BYTES,
+  readLine,
+  socketName,
+  toAnswer,
+} from './control-protocol.ts';
+
+/** Null when no daemon listens. */
+export async function askDaemon(socketFile: string, request: ControlRequest): Promise<Answer | null> {
+  const socket = await connect(socketName(socketFile, process.cwd()));
+  if (!socket) return null;
+  try {
+    // A little longer than the daemon's own limit, so that its answer is seen.
+    socket.setTimeout(COMMAND_TIMEOUT_MS + 5000, () => socket.destroy());
+    socket.on('error', () => socket.destroy());
+    socket.write(`${JSON.stringify(request)}\n`);
+    const response = await readLine(socket, RESPONSE_MAX_BYTES);
+    if (isResponse(response)) return toAnswer(response);
+    // Whether it was carried out is not known, so it must not be done again here.
+    throw new Fault('the daemon broke off without an answer: look whether the command took effect');
+  } finally {
+    socket.destroy();
+  }
+}
+
+function connect(name: string): Promise<Socket | null> {
+  return new Promise((resolve, reject) => {
+    const socket = net.connect(name);
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      // No socket, or one that a dead daemon left behind.
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null);
+      else reject(new Fault(`the running daemon cannot be reached: ${describeError(error)}`, { cause: error }));
+    });
+  });
+}
+
+function isResponse(value: unknown): value is ControlResponse {
+  if (typeof value !== 'object' || value === null) return false;
+  if ('ok' in value) return true;
+  const { error } = value as { error?: { message?: unknown; exit?: unknown } };
+  return typeof error?.message === 'string' && (error.exit === 1 || error.exit === 2);
+}

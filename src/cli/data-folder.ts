@@ -1,0 +1,24 @@
+// The names of what lies in the data folder, in one place for daemon and command line.
+import fs from 'node:fs';
+import path from 'node:path';
+
+export interface DataFolder {
+  dir: string;
+  database: string;
+  controlSocket: string;
+  masterKey: string;
+}
+
+export function dataFolder(dir: string): DataFolder {
+  return {
+    dir,
+    database: path.join(dir, 'postrider.db'),
+    controlSocket: path.join(dir, 'control.sock'),
+    masterKey: path.join(dir, 'master.key'),
+  };
+}
+
+/** Readable by the service's own user only: it holds keys, and a socket that obeys whoever reaches it. */
+export function makeDataFolder(dir: string): void {
+  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+}

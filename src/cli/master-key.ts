@@ -1,0 +1,71 @@
+// Where the master key comes from: the configuration, a file that it names, or the data folder,
+// where one is made when there is none. Daemon and command line read it the same way.
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import { describeError, Fault } from '../base/errors.ts';
+import { MASTER_KEY_BYTES } from '../base/vault.ts';
+import type { Config } from '../config/keys.ts';
+import { dataFolder, makeDataFolder } from './data-folder.ts';
+
+/** The first one seals; the others still open what they sealed. Never empty. */
+export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (message: string) => void): Buffer[] {
+  const { master_key, master_key_file } = config.secrets;
+  if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
+  if (master_key_file !== null) return parseMasterKeys(readKeyFile(master_key_file), master_key_file);
+  const file = dataFolder(config.data.dir).masterKey;
+  makeDataFolder(config.data.dir);
+  if (createKeyFile(file)) {
+    warn(
+      `made a master key in ${file}: keep a copy of it apart from the backups, or their private keys cannot be read`,
+    );
+  }
+  return parseMasterKeys(readKeyFile(file), file);
+}
+
+/** Base64 or hex, separated by commas or white space. Problems name the place, never the key. */
+export function parseMasterKeys(text: string, place: string): Buffer[] {
+  const keys = text.split(/[\s,]+/).filter((part) => part !== '');
+  if (keys.length === 0) throw new Fault(`${place}: there is no master key in it`, { permanence: 'permanent' });
+  return keys.map((key, index) => {
+    const bytes = /^[0-9a-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : fromBase64(key);
+    if (bytes?.length === MASTER_KEY_BYTES) return bytes;
+    throw new Fault(`${place}: key ${index + 1} is not ${MASTER_KEY_BYTES} bytes in base64 or hex`, {
+      permanence: 'permanent',
+    });
+  });
+}
+
+/** Null for text that is not base64: Buffer.from would skip what it does not understand. */
+function fromBase64(text: string): Buffer | null {
+  return /^[A-Za-z0-9+/]+=*$/.test(text) ? Buffer.from(text, 'base64') : null;
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Fault(`the master key cannot be read: ${describeError(cause)}`, { permanence: 'permanent', cause });
+  }
+}
+
+/**
+ * False when the file is already there. Written aside and linked into place: the name never
+ * stands for a file that is not whole and on disk, and two who start at once get one key.
+ */
+function createKeyFile(file: string): boolean {
+  if (fs.existsSync(file)) return false;
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const handle = fs.openSync(draft, 'wx', 0o600);
+  try {
+    fs.writeSync(handle, `${randomBytes(MASTER_KEY_BYTES).toString('base64')}\n`);
+    fs.fsyncSync(handle);
+    fs.linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    fs.closeSync(handle);
+    fs.unlinkSync(draft);
+  }
+}

@@ -1,0 +1,124 @@
+// The kinds of arguments that commands take. Each reads its own text and says in words what is
+// wrong with it; the same reading is done again where a command arrives over the control socket.
+import { isUuid } from '../base/ids.ts';
+import { parseAddress, policyRefusal, suppressionKey } from '../protocol/mail/address.ts';
+import { parseBoundDomain } from '../tenants/api-keys.ts';
+
+export type Read<T> = { ok: true; value: T } | { ok: false; problem: string };
+
+export interface Option<T> {
+  /** What stands for the value in the usage; null: a flag, which has none. */
+  placeholder: string | null;
+  summary: string;
+  required: boolean;
+  /** Given by its place, not by its name. */
+  positional: boolean;
+  read(text: string): Read<T>;
+}
+
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** What a command is handed: one value per option, undefined when it was not given. */
+export type ValuesOf<O extends Options> = { [K in keyof O]: O[K] extends Option<infer T> ? T : never };
+
+type Maybe<T> = Option<T | undefined>;
+
+function option<T>(placeholder: string | null, summary: string, read: (text: string) => Read<T>): Maybe<T> {
+  return { placeholder, summary, required: false, positional: false, read };
+}
+
+function good<T>(value: T): Read<T> {
+  return { ok: true, value };
+}
+
+function bad(problem: string): { ok: false; problem: string } {
+  return { ok: false, problem };
+}
+
+export function required<T>(given: Maybe<T>): Option<T> {
+  return { ...given, required: true } as Option<T>;
+}
+
+export function positional<T>(given: Option<T>): Option<T> {
+  return { ...given, positional: true };
+}
+
+export function flag(summary: string): Maybe<true> {
+  return option(null, summary, () => good(true as const));
+}
+
+export function text(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) => (given.trim() === '' ? bad('must not be empty') : good(given)));
+}
+
+/** Any text, empty too. */
+export function verbatim(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) => good(given));
+}
+
+export function uuid(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) =>
+    isUuid(given) ? good(given.toLowerCase()) : bad(`"${given}" is no id (a UUID is expected)`),
+  );
+}
+
+export function oneOf<const V extends string>(placeholder: string, values: readonly V[], summary: string): Maybe<V> {
+  return option(placeholder, `${summary}: ${values.join(', ')}`, (given) => readOneOf(values, given));
+}
+
+export function listOf<const V extends string>(placeholder: string, values: readonly V[], summary: string): Maybe<V[]> {
+  return option(placeholder, `${summary}, separated by commas: ${values.join(', ')}`, (given) => {
+    const chosen: V[] = [];
+    for (const part of given.split(',')) {
+      const read = readOneOf(values, part.trim());
+      if (!read.ok) return read;
+      chosen.push(read.value);
+    }
+    return good(chosen);
+  });
+}
+
+function readOneOf<V extends string>(values: readonly V[], given: string): Read<V> {
+  const value = values.find((known) => known === given);
+  return value === undefined ? bad(`"${given}" is none of ${values.join(', ')}`) : good(value);
+}
+
+export function onOff(summary: string): Maybe<boolean> {
+  return option('on|off', summary, (given) => {
+    if (given === 'on' || given === 'off') return good(given === 'on');
+    return bad(`"${given}" is neither on nor off`);
+  });
+}
+
+export function wholeNumber(placeholder: string, range: { min: number; max: number }, summary: string): Maybe<number> {
+  return option(placeholder, summary, (given) => {
+    const value = Number(given);
+    const fits = /^\d{1,15}$/.test(given) && value >= range.min && value <= range.max;
+    return fits ? good(value) : bad(`"${given}" is no whole number from ${range.min} to ${range.max}`);
+  });
+}
+
+/** An address that mail can be sent to by the service's own rules, as written. */
+export function mailAddress(summary: string): Maybe<string> {
+  return option('ADDRESS', summary, (given) => {
+    const parsed = parseAddress(given);
+    const problem = parsed.ok ? policyRefusal(parsed.address) : parsed.reason;
+    return problem === null ? good(given) : bad(`"${given}" is no usable address: ${problem}`);
+  });
+}
+
+/** An address as suppression lists hold it. */
+export function suppressedAddress(summary: string): Maybe<string> {
+  return option('ADDRESS', summary, (given) => {
+    const parsed = parseAddress(given);
+    return parsed.ok ? good(suppressionKey(parsed.address)) : bad(`"${given}" is no address: ${parsed.reason}`);
+  });
+}
+
+/** A domain name of at least two labels, as the store holds it. */
+export function domainName(summary: string): Maybe<string> {
+  return option('DOMAIN', summary, (given) => {
+    const parsed = parseBoundDomain(given);
+    return parsed.ok ? good(parsed.domain) : bad(`"${given}" is no domain name: ${parsed.reason}`);
+  });
+}

@@ -1,0 +1,20 @@
+// Carries out a store command with the services at hand: in the daemon or beside none.
+// Whatever is thrown becomes a failure with a message that an operator can use.
+import { describeError } from '../base/errors.ts';
+import { type Answer, failed, type StoreCommand } from './command.ts';
+import { readValues } from './parse-arguments.ts';
+import type { OperatorServices } from './services.ts';
+
+export async function runStoreCommand(
+  command: StoreCommand,
+  raw: Record<string, unknown>,
+  services: OperatorServices,
+): Promise<Answer> {
+  const read = readValues(command, raw);
+  if (read.kind === 'wrong_usage') return read;
+  try {
+    return await command.run(services, read.values);
+  } catch (error) {
+    return failed(describeError(error));
+  }
+}

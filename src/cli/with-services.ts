@@ -1,0 +1,68 @@
+// Runs a store command where the writer is. Beside a daemon that is the daemon, asked over its
+// control socket; without one it is this process, which then holds the data folder's lock.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
+import { Fault } from '../base/errors.ts';
+import { IdSource } from '../base/ids.ts';
+import type { Config } from '../config/keys.ts';
+import { silentLogger } from '../observe/log.ts';
+import { type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Answer, StoreCommand } from './command.ts';
+import { askDaemon } from './control-client.ts';
+import { type DataFolder, dataFolder, makeDataFolder } from './data-folder.ts';
+import type { RawArguments } from './parse-arguments.ts';
+import { storeQueueControl } from './queue-control.ts';
+import { runStoreCommand } from './run-command.ts';
+import type { OperatorServices } from './services.ts';
+
+// A daemon that is just starting or stopping, or another command, holds the lock for a moment.
+const LOCK_PATIENCE_MS = 3000;
+const LOCK_RETRY_MS = 50;
+
+export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArguments, config: Config): Promise<Answer> {
+  const folder = dataFolder(config.data.dir);
+  const deadline = systemClock.now() + LOCK_PATIENCE_MS;
+  for (;;) {
+    const answer = await askDaemon(folder.controlSocket, { command: command.name, options: raw });
+    if (answer) return answer;
+    const lock = tryLock(folder, systemClock.now() < deadline);
+    if (lock) return runHere(command, raw, { config, folder, lock });
+    await sleep(LOCK_RETRY_MS);
+  }
+}
+
+/** Null while another process holds the lock and there is patience left. */
+function tryLock(folder: DataFolder, patient: boolean): DataLock | null {
+  makeDataFolder(folder.dir);
+  try {
+    return lockDataFolder(folder.dir);
+  } catch (error) {
+    if (patient && error instanceof Fault) return null;
+    throw error;
+  }
+}
+
+interface Place {
+  config: Config;
+  folder: DataFolder;
+  lock: DataLock;
+}
+
+async function runHere(command: StoreCommand, raw: RawArguments, place: Place): Promise<Answer> {
+  const { config, folder, lock } = place;
+  try {
+    const store = await openSqliteStore({ file: folder.database });
+    const clock = systemClock;
+    const ids = new IdSource();
+    const queue = storeQueueControl({ store, clock, ids, log: silentLogger, onLanes: () => {} });
+    const services: OperatorServices = { store, clock, ids, config, queue, tenantChanged: () => {} };
+    try {
+      return await runStoreCommand(command, raw, services);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

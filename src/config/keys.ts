@@ -1,0 +1,34 @@
+// The one table of every configuration key: type, default, range and reason. The Config type,
+// the checks, the environment names and config/postrider.toml all come from it.
+import type { ConfigOf, Key } from './key-types.ts';
+import { HOST_KEYS } from './keys-of-the-host.ts';
+import { SERVICE_KEYS } from './keys-of-the-service.ts';
+
+export const TABLE = { ...HOST_KEYS, ...SERVICE_KEYS } as const;
+
+/** The configuration in use. Durations are milliseconds, paths are absolute. */
+export type Config = ConfigOf<typeof TABLE>;
+
+type Sections = typeof TABLE;
+
+/** `http.port` and so on. */
+export type KeyName = { [S in keyof Sections]: `${S}.${keyof Sections[S]['keys'] & string}` }[keyof Sections];
+
+/** One key with its place: `http.port`. */
+export interface NamedKey {
+  section: string;
+  key: string;
+  name: KeyName;
+  variable: string;
+  spec: Key;
+}
+
+export const ALL_KEYS: readonly NamedKey[] = Object.entries(TABLE).flatMap(([section, { keys }]) =>
+  Object.entries<Key>(keys).map(([key, spec]) => ({
+    section,
+    key,
+    name: `${section}.${key}` as KeyName,
+    variable: `POSTRIDER_${section}_${key}`.toUpperCase(),
+    spec,
+  })),
+);

@@ -1,0 +1,129 @@
+// What keys mean together: combinations that can never work, and those that work but that an
+// operator should hear of. A rule is skipped while one of its keys has a problem of its own.
+import { isIP } from 'node:net';
+import { formatDuration } from './duration.ts';
+import type { Config, KeyName } from './keys.ts';
+
+interface Rule {
+  keys: readonly KeyName[];
+  /** The whole problem, beginning with the key that it is about, or null. */
+  problem(config: Config): string | null;
+}
+
+export const RULES: readonly Rule[] = [
+  tlsPair('http'),
+  tlsPair('smtp'),
+  separatePorts('smtp', 'http'),
+  separatePorts('metrics', 'http'),
+  separatePorts('metrics', 'smtp'),
+  {
+    keys: ['secrets.master_key', 'secrets.master_key_file'],
+    problem: ({ secrets }) =>
+      secrets.master_key && secrets.master_key_file
+        ? 'secrets.master_key: cannot be given together with secrets.master_key_file'
+        : null,
+  },
+  {
+    keys: ['delivery.retry_steps', 'delivery.lifetime'],
+    problem({ delivery }) {
+      const first = delivery.retry_steps[0]!;
+      if (first < delivery.lifetime) return null;
+      return `delivery.lifetime: ${formatDuration(delivery.lifetime)} is over before the first retry (delivery.retry_steps begins with ${formatDuration(first)})`;
+    },
+  },
+  {
+    keys: ['delivery.connections', 'delivery.connections_per_destination'],
+    problem: ({ delivery }) =>
+      delivery.connections_per_destination > delivery.connections
+        ? `delivery.connections_per_destination: ${delivery.connections_per_destination} is more than delivery.connections (${delivery.connections})`
+        : null,
+  },
+  ascending('requests_per_minute'),
+  ascending('escalation_days'),
+  belowReview('hard_bounce_rate'),
+  belowReview('complaint_rate'),
+  {
+    keys: ['retention.content_days', 'retention.records_days'],
+    problem: ({ retention }) =>
+      retention.content_days > retention.records_days
+        ? `retention.content_days: ${retention.content_days} is more than retention.records_days (${retention.records_days}), and content cannot outlive its message`
+        : null,
+  },
+];
+
+/** Sentences for the log at the start; none of them stops it. */
+export function configWarnings(config: Config): string[] {
+  const warnings: string[] = [];
+  const { http, service, delivery } = config;
+  if (!isLoopback(http.host) && !http.tls_cert && http.trusted_proxies.length === 0) {
+    warnings.push(
+      `http.host: ${http.host} is open to the network without TLS, and every call carries an API key in clear text; set http.tls_cert and http.tls_key, or http.trusted_proxies when a proxy speaks TLS`,
+    );
+  }
+  if (service.bounces_domain === 'localhost' || service.bounces_domain.endsWith('.localhost')) {
+    warnings.push(
+      `service.base_url: return paths end in ${service.bounces_domain}, which receivers refuse; set it to the public address`,
+    );
+  }
+  if (delivery.allow_private) {
+    warnings.push('delivery.allow_private: mail is also delivered to private and loopback addresses');
+  }
+  return warnings;
+}
+
+function tlsPair(section: 'http' | 'smtp'): Rule {
+  return {
+    keys: [`${section}.tls_cert`, `${section}.tls_key`],
+    problem(config) {
+      const { tls_cert, tls_key } = config[section];
+      if (Boolean(tls_cert) === Boolean(tls_key)) return null;
+      const [given, missing] = tls_cert ? ['tls_cert', 'tls_key'] : ['tls_key', 'tls_cert'];
+      return `${section}.${given}: needs ${section}.${missing} as well`;
+    },
+  };
+}
+
+type Listener = 'http' | 'smtp' | 'metrics';
+
+function separatePorts(later: Listener, earlier: Listener): Rule {
+  return {
+    keys: [`${later}.host`, `${later}.port`, `${earlier}.host`, `${earlier}.port`],
+    problem(config) {
+      const [a, b] = [config[later], config[earlier]];
+      if (a.port !== b.port || a.port === 0 || !hostsOverlap(a.host, b.host)) return null;
+      return `${later}.port: ${a.port} is already taken by ${earlier}.port`;
+    },
+  };
+}
+
+function hostsOverlap(a: string, b: string): boolean {
+  const wildcards = ['0.0.0.0', '::'];
+  return a === b || wildcards.includes(a) || wildcards.includes(b);
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+function ascending(key: 'requests_per_minute' | 'escalation_days'): Rule {
+  return {
+    keys: [`limits.${key}`],
+    problem({ limits }) {
+      const [first, second] = limits[key];
+      return first <= second
+        ? null
+        : `limits.${key}: the second tier (${second}) must not be below the first (${first})`;
+    },
+  };
+}
+
+function belowReview(rate: 'hard_bounce_rate' | 'complaint_rate'): Rule {
+  const [escalation, review] = [`escalation_${rate}`, `review_${rate}`] as const;
+  return {
+    keys: [`limits.${escalation}`, `limits.${review}`],
+    problem: ({ limits }) =>
+      limits[escalation] > limits[review]
+        ? `limits.${escalation}: ${limits[escalation]} is above limits.${review} (${limits[review]}), where tenants are stopped`
+        : null,
+  };
+}

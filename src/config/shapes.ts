@@ -1,0 +1,81 @@
+// The forms that a text in the configuration can have. Each gives back the text as the daemon
+// wants it (lower case, without a trailing slash), or null; `expected` ends the sentence
+// "must be …". Syntax only: nothing is resolved or opened here.
+import { isIP, isIPv4 } from 'node:net';
+import type { Shape } from './key-types.ts';
+
+interface ShapeRule {
+  expected: string;
+  read(text: string): string | null;
+}
+
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
+const LOCAL_PART = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}$/;
+
+export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
+  text: { expected: 'a text', read: (text) => text },
+  host: {
+    expected: 'an IP address or a host name',
+    read: (text) => (isIP(text) ? text : readName(text, 1)),
+  },
+  domain: {
+    expected: 'a domain name of at least two labels, such as "bounces.example.com"',
+    read: (text) => (isIP(text) ? null : readName(text, 2)),
+  },
+  selector: { expected: 'a DKIM selector: DNS labels joined by dots', read: (text) => readName(text, 1) },
+  origin: {
+    expected: 'scheme, host and port and nothing else, such as "https://mail.example.com"',
+    read: readOrigin,
+  },
+  'mail-address': { expected: 'a mail address such as "operator@example.com"', read: readMailAddress },
+  'master-key': {
+    expected: '32 bytes in base64 (44 characters; openssl rand -base64 32 makes one)',
+    read: (text) => (MASTER_KEY.test(text) ? text : null),
+  },
+  network: { expected: 'an IP address or a network such as "10.0.0.0/8"', read: readNetwork },
+  'dns-server': {
+    expected: 'an IP address, with or without port: "192.0.2.53", "192.0.2.53:5353", "[2001:db8::53]:5353"',
+    read: readDnsServer,
+  },
+};
+
+function readName(text: string, minLabels: number): string | null {
+  const name = text.toLowerCase();
+  const labels = name.split('.');
+  return name.length <= 253 && labels.length >= minLabels && labels.every((label) => LABEL.test(label)) ? name : null;
+}
+
+function readOrigin(text: string): string | null {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) return null;
+  // The comparison refuses path, query, fragment and credentials at once.
+  return url.href === `${url.origin}/` ? url.origin : null;
+}
+
+function readMailAddress(text: string): string | null {
+  const at = text.lastIndexOf('@');
+  const domain = readName(text.slice(at + 1), 1);
+  const local = text.slice(0, at);
+  return at > 0 && domain && LOCAL_PART.test(local) ? `${local}@${domain}` : null;
+}
+
+function readNetwork(text: string): string | null {
+  const [address, prefix, ...rest] = text.split('/');
+  if (!address || !isIP(address) || rest.length > 0) return null;
+  if (prefix === undefined) return text;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (isIPv4(address) ? 32 : 128) ? text : null;
+}
+
+function readDnsServer(text: string): string | null {
+  if (isIP(text)) return text;
+  const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d{1,5})$/.exec(text);
+  if (!match) return null;
+  const [, v6, v4, port] = match;
+  const addressOk = v6 ? isIP(v6) === 6 : isIPv4(v4!);
+  return addressOk && isPort(Number(port)) ? text : null;
+}
+
+function isPort(port: number): boolean {
+  return port >= 1 && port <= 65535;
+}

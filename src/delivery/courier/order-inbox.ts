@@ -1,0 +1,32 @@
+// The orders of the main thread, as a courier session reads them.
+import type { CourierOrder } from './messages.ts';
+
+export class OrderInbox {
+  #batches: string[][] = [];
+  #ended = false;
+  #stopped = false;
+  #wake: (() => void) | null = null;
+
+  /** Whether the messages that are not on the wire yet shall be given back. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  take(order: CourierOrder): void {
+    if (order.kind === 'batch') this.#batches.push(order.messageIds);
+    else this.#ended = true;
+    if (order.kind === 'stop') this.#stopped = true;
+    this.#wake?.();
+  }
+
+  /** Null when the session is to be closed. */
+  async nextBatch(): Promise<string[] | null> {
+    while (this.#batches.length === 0 && !this.#ended) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      await promise;
+      this.#wake = null;
+    }
+    return this.#batches.shift() ?? null;
+  }
+}

@@ -1,0 +1,79 @@
+// What follows from the outcome of an attempt: one pure decision, with its reason. The same
+// reason goes to the log, the store and the tenant.
+import { pauseAfterAttempt, type RetryLadder } from '../base/backoff.ts';
+import { HOUR_MS } from '../base/clock.ts';
+import { unreachable } from '../base/errors.ts';
+import type { ClaimedMessage, Transition } from '../store/queue.ts';
+import type { Judgement } from './judge.ts';
+
+export interface RetryPolicy {
+  ladder: RetryLadder;
+  /** How long a hard bounce keeps the whole platform from writing to the address. */
+  platformSuppressionMs: number;
+}
+
+export interface Moment {
+  now: number;
+  random: () => number;
+  mxGroup: string | null;
+  suppressionKey: string;
+}
+
+export interface Decision {
+  transition: Transition;
+  /** Whether the tenant hears of it. Every end is told; of delays only the first, and a long one. */
+  tell: boolean;
+}
+
+/** A person who waits for a mail wonders by now; the second notice tells the tenant. */
+const DELAY_NOTICE_AFTER_MS = 4 * HOUR_MS;
+
+// The wait after a loss behind the final dot: long enough for a slow server to finish what it
+// may have accepted, and to notice a duplicate by its Message-ID.
+const AMBIGUOUS_PAUSE_FACTOR = 2;
+
+export function decide(judgement: Judgement, message: ClaimedMessage, policy: RetryPolicy, moment: Moment): Decision {
+  switch (judgement.kind) {
+    case 'delivered':
+      return { transition: { to: 'delivered' }, tell: true };
+    case 'temporary': {
+      const dueAt = moment.now + pause(judgement, message.attempt, policy, moment);
+      const { reason, ambiguous } = judgement;
+      return { transition: { to: 'deferred', dueAt, reason, ambiguous }, tell: isNoticeDue(message, moment.now) };
+    }
+    case 'permanent': {
+      const { reason, bounce, rule } = judgement;
+      const suppress = bounce === 'hard' ? hardBounceNote(rule, policy, moment) : null;
+      return { transition: { to: 'bounced', bounce, reason, suppress }, tell: true };
+    }
+    case 'unreadable':
+      return { transition: { to: 'parked', reason: judgement.reason }, tell: false };
+    default:
+      return unreachable(judgement);
+  }
+}
+
+function pause(
+  outcome: Extract<Judgement, { kind: 'temporary' }>,
+  attempt: number,
+  { ladder }: RetryPolicy,
+  { random }: Moment,
+): number {
+  const step = pauseAfterAttempt(ladder, attempt, random);
+  if (outcome.ambiguous) return step * AMBIGUOUS_PAUSE_FACTOR;
+  if (outcome.retryAfterMs === null) return step;
+  // A delay that the server named is kept, and stretched only upwards: a greylisting server
+  // counts it to the second.
+  const named = Math.round(outcome.retryAfterMs * (1 + ladder.jitter * random()));
+  return Math.max(named, attempt === 1 ? 0 : step);
+}
+
+function isNoticeDue(message: ClaimedMessage, now: number): boolean {
+  if (message.notices === 0) return true;
+  return message.notices === 1 && now - message.createdAt >= DELAY_NOTICE_AFTER_MS;
+}
+
+function hardBounceNote(rule: string, policy: RetryPolicy, moment: Moment) {
+  const { suppressionKey, mxGroup, now } = moment;
+  return { suppressionKey, mxGroup, rule, platformExpiresAt: now + policy.platformSuppressionMs };
+}

@@ -1,0 +1,151 @@
+// The main thread's side of one courier session: feeds it batches, hands its results to the
+// recorder, lets it linger for more mail, and answers for its messages when it dies.
+import type { Clock } from '../base/clock.ts';
+import { noPeer } from '../base/outcome.ts';
+import type { MailHost } from '../protocol/dns/mail-route.ts';
+import type { ClaimedMessage } from '../store/queue.ts';
+import type { CourierReport, CourierResult } from './courier/messages.ts';
+import type { CourierLink, CourierPool } from './courier-pool.ts';
+import type { Judgement } from './judge.ts';
+import type { Recorder } from './recorder.ts';
+
+export interface SessionHostKit {
+  pool: CourierPool;
+  recorder: Pick<Recorder, 'record'>;
+  clock: Clock;
+  judge(result: CourierResult): Judgement;
+  /** The next messages for this group: none when nothing is due. */
+  nextBatch(limit: number): Promise<ClaimedMessage[]>;
+  /** Messages that were claimed and not tried go back to the queue. */
+  giveBack(messageIds: string[]): Promise<void>;
+  /** A session that waits for mail offers itself; `false` comes when it stops waiting. */
+  onWaiting(host: SessionHost, waiting: boolean): void;
+  messagesPerSession: number;
+  lingerMs: number;
+}
+
+// Large enough that asking costs nothing beside sending, small enough that turns come round.
+const BATCH_MESSAGES = 50;
+
+export class SessionHost {
+  readonly #kit: SessionHostKit;
+  readonly #group: string;
+  readonly #inFlight = new Map<string, ClaimedMessage>();
+  #link: CourierLink | null = null;
+  #given = 0;
+  #lingering: NodeJS.Timeout | null = null;
+  #ending = false;
+  #feeding: Promise<void> = Promise.resolve();
+  #givingBack: Promise<unknown> = Promise.resolve();
+
+  constructor(group: string, kit: SessionHostKit) {
+    this.#group = group;
+    this.#kit = kit;
+  }
+
+  /**
+   * Runs the session to its end. What it found is with the recorder by then and need not be on
+   * disk: a row that cannot be written must not hold a connection's place.
+   */
+  async run(hosts: MailHost[], first: ClaimedMessage[]): Promise<void> {
+    this.#link = this.#kit.pool.start({ hosts }, (report) => this.#onReport(report));
+    this.#give(first);
+    await this.#link.over;
+    this.#ending = true;
+    this.#stopLingering();
+    await this.#feeding;
+    // A session that ends by itself has answered for each message before.
+    const fate = 'the courier thread died in the middle of the session';
+    const judgement: Judgement = {
+      kind: 'temporary',
+      peer: noPeer('prepare', fate),
+      reason: fate,
+      ambiguous: true,
+      retryAfterMs: null,
+    };
+    // A courier takes them in the order in which it got them: only the first can have been on the wire.
+    const [onTheWire, ...untried] = this.#inFlight.values();
+    if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
+    this.#onUntried(untried.map(({ id }) => id));
+    await this.#givingBack;
+  }
+
+  /** There is mail again for a session that lingers. */
+  wake(): void {
+    if (this.#stopLingering()) this.#feeding = this.#feed();
+  }
+
+  /** The message on the wire is finished, the others go back to the queue. */
+  stop(): void {
+    this.#ending = true;
+    this.#stopLingering();
+    this.#link?.order({ kind: 'stop' });
+  }
+
+  #give(messages: ClaimedMessage[]): void {
+    for (const message of messages) this.#inFlight.set(message.id, message);
+    this.#given += messages.length;
+    this.#link!.order({ kind: 'batch', messageIds: messages.map(({ id }) => id) });
+  }
+
+  #onReport(report: CourierReport): void {
+    if (report.kind === 'result') this.#onResult(report);
+    else if (report.kind === 'untried') this.#onUntried(report.messageIds);
+    else this.#feeding = this.#feed();
+  }
+
+  #onResult({ messageId, startedAt, result }: { messageId: string; startedAt: number; result: CourierResult }): void {
+    const message = this.#inFlight.get(messageId);
+    if (!message) return;
+    this.#inFlight.delete(messageId);
+    // Nobody opened: whatever else is due for this group had better not knock again at once.
+    if (result.kind === 'no_connection') this.#ending = true;
+    this.#record(message, startedAt, this.#kit.judge(result));
+  }
+
+  #onUntried(messageIds: string[]): void {
+    for (const id of messageIds) this.#inFlight.delete(id);
+    if (messageIds.length === 0) return;
+    this.#givingBack = Promise.all([this.#givingBack, this.#kit.giveBack(messageIds)]);
+  }
+
+  #record(message: ClaimedMessage, startedAt: number, judgement: Judgement): void {
+    void this.#kit.recorder.record({ message, startedAt, judgement, mxGroup: this.#group });
+  }
+
+  async #feed(): Promise<void> {
+    const room = Math.min(BATCH_MESSAGES, this.#kit.messagesPerSession - this.#given);
+    if (this.#ending || room <= 0) {
+      this.#end();
+      return;
+    }
+    const messages = await this.#kit.nextBatch(room);
+    // The daemon may have begun to stop while the store was at work.
+    if (this.#ending) {
+      this.#onUntried(messages.map(({ id }) => id));
+      this.#end();
+    } else if (messages.length > 0) this.#give(messages);
+    else this.#linger();
+  }
+
+  #linger(): void {
+    this.#lingering = setTimeout(() => {
+      if (this.#stopLingering()) this.#end();
+    }, this.#kit.lingerMs);
+    this.#kit.onWaiting(this, true);
+  }
+
+  #end(): void {
+    this.#ending = true;
+    this.#link?.order({ kind: 'end' });
+  }
+
+  /** Whether it was lingering. */
+  #stopLingering(): boolean {
+    if (this.#lingering === null) return false;
+    clearTimeout(this.#lingering);
+    this.#lingering = null;
+    this.#kit.onWaiting(this, false);
+    return true;
+  }
+}

@@ -1,0 +1,216 @@
+// The DNS records of a sending domain: what its owner publishes, and how what was published is judged.
+// DKIM decides whether the domain is verified; SPF and DMARC are advice. States are left to the callers.
+import { SECOND_MS } from '../base/clock.ts';
+import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
+import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/spf-record.ts';
+
+export interface DomainFacts {
+  /** Lower case, A-labels. */
+  domain: string;
+  selector: string;
+  publicKeyB64: string;
+}
+
+export interface ServiceNames {
+  spfDomain: string;
+  dmarcReportAddress: string;
+}
+
+export interface DnsRecordToPublish {
+  name: string;
+  type: 'TXT';
+  value: string;
+  required: boolean;
+  purpose: string;
+}
+
+export type CheckReason = 'not_found' | 'mismatch' | 'invalid_record' | 'multiple_records' | 'dns_unavailable';
+
+export interface DomainCheck {
+  record: 'dkim' | 'spf' | 'dmarc';
+  name: string;
+  type: 'TXT';
+  required: boolean;
+  ok: boolean;
+  expected: string;
+  /** The TXT records that stand there, of whatever kind. */
+  found: string[];
+  reason: CheckReason | null;
+  /** One sentence: what is right, or what to change. */
+  message: string;
+}
+
+export interface TxtLookups {
+  txt(name: string): Promise<DnsResult<string>>;
+}
+
+export interface DomainExpectation {
+  facts: DomainFacts;
+  service: ServiceNames;
+  /** For each check; SPF may need many look-ups. */
+  timeoutMs?: number;
+}
+
+type Verdict = Pick<DomainCheck, 'ok' | 'found' | 'reason' | 'message'>;
+
+/** What is kept of an answer that a stranger wrote. */
+const MAX_FOUND = 20;
+const MAX_FOUND_CHARS = 2048;
+
+/** DKIM, SPF, DMARC, in this order. */
+export function recordsToPublish(facts: DomainFacts, service: ServiceNames): DnsRecordToPublish[] {
+  const { domain } = facts;
+  return [
+    {
+      name: `${facts.selector}._domainkey.${domain}`,
+      type: 'TXT',
+      value: `v=DKIM1; k=rsa; p=${facts.publicKeyB64}`,
+      required: true,
+      purpose: `DKIM: lets receivers verify the signature of your mail. Publish it exactly as it is; it is longer than 255 characters, so split it into several strings of one record if your DNS asks for that.`,
+    },
+    {
+      name: domain,
+      type: 'TXT',
+      value: `v=spf1 include:${service.spfDomain} ~all`,
+      required: false,
+      purpose: `SPF: names this service as a sender for ${domain}. If the domain already has a record that begins with v=spf1, do not add a second one: put include:${service.spfDomain} into it, in front of its "all".`,
+    },
+    {
+      name: `_dmarc.${domain}`,
+      type: 'TXT',
+      value: `v=DMARC1; p=none; rua=mailto:${service.dmarcReportAddress}`,
+      required: false,
+      purpose: `DMARC in monitoring mode: asks receivers for reports about mail from ${domain}. If the domain already has a DMARC record, keep it and do not weaken its policy; you may add our address to its rua list.`,
+    },
+  ];
+}
+
+/** The three checks, in the order of the records. */
+export async function checkDomainRecords(
+  { facts, service, timeoutMs = 15 * SECOND_MS }: DomainExpectation,
+  lookups: TxtLookups,
+): Promise<DomainCheck[]> {
+  const records = recordsToPublish(facts, service);
+  const verdicts = await Promise.all([
+    inTime(checkDkim(records[0]!, facts, lookups), records[0]!.name, timeoutMs),
+    inTime(checkSpf(facts.domain, service.spfDomain, lookups), records[1]!.name, timeoutMs),
+    inTime(checkDmarc(facts.domain, lookups), records[2]!.name, timeoutMs),
+  ]);
+  const kinds = ['dkim', 'spf', 'dmarc'] as const;
+  return kinds.map((record, index) => {
+    const { name, type, required, value } = records[index]!;
+    const verdict = verdicts[index]!;
+    return { record, name, type, required, expected: value, ...verdict, found: limited(verdict.found) };
+  });
+}
+
+async function inTime(check: Promise<Verdict>, name: string, timeoutMs: number): Promise<Verdict> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Verdict>((resolve) => {
+    const why = `the look-ups took longer than ${timeoutMs / SECOND_MS} s`;
+    timer = setTimeout(() => resolve(unavailable(name, why)), timeoutMs);
+  });
+  return Promise.race([check, late]).finally(() => clearTimeout(timer));
+}
+
+async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups: TxtLookups): Promise<Verdict> {
+  const { name } = record;
+  const result = await lookups.txt(name);
+  if (result.kind === 'unavailable') return unavailable(name, result.reason);
+  const found = result.kind === 'found' ? result.records : [];
+  const verdicts = found.map((text) => checkDkimRecord(text, facts.publicKeyB64));
+  const keys = verdicts.filter((verdict) => verdict.kind !== 'no_key_record');
+  const [key] = keys;
+  if (!key)
+    return failed('not_found', found, `Publish the DKIM record as a TXT record at ${name}: ${whatIsThere(found)}.`);
+  if (keys.length > 1) {
+    return failed('multiple_records', found, `Remove all DKIM records at ${name} but the expected one.`);
+  }
+  if (key.kind === 'ok') return passed(found, `The DKIM record at ${name} holds the expected key.`);
+  const advice = `Replace the DKIM record at ${name} with the expected value: ${key.problem}.`;
+  return failed(key.kind === 'invalid' ? 'invalid_record' : 'mismatch', found, advice);
+}
+
+async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups): Promise<Verdict> {
+  const result = await lookups.txt(domain);
+  if (result.kind === 'unavailable') return unavailable(domain, result.reason);
+  const found = result.kind === 'found' ? result.records : [];
+  const records = found.filter(isSpfRecord);
+  const include = `include:${spfDomain}`;
+  if (records.length === 0) {
+    return failed('not_found', found, `Publish the SPF record as a TXT record at ${domain}: ${whatIsThere(found)}.`);
+  }
+  if (records.length > 1) {
+    const advice = `Merge the SPF records at ${domain} into a single one that has ${include}, since receivers refuse several.`;
+    return failed('multiple_records', found, advice);
+  }
+  const record = parseSpfRecord(records[0]!);
+  if (record.invalidTerm !== null) {
+    const advice = `Correct "${record.invalidTerm.slice(0, 100)}" in the SPF record at ${domain}: receivers cannot read it.`;
+    return failed('invalid_record', found, advice);
+  }
+  const search = await searchInclude(record, spfDomain, lookups);
+  switch (search.kind) {
+    case 'included':
+      return passed(found, `The SPF record at ${domain} includes ${spfDomain}.`);
+    case 'unavailable':
+      return { ...unavailable(domain, search.reason), found };
+    case 'not_included': {
+      const limit = search.limitReached ? ', near its beginning since it needs more than 10 look-ups' : '';
+      const advice = `Add ${include} to the SPF record at ${domain}, in front of its "all"${limit}.`;
+      return failed('mismatch', found, advice);
+    }
+  }
+}
+
+async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict> {
+  let firstFound: string[] = [];
+  const names = dmarcNames(domain);
+  for (const name of names) {
+    const result = await lookups.txt(name);
+    if (result.kind === 'unavailable') return unavailable(name, result.reason);
+    const found = result.kind === 'found' ? result.records : [];
+    const policies = found.filter(isMeantAsDmarc);
+    if (policies.length > 0) return judgeDmarc(name, policies, found);
+    // RFC 7489 section 6.6.3: only a name without any DMARC record defers to the organizational domain.
+    if (name === names[0]) firstFound = found;
+  }
+  const advice = `Publish the DMARC record as a TXT record at ${names[0]}: ${whatIsThere(firstFound)}.`;
+  return failed('not_found', firstFound, advice);
+}
+
+function judgeDmarc(name: string, policies: string[], found: string[]): Verdict {
+  if (policies.length > 1) {
+    const advice = `Remove all DMARC records at ${name} but one, since receivers then ignore them all.`;
+    return failed('multiple_records', found, advice);
+  }
+  const problem = dmarcProblem(policies[0]!);
+  if (problem === null) return passed(found, `The DMARC record at ${name} is valid.`);
+  return failed('invalid_record', found, `Correct the DMARC record at ${name}: ${problem}.`);
+}
+
+function passed(found: string[], message: string): Verdict {
+  return { ok: true, found, reason: null, message };
+}
+
+function failed(reason: CheckReason, found: string[], message: string): Verdict {
+  return { ok: false, found, reason, message };
+}
+
+function unavailable(name: string, why: string): Verdict {
+  const message = `Try again later, or repair the name servers: the TXT records at ${name} could not be read (${why}).`;
+  return failed('dns_unavailable', [], message);
+}
+
+function whatIsThere(found: string[]): string {
+  if (found.length === 0) return 'there is no TXT record yet';
+  return found.length === 1
+    ? 'the one TXT record there is another'
+    : `the ${found.length} TXT records there are others`;
+}
+
+function limited(found: string[]): string[] {
+  return found.slice(0, MAX_FOUND).map((text) => text.slice(0, MAX_FOUND_CHARS));
+}

@@ -1,0 +1,180 @@
+// Sending domains: registered with a DKIM key pair of their own, verified by what stands in
+// DNS, revoked for good. The states are described at the store's one function that changes
+// them. Leaves out the timers that look again by themselves.
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import type { Vault } from '../base/vault.ts';
+import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import type { Domain, DomainStore, DomainVerdict } from '../store/domains.ts';
+import type { ApiKey } from '../store/tenants.ts';
+import {
+  checkDomainRecords,
+  type DnsRecordToPublish,
+  type DomainCheck,
+  recordsToPublish,
+  type ServiceNames,
+  type TxtLookups,
+} from './checks.ts';
+import { defaultSelector, domainNameProblem, selectorProblem } from './domain-name.ts';
+
+/** On whose behalf: a tenant, perhaps held to one domain by the key it came with. */
+export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
+
+export interface DomainsOptions {
+  store: DomainStore;
+  vault: Vault;
+  clock: Clock;
+  ids: IdSource;
+  /** Asks the zone's own name servers. */
+  lookups: TxtLookups;
+  /** `ownDomains` are the service's own names, which no tenant may register; lower case. */
+  service: ServiceNames & { ownDomains: readonly string[] };
+  createKeyPair?: () => Promise<DkimKeyPair>;
+}
+
+export interface VerifiedDomain {
+  domain: Domain;
+  checks: DomainCheck[];
+}
+
+export interface Domains {
+  register(owner: DomainOwner, request: { domain: string; selector?: string }): Promise<Domain | Refusal>;
+  /** Oldest first, revoked ones included. */
+  list(owner: DomainOwner): Promise<Domain[]>;
+  get(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  verify(owner: DomainOwner, id: string): Promise<VerifiedDomain | Refusal>;
+  revoke(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  recordsOf(domain: Domain): DnsRecordToPublish[];
+}
+
+export function createDomains(options: DomainsOptions): Domains {
+  const { store, service } = options;
+
+  /** A live domain that the owner may change. 404 comes before 403. */
+  async function changeable(owner: DomainOwner, id: string): Promise<Domain | Refusal> {
+    const domain = await store.getDomain(owner.tenantId, id);
+    if (!domain || domain.state === 'revoked') return notFound();
+    if (owner.boundDomain !== null && owner.boundDomain !== domain.name) {
+      return refuse('domain_not_allowed', `This key is bound to ${owner.boundDomain}.`);
+    }
+    return domain;
+  }
+
+  return {
+    register: (owner, request) => register(options, owner, request),
+    list: (owner) => store.listDomains(owner.tenantId),
+    get: async (owner, id) => (await store.getDomain(owner.tenantId, id)) ?? notFound(),
+    async verify(owner, id) {
+      const domain = await changeable(owner, id);
+      return isRefusal(domain) ? domain : verify(options, domain);
+    },
+    async revoke(owner, id) {
+      const domain = await changeable(owner, id);
+      if (isRefusal(domain)) return domain;
+      return (await store.revokeDomain(owner.tenantId, id)) ?? notFound();
+    },
+    recordsOf: (domain) => recordsToPublish(factsOf(domain), service),
+  };
+}
+
+async function register(
+  options: DomainsOptions,
+  owner: DomainOwner,
+  request: { domain: string; selector?: string },
+): Promise<Domain | Refusal> {
+  const { store, vault, clock, ids, service, createKeyPair = createDkimKeyPair } = options;
+  const name = request.domain;
+  const selector = request.selector ?? defaultSelector(clock.now());
+  const nameFault = domainNameProblem(name, service.ownDomains);
+  if (nameFault !== null) return refuse('validation_failed', `domain: ${nameFault}`);
+  const selectorFault = selectorProblem(selector, name);
+  if (selectorFault !== null) return refuse('validation_failed', `selector: ${selectorFault}`);
+  if (owner.boundDomain !== null) {
+    return refuse('domain_not_allowed', `This key is bound to ${owner.boundDomain} and cannot register domains.`);
+  }
+  const { publicKeyB64, privateKeyDer } = await createKeyPair();
+  const id = ids.next();
+  const privateKey = vault.seal(privateKeyDer, domainKeyContext(id));
+  const { tenantId } = owner;
+  const created = await store.createDomain({
+    id,
+    tenantId,
+    name,
+    selector,
+    publicKeyB64,
+    privateKey,
+    createdAt: clock.now(),
+  });
+  return created === 'exists' ? exists(name) : created;
+}
+
+/** Binds a sealed private key to its domain; whoever opens it names the same context. */
+export function domainKeyContext(domainId: string): string {
+  return `domain-key:${domainId}`;
+}
+
+async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
+  const checks = await check(options, domain);
+  const failing = firstFailing(checks);
+  if (failing) return recordFailure(options, domain, failing);
+  const verified = await claim(options, domain);
+  return isRefusal(verified) ? verified : { domain: verified, checks };
+}
+
+function check({ lookups, service }: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
+  return checkDomainRecords({ facts: factsOf(domain), service }, lookups);
+}
+
+/** SPF and DMARC are advice: only required records decide. */
+function firstFailing(checks: DomainCheck[]): DomainCheck | undefined {
+  return checks.find((one) => one.required && !one.ok);
+}
+
+async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, failing: DomainCheck): Promise<Refusal> {
+  // A verified domain does not lose its state because a name server is away.
+  const keepsState = domain.state === 'verified' && failing.reason === 'dns_unavailable';
+  const verdict: DomainVerdict = { state: 'failed', failureReason: failing.reason, checkedAt: clock.now() };
+  const recorded = keepsState || (await store.recordVerdict(domain.tenantId, domain.id, verdict));
+  if (!recorded) return notFound();
+  return refuse('verification_failed', failing.message, { domain: domain.name, check: failing });
+}
+
+/** The record is there: verified, unless another tenant holds the name and its record is there too. */
+async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | Refusal> {
+  const { store, clock } = options;
+  const record = () =>
+    store.recordVerdict(domain.tenantId, domain.id, {
+      state: 'verified',
+      failureReason: null,
+      checkedAt: clock.now(),
+    });
+  const first = await record();
+  if (first !== 'taken') return first ?? notFound();
+  const holder = await store.findVerifiedHolder(domain.name);
+  if (holder && holder.id !== domain.id) {
+    if (!(await isDefinitelyGone(options, holder))) return exists(domain.name);
+    const won = await store.takeOverDomain(holder.id, domain.tenantId, domain.id, clock.now());
+    if (won) return won;
+  }
+  // Somebody changed state while DNS was asked: what holds now is decided by one more try.
+  const second = await record();
+  return second === 'taken' ? exists(domain.name) : (second ?? notFound());
+}
+
+async function isDefinitelyGone(options: DomainsOptions, holder: Domain): Promise<boolean> {
+  const failing = firstFailing(await check(options, holder));
+  return failing !== undefined && failing.reason !== 'dns_unavailable';
+}
+
+function factsOf(domain: Domain) {
+  return { domain: domain.name, selector: domain.selector, publicKeyB64: domain.publicKeyB64 };
+}
+
+function notFound(): Refusal {
+  return refuse('domain_not_found', 'There is no such domain among yours; GET /domains lists them.');
+}
+
+function exists(name: string): Refusal {
+  return refuse('domain_exists', `domain: ${name} is already registered.`);
+}

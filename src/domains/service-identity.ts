@@ -1,0 +1,82 @@
+// Keys of the service itself, made at the first start and kept sealed in the store: the key
+// that authenticates return paths and feedback ids, and the one of the service's own DKIM
+// signature, whose record an operator has to publish.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/errors.ts';
+import type { Vault } from '../base/vault.ts';
+import { createDkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import type { KeyPurpose, PlatformKey, PlatformKeyStore } from '../store/platform-keys.ts';
+
+export interface ServiceIdentity {
+  /** Makes new tokens; older keys still open theirs. */
+  tokenKey: { id: string; key: Buffer };
+  /** All that are known, by id, the newest included. */
+  tokenKeys: ReadonlyMap<string, Buffer>;
+  dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
+  /** Whether the DKIM key was made just now, so that its record cannot be published yet. */
+  dkimIsNew: boolean;
+}
+
+export interface ServiceIdentityKit {
+  store: PlatformKeyStore;
+  vault: Vault;
+  clock: Clock;
+  dkim: { domain: string; selector: string };
+}
+
+const TOKEN_KEY_BYTES = 32;
+
+export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<ServiceIdentity> {
+  const token = await loadOrMake(kit, 'message-token', 'a', async () => ({
+    secret: randomBytes(TOKEN_KEY_BYTES),
+    publicPart: null,
+  }));
+  // One key per name: whoever changes domain or selector gets a new one, and a new record.
+  const { domain, selector } = kit.dkim;
+  const dkim = await loadOrMake(kit, 'service-dkim', `${selector}._domainkey.${domain}`, async () => {
+    const pair = await createDkimKeyPair();
+    return { secret: pair.privateKeyDer, publicPart: pair.publicKeyB64 };
+  });
+  const tokenKeys = new Map(token.all.map((key) => [key.keyId, openKey(kit.vault, key)]));
+  return {
+    tokenKey: { id: token.current.keyId, key: openKey(kit.vault, token.current) },
+    tokenKeys,
+    dkim: { domain, selector, privateKeyDer: openKey(kit.vault, dkim.current), publicKeyB64: dkim.current.publicPart! },
+    dkimIsNew: dkim.isNew,
+  };
+}
+
+interface Loaded {
+  current: PlatformKey;
+  all: PlatformKey[];
+  isNew: boolean;
+}
+
+type Make = () => Promise<{ secret: Buffer; publicPart: string | null }>;
+
+/** Tokens rotate: their newest key is current, whatever its id. A DKIM key is current for its own name only. */
+async function loadOrMake(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: string, make: Make): Promise<Loaded> {
+  const { store, vault, clock } = kit;
+  const pick = (keys: PlatformKey[]) =>
+    purpose === 'service-dkim' ? keys.find((key) => key.keyId === keyId) : keys[0];
+  const known = await store.listPlatformKeys(purpose);
+  const current = pick(known);
+  if (current) return { current, all: known, isNew: false };
+  const { secret, publicPart } = await make();
+  const sealed = vault.seal(secret, contextOf(purpose, keyId));
+  await store.addPlatformKey({ purpose, keyId, secret: sealed, publicPart, createdAt: clock.now() });
+  const all = await store.listPlatformKeys(purpose);
+  const made = pick(all);
+  if (!made) throw new Fault(`the platform key ${purpose} could not be made`);
+  return { current: made, all, isNew: true };
+}
+
+function openKey(vault: Vault, key: PlatformKey): Buffer {
+  return vault.open(key.secret, contextOf(key.purpose, key.keyId));
+}
+
+/** Binds a sealed key to its row. */
+function contextOf(purpose: KeyPurpose, keyId: string): string {
+  return `platform-key:${purpose}:${keyId}`;
+}

@@ -1,0 +1,91 @@
+// Events that delivery attempts produce: the common part, and the part named after what happened.
+import { toTimestamp } from '../base/clock.ts';
+import type { BounceType, PeerFacts } from '../base/outcome.ts';
+import type { EventType, NewEvent } from '../store/events.ts';
+
+/** What every event quotes of its message. */
+export interface EventSubject {
+  id: string;
+  submissionId: string;
+  from: string;
+  recipient: string;
+  subject: string;
+  fromDomain: string;
+}
+
+/** The event's own id and time. */
+export interface EventStamp {
+  id: string;
+  at: number;
+}
+
+export interface AttemptFacts {
+  peer: PeerFacts;
+  attempt: number;
+}
+
+export function deliveredEvent(stamp: EventStamp, message: EventSubject, facts: AttemptFacts): NewEvent {
+  return event('email.delivered', stamp, message, { delivery: deliveryPart(facts) });
+}
+
+export function deferredEvent(
+  stamp: EventStamp,
+  message: EventSubject,
+  facts: AttemptFacts & { nextAttemptAt: number },
+): NewEvent {
+  const delivery = { ...deliveryPart(facts), next_attempt_at: toTimestamp(facts.nextAttemptAt) };
+  return event('email.deferred', stamp, message, { delivery });
+}
+
+export interface BounceFacts extends AttemptFacts {
+  bounce: BounceType;
+  suppressed: boolean;
+}
+
+export function bouncedEvent(stamp: EventStamp, message: EventSubject, facts: BounceFacts): NewEvent {
+  return event('email.bounced', stamp, message, { bounce: bouncePart(facts) });
+}
+
+/** Given up without a verdict of the receiving side; `diagnostic` says why. */
+export function failedEvent(stamp: EventStamp, message: EventSubject, facts: AttemptFacts): NewEvent {
+  return event('email.failed', stamp, message, { bounce: bouncePart({ ...facts, bounce: 'soft', suppressed: false }) });
+}
+
+function event(type: EventType, stamp: EventStamp, message: EventSubject, part: Record<string, unknown>): NewEvent {
+  const common = {
+    message_id: message.id,
+    submission_id: message.submissionId,
+    from: message.from,
+    to: message.recipient,
+    subject: message.subject,
+    domain: message.fromDomain,
+  };
+  return { id: stamp.id, type, at: stamp.at, data: { ...common, ...part } };
+}
+
+function deliveryPart({ peer, attempt }: AttemptFacts): Record<string, unknown> {
+  return {
+    mx: peer.mx,
+    remote_ip: peer.remoteIp,
+    smtp_code: peer.smtpCode,
+    enhanced_code: peer.enhancedCode,
+    response: peer.response,
+    tls: peer.tls,
+    attempt,
+    elapsed_ms: Math.round(peer.elapsedMs),
+  };
+}
+
+function bouncePart({ peer, attempt, bounce, suppressed }: BounceFacts): Record<string, unknown> {
+  return {
+    type: bounce,
+    source: 'smtp',
+    smtp_code: peer.smtpCode,
+    enhanced_code: peer.enhancedCode,
+    diagnostic: peer.response,
+    mx: peer.mx,
+    reporting_mta: null,
+    attempt,
+    suppressed,
+  };
+}

@@ -1,0 +1,60 @@
+// What everything else in the daemon stands on: log, data folder and its lock, store, the keys
+// that open its secrets, the service's own identity, and the bounce rules.
+
+import { type Clock, systemClock } from './base/clock.ts';
+import type { ClosingStack } from './base/closing-stack.ts';
+import { IdSource } from './base/ids.ts';
+import { Vault } from './base/vault.ts';
+import type { BounceRules } from './classify/classify-reply.ts';
+import { loadBounceRules, SHIPPED_RULES } from './classify/load-rules.ts';
+import { type DataFolder, dataFolder, makeDataFolder } from './cli/data-folder.ts';
+import { loadMasterKeys } from './cli/master-key.ts';
+import type { Config } from './config/keys.ts';
+import { configWarnings } from './config/rules.ts';
+import { loadServiceIdentity, type ServiceIdentity } from './domains/service-identity.ts';
+import { createLogger, type Logger, type LogSink } from './observe/log.ts';
+import { lockDataFolder } from './store/sqlite/data-lock.ts';
+import { openSqliteStore } from './store/sqlite/open.ts';
+import type { Store } from './store/store.ts';
+
+export interface Foundation {
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  folder: DataFolder;
+  store: Store;
+  masterKeys: Buffer[];
+  vault: Vault;
+  identity: ServiceIdentity;
+  bounceRules: BounceRules;
+}
+
+export async function openFoundation(
+  config: Config,
+  logTo: 'stdout' | LogSink,
+  opened: ClosingStack,
+): Promise<Foundation> {
+  const clock = systemClock;
+  const ids = new IdSource();
+  const log = createLogger({ level: config.log.level, to: logTo });
+  for (const warning of configWarnings(config)) log.warn({}, warning);
+  const bounceRules = loadBounceRules(SHIPPED_RULES);
+
+  const folder = dataFolder(config.data.dir);
+  makeDataFolder(folder.dir);
+  const lock = lockDataFolder(folder.dir);
+  opened.add(() => lock.release());
+  const store = await openSqliteStore({ file: folder.database });
+  opened.add(() => store.close());
+
+  const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
+  const vault = new Vault(masterKeys);
+  const { dkim_domain: domain, dkim_selector: selector } = config.service;
+  const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
+  if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
+  return { clock, ids, log, folder, store, masterKeys, vault, identity, bounceRules };
+}
+
+function serviceDkimRecord({ dkim }: ServiceIdentity) {
+  return { record: `${dkim.selector}._domainkey.${dkim.domain}`, value: `v=DKIM1; k=rsa; p=${dkim.publicKeyB64}` };
+}

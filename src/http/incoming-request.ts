@@ -1,0 +1,76 @@
+// The request as handlers see it, the same for both engines. Only what is asked for is
+// computed: most requests never look at query, addresses or more than four headers.
+import { normaliseAddress, type TrustedProxies } from './client-address.ts';
+import type { BodyResult, HttpRequest } from './http.ts';
+import type { RequestBody } from './request-body.ts';
+
+export interface IncomingParts {
+  method: string;
+  path: string;
+  queryText: string;
+  /** By lower-case name. */
+  header(name: string): string | undefined;
+  /** As the engine spells it. */
+  peer: string;
+  overTls: boolean;
+  body: RequestBody;
+}
+
+/** What holds for every request of one server. */
+export interface RequestContext {
+  proxies: TrustedProxies;
+  bodyIdleMs: number;
+}
+
+export class IncomingRequest implements HttpRequest {
+  readonly #parts: IncomingParts;
+  readonly #context: RequestContext;
+  #peerAddress: string | null = null;
+  #query: URLSearchParams | null = null;
+
+  constructor(parts: IncomingParts, context: RequestContext) {
+    this.#parts = parts;
+    this.#context = context;
+  }
+
+  get method(): string {
+    return this.#parts.method;
+  }
+
+  get path(): string {
+    return this.#parts.path;
+  }
+
+  get queryText(): string {
+    return this.#parts.queryText;
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.#parts.queryText);
+    return this.#query;
+  }
+
+  header(name: string): string | undefined {
+    return this.#parts.header(name.toLowerCase());
+  }
+
+  get peerAddress(): string {
+    this.#peerAddress ??= normaliseAddress(this.#parts.peer) ?? '';
+    return this.#peerAddress;
+  }
+
+  get clientAddress(): string {
+    return this.#context.proxies.clientBehind(this.peerAddress, this.header('x-forwarded-for'));
+  }
+
+  get secure(): boolean {
+    if (this.#parts.overTls) return true;
+    // The last value is the nearest proxy's, as with X-Forwarded-For.
+    const forwarded = this.header('x-forwarded-proto')?.split(',').at(-1)?.trim().toLowerCase();
+    return forwarded === 'https' && this.#context.proxies.trusts(this.peerAddress);
+  }
+
+  readBody(limitBytes: number): Promise<BodyResult> {
+    return this.#parts.body.read(limitBytes, this.#context.bodyIdleMs);
+  }
+}

@@ -1,0 +1,261 @@
+// The HTTP kernel on node:http and node:https. What node would answer without a body, or
+// drop (missing Host, malformed requests, CONNECT), is answered in the kernel's JSON shape.
+import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { KernelAnswerCode } from './engine-limits.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { readFraming } from './framing.ts';
+import { HEADER_LIMIT_BYTES, type HttpServer } from './http.ts';
+import { InFlight } from './in-flight.ts';
+import { IncomingRequest } from './incoming-request.ts';
+import { kernelReply, toWire, type WireReply } from './reply.ts';
+import { RequestBody } from './request-body.ts';
+import { respond } from './respond.ts';
+import { readTlsPair, watchTlsPair } from './tls-files.ts';
+
+const SERVER_OPTIONS: ServerOptions = {
+  maxHeaderSize: HEADER_LIMIT_BYTES,
+  // The kernel refuses a missing Host itself, with a body.
+  requireHostHeader: false,
+  joinDuplicateHeaders: true,
+  // As uWebSockets: 10 s for the header, 10 s between requests.
+  headersTimeout: 10_000,
+  keepAliveTimeout: 10_000,
+  // 5 MiB in five minutes is 17 KiB/s, about what uWebSockets asks for.
+  requestTimeout: 300_000,
+  connectionsCheckingInterval: 2_000,
+};
+/** Longer than any handler runs; ends connections whose client does not read its answer. */
+const SOCKET_IDLE_MS = 120_000;
+
+/** What the system's send buffer takes in one go. */
+const SMALL_BYTES = 16 * 1024;
+
+/** What a parser error of node stands for; all others are malformed requests. */
+const PARSER_ERRORS: Record<string, KernelAnswerCode> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_INVALID_TRANSFER_ENCODING: 'unsupported_transfer_encoding',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
+};
+
+export async function startNode(options: EngineOptions): Promise<HttpServer> {
+  if (!options.tls) return listen(createServer(SERVER_OPTIONS), options);
+  const pair = await readTlsPair(options.tls);
+  const server = createTlsServer({ ...SERVER_OPTIONS, ...pair });
+  const opened = await listen(server, options);
+  const stopWatch = watchTlsPair({
+    files: options.tls,
+    inUse: pair,
+    checkMs: options.limits.tlsCheckMs,
+    apply: (renewed) => server.setSecureContext(renewed),
+    onFailure: options.onError,
+  });
+  return {
+    ...opened,
+    close(graceMs) {
+      stopWatch();
+      return opened.close(graceMs);
+    },
+  };
+}
+
+async function listen(server: Server | TlsServer, options: EngineOptions): Promise<HttpServer> {
+  const engine = new NodeEngine(server, options);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, options.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  // Such as EMFILE while accepting: the server goes on.
+  server.on('error', options.onError);
+  return {
+    port: (server.address() as AddressInfo).port,
+    engine: 'node',
+    close: (graceMs) => engine.close(graceMs),
+  };
+}
+
+class NodeEngine {
+  readonly #server: Server | TlsServer;
+  readonly #options: EngineOptions;
+  readonly #inFlight = new InFlight();
+  /** The latest exchange of each connection: the parser's errors are its errors. */
+  readonly #exchanges = new WeakMap<Duplex, Exchange>();
+  #closing = false;
+
+  constructor(server: Server | TlsServer, options: EngineOptions) {
+    this.#server = server;
+    this.#options = options;
+    // No limit by number: node would drop the headers above it without a word.
+    server.maxHeadersCount = 0;
+    server.setTimeout(SOCKET_IDLE_MS);
+    server.on('request', (message, response) => void this.#serve(message, response, false));
+    server.on('checkContinue', (message, response) => void this.#serve(message, response, true));
+    // RFC 9110 section 10.1.1: an expectation other than 100-continue may be ignored.
+    server.on('checkExpectation', (message, response) => void this.#serve(message, response, false));
+    server.on('connect', (_message, socket) => refuseRaw(socket, 'malformed_request'));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => this.#onClientError(error, socket));
+  }
+
+  async close(graceMs: number): Promise<void> {
+    this.#closing = true;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeIdleConnections();
+    await this.#inFlight.idle(graceMs);
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
+    // Node goes on parsing what came along with a request after which the connection ends.
+    if (this.#exchanges.get(message.socket)?.lastOnConnection) return;
+    this.#inFlight.begin();
+    const closed = new Promise((resolve) => response.once('close', resolve));
+    const framing = readFraming({
+      host: message.headers.host,
+      contentLength: message.headers['content-length'],
+      transferEncoding: message.headers['transfer-encoding'],
+      hostRequired: message.httpVersionMinor > 0,
+    });
+    const declaredBytes = framing.kind === 'framed' ? framing.declaredBytes : 0;
+    const exchange = new Exchange(message, response, { declaredBytes, awaitsContinue });
+    this.#exchanges.set(message.socket, exchange);
+    if (framing.kind === 'framed') {
+      await this.#send(exchange, await respond(this.#request(message, exchange.body), this.#options));
+    } else {
+      const reply = toWire(kernelReply(framing.code), message.method ?? '');
+      exchange.writeHead(reply, false);
+      response.end(reply.body);
+    }
+    await closed;
+    this.#inFlight.end();
+  }
+
+  #request(message: IncomingMessage, body: RequestBody): IncomingRequest {
+    // RFC 9112 section 3.2.2: a server has to take the absolute form as well.
+    const target = (message.url ?? '').replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
+    const queryAt = target.indexOf('?');
+    const parts = {
+      method: message.method ?? '',
+      path: queryAt < 0 ? target : target.slice(0, queryAt),
+      queryText: queryAt < 0 ? '' : target.slice(queryAt + 1),
+      header: (name: string) => headerOf(message, name),
+      peer: message.socket.remoteAddress ?? '',
+      overTls: this.#options.tls !== undefined,
+      body,
+    };
+    return new IncomingRequest(parts, this.#options.context);
+  }
+
+  async #send(exchange: Exchange, reply: WireReply): Promise<void> {
+    const { drainBytes, drainIdleMs } = this.#options.limits;
+    const { response, body, outOfStep } = exchange;
+    const last = body.remainingBytes > drainBytes || !response.shouldKeepAlive || this.#closing;
+    exchange.writeHead(reply, !outOfStep && !last);
+    if (outOfStep || !last || body.remainingBytes === 0) {
+      body.discard();
+      // Node takes a connection for idle, and closes it, once `end` was called, sent or not.
+      if (reply.body && reply.body.length > SMALL_BYTES) await written(response, reply.body);
+      response.end(reply.body && reply.body.length <= SMALL_BYTES ? reply.body : null);
+      return;
+    }
+    // The whole answer leaves now, but the connection is only closed when the client has had
+    // time to see it: closing over unread bytes sends a reset, which can overtake the answer.
+    if (reply.body && reply.body.length > 0) response.write(reply.body);
+    else response.flushHeaders();
+    await body.drain(drainBytes, drainIdleMs);
+    response.end();
+  }
+
+  #onClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const exchange = this.#exchanges.get(socket);
+    if (exchange?.lastOnConnection) return;
+    if (exchange && !exchange.response.writableEnded) exchange.derail();
+    else refuseRaw(socket, PARSER_ERRORS[error.code ?? ''] ?? 'malformed_request');
+  }
+}
+
+/** One request and its answer, as far as the connection under them goes. */
+class Exchange {
+  readonly response: ServerResponse;
+  readonly body: RequestBody;
+  readonly #message: IncomingMessage;
+  #awaitsContinue: boolean;
+  #derailed = false;
+  #lastOnConnection = false;
+  #attached = false;
+
+  constructor(
+    message: IncomingMessage,
+    response: ServerResponse,
+    expected: { declaredBytes: number | null; awaitsContinue: boolean },
+  ) {
+    this.#message = message;
+    this.response = response;
+    this.#awaitsContinue = expected.awaitsContinue;
+    this.body = new RequestBody(expected.declaredBytes, { flow: () => this.#flow(), pause: () => message.pause() });
+    // Either all is answered, or the connection is gone.
+    response.once('close', () => this.body.abort());
+  }
+
+  writeHead(reply: WireReply, keepAlive: boolean): void {
+    const lines = reply.headers.flat();
+    if (reply.length !== null) lines.push('Content-Length', String(reply.length));
+    if (!keepAlive) lines.push('Connection', 'close');
+    this.#lastOnConnection = !keepAlive;
+    this.response.writeHead(reply.status, reply.reason, lines);
+  }
+
+  /** The client has been told that no further answer comes. */
+  get lastOnConnection(): boolean {
+    return this.#lastOnConnection;
+  }
+
+  /** Nobody can say where the next request on this connection begins. */
+  get outOfStep(): boolean {
+    return this.#derailed || this.body.failed || (this.#awaitsContinue && !this.body.complete);
+  }
+
+  /** What came over the connection is not HTTP any more. */
+  derail(): void {
+    this.#derailed = true;
+    this.body.abort();
+  }
+
+  #flow(): void {
+    const message = this.#message;
+    message.resume();
+    if (this.#attached) return;
+    this.#attached = true;
+    if (this.#awaitsContinue && !this.response.headersSent) {
+      this.#awaitsContinue = false;
+      this.response.writeContinue();
+    }
+    message.on('data', (piece: Buffer) => this.body.push(piece));
+    message.on('end', () => this.body.finish());
+    message.on('error', () => this.body.abort());
+  }
+}
+
+/** Waits until the client has taken everything, or gone. */
+function written(response: ServerResponse, body: Buffer): Promise<void> {
+  return new Promise((resolve) => response.write(body, () => resolve()));
+}
+
+function headerOf(message: IncomingMessage, name: string): string | undefined {
+  const value = Object.hasOwn(message.headers, name) ? message.headers[name] : undefined;
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/** For what never became a request, so that there is no response object either. */
+function refuseRaw(socket: Duplex, code: KernelAnswerCode): void {
+  if (!socket.writable) return void socket.destroy();
+  const { status, reason, headers, body } = toWire(kernelReply(code), '');
+  const head = [`HTTP/1.1 ${status} ${reason}`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+  head.push(`Content-Length: ${body?.length ?? 0}`, 'Connection: close');
+  (socket as Socket).end(`${head.join('\r\n')}\r\n\r\n${body ?? ''}`);
+}

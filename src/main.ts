@@ -1,0 +1,89 @@
+// The program: argv, signals and the exit code. Everything else happens below.
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { EXIT_FAILED, runCli } from './cli/run-cli.ts';
+import type { Starters } from './cli/starters.ts';
+
+// On top of the grace that the daemon gives its sessions: to write and close the database.
+const CLOSING_MS = 5000;
+const SANDBOX_GRACE_MS = 5000;
+// npm hands on the Ctrl-C (SIGINT) that its child has already got from the terminal: one wish, not two.
+const SAME_WISH_MS = 500;
+
+function complain(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Resolves at the first SIGTERM or SIGINT; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let firstAt: number | null = null;
+    const onSignal = (signal: NodeJS.Signals) => {
+      const now = performance.now();
+      const echoed = signal === 'SIGINT' && firstAt !== null && now - firstAt < SAME_WISH_MS;
+      if (firstAt !== null && !echoed) {
+        complain(`postrider: ${signal} again: ending at once`);
+        process.exit(EXIT_FAILED);
+      }
+      firstAt ??= now;
+      resolve();
+    };
+    process.on('SIGTERM', onSignal);
+    process.on('SIGINT', onSignal);
+  });
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+async function closeWithin(running: Closable, graceMs: number): Promise<number> {
+  const late = new AbortController();
+  const outcome = await Promise.race([
+    running.close().then(() => 'closed' as const),
+    sleep(graceMs + CLOSING_MS, 'late' as const, { signal: late.signal }),
+  ]);
+  late.abort();
+  if (outcome === 'closed') return 0;
+  complain('postrider: not everything could be closed in time');
+  return EXIT_FAILED;
+}
+
+// Imported when they are asked for: the other commands start in a fraction of the time.
+const starters: Starters = {
+  async serve({ config }) {
+    const stop = stopSignal(); // from here on: a signal during the start is not lost
+    const { startDaemon } = await import('./daemon.ts');
+    const daemon = await startDaemon(config);
+    await stop;
+    return closeWithin(daemon, config.stop.grace);
+  },
+  async sandbox(options) {
+    const stop = stopSignal();
+    const { startSandbox } = await import('./sandbox/sandbox.ts');
+    const sandbox = await startSandbox({ ...options, env: process.env });
+    await stop;
+    return closeWithin(sandbox, SANDBOX_GRACE_MS);
+  },
+};
+
+process.on('unhandledRejection', (reason) => {
+  complain(`postrider: unexpected: ${reason instanceof Error ? reason.stack : String(reason)}`);
+  process.exit(EXIT_FAILED);
+});
+
+// Whoever read our output may have seen enough (`| head`): that is no failure of ours.
+process.stdout.on('error', () => {});
+
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
+const exitCode = await runCli({
+  argv: process.argv.slice(2),
+  env: process.env,
+  version,
+  starters,
+  print: (text) => void process.stdout.write(`${text}\n`),
+  complain,
+});
+process.exit(exitCode);

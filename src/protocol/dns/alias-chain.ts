@@ -1,0 +1,40 @@
+// Follows CNAME records within one answer (RFC 1034 section 3.6.2); asking again for what the answer
+// does not hold is left to the callers.
+import { type DnsRecord, isWithin, type RecordType } from './wire.ts';
+
+/** Over a whole look-up; a longer chain is taken for a loop. */
+export const MAX_ALIASES = 8;
+
+export interface AliasChain {
+  /** The last name that was reached. */
+  owner: string;
+  /** The records of the wanted type at that name. */
+  records: DnsRecord[];
+  aliases: number;
+  /** The least over all records on the way. */
+  ttlS: number;
+}
+
+export interface ChainQuestion {
+  name: string;
+  type: RecordType;
+  maxAliases: number;
+  /** Names outside this zone are reached, but their records not taken. */
+  zone?: string;
+}
+
+export function followAliases(answers: DnsRecord[], question: ChainQuestion): AliasChain {
+  const { type, maxAliases, zone } = question;
+  let owner = question.name;
+  let ttlS = Number.POSITIVE_INFINITY;
+  for (let aliases = 0; ; aliases++) {
+    const here = answers.filter((record) => record.name === owner && (zone === undefined || isWithin(owner, zone)));
+    const records = here.filter((record) => record.type === type);
+    const alias = here.find((record) => record.type === 'CNAME');
+    if (records.length > 0 || alias?.type !== 'CNAME' || aliases >= maxAliases) {
+      return { owner, records, aliases, ttlS: Math.min(ttlS, ...records.map((record) => record.ttlS)) };
+    }
+    ttlS = Math.min(ttlS, alias.ttlS);
+    owner = alias.value;
+  }
+}

@@ -1,0 +1,64 @@
+// DKIM key records (RFC 6376 section 3.6.1, tag lists of 3.2): reads one TXT record and says whether it lets
+// receivers verify our signatures (RSA with SHA-256, mail). The flags t=y and t=s do not stop that.
+
+export type DkimVerdict =
+  | { kind: 'ok' }
+  /** Some other TXT record that happens to stand at the name. */
+  | { kind: 'no_key_record' }
+  | { kind: 'invalid'; problem: string }
+  | { kind: 'mismatch'; problem: string };
+
+/** A key record that is broken, with quotes or in the wrong case for example, is still meant as one. */
+const LOOKS_LIKE_KEY = /^[\s"'\\]*v\s*=\s*["']?dkim/i;
+const TAG_NAME = /^[a-z][a-z0-9_]*$/i;
+
+export function checkDkimRecord(text: string, expectedKeyB64: string): DkimVerdict {
+  const tags = parseTagList(text);
+  const version = tags?.get('v');
+  const isMeant = version === undefined ? tags?.has('p') : /^dkim/i.test(version);
+  if (!isMeant && !LOOKS_LIKE_KEY.test(text)) return { kind: 'no_key_record' };
+  if (!tags) return { kind: 'invalid', problem: 'its tags are not written as name=value with semicolons between them' };
+  return checkTags(tags, withoutSpace(expectedKeyB64));
+}
+
+function checkTags(tags: Map<string, string>, expectedKey: string): DkimVerdict {
+  const version = tags.get('v');
+  if (version !== undefined && (version !== 'DKIM1' || [...tags.keys()][0] !== 'v')) {
+    return { kind: 'invalid', problem: 'it does not begin with "v=DKIM1;"' };
+  }
+  const key = tags.get('p');
+  if (key === undefined) return { kind: 'invalid', problem: 'it has no p= tag' };
+  // RFC 6376 section 3.6.1: an empty key is how a key is revoked.
+  if (key === '') return { kind: 'mismatch', problem: 'its p= tag is empty, which revokes the key' };
+  const keyType = tags.get('k') ?? 'rsa';
+  if (keyType !== 'rsa') return { kind: 'mismatch', problem: 'its k= tag is not rsa' };
+  if (withoutSpace(key) !== expectedKey) return { kind: 'mismatch', problem: 'its p= tag holds another key' };
+  if (!allows(tags.get('h'), 'sha256')) return { kind: 'mismatch', problem: 'its h= tag does not allow sha256' };
+  const services = tags.get('s') ?? '*';
+  if (!allows(services, '*') && !allows(services, 'email')) {
+    return { kind: 'mismatch', problem: 'its s= tag does not allow email' };
+  }
+  return { kind: 'ok' };
+}
+
+/** Null for what is no tag list; names are kept in their order. A repeated name makes the list invalid. */
+export function parseTagList(text: string): Map<string, string> | null {
+  const tags = new Map<string, string>();
+  const parts = text.split(';');
+  if (parts.at(-1)?.trim() === '') parts.pop();
+  for (const part of parts) {
+    const equals = part.indexOf('=');
+    const name = part.slice(0, Math.max(equals, 0)).trim();
+    if (!TAG_NAME.test(name) || tags.has(name)) return null;
+    tags.set(name, part.slice(equals + 1).trim());
+  }
+  return tags.size > 0 ? tags : null;
+}
+
+function allows(list: string | undefined, wanted: string): boolean {
+  return list === undefined || list.split(':').some((item) => item.trim() === wanted);
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, '');
+}

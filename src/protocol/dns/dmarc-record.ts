@@ -1,0 +1,29 @@
+// DMARC policy records (RFC 7489 sections 6.3 and 6.6.3): where they stand and whether one is valid.
+// Which policy it asks for, and the alignment of messages, are left to the receivers.
+import { getDomain } from 'tldts';
+import { parseTagList } from './dkim-record.ts';
+
+const POLICIES = new Set(['none', 'quarantine', 'reject']);
+
+/** The domain itself, then its organizational domain (section 3.2, by the Public Suffix List) if that is another. */
+export function dmarcNames(domain: string): string[] {
+  const organizational = getDomain(domain, { allowPrivateDomains: true });
+  const domains = organizational && organizational !== domain ? [domain, organizational] : [domain];
+  return domains.map((name) => `_dmarc.${name}`);
+}
+
+/** Also in the wrong case or with quotes: what is meant as a DMARC record is judged, all else passed over. */
+export function isMeantAsDmarc(text: string): boolean {
+  return /^[\s"'\\]*v\s*=\s*["']?dmarc/i.test(text);
+}
+
+/** What is wrong with it, or null. */
+export function dmarcProblem(text: string): string | null {
+  const tags = parseTagList(text);
+  if (!tags) return 'its tags are not written as name=value with semicolons between them';
+  if ([...tags.keys()][0] !== 'v' || tags.get('v') !== 'DMARC1') return 'it does not begin with "v=DMARC1;"';
+  const policy = tags.get('p')?.toLowerCase();
+  // RFC 7489 section 6.6.3: without a usable policy, an address for reports makes it p=none.
+  if (POLICIES.has(policy ?? '') || /^mailto:/i.test(tags.get('rua') ?? '')) return null;
+  return policy === undefined ? 'it has no p= tag' : 'its p= tag is neither none, quarantine nor reject';
+}

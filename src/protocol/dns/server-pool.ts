@@ -1,0 +1,117 @@
+// Asks one question to a list of recursive servers until one answers: in turn, with growing timeouts and
+// one deadline over all. Keeps the number of open sockets bounded; caching is left to the resolver.
+import { type DnsServer, type ExchangeResult, exchange, formatServer } from './exchange.ts';
+import { type DnsAnswer, RCODE, type RecordType, rcodeName } from './wire.ts';
+
+export interface ServerPoolOptions {
+  servers: DnsServer[];
+  /** Over all servers and rounds, the wait for a free place included. */
+  timeoutMs: number;
+  /** For one server in the first round; doubled with every round. */
+  attemptTimeoutMs: number;
+  maxConcurrent: number;
+}
+
+export type PoolReply = { kind: 'answer'; answer: DnsAnswer } | { kind: 'unavailable'; reason: string };
+
+export interface ServerPool {
+  ask(name: string, type: RecordType): Promise<PoolReply>;
+}
+
+type Verdict = { kind: 'answer'; answer: DnsAnswer } | { kind: 'failed'; reason: string; retry: boolean };
+
+const ROUNDS = 3;
+
+export function createServerPool(options: ServerPoolOptions): ServerPool {
+  const { servers, attemptTimeoutMs } = options;
+  const places = createPlaces(options.maxConcurrent);
+  // The server that answered last is asked first, so that a dead one costs its timeout only once.
+  let preferred = servers[0];
+
+  async function ask(name: string, type: RecordType, deadline: number): Promise<PoolReply> {
+    if (preferred === undefined) return { kind: 'unavailable', reason: 'no DNS server is configured' };
+    const failures = new Map<DnsServer, string>();
+    let open = [preferred, ...servers.filter((server) => server !== preferred)];
+    for (let round = 0; round < ROUNDS; round++) {
+      const next: DnsServer[] = [];
+      for (const server of open) {
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0) return unavailable(name, type, failures);
+        const attemptMs = Math.min(attemptTimeoutMs * 2 ** round, leftMs);
+        const verdict = judge(await exchange({ server, name, type, recursive: true, timeoutMs: attemptMs }));
+        if (verdict.kind === 'answer') {
+          preferred = server;
+          return verdict;
+        }
+        failures.set(server, verdict.reason);
+        if (verdict.retry) next.push(server);
+      }
+      open = next;
+    }
+    return unavailable(name, type, failures);
+  }
+
+  return {
+    async ask(name, type) {
+      const deadline = performance.now() + options.timeoutMs;
+      await places.take();
+      try {
+        return await ask(name, type, deadline);
+      } finally {
+        places.giveBack();
+      }
+    },
+  };
+}
+
+function judge(result: ExchangeResult): Verdict {
+  switch (result.kind) {
+    case 'timeout':
+    case 'aborted':
+      return { kind: 'failed', reason: 'did not answer in time', retry: true };
+    case 'network_error':
+    case 'malformed':
+      return { kind: 'failed', reason: result.reason, retry: false };
+    case 'answer':
+      return judgeAnswer(result.answer);
+  }
+}
+
+function judgeAnswer(answer: DnsAnswer): Verdict {
+  if (answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN) {
+    return { kind: 'failed', reason: `answered ${rcodeName(answer.rcode)}`, retry: false };
+  }
+  // RFC 2308 section 2.2: without data, name servers but no SOA make a referral, no statement that there is no data.
+  const types = answer.authorities.map((record) => record.type);
+  const isReferral = answer.answers.length === 0 && types.includes('NS') && !types.includes('SOA');
+  if (isReferral && !answer.aa && answer.rcode === RCODE.NOERROR) {
+    return { kind: 'failed', reason: 'only referred to other servers, so it is no recursive resolver', retry: false };
+  }
+  return { kind: 'answer', answer };
+}
+
+function unavailable(name: string, type: RecordType, failures: Map<DnsServer, string>): PoolReply {
+  const reasons = [...failures].map(([server, reason]) => `${formatServer(server)} ${reason}`);
+  const why = reasons.length > 0 ? reasons.join('; ') : 'too many look-ups were waiting';
+  return { kind: 'unavailable', reason: `no DNS server gave an answer for ${name} ${type}: ${why}` };
+}
+
+/** A semaphore: every look-up holds one place, and with it at most one socket. */
+function createPlaces(count: number): { take(): Promise<void>; giveBack(): void } {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    take() {
+      if (free > 0) {
+        free--;
+        return Promise.resolve();
+      }
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    giveBack() {
+      const next = waiting.shift();
+      if (next) next();
+      else free++;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+// Which servers speak for the zone of a name: NS records found by walking up from the name, then the addresses
+// of those servers, from a referral's glue or from the resolver. Asking them is left to authority.ts.
+import type { DnsServer } from './exchange.ts';
+import { isPublicAddress } from './private-address.ts';
+import type { Resolver } from './resolver.ts';
+import { type DnsRecord, isDnsName } from './wire.ts';
+
+export interface NameServer extends DnsServer {
+  name: string;
+}
+
+export type ZoneServers =
+  | { kind: 'zone'; zone: string; servers: NameServer[] }
+  /** Not even a top-level domain has name servers for it. */
+  | { kind: 'no_domain' }
+  | { kind: 'unavailable'; reason: string };
+
+export interface ZoneServersOptions {
+  resolver: Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
+  authorityPort: number;
+  allowPrivate: boolean;
+}
+
+/** Deeper zone cuts than this are reached by referral. */
+const MAX_LEVELS = 10;
+const MAX_NAME_SERVERS = 13;
+const MAX_SERVERS = 16;
+
+export async function findZoneServers(name: string, options: ZoneServersOptions): Promise<ZoneServers> {
+  const levels = ancestry(name).slice(-MAX_LEVELS);
+  // All levels at once: the walk costs one round trip, not one for each label.
+  const answers = await Promise.all(levels.map((level) => options.resolver.ns(level)));
+  let outage: string | null = null;
+  for (const [index, zone] of levels.entries()) {
+    const answer = answers[index]!;
+    if (answer.kind === 'unavailable') outage ??= answer.reason;
+    if (answer.kind !== 'found') continue;
+    const found = await addServers(zone, answer.records, [], options);
+    if (found.kind === 'zone') return found;
+    // The servers of the zone above may still refer to these with glue.
+    if (found.kind === 'unavailable') outage ??= found.reason;
+  }
+  return outage === null ? { kind: 'no_domain' } : { kind: 'unavailable', reason: outage };
+}
+
+/** Glue must already be limited to what the referring server may speak about. */
+export async function addServers(
+  zone: string,
+  nsNames: string[],
+  glue: DnsRecord[],
+  options: ZoneServersOptions,
+): Promise<ZoneServers> {
+  const names = [...new Set(nsNames)].filter(isDnsName).slice(0, MAX_NAME_SERVERS);
+  const all = (await Promise.all(names.map((name) => addressesOf(name, glue, options)))).flat();
+  const allowed = all.filter((server) => options.allowPrivate || isPublicAddress(server.ip));
+  if (allowed.length > 0) return { kind: 'zone', zone, servers: spread(allowed).slice(0, MAX_SERVERS) };
+  if (all.length > 0) {
+    const where = all.map((server) => `${server.name} (${server.ip})`).join(', ');
+    return { kind: 'unavailable', reason: `the name servers of ${zone} have no public address: ${where}` };
+  }
+  const which = names.join(', ') || 'none with a valid name';
+  return { kind: 'unavailable', reason: `no address was found for the name servers of ${zone}: ${which}` };
+}
+
+async function addressesOf(name: string, glue: DnsRecord[], options: ZoneServersOptions): Promise<NameServer[]> {
+  const { resolver, authorityPort: port } = options;
+  const given = glue.flatMap((record) => {
+    const isAddress = record.type === 'A' || record.type === 'AAAA';
+    return isAddress && record.name === name ? [{ name, ip: record.value, port }] : [];
+  });
+  if (given.length > 0) return given;
+  const results = await Promise.all([resolver.a(name), resolver.aaaa(name)]);
+  return results.flatMap((result) => (result.kind === 'found' ? result.records.map((ip) => ({ name, ip, port })) : []));
+}
+
+/** One address of every server first, so that neither the cap nor a dead server hides the others. */
+function spread(servers: NameServer[]): NameServer[] {
+  const turns = new Map<string, number>();
+  const ranked = servers.map((server) => {
+    const turn = turns.get(server.name) ?? 0;
+    turns.set(server.name, turn + 1);
+    return { server, turn };
+  });
+  return ranked.sort((x, y) => x.turn - y.turn).map(({ server }) => server);
+}
+
+/** `a.b.c`, `b.c`, `c`. */
+function ancestry(name: string): string[] {
+  const labels = name.split('.');
+  return labels.map((_, index) => labels.slice(index).join('.'));
+}

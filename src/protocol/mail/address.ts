@@ -1,0 +1,125 @@
+// Mail addresses as they stand in an SMTP envelope: RFC 5321 section 4.1.2, with RFC 6531
+// section 3.3 for non-ASCII. Comments, folding white space and obsolete forms belong to
+// RFC 5322 headers and are refused; so are spaces around the address. No DNS is asked.
+import { parseDomain } from './domain.ts';
+
+export interface Address {
+  /** As written, quotes included. */
+  local: string;
+  /** As written. */
+  domain: string;
+  /** Lower-case A-labels; a literal in lower case. */
+  asciiDomain: string;
+  form: 'dot-string' | 'quoted';
+  isLiteral: boolean;
+  /** Needs SMTPUTF8. A non-ASCII domain alone does not: it has an ASCII form. */
+  nonAsciiLocal: boolean;
+}
+
+export type AddressResult = { ok: true; address: Address } | { ok: false; reason: string };
+
+/** RFC 5321 section 4.5.3.1.1. */
+const MAX_LOCAL_OCTETS = 64;
+/** RFC 5321 section 4.5.3.1.3: a path of 256 octets less its angle brackets. */
+export const MAX_ADDRESS_OCTETS = 254;
+
+// Without the C1 controls, which RFC 6531 lets through, and which nobody can type or show.
+const NON_ASCII = '\\u{a0}-\\u{10ffff}';
+const ATEXT_ONLY = new RegExp(`^[A-Za-z0-9!#$%&'*+/=?^_\`{|}~${NON_ASCII}-]+$`, 'u');
+// qtextSMTP may be any non-ASCII, quoted-pairSMTP stays ASCII (RFC 6531 section 3.3).
+const QUOTED_AT_START = new RegExp(`^"(?:[ !#-\\[\\]-~${NON_ASCII}]|\\\\[ -~])*"`, 'u');
+const CONTROL = /\p{Cc}/u;
+
+export function parseAddress(text: string): AddressResult {
+  const problem = textProblem(text);
+  if (problem !== null) return { ok: false, reason: problem };
+  const split = splitLocal(text);
+  if ('reason' in split) return { ok: false, reason: split.reason };
+  const localOctets = Buffer.byteLength(split.local);
+  if (localOctets > MAX_LOCAL_OCTETS) {
+    return { ok: false, reason: `The part before the @ is longer than ${MAX_LOCAL_OCTETS} octets.` };
+  }
+  const domain = parseDomain(split.domain);
+  if (!domain.ok) return domain;
+  // Counted as it goes over the wire, which is the ASCII form of the domain.
+  if (localOctets + 1 + domain.asciiDomain.length > MAX_ADDRESS_OCTETS) {
+    return { ok: false, reason: `The address is longer than ${MAX_ADDRESS_OCTETS} octets.` };
+  }
+  const { asciiDomain, isLiteral } = domain;
+  const nonAsciiLocal = localOctets !== split.local.length;
+  return { ok: true, address: { ...split, asciiDomain, isLiteral, nonAsciiLocal } };
+}
+
+function textProblem(text: string): string | null {
+  if (text === '') return 'The address is empty.';
+  // A bound on the work below; the exact count comes when the ASCII form is known.
+  if (text.length > 4 * MAX_ADDRESS_OCTETS) return `The address is longer than ${MAX_ADDRESS_OCTETS} octets.`;
+  if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half a surrogate pair.';
+  if (text.trim() !== text) return 'There is white space around the address.';
+  if (CONTROL.test(text)) return 'The address has a control character.';
+  return null;
+}
+
+type LocalSplit = Pick<Address, 'local' | 'domain' | 'form'>;
+
+function splitLocal(text: string): LocalSplit | { reason: string } {
+  if (text.startsWith('"')) return splitQuotedLocal(text);
+  const at = text.indexOf('@');
+  if (at < 0) return { reason: 'The address has no @.' };
+  const local = text.slice(0, at);
+  const domain = text.slice(at + 1);
+  if (local === '') return { reason: 'There is nothing before the @.' };
+  const atoms = local.split('.');
+  if (atoms.includes('')) return { reason: 'The part before the @ starts or ends with a dot, or has two in a row.' };
+  if (!atoms.every((atom) => ATEXT_ONLY.test(atom))) {
+    return { reason: 'The part before the @ has a character that is only allowed inside quotes.' };
+  }
+  if (domain.includes('@')) return { reason: 'The address has more than one @.' };
+  return { local, domain, form: 'dot-string' };
+}
+
+function splitQuotedLocal(text: string): LocalSplit | { reason: string } {
+  const local = QUOTED_AT_START.exec(text)?.[0];
+  if (local === undefined) return { reason: 'The quoted part before the @ is not closed or has a wrong character.' };
+  if (text[local.length] !== '@') return { reason: 'The quoted part is not followed by an @.' };
+  return { local, domain: text.slice(local.length + 1), form: 'quoted' };
+}
+
+/** Valid syntax that the service does not send to or from. */
+export function policyRefusal(address: Address): string | null {
+  if (address.isLiteral) return 'Addresses with an IP address in place of a domain are not accepted.';
+  if (!address.asciiDomain.includes('.')) return 'The domain needs at least two labels, like example.com.';
+  return null;
+}
+
+/** The address as it goes into the envelope: ASCII unless the local part is not. */
+export function envelopeForm(address: Address): string {
+  return `${address.local}@${isAsciiText(address.domain) ? address.domain : address.asciiDomain}`;
+}
+
+/** Equal for two ways to write one recipient: same local part exactly, same domain without case. */
+export function recipientKey(address: Address): string {
+  return `${plainLocal(address)}@${address.asciiDomain}`;
+}
+
+/** Equal for all addresses that one suppression entry stops: without case in both parts. */
+export function suppressionKey(address: Address): string {
+  return `${plainLocal(address).toLowerCase().normalize('NFC')}@${address.asciiDomain}`;
+}
+
+/** RFC 5321 section 4.1.2: `"jo"@x` and `jo@x` are the same mailbox, so needless quotes go. */
+function plainLocal(address: Address): string {
+  if (address.form === 'dot-string') return address.local;
+  const content = unquote(address.local);
+  if (content.split('.').every((atom) => ATEXT_ONLY.test(atom))) return content;
+  return `"${content.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** The content of a quoted string, its backslash escapes undone. */
+export function unquote(quoted: string): string {
+  return quoted.slice(1, -1).replace(/\\(.)/gsu, '$1');
+}
+
+export function isAsciiText(text: string): boolean {
+  return /^[\x00-\x7f]*$/.test(text);
+}

@@ -1,0 +1,70 @@
+// Which extra header fields a tenant may give a message, and what they may hold. The names
+// that are refused are those that the service writes itself, or that would break the
+// message or its proofs of origin. Says what is wrong; changes nothing.
+import { isAsciiText } from './address.ts';
+import { FIELD_NAME, fitsLines, MAX_LINE_OCTETS } from './header-field.ts';
+
+const MAX_HEADERS = 50;
+/** Names and values together, in UTF-8. */
+const MAX_TOTAL_OCTETS = 10 * 1024;
+/** A name has to fit into a line together with its colon. */
+const MAX_NAME_OCTETS = MAX_LINE_OCTETS - 1;
+
+const RESERVED_NAMES = new Set([
+  'from',
+  'to',
+  'subject',
+  'message-id',
+  'dkim-signature',
+  'return-path',
+  'bcc',
+  'content-type',
+  'content-transfer-encoding',
+  'mime-version',
+  'date',
+  'received',
+  'sender',
+  'feedback-id',
+]);
+const RESERVED_PREFIXES = ['cfbl-', 'arc-', 'authentication-'];
+
+/** Null when all is well, else a sentence that names the header. */
+export function validateCustomHeaders(headers: Record<string, string>): string | null {
+  const entries = Object.entries(headers);
+  if (entries.length > MAX_HEADERS) return `There are ${entries.length} headers; at most ${MAX_HEADERS} are allowed.`;
+  const seen = new Set<string>();
+  let octets = 0;
+  for (const [name, value] of entries) {
+    const problem = headerNameProblem(name) ?? headerValueProblem(value);
+    if (problem !== null) return `${shown(name)}: ${problem}`;
+    const key = name.toLowerCase();
+    if (seen.has(key)) return `${shown(name)}: The header is given twice; names are compared without case.`;
+    seen.add(key);
+    octets += name.length + Buffer.byteLength(value);
+    if (octets > MAX_TOTAL_OCTETS)
+      return `${shown(name)}: With it the headers exceed ${MAX_TOTAL_OCTETS} octets in all.`;
+  }
+  return null;
+}
+
+export function headerNameProblem(name: string): string | null {
+  if (!FIELD_NAME.test(name)) return 'A header name consists of printable ASCII characters other than the colon.';
+  if (name.length > MAX_NAME_OCTETS) return `The header name is longer than ${MAX_NAME_OCTETS} octets.`;
+  const key = name.toLowerCase();
+  const reserved = RESERVED_NAMES.has(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
+  return reserved ? 'This header is reserved; the service sets it or must not have it.' : null;
+}
+
+export function headerValueProblem(value: string): string | null {
+  if (/[\r\n\0]/.test(value)) return 'The value has a CR, LF or NUL character.';
+  // Non-ASCII values are written as encoded words, which can be split anywhere.
+  if (isAsciiText(value) && !fitsLines(value)) {
+    return `The value has a word that does not fit into a line of ${MAX_LINE_OCTETS} octets.`;
+  }
+  return null;
+}
+
+/** A name as it may stand in an answer: one short line, whatever was sent. */
+function shown(name: string): string {
+  return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name).slice(1, -1);
+}

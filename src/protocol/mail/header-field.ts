@@ -1,0 +1,137 @@
+// Writes header fields: RFC 5322 folding, RFC 2047 encoded words, RFC 6532 UTF-8 only where
+// an address needs it. Whatever text comes in, one field comes out: no character of a value
+// can end the line. Reads nothing.
+import { domainToUnicode } from 'node:url';
+import { type Address, isAsciiText } from './address.ts';
+
+/** RFC 5322 section 2.1.1: must not be exceeded, without the CRLF. */
+export const MAX_LINE_OCTETS = 998;
+/** RFC 5322 section 2.1.1 recommends 78, RFC 2047 section 2 wants 76 where encoded words are. */
+const FOLD_AT = 76;
+/** RFC 2047 section 2: 75 for a whole encoded word, of which `=?utf-8?Q?` and `?=` take 12. */
+const MAX_ENCODED_CHARS = 75 - 12;
+
+/** RFC 5322 section 3.6.8: printable ASCII without the colon. */
+export const FIELD_NAME = /^[!-9;-~]+$/;
+
+const CONTROL = /\p{Cc}/gu;
+const ATOMS = /^[\w!#$%&'*+/?^`{|}~-]+( [\w!#$%&'*+/?^`{|}~-]+)*$/;
+
+/** Free text, like a subject. Text that looks like an encoded word is encoded, so that it is shown as written. */
+export function textField(name: string, text: string): string {
+  const clean = withoutControls(text);
+  const literal = isAsciiText(clean) && !clean.includes('=?') && fitsLines(clean);
+  return literal ? foldField(name, clean) : foldField(name, encodeWords(clean, name.length + 2));
+}
+
+/** A value that is already in its final form, in ASCII; falls back to encoded words where it has to. */
+export function valueField(name: string, value: string): string {
+  const clean = withoutControls(value);
+  const asIs = isAsciiText(clean) && fitsLines(clean);
+  return foldField(name, asIs ? clean : encodeWords(clean, name.length + 2));
+}
+
+/** `Name <addr@domain>`, or the bare address when there is no name. */
+export function mailboxField(field: string, name: string, address: Address): string {
+  const shown = headerForm(address);
+  const clean = withoutControls(name);
+  if (clean === '') return foldField(field, address.form === 'quoted' ? `<${shown}>` : shown);
+  return foldField(field, `${encodePhrase(clean, field.length + 2)} <${shown}>`);
+}
+
+/** Folds at white space; text without any stays on one line, which the callers keep short enough. */
+export function foldField(name: string, value: string): string {
+  // A fault of the caller, and it must not become a line of its own.
+  if (!FIELD_NAME.test(name)) throw new TypeError(`not a header name: ${JSON.stringify(name)}`);
+  if (/[\r\n\0]/.test(value)) throw new TypeError(`${name}: the value has a CR, LF or NUL`);
+  const lines: string[] = [];
+  let line = `${name}:`;
+  for (const chunk of chunksOf(` ${value.trim()}`)) {
+    const limit = line === `${name}:` ? MAX_LINE_OCTETS : FOLD_AT;
+    if (Buffer.byteLength(line) + Buffer.byteLength(chunk) > limit) {
+      lines.push(line);
+      line = chunk;
+    } else {
+      line += chunk;
+    }
+  }
+  lines.push(line);
+  return `${lines.join('\r\n')}\r\n`;
+}
+
+/** Whether folding at white space alone keeps every line within its limit. */
+export function fitsLines(value: string): boolean {
+  return chunksOf(` ${value.trim()}`).every((chunk) => Buffer.byteLength(chunk) <= MAX_LINE_OCTETS);
+}
+
+/** Each word with the white space before it, so that no line is ever white space alone (RFC 5322 section 3.2.2). */
+function chunksOf(text: string): string[] {
+  return text.match(/[ \t]*[^ \t]+/g) ?? [];
+}
+
+function withoutControls(text: string): string {
+  return text.toWellFormed().replace(CONTROL, ' ').trim();
+}
+
+/** The domain in its ASCII form, except beside a local part that needs UTF-8 anyway (RFC 6532 section 3.2). */
+function headerForm({ local, domain, asciiDomain, nonAsciiLocal }: Address): string {
+  if (isAsciiText(domain)) return `${local}@${domain}`;
+  return `${local}@${nonAsciiLocal ? domainToUnicode(asciiDomain) : asciiDomain}`;
+}
+
+/** RFC 5322 section 3.2.5: atoms as they are, other short ASCII in quotes, all else as encoded words. */
+function encodePhrase(name: string, column: number): string {
+  if (isAsciiText(name) && !name.includes('=?')) {
+    if (name.length <= FOLD_AT && ATOMS.test(name)) return name;
+    const quoted = `"${name.replace(/["\\]/g, '\\$&')}"`;
+    if (quoted.length <= FOLD_AT - column) return quoted;
+  }
+  return encodeWords(name, column);
+}
+
+/** RFC 2047 encoded words, parted by blanks that readers drop; no character is split (section 5). */
+function encodeWords(text: string, column: number): string {
+  const encode = mostlyLetters(text) ? encodeQ : encodeB;
+  const words: string[] = [];
+  let piece = '';
+  let room = Math.max(12, Math.min(MAX_ENCODED_CHARS, FOLD_AT - column - 12));
+  for (const char of text) {
+    if (encode.length(piece + char) > room) {
+      words.push(encode.word(piece));
+      piece = '';
+      room = MAX_ENCODED_CHARS;
+    }
+    piece += char;
+  }
+  words.push(encode.word(piece));
+  return words.join(' ');
+}
+
+function mostlyLetters(text: string): boolean {
+  return (text.match(/[A-Za-z0-9 ]/g)?.length ?? 0) * 2 > text.length;
+}
+
+const encodeB = {
+  length: (text: string): number => Math.ceil(Buffer.byteLength(text) / 3) * 4,
+  word: (text: string): string => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`,
+};
+
+// RFC 2047 section 5 (3): these alone may stand for themselves in a phrase, hence everywhere.
+const Q_PLAIN = /[A-Za-z0-9!*+/-]/;
+
+const encodeQ = {
+  length: (text: string): number => {
+    let length = 0;
+    for (const char of text) length += char === ' ' || Q_PLAIN.test(char) ? 1 : 3 * Buffer.byteLength(char);
+    return length;
+  },
+  word: (text: string): string => {
+    let encoded = '';
+    for (const char of text) {
+      if (char === ' ') encoded += '_';
+      else if (Q_PLAIN.test(char)) encoded += char;
+      else for (const octet of Buffer.from(char)) encoded += `=${octet.toString(16).toUpperCase().padStart(2, '0')}`;
+    }
+    return `=?utf-8?Q?${encoded}?=`;
+  },
+};

@@ -1,0 +1,62 @@
+// A mailbox as the API takes it: `addr@domain` or `Name <addr@domain>`. More generous than
+// RFC 5322 section 3.4 in the name, which may be any text without control characters, and
+// stricter in the address, which is that of RFC 5321. Lists and groups are not read here.
+import { type Address, type AddressResult, MAX_ADDRESS_OCTETS, parseAddress, unquote } from './address.ts';
+
+export interface Mailbox {
+  /** Empty when there is none. */
+  name: string;
+  address: Address;
+}
+
+export type MailboxResult = { ok: true; mailbox: Mailbox } | { ok: false; reason: string };
+
+/** As for a subject: nothing that a person would call a name is longer. */
+const MAX_NAME_CHARS = 998;
+
+const CONTROL = /\p{Cc}/u;
+const ONE_QUOTED_STRING = /^"(?:[^"\\]|\\.)*"$/su;
+
+export function parseMailbox(text: string): MailboxResult {
+  if (!text.endsWith('>')) {
+    const bare = parseAddress(text);
+    return bare.ok ? { ok: true, mailbox: { name: '', address: bare.address } } : bare;
+  }
+  const { start, result } = lastBracketed(text);
+  if (start < 0) return { ok: false, reason: 'There is a > without a <.' };
+  if (!result.ok) return result;
+  const written = text.slice(0, start);
+  const problem = nameProblem(written);
+  if (problem !== null) return { ok: false, reason: problem };
+  return { ok: true, mailbox: { name: displayName(written), address: result.address } };
+}
+
+/**
+ * The address is what the last <…> holds. A quoted local part may itself hold a `<`: when
+ * the last one does not begin an address, those before it get their turn, as far back as an
+ * address can reach.
+ */
+function lastBracketed(text: string): { start: number; result: AddressResult } {
+  const last = text.lastIndexOf('<');
+  const lastResult = parseAddress(text.slice(last + 1, -1));
+  const earliest = text.length - MAX_ADDRESS_OCTETS - 2;
+  let start = last;
+  let result = lastResult;
+  while (!result.ok && start > 0 && start >= earliest) {
+    start = text.lastIndexOf('<', start - 1);
+    if (start >= 0 && text[start + 1] === '"') result = parseAddress(text.slice(start + 1, -1));
+  }
+  return result.ok ? { start, result } : { start: last, result: lastResult };
+}
+
+function displayName(text: string): string {
+  const trimmed = text.trim();
+  return ONE_QUOTED_STRING.test(trimmed) ? unquote(trimmed).trim() : trimmed;
+}
+
+function nameProblem(name: string): string | null {
+  if (name.length > MAX_NAME_CHARS) return `The name is longer than ${MAX_NAME_CHARS} characters.`;
+  if (CONTROL.test(name)) return 'The name has a control character.';
+  if (!name.isWellFormed()) return 'The name is not valid Unicode: it has half a surrogate pair.';
+  return null;
+}

@@ -1,0 +1,61 @@
+// The envelope of one message with one recipient: whether the server can take it at all, and
+// the MAIL and RCPT commands with the parameters that it needs (RFC 5321 section 4.1.1,
+// RFC 1870, 6152, 6531). Addresses are only guarded against injection here, not validated.
+import { Fault } from '../../base/errors.ts';
+import type { Capabilities } from './capabilities.ts';
+
+export interface Envelope {
+  /** Empty for the null sender `<>`. */
+  mailFrom: string;
+  rcptTo: string;
+  /** The message without dot-stuffing (RFC 1870 section 5). */
+  sizeOctets: number;
+  smtputf8: boolean;
+  eightBit: boolean;
+}
+
+export interface Unsupported {
+  need: 'smtputf8' | 'eightbit' | 'size';
+  why: string;
+}
+
+/** Throws when an address could end its command or its angle brackets early. */
+export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
+  for (const address of [mailFrom, rcptTo]) {
+    if (/[\u0000-\u001f\u007f-\u009f<>]/.test(address) || !address.isWellFormed()) {
+      throw new Fault('an address holds a character that SMTP cannot carry', {
+        permanence: 'permanent',
+        detail: JSON.stringify(address),
+      });
+    }
+  }
+  if (rcptTo === '') throw new Fault('the recipient is empty', { permanence: 'permanent' });
+}
+
+/** What the server would have to offer for this message and does not. */
+export function findUnsupported(envelope: Envelope, capabilities: Capabilities): Unsupported | null {
+  const { sizeOctets, eightBit } = envelope;
+  const { maxSizeOctets, smtpUtf8, eightBitMime } = capabilities;
+  if (needsUtf8(envelope) && !smtpUtf8) return { need: 'smtputf8', why: 'the server does not offer SMTPUTF8' };
+  if (eightBit && !eightBitMime) return { need: 'eightbit', why: 'the server does not offer 8BITMIME' };
+  if (maxSizeOctets !== null && sizeOctets > maxSizeOctets) {
+    return { need: 'size', why: `the server takes ${maxSizeOctets} octets, the message has ${sizeOctets}` };
+  }
+  return null;
+}
+
+export function mailCommand(envelope: Envelope, capabilities: Capabilities): string {
+  const size = capabilities.size ? ` SIZE=${envelope.sizeOctets}` : '';
+  const body = envelope.eightBit ? ' BODY=8BITMIME' : '';
+  const utf8 = needsUtf8(envelope) ? ' SMTPUTF8' : '';
+  return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${utf8}\r\n`;
+}
+
+export function rcptCommand({ rcptTo }: Envelope): string {
+  return `RCPT TO:<${rcptTo}>\r\n`;
+}
+
+/** RFC 6531 section 3.4: an address beyond ASCII needs it as much as a header does. */
+function needsUtf8({ smtputf8, mailFrom, rcptTo }: Envelope): boolean {
+  return smtputf8 || /[^\u0000-\u007f]/.test(mailFrom + rcptTo);
+}

@@ -1,0 +1,154 @@
+// The beginning of a session on one connection: dial, greeting, EHLO, STARTTLS, EHLO again.
+// It tries once and says how far it came; whether to try again in clear text is decided in
+// session.ts.
+import type { SecureContext } from 'node:tls';
+import { describeError } from '../../base/errors.ts';
+import type { SmtpStage, TlsFacts } from '../../base/outcome.ts';
+import { type Capabilities, parseCapabilities } from './capabilities.ts';
+import type { Dialler } from './dial.ts';
+import type { Reply } from './reply.ts';
+import { secure } from './secure.ts';
+import type { SmtpTimeouts } from './timeouts.ts';
+import { type Loss, Wire } from './wire.ts';
+
+/**
+ * none: never. opportunistic: when offered, with any certificate (RFC 7435). required: or
+ * not at all, and the certificate must be valid for the MX name (MTA-STS, RFC 8461).
+ */
+export type TlsMode = 'none' | 'opportunistic' | 'required';
+
+export interface IntroductionOptions {
+  mx: string;
+  ip: string;
+  port: number;
+  localAddress: string | undefined;
+  ehloName: string;
+  tls: TlsMode;
+  secureContext: SecureContext | undefined;
+  timeouts: SmtpTimeouts;
+  dial: Dialler;
+  signal: AbortSignal | undefined;
+}
+
+export interface Introduced {
+  kind: 'ready';
+  wire: Wire;
+  capabilities: Capabilities;
+  tls: TlsFacts | null;
+  /** Why the certificate is not valid for the MX name; null when it is, or without TLS. */
+  tlsUnverified: string | null;
+}
+
+export interface Failed {
+  kind: 'failed';
+  stage: SmtpStage;
+  /** The server's refusal, when it was the server that ended it. */
+  reply: Reply | null;
+  why: string;
+  tls: TlsFacts | null;
+  /** TLS was offered and did not come about: clear text may still work. */
+  tlsBroken: boolean;
+}
+
+export async function introduce(options: IntroductionOptions): Promise<Introduced | Failed> {
+  const { ip, port, localAddress, timeouts, signal, dial } = options;
+  let wire: Wire;
+  try {
+    wire = new Wire(await dial({ ip, port, localAddress, timeoutMs: timeouts.connectMs, signal }));
+  } catch (error) {
+    return failed('connect', `connect: ${describeError(error)}`);
+  }
+  const leave = wire.loseOn(signal);
+  try {
+    const refusal = await greet(wire, timeouts);
+    if (refusal) return refusal;
+    const capabilities = await sayHello(wire, options);
+    if ('kind' in capabilities) return capabilities;
+    if (options.tls === 'none') return { kind: 'ready', wire, capabilities, tls: null, tlsUnverified: null };
+    if (capabilities.startTls) return await startTls(wire, options);
+    if (options.tls === 'opportunistic') return { kind: 'ready', wire, capabilities, tls: null, tlsUnverified: null };
+    return part(wire, failed('starttls', 'TLS is required here, but the server does not offer STARTTLS'));
+  } finally {
+    leave();
+  }
+}
+
+async function greet(wire: Wire, timeouts: SmtpTimeouts): Promise<Failed | null> {
+  const heard = await wire.readReply(timeouts.greetingMs);
+  if (!('lost' in heard) && heard.code === 220) return null;
+  return part(wire, unwelcome('greeting', heard));
+}
+
+async function sayHello(wire: Wire, options: IntroductionOptions): Promise<Capabilities | Failed> {
+  const { ehloName, timeouts } = options;
+  wire.write(`EHLO ${ehloName}\r\n`);
+  const heard = await wire.readReply(timeouts.ehloMs);
+  if ('lost' in heard) return unwelcome('ehlo', heard);
+  if (heard.code === 250) return parseCapabilities(heard.lines);
+  // RFC 5321 section 3.2: a server that does not know EHLO must still know HELO.
+  if (heard.code < 500) return part(wire, unwelcome('ehlo', heard));
+  wire.write(`HELO ${ehloName}\r\n`);
+  const second = await wire.readReply(timeouts.ehloMs);
+  if (!('lost' in second) && second.code === 250) return parseCapabilities([]);
+  return part(wire, unwelcome('ehlo', second));
+}
+
+async function startTls(clear: Wire, options: IntroductionOptions): Promise<Introduced | Failed> {
+  const { mx, secureContext, timeouts, signal, tls: mode } = options;
+  clear.write('STARTTLS\r\n');
+  const heard = await clear.readReply(timeouts.startTlsMs);
+  if ('lost' in heard || heard.code !== 220) {
+    // 421 is about the whole service (RFC 5321 section 3.8): a second connection would only annoy.
+    const closing = !('lost' in heard) && heard.code === 421;
+    return part(clear, { ...unwelcome('starttls', heard), tlsBroken: !closing });
+  }
+  if (clear.heardSomething) {
+    // RFC 3207 section 4.2, CVE-2011-0411: what was said in clear must not be taken for a reply under TLS.
+    clear.lose('protocol error: data between the reply to STARTTLS and the TLS handshake');
+    return { ...failed('starttls', clear.loss!.lost), tlsBroken: true };
+  }
+  if (clear.loss) return { ...failed('starttls', clear.loss.lost), tlsBroken: true };
+
+  const result = await secure(clear.detach(), { host: mx, secureContext, timeoutMs: timeouts.startTlsMs, signal });
+  if (result.kind === 'failed') return { ...failed('starttls', result.why), tlsBroken: true };
+  const wire = new Wire(result.socket);
+  const { facts: tls, unverified: tlsUnverified } = result;
+  if (mode === 'required' && tlsUnverified !== null) {
+    wire.lose('certificate not acceptable');
+    return { ...failed('starttls', `certificate not valid for ${mx}: ${tlsUnverified}`), tls };
+  }
+  return await meetAgain(wire, options, { tls, tlsUnverified });
+}
+
+/** RFC 3207 section 4.2: what was learned before TLS is forgotten. */
+async function meetAgain(
+  wire: Wire,
+  options: IntroductionOptions,
+  security: { tls: TlsFacts; tlsUnverified: string | null },
+): Promise<Introduced | Failed> {
+  const leave = wire.loseOn(options.signal);
+  try {
+    const capabilities = await sayHello(wire, options);
+    if ('kind' in capabilities) return { ...capabilities, tls: security.tls };
+    return { kind: 'ready', wire, capabilities, ...security };
+  } finally {
+    leave();
+  }
+}
+
+/** Ends a connection that a failure has made useless; nobody waits for the answer to QUIT. */
+function part(wire: Wire, failure: Failed): Failed {
+  wire.write('QUIT\r\n');
+  wire.lose('given up');
+  return failure;
+}
+
+function unwelcome(stage: SmtpStage, heard: Reply | Loss): Failed {
+  if ('lost' in heard) return failed(stage, heard.lost);
+  if (heard.code >= 400) return { ...failed(stage, heard.text), reply: heard };
+  return failed(stage, `protocol error: unexpected reply ${heard.code} ${heard.text}`);
+}
+
+function failed(stage: SmtpStage, why: string): Failed {
+  return { kind: 'failed', stage, reply: null, why, tls: null, tlsBroken: false };
+}

@@ -1,0 +1,215 @@
+// The sending side of an SMTP session (RFC 5321): open it to one address of one MX, send
+// messages one after the other, close it. One recipient per message; no AUTH, no CHUNKING.
+// Every result says at which stage it was reached and carries what the server said.
+import type { SecureContext } from 'node:tls';
+import { type Clock, systemClock } from '../../base/clock.ts';
+import { Fault } from '../../base/errors.ts';
+import type { PeerFacts, SmtpStage, TlsFacts } from '../../base/outcome.ts';
+import type { Capabilities } from './capabilities.ts';
+import { type Dialler, dialTcp } from './dial.ts';
+import { assertSafe, type Envelope, findUnsupported, type Unsupported } from './envelope.ts';
+import { type Introduced, introduce, type TlsMode } from './introduction.ts';
+import type { Reply } from './reply.ts';
+import { DEFAULT_TIMEOUTS, type SmtpTimeouts } from './timeouts.ts';
+import { runTransaction, type Verdict } from './transaction.ts';
+import type { Wire } from './wire.ts';
+
+export interface SessionOptions {
+  /** The MX name: for the facts, for SNI and for the certificate. */
+  mx: string;
+  ip: string;
+  port: number;
+  /** The own address to speak from. */
+  localAddress?: string;
+  /** What we call ourselves. */
+  ehloName: string;
+  tls: TlsMode;
+  /** Make it once and pass it on: building one for each session is slow. */
+  secureContext?: SecureContext;
+  timeouts?: Partial<SmtpTimeouts>;
+  dial?: Dialler;
+  clock?: Clock;
+  signal?: AbortSignal;
+}
+
+export type OpenResult =
+  | { kind: 'open'; session: SmtpSession }
+  | {
+      kind: 'failed';
+      peer: PeerFacts;
+      /** Why TLS had failed before clear text was tried. */
+      tlsFailure: string | null;
+    };
+
+export interface OutgoingMessage {
+  /** Empty for the null sender. */
+  mailFrom: string;
+  rcptTo: string;
+  /** Lines end with CRLF. */
+  message: Uint8Array;
+  needs: { smtputf8: boolean; eightBit: boolean };
+  signal?: AbortSignal;
+}
+
+export type SendResult =
+  | { kind: 'accepted'; peer: PeerFacts }
+  /** A 4xx or 5xx reply at `peer.stage`. */
+  | { kind: 'refused'; peer: PeerFacts }
+  /** The session ended without a verdict; `afterDot`: the server may have taken the message. */
+  | { kind: 'lost'; peer: PeerFacts; afterDot: boolean }
+  /** This server cannot take this message; nothing was sent. */
+  | { kind: 'unsupported'; peer: PeerFacts; need: Unsupported['need'] };
+
+export async function openSession(options: SessionOptions): Promise<OpenResult> {
+  const { clock = systemClock, dial = dialTcp, signal } = options;
+  if (!/^[A-Za-z0-9.:[\]_-]+$/.test(options.ehloName)) {
+    throw new Fault('the EHLO name is not a host name', { permanence: 'permanent', detail: options.ehloName });
+  }
+  const startedAt = clock.now();
+  const timeouts = { ...DEFAULT_TIMEOUTS, ...options.timeouts };
+  const { localAddress, secureContext } = options;
+  const plan = { ...options, localAddress, secureContext, signal, dial, timeouts };
+
+  let result = await introduce(plan);
+  let tlsFailure: string | null = null;
+  if (result.kind === 'failed' && result.tlsBroken && options.tls === 'opportunistic' && !signal?.aborted) {
+    // RFC 7435: opportunistic means that clear text is better than nothing. On a fresh
+    // connection, because nobody knows in which state the old one is.
+    tlsFailure = result.why;
+    result = await introduce({ ...plan, tls: 'none' });
+  }
+  const connection = { mx: options.mx, remoteIp: options.ip, tls: result.tls, clock };
+  if (result.kind === 'failed') {
+    const peer = describe(connection, { startedAt, stage: result.stage, said: result.reply ?? result.why });
+    return { kind: 'failed', peer, tlsFailure };
+  }
+  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure }) };
+}
+
+/** One message at a time. Made by `openSession`. */
+export class SmtpSession {
+  readonly capabilities: Capabilities;
+  readonly tls: TlsFacts | null;
+  /** Why the certificate is not valid for the MX name; null when it is, or without TLS. */
+  readonly tlsUnverified: string | null;
+  /** Why this session is in clear text though the server offers TLS. */
+  readonly tlsFailure: string | null;
+  readonly #wire: Wire;
+  readonly #connection: Connection;
+  readonly #timeouts: SmtpTimeouts;
+  #busy = false;
+  #closing = false;
+  /** After a refusal the server may still hold half a transaction. */
+  #needsReset = false;
+
+  constructor(introduced: Introduced, context: SessionContext) {
+    this.capabilities = introduced.capabilities;
+    this.tls = introduced.tls;
+    this.tlsUnverified = introduced.tlsUnverified;
+    this.tlsFailure = context.tlsFailure;
+    this.#wire = introduced.wire;
+    this.#connection = context.connection;
+    this.#timeouts = context.timeouts;
+  }
+
+  /** Whether another message may be sent: false as soon as the server left or said anything unasked. */
+  get usable(): boolean {
+    return !this.#busy && !this.#closing && this.#wire.quiet;
+  }
+
+  /** Rejects only for what the caller must not do; everything that the other side does is a result. */
+  async send(outgoing: OutgoingMessage): Promise<SendResult> {
+    const { mailFrom, rcptTo, message, needs, signal } = outgoing;
+    const envelope: Envelope = { mailFrom, rcptTo, sizeOctets: message.byteLength, ...needs };
+    assertSafe(envelope);
+    if (this.#busy) throw new Fault('the session is busy with another message');
+    const startedAt = this.#connection.clock.now();
+
+    const unsupported = findUnsupported(envelope, this.capabilities);
+    if (unsupported) {
+      const { need, why } = unsupported;
+      return { kind: 'unsupported', need, peer: this.#describe({ startedAt, stage: 'mail', said: why }) };
+    }
+    if (!this.usable) return await this.#tellLoss(startedAt);
+
+    this.#busy = true;
+    const leave = this.#wire.loseOn(signal);
+    const { capabilities } = this;
+    const transaction = { envelope, message, capabilities, timeouts: this.#timeouts, reset: this.#needsReset };
+    const verdict = await runTransaction(this.#wire, transaction);
+    leave();
+    this.#busy = false;
+    this.#needsReset = verdict.kind === 'refused';
+    return this.#report(verdict, startedAt);
+  }
+
+  /** Says QUIT and does not wait long for an answer. In the middle of a message it is `destroy`. */
+  async close(): Promise<void> {
+    const polite = this.usable;
+    this.#closing = true;
+    if (polite) {
+      this.#wire.write('QUIT\r\n');
+      await this.#wire.readReply(this.#timeouts.quitMs);
+    }
+    this.#wire.lose('closed');
+  }
+
+  /** At once, in the middle of anything; a running `send` then reports a loss. */
+  destroy(): void {
+    this.#wire.lose('session destroyed');
+  }
+
+  /** What was heard or happened while the session lay idle, such as 421 (RFC 5321 section 3.8). */
+  async #tellLoss(startedAt: number): Promise<SendResult> {
+    const unread = this.#wire.heardSomething || this.#wire.loss;
+    const heard = unread ? await this.#wire.readReply(this.#timeouts.quitMs) : { lost: 'session closed' };
+    this.#wire.lose('the server spoke unasked');
+    const said = 'lost' in heard ? heard.lost : heard;
+    return { kind: 'lost', afterDot: false, peer: this.#describe({ startedAt, stage: 'mail', said }) };
+  }
+
+  #report(verdict: Verdict, startedAt: number): SendResult {
+    const { kind, stage } = verdict;
+    if (kind !== 'lost') return { kind, peer: this.#describe({ startedAt, stage, said: verdict.reply }) };
+    const said = verdict.reply ?? verdict.why;
+    return { kind, afterDot: verdict.afterDot, peer: this.#describe({ startedAt, stage, said }) };
+  }
+
+  #describe(moment: Moment): PeerFacts {
+    return describe(this.#connection, moment);
+  }
+}
+
+interface Connection {
+  mx: string;
+  remoteIp: string;
+  tls: TlsFacts | null;
+  clock: Clock;
+}
+
+interface SessionContext {
+  connection: Connection;
+  timeouts: SmtpTimeouts;
+  tlsFailure: string | null;
+}
+
+interface Moment {
+  startedAt: number;
+  stage: SmtpStage;
+  /** The server's reply, or our own words. */
+  said: Reply | string;
+}
+
+function describe({ mx, remoteIp, tls, clock }: Connection, { startedAt, stage, said }: Moment): PeerFacts {
+  const reply = typeof said === 'string' ? null : said;
+  return {
+    mx,
+    remoteIp,
+    stage,
+    smtpCode: reply?.code ?? null,
+    enhancedCode: reply?.enhancedCode ?? null,
+    response: reply?.text ?? (said as string).slice(0, 1_000),
+    tls,
+    elapsedMs: Math.max(0, clock.now() - startedAt),
+  };
+}

@@ -1,0 +1,122 @@
+// One connection as the client sees it: bytes go out, replies come back in order, and at
+// some point it is lost, once, for a reason in words. It knows nothing of commands.
+// Replies that came before the loss are still read first.
+import type { Socket } from 'node:net';
+import { type Reply, ReplyParser } from './reply.ts';
+
+/** The connection is gone, and why. */
+export interface Loss {
+  lost: string;
+}
+
+// A server that answers what it was not asked is cut off before its chatter costs memory.
+const MAX_UNREAD_REPLIES = 20;
+
+export class Wire {
+  readonly #socket: Socket;
+  readonly #parser = new ReplyParser();
+  readonly #replies: Reply[] = [];
+  #loss: Loss | null = null;
+  /** Set while someone waits for news; called on a reply and on the loss. */
+  #wake: (() => void) | null = null;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on('data', this.#hear);
+    socket.on('end', this.#ended);
+    socket.on('close', this.#ended);
+    // Never taken off: a destroyed socket may still report an error.
+    socket.on('error', (error: NodeJS.ErrnoException) => this.lose(`connection error: ${error.code ?? error.message}`));
+  }
+
+  get loss(): Loss | null {
+    return this.#loss;
+  }
+
+  /** Whether a reply is waiting, or the beginning of one: while idle, nobody asked for it. */
+  get heardSomething(): boolean {
+    return this.#replies.length > 0 || this.#parser.midReply;
+  }
+
+  /** Connected, and the server has nothing to say: the time to send what needs no answer yet. */
+  get quiet(): boolean {
+    return !this.#loss && !this.heardSomething;
+  }
+
+  write(text: string): void {
+    if (!this.#loss) this.#socket.write(text);
+  }
+
+  /** Two pieces in one system call. */
+  writePair(first: Uint8Array, second: Uint8Array): void {
+    if (this.#loss) return;
+    this.#socket.cork();
+    this.#socket.write(first);
+    this.#socket.write(second);
+    this.#socket.uncork();
+  }
+
+  /** Waits until the system has taken the block, or until there is news: look at `quiet` then. */
+  async writeBlock(block: Uint8Array, timeoutMs: number): Promise<void> {
+    if (!this.quiet) return;
+    const news = this.#news(timeoutMs, 'no data taken');
+    const wake = this.#wake;
+    this.#socket.write(block, () => {
+      if (this.#wake === wake) wake?.();
+    });
+    await news;
+  }
+
+  async readReply(timeoutMs: number): Promise<Reply | Loss> {
+    if (this.#replies.length === 0 && !this.#loss) await this.#news(timeoutMs, 'no reply');
+    return this.#replies.shift() ?? this.#loss!;
+  }
+
+  /** The first call decides what is told as the reason. */
+  lose(why: string): void {
+    if (this.#loss) return;
+    this.#loss = { lost: why };
+    this.#socket.destroy();
+    this.#wake?.();
+  }
+
+  /** The returned function takes the signal's hand off again. */
+  loseOn(signal: AbortSignal | undefined): () => void {
+    const abort = () => this.lose('aborted');
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort, { once: true });
+    return () => signal?.removeEventListener('abort', abort);
+  }
+
+  /** Gives the socket away, for TLS; this wire is then over. */
+  detach(): Socket {
+    this.#loss = { lost: 'handed over to TLS' };
+    this.#socket.off('data', this.#hear);
+    this.#socket.off('end', this.#ended);
+    this.#socket.off('close', this.#ended);
+    this.#socket.pause();
+    return this.#socket;
+  }
+
+  readonly #hear = (chunk: Buffer): void => {
+    if (this.#loss) return;
+    const violation = this.#parser.push(chunk, (reply) => this.#replies.push(reply));
+    if (violation) this.lose(`protocol error: ${violation}`);
+    else if (this.#replies.length > MAX_UNREAD_REPLIES) this.lose('protocol error: more replies than commands');
+    else if (this.#replies.length > 0) this.#wake?.();
+  };
+
+  readonly #ended = (): void => this.lose('connection closed by the server');
+
+  #news(timeoutMs: number, complaint: string): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.lose(`${complaint} within ${timeoutMs / 1000} s`), timeoutMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = null;
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,23 @@
+// The pages that everybody may see: the API description for programs (/openapi.json) and for
+// people (/docs). They are outside of the API's rules about answers.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { Route } from '../http/router.ts';
+import { apiReader } from './api-reader.ts';
+import { staticPage } from './static-page.ts';
+
+/** Reads the files of the reader at once; call at the start. */
+export function createPublicPages(): Route[] {
+  const description = staticPage({ mediaType: 'application/json', cache: 'no-cache', load: describe });
+  return [{ method: 'GET', pattern: '/openapi.json', handler: description }, ...apiReader()];
+}
+
+/**
+ * Reading the YAML takes 0.3 s of a processor: too long for the main thread while it works, and
+ * for every start of a daemon whose description nobody asks for.
+ */
+async function describe(): Promise<Buffer> {
+  const thread = new Worker(new URL('./description-thread.ts', import.meta.url));
+  const [json] = await once(thread, 'message');
+  return Buffer.from(json);
+}

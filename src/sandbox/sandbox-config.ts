@@ -1,0 +1,105 @@
+// The configuration of the sandbox: other defaults than the daemon's, and a few keys that
+// nobody may change, because they keep every byte on this machine. Other keys can be set as
+// usual, by environment or --config; the file in /etc is none of the sandbox's business.
+
+import { ALL_KEYS, type Config, type KeyName } from '../config/keys.ts';
+import { type LoadedConfig, loadConfig } from '../config/load.ts';
+import { reservePort } from '../http/reserve-port.ts';
+
+export interface ConfigInput {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Of --config. */
+  file: string | undefined;
+}
+
+export interface ListenerPorts {
+  http: number;
+  smtp: number;
+  /** The usual port of HTTP, when another one had to be taken. */
+  busyHttp: number | null;
+}
+
+/** Where everything is. */
+export interface Places extends ListenerPorts {
+  dataDir: string;
+  dns: number;
+  capture: number;
+}
+
+const HOST = '127.0.0.1';
+// Neither exists outside: .test is reserved (RFC 6761 section 6.2).
+const BOUNCES_DOMAIN = 'bounces.postrider.test';
+const DEFAULTS: Partial<Record<KeyName, unknown>> = {
+  'http.port': 8080,
+  'smtp.port': 2525,
+  'service.bounces_domain': BOUNCES_DOMAIN,
+  'service.ehlo_name': 'postrider.test',
+  'webhooks.allow_private': ['127.0.0.0/8', '::1'],
+  // Nobody waits long after Ctrl-C; a session with `slow` takes this long.
+  'stop.grace': '5s',
+};
+/** How many ports after the usual one are tried before any free one is taken. */
+const PORTS_TRIED = 20;
+
+/** What does not depend on where the servers are: names, log level. */
+export function readWishes(input: ConfigInput): LoadedConfig {
+  return load(input, {});
+}
+
+export async function choosePorts(wishes: LoadedConfig): Promise<ListenerPorts> {
+  const http = await choosePort(wishes, 'http');
+  const smtp = await choosePort(wishes, 'smtp');
+  const wished = wishes.config.http.port;
+  return { http, smtp, busyHttp: wished === 0 || wished === http ? null : wished };
+}
+
+export function placeServers(input: ConfigInput, places: Places): Config {
+  const { config } = load(input, {
+    'data.dir': places.dataDir,
+    'http.host': HOST,
+    'http.port': places.http,
+    'smtp.host': HOST,
+    'smtp.port': places.smtp,
+    'dns.servers': `${HOST}:${places.dns}`,
+    'dns.authority_port': places.dns,
+    'dns.allow_private': true,
+    'delivery.port': places.capture,
+    'delivery.allow_private': true,
+  });
+  return config;
+}
+
+/** The environment has the last word, so what must not be changed is said there. */
+function load({ env, file }: ConfigInput, fixed: Partial<Record<KeyName, string | number | boolean>>): LoadedConfig {
+  const variables = Object.entries(fixed).map(([name, value]) => [variableOf(name as KeyName), String(value)]);
+  return loadConfig({
+    file,
+    env: { ...env, ...Object.fromEntries(variables) },
+    defaultFile: null,
+    defaults: DEFAULTS,
+  });
+}
+
+function variableOf(name: KeyName): string {
+  return ALL_KEYS.find((key) => key.name === name)!.variable;
+}
+
+/** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
+async function choosePort({ config, source }: LoadedConfig, section: 'http' | 'smtp'): Promise<number> {
+  const wished = config[section].port;
+  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? reservePort(HOST, 0) : wished;
+  for (let port = wished; port < wished + PORTS_TRIED; port++) {
+    if (await isFree(port)) return port;
+  }
+  return reservePort(HOST, 0);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  try {
+    await reservePort(HOST, port);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return false;
+    throw error;
+  }
+}

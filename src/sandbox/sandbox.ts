@@ -1,0 +1,149 @@
+// `postrider sandbox`: the real daemon on loopback, between a DNS server and a receiving MTA of
+// its own, with everything ready to send the first message. A wiring list, as in daemon.ts.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SECOND_MS, systemClock } from '../base/clock.ts';
+import { ClosingStack } from '../base/closing-stack.ts';
+import { IdSource } from '../base/ids.ts';
+import type { Config } from '../config/keys.ts';
+import { type Daemon, startDaemon } from '../daemon.ts';
+import { createLogger, type Logger } from '../observe/log.ts';
+import { lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { prepareAccess } from './access.ts';
+import { startCaptureServer } from './capture-server.ts';
+import { type CapturedFolder, openCapturedFolder } from './captured.ts';
+import { openLogFile } from './log-file.ts';
+import { publishedTxt } from './published-records.ts';
+import { createReportSender } from './report-sender.ts';
+import { type ConfigInput, choosePorts, placeServers, readWishes } from './sandbox-config.ts';
+import { startSandboxDns } from './sandbox-dns.ts';
+import { CAPTURE_HOST } from './sandbox-zone.ts';
+import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
+
+export interface SandboxOptions {
+  /** The sandbox's own data folder, or null for the usual one in the checkout. */
+  dataDir: string | null;
+  /** Print one JSON value instead of words. */
+  json: boolean;
+  /** Where configuration keys are overridden. */
+  env?: ConfigInput['env'];
+  configFile?: string | null;
+  print?(text: string): void;
+}
+
+export interface Sandbox {
+  welcome: Welcome;
+  captured: CapturedFolder;
+  close(): Promise<void>;
+}
+
+const USUAL_DATA_DIR = fileURLToPath(new URL('../../data/sandbox', import.meta.url));
+const PORTAL_PROBE_MS = 2 * SECOND_MS;
+
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const opened = new ClosingStack();
+  try {
+    const sandbox = await open(options, opened);
+    const { print = printLine } = options;
+    print(options.json ? welcomeJson(sandbox.welcome) : welcomeText(sandbox.welcome));
+    return sandbox;
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: ClosingStack): Promise<Sandbox> {
+  const input = { env, file: configFile ?? undefined };
+  const wishes = readWishes(input);
+  const folder = await openDataFolder(dataDir ?? USUAL_DATA_DIR, opened);
+  const logSink = openLogFile(folder.logFile);
+  opened.add(() => logSink.close());
+  const log = createLogger({ level: wishes.config.log.level, to: logSink }).with({ part: 'sandbox' });
+  const captured = await openCapturedFolder(folder.capturedDir);
+  opened.add(() => captured.close());
+
+  // DNS speaks of what the daemon's store holds, and the daemon needs DNS to start.
+  const running: { daemon: Daemon | null } = { daemon: null };
+  const dns = await openDns(wishes.config, running, log);
+  opened.add(() => dns.close());
+  const ports = await choosePorts(wishes);
+  const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
+
+  const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
+  const daemon = await startDaemon(config, { logTo: logSink });
+  opened.add(() => daemon.close());
+  running.daemon = daemon;
+  const access = await prepareAccess(folder.accessFile, {
+    store: daemon.store,
+    domains: daemon.domains,
+    clock: systemClock,
+    ids: new IdSource(),
+    maxKeys: config.limits.keys_per_tenant,
+  });
+  const url = `${config.http.tls_cert ? 'https' : 'http'}://127.0.0.1:${daemon.httpPort}`;
+  const portalUrl = await findPortal(url);
+  const { capturedDir, logFile } = folder;
+  const dnsServer = `127.0.0.1:${dns.port}`;
+  const welcome = { url, busyHttpPort: ports.busyHttp, access, portalUrl, capturedDir, logFile, dnsServer };
+  return { welcome, captured, close: () => opened.close() };
+}
+
+interface SandboxFolder {
+  dir: string;
+  capturedDir: string;
+  logFile: string;
+  /** Key and password. */
+  accessFile: string;
+}
+
+/** Locked before anything in it is touched; the daemon has a lock of its own for the rest. */
+async function openDataFolder(dir: string, opened: ClosingStack): Promise<SandboxFolder> {
+  const capturedDir = path.join(dir, 'captured');
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const lock = lockDataFolder(capturedDir);
+  opened.add(() => lock.release());
+  return { dir, capturedDir, logFile: path.join(dir, 'postrider.log'), accessFile: path.join(dir, 'sandbox.json') };
+}
+
+function openDns({ service }: Config, running: { daemon: Daemon | null }, log: Logger) {
+  const zones = [...new Set([service.bounces_domain, service.spf_domain, service.dkim_domain])];
+  const expectedTxt = async (name: string) => running.daemon && publishedTxt(name, { ...running.daemon, service });
+  return startSandboxDns({ zone: { zones, expectedTxt }, log });
+}
+
+/** Returns the port of the capture server. */
+async function openCapture(
+  folder: CapturedFolder,
+  { inboundPort, log, opened }: { inboundPort: number; log: Logger; opened: ClosingStack },
+): Promise<number> {
+  const reports = createReportSender({ port: inboundPort, ehloName: CAPTURE_HOST, log });
+  opened.add(() => reports.close());
+  const server = await startCaptureServer({
+    host: CAPTURE_HOST,
+    folder,
+    reports,
+    clock: systemClock,
+    ids: new IdSource(),
+    log,
+  });
+  opened.add(() => server.close());
+  return server.port;
+}
+
+/** Shown only when this daemon has one. */
+async function findPortal(url: string): Promise<string | null> {
+  const portalUrl = `${url}/portal`;
+  try {
+    const answer = await fetch(portalUrl, { redirect: 'manual', signal: AbortSignal.timeout(PORTAL_PROBE_MS) });
+    await answer.body?.cancel();
+    return answer.status < 400 ? portalUrl : null;
+  } catch {
+    return null;
+  }
+}
+
+function printLine(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

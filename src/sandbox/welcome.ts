@@ -1,0 +1,82 @@
+// What `postrider sandbox` prints when everything runs: how to send, where to read, what the
+// magic recipients do. One JSON value instead with --json.
+import type { Access } from './access.ts';
+import { MAGIC } from './magic-recipient.ts';
+import { VERIFIED_ZONE } from './sandbox-zone.ts';
+
+export interface Welcome {
+  url: string;
+  /** The usual port, when something else had it. */
+  busyHttpPort: number | null;
+  access: Access;
+  /** Null when this daemon has no portal. */
+  portalUrl: string | null;
+  capturedDir: string;
+  logFile: string;
+  /** `ip:port`; another one at every start. */
+  dnsServer: string;
+}
+
+export function welcomeText(welcome: Welcome): string {
+  const { access } = welcome;
+  const busy = welcome.busyHttpPort === null ? '' : `   (port ${welcome.busyHttpPort} is taken)`;
+  const facts: [string, string][] = [
+    ['API', `${welcome.url}${busy}`],
+    ['API key', access.apiKey],
+    ['Domain', `${access.domain}   (all under ${VERIFIED_ZONE} verify)`],
+    ...(welcome.portalUrl === null ? [] : ([['Portal', welcome.portalUrl]] satisfies [string, string][])),
+    ['Login', `${access.email}   ${access.password}`],
+    ['Mail', `${welcome.capturedDir}   (one .eml file each)`],
+    ['Log', welcome.logFile],
+  ];
+  const magic = Object.entries(MAGIC).map(([name, { meaning }]): [string, string] => [`${name}@`, meaning]);
+  return [
+    'The sandbox of Postrider is running. No mail leaves this machine.',
+    '',
+    ...columns(facts),
+    '',
+    'Send a message:',
+    '',
+    `  ${curlLine(welcome)}`,
+    '',
+    'The name before the @ chooses what becomes of it. What has bounced is suppressed from then on;',
+    'with +anything before the @ it is another address and the same choice:',
+    '',
+    ...columns([...magic, ['any other', 'accepted']]),
+    '',
+    'Ctrl-C stops it. Key and login stay the same.',
+  ].join('\n');
+}
+
+export function welcomeJson(welcome: Welcome): string {
+  const { access } = welcome;
+  return JSON.stringify({
+    url: welcome.url,
+    api_key: access.apiKey,
+    tenant_id: access.tenantId,
+    domain: access.domain,
+    login: { email: access.email, password: access.password },
+    portal_url: welcome.portalUrl,
+    captured_dir: welcome.capturedDir,
+    log_file: welcome.logFile,
+    dns_server: welcome.dnsServer,
+    curl: curlLine(welcome),
+  });
+}
+
+/** One line that a POSIX shell takes as it is: nothing in it needs more than single quotes. */
+function curlLine({ url, access }: Welcome): string {
+  const body = JSON.stringify({
+    from: `Sandbox <hello@${access.domain}>`,
+    to: 'you@example.com',
+    subject: 'Hello from the sandbox',
+    text: 'It works.',
+  });
+  const headers = [`Authorization: Bearer ${access.apiKey}`, 'Content-Type: application/json'];
+  return `curl -sS ${url}/emails ${headers.map((header) => `-H '${header}'`).join(' ')} -d '${body}'`;
+}
+
+function columns(rows: [string, string][]): string[] {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `  ${left.padEnd(width)}   ${right}`);
+}

@@ -1,0 +1,127 @@
+// Contract: the queue: what waits, what is being sent, what became of it.
+import type { BounceType, PeerFacts } from '../base/outcome.ts';
+import type { NewEvent } from './events.ts';
+import type { LaneNotice } from './submissions.ts';
+
+export type MessageState = 'queued' | 'sending' | 'deferred' | 'delivered' | 'bounced' | 'failed';
+
+/** A message that is being sent from now on: what the scheduler must know of it. */
+export interface ClaimedMessage {
+  id: string;
+  tenantId: string;
+  submissionId: string;
+  lane: number;
+  recipient: string;
+  from: string;
+  fromDomain: string;
+  subject: string;
+  /** 1 for the first attempt. */
+  attempt: number;
+  createdAt: number;
+  expiresAt: number;
+  /** How often its tenant has been told of a delay. */
+  notices: number;
+}
+
+export interface AttemptRecord {
+  messageId: string;
+  tenantId: string;
+  attempt: number;
+  startedAt: number;
+  outcome: 'delivered' | 'temporary' | 'permanent';
+  peer: PeerFacts;
+}
+
+/** Where a message goes after an attempt, or when it ends without one. */
+export type Transition =
+  | { to: 'delivered' }
+  | { to: 'deferred'; dueAt: number; reason: string; ambiguous: boolean }
+  | { to: 'bounced'; bounce: BounceType; reason: string; suppress: HardBounceNote | null }
+  | { to: 'failed'; reason: string }
+  /** Cannot be read or composed: waits for a person, stops nobody else. */
+  | { to: 'parked'; reason: string };
+
+/** What is written to the tenant's and the platform's suppression list. */
+export interface HardBounceNote {
+  suppressionKey: string;
+  mxGroup: string | null;
+  rule: string;
+  platformExpiresAt: number;
+}
+
+export interface MessageUpdate {
+  messageId: string;
+  tenantId: string;
+  at: number;
+  attempt: AttemptRecord | null;
+  transition: Transition;
+  event: NewEvent | null;
+}
+
+export interface QueuedMessage {
+  id: string;
+  tenantId: string;
+  submissionId: string;
+  recipient: string;
+  state: MessageState;
+  attempts: number;
+  dueAt: number | null;
+  expiresAt: number;
+  lastReason: string | null;
+  ambiguous: boolean;
+  parked: boolean;
+  createdAt: number;
+  finishedAt: number | null;
+}
+
+export interface MessageDetail extends QueuedMessage {
+  from: string;
+  subject: string;
+  attemptList: AttemptRecord[];
+}
+
+export interface QueueLane extends LaneNotice {
+  waiting: number;
+}
+
+export interface QueueStore {
+  /** Every lane that has something to send, with the time of its next message. */
+  dueLanes(): Promise<LaneNotice[]>;
+  /**
+   * Marks up to `limit` due messages of a lane as being sent, and stores when each would be tried
+   * again should this attempt vanish: written before anybody dials. Tenants that are not active
+   * give nothing. `nextDueAt` tells when the lane has more, or null.
+   */
+  claim(
+    lane: number,
+    limit: number,
+    claim: ClaimTimes,
+  ): Promise<{ messages: ClaimedMessage[]; nextDueAt: number | null }>;
+  /** Gives claimed messages back unattempted (no connection was free after all, shutdown). */
+  release(messageIds: string[], at: number): Promise<LaneNotice[]>;
+  /** State, attempt, event and suppression of each message, together. */
+  record(updates: MessageUpdate[]): Promise<LaneNotice[]>;
+  /** At the start: what a dead process was sending waits again. Returns how many. */
+  recoverInterrupted(at: number): Promise<number>;
+  /** Messages past their lifetime that are not being sent right now. */
+  expired(now: number, limit: number): Promise<ClaimedMessage[]>;
+
+  queueSummary(): Promise<QueueLane[]>;
+  listQueue(filter: { tenantId?: string; domain?: string; limit: number }): Promise<QueuedMessage[]>;
+  /** Whosever it is: for operators. */
+  getMessage(id: string): Promise<MessageDetail | null>;
+  /** The tenant's own message. */
+  findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
+  /** Due now; a parked message is given another chance. Null when it is finished, unknown or being sent. */
+  retryNow(id: string, at: number): Promise<LaneNotice | null>;
+  /** Ends a waiting message with the update; false when it is finished, unknown or being sent: then nothing changes. */
+  endWaiting(update: MessageUpdate): Promise<boolean>;
+  /** What `endWaiting` needs to know of it; null when it is finished, unknown or being sent. */
+  findWaiting(id: string): Promise<ClaimedMessage | null>;
+}
+
+export interface ClaimTimes {
+  now: number;
+  /** When a message on its n-th attempt is due again if the attempt vanishes. */
+  dueAgainAt(attempt: number): number;
+}

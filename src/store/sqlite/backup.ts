@@ -1,0 +1,103 @@
+// Backup beside a running daemon (SQLite's online backup), and its way back.
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { describeError, Fault } from '../../base/errors.ts';
+import { openForReading } from './database-file.ts';
+import { isOurs, newestSchema, schemaVersion } from './migrations.ts';
+
+/** Writes a consistent copy of the database `file` to `target`, which must not exist yet. */
+export async function backupDatabase(file: string, target: string): Promise<void> {
+  const db = openForReading(file);
+  try {
+    createPrivate(target);
+    await copyInto(db, target);
+  } finally {
+    db.close();
+  }
+}
+
+/** Puts a backup in place of `file`. The caller holds the data lock: no daemon runs. */
+export async function restoreDatabase(source: string, file: string): Promise<void> {
+  const db = openBackup(source);
+  const incoming = `${file}.incoming`;
+  try {
+    fs.rmSync(incoming, { force: true }); // what an interrupted restore has left
+    createPrivate(incoming);
+    await copyInto(db, incoming);
+  } finally {
+    db.close();
+  }
+  // A write-ahead log left beside the new file would be applied to it.
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
+  fs.renameSync(incoming, file);
+  syncFolder(path.dirname(file));
+}
+
+/** The copy holds what the original holds: nobody else may read it, not even while it is written. */
+function createPrivate(file: string): void {
+  try {
+    fs.closeSync(fs.openSync(file, 'wx', 0o600));
+  } catch (cause) {
+    const exists = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
+    throw new Fault(exists ? `${file} already exists` : describeError(cause), { permanence: 'permanent', cause });
+  }
+}
+
+async function copyInto(db: Database.Database, target: string): Promise<void> {
+  try {
+    // One snapshot for the whole copy. Without it every commit of the daemon makes the copy
+    // begin anew, and beside a busy one it never ends.
+    db.exec('BEGIN');
+    db.prepare('SELECT count(*) FROM sqlite_schema').get();
+    await db.backup(target);
+    makeSelfContained(target);
+  } catch (error) {
+    fs.rmSync(target, { force: true });
+    throw error;
+  }
+}
+
+/** Without a write-ahead log the copy is one file, which can be read from read-only media too. */
+function makeSelfContained(file: string): void {
+  const db = new Database(file);
+  try {
+    db.pragma('journal_mode = DELETE');
+  } finally {
+    db.close();
+  }
+}
+
+function openBackup(source: string): Database.Database {
+  const refuse = (problem: string, cause?: unknown) =>
+    new Fault(`${source} cannot be restored: ${problem}`, { permanence: 'permanent', cause });
+  if (!fs.existsSync(source)) throw refuse('there is no such file');
+  let db: Database.Database | null = null;
+  try {
+    db = openForReading(source);
+    const problem = backupProblem(db);
+    if (problem === null) return db;
+    throw refuse(problem);
+  } catch (error) {
+    db?.close();
+    throw error instanceof Fault ? error : refuse(describeError(error), error);
+  }
+}
+
+function backupProblem(db: Database.Database): string | null {
+  const version = schemaVersion(db);
+  if (!isOurs(db) || version === 0) return 'it is no Postrider database';
+  const newest = newestSchema();
+  if (version > newest) return `its schema is ${version}, and this Postrider knows schemas up to ${newest}`;
+  const verdict = db.pragma('integrity_check', { simple: true });
+  return verdict === 'ok' ? null : `the integrity check says: ${String(verdict)}`;
+}
+
+function syncFolder(folder: string): void {
+  const handle = fs.openSync(folder, 'r');
+  try {
+    fs.fsyncSync(handle);
+  } finally {
+    fs.closeSync(handle);
+  }
+}

@@ -1,0 +1,41 @@
+// Opens the database file with the settings that the rest of the driver counts on.
+import fs from 'node:fs';
+import Database from 'better-sqlite3';
+import { Fault } from '../../base/errors.ts';
+import { refuseUnfit } from './migrations.ts';
+
+// How long a statement waits for a lock. With one writer only a backup or a checkpoint holds one, briefly.
+const BUSY_TIMEOUT_MS = 5000;
+const PAGE_CACHE_KIB = 32 * 1024;
+
+export function openForWriting(file: string): Database.Database {
+  // The write-ahead log takes its mode from the database, so that must be right before the log appears.
+  // Only when there is none: closing a file that SQLite has open in this process would drop its locks.
+  if (!fs.existsSync(file)) fs.closeSync(fs.openSync(file, 'a', 0o600));
+  const db = new Database(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    refuseUnfit(db); // before anything is changed in somebody else's file
+    fs.chmodSync(file, 0o600);
+    configure(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+function configure(db: Database.Database): void {
+  const mode = db.pragma('journal_mode = WAL', { simple: true });
+  if (mode !== 'wal') throw new Fault('this file system cannot hold a write-ahead log', { permanence: 'permanent' });
+  // FULL: a commit is on disk when it returns. With NORMAL a power cut could lose what was answered 202.
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  db.pragma('trusted_schema = OFF');
+  db.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
+}
+
+export function openForReading(file: string): Database.Database {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
+  db.pragma('trusted_schema = OFF');
+  return db;
+}

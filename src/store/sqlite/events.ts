@@ -1,0 +1,54 @@
+// Events in SQLite. seq is assigned by the insert; with one writer that is the order of commits.
+import type { EventStore, NewEvent, StoredEvent } from '../events.ts';
+import type { Connection } from './connection.ts';
+import { fromId, type Row, toId } from './values.ts';
+
+export function eventVerbs(db: Connection): EventStore {
+  return {
+    eventsOfMessage: (tenantId, messageId) =>
+      db.read(() => {
+        const rows = db.sql('SELECT * FROM events WHERE tenant_id = ? AND message_id = ? ORDER BY seq');
+        return (rows.all(toId(tenantId), toId(messageId)) as Row[]).map(eventFromRow);
+      }),
+    listEvents: (tenantId, page) => db.read(() => listEvents(db, tenantId, page)),
+  };
+}
+
+/** For verbs that record a fact: in the same transaction as the change that it tells of. */
+export function insertEvent(db: Connection, of: { tenantId: string; messageId: string }, event: NewEvent): void {
+  db.sql('INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (?, ?, ?, ?, ?, ?)').run(
+    toId(event.id),
+    toId(of.tenantId),
+    toId(of.messageId),
+    event.type,
+    event.at,
+    JSON.stringify(event.data),
+  );
+}
+
+function listEvents(
+  db: Connection,
+  tenantId: string,
+  page: { after: string | null; limit: number },
+): StoredEvent[] | 'unknown' {
+  let afterSeq = 0;
+  if (page.after !== null) {
+    const cursor = db.sql('SELECT seq FROM events WHERE tenant_id = ? AND id = ?');
+    const row = cursor.get(toId(tenantId), toId(page.after)) as { seq: number } | undefined;
+    if (!row) return 'unknown';
+    afterSeq = row.seq;
+  }
+  const rows = db.sql('SELECT * FROM events WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?');
+  return (rows.all(toId(tenantId), afterSeq, page.limit) as Row[]).map(eventFromRow);
+}
+
+function eventFromRow(row: Row): StoredEvent {
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    messageId: fromId(row.message_id),
+    type: row.type as StoredEvent['type'],
+    at: row.at as number,
+    data: JSON.parse(row.data as string) as Record<string, unknown>,
+  };
+}

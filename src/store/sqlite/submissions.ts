@@ -1,0 +1,119 @@
+// Taking a submission in, in SQLite: the decision and the rows in one transaction.
+import type {
+  AcceptResult,
+  LaneNotice,
+  NewRecipient,
+  NewSubmission,
+  RejectedRecipient,
+  SubmissionReceipt,
+  SubmissionStore,
+} from '../submissions.ts';
+import type { Connection } from './connection.ts';
+import { suppressionReason } from './suppressions.ts';
+import { fromId, type Row, toId } from './values.ts';
+
+export function submissionVerbs(db: Connection): SubmissionStore {
+  return {
+    accept: (submission) => db.write(() => accept(db, submission)),
+    findReceipt: (tenantId, idempotencyKey) => db.read(() => readReceipt(db, tenantId, idempotencyKey)),
+  };
+}
+
+function accept(db: Connection, submission: NewSubmission): AcceptResult {
+  const { tenantId, idempotencyKey } = submission;
+  if (idempotencyKey !== null) {
+    const earlier = readReceipt(db, tenantId, idempotencyKey);
+    if (earlier) return { kind: 'replayed', receipt: earlier };
+  }
+  const tenant = db.sql(`SELECT 1 FROM tenants WHERE id = ? AND status = 'active'`).get(toId(tenantId));
+  if (tenant === undefined) return { kind: 'tenant_not_active' };
+  const { taken, rejected } = sortOut(db, submission);
+  const domain = db.sql(`SELECT 1 FROM domains WHERE id = ? AND tenant_id = ? AND state = 'verified'`);
+  if (domain.get(toId(submission.domainId), toId(tenantId)) === undefined) return { kind: 'domain_not_verified' };
+  if (taken.length === 0) return { kind: 'all_suppressed', rejected };
+  insertSubmission(db, submission, rejected);
+  const lanes = taken.map((recipient) => insertMessage(db, submission, recipient));
+  db.sql('UPDATE domains SET open_messages = open_messages + ? WHERE id = ?').run(
+    taken.length,
+    toId(submission.domainId),
+  );
+  const receipt = { id: submission.id, messageIds: taken.map((recipient) => recipient.messageId), rejected };
+  return { kind: 'accepted', receipt, lanes };
+}
+
+function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
+  const taken: NewRecipient[] = [];
+  const rejected: RejectedRecipient[] = [];
+  for (const recipient of submission.recipients) {
+    const reason = suppressionReason(db, submission.tenantId, recipient.suppressionKey, submission.acceptedAt);
+    if (reason) rejected.push({ to: recipient.address, reason });
+    else taken.push(recipient);
+  }
+  return { taken, rejected };
+}
+
+function insertSubmission(db: Connection, submission: NewSubmission, rejected: RejectedRecipient[]): void {
+  const content = db
+    .sql('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)')
+    .run(submission.subject, submission.html, submission.text, JSON.stringify(submission.headers));
+  db.sql(
+    `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
+       from_name, subject, rejected, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    toId(submission.id),
+    toId(submission.tenantId),
+    toId(submission.apiKeyId),
+    toId(submission.domainId),
+    content.lastInsertRowid,
+    submission.idempotencyKey,
+    submission.from.address,
+    submission.from.name,
+    submission.subject,
+    JSON.stringify(rejected),
+    submission.acceptedAt,
+  );
+}
+
+function insertMessage(db: Connection, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
+  const lane = laneFor(db, submission.tenantId, recipient.domain);
+  db.sql(
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
+       expires_at, ambiguous, parked, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, ?, ?, 0, 0, ?)`,
+  ).run(
+    toId(recipient.messageId),
+    toId(submission.tenantId),
+    toId(submission.id),
+    lane,
+    recipient.address,
+    recipient.name,
+    submission.acceptedAt,
+    submission.expiresAt,
+    submission.acceptedAt,
+  );
+  return { lane, tenantId: submission.tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+}
+
+function laneFor(db: Connection, tenantId: string, domain: string): number {
+  const tenant = toId(tenantId);
+  const known = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').get(tenant, domain) as
+    | { id: number }
+    | undefined;
+  if (known) return known.id;
+  return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (?, ?)').run(tenant, domain).lastInsertRowid);
+}
+
+function readReceipt(db: Connection, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
+  const row = db
+    .sql('SELECT id, rejected FROM submissions WHERE tenant_id = ? AND idempotency_key = ?')
+    .get(toId(tenantId), idempotencyKey) as Row | undefined;
+  if (!row) return null;
+  // Message ids are given out in the order of `to`, and they sort in the order they were given out.
+  const messages = db.sql('SELECT id FROM messages WHERE submission_id = ? ORDER BY id').all(row.id) as Row[];
+  return {
+    id: fromId(row.id),
+    messageIds: messages.map((message) => fromId(message.id)),
+    rejected: JSON.parse(row.rejected as string) as RejectedRecipient[],
+  };
+}

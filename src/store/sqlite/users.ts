@@ -1,0 +1,40 @@
+// Users in SQLite: people who sign in, of a tenant or of the platform.
+import type { TenantStore, User } from '../tenants.ts';
+import type { Connection } from './connection.ts';
+import { fromId, fromOptionalId, type Row, toId } from './values.ts';
+
+type UserVerbs = Pick<TenantStore, 'createUser' | 'findUserByEmail' | 'setPassword'>;
+
+export function userVerbs(db: Connection): UserVerbs {
+  return {
+    createUser: (user) =>
+      db.write(() => {
+        const insert = db.sql(
+          `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+           ON CONFLICT (email) DO NOTHING`,
+        );
+        const tenant = user.tenantId === null ? null : toId(user.tenantId);
+        const email = user.email.toLowerCase();
+        const result = insert.run(toId(user.id), tenant, email, user.role, user.passwordHash, user.createdAt);
+        return result.changes === 1 ? 'created' : 'exists';
+      }),
+    findUserByEmail: (email) =>
+      db.read(() => {
+        const row = db.sql('SELECT * FROM users WHERE email = ?').get(email.toLowerCase()) as Row | undefined;
+        return row ? userFromRow(row) : null;
+      }),
+    setPassword: (userId, passwordHash) =>
+      db.write(() => void db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, toId(userId))),
+  };
+}
+
+function userFromRow(row: Row): User {
+  return {
+    id: fromId(row.id),
+    tenantId: fromOptionalId(row.tenant_id),
+    email: row.email as string,
+    role: row.role as User['role'],
+    passwordHash: row.password_hash as string,
+    createdAt: row.created_at as number,
+  };
+}

@@ -1,0 +1,62 @@
+// Contract: taking a submission in. One verb decides and writes, in one transaction.
+import type { SuppressionReason } from './suppressions.ts';
+
+export interface NewSubmission {
+  id: string;
+  tenantId: string;
+  apiKeyId: string;
+  domainId: string;
+  idempotencyKey: string | null;
+  from: { address: string; name: string | null };
+  subject: string;
+  html: string | null;
+  text: string | null;
+  headers: [name: string, value: string][];
+  recipients: NewRecipient[];
+  acceptedAt: number;
+  expiresAt: number;
+}
+
+export interface NewRecipient {
+  messageId: string;
+  /** As written by the tenant. */
+  address: string;
+  name: string | null;
+  /** ASCII, lower case. */
+  domain: string;
+  suppressionKey: string;
+}
+
+export interface RejectedRecipient {
+  to: string;
+  reason: SuppressionReason;
+}
+
+export interface SubmissionReceipt {
+  id: string;
+  messageIds: string[];
+  rejected: RejectedRecipient[];
+}
+
+/** A tenant's mail to one domain, and when its next message is due. */
+export interface LaneNotice {
+  lane: number;
+  tenantId: string;
+  domain: string;
+  dueAt: number;
+}
+
+export type AcceptResult =
+  | { kind: 'accepted'; receipt: SubmissionReceipt; lanes: LaneNotice[] }
+  | { kind: 'replayed'; receipt: SubmissionReceipt }
+  | { kind: 'all_suppressed'; rejected: RejectedRecipient[] }
+  /** The domain lost its verified state since it was looked up. */
+  | { kind: 'domain_not_verified' }
+  /** The tenant lost its active status since the key was looked up. */
+  | { kind: 'tenant_not_active' };
+
+export interface SubmissionStore {
+  accept(submission: NewSubmission): Promise<AcceptResult>;
+  /** What an earlier call with this key got, or null. */
+  findReceipt(tenantId: string, idempotencyKey: string): Promise<SubmissionReceipt | null>;
+}

@@ -1,0 +1,41 @@
+// Contract: templates of tenants. Whether a source is valid Liquid is not the store's affair.
+
+export interface TemplateContent {
+  name: string;
+  /** Liquid; at least one of `html` and `text` is there. */
+  html: string | null;
+  text: string | null;
+}
+
+export interface Template extends TemplateContent {
+  id: string;
+  createdAt: number;
+  updatedAt: number;
+}
+
+/** What a tenant may keep, all its templates together. */
+export interface TemplateQuota {
+  templates: number;
+  /** Of html and text, in UTF-8. */
+  bytes: number;
+}
+
+export type TemplateExcess = 'too_many' | 'too_large';
+
+export interface TemplateStore {
+  /** Refused when the tenant would have more than the quota allows. */
+  createTemplate(tenantId: string, template: Template, quota: TemplateQuota): Promise<'created' | TemplateExcess>;
+  /** Oldest first. */
+  listTemplates(tenantId: string): Promise<Template[]>;
+  getTemplate(tenantId: string, id: string): Promise<Template | null>;
+  /** Replaces name, html and text. Null when the tenant has no such template. */
+  replaceTemplate(tenantId: string, id: string, change: TemplateReplacement): Promise<Template | 'too_large' | null>;
+  /** False when the tenant has no such template. */
+  deleteTemplate(tenantId: string, id: string): Promise<boolean>;
+}
+
+export interface TemplateReplacement {
+  content: TemplateContent;
+  updatedAt: number;
+  quota: TemplateQuota;
+}

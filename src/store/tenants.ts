@@ -1,0 +1,91 @@
+// Contract: tenants, their users and their API keys.
+
+export const TENANT_STATUSES = ['pending_verification', 'in_review', 'active', 'suspended'] as const;
+export type TenantStatus = (typeof TENANT_STATUSES)[number];
+
+export const TIERS = ['1k', '10k', 'uncapped'] as const;
+export type Tier = (typeof TIERS)[number];
+
+export const USER_ROLES = ['operator', 'owner', 'member', 'viewer'] as const;
+export type UserRole = (typeof USER_ROLES)[number];
+
+export const SCOPES = ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+export interface Tenant {
+  id: string;
+  name: string;
+  status: TenantStatus;
+  statusReason: string | null;
+  tier: Tier;
+  /** An operator has fixed the tier: age and standing do not move it. */
+  tierPinned: boolean;
+  openTracking: boolean;
+  clickTracking: boolean;
+  unsubscribe: boolean;
+  linksHost: string | null;
+  bouncesDomain: string | null;
+  createdAt: number;
+}
+
+export type TenantChange = Partial<Omit<Tenant, 'id' | 'createdAt'>>;
+
+/** How a tenant's last messages fared. */
+export interface Standing {
+  messages: number;
+  hardBounces: number;
+  complaints: number;
+}
+
+export interface User {
+  id: string;
+  /** Null for an operator of the platform. */
+  tenantId: string | null;
+  email: string;
+  role: UserRole;
+  passwordHash: string;
+  createdAt: number;
+}
+
+export interface ApiKey {
+  id: string;
+  tenantId: string;
+  publicId: string;
+  name: string;
+  scopes: Scope[];
+  boundDomain: string | null;
+  secretHash: Buffer;
+  createdAt: number;
+  revokedAt: number | null;
+}
+
+export interface TenantStore {
+  createTenant(tenant: Tenant): Promise<void>;
+  getTenant(id: string): Promise<Tenant | null>;
+  listTenants(): Promise<Tenant[]>;
+  /** Null when there is no such tenant. */
+  updateTenant(id: string, change: TenantChange): Promise<Tenant | null>;
+
+  /** Over the tenant's last `window` messages that have ended. */
+  standingOf(tenantId: string, window: number): Promise<Standing>;
+  /** Leaves a tenant alone whose tier an operator has pinned; then false. */
+  raiseTier(tenantId: string, tier: Tier): Promise<boolean>;
+
+  /** 'exists' when the address already has a user. */
+  createUser(user: User): Promise<'created' | 'exists'>;
+  findUserByEmail(email: string): Promise<User | null>;
+  setPassword(userId: string, passwordHash: string): Promise<void>;
+
+  /** Refused when the tenant already has `maxLive` keys that are not revoked. */
+  createApiKey(key: ApiKey, maxLive: number): Promise<'created' | 'too_many'>;
+  /**
+   * What the key's secret is compared with; null when nobody has the id. Little work and the same
+   * for both, so that the time taken does not tell them apart.
+   */
+  secretHashOf(publicId: string): Promise<Buffer | null>;
+  /** The key with its tenant, in one look: what every authenticated call needs. */
+  findApiKey(publicId: string): Promise<{ key: ApiKey; tenant: Tenant } | null>;
+  listApiKeys(tenantId: string): Promise<ApiKey[]>;
+  /** False when the tenant has no such live key. */
+  revokeApiKey(tenantId: string, id: string, at: number): Promise<boolean>;
+}

@@ -1,0 +1,196 @@
+// Takes a submission in: looks for a replay, checks, and hands it to the store, whose one
+// transaction has the last word on replay, suppression and the domain's state.
+// The promise of `submit` settles after the commit: what is answered is on disk.
+import type { Clock } from '../base/clock.ts';
+import { unreachable } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import type { Logger } from '../observe/log.ts';
+import * as mailLog from '../observe/mail-log.ts';
+import type { Domain, DomainStore } from '../store/domains.ts';
+import type {
+  AcceptResult,
+  LaneNotice,
+  NewSubmission,
+  RejectedRecipient,
+  SubmissionReceipt,
+  SubmissionStore,
+} from '../store/submissions.ts';
+import type { ApiKey } from '../store/tenants.ts';
+import type { TemplateSource } from '../templates/render-job.ts';
+import type { Templates } from '../templates/templates.ts';
+import { IdempotencyGate } from './idempotency-gate.ts';
+import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
+
+/** Who sends: the key that the call came with. */
+export type Sender = Pick<ApiKey, 'id' | 'tenantId' | 'boundDomain'>;
+
+export interface SubmissionAnswer {
+  receipt: SubmissionReceipt;
+  replayed: boolean;
+}
+
+export interface SubmissionOptions {
+  store: SubmissionStore & Pick<DomainStore, 'findVerifiedDomain'>;
+  templates: Pick<Templates, 'render'>;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  /** How long delivery is tried. */
+  lifetimeMs: number;
+  /** Called after the commit, with what is due now. */
+  onAccepted(lanes: LaneNotice[]): void;
+}
+
+export interface Submission {
+  /**
+   * `readBody` is only called when the call is no replay: the body of a repeated call is
+   * ignored, even one that cannot be parsed.
+   */
+  submit(
+    sender: Sender,
+    idempotencyKey: string | null,
+    readBody: () => SendBody | Refusal,
+  ): Promise<SubmissionAnswer | Refusal>;
+}
+
+export function createSubmission(options: SubmissionOptions): Submission {
+  const { store } = options;
+  const gate = new IdempotencyGate<SubmissionReceipt>();
+
+  async function submitOnce(
+    sender: Sender,
+    key: string,
+    work: () => Promise<SubmissionAnswer | Refusal>,
+  ): Promise<SubmissionAnswer | Refusal> {
+    const place = `${sender.tenantId} ${key}`;
+    const others = await gate.enter(place);
+    if (others) return { receipt: others, replayed: true };
+    let receipt: SubmissionReceipt | null = null;
+    try {
+      const earlier = await store.findReceipt(sender.tenantId, key);
+      const answer = earlier ? { receipt: earlier, replayed: true } : await work();
+      if (!isRefusal(answer)) receipt = answer.receipt;
+      return answer;
+    } finally {
+      gate.leave(place, receipt);
+    }
+  }
+
+  return {
+    submit(sender, idempotencyKey, readBody) {
+      const work = () => take(options, { sender, idempotencyKey }, readBody());
+      return idempotencyKey === null ? work() : submitOnce(sender, idempotencyKey, work);
+    },
+  };
+}
+
+interface Call {
+  sender: Sender;
+  idempotencyKey: string | null;
+}
+
+async function take(
+  options: SubmissionOptions,
+  call: Call,
+  body: SendBody | Refusal,
+): Promise<SubmissionAnswer | Refusal> {
+  if (isRefusal(body)) return body;
+  const request = readSendRequest(body);
+  if (isRefusal(request)) return request;
+  const { sender } = call;
+  const { domain: fromDomain } = request.from;
+  if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
+  const domain = await options.store.findVerifiedDomain(sender.tenantId, fromDomain);
+  if (!domain) return notVerified(fromDomain);
+  const content = await contentOf(options, sender, request);
+  if (isRefusal(content)) return content;
+
+  const submission = newSubmission(options, call, { request, domain, content });
+  const result = await options.store.accept(submission);
+  logResult(options.log, submission, { result, fromDomain });
+  if (result.kind === 'accepted') options.onAccepted(result.lanes);
+  return answerFor(result, fromDomain);
+}
+
+/** The template's check comes after the domain's and before the recipients' (suppression). */
+function contentOf(
+  { templates }: SubmissionOptions,
+  { tenantId }: Sender,
+  { template, html, text }: SendRequest,
+): Promise<TemplateSource | Refusal> | TemplateSource {
+  return template === null ? { html, text } : templates.render(tenantId, template.id, template.data);
+}
+
+function newSubmission(
+  { ids, clock, lifetimeMs }: SubmissionOptions,
+  { sender, idempotencyKey }: Call,
+  { request, domain, content }: { request: SendRequest; domain: Domain; content: TemplateSource },
+): NewSubmission {
+  const acceptedAt = clock.now();
+  const { from, subject, headers } = request;
+  return {
+    id: ids.next(),
+    tenantId: sender.tenantId,
+    apiKeyId: sender.id,
+    domainId: domain.id,
+    idempotencyKey,
+    from: { address: from.address, name: from.name },
+    subject,
+    html: content.html,
+    text: content.text,
+    headers,
+    recipients: request.recipients.map((recipient) => ({ messageId: ids.next(), ...recipient })),
+    acceptedAt,
+    expiresAt: acceptedAt + lifetimeMs,
+  };
+}
+
+function logResult(
+  log: Logger,
+  submission: NewSubmission,
+  { result, fromDomain }: { result: AcceptResult; fromDomain: string },
+): void {
+  const { tenantId, id: submissionId } = submission;
+  const logRejected = (rejected: RejectedRecipient[]) => {
+    for (const { to, reason } of rejected) mailLog.suppressed(log, { tenantId, submissionId, recipient: to, reason });
+  };
+  if (result.kind === 'all_suppressed') logRejected(result.rejected);
+  if (result.kind !== 'accepted') return;
+  const queued = new Set(result.receipt.messageIds);
+  for (const { messageId: id, address: recipient } of submission.recipients) {
+    if (queued.has(id)) mailLog.accepted(log, { id, tenantId, submissionId, recipient }, { fromDomain });
+  }
+  logRejected(result.receipt.rejected);
+}
+
+function answerFor(result: AcceptResult, fromDomain: string): SubmissionAnswer | Refusal {
+  switch (result.kind) {
+    case 'accepted':
+      return { receipt: result.receipt, replayed: false };
+    case 'replayed':
+      return { receipt: result.receipt, replayed: true };
+    case 'all_suppressed':
+      return refuse(
+        'all_recipients_suppressed',
+        'to: every recipient is on a suppression list, so nothing was queued; remove the entries if they are wrong.',
+      );
+    case 'domain_not_verified':
+      return notVerified(fromDomain);
+    case 'tenant_not_active':
+      return refuse('tenant_not_active', 'The tenant may not send at the moment; ask the operator.');
+    default:
+      return unreachable(result);
+  }
+}
+
+function notAllowed(boundDomain: string): Refusal {
+  return refuse('domain_not_allowed', `from: this key may only send from ${boundDomain}.`);
+}
+
+function notVerified(domain: string): Refusal {
+  return refuse(
+    'domain_not_verified',
+    `from: ${domain} is not a verified domain of yours; register it with POST /domains and verify it.`,
+  );
+}

@@ -1,0 +1,164 @@
+// Liquid for one part of a template, made safe for sources and data that strangers write: no
+// files, no expressions in texts, nothing but the data's own properties, and limits wherever
+// liquidjs has none (captures, output, lists that print as more than memory can take).
+import {
+  type Context,
+  type Emitter,
+  evalTokenValue,
+  type FilterImplOptions,
+  ForTag,
+  Liquid,
+  LiquidError,
+  RenderError,
+  TablerowTag,
+  type Template,
+  TypeGuards,
+} from 'liquidjs';
+import { BoundedParser } from './bounded-parser.ts';
+import { ParsedTemplates } from './parsed-templates.ts';
+import { escapeHtml, isLarger, plainText } from './plain-text.ts';
+import type { Part } from './render-job.ts';
+import type { RenderLimits } from './render-limits.ts';
+import type { Stopwatch } from './stopwatch.ts';
+
+/** They read other templates, of which there are none. */
+const TAGS_WITH_FILES = ['include', 'render', 'layout', 'block'];
+
+/** Their result is fit for HTML as it is: escaping it again would show `&amp;lt;`. */
+const ESCAPING_FILTERS = ['escape', 'xml_escape', 'escape_once'];
+
+type FilterFunction = Extract<FilterImplOptions, (...args: never[]) => unknown>;
+
+export class PartEngine {
+  readonly #engine: Liquid;
+  readonly #limits: RenderLimits;
+  readonly #stopwatch: Stopwatch;
+  readonly #parsed: ParsedTemplates;
+
+  constructor(part: Part, limits: RenderLimits, stopwatch: Stopwatch) {
+    this.#limits = limits;
+    this.#stopwatch = stopwatch;
+    this.#parsed = new ParsedTemplates(limits.cacheBytes);
+    this.#engine = new Liquid({
+      // A map instead of a file system: with the default one, liquidjs reads below the working directory.
+      templates: {},
+      // A misspelt filter would silently do nothing.
+      strictFilters: true,
+      ownPropertyOnly: true,
+      memoryLimit: limits.allocations,
+      ...(part === 'html' && { outputEscape: (value: unknown) => escapeHtml(plainText(value)) }),
+    });
+    this.#limitTags();
+    this.#limitFilters(part);
+    this.#limitRendering();
+  }
+
+  /** Throws what liquidjs throws, or a LiquidError of ours. */
+  parse(source: string): Template[] {
+    const known = this.#parsed.get(source);
+    if (known) return known;
+    const { markupChars } = this.#limits;
+    const parsed = new BoundedParser(this.#engine, { stopwatch: this.#stopwatch, markupChars }).parseSource(source);
+    this.#parsed.add(source, parsed);
+    return parsed.templates;
+  }
+
+  render(source: string, data: object): string {
+    return this.#engine.renderSync(this.parse(source), data) as string;
+  }
+
+  #limitTags(): void {
+    for (const name of TAGS_WITH_FILES) delete this.#engine.tags[name];
+    this.#engine.registerTag('for', ChargedForTag);
+    this.#engine.registerTag('tablerow', ChargedTablerowTag);
+  }
+
+  #limitFilters(part: Part): void {
+    for (const [name, filter] of Object.entries(this.#engine.filters)) {
+      // Filters that take an expression as text: none of liquidjs' limits holds inside them.
+      if (name.endsWith('_exp')) this.#engine.unregisterFilter(name);
+      else if (typeof filter === 'function') this.#engine.registerFilter(name, this.#limited(name, filter, part));
+    }
+  }
+
+  #limited(name: string, filter: FilterFunction, part: Part): FilterImplOptions {
+    const { valueChars } = this.#limits;
+    const handler: FilterFunction = function* (...args) {
+      const result: unknown = yield filter.apply(this, args);
+      if (isLarger(result, valueChars)) throw new Error(`makes a value of more than ${valueChars} characters`);
+      return result;
+    };
+    return part === 'html' && ESCAPING_FILTERS.includes(name) ? { handler, raw: true } : handler;
+  }
+
+  /** In place of liquidjs' own renderer, because only here all output passes, captures included. */
+  #limitRendering(): void {
+    const stopwatch = this.#stopwatch;
+    const { outputBytes } = this.#limits;
+    this.#engine.renderer.renderTemplates = function* (templates, context, emitter = new BoundedEmitter(outputBytes)) {
+      // A loop around nothing has no steps.
+      if (templates.length === 0) refuse(stopwatch.late());
+      for (const template of templates) {
+        try {
+          refuse(stopwatch.step(template.token.begin));
+          // Some tags write by themselves, others return what is to be written.
+          const returned: unknown = yield template.render(context, emitter);
+          if (returned) emitter.write(returned);
+        } catch (error) {
+          throw LiquidError.is(error) ? error : new RenderError(error as Error, template);
+        }
+        if (context.breakCalled || context.continueCalled) break;
+      }
+      return emitter.buffer;
+    };
+  }
+}
+
+function refuse(problem: string | null): void {
+  if (problem !== null) throw new Error(problem);
+}
+
+/** Characters stand in for bytes here: there are at least as many bytes. The thread counts those at the end. */
+class BoundedEmitter implements Emitter {
+  readonly #maxChars: number;
+  buffer = '';
+
+  constructor(maxChars: number) {
+    this.#maxChars = maxChars;
+  }
+
+  write(value: unknown): void {
+    const text = plainText(value);
+    if (this.buffer.length + text.length > this.#maxChars) throw new Error(tooMuchOutput(this.#maxChars));
+    this.buffer += text;
+  }
+}
+
+export function tooMuchOutput(maxBytes: number): string {
+  return `makes more than ${maxBytes} bytes of output`;
+}
+
+// A loop over an object makes a list of pairs first, about 80 bytes each, for which liquidjs
+// charges nothing; loops in loops over a large object hold many of them at once.
+const ALLOCATIONS_PER_PAIR = 4;
+
+function* chargePairs(collection: ForTag['collection'], context: Context): Generator<unknown, void, unknown> {
+  if (!TypeGuards.isPropertyAccessToken(collection)) return;
+  const value: unknown = yield evalTokenValue(collection, context);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  context.memoryLimit.use(Object.keys(value).length * ALLOCATIONS_PER_PAIR);
+}
+
+class ChargedForTag extends ForTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<ForTag['render']> {
+    yield chargePairs(this.collection, context);
+    return yield* super.render(context, emitter);
+  }
+}
+
+class ChargedTablerowTag extends TablerowTag {
+  override *render(context: Context, emitter: Emitter): ReturnType<TablerowTag['render']> {
+    yield chargePairs(this.collection, context);
+    return yield* super.render(context, emitter);
+  }
+}

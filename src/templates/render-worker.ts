@@ -1,0 +1,90 @@
+// Entry of a render thread: takes one job at a time, parses, renders, answers. It may be killed
+// at any moment, and holds nothing that would be missed.
+import { platform, setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { LiquidError } from 'liquidjs';
+import { describeError } from '../base/errors.ts';
+import { PartEngine, tooMuchOutput } from './part-engine.ts';
+import { Progress } from './progress.ts';
+import {
+  type Flaw,
+  PARTS,
+  type Part,
+  type Place,
+  type RenderJob,
+  type RenderResult,
+  type TemplateSource,
+  type ThreadReport,
+  type ThreadSettings,
+} from './render-job.ts';
+import { Stopwatch } from './stopwatch.ts';
+
+// When processors are short, calls and commits go first. Only Linux has priorities per thread:
+// elsewhere this would slow down the whole daemon.
+const NICENESS = 5;
+
+const { limits, progress: progressMemory } = workerData as ThreadSettings;
+const progress = new Progress(progressMemory);
+const stopwatch = new Stopwatch(progress, limits.workMs);
+const engines = {
+  html: new PartEngine('html', limits, stopwatch),
+  text: new PartEngine('text', limits, stopwatch),
+};
+
+const report = (message: ThreadReport) => parentPort!.postMessage(message);
+parentPort!.on('message', (job: RenderJob) => report(runJob(job)));
+if (platform() === 'linux') setPriority(NICENESS);
+report({ kind: 'ready' });
+
+function runJob({ source, data }: RenderJob): RenderResult {
+  const read = data === null ? null : createDataReader(data, source);
+  const result: TemplateSource = { html: null, text: null };
+  stopwatch.start();
+  for (const part of PARTS) {
+    const text = source[part];
+    if (text === null) continue;
+    progress.enter(part);
+    try {
+      if (read === null) engines[part].parse(text);
+      else result[part] = engines[part].render(text, read());
+    } catch (error) {
+      return { kind: 'flawed', flaw: flawOf(part, error) };
+    }
+    const problem = outputProblem(result[part] ?? '');
+    if (problem !== null) return { kind: 'flawed', flaw: { part, problem, place: null } };
+  }
+  return { kind: 'rendered', ...result };
+}
+
+/** `increment` and `decrement` write into the data, and the other part must not see that. */
+function createDataReader(json: string, { html, text }: TemplateSource): () => object {
+  const first = JSON.parse(json) as object;
+  if (text === null || !/(?:in|de)crement/.test(html ?? '')) return () => first;
+  return () => JSON.parse(json) as object;
+}
+
+function outputProblem(output: string): string | null {
+  if (!output.isWellFormed()) return 'makes output that is not valid Unicode: it has half a surrogate pair';
+  return Buffer.byteLength(output) > limits.outputBytes ? tooMuchOutput(limits.outputBytes) : null;
+}
+
+/** liquidjs' own words where they say little. */
+const WORDS: Readonly<Record<string, string>> = {
+  'Maximum call stack size exceeded': 'is nested too deeply',
+  'memory alloc limit exceeded': 'needs more memory than a template may use',
+};
+const MAX_PROBLEM_CHARS = 200;
+
+/** Whatever is thrown, it is the doing of the tenant's source: nothing else runs in there. */
+function flawOf(part: Part, error: unknown): Flaw {
+  const raw = describeError(error);
+  // liquidjs appends the place to the message, once for each time that it was wrapped.
+  const message = raw.replace(/(?:, line:\d+, col:\d+)+$/, '');
+  return { part, problem: (WORDS[message] ?? message).slice(0, MAX_PROBLEM_CHARS), place: placeOf(error) };
+}
+
+function placeOf(error: unknown): Place | null {
+  if (!LiquidError.is(error)) return null;
+  const [line = 1, column = 1] = error.token.getPosition();
+  return { line, column };
+}

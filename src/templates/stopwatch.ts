@@ -1,0 +1,28 @@
+// The clock of one job inside its thread: Liquid's work asks it at every step.
+import { performance } from 'node:perf_hooks';
+import type { Progress } from './progress.ts';
+
+export class Stopwatch {
+  readonly #progress: Progress;
+  readonly #limitMs: number;
+  #overAt = 0;
+
+  constructor(progress: Progress, limitMs: number) {
+    this.#progress = progress;
+    this.#limitMs = limitMs;
+  }
+
+  start(): void {
+    this.#overAt = performance.now() + this.#limitMs;
+  }
+
+  /** Notes where the work has come to; says what is wrong when it has taken too long. */
+  step(offset: number): string | null {
+    this.#progress.at(offset);
+    return this.late();
+  }
+
+  late(): string | null {
+    return performance.now() > this.#overAt ? `takes longer than ${this.#limitMs} ms` : null;
+  }
+}

@@ -1,0 +1,148 @@
+// Templates of tenants: kept as their source, checked before they are kept, rendered for each
+// submission. Leaves out what Liquid is, and everything that can take long: that is the
+// renderer's.
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import type { Template, TemplateContent, TemplateExcess, TemplateQuota, TemplateStore } from '../store/templates.ts';
+import { type Flaw, PARTS, type TemplateSource } from './render-job.ts';
+import type { Renderer, RenderOutcome } from './render-pool.ts';
+
+/** The body as schema/api/template.json lets it through, without its nulls. */
+export interface TemplateBody {
+  name: string;
+  html?: string;
+  text?: string;
+}
+
+export interface TemplatesOptions {
+  store: TemplateStore;
+  renderer: Renderer;
+  clock: Clock;
+  ids: IdSource;
+}
+
+export interface Templates {
+  create(tenantId: string, body: TemplateBody): Promise<Template | Refusal>;
+  /** Oldest first. */
+  list(tenantId: string): Promise<Template[]>;
+  get(tenantId: string, id: string): Promise<Template | Refusal>;
+  replace(tenantId: string, id: string, body: TemplateBody): Promise<Template | Refusal>;
+  /** Null when it is gone now. */
+  remove(tenantId: string, id: string): Promise<Refusal | null>;
+  /** What a message gets; a part that the template lacks, or that comes out empty, is null. */
+  render(tenantId: string, id: string, data: object): Promise<TemplateSource | Refusal>;
+}
+
+/** Of html and of text, each. */
+const SOURCE_MAX_BYTES = 1024 * 1024;
+
+// The list of a tenant's templates is one answer, made on the main thread.
+const QUOTA: TemplateQuota = { templates: 1000, bytes: 16 * 1024 * 1024 };
+
+export function createTemplates(options: TemplatesOptions): Templates {
+  const { store, clock, ids } = options;
+
+  return {
+    async create(tenantId, body) {
+      const content = await readContent(options, tenantId, body);
+      if (isRefusal(content)) return content;
+      const createdAt = clock.now();
+      const template = { id: ids.next(), ...content, createdAt, updatedAt: createdAt };
+      const result = await store.createTemplate(tenantId, template, QUOTA);
+      return result === 'created' ? template : refuseExcess(result);
+    },
+    list: (tenantId) => store.listTemplates(tenantId),
+    get: async (tenantId, id) => (await store.getTemplate(tenantId, id)) ?? notFound(),
+    async replace(tenantId, id, body) {
+      if (!(await store.getTemplate(tenantId, id))) return notFound();
+      const content = await readContent(options, tenantId, body);
+      if (isRefusal(content)) return content;
+      const result = await store.replaceTemplate(tenantId, id, { content, updatedAt: clock.now(), quota: QUOTA });
+      if (result === null) return notFound();
+      return result === 'too_large' ? refuseExcess(result) : result;
+    },
+    remove: async (tenantId, id) => ((await store.deleteTemplate(tenantId, id)) ? null : notFound()),
+    render: (tenantId, id, data) => render(options, { tenantId, id, data }),
+  };
+}
+
+async function readContent(
+  { renderer }: TemplatesOptions,
+  tenantId: string,
+  body: TemplateBody,
+): Promise<TemplateContent | Refusal> {
+  const { name } = body;
+  const content = { name, html: body.html || null, text: body.text || null };
+  const problem = contentProblem(content);
+  if (problem !== null) return refuse('validation_failed', problem);
+  const { html, text } = content;
+  const outcome = await renderer.run(tenantId, { source: { html, text }, data: null });
+  const checked = partsOf(outcome, ({ part, problem, place }) => `${part}: ${problem}${inWords(place)}.`);
+  return isRefusal(checked) ? checked : content;
+}
+
+function contentProblem({ name, ...source }: TemplateContent): string | null {
+  if (!name.isWellFormed()) return 'name: must be valid Unicode; it has half a surrogate pair.';
+  if (source.html === null && source.text === null) return 'html: at least one of html and text is required.';
+  for (const part of PARTS) {
+    const text = source[part] ?? '';
+    if (!text.isWellFormed()) return `${part}: must be valid Unicode; it has half a surrogate pair.`;
+    if (Buffer.byteLength(text) > SOURCE_MAX_BYTES) return `${part}: must have at most ${SOURCE_MAX_BYTES} bytes.`;
+  }
+  return null;
+}
+
+async function render(
+  { store, renderer }: TemplatesOptions,
+  { tenantId, id, data }: { tenantId: string; id: string; data: object },
+): Promise<TemplateSource | Refusal> {
+  const template = await store.getTemplate(tenantId, id);
+  if (!template) return refuse('validation_failed', 'template_id: no such template.');
+  const json = toJson(data);
+  if (json === null) return refuse('validation_failed', 'data: is nested too deeply.');
+  const source = { html: template.html, text: template.text };
+  const outcome = await renderer.run(tenantId, { source, data: json });
+  const parts = partsOf(outcome, ({ part, problem, place }) => {
+    return `template_id: its ${part} cannot be rendered: ${problem}${inWords(place)}.`;
+  });
+  if (isRefusal(parts)) return parts;
+  const [html, text] = [parts.html || null, parts.text || null];
+  if (html === null && text === null) return refuse('validation_failed', 'template_id: it renders to nothing at all.');
+  return { html, text };
+}
+
+/** Null when the nesting is deeper than the stack. */
+function toJson(data: object): string | null {
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): TemplateSource | Refusal {
+  switch (outcome.kind) {
+    case 'rendered':
+      return outcome;
+    case 'flawed':
+      return refuse('validation_failed', describe(outcome.flaw));
+    case 'overloaded':
+      return refuse('internal_error', 'Too many templates wait to be rendered; repeat the call after a pause.');
+  }
+}
+
+function inWords(place: Flaw['place']): string {
+  return place === null ? '' : `, line ${place.line}, column ${place.column}`;
+}
+
+function refuseExcess(excess: TemplateExcess): Refusal {
+  const limit =
+    excess === 'too_many' ? `${QUOTA.templates} templates` : `${QUOTA.bytes} bytes of html and text in all templates`;
+  return refuse('validation_failed', `There may be at most ${limit}; delete some.`);
+}
+
+function notFound(): Refusal {
+  return refuse('template_not_found', 'There is no such template among yours.');
+}

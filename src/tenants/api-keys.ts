@@ -1,0 +1,137 @@
+// API keys: `pr_<public id>_<secret>`. The public id finds the key without a scan and may be
+// shown; of the secret only the SHA-256 is stored. A slow hash would add nothing: the secret
+// is 256 random bits, not a password that somebody chose.
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { parseDomain } from '../protocol/mail/domain.ts';
+import { type ApiKey, SCOPES, type Scope, type Tenant, type TenantStore } from '../store/tenants.ts';
+import { type RandomBytes, randomText } from './random-text.ts';
+import { nameProblem, type Refused, refused } from './refused.ts';
+import { noSuchTenant, type TenantServices } from './tenant-service.ts';
+
+const PREFIX = 'pr';
+const PUBLIC_ID_CHARS = 12;
+// 43 characters of an alphabet of 62 are 256 bits.
+const SECRET_CHARS = 43;
+const TOKEN_SHAPE = new RegExp(`^${PREFIX}_([0-9A-Za-z]{${PUBLIC_ID_CHARS}})_([0-9A-Za-z]{${SECRET_CHARS}})$`);
+
+export interface ParsedApiKey {
+  publicId: string;
+  secret: string;
+}
+
+/** Null for anything that is not shaped like a key of ours. */
+export function parseApiKey(token: string): ParsedApiKey | null {
+  const match = TOKEN_SHAPE.exec(token);
+  return match ? { publicId: match[1]!, secret: match[2]! } : null;
+}
+
+export function formatApiKey(key: ParsedApiKey): string {
+  return `${PREFIX}_${key.publicId}_${key.secret}`;
+}
+
+/** The part of a key that may be shown and logged. */
+export function publicPart(publicId: string): string {
+  return `${PREFIX}_${publicId}`;
+}
+
+/** The public id in a whole key or in its public part, or null. */
+export function readPublicId(text: string): string | null {
+  const parsed = parseApiKey(text);
+  if (parsed) return parsed.publicId;
+  const [prefix, publicId, ...rest] = text.split('_');
+  const isPublicPart = prefix === PREFIX && publicId?.length === PUBLIC_ID_CHARS && rest.length === 0;
+  return isPublicPart ? publicId : null;
+}
+
+function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest();
+}
+
+// Compared with when there is no such key: no secret is known that hashes to it.
+const HASH_OF_NOBODY = Buffer.alloc(32);
+
+/** What is asked to tell whether a token is a key. */
+export type KeyLookups = Pick<TenantStore, 'secretHashOf' | 'findApiKey'>;
+
+/**
+ * The live key that the token is, with its tenant. Unknown ids and wrong secrets go the same way
+ * through the same steps, so that the time taken tells nothing apart; more is only looked up for
+ * whoever knows the secret.
+ */
+export async function verifyApiKey(token: string, store: KeyLookups): Promise<{ key: ApiKey; tenant: Tenant } | null> {
+  const parsed = parseApiKey(token);
+  if (!parsed) return null;
+  const hash = hashSecret(parsed.secret);
+  const expected = await store.secretHashOf(parsed.publicId);
+  if (!timingSafeEqual(hash, expected ?? HASH_OF_NOBODY)) return null;
+  const found = await store.findApiKey(parsed.publicId);
+  return found?.key.revokedAt === null ? found : null;
+}
+
+export interface NewApiKey {
+  tenantId: string;
+  name: string;
+  scopes: readonly string[];
+  boundDomain?: string | null;
+  /** How many keys that are not revoked a tenant may have (`limits.keys_per_tenant`). */
+  maxLive: number;
+}
+
+export interface CreatedApiKey {
+  kind: 'created';
+  key: ApiKey;
+  /** The whole key: shown once, stored nowhere. */
+  token: string;
+}
+
+export async function createApiKey(
+  services: TenantServices,
+  request: NewApiKey,
+  random: RandomBytes = randomBytes,
+): Promise<CreatedApiKey | Refused> {
+  const problem = nameProblem(request.name);
+  if (problem) return refused('name', problem);
+  const scopes = readScopes(request.scopes);
+  if ('kind' in scopes) return scopes;
+  const domain = request.boundDomain ? parseBoundDomain(request.boundDomain) : null;
+  if (domain?.ok === false) return refused('domain', domain.reason);
+  if (!(await services.store.getTenant(request.tenantId))) return noSuchTenant(request.tenantId);
+
+  const publicId = randomText(PUBLIC_ID_CHARS, random);
+  const secret = randomText(SECRET_CHARS, random);
+  const key: ApiKey = {
+    id: services.ids.next(),
+    tenantId: request.tenantId,
+    publicId,
+    name: request.name.trim(),
+    scopes,
+    boundDomain: domain?.domain ?? null,
+    secretHash: hashSecret(secret),
+    createdAt: services.clock.now(),
+    revokedAt: null,
+  };
+  const result = await services.store.createApiKey(key, request.maxLive);
+  if (result === 'too_many') {
+    return refused(null, `the tenant already has ${request.maxLive} keys: revoke one that is no longer used`);
+  }
+  return { kind: 'created', key, token: formatApiKey({ publicId, secret }) };
+}
+
+/** Each scope once, in the order of the registry. */
+function readScopes(given: readonly string[]): Scope[] | Refused {
+  const unknown = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
+  if (unknown !== undefined) return refused('scopes', `"${unknown}" is none of ${SCOPES.join(', ')}`);
+  return SCOPES.filter((scope) => given.includes(scope));
+}
+
+export type BoundDomainResult = { ok: true; domain: string } | { ok: false; reason: string };
+
+/** As sending domains are stored: lower case, A-labels, no trailing dot, at least two labels. */
+export function parseBoundDomain(text: string): BoundDomainResult {
+  const parsed = parseDomain(text.replace(/\.$/, ''));
+  if (!parsed.ok) return parsed;
+  if (parsed.isLiteral || !parsed.asciiDomain.includes('.')) {
+    return { ok: false, reason: 'A name with at least two labels is needed, like example.com.' };
+  }
+  return { ok: true, domain: parsed.asciiDomain };
+}

@@ -1,0 +1,68 @@
+// Rate tiers rise with a tenant's age, as long as its mail is in good standing. Never down:
+// a tenant that misbehaves is stopped for review, not slowed. An operator's pinned tier stays.
+import { type Clock, DAY_MS } from '../base/clock.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Standing, Tenant, TenantStore, Tier } from '../store/tenants.ts';
+
+export interface EscalationLimits {
+  /** Age at which the tiers 10k and uncapped are reached. */
+  days: readonly [number, number];
+  hardBounceRate: number;
+  complaintRate: number;
+  /** Over how many of its last messages a tenant is judged. */
+  window: number;
+}
+
+export interface TierDecision {
+  decision: 'keep' | 'raise';
+  tier: Tier;
+  reason: string;
+}
+
+const ORDER: readonly Tier[] = ['1k', '10k', 'uncapped'];
+
+export function decideTier(tenant: Tenant, standing: Standing, limits: EscalationLimits, now: number): TierDecision {
+  const keep = (reason: string): TierDecision => ({ decision: 'keep', tier: tenant.tier, reason });
+  if (tenant.tierPinned) return keep('an operator has pinned the tier');
+  if (tenant.status !== 'active') return keep(`the tenant is ${tenant.status}`);
+  const ageDays = (now - tenant.createdAt) / DAY_MS;
+  const tier: Tier = ageDays >= limits.days[1] ? 'uncapped' : ageDays >= limits.days[0] ? '10k' : '1k';
+  if (ORDER.indexOf(tier) <= ORDER.indexOf(tenant.tier)) return keep('its age gives no higher tier yet');
+  const objection = objectionTo(standing, limits);
+  if (objection) return keep(objection);
+  return { decision: 'raise', tier, reason: `${Math.floor(ageDays)} days old and in good standing` };
+}
+
+function objectionTo({ messages, hardBounces, complaints }: Standing, limits: EscalationLimits): string | null {
+  if (messages === 0) return null;
+  const of = `of its last ${messages} messages`;
+  if (hardBounces / messages >= limits.hardBounceRate) return `${hardBounces} ${of} bounced hard`;
+  if (complaints / messages >= limits.complaintRate) return `${complaints} ${of} drew complaints`;
+  return null;
+}
+
+export interface EscalationKit {
+  store: Pick<TenantStore, 'listTenants' | 'standingOf' | 'raiseTier'>;
+  clock: Clock;
+  log: Logger;
+  limits: EscalationLimits;
+}
+
+/** One round over all tenants; how many rose. */
+export async function escalateTiers({ store, clock, log, limits }: EscalationKit): Promise<number> {
+  let raised = 0;
+  for (const tenant of await store.listTenants()) {
+    // Most tenants need no look at their messages: pinned, at the top, or too young.
+    const inGoodStanding = { messages: 0, hardBounces: 0, complaints: 0 };
+    if (decideTier(tenant, inGoodStanding, limits, clock.now()).decision === 'keep') continue;
+    const standing = await store.standingOf(tenant.id, limits.window);
+    const { decision, tier, reason } = decideTier(tenant, standing, limits, clock.now());
+    const facts = { tenant_id: tenant.id, tier, reason };
+    if (decision === 'keep') log.info(facts, 'the tenant stays in its rate tier');
+    else if (await store.raiseTier(tenant.id, tier)) {
+      log.info(facts, 'the tenant rises to a higher rate tier');
+      raised++;
+    }
+  }
+  return raised;
+}

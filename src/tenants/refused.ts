@@ -1,0 +1,24 @@
+// What the services of this folder answer when a request cannot be granted: a value whose
+// sentence can be shown as it is, with the field it is about so that callers can name theirs.
+
+export interface Refused {
+  kind: 'refused';
+  /** The field at fault, or null when it is about the state of things. */
+  field: string | null;
+  message: string;
+}
+
+export function refused(field: string | null, message: string): Refused {
+  return { kind: 'refused', field, message };
+}
+
+// Enough for any label a person gives, and short enough for a table.
+const NAME_MAX_CHARS = 200;
+
+/** What is wrong with a name that people read, or null. */
+export function nameProblem(name: string): string | null {
+  if (name.trim() === '') return 'must not be empty';
+  if (name.length > NAME_MAX_CHARS) return `must have at most ${NAME_MAX_CHARS} characters`;
+  if (/\p{Cc}/u.test(name)) return 'must not have control characters';
+  return null;
+}

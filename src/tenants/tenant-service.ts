@@ -1,0 +1,83 @@
+// Tenants: made in review, changed by an operator. The status moves as a person or a rule
+// decides; nothing here moves it by itself.
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Store } from '../store/store.ts';
+import type { Tenant, TenantChange, TenantStatus, Tier } from '../store/tenants.ts';
+import { nameProblem, type Refused, refused } from './refused.ts';
+
+/** What the services of this folder work with. */
+export interface TenantServices {
+  store: Store;
+  clock: Clock;
+  ids: IdSource;
+}
+
+export interface NewTenant {
+  name: string;
+  status?: TenantStatus;
+}
+
+export async function createTenant(
+  services: TenantServices,
+  request: NewTenant,
+): Promise<{ kind: 'created'; tenant: Tenant } | Refused> {
+  const problem = nameProblem(request.name);
+  if (problem) return refused('name', problem);
+  const tenant: Tenant = {
+    id: services.ids.next(),
+    name: request.name.trim(),
+    status: request.status ?? 'in_review',
+    statusReason: null,
+    tier: '1k',
+    tierPinned: false,
+    openTracking: false,
+    clickTracking: false,
+    unsubscribe: false,
+    linksHost: null,
+    bouncesDomain: null,
+    createdAt: services.clock.now(),
+  };
+  await services.store.createTenant(tenant);
+  return { kind: 'created', tenant };
+}
+
+/** What an operator may change; `auto` lets age and standing move the tier again. */
+export interface TenantSettings {
+  status?: TenantStatus;
+  tier?: Tier | 'auto';
+  openTracking?: boolean;
+  clickTracking?: boolean;
+  unsubscribe?: boolean;
+}
+
+export async function setTenant(
+  services: Pick<TenantServices, 'store'>,
+  id: string,
+  settings: TenantSettings,
+): Promise<{ kind: 'changed'; tenant: Tenant } | Refused> {
+  const { status, tier, ...switches } = settings;
+  const change: TenantChange = {
+    ...withoutUndefined(switches),
+    // A reason given with an earlier status says nothing about the new one.
+    ...(status === undefined ? {} : { status, statusReason: null }),
+    ...tierChange(tier),
+  };
+  if (Object.keys(change).length === 0) return refused(null, 'nothing to change was given');
+  const tenant = await services.store.updateTenant(id, change);
+  return tenant ? { kind: 'changed', tenant } : noSuchTenant(id);
+}
+
+export function noSuchTenant(id: string): Refused {
+  return refused('tenant', `there is no tenant ${id}`);
+}
+
+function tierChange(tier: TenantSettings['tier']): TenantChange {
+  if (tier === undefined) return {};
+  return tier === 'auto' ? { tierPinned: false } : { tier, tierPinned: true };
+}
+
+/** An absent setting stays as it is: it must not reach the store as undefined. */
+function withoutUndefined<T extends object>(settings: T): Partial<T> {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as Partial<T>;
+}

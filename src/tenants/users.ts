@@ -1,0 +1,89 @@
+// People who log in to the portal: users of a tenant, and operators of the platform, who
+// belong to none. Their passwords are generated here and shown once.
+import { parseAddress, policyRefusal } from '../protocol/mail/address.ts';
+import type { TenantStore, User, UserRole } from '../store/tenants.ts';
+import { generatePassword, hashPassword, verifyPassword } from './passwords.ts';
+import { type Refused, refused } from './refused.ts';
+import { noSuchTenant, type TenantServices } from './tenant-service.ts';
+
+export interface NewUser {
+  /** Null for an operator of the platform. */
+  tenantId: string | null;
+  email: string;
+  /** `owner` when not given; operators have no other role. */
+  role?: UserRole;
+}
+
+export interface UserWithPassword<Kind extends string> {
+  kind: Kind;
+  user: User;
+  /** Shown once, stored nowhere. */
+  password: string;
+}
+
+export async function createUser(
+  services: TenantServices,
+  request: NewUser,
+): Promise<UserWithPassword<'created'> | Refused> {
+  const email = readEmail(request.email);
+  if (typeof email !== 'string') return email;
+  const role = request.role ?? (request.tenantId === null ? 'operator' : 'owner');
+  if ((role === 'operator') !== (request.tenantId === null)) {
+    return refused('role', 'an operator belongs to no tenant, and everybody else to one');
+  }
+  if (request.tenantId !== null && !(await services.store.getTenant(request.tenantId))) {
+    return noSuchTenant(request.tenantId);
+  }
+  const password = generatePassword();
+  const user: User = {
+    id: services.ids.next(),
+    tenantId: request.tenantId,
+    email,
+    role,
+    passwordHash: await hashPassword(password),
+    createdAt: services.clock.now(),
+  };
+  if ((await services.store.createUser(user)) === 'exists') {
+    return refused('email', `there is already a user ${email}`);
+  }
+  return { kind: 'created', user, password };
+}
+
+/** Gives the user a new password; the old one is worth nothing from now on. */
+export async function resetPassword(
+  services: Pick<TenantServices, 'store'>,
+  givenEmail: string,
+): Promise<UserWithPassword<'reset'> | Refused> {
+  const email = readEmail(givenEmail);
+  if (typeof email !== 'string') return email;
+  const user = await services.store.findUserByEmail(email);
+  if (!user) return refused('email', `there is no user ${email}`);
+  const password = generatePassword();
+  const passwordHash = await hashPassword(password);
+  await services.store.setPassword(user.id, passwordHash);
+  return { kind: 'reset', user: { ...user, passwordHash }, password };
+}
+
+/** The user who logs in with this address and password, or null. An unknown address takes as long. */
+export async function verifyUser(
+  login: { email: string; password: string },
+  store: Pick<TenantStore, 'findUserByEmail'>,
+): Promise<User | null> {
+  const email = readEmail(login.email);
+  const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
+  if (!user) {
+    await hashPassword(login.password.slice(0, 100));
+    return null;
+  }
+  return (await verifyPassword(login.password, user.passwordHash)) ? user : null;
+}
+
+/** Lower case in both parts: nobody has two logins that differ in case only. */
+function readEmail(text: string): string | Refused {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) return refused('email', parsed.reason);
+  const { address } = parsed;
+  const problem = policyRefusal(address);
+  if (problem) return refused('email', problem);
+  return `${address.local.toLowerCase()}@${address.asciiDomain}`;
+}

@@ -1,0 +1,100 @@
+// A tenant's webhooks: registered with a signing secret of their own, which is shown once.
+// Leaves out the sending of events.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import { type Refusal, refuse } from '../base/refusals.ts';
+import type { Vault } from '../base/vault.ts';
+import type { Webhook, WebhookStore } from '../store/webhooks.ts';
+import { refuseTarget, type TargetPolicy } from './target.ts';
+import { readWebhookUrl } from './webhook-url.ts';
+
+/** Standard Webhooks 1.0 asks for 24 to 64 bytes; 32 are as long as the HMAC-SHA256 that they key. */
+const SECRET_BYTES = 32;
+/** Every event goes to every webhook, so each adds to what a message costs; nobody has 50 systems that listen. */
+export const MAX_WEBHOOKS_PER_TENANT = 50;
+
+export interface WebhooksOptions {
+  store: WebhookStore;
+  vault: Vault;
+  clock: Clock;
+  ids: IdSource;
+  /** Which addresses may be called. */
+  policy: TargetPolicy;
+  random?: (count: number) => Buffer;
+}
+
+/** The body as schema/api/register-webhook.json lets it through. */
+export interface RegisterWebhook {
+  url: string;
+  description?: string;
+}
+
+export interface RegisteredWebhook {
+  webhook: Webhook;
+  /** Shown this once. */
+  secret: Buffer;
+}
+
+export interface Webhooks {
+  register(tenantId: string, request: RegisterWebhook): Promise<RegisteredWebhook | Refusal>;
+  /** Oldest first. */
+  list(tenantId: string): Promise<Webhook[]>;
+  get(tenantId: string, id: string): Promise<Webhook | Refusal>;
+  /** Null when it is done. */
+  remove(tenantId: string, id: string): Promise<Refusal | null>;
+}
+
+export function createWebhooks(options: WebhooksOptions): Webhooks {
+  const { store } = options;
+  return {
+    register: (tenantId, request) => register(options, tenantId, request),
+    list: (tenantId) => store.listWebhooks(tenantId),
+    get: async (tenantId, id) => (await store.getWebhook(tenantId, id)) ?? notFound(),
+    remove: async (tenantId, id) => ((await store.deleteWebhook(tenantId, id)) ? null : notFound()),
+  };
+}
+
+async function register(
+  options: WebhooksOptions,
+  tenantId: string,
+  { url, description = null }: { url: string; description?: string | null },
+): Promise<RegisteredWebhook | Refusal> {
+  const { store, vault, clock, ids, policy, random = randomBytes } = options;
+  const read = readWebhookUrl(url);
+  if ('problem' in read) return invalid('url', read.problem);
+  const refused = refuseTarget(read.url, policy);
+  if (refused !== null) return invalid('url', refused);
+  if (description?.isWellFormed() === false) {
+    return invalid('description', 'must be valid Unicode; it has half a surrogate pair.');
+  }
+  const id = ids.next();
+  const secret = random(SECRET_BYTES);
+  const webhook: Webhook = { id, tenantId, url, target: read.url.href, description, createdAt: clock.now() };
+  const sealed = vault.seal(secret, webhookSecretContext(id));
+  const result = await store.createWebhook({ ...webhook, secret: sealed }, MAX_WEBHOOKS_PER_TENANT);
+  switch (result) {
+    case 'created':
+      return { webhook, secret };
+    case 'exists':
+      return refuse(
+        'webhook_exists',
+        'url: you have a webhook with this URL already. Its secret is not shown again: if it is lost, delete the webhook and register it anew.',
+      );
+    case 'too_many':
+      return invalid('url', `you have ${MAX_WEBHOOKS_PER_TENANT} webhooks, which is the limit; delete one first.`);
+  }
+}
+
+/** Binds a sealed secret to its webhook; whoever opens it names the same context. */
+export function webhookSecretContext(webhookId: string): string {
+  return `webhook-secret:${webhookId}`;
+}
+
+function invalid(field: string, problem: string): Refusal {
+  return refuse('validation_failed', `${field}: ${problem}`);
+}
+
+function notFound(): Refusal {
+  return refuse('webhook_not_found', 'There is no such webhook among yours; GET /webhooks lists them.');
+}

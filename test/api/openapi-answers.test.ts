@@ -1,0 +1,197 @@
+// Every status and error code of every operation in schema/openapi.yaml, provoked for real: what
+// the document says that an operation answers is what it answers. That it answers nothing else
+// is seen to by `checkAnswer`, through which all answers of all tests of the API go.
+import t from 'tap';
+import type { Store } from '../../src/store/store.ts';
+import { SCOPES } from '../../src/store/tenants.ts';
+import { type CallOptions, startApiHarness } from '../support/api-harness.ts';
+import { checkAnswer, errorCodesOf, locate, type Operation, operations } from '../support/openapi-check.ts';
+import { RawHttp } from '../support/raw-http.ts';
+
+const NOBODY = '018f0000-0000-7000-8000-000000000000';
+const BODY_OVER_LIMIT_BYTES = 5 * 1024 * 1024 + 1;
+
+let store: 'works' | 'breaks' | 'is gone' = 'works';
+const api = await startApiHarness({ firstTier: 1, wrapStore: breakable });
+t.teardown(() => api.close());
+const tenant = await api.addTenant();
+const rival = await api.addTenant();
+const suspended = await api.addTenant({ status: 'suspended' });
+const exhausted = await api.addTenant({ tier: '1k' });
+const noScope = await api.addKey(tenant.id, []);
+const bound = await api.addKey(tenant.id, SCOPES, 'bound.test');
+await api.call('GET', '/domains', { key: exhausted.key });
+await api.addVerifiedDomain(tenant.id, 'acme.test');
+
+const published = await created('/domains', { domain: 'new.test' });
+api.dns.addZone('new.test');
+api.dns.set(published.records[0].name, 'TXT', [published.records[0].value], 0);
+const unpublished = (await created('/domains', { domain: 'bare.test' })).id;
+const contested = (await created('/domains', { domain: 'held.test' })).id;
+const template = (await created('/templates', { name: 'Welcome', text: 'Hello {{ name }}' })).id;
+const webhook = (await created('/webhooks', { url: 'https://hooks.acme.test/' })).id;
+const MAIL = { from: 'a@acme.test', to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
+const email = (await created('/emails', MAIL)).message_ids[0];
+
+/** What a call to each path needs to be a good one. */
+const ID: Record<string, string> = {
+  '/emails/{id}': email,
+  '/domains/{id}': published.id,
+  '/domains/{id}/verify': published.id,
+  '/webhooks/{id}': webhook,
+  '/templates/{id}': template,
+};
+const BODY: Record<string, object> = {
+  'POST /emails': MAIL,
+  'POST /domains': { domain: 'other.test' },
+  'POST /webhooks': { url: 'https://hooks.acme.test/other' },
+  'POST /templates': { name: 'Reminder', html: '<p>{{ due }}</p>' },
+  'PUT /templates/{id}': { name: 'Welcome', text: 'Hi {{ name }}' },
+};
+
+/** By operation: the codes of errors, and the statuses of other answers. */
+const provoked = new Map<string, Set<string>>();
+
+function breakable(real: Store): Store {
+  const broken = async () => {
+    throw new Error('disk on fire');
+  };
+  return new Proxy(real, {
+    get(target, name: keyof Store) {
+      if (store === 'breaks') return broken;
+      return store === 'is gone' && name === 'ping' ? async () => false : target[name];
+    },
+  });
+}
+
+async function created(path: string, body: object) {
+  return (await api.call('POST', path, { key: tenant.key, body })).body;
+}
+
+function nameOf({ method, path }: Operation): string {
+  return `${method} ${path}`;
+}
+
+interface Attempt extends CallOptions {
+  id?: string;
+  query?: string;
+}
+
+/** Calls an operation, well but for what `attempt` changes. */
+async function attempt(operation: Operation, { id, query = '', ...options }: Attempt = {}): Promise<void> {
+  const { method, path } = operation;
+  const target = path.replace('{id}', id ?? ID[path] ?? '') + query;
+  const body = BODY[nameOf(operation)];
+  const good = { key: tenant.key, ...(body ? { body } : {}) };
+  const answer = await api.call(method, target, { ...good, ...options });
+  note(operation, answer);
+}
+
+/** The same over a bare socket, with a body that is declared and does not come. */
+async function announce(operation: Operation, declaredBytes: number): Promise<void> {
+  const { method, path } = operation;
+  const target = path.replace('{id}', ID[path] ?? '');
+  const connection = await RawHttp.connect(api.port);
+  t.teardown(() => connection.destroy());
+  const auth = `Authorization: Bearer ${tenant.key}\r\nContent-Type: application/json`;
+  await connection.send(
+    `${method} ${target} HTTP/1.1\r\nHost: x\r\n${auth}\r\nContent-Length: ${declaredBytes}\r\n\r\n{`,
+  );
+  const { status, headers, text } = await connection.answer();
+  const answer = { status, headers: new Headers([...headers]), body: JSON.parse(text) };
+  checkAnswer({ method, path: target, ...answer });
+  note(operation, answer);
+}
+
+function note(operation: Operation, { status, body }: { status: number; body: { error?: string } | null }): void {
+  const name = nameOf(operation);
+  provoked.set(name, (provoked.get(name) ?? new Set()).add(body?.error ?? String(status)));
+}
+
+function operation(name: string): Operation {
+  return operations.find((candidate) => nameOf(candidate) === name)!;
+}
+
+function describedAnswers({ pointer }: Operation): string[] {
+  const statuses = Object.keys(locate(`${pointer}/responses`)!.value);
+  return statuses.flatMap((status) => {
+    const schema = locate(`${pointer}/responses/${status}/content/application~1json/schema`)?.value ?? {};
+    const codes = errorCodesOf(schema);
+    return codes.length > 0 ? codes : [status];
+  });
+}
+
+/** What any operation may answer. */
+async function callInEveryWrongWay(): Promise<void> {
+  for (const one of operations) {
+    await attempt(one, { key: undefined });
+    await attempt(one, { key: 'pr_unknown_key' });
+    await attempt(one, { key: suspended.key });
+    await attempt(one, { key: exhausted.key });
+    await attempt(one, { key: noScope, id: NOBODY });
+    await attempt(one, { id: NOBODY });
+    await attempt(one, { id: 'x' });
+    if (!BODY[nameOf(one)]) continue;
+    await attempt(one, { headers: { 'Content-Type': 'text/plain' } });
+    await attempt(one, { body: '{' });
+    await attempt(one, { body: {} });
+  }
+}
+
+async function announceBodies(): Promise<void> {
+  await Promise.all(operations.flatMap((one) => [announce(one, BODY_OVER_LIMIT_BYTES), announce(one, 10)]));
+}
+
+/** What only some operations may answer. */
+async function callAgainstTheRules(): Promise<void> {
+  const addSuppression = { reason: 'manual', messageId: null, createdAt: 0 } as const;
+  await api.store.addSuppression(tenant.id, { address: 'no@example.com', ...addSuppression });
+  await attempt(operation('POST /emails'), { body: { ...MAIL, to: 'no@example.com' } });
+  await attempt(operation('POST /emails'), { body: { ...MAIL, from: 'a@nobody.test' } });
+  await attempt(operation('POST /emails'), { key: bound });
+  await attempt(operation('GET /events'), { query: '?limit=0' });
+
+  await attempt(operation('POST /webhooks'), { body: { url: 'https://hooks.acme.test/' } });
+  await attempt(operation('POST /domains'), { body: { domain: 'new.test' } });
+  for (const name of ['POST /domains', 'POST /domains/{id}/verify', 'DELETE /domains/{id}']) {
+    await attempt(operation(name), { key: bound });
+  }
+  await attempt(operation('POST /domains/{id}/verify'), { id: unpublished });
+}
+
+/** Another tenant holds the name, and its record is there as well as ours. */
+async function verifyContested(): Promise<void> {
+  await api.addVerifiedDomain(rival.id, 'held.test');
+  const { body: ours } = await api.call('GET', `/domains/${contested}`, { key: tenant.key });
+  const key = ours.records[0].value;
+  api.dns.addZone('held.test');
+  for (const selector of [ours.dkim_selector, 'seed']) api.dns.set(`${selector}._domainkey.held.test`, 'TXT', [key], 0);
+  await attempt(operation('POST /domains/{id}/verify'), { id: contested });
+}
+
+async function breakStore(): Promise<void> {
+  store = 'breaks';
+  for (const one of operations) await attempt(one);
+  store = 'is gone';
+  await attempt(operation('GET /healthz'));
+  store = 'works';
+}
+
+/** Last what deletes. */
+async function callWell(): Promise<void> {
+  const deletes = (one: Operation) => one.method === 'DELETE';
+  for (const one of operations.filter((other) => !deletes(other))) await attempt(one);
+  for (const one of operations.filter(deletes)) await attempt(one);
+}
+
+t.test('each operation answers all that the document says, and nothing else', async (t) => {
+  await callInEveryWrongWay();
+  await announceBodies();
+  await callAgainstTheRules();
+  await verifyContested();
+  await breakStore();
+  await callWell();
+  for (const one of operations) {
+    t.same([...provoked.get(nameOf(one))!].toSorted(), describedAnswers(one).toSorted(), nameOf(one));
+  }
+});

@@ -1,0 +1,69 @@
+import t from 'tap';
+import { Timers } from '../../src/base/timers.ts';
+
+function fakeTimers() {
+  const clock = { time: 1_000, now: () => clock.time };
+  const errors: string[] = [];
+  const timers = new Timers({ clock, tickMs: 1_000_000, onError: (name) => void errors.push(name) });
+  return { clock, timers, errors };
+}
+
+t.test('a timer runs when its period is over, and tells how it went', async (t) => {
+  const { clock, timers } = fakeTimers();
+  t.teardown(() => timers.stop());
+  let runs = 0;
+  timers.add({ name: 'count', periodMs: 500, run: async () => `run ${++runs}` });
+
+  await timers.tick();
+  t.equal(runs, 0, 'not before its first period is over');
+  clock.time += 500;
+  await timers.tick();
+  await timers.tick();
+  t.equal(runs, 1, 'once per period');
+  t.strictSame(timers.list(), [
+    { name: 'count', periodMs: 500, nextRunAt: 2_000, lastRunAt: 1_500, lastResult: 'run 1' },
+  ]);
+});
+
+t.test('a failure is told, and the next run comes all the same', async (t) => {
+  const { clock, timers, errors } = fakeTimers();
+  t.teardown(() => timers.stop());
+  let runs = 0;
+  const run = async () => {
+    if (++runs === 1) throw new Error('no luck');
+    return 'fine';
+  };
+  timers.add({ name: 'shaky', periodMs: 10, run });
+  clock.time += 10;
+  await timers.tick();
+  t.match(timers.list(), [{ lastResult: 'failed: no luck' }]);
+  t.strictSame(errors, ['shaky']);
+  clock.time += 10;
+  await timers.tick();
+  t.match(timers.list(), [{ lastResult: 'fine' }]);
+});
+
+t.test('runs of one timer never overlap, and stop waits for the one that runs', async (t) => {
+  const { clock, timers } = fakeTimers();
+  let started = 0;
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const run = () => {
+    started++;
+    return promise;
+  };
+  timers.add({ name: 'slow', periodMs: 10, run });
+  clock.time += 10;
+  const first = timers.tick();
+  clock.time += 10;
+  await timers.tick();
+  t.equal(started, 1);
+  let stopped = false;
+  const stopping = timers.stop().then(() => {
+    stopped = true;
+  });
+  await new Promise(setImmediate);
+  t.equal(stopped, false);
+  resolve('done');
+  await Promise.all([first, stopping]);
+  t.equal(stopped, true);
+});

@@ -1,0 +1,201 @@
+// The commands from outside, without a daemon: what they print, what they change, how they fail.
+import fs from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { verifyApiKey } from '../../src/tenants/api-keys.ts';
+import { verifyUser } from '../../src/tenants/users.ts';
+import { newProgram, runInThisProcess, runProgram } from './program.ts';
+
+const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+t.test('tenants, keys and users', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const { run, json } = program;
+
+  const created = await json('tenant', 'create', '--name', 'Acme');
+  t.same(Object.keys(created), ['id']);
+  t.match(created.id, UUID);
+  const tenant = String(created.id);
+  t.match(await json('tenant', 'list'), {
+    tenants: [{ id: tenant, name: 'Acme', status: 'in_review', tier: '1k', tier_pinned: false, created_at: TIME }],
+  });
+  const settings = ['--status', 'active', '--tier', 'uncapped', '--open-tracking', 'on', '--unsubscribe', 'on'];
+  t.match(await json('tenant', 'set', tenant.toUpperCase(), ...settings), {
+    id: tenant,
+    status: 'active',
+    tier: 'uncapped',
+    tier_pinned: true,
+    open_tracking: true,
+    click_tracking: false,
+    unsubscribe: true,
+  });
+  t.match(await run('tenant', 'list'), {
+    code: 0,
+    stdout: /^ID +STATUS[^\n]*\n.*active +uncapped \(pinned\).*Acme\n$/,
+  });
+
+  const scopes = ['--scopes', 'emails:send,domains:write'];
+  const key = await json('key', 'create', '--tenant', tenant, '--name', 'app', ...scopes, '--domain', 'Example.COM');
+  t.same(Object.keys(key), ['id', 'key']);
+  const second = await json('key', 'create', '--tenant', tenant, '--name', 'second', ...scopes);
+  const publicPart = String(second.key).slice(0, 'pr_'.length + 12);
+  t.same(await json('key', 'revoke', publicPart), { id: second.id, revoked: true });
+  t.match(await json('key', 'list', '--tenant', tenant), {
+    keys: [
+      { id: key.id, name: 'app', scopes: ['emails:send', 'domains:write'], domain: 'example.com', revoked_at: null },
+      { id: second.id, domain: null, revoked_at: TIME },
+    ],
+  });
+  const listed = await run('key', 'list', '--tenant', tenant, '--json');
+  t.notOk(listed.stdout.includes(String(key.key).slice(-43)), 'a list has no secrets');
+
+  const user = await json('user', 'create', '--tenant', tenant, '--email', 'Joe@example.com', '--role', 'viewer');
+  t.same(Object.keys(user), ['id', 'password']);
+  const operator = await json('user', 'create', '--operator', '--email', 'op@example.com');
+  const reset = await json('user', 'reset', '--email', 'joe@example.com');
+  t.equal(reset.id, user.id);
+
+  const store = await openSqliteStore({ file: path.join(program.dataDir, 'postrider.db') });
+  t.equal((await verifyApiKey(String(key.key), store))?.key.id, key.id);
+  t.equal(await verifyApiKey(String(second.key), store), null);
+  t.match(await verifyUser({ email: 'joe@example.com', password: String(reset.password) }, store), { role: 'viewer' });
+  t.match(await verifyUser({ email: 'op@example.com', password: String(operator.password) }, store), {
+    role: 'operator',
+    tenantId: null,
+  });
+  await store.close();
+});
+
+t.test('failures: exit code 1, the reason on standard error, nothing on standard output', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  await program.json('user', 'create', '--operator', '--email', 'op@example.com');
+  const failures: [args: string[], says: RegExp][] = [
+    [['tenant', 'set', STRANGER, '--status', 'active'], /postrider tenant set: tenant: there is no tenant 01a1fa75/],
+    [['key', 'create', '--tenant', STRANGER, '--name', 'k', '--scopes', 'emails:send'], /there is no tenant/],
+    [['key', 'list', '--tenant', STRANGER], /there is no tenant/],
+    [['key', 'revoke', STRANGER], /there is no such key/],
+    [['key', 'revoke', 'pr_abcdefABCDEF'], /there is no such key/],
+    [['domain', 'list', '--tenant', STRANGER], /there is no tenant/],
+    [['user', 'create', '--operator', '--email', 'OP@example.com'], /there is already a user op@example\.com/],
+    [['user', 'reset', '--email', 'nobody@example.com'], /there is no user nobody@example\.com/],
+    [['queue', 'show', STRANGER], /there is no message/],
+    [['queue', 'retry', STRANGER], /there is no message/],
+    [['queue', 'cancel', STRANGER], /there is no message/],
+    [['suppression', 'list', '--tenant', STRANGER], /there is no tenant/],
+    [['suppression', 'add', '--tenant', STRANGER, '--address', 'a@example.com'], /there is no tenant/],
+    [['suppression', 'remove', '--platform', '--address', 'a@example.com'], /a@example\.com is not on this list/],
+    [['restore', path.join(program.folder, 'nothing'), '--force'], /there is no such file/],
+    [['restore', program.configFile], /already a database/],
+    [['restore', program.configFile, '--force'], /cannot be restored/],
+  ];
+  for (const [args, says] of failures) {
+    t.test(args.join(' '), async (t) => {
+      t.match(await program.runHere(...args, '--json'), { code: 1, stdout: '', stderr: says });
+    });
+  }
+});
+
+t.test('suppression lists', async (t) => {
+  const { json, run, remove } = newProgram();
+  t.teardown(remove);
+  const { id: tenant } = (await json('tenant', 'create', '--name', 'Acme')) as { id: string };
+  const address = ['--address', 'Joe.Doe@Example.COM'];
+  const own = ['--tenant', tenant];
+  t.same(await json('suppression', 'add', ...own, ...address, '--reason', 'complaint'), {
+    address: 'joe.doe@example.com',
+    added: true,
+  });
+  t.match(await json('suppression', 'add', ...own, ...address), { added: false });
+  t.match(await json('suppression', 'list', ...own), {
+    suppressions: [{ address: 'joe.doe@example.com', reason: 'complaint', message_id: null, created_at: TIME }],
+  });
+  t.match(await json('suppression', 'list', '--platform'), { suppressions: [] }, 'lists are apart');
+  t.match(await json('suppression', 'add', '--platform', ...address, '--reason', 'manual'), { added: true });
+  t.match(await json('suppression', 'list', '--platform'), {
+    suppressions: [
+      { address: 'joe.doe@example.com', reason: 'hard_bounce', rule: 'operator: manual', expires_at: TIME },
+    ],
+  });
+  t.match(await json('suppression', 'remove', ...own, ...address), { removed: true });
+  t.match(await run('suppression', 'list', ...own), { code: 0, stdout: 'The list is empty.\n' });
+});
+
+t.test('address explain', async (t) => {
+  const explain = async (...address: string[]) => {
+    const { code, stdout } = await runInThisProcess(['address', 'explain', '--json', ...address]);
+    t.equal(code, 0);
+    return JSON.parse(stdout);
+  };
+  t.same(await explain('joe@example.com'), { syntax_ok: true, form: 'dot-string', accepted: true, reason: null });
+  t.match(await explain('"a b"@example.com'), { syntax_ok: true, form: 'quoted', accepted: true });
+  t.match(await explain('joe@[192.0.2.1]'), { syntax_ok: true, accepted: false, reason: /IP address/ });
+  t.match(await explain('a..b@example.com'), { syntax_ok: false, form: null, accepted: false, reason: /dot/ });
+  t.match(await explain(''), { syntax_ok: false, accepted: false, reason: /empty/ });
+  t.match(await explain('--', '-x@example.com'), { syntax_ok: true }, 'behind -- nothing is an option');
+});
+
+t.test('backup, restore and migrate', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const { run, json } = program;
+  const copy = path.join(program.folder, 'copy.db');
+  t.match(await run('backup', copy), { code: 1, stderr: /there is no database/ });
+  t.same(await json('migrate'), { from: 0, to: (await json('migrate')).to });
+  await json('tenant', 'create', '--name', 'kept');
+  t.match(await json('backup', copy), { file: copy, bytes: fs.statSync(copy).size });
+  t.equal(fs.statSync(copy).mode & 0o777, 0o600);
+  t.match(await run('backup', copy), { code: 1, stderr: /already exists/ });
+  await json('tenant', 'create', '--name', 'lost');
+  t.match(await run('restore', copy), { code: 1, stderr: /--force/ });
+  const lock = lockDataFolder(program.dataDir);
+  t.match(await run('restore', copy, '--force'), { code: 1, stderr: /another Postrider writes in/ });
+  lock.release();
+  t.match(await run('restore', copy, '--force'), { code: 0, stdout: /restored/ });
+  const { tenants } = (await json('tenant', 'list')) as { tenants: { name: string }[] };
+  t.same(
+    tenants.map(({ name }) => name),
+    ['kept'],
+  );
+});
+
+t.test('a data folder that another process holds is not written to', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const lock = lockDataFolder(program.dataDir);
+  t.match(await program.run('tenant', 'create', '--name', 'x'), {
+    code: 1,
+    stderr: new RegExp(`another Postrider writes in ${program.dataDir}`),
+  });
+  lock.release();
+});
+
+t.test('commands at the same time wait for each other', async (t) => {
+  const { run, json, remove } = newProgram();
+  t.teardown(remove);
+  const made = await Promise.all(['a', 'b', 'c'].map((name) => run('tenant', 'create', '--name', name)));
+  for (const { code, stderr } of made) t.equal(code, 0, stderr);
+  const { tenants } = (await json('tenant', 'list')) as { tenants: { name: string }[] };
+  t.same(tenants.map(({ name }) => name).sort(), ['a', 'b', 'c']);
+});
+
+t.test('configuration', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  t.match(await program.json('config', 'check'), { ok: true, file: program.configFile });
+  t.match(await program.json('config', 'print'), { data: { dir: program.dataDir }, stop: { grace: '25s' } });
+  t.match(await program.run('config', 'print'), { code: 0, stdout: /^\[data\]$/m });
+  fs.writeFileSync(program.configFile, '[http]\nprot = 1\nport = "x"\n');
+  for (const command of [['config', 'check'], ['serve'], ['tenant', 'list']]) {
+    const { code, stdout, stderr } = await program.runHere(...command);
+    t.equal(code, 1, command.join(' '));
+    t.match(stderr, /http\.prot[\s\S]*http\.port/, 'every problem at once');
+    t.equal(stdout, '');
+  }
+  t.match(await runProgram(['config', 'check', '--config', '/nowhere.toml']), { code: 1, stderr: /\/nowhere\.toml/ });
+});

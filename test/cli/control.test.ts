@@ -1,0 +1,169 @@
+// The command line beside a running daemon: a real control server over a real store in this
+// process, asked by the real program in its own.
+import fs from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { socketName } from '../../src/cli/control-protocol.ts';
+import { startControlServer } from '../../src/cli/control-server.ts';
+import { dataFolder } from '../../src/cli/data-folder.ts';
+import { storeQueueControl } from '../../src/cli/queue-control.ts';
+import type { OperatorServices } from '../../src/cli/services.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { LaneNotice } from '../../src/store/submissions.ts';
+import { newProgram } from './program.ts';
+import { addWaitingMessage } from './waiting-message.ts';
+
+/** What the daemon does for the command line: lock, store, socket. */
+async function startDaemonSide(t: Test) {
+  const program = newProgram();
+  const lock = lockDataFolder(program.dataDir);
+  const { database, controlSocket } = dataFolder(program.dataDir);
+  fs.writeFileSync(controlSocket, 'left behind by a dead daemon');
+  const store = await openSqliteStore({ file: database });
+  const changedTenants: string[] = [];
+  const lanes: LaneNotice[] = [];
+  const ran: string[] = [];
+  const parts = { store, clock: systemClock, ids: new IdSource() };
+  const services: OperatorServices = {
+    ...parts,
+    config: loadConfig({ file: program.configFile, env: {} }).config,
+    queue: storeQueueControl({ ...parts, log: silentLogger, onLanes: (notices) => void lanes.push(...notices) }),
+    tenantChanged: ({ id }) => void changedTenants.push(id),
+  };
+  const onCommand = (command: string, answer: { kind: string }) => void ran.push(`${command}: ${answer.kind}`);
+  const server = await startControlServer({ socketFile: controlSocket, services, onCommand });
+  t.teardown(async () => {
+    await server.close();
+    await store.close();
+    lock.release();
+    program.remove();
+  });
+  return { program, controlSocket, services, server, lock, changedTenants, lanes, ran };
+}
+
+t.test('commands are carried out in the daemon, and it hears of what they change', async (t) => {
+  const { program, services, changedTenants, ran } = await startDaemonSide(t);
+  const { code, stdout } = await program.run('tenant', 'create', '--name', 'Acme', '--json');
+  t.equal(code, 0);
+  const { id } = JSON.parse(stdout);
+  t.match(await services.store.getTenant(id), { name: 'Acme' });
+  t.match(await program.run('tenant', 'set', id, '--status', 'active'), { code: 0, stdout: /status: +active/ });
+  t.same(changedTenants, [id]);
+  t.match(await program.runHere('key', 'revoke', id), {
+    code: 1,
+    stderr: /postrider key revoke: there is no such key/,
+  });
+  t.same(ran, ['tenant create: done', 'tenant set: done', 'key revoke: failed']);
+});
+
+t.test('the queue', async (t) => {
+  const { program, services, lanes } = await startDaemonSide(t);
+  const { tenantId, messageId } = await addWaitingMessage(services);
+  t.match(await program.json('queue', 'list'), {
+    lanes: [{ tenant_id: tenantId, domain: 'receiver.example', waiting: 1 }],
+    messages: [{ id: messageId, to: 'joe@receiver.example', state: 'queued', attempts: 0, finished_at: null }],
+  });
+  t.match(await program.runHere('queue', 'list'), {
+    stdout: new RegExp(`^WAITING.*\\n1 +receiver[\\s\\S]*${messageId}`),
+  });
+  t.match(await program.json('queue', 'list', '--domain', 'other.example'), { messages: [], lanes: [] });
+  t.match(await program.json('queue', 'show', messageId), { subject: 'Hello', state: 'queued', attempt_list: [] });
+  t.match(await program.runHere('queue', 'show', messageId), { stdout: /subject: +Hello[\s\S]*Not attempted yet/ });
+
+  t.match(await program.json('queue', 'retry', messageId), { id: messageId, state: 'queued' });
+  t.match(lanes, [{ tenantId, domain: 'receiver.example' }], 'the scheduler is told');
+
+  t.match(await program.json('queue', 'cancel', messageId, '--reason', 'wrong list'), {
+    id: messageId,
+    state: 'failed',
+  });
+  t.match(await services.store.eventsOfMessage(tenantId, messageId), [
+    {
+      type: 'email.failed',
+      data: { message_id: messageId, to: 'joe@receiver.example', bounce: { diagnostic: 'wrong list' } },
+    },
+  ]);
+  t.match(await program.json('queue', 'show', messageId), { last_reason: 'wrong list', next_attempt_at: null });
+  for (const verb of ['retry', 'cancel']) {
+    t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /does not wait: it is failed/ });
+  }
+});
+
+t.test('the socket obeys its owner only', async (t) => {
+  const { controlSocket } = await startDaemonSide(t);
+  t.equal(fs.statSync(controlSocket).mode & 0o777, 0o600);
+  t.ok(fs.statSync(controlSocket).isSocket(), 'what a dead daemon left is gone');
+});
+
+t.test('what is no sensible request gets an error and changes nothing', async (t) => {
+  const { controlSocket, services } = await startDaemonSide(t);
+  const tenantCreate = (options: unknown) => JSON.stringify({ command: 'tenant create', options });
+  const requests: [line: string, exit: 1 | 2, says: RegExp][] = [
+    ['rubbish\n', 1, /not understood/],
+    ['null\n', 1, /not understood/],
+    ['{"command":"tenant list"}\n', 1, /not understood/],
+    ['{"command":"tenant list","options":[]}\n', 1, /not understood/],
+    ['{"command":"serve","options":{}}\n', 1, /does not know "serve"/],
+    [`${tenantCreate({})}\n`, 2, /--name is missing/],
+    [`${tenantCreate({ name: 7 })}\n`, 2, /--name has no such value/],
+    [`${tenantCreate({ name: 'x', nmae: 'y' })}\n`, 2, /unknown option --nmae/],
+    [`${tenantCreate({ name: 'x', __proto__: null, constructor: 'y' })}\n`, 2, /unknown option --constructor/],
+    ['x'.repeat(70_000), 1, /not understood/],
+  ];
+  for (const [line, exit, says] of requests) {
+    const answer = await ask(controlSocket, line);
+    t.match(JSON.parse(answer), { error: { exit, message: says } }, line.slice(0, 60));
+  }
+  t.same(await services.store.listTenants(), []);
+});
+
+t.test('closing does not wait for those who never ask, and removes the socket', async (t) => {
+  const { controlSocket, server, program, lock } = await startDaemonSide(t);
+  const silent = net.connect(controlSocket);
+  const halfway = net.connect(controlSocket);
+  halfway.write('{"command":');
+  const closed = [silent, halfway].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  for (const socket of [silent, halfway]) socket.on('error', () => {});
+  await ask(controlSocket, 'null\n'); // answered after the other two were taken
+  await server.close();
+  await Promise.all(closed);
+  t.notOk(fs.existsSync(controlSocket));
+  lock.release();
+  t.match(await program.runHere('tenant', 'list'), { code: 0 }, 'commands then run without a daemon');
+});
+
+t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  fs.mkdirSync(program.dataDir);
+  const server = net.createServer((socket) => socket.once('data', () => socket.destroy()));
+  await new Promise<void>((resolve) => server.listen(dataFolder(program.dataDir).controlSocket, resolve));
+  t.teardown(() => server.close());
+  const result = await program.runHere('tenant', 'create', '--name', 'x');
+  t.match(result, { code: 1, stderr: /broke off without an answer/ });
+});
+
+t.test('the name of a socket that would be cut is shortened or refused', async (t) => {
+  const deep = path.join('/', 'a'.repeat(60), 'b'.repeat(60), 'control.sock');
+  t.equal(socketName('/data/control.sock', '/'), '/data/control.sock');
+  t.equal(socketName(deep, path.dirname(deep)), 'control.sock');
+  t.throws(() => socketName(deep, '/'), /choose a shorter data\.dir/);
+});
+
+function ask(socketFile: string, line: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = net.connect(socketFile, () => socket.write(line));
+    socket.on('data', (part) => {
+      answer += part;
+    });
+    socket.once('error', reject);
+    socket.once('close', () => resolve(answer));
+  });
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { loadMasterKeys, parseMasterKeys } from '../../src/cli/master-key.ts';
+import { loadConfig } from '../../src/config/load.ts';
+
+const FIRST = Buffer.alloc(32, 1);
+const SECOND = Buffer.alloc(32, 2);
+
+function configWith(variables: Record<string, string>) {
+  return loadConfig({ env: variables, defaultFile: null }).config;
+}
+
+t.test('keys are read as base64 and as hex, one or several', async (t) => {
+  t.same(parseMasterKeys(FIRST.toString('base64'), 'here'), [FIRST]);
+  t.same(parseMasterKeys(FIRST.toString('hex').toUpperCase(), 'here'), [FIRST]);
+  t.same(parseMasterKeys(`${FIRST.toString('base64')},${SECOND.toString('hex')}`, 'here'), [FIRST, SECOND]);
+  t.same(parseMasterKeys(`${FIRST.toString('base64')}\n\n${SECOND.toString('base64')}\n`, 'here'), [FIRST, SECOND]);
+});
+
+t.test('what is no key is refused by its place, never quoted', async (t) => {
+  const wrong = [
+    '',
+    '\n',
+    'secret',
+    FIRST.toString('base64').slice(4),
+    `${FIRST.toString('base64')},secret`,
+    '$'.repeat(44),
+  ];
+  for (const text of wrong) {
+    try {
+      parseMasterKeys(text, 'the place');
+      t.fail(`${JSON.stringify(text)} was taken`);
+    } catch (error) {
+      t.match(String(error), /the place/);
+      t.notMatch(String(error), /secret|\$/);
+    }
+  }
+});
+
+t.test('the configuration goes before the data folder', async (t) => {
+  const dir = t.testdir({ given: FIRST.toString('base64') });
+  const data = { POSTRIDER_DATA_DIR: path.join(dir, 'data') };
+  const warn = (message: string) => t.fail(message);
+  const direct = configWith({ ...data, POSTRIDER_SECRETS_MASTER_KEY: SECOND.toString('base64') });
+  t.same(loadMasterKeys(direct, warn), [SECOND]);
+  const named = configWith({ ...data, POSTRIDER_SECRETS_MASTER_KEY_FILE: path.join(dir, 'given') });
+  t.same(loadMasterKeys(named, warn), [FIRST]);
+  t.notOk(fs.existsSync(path.join(dir, 'data')), 'and none is made');
+});
+
+t.test('without any, one is made once, for its owner only, with a warning', async (t) => {
+  const dir = path.join(t.testdir(), 'data');
+  const config = configWith({ POSTRIDER_DATA_DIR: dir });
+  const warnings: string[] = [];
+  const first = loadMasterKeys(config, (message) => warnings.push(message));
+  t.equal(first.length, 1);
+  t.match(warnings, [new RegExp(path.join(dir, 'master.key'))]);
+  t.equal(fs.statSync(path.join(dir, 'master.key')).mode & 0o777, 0o600);
+  t.equal(fs.statSync(dir).mode & 0o777, 0o700);
+  t.same(fs.readdirSync(dir), ['master.key'], 'no draft is left');
+  t.same(
+    loadMasterKeys(config, (message) => warnings.push(message)),
+    first,
+  );
+  t.equal(warnings.length, 1);
+});
+
+t.test('an empty or cut key file is not replaced: it would lose every secret', async (t) => {
+  const dir = t.testdir({ 'master.key': randomBytes(10).toString('base64') });
+  t.throws(() => loadMasterKeys(configWith({ POSTRIDER_DATA_DIR: dir }), () => t.fail('made one')), /not 32 bytes/);
+});

@@ -1,0 +1,87 @@
+// Every wrong use of the command line from outside: exit code 2, the argument named, nothing on
+// standard output, the command's usage on standard error.
+import t from 'tap';
+import { COMMANDS } from '../../src/cli/registry.ts';
+import { runInThisProcess, runProgram } from './program.ts';
+
+const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
+
+const WRONG: [args: string, says: RegExp][] = [
+  ['', /a command is missing/],
+  ['--frobnicate', /unknown option --frobnicate/],
+  ['frobnicate', /unknown command "frobnicate"/],
+  ['tenant', /"tenant" needs one more word/],
+  ['tenant creat', /unknown command "tenant creat" \(did you mean tenant create\?\)/],
+  ['help frobnicate', /unknown command "frobnicate"/],
+  ['tenant create', /--name is missing/],
+  ['tenant create --name', /--name needs a value/],
+  ['tenant create --name --json', /--name needs a value/],
+  ['tenant create --name=', /--name: must not be empty/],
+  ['tenant create --name A --name B', /--name is given twice/],
+  ['tenant create --name A --statsu active', /unknown option --statsu \(did you mean --status\?\)/],
+  ['tenant create --name A --status asleep', /--status: "asleep" is none of pending_verification/],
+  ['tenant create --name A extra', /unexpected argument "extra"/],
+  ['tenant create --name A -x', /unknown option -x/],
+  ['tenant list --json=yes', /--json takes no value/],
+  ['tenant list --config', /--config needs a value/],
+  ['tenant set --status active', /ID is missing/],
+  ['tenant set 7 --status active', /ID: "7" is no id/],
+  [`tenant set ${ID}`, /nothing to change was given/],
+  [`tenant set ${ID} --tier 2k`, /--tier: "2k" is none of 1k, 10k, uncapped, auto/],
+  [`tenant set ${ID} --unsubscribe yes`, /--unsubscribe: "yes" is neither on nor off/],
+  [`key create --tenant ${ID} --name k`, /--scopes is missing/],
+  [`key create --tenant ${ID} --name k --scopes emails:send,all`, /--scopes: "all" is none of emails:send/],
+  [`key create --tenant ${ID} --name k --scopes emails:send --domain a..b`, /--domain: "a..b" is no domain name/],
+  ['key revoke pr_short', /KEY: "pr_short" is neither an id nor the public part/],
+  ['user create --email a@example.com', /exactly one of --tenant and --operator/],
+  [`user create --tenant ${ID} --operator --email a@example.com`, /exactly one of --tenant and --operator/],
+  [`user create --tenant ${ID} --email nobody`, /--email: "nobody" is no usable address/],
+  ['user create --operator --email a@example.com --role owner', /--role goes with --tenant/],
+  [`user create --tenant ${ID} --email a@example.com --role operator`, /--role: "operator" is none of owner/],
+  ['suppression add --address a@example.com', /exactly one of --tenant and --platform/],
+  ['suppression add --platform --address a@example.com --reason because', /--reason: "because" is none of hard_bounce/],
+  ['suppression remove --platform --address nobody', /--address: "nobody" is no address/],
+  ['queue list --limit 0', /--limit: "0" is no whole number from 1 to/],
+  ['queue list --limit 1e3', /--limit: "1e3" is no whole number/],
+  ['queue cancel', /ID is missing/],
+  ['address explain', /ADDRESS is missing/],
+  ['address explain a@example.com b@example.com', /unexpected argument "b@example.com"/],
+  ['backup', /FILE is missing/],
+];
+
+t.test('wrong usage', async (t) => {
+  for (const [line, says] of WRONG) {
+    t.test(line || '(nothing)', async (t) => {
+      const { code, stdout, stderr } = await runInThisProcess(line === '' ? [] : line.split(' '));
+      t.equal(code, 2);
+      t.match(stderr.split('\n')[0], says);
+      t.match(stderr, /^Usage: postrider /m);
+      t.equal(stdout, '');
+    });
+  }
+});
+
+t.test("the usage that is printed is the command's own, and so for the program in its own process", async (t) => {
+  const { code, stdout, stderr } = await runProgram(['key', 'create']);
+  t.equal(code, 2);
+  t.equal(stdout, '');
+  t.match(
+    stderr,
+    /^postrider: --tenant is missing\n\nUsage: postrider key create --tenant ID --name NAME --scopes SCOPES/,
+  );
+});
+
+t.test('help and version', async (t) => {
+  const all = await runInThisProcess(['help']);
+  t.equal(all.code, 0);
+  t.equal(all.stderr, '');
+  for (const { name } of COMMANDS) t.match(all.stdout, new RegExp(`^  ${name} {2,}\\S`, 'm'), name);
+  t.same(await runInThisProcess(['--help']), all);
+  const one = await runInThisProcess(['help', 'tenant', 'set']);
+  t.match(one.stdout, /^Usage: postrider tenant set ID \[--status STATUS\]/);
+  t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
+  const group = await runInThisProcess(['help', 'tenant']);
+  t.match(group.stdout, /tenant create[\s\S]*tenant list[\s\S]*tenant set/);
+  t.notMatch(group.stdout, /key create/);
+  t.match(await runProgram(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
+});

@@ -1,0 +1,41 @@
+// A tenant with one message that waits in the queue, made through the store's own verbs.
+import type { OperatorServices } from '../../src/cli/services.ts';
+import { createTenant } from '../../src/tenants/tenant-service.ts';
+
+export interface WaitingMessage {
+  tenantId: string;
+  messageId: string;
+}
+
+export async function addWaitingMessage(services: OperatorServices): Promise<WaitingMessage> {
+  const { store, ids, clock } = services;
+  const made = await createTenant(services, { name: 'Sender', status: 'active' });
+  if (made.kind === 'refused') throw new Error(made.message);
+  const tenantId = made.tenant.id;
+  const now = clock.now();
+  const domainId = ids.next();
+  const privateKey = { masterKeyId: 'none', sealed: Buffer.alloc(28) };
+  const keys = { selector: 'pr', publicKeyB64: '', privateKey };
+  const name = `${domainId}.example`;
+  await store.createDomain({ id: domainId, tenantId, name, ...keys, createdAt: now });
+  await store.recordVerdict(tenantId, domainId, { state: 'verified', failureReason: null, checkedAt: now });
+  const messageId = ids.next();
+  const recipient = { messageId, address: 'joe@receiver.example', name: null, domain: 'receiver.example' };
+  const accepted = await store.accept({
+    id: ids.next(),
+    tenantId,
+    apiKeyId: ids.next(),
+    domainId,
+    idempotencyKey: null,
+    from: { address: `app@${name}`, name: null },
+    subject: 'Hello',
+    html: null,
+    text: 'Hello',
+    headers: [],
+    recipients: [{ ...recipient, suppressionKey: 'joe@receiver.example' }],
+    acceptedAt: now,
+    expiresAt: now + 3_600_000,
+  });
+  if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
+  return { tenantId, messageId };
+}

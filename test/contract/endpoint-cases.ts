@@ -1,0 +1,237 @@
+// Section 4 of the specification: the endpoints, each with what it answers when all is well, and
+// the rules below them.
+import { RECEIVER } from '../flows/world.ts';
+import { NOBODY } from './contract-world.ts';
+import { goodMail, refused, type Stage } from './stage.ts';
+import type { Cases, CONTRACT_ENDPOINTS, ENDPOINT_RULES, ENDPOINTS } from './tables.ts';
+
+/** Calls as acme. */
+function caller({ world, acme }: Stage) {
+  return (route: string, body?: unknown) => world.call(route, { key: acme.key, body });
+}
+
+const TEMPLATE = { name: 'Order', html: '<p>{{ x }}</p>', text: '{{ x }}' };
+
+export const endpointCases: Cases<typeof ENDPOINTS> = {
+  async 'POST /emails'(t, { send, inbox }) {
+    const { status, body } = await send();
+    t.equal(status, 202);
+    t.equal((await inbox.mail(body.message_ids[0])).to, `jo@${RECEIVER}`);
+  },
+
+  async 'POST /domains'(t, stage) {
+    const call = caller(stage);
+    t.match(await call('POST /domains', { domain: `new-${stage.world.engine}.test` }), {
+      status: 201,
+      body: { state: 'pending' },
+    });
+    const wrong = [{}, { domain: null }, { domain: 5 }, { domain: 'Upper.test' }, { domain: 'dot.test.' }];
+    for (const body of wrong)
+      refused(t, await call('POST /domains', body), { code: 'validation_failed', message: /^domain: / });
+  },
+
+  async 'GET /domains'(t, stage) {
+    const { status, body } = await caller(stage)('GET /domains');
+    t.equal(status, 200);
+    t.same(Object.keys(body), ['domains']);
+    const ids = body.domains.map(({ id }: { id: string }) => id);
+    t.same(ids, [...ids].sort(), 'oldest first');
+    t.ok(ids.includes(stage.acme.domainId));
+  },
+
+  async 'GET /domains/{id}'(t, stage) {
+    const answer = await caller(stage)(`GET /domains/${stage.acme.domainId}`);
+    t.match(answer, { status: 200, body: { id: stage.acme.domainId, domain: 'acme.test' } });
+  },
+
+  async 'POST /domains/{id}/verify'(t, stage) {
+    const { status, body } = await caller(stage)(`POST /domains/${stage.acme.domainId}/verify`);
+    t.match({ status, ...body }, { status: 200, id: stage.acme.domainId, state: 'verified' });
+    for (const [index, record] of ['dkim', 'spf', 'dmarc'].entries()) {
+      const check = body.checks[index];
+      t.match(check, { record, type: 'TXT', required: index === 0, ok: true, reason: null, expected: /^v=/ });
+      t.equal(check.found.length, 1);
+      t.equal(check.found[0], check.expected);
+    }
+  },
+
+  async 'DELETE /domains/{id}'(t, stage) {
+    const call = caller(stage);
+    const { id } = (await call('POST /domains', { domain: `short-lived-${stage.world.engine}.test` })).body;
+    t.match(await call(`DELETE /domains/${id}`), { status: 200, body: { id, state: 'revoked' } });
+  },
+
+  async 'POST /webhooks'(t, stage) {
+    const body = { url: 'https://post.acme.test/', description: 'Post' };
+    t.match(await caller(stage)('POST /webhooks', body), {
+      status: 201,
+      body: { ...body, secret: /^[A-Za-z0-9+/]{43}=$/ },
+    });
+  },
+
+  async 'GET /webhooks'(t, stage) {
+    const call = caller(stage);
+    const { secret: _, ...record } = (await call('POST /webhooks', { url: 'https://list.acme.test/' })).body;
+    const { status, body } = await call('GET /webhooks');
+    t.equal(status, 200);
+    t.same(Object.keys(body), ['webhooks']);
+    t.same(body.webhooks.at(-1), record, 'oldest first, without a secret');
+  },
+
+  async 'GET /webhooks/{id}'(t, stage) {
+    const call = caller(stage);
+    const { secret: _, ...record } = (await call('POST /webhooks', { url: 'https://get.acme.test/' })).body;
+    const { status, body } = await call(`GET /webhooks/${record.id}`);
+    t.same({ status, body }, { status: 200, body: record });
+  },
+
+  async 'DELETE /webhooks/{id}'(t, stage) {
+    const call = caller(stage);
+    const { id } = (await call('POST /webhooks', { url: 'https://delete.acme.test/' })).body;
+    t.match(await call(`DELETE /webhooks/${id}`), { status: 204, body: null });
+    refused(t, await call(`DELETE /webhooks/${id}`), { code: 'webhook_not_found', about: 'once more' });
+  },
+
+  async 'POST /templates'(t, stage) {
+    t.match(await caller(stage)('POST /templates', TEMPLATE), { status: 201, body: TEMPLATE });
+  },
+
+  async 'PUT /templates/{id}'(t, stage) {
+    const call = caller(stage);
+    const { id } = (await call('POST /templates', TEMPLATE)).body;
+    const { status, body } = await call(`PUT /templates/${id}`, { name: 'Other', html: '<p></p>' });
+    t.match({ status, ...body }, { status: 200, id, name: 'Other', html: '<p></p>', text: null });
+    t.same((await call(`GET /templates/${id}`)).body, body);
+    refused(t, await call(`PUT /templates/${id}`, { name: 'Other' }), { code: 'validation_failed' });
+    refused(t, await call(`PUT /templates/${NOBODY}`, TEMPLATE), { code: 'template_not_found' });
+  },
+
+  async 'DELETE /templates/{id}'(t, stage) {
+    const call = caller(stage);
+    const { id } = (await call('POST /templates', TEMPLATE)).body;
+    t.match(await call(`DELETE /templates/${id}`), { status: 204, body: null });
+    refused(t, await call(`GET /templates/${id}`), { code: 'template_not_found' });
+    refused(t, await call(`DELETE /templates/${id}`), { code: 'template_not_found', about: 'once more' });
+    const answer = await stage.send({ template_id: id });
+    refused(t, answer, { code: 'validation_failed', message: /^template_id: / });
+  },
+
+  async 'GET /healthz'(t, { world }) {
+    const { status, body } = await world.call('GET /healthz');
+    t.same({ status, body }, { status: 200, body: { status: 'ok' } });
+  },
+};
+
+export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
+  async 'GET /templates'(t, stage) {
+    const call = caller(stage);
+    const { body: record } = await call('POST /templates', TEMPLATE);
+    const { status, body } = await call('GET /templates');
+    t.equal(status, 200);
+    t.same(Object.keys(body), ['templates']);
+    t.same(body.templates.at(-1), record, 'oldest first');
+  },
+
+  async 'GET /templates/{id}'(t, stage) {
+    const call = caller(stage);
+    const { body: record } = await call('POST /templates', TEMPLATE);
+    const { status, body } = await call(`GET /templates/${record.id}`);
+    t.same({ status, body }, { status: 200, body: record });
+  },
+
+  async 'GET /events'(t, stage) {
+    const [messageId] = (await stage.send()).body.message_ids;
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: messageId });
+    const call = caller(stage);
+    const { status, body } = await call('GET /events?limit=1000');
+    t.equal(status, 200);
+    const event = body.events.find(({ data }: { data: { message_id: string } }) => data.message_id === messageId);
+    t.match(event, { type: 'email.delivered', family: 'delivery', data: { from: 'app@acme.test', subject: 'Hello' } });
+    const first = (await call('GET /events?limit=1')).body;
+    t.match(first, { events: [{}], has_more: true });
+    t.same(
+      (await call(`GET /events?after=${first.events[0].id}&limit=1`)).body.events,
+      [body.events[1]],
+      'page by page',
+    );
+    for (const query of ['limit=0', 'limit=1001', 'limit=x', 'after=x', `after=${NOBODY}`, 'page=1']) {
+      refused(t, await call(`GET /events?${query}`), { code: 'validation_failed', about: query });
+    }
+  },
+
+  async 'GET /emails/{id}'(t, stage) {
+    const [messageId] = (await stage.send({ subject: 'Seen' })).body.message_ids;
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: messageId });
+    const { status, body } = await caller(stage)(`GET /emails/${messageId}`);
+    t.equal(status, 200);
+    t.match(body, { id: messageId, state: 'delivered', from: 'app@acme.test', to: `jo@${RECEIVER}`, subject: 'Seen' });
+    t.match(body.events, [{ type: 'email.delivered' }]);
+    refused(t, await caller(stage)(`GET /emails/${NOBODY}`), { code: 'email_not_found' });
+  },
+};
+
+export const endpointRuleCases: Cases<typeof ENDPOINT_RULES> = {
+  async '1 default selector'(t, stage) {
+    const month = () => `pr${new Date().toISOString().slice(0, 7).replace('-', '')}`;
+    const before = month();
+    const { body } = await caller(stage)('POST /domains', { domain: `default-${stage.world.engine}.test` });
+    t.ok([before, month()].includes(body.dkim_selector), body.dkim_selector);
+  },
+
+  async '2 suppressed recipients'(t, stage) {
+    await stage.world.suppress(stage.acme.id, `rule2@${RECEIVER}`, 'manual');
+    const all = await stage.send({ to: [`rule2@${RECEIVER}`, `RULE2@${RECEIVER}`] });
+    t.equal(all.status, 422);
+    refused(t, all, { code: 'all_recipients_suppressed' });
+    const some = await stage.send({ to: [`rule2@${RECEIVER}`, `jo@${RECEIVER}`] });
+    t.match(some, { status: 202, body: { rejected: [{ to: `rule2@${RECEIVER}`, reason: 'manual' }] } });
+    t.equal((await stage.inbox.mail(some.body.message_ids[0])).to, `jo@${RECEIVER}`);
+  },
+
+  async '3 replay'(t, stage) {
+    const headers = { 'Idempotency-Key': `rule3-${stage.world.engine}` };
+    const first = await stage.send({}, headers);
+    for (const body of ['{ no json', '[]', '', Buffer.from([0xff]), { from: 'nobody' }]) {
+      const again = await stage.world.call('POST /emails', { key: stage.acme.key, body, headers });
+      t.same(again.body, { ...first.body, replayed: true }, 'the body of the repeated call is ignored');
+      t.equal(again.status, 202);
+    }
+  },
+
+  async '4 verification asks authoritative DNS'(t, { world, acme }) {
+    const before = world.dns.queries.length;
+    await world.call(`POST /domains/${acme.domainId}/verify`, { key: acme.key });
+    const asked = world.dns.queries.slice(before).map(({ name, type }) => `${name} ${type}`);
+    for (const name of ['acme.test', '_dmarc.acme.test']) t.ok(asked.includes(`${name} TXT`), name);
+    t.ok(
+      asked.some((question) => /^pr\d{6}\._domainkey\.acme\.test TXT$/.test(question)),
+      'the DKIM record',
+    );
+  },
+
+  async '5 a deleted webhook is gone'(t, stage) {
+    const call = caller(stage);
+    const { id } = (await call('POST /webhooks', { url: 'https://rule5.acme.test/' })).body;
+    await call(`DELETE /webhooks/${id}`);
+    refused(t, await call(`GET /webhooks/${id}`), { code: 'webhook_not_found' });
+    const { webhooks } = (await call('GET /webhooks')).body;
+    t.notOk(webhooks.some((webhook: { id: string }) => webhook.id === id));
+  },
+
+  async '6 health'(t, { world }) {
+    t.equal((await world.call('GET /healthz')).status, 200, 'the 503 is in the table of section 2.6');
+    t.match(await world.call('HEAD /healthz'), { status: 200, body: null });
+  },
+
+  async '7 keys bound to a domain'(t, { world, acme }) {
+    const key = await world.addKey(acme.id, undefined, 'acme.test');
+    t.equal((await world.call('POST /emails', { key, body: goodMail('acme.test') })).status, 202);
+    for (const [route, body] of [
+      ['POST /emails', goodMail('other.test')],
+      ['POST /domains', { domain: 'other.test' }],
+      ['POST /domains', { domain: 'acme.test' }],
+    ] as const) {
+      t.match(await world.call(route, { key, body }), { status: 403, body: { error: 'domain_not_allowed' } }, route);
+    }
+  },
+};

@@ -1,0 +1,26 @@
+// Section 2.6 of the specification: the health check, and what else happens when the database is away.
+import fs from 'node:fs';
+import type { Cases, HEALTH_RESPONSE } from './tables.ts';
+
+export const healthCases: Cases<typeof HEALTH_RESPONSE> = {
+  async ok(t, { world }) {
+    t.match(await world.call('GET /healthz'), { status: 200, body: { status: 'ok' } });
+  },
+
+  async db_unreachable(t, { world }) {
+    const { databaseFile } = world.postrider;
+    const aside = `${databaseFile}.aside`;
+    const unreachable = { status: 503, body: { status: 'db_unreachable' } };
+    fs.renameSync(databaseFile, aside);
+    try {
+      const { status, body } = await world.call('GET /healthz');
+      t.same({ status, body }, unreachable, 'the file is gone');
+      t.match(await world.call('HEAD /healthz'), { status: 503, body: null });
+      fs.writeFileSync(databaseFile, '');
+      t.match(await world.call('GET /healthz'), unreachable, 'another file is in its place');
+    } finally {
+      fs.renameSync(aside, databaseFile);
+    }
+    t.match(await world.call('GET /healthz'), { status: 200, body: { status: 'ok' } }, 'back again');
+  },
+};

@@ -1,0 +1,141 @@
+// Every endpoint, called with a key of every scope, bound to a domain and not: which of them get
+// past the check of the scope, and which past that of the domain.
+import t from 'tap';
+import { SCOPES, type Scope } from '../../src/store/tenants.ts';
+import { operations } from '../support/openapi-check.ts';
+import type { Answer } from './contract-client.ts';
+import { startContractWorld } from './contract-world.ts';
+import { goodMail } from './stage.ts';
+
+const world = await startContractWorld(t);
+const tenant = await world.addSender('acme.test');
+await world.addDomain(tenant.key, 'other.test');
+
+interface EndpointRights {
+  /** Null: any valid key. */
+  scope: Scope | null;
+  /** What a key with the scope gets when it is bound to acme.test, for acme.test and for another domain. */
+  bound: [own: number, other: number];
+  /** What is called, for a domain of this name. */
+  make(domain: string): Promise<{ path: string; body?: unknown }>;
+}
+
+let made = 0;
+/** A thing of the tenant's, as new as can be, so that a call may end it. */
+async function create(path: string, body: Record<string, unknown>): Promise<string> {
+  const { status, body: answer } = await world.call(`POST ${path}`, { key: tenant.key, body });
+  if (status !== 201) throw new Error(JSON.stringify(answer));
+  return `${path}/${answer.id}`;
+}
+const newUrl = () => ({ url: `https://hooks.acme.test/${made++}` });
+const template = { name: 'Rights', text: 'Hi' };
+
+async function domainPath(name: string): Promise<string> {
+  const { domains } = (await world.call('GET /domains', { key: tenant.key })).body;
+  const live = domains.find((one: { domain: string; state: string }) => one.domain === name && one.state !== 'revoked');
+  return live ? `/domains/${live.id}` : create('/domains', { domain: name });
+}
+
+async function messagePath(): Promise<string> {
+  const { body } = await world.call('POST /emails', { key: tenant.key, body: goodMail('acme.test') });
+  return `/emails/${body.message_ids[0]}`;
+}
+
+const reading = (make: EndpointRights['make'], status = 200): EndpointRights => ({
+  scope: null,
+  bound: [status, status],
+  make,
+});
+
+const RIGHTS: Record<string, EndpointRights> = {
+  'POST /emails': {
+    scope: 'emails:send',
+    bound: [202, 403],
+    make: async (domain) => ({ path: '/emails', body: goodMail(domain) }),
+  },
+  'GET /emails/{id}': reading(async () => ({ path: await messagePath() })),
+  'POST /domains': {
+    scope: 'domains:write',
+    bound: [403, 403],
+    make: async () => ({ path: '/domains', body: { domain: `new-${made++}.test` } }),
+  },
+  'GET /domains': reading(async () => ({ path: '/domains' })),
+  'GET /domains/{id}': reading(async (domain) => ({ path: await domainPath(domain) })),
+  'POST /domains/{id}/verify': {
+    scope: 'domains:write',
+    bound: [200, 403],
+    make: async (domain) => ({ path: `${await domainPath(domain)}/verify` }),
+  },
+  'POST /webhooks': {
+    scope: 'webhooks:write',
+    bound: [201, 201],
+    make: async () => ({ path: '/webhooks', body: newUrl() }),
+  },
+  'GET /webhooks': reading(async () => ({ path: '/webhooks' })),
+  'GET /webhooks/{id}': reading(async () => ({ path: await create('/webhooks', newUrl()) })),
+  'DELETE /webhooks/{id}': {
+    scope: 'webhooks:write',
+    bound: [204, 204],
+    make: async () => ({ path: await create('/webhooks', newUrl()) }),
+  },
+  'POST /templates': {
+    scope: 'templates:write',
+    bound: [201, 201],
+    make: async () => ({ path: '/templates', body: template }),
+  },
+  'GET /templates': reading(async () => ({ path: '/templates' })),
+  'GET /templates/{id}': reading(async () => ({ path: await create('/templates', template) })),
+  'PUT /templates/{id}': {
+    scope: 'templates:write',
+    bound: [200, 200],
+    make: async () => ({ path: await create('/templates', template), body: template }),
+  },
+  'DELETE /templates/{id}': {
+    scope: 'templates:write',
+    bound: [204, 204],
+    make: async () => ({ path: await create('/templates', template) }),
+  },
+  'GET /events': reading(async () => ({ path: '/events' })),
+  // The last one: it ends what the others need.
+  'DELETE /domains/{id}': {
+    scope: 'domains:write',
+    bound: [200, 403],
+    make: async (domain) => ({ path: await domainPath(domain) }),
+  },
+};
+
+const keys = new Map<string, string>();
+for (const scope of SCOPES) {
+  keys.set(scope, await world.addKey(tenant.id, [scope]));
+  keys.set(`${scope} bound`, await world.addKey(tenant.id, [scope], 'acme.test'));
+}
+
+t.test('the table has every endpoint that needs a key', async (t) => {
+  const described = operations
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((route) => route !== 'GET /healthz' && !/^GET \/(?:openapi|docs)/.test(route));
+  t.same(Object.keys(RIGHTS).sort(), described.sort());
+});
+
+for (const [route, { scope, bound, make }] of Object.entries(RIGHTS)) {
+  t.test(route, async (t) => {
+    const call = async (keyName: string, domain: string): Promise<Answer> => {
+      const { path, body } = await make(domain);
+      return world.call(`${route.split(' ')[0]} ${path}`, { key: keys.get(keyName)!, body });
+    };
+    for (const held of SCOPES) {
+      const free = await call(held, 'acme.test');
+      const toOwn = await call(`${held} bound`, 'acme.test');
+      const toOther = await call(`${held} bound`, 'other.test');
+      if (scope === null || scope === held) {
+        t.ok(free.status < 300, `${held}: ${free.status}`);
+        t.same([toOwn.status, toOther.status], bound, `${held}, bound: its own domain, another one`);
+        const codes = [toOwn, toOther].filter(({ status }) => status === 403).map(({ body }) => body.error);
+        t.ok(codes.every((code) => code === 'domain_not_allowed'));
+      } else {
+        for (const answer of [free, toOwn, toOther])
+          t.match(answer, { status: 403, body: { error: 'scope_required' } }, held);
+      }
+    }
+  });
+}

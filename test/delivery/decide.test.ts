@@ -1,0 +1,119 @@
+// What follows from a judgement: when to retry, whom to tell, whom never to write to again.
+import t from 'tap';
+import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
+import { type BounceType, noPeer } from '../../src/base/outcome.ts';
+import { decide, type RetryPolicy } from '../../src/delivery/decide.ts';
+import type { Judgement } from '../../src/delivery/judge.ts';
+import type { ClaimedMessage } from '../../src/store/queue.ts';
+
+const NOW = Date.parse('2026-11-20T12:00:00Z');
+const DAY_MS = 24 * HOUR_MS;
+const policy: RetryPolicy = {
+  ladder: { stepsMs: [MINUTE_MS, 2 * MINUTE_MS, 5 * MINUTE_MS], jitter: 0.2 },
+  platformSuppressionMs: 90 * DAY_MS,
+};
+const message: ClaimedMessage = {
+  id: '01a1fa95-106b-7002-adff-f4f2f4d924ec',
+  tenantId: '01a1fa95-106b-7002-adff-f4f2f4d924ed',
+  submissionId: '01a1fa95-106b-7002-adff-f4f2f4d924ee',
+  lane: 1,
+  recipient: 'ann@rcpt.test',
+  from: 'hello@sender.test',
+  fromDomain: 'sender.test',
+  subject: 'A test',
+  attempt: 1,
+  createdAt: NOW,
+  expiresAt: NOW + 72 * HOUR_MS,
+  notices: 0,
+};
+
+interface Given extends Partial<ClaimedMessage> {
+  random?: number;
+  now?: number;
+}
+
+function decideOn(judgement: Judgement, { random = 0.5, now = NOW, ...change }: Given = {}) {
+  const moment = { now, random: () => random, mxGroup: 'mx.test', suppressionKey: 'ann@rcpt.test' };
+  return decide(judgement, { ...message, ...change }, policy, moment);
+}
+
+function temporary(change: { ambiguous?: boolean; retryAfterMs?: number | null } = {}): Judgement {
+  return {
+    kind: 'temporary',
+    peer: noPeer('rcpt', 'later'),
+    reason: 'later',
+    ambiguous: false,
+    retryAfterMs: null,
+    ...change,
+  };
+}
+
+function pauseAfter(judgement: Judgement, given: Given = {}): number {
+  const { transition } = decideOn(judgement, given);
+  if (transition.to !== 'deferred') throw new Error(`not deferred: ${transition.to}`);
+  return transition.dueAt - (given.now ?? NOW);
+}
+
+t.test('delivered is told', async (t) => {
+  t.same(decideOn({ kind: 'delivered', peer: noPeer('dot', 'ok') }), { transition: { to: 'delivered' }, tell: true });
+});
+
+t.test('the ladder, its last step repeated, with jitter to both sides', async (t) => {
+  const pauses = [1, 2, 3, 4, 40].map((attempt) => pauseAfter(temporary(), { attempt }) / MINUTE_MS);
+  t.same(pauses, [1, 2, 5, 5, 5]);
+  t.equal(pauseAfter(temporary(), { random: 0 }), 0.8 * MINUTE_MS);
+  t.equal(Math.round(pauseAfter(temporary(), { random: 0.999999 })), 1.2 * MINUTE_MS);
+});
+
+t.test('an ambiguous loss waits twice as long, and says so', async (t) => {
+  const loss = temporary({ ambiguous: true });
+  t.equal(pauseAfter(loss, { attempt: 2 }), 4 * MINUTE_MS);
+  t.match(decideOn(loss), { transition: { to: 'deferred', ambiguous: true, reason: 'later' } });
+});
+
+t.test('a delay that the server named is never undercut', async (t) => {
+  const named = temporary({ retryAfterMs: 30_000 });
+  t.equal(pauseAfter(named, { random: 0 }), 30_000, 'shorter than the first step: greylisting');
+  t.equal(pauseAfter(named, { random: 0.999999 }), 36_000);
+  t.equal(pauseAfter(named, { attempt: 3, random: 0.5 }), 5 * MINUTE_MS, 'but later steps are not shortened by it');
+  t.ok(pauseAfter(temporary({ retryAfterMs: HOUR_MS }), { random: 0 }) >= HOUR_MS);
+});
+
+t.test('of delays only the first and a long one are told', async (t) => {
+  const told = (given: Given) => decideOn(temporary(), given).tell;
+  t.equal(told({}), true);
+  t.equal(told({ notices: 1, attempt: 2, now: NOW + HOUR_MS }), false);
+  t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS - 1 }), false);
+  t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS }), true);
+  t.equal(told({ notices: 2, attempt: 12, now: NOW + 40 * HOUR_MS }), false);
+});
+
+t.test('only a hard bounce suppresses', async (t) => {
+  const permanent = (bounce: BounceType): Judgement => ({
+    kind: 'permanent',
+    bounce,
+    reason: 'no',
+    rule: 'no-such-mailbox',
+    peer: { ...noPeer('rcpt', 'user unknown'), smtpCode: 550, enhancedCode: '5.1.1' },
+  });
+  const note = {
+    suppressionKey: 'ann@rcpt.test',
+    mxGroup: 'mx.test',
+    rule: 'no-such-mailbox',
+    platformExpiresAt: NOW + 90 * DAY_MS,
+  };
+  t.same(decideOn(permanent('hard')), {
+    transition: { to: 'bounced', bounce: 'hard', reason: 'no', suppress: note },
+    tell: true,
+  });
+  for (const bounce of ['soft', 'block'] as const) {
+    t.same(decideOn(permanent(bounce)), {
+      transition: { to: 'bounced', bounce, reason: 'no', suppress: null },
+      tell: true,
+    });
+  }
+});
+
+t.test('what cannot be read is parked, and the tenant is not told of our trouble', async (t) => {
+  t.same(decideOn({ kind: 'unreadable', reason: 'why' }), { transition: { to: 'parked', reason: 'why' }, tell: false });
+});

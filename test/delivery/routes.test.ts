@@ -1,0 +1,114 @@
+// Routes are remembered as long as DNS allows, and grouped by their servers.
+import t from 'tap';
+import { createRoutes } from '../../src/delivery/routes.ts';
+import type { Resolver } from '../../src/protocol/dns/resolver.ts';
+
+type Zone = Record<string, { mx?: [string, number][]; a?: string[]; ttlMs?: number } | 'unavailable'>;
+
+/** Counts what is asked. */
+function resolverFor(zone: Zone) {
+  const asked: string[] = [];
+  const find = <T>(type: string, name: string, pick: (entry: Exclude<Zone[string], string>) => T[] | undefined) => {
+    asked.push(`${type} ${name}`);
+    const entry = zone[name];
+    if (entry === 'unavailable') return Promise.resolve({ kind: 'unavailable' as const, reason: 'SERVFAIL' });
+    if (!entry) return Promise.resolve({ kind: 'no_domain' as const });
+    const records = pick(entry);
+    if (!records) return Promise.resolve({ kind: 'no_records' as const });
+    return Promise.resolve({ kind: 'found' as const, records, ttlMs: entry.ttlMs ?? 60_000 });
+  };
+  const resolver: Pick<Resolver, 'mx' | 'a' | 'aaaa'> = {
+    mx: (name) => find('MX', name, ({ mx }) => mx?.map(([exchange, preference]) => ({ exchange, preference }))),
+    a: (name) => find('A', name, ({ a }) => a),
+    aaaa: (name) => find('AAAA', name, () => undefined),
+  };
+  return { asked, resolver: resolver as Resolver };
+}
+
+function routesFor(zone: Zone, allowPrivate = true) {
+  const clock = { at: 0, now: () => clock.at };
+  const { asked, resolver } = resolverFor(zone);
+  return { clock, asked, routes: createRoutes({ resolver, clock, random: Math.random, allowPrivate }) };
+}
+
+t.test('the group does not depend on the order of the answer, nor on the domain', async (t) => {
+  const { routes } = routesFor({
+    'one.test': {
+      mx: [
+        ['mx1.test', 10],
+        ['mx2.test', 10],
+      ],
+    },
+    'two.test': {
+      mx: [
+        ['mx2.test', 10],
+        ['mx1.test', 10],
+      ],
+    },
+    'other.test': { mx: [['mx1.test', 10]] },
+    'mx1.test': { a: ['192.0.2.1'] },
+    'mx2.test': { a: ['192.0.2.2'] },
+  });
+  t.match(await routes.find('one.test'), { kind: 'group', group: 'mx1.test,mx2.test' });
+  t.match(await routes.find('two.test'), { kind: 'group', group: 'mx1.test,mx2.test' });
+  t.match(await routes.find('other.test'), { kind: 'group', group: 'mx1.test' });
+});
+
+t.test('remembered until the shortest time is over, five minutes at most', async (t) => {
+  const { routes, clock, asked } = routesFor({
+    'short.test': { mx: [['mx.test', 10]], ttlMs: 40_000 },
+    'long.test': { mx: [['long.mx.test', 10]], ttlMs: 9_000_000 },
+    'mx.test': { a: ['192.0.2.1'], ttlMs: 9_000_000 },
+    'long.mx.test': { a: ['192.0.2.1'], ttlMs: 9_000_000 },
+  });
+  await routes.find('short.test');
+  await routes.find('long.test');
+  const first = asked.length;
+  clock.at = 39_999;
+  await routes.find('short.test');
+  t.equal(asked.length, first);
+  clock.at = 40_000;
+  await routes.find('short.test');
+  t.ok(asked.length > first);
+  const second = asked.length;
+  clock.at = 299_999;
+  await routes.find('long.test');
+  t.equal(asked.length, second);
+  clock.at = 300_000;
+  await routes.find('long.test');
+  t.ok(asked.length > second);
+});
+
+t.test('what is not there is looked up again', async (t) => {
+  const zone: Zone = { 'broken.test': 'unavailable', 'mx.test': { a: ['192.0.2.1'] } };
+  const { routes } = routesFor(zone);
+  t.match(await routes.find('broken.test'), { kind: 'unavailable' });
+  t.match(await routes.find('new.test'), { kind: 'undeliverable', enhancedCode: '5.1.2' });
+  zone['broken.test'] = { mx: [['mx.test', 1]] };
+  zone['new.test'] = { mx: [['mx.test', 1]] };
+  t.match(await routes.find('broken.test'), { kind: 'group' });
+  t.match(await routes.find('new.test'), { kind: 'group' });
+});
+
+t.test('private addresses are left out unless allowed', async (t) => {
+  const zone: Zone = {
+    'mixed.test': {
+      mx: [
+        ['inside.test', 1],
+        ['outside.test', 2],
+      ],
+    },
+    'inside.test': { a: ['10.0.0.1'] },
+    'outside.test': { a: ['8.8.4.4', '127.0.0.1'] },
+    'private.test': { mx: [['inside.test', 1]] },
+  };
+  const { routes } = routesFor(zone, false);
+  t.match(await routes.find('mixed.test'), {
+    kind: 'group',
+    group: 'outside.test',
+    hosts: [{ name: 'outside.test', addresses: [{ ip: '8.8.4.4' }] }],
+  });
+  const refused = await routes.find('private.test');
+  t.match(refused, { kind: 'undeliverable', enhancedCode: '5.4.4', reason: /private or loopback/ });
+  t.match(await routesFor(zone, true).routes.find('private.test'), { kind: 'group', group: 'inside.test' });
+});

@@ -1,0 +1,70 @@
+// What the documentation mentions exists: files and folders, links, npm scripts, commands with
+// their options, configuration keys.
+import fs from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { COMMANDS } from '../../src/cli/registry.ts';
+import { ALL_KEYS } from '../../src/config/keys.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const PAGES = ['README.md', ...fs.globSync('docs/*.md', { cwd: ROOT }).sort()];
+const SOURCES = new Set(fs.globSync('{src,test}/**/*.ts', { cwd: ROOT }).map((file) => path.basename(file)));
+const SCRIPTS: Record<string, string> = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts;
+const SECTIONS = [...new Set(ALL_KEYS.map(({ name }) => name.split('.')[0]))];
+
+const FOLDERS = '(?:\\.ci|bench|bin|config|docs|schema|scripts|shims|src|systemd|test)';
+
+for (const page of PAGES) {
+  t.test(page, async (t) => {
+    const markdown = fs.readFileSync(path.join(ROOT, page), 'utf8');
+    const prose = markdown.replace(/^```[\s\S]*?^```$/gm, '');
+    const code = [...prose.matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
+
+    for (const name of code.filter((text) => new RegExp(`^${FOLDERS}/[\\w./-]*$`).test(text))) {
+      if (name.includes('NNNN')) continue; // a pattern of names
+      t.ok(fs.existsSync(path.join(ROOT, name)), name);
+    }
+    for (const name of code.filter((text) => /^[a-z-]+\.ts$/.test(text))) t.ok(SOURCES.has(name), name);
+    for (const [, target = ''] of prose.matchAll(/\]\((?!https?:)([^)]+)\)/g)) checkLink(t, page, target);
+    for (const [, script = ''] of markdown.matchAll(/\bnpm run ([\w-]+)/g)) t.ok(SCRIPTS[script], `npm run ${script}`);
+    for (const text of code) {
+      if (text.startsWith('postrider ')) t.equal(commandProblem(text), null, text);
+      const isKey = new RegExp(`^(?:${SECTIONS.join('|')})\\.[a-z_]+$`).test(text);
+      if (isKey)
+        t.ok(
+          ALL_KEYS.some(({ name }) => name === text),
+          text,
+        );
+    }
+    t.ok(markdown.length > 0);
+  });
+}
+
+function checkLink(test: Test, page: string, target: string): void {
+  const [file = '', anchor] = target.split('#');
+  const linked = file === '' ? path.join(ROOT, page) : path.join(ROOT, path.dirname(page), file);
+  if (!fs.existsSync(linked)) return void test.fail(`link to ${target}`);
+  if (anchor === undefined) return void test.pass(`link to ${target}`);
+  const headings = fs.readFileSync(linked, 'utf8').match(/^#+ .*$/gm) ?? [];
+  test.ok(headings.map(toAnchor).includes(anchor), `link to ${target}`);
+}
+
+/** As Markdown readers name a heading. */
+function toAnchor(heading: string): string {
+  const words = heading.replace(/^#+ /, '').toLowerCase();
+  return words.replace(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-');
+}
+
+/** Null for a command that exists and takes these options; `postrider help …` and the like have none. */
+function commandProblem(text: string): string | null {
+  const words = text.split(' ').slice(1);
+  if (words[0] === 'help' || words[0] === '…' || words[0]!.startsWith('--')) return null;
+  const command = COMMANDS.find(({ name }) => name === words[0] || name === words.slice(0, 2).join(' '));
+  if (!command)
+    return COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `)) && words.length === 1
+      ? null
+      : 'no such command';
+  const options = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
+  const unknown = options.filter((name) => !Object.hasOwn(command.options, name) && !['json', 'config'].includes(name));
+  return unknown.length === 0 ? null : `no option ${unknown.join(', ')}`;
+}

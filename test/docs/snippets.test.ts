@@ -1,0 +1,56 @@
+// The documentation is followed as it stands: every bash block of these pages is run in its
+// order, and prints what the page says it prints. docs/operate.md has a test of its own.
+import fs from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { newDataDir, spawnSandbox } from '../sandbox/sandbox-process.ts';
+import { noCurl, openPage, plainEnv, walkPage } from './walk-page.ts';
+
+t.setTimeout(115_000); // several starts of a whole daemon, on a machine that may be busy
+const PATIENT = { timeout: 100_000, skip: noCurl };
+
+const CHECKOUT = path.join(import.meta.dirname, '../..');
+
+interface SandboxSite {
+  /** Where a reader who calls the sandbox's folder `data/sandbox` is. */
+  dir: string;
+  url: string;
+  key: string;
+  printed: string;
+}
+
+async function startSandbox(test: Test): Promise<SandboxSite> {
+  const dir = newDataDir(test);
+  const config = path.join(dir, 'ports.toml');
+  fs.writeFileSync(config, '[http]\nport = 0\n[smtp]\nport = 0\n');
+  const sandbox = spawnSandbox(test, path.join(dir, 'data/sandbox'), '--config', config);
+  const printed = await sandbox.ready();
+  const [url = '', key = ''] = [/http:\S+/, /pr_\w+/].map((pattern) => pattern.exec(printed)?.[0]);
+  return { dir, url, key, printed };
+}
+
+t.test('docs/api.md', PATIENT, async (t) => {
+  const { dir, url, printed } = await startSandbox(t);
+  const differences = { 'http://127.0.0.1:8080': url };
+  await walkPage(t, openPage('docs/api.md'), { cwd: dir, env: plainEnv(), differences, printed });
+});
+
+t.test('README.md', PATIENT, async (t) => {
+  const { dir, url, key } = await startSandbox(t);
+  const page = openPage('README.md');
+  const [shownKey = ''] = /pr_\w+/.exec(page.snippets.map(({ code }) => code).join()) ?? [];
+  const dataDir = path.join(dir, 'data/sandbox');
+  const differences = { 'http://127.0.0.1:8080': url, 'data/sandbox': dataDir, [shownKey]: key };
+  await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv(), differences });
+});
+
+t.test('docs/development.md', PATIENT, async (t) => {
+  await walkPage(t, openPage('docs/development.md'), { cwd: CHECKOUT, env: plainEnv() });
+});
+
+t.test('no page is forgotten', async (t) => {
+  const withSnippets = fs
+    .globSync('docs/*.md', { cwd: CHECKOUT })
+    .filter((file) => /^```(?:bash|sh)/m.test(fs.readFileSync(path.join(CHECKOUT, file), 'utf8')));
+  t.same(withSnippets.sort(), ['docs/api.md', 'docs/development.md', 'docs/operate.md']);
+});

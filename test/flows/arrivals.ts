@@ -1,0 +1,37 @@
+// What came to the receiving server, counted the moment it had the whole of a message.
+import type { ReceivedMail } from '../support/mail-sink.ts';
+import { messageIdOf } from './world.ts';
+
+const PATIENCE_MS = 20_000;
+
+export class Arrivals {
+  readonly times = new Map<string, number>();
+  readonly idsByRecipient = new Map<string, Set<string>>();
+  #onArrival: () => void = () => {};
+
+  get duplicates(): number {
+    return [...this.times.values()].reduce((sum, times) => sum + times - 1, 0);
+  }
+
+  take(mail: ReceivedMail): null {
+    const id = messageIdOf(mail.raw);
+    this.times.set(id, (this.times.get(id) ?? 0) + 1);
+    const ids = this.idsByRecipient.get(mail.to) ?? new Set();
+    this.idsByRecipient.set(mail.to, ids.add(id));
+    this.#onArrival();
+    return null;
+  }
+
+  /** Waits for these; what has not come when patience ends. */
+  async missing(ids: Set<string>): Promise<string[]> {
+    const missing = () => [...ids].filter((id) => !this.times.has(id));
+    const patience = AbortSignal.timeout(PATIENCE_MS);
+    while (missing().length > 0 && !patience.aborted) {
+      await new Promise<void>((resolve) => {
+        this.#onArrival = resolve;
+        patience.addEventListener('abort', () => resolve());
+      });
+    }
+    return missing();
+  }
+}

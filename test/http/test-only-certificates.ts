@@ -1,0 +1,55 @@
+// Two pairs of key and self-signed certificate, so that a test can see one replaced by the
+// other. TEST ONLY: the keys are public, they protect nothing.
+
+export interface TestOnlyPair {
+  /** The subject's common name. */
+  name: string;
+  key: string;
+  cert: string;
+}
+
+export const FIRST_PAIR: TestOnlyPair = {
+  name: 'first.http.test',
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg3Hvh5raEgppjI5Cl
+nly4I51ukrEFN8yUGV8LuIvdeMOhRANCAARQyQNODOfrM0aQSEocXdJn3yl5mSN+
+LsH/6JC/QuT1MUrGjm2bxARJ0T3E/F4l5azY6ZbvQ8V5qF01jHSAEA45
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIB0DCCAXegAwIBAgIUBSVu8k4Iq9/qocBarn7K3xOPeo8wCgYIKoZIzj0EAwIw
+PTEYMBYGA1UEAwwPZmlyc3QuaHR0cC50ZXN0MSEwHwYDVQQKDBhUZXN0IG9ubHks
+IHdvcnRoIG5vdGhpbmcwIBcNMjYxMTIwMTk0ODAyWhgPMjEyNjEwMjcxOTQ4MDJa
+MD0xGDAWBgNVBAMMD2ZpcnN0Lmh0dHAudGVzdDEhMB8GA1UECgwYVGVzdCBvbmx5
+LCB3b3J0aCBub3RoaW5nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEUMkDTgzn
+6zNGkEhKHF3SZ98peZkjfi7B/+iQv0Lk9TFKxo5tm8QESdE9xPxeJeWs2OmW70PF
+eahdNYx0gBAOOaNTMFEwHQYDVR0OBBYEFJvJOj/3q3ba1HEDNOzc44+fY9zIMB8G
+A1UdIwQYMBaAFJvJOj/3q3ba1HEDNOzc44+fY9zIMA8GA1UdEwEB/wQFMAMBAf8w
+CgYIKoZIzj0EAwIDRwAwRAIgJIOLOkeX4flOGDX4MP/MPz8agJ2jOMlEwoW3u3e7
+l+8CIAWx/o4MjJrXyKc/o/b7u69J7JR3bDO6dEYBqGQxIqaG
+-----END CERTIFICATE-----
+`,
+};
+
+export const SECOND_PAIR: TestOnlyPair = {
+  name: 'second.http.test',
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgXNNMJ6ILwZcqcOyy
+e09OuGoqT3cMW0Av326ZJARBFauhRANCAAT+q3w6z1U9qRDDQA7llImzudw/4LUC
+YPBqb2EdLS9xzu5GCwn//wbHPLlN1getTaOcodt7PSfCusaxwvOeD4dL
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIB0jCCAXmgAwIBAgIUG4AnVAo+ZOtiXYsZ1ApwB99MHeYwCgYIKoZIzj0EAwIw
+PjEZMBcGA1UEAwwQc2Vjb25kLmh0dHAudGVzdDEhMB8GA1UECgwYVGVzdCBvbmx5
+LCB3b3J0aCBub3RoaW5nMCAXDTI2MTEyMDE5NDgwMloYDzIxMjYxMDI3MTk0ODAy
+WjA+MRkwFwYDVQQDDBBzZWNvbmQuaHR0cC50ZXN0MSEwHwYDVQQKDBhUZXN0IG9u
+bHksIHdvcnRoIG5vdGhpbmcwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAT+q3w6
+z1U9qRDDQA7llImzudw/4LUCYPBqb2EdLS9xzu5GCwn//wbHPLlN1getTaOcodt7
+PSfCusaxwvOeD4dLo1MwUTAdBgNVHQ4EFgQUK+XLGgwsszRI24+wmiXN+mAsghMw
+HwYDVR0jBBgwFoAUK+XLGgwsszRI24+wmiXN+mAsghMwDwYDVR0TAQH/BAUwAwEB
+/zAKBggqhkjOPQQDAgNHADBEAiAx69tvy6Wxz42dgwENnjrHe9dynaCYcwAMJr2p
+qJThaQIgWNzPy2v8VWuw59peue7ltU1c4ZdGypZMtbB7Po1cgGk=
+-----END CERTIFICATE-----
+`,
+};

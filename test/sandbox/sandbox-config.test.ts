@@ -1,0 +1,79 @@
+// What the sandbox lets a visitor configure, and what it keeps for itself.
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { reservePort } from '../../src/http/reserve-port.ts';
+import { choosePorts, placeServers, readWishes } from '../../src/sandbox/sandbox-config.ts';
+
+const PLACES = { dataDir: '/tmp/own', dns: 5301, capture: 2526, http: 8081, smtp: 2525, busyHttp: null };
+
+function configOf(env: Record<string, string>, file?: string) {
+  return placeServers({ env, file }, PLACES);
+}
+
+async function occupy(t: Test, port: number): Promise<number> {
+  const server = createServer();
+  t.teardown(() => server.close());
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+t.test('everything stays on this machine', async (t) => {
+  const config = configOf({});
+  t.match(config, {
+    http: { host: '127.0.0.1', port: 8081 },
+    smtp: { host: '127.0.0.1', port: 2525 },
+    data: { dir: '/tmp/own' },
+    dns: { servers: ['127.0.0.1:5301'], authority_port: 5301, allow_private: true },
+    delivery: { port: 2526, allow_private: true },
+    webhooks: { allow_private: ['127.0.0.0/8', '::1'] },
+    service: { base_url: 'http://127.0.0.1:8081', bounces_domain: 'bounces.postrider.test' },
+  });
+});
+
+t.test('what would lead out of it cannot be changed, the rest can', async (t) => {
+  const file = path.join(t.testdir({ 'given.toml': 'data.dir = "/srv"\n[http]\nhost = "0.0.0.0"\n' }), 'given.toml');
+  const env = {
+    POSTRIDER_DELIVERY_PORT: '25',
+    POSTRIDER_DELIVERY_ALLOW_PRIVATE: 'false',
+    POSTRIDER_DNS_SERVERS: '192.0.2.1',
+    POSTRIDER_SMTP_HOST: '0.0.0.0',
+    POSTRIDER_DELIVERY_RETRY_STEPS: '2s,3s',
+    POSTRIDER_SERVICE_BOUNCES_DOMAIN: 'bounces.example.test',
+  };
+  const config = configOf(env, file);
+  t.match(config, {
+    http: { host: '127.0.0.1' },
+    smtp: { host: '127.0.0.1' },
+    data: { dir: '/tmp/own' },
+    dns: { servers: ['127.0.0.1:5301'] },
+    delivery: { port: 2526, allow_private: true, retry_steps: [2000, 3000] },
+    service: { bounces_domain: 'bounces.example.test', dkim_domain: 'bounces.example.test' },
+  });
+});
+
+t.test('mistakes are told as by the daemon', async (t) => {
+  const read = () => readWishes({ env: { POSTRIDER_HTTP_PORT: 'eighty' }, file: undefined });
+  t.throws(read, { message: /^http\.port \(from POSTRIDER_HTTP_PORT\): must be a whole number/ });
+});
+
+t.test('a port that was asked for is the port', async (t) => {
+  const port = await reservePort('127.0.0.1', 0);
+  const env = { POSTRIDER_HTTP_PORT: String(port), POSTRIDER_SMTP_PORT: '0' };
+  const chosen = await choosePorts(readWishes({ env, file: undefined }));
+  t.match(chosen, { http: port, busyHttp: null });
+  t.ok(chosen.smtp > 0, '0 is any free one, which is known before the daemon starts');
+});
+
+t.test('the usual port gives way when something else has it', async (t) => {
+  const wishes = readWishes({ env: {}, file: undefined });
+  // Stands for 8080, which may be in use on the machine that runs this test.
+  const usual = await occupy(t, 0);
+  const { config, source } = wishes;
+  const moved = { source, config: { ...config, http: { ...config.http, port: usual } } };
+  const chosen = await choosePorts(moved);
+  t.equal(chosen.busyHttp, usual);
+  t.ok(chosen.http !== usual && (await reservePort('127.0.0.1', chosen.http)) === chosen.http);
+});

@@ -1,0 +1,186 @@
+// The whole sandbox as its visitor sees it: start it, paste the line, read the mail, stop it,
+// start it again.
+import { execFileSync } from 'node:child_process';
+import { Resolver } from 'node:dns/promises';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import t from 'tap';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { verifyUser } from '../../src/tenants/users.ts';
+import { newDataDir, type RunningSandbox, spawnSandbox } from './sandbox-process.ts';
+import { until } from './until.ts';
+
+interface Told {
+  url: string;
+  api_key: string;
+  domain: string;
+  login: { email: string; password: string };
+  captured_dir: string;
+  dns_server: string;
+}
+
+// One folder through its life; each test goes on where the one before it has stopped.
+const root = t;
+const dataDir = newDataDir(root);
+const captured = path.join(dataDir, 'captured');
+const kept = () => readdirSync(captured).filter((name) => name.endsWith('.eml'));
+t.setTimeout(120_000); // several starts of a whole daemon, on a machine that may be busy
+
+let words = '';
+let messageId = '';
+let told: Told;
+let sandbox: RunningSandbox;
+const call = (method: string, where: string, body?: unknown) => callApi(told, method, where, body);
+
+t.test('the line that is printed sends a message', async (t) => {
+  const first = spawnSandbox(t, dataDir);
+  words = await first.ready();
+  const line = /^ {2}(curl .*)$/m.exec(words)![1]!;
+  const answer = execFileSync('bash', ['-c', `${line} -w '\\n%{http_code}'`], { encoding: 'utf8' });
+  const [body = '', status] = answer.split('\n');
+  t.equal(status, '202', body);
+  messageId = JSON.parse(body).message_ids[0];
+  await until('the mail is kept', () => kept().length === 1);
+  t.match(words, captured, 'the folder is named');
+
+  const twin = spawnSandbox(t, dataDir);
+  t.equal(await twin.ended(), 1, 'one sandbox per folder');
+  t.match(twin.complained, /another Postrider writes in .*stop it first/);
+  t.equal(await first.interrupt(), 0, first.complained);
+  t.equal(first.printed + first.complained, words, 'nothing but the welcome is on the screen');
+});
+
+t.test('a restart changes neither key nor login nor mail', async (t) => {
+  sandbox = spawnSandbox(root, dataDir, '--json');
+  told = JSON.parse(await sandbox.ready());
+  t.match(words, told.api_key);
+  t.match(words, `${told.login.email}   ${told.login.password}`);
+  t.equal(statSync(path.join(dataDir, 'sandbox.json')).mode & 0o777, 0o600);
+  t.equal(kept().length, 1);
+});
+
+t.test('both signatures of what was kept verify against the DNS of the sandbox', async (t) => {
+  const raw = readFileSync(path.join(captured, kept()[0]!));
+  t.match(raw.toString(), `Message-ID: <${messageId}@hello.verified.test>`);
+  const dns = new Resolver({ timeout: 2000, tries: 2 });
+  dns.setServers([told.dns_server]);
+  const resolver = (name: string, type: string) => dns.resolve(name, type);
+  const { results } = await dkimVerify(raw, { resolver: resolver as never });
+  t.same(
+    results.map(({ signingDomain, status }) => `${signingDomain} ${status.result}`),
+    ['hello.verified.test pass', 'bounces.postrider.test pass'],
+  );
+});
+
+t.test('what becomes of each magic recipient', async (t) => {
+  const recipients = ['you', 'bounce', 'block', 'full', 'defer', 'slow', 'later-bounce', 'complain'];
+  const to = recipients.map((name) => `${name}+test@example.com`);
+  const sent = await call('POST', '/emails', { from: `hello@${told.domain}`, to, subject: 'Hi', text: 'Hi.' });
+  t.equal(sent.status, 202);
+  /** Event types, reply and bounce type, once the message is in one of the states. */
+  const settled = async (name: string, ...states: string[]) => {
+    const id = sent.body.message_ids[recipients.indexOf(name)];
+    const message = await until(`${name} is ${states}`, async () => {
+      const { body } = await call('GET', `/emails/${id}`);
+      return states.includes(body.state) && body;
+    });
+    const events = message.events.map((event) => event.type);
+    const [last] = message.events.slice(-1);
+    const { smtp_code, enhanced_code, type } = (last!.data.delivery ?? last!.data.bounce)!;
+    return `${events} ${smtp_code} ${enhanced_code}${type ? ` ${type}` : ''}`;
+  };
+  t.equal(await settled('you', 'delivered'), 'email.delivered 250 2.0.0');
+  t.equal(await settled('bounce', 'bounced'), 'email.bounced 550 5.1.1 hard');
+  t.equal(await settled('block', 'bounced'), 'email.bounced 550 5.7.1 block');
+  t.equal(await settled('full', 'deferred'), 'email.deferred 452 4.2.2');
+  t.equal(await settled('defer', 'delivered'), 'email.deferred,email.delivered 250 2.0.0');
+  t.equal(await settled('slow', 'delivered'), 'email.delivered 250 2.0.0');
+  // What the reports make of these two is the business of whoever takes them in.
+  t.match(await settled('later-bounce', 'delivered', 'bounced'), /^email\.delivered/);
+  t.match(await settled('complain', 'delivered'), /^email\.delivered/);
+  t.equal(kept().length, 1 + 5);
+});
+
+t.test('domains under verified.test verify, others do not', async (t) => {
+  const verify = async (domain: string) => {
+    const { body } = await call('POST', '/domains', { domain });
+    return call('POST', `/domains/${body.id}/verify`);
+  };
+  const good = await verify('shop.verified.test');
+  t.match(good, { status: 200, body: { state: 'verified' } });
+  t.same(
+    good.body.checks.map((check) => `${check.record} ${check.ok}`),
+    ['dkim true', 'spf true', 'dmarc true'],
+  );
+  const bad = await verify('shop.example.com');
+  t.match(bad, { status: 422, body: { error: 'verification_failed', check: { reason: 'not_found' } } });
+  const from = 'a@shop.verified.test';
+  const sent = await call('POST', '/emails', { from, to: 'you@example.com', subject: 'Hi', text: 'Hi.' });
+  t.equal(sent.status, 202);
+});
+
+t.test('what it has made is what it shows', async (t) => {
+  t.equal(await sandbox.interrupt(), 0, sandbox.complained);
+  const store = await openSqliteStore({ file: path.join(dataDir, 'postrider.db') });
+  t.teardown(() => store.close());
+  t.match(await verifyUser(told.login, store), { role: 'owner' }, 'the login is the one of a user');
+  const [tenant, ...others] = await store.listTenants();
+  t.match(tenant, { name: 'Sandbox', status: 'active', tier: 'uncapped', tierPinned: true });
+  t.same(others, []);
+  const keys = await store.listApiKeys(tenant!.id);
+  t.match(keys, [{ scopes: ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] }]);
+  t.equal(keys.length, 1, 'a restart makes no second key');
+});
+
+t.test('a lost access file costs the key, not the sandbox', async (t) => {
+  rmSync(path.join(dataDir, 'sandbox.json'));
+  const before = told;
+  const again = spawnSandbox(t, dataDir, '--json');
+  told = JSON.parse(await again.ready());
+  t.not(told.api_key, before.api_key);
+  t.not(told.login.password, before.login.password);
+  const { body } = await call('GET', '/domains');
+  t.same(
+    body.domains.map(({ domain, state }) => `${domain} ${state}`),
+    ['hello.verified.test verified', 'shop.verified.test verified', 'shop.example.com failed'],
+    'the same tenant',
+  );
+  t.equal(
+    (await callApi({ ...told, api_key: before.api_key }, 'GET', '/domains')).status,
+    401,
+    'the lost key is worth nothing',
+  );
+  t.equal(await again.interrupt(), 0);
+});
+
+/** What the API answers, as far as these tests look at it. */
+interface Answer {
+  status: number;
+  body: {
+    id: string;
+    message_ids: string[];
+    state: string;
+    events: { type: string; data: { delivery?: Verdict; bounce?: Verdict } }[];
+    domains: { domain: string; state: string }[];
+    checks: { record: string; ok: boolean }[];
+  };
+}
+
+interface Verdict {
+  smtp_code: number;
+  enhanced_code: string;
+  type?: string;
+}
+
+async function callApi(told: Told, method: string, where: string, body?: unknown): Promise<Answer> {
+  const response = await fetch(`${told.url}${where}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${told.api_key}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}

@@ -1,0 +1,103 @@
+// The counts that CI believes: made from events as the test runner writes them.
+import t from 'tap';
+import { TestReport } from '../../scripts/test-report.ts';
+
+function report(events: unknown[]): { lines: string[]; summary: string; report: TestReport } {
+  const lines: string[] = [];
+  const report = new TestReport((line) => lines.push(line));
+  for (const event of events) report.read(typeof event === 'string' ? event : JSON.stringify(event));
+  return { lines, summary: report.summary(), report };
+}
+
+const end = (name: string, more: Record<string, unknown> = {}) => [
+  'end',
+  { name, fullname: name, level: 1, ok: true, time: 1234, ...more },
+];
+const point = (type: string, name: string, more: Record<string, unknown> = {}) => [
+  type,
+  { name, fullname: `test/a.test.ts > ${name}`, ok: type !== 'fail', ...more },
+];
+
+t.test('a good file is one line', async (t) => {
+  const { lines, summary } = report([
+    ['start', { name: 'TAP Tests', level: 0 }],
+    ['start', { name: 'test/a.test.ts', level: 1 }],
+    point('pass', 'one'),
+    ['end', { name: 'group', level: 2, ok: true }],
+    point('pass', 'two'),
+    end('test/a.test.ts'),
+    ['end', { name: 'TAP Tests', level: 0 }],
+  ]);
+  t.same(lines, ['ok    test/a.test.ts  2 passed  1.2 s']);
+  t.equal(summary, '2 passed, 0 failed');
+});
+
+t.test('a failure is told in full', async (t) => {
+  const diag = {
+    at: { fileName: 'test/a.test.ts', lineNumber: 7 },
+    diff: '--- expected\n+++ actual\n-2\n+1\n',
+    stack: 'Test.<anonymous> (test/a.test.ts:7:1)\n',
+    cwd: '/somewhere',
+    rule: 'no cycles',
+  };
+  const { lines, summary } = report([
+    point('pass', 'one'),
+    point('fail', 'two', { diag }),
+    end('test/a.test.ts', { ok: false }),
+    point('pass', 'three'),
+    end('test/b.test.ts'),
+  ]);
+  t.same(lines, [
+    'FAIL  test/a.test.ts  1 passed, 1 failed  1.2 s',
+    '  not ok: test/a.test.ts > two',
+    '    at test/a.test.ts:7',
+    '    diff:',
+    '      --- expected',
+    '      +++ actual',
+    '      -2',
+    '      +1',
+    '    stack: Test.<anonymous> (test/a.test.ts:7:1)',
+    '    rule: no cycles',
+    'ok    test/b.test.ts  1 passed  1.2 s',
+  ]);
+  t.equal(summary, '2 passed, 1 failed');
+});
+
+t.test('skips and to-dos are shown with their reasons', async (t) => {
+  const { lines, summary } = report([
+    point('pass', 'one'),
+    point('skip', 'two', { skip: 'no smtp-sink' }),
+    point('skip', 'three', { skip: true }),
+    point('todo', 'four', { todo: 'later' }),
+    end('test/a.test.ts'),
+    end('test/b.test.ts', { skip: 'needs root' }),
+  ]);
+  t.same(lines, [
+    'ok    test/a.test.ts  1 passed, 3 skipped  1.2 s',
+    '  skipped: test/a.test.ts > two: no smtp-sink',
+    '  skipped: test/a.test.ts > three: no reason given',
+    '  skipped: test/a.test.ts > four: later',
+    'ok    test/b.test.ts  0 passed, 1 skipped  1.2 s',
+    '  skipped: test/b.test.ts: needs root',
+  ]);
+  t.equal(summary, '1 passed, 0 failed, 4 skipped');
+});
+
+t.test('what fails without saying so is counted', async (t) => {
+  const crash = report([point('pass', 'one'), end('test/a.test.ts', { ok: false, diag: { exitCode: 3 } })]);
+  t.equal(crash.summary, '1 passed, 1 failed', 'a crash after a passed assertion');
+  t.match(crash.lines, ['FAIL', 'not ok: test/a.test.ts', 'exitCode: 3']);
+
+  t.equal(report([end('test/a.test.ts', { skip: 'no tests found' })]).summary, '0 passed, 1 failed', 'an empty file');
+  t.equal(report([end('test/a.test.ts')]).summary, '0 passed, 1 failed', 'a file without an assertion');
+
+  const dead = report([]).report;
+  dead.fail('tap ended with SIGKILL');
+  t.equal(dead.summary(), '0 passed, 1 failed', 'the death of the runner');
+});
+
+t.test('what is no event is shown, not counted', async (t) => {
+  const { lines, summary } = report(['ok 1 - noise', '["pass', '', '["pass",3]']);
+  t.same(lines, ['ok 1 - noise', '["pass']);
+  t.equal(summary, '0 passed, 0 failed');
+});

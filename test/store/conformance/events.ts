@@ -1,0 +1,89 @@
+// Conformance: events in the order of their commits, and the cursor over them.
+import type { Test } from 'tap';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { StoredEvent } from '../../../src/store/events.ts';
+import type { ClaimedMessage } from '../../../src/store/queue.ts';
+import { type Bench, T0 } from './harness.ts';
+
+export const eventCases = {
+  'events come in the order of their commits, whatever their ids': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const younger = bench.event('email.deferred', { n: 1, nested: { ключ: ['ü', null, 1.5] } });
+    const older = {
+      ...bench.event('email.deferred', { n: 2 }),
+      at: T0 - 5000,
+      id: '018bcfe5-0000-7000-8000-000000000000',
+    };
+    await defer(bench, message, younger);
+    await defer(bench, message, older);
+    const events = await bench.store.listEvents(tenant.id, { after: null, limit: 10 });
+    const of = { tenantId: tenant.id, messageId: message.id };
+    t.strictSame(events, [
+      { ...younger, ...of },
+      { ...older, ...of },
+    ]);
+    t.strictSame(await bench.store.eventsOfMessage(tenant.id, message.id), events);
+  },
+
+  'the cursor walks over all events once': async (t: Test, bench: Bench) => {
+    const one = await bench.sender('acme.test');
+    const two = await bench.sender('beta.test');
+    const written: string[] = [];
+    for (let n = 0; n < 7; n++) {
+      written.push((await deliver(bench, one.domain)).id);
+      await deliver(bench, two.domain);
+    }
+    const seen: string[] = [];
+    let after: string | null = null;
+    for (;;) {
+      const page: StoredEvent[] | 'unknown' = await bench.store.listEvents(one.tenant.id, { after, limit: 3 });
+      if (page === 'unknown') throw new Error('unknown cursor');
+      if (page.length === 0) break;
+      t.ok(page.length <= 3);
+      seen.push(...page.map((event) => event.id));
+      after = page.at(-1)!.id;
+    }
+    t.strictSame(seen, written);
+    const late = await deliver(bench, one.domain);
+    const next = await bench.store.listEvents(one.tenant.id, { after, limit: 3 });
+    t.strictSame(
+      (next as StoredEvent[]).map((event) => event.id),
+      [late.id],
+      'what comes later is found from the same cursor',
+    );
+  },
+
+  "unknown cursors, and another tenant's": async (t: Test, bench: Bench) => {
+    const one = await bench.sender('acme.test');
+    const two = await bench.sender('beta.test');
+    const event = await deliver(bench, one.domain);
+    const foreign = await deliver(bench, two.domain);
+    const from = (after: string) => bench.store.listEvents(one.tenant.id, { after, limit: 10 });
+    t.strictSame(await from(event.id), []);
+    t.strictSame(await from(event.id.toUpperCase()), [], 'in any case');
+    t.equal(await from(bench.id()), 'unknown');
+    t.equal(await from(foreign.id), 'unknown');
+  },
+
+  'events of many messages written at once are all there': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const written = await Promise.all(Array.from({ length: 40 }, () => deliver(bench, domain)));
+    const events = (await bench.store.listEvents(tenant.id, { after: null, limit: 100 })) as StoredEvent[];
+    t.strictSame(events.map((event) => event.id).sort(), written.map((event) => event.id).sort());
+  },
+};
+
+/** A message from acceptance to its delivery. */
+async function deliver(bench: Bench, domain: Domain): Promise<StoredEvent> {
+  const { receipt } = await bench.accept(domain, ['a@x.test']);
+  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const event = bench.event('email.delivered');
+  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  return { ...event, tenantId: domain.tenantId, messageId: message.id };
+}
+
+async function defer(bench: Bench, message: ClaimedMessage, event: ReturnType<Bench['event']>): Promise<void> {
+  const transition = { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false } as const;
+  await bench.store.record([bench.update(message, transition, { event })]);
+}

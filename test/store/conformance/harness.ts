@@ -1,0 +1,212 @@
+// What every group of the conformance suite starts from: a fresh store behind the contract,
+// and short ways to tenants, domains and messages. Knows no driver and no SQL.
+import type { Test } from 'tap';
+import { IdSource } from '../../../src/base/ids.ts';
+import { noPeer } from '../../../src/base/outcome.ts';
+import type { ContentReader } from '../../../src/store/contents.ts';
+import type { Domain, NewDomain } from '../../../src/store/domains.ts';
+import type { EventType, NewEvent } from '../../../src/store/events.ts';
+import type { ClaimedMessage, MessageDetail, MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import type { Store } from '../../../src/store/store.ts';
+import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
+import type { ApiKey, Tenant } from '../../../src/store/tenants.ts';
+
+/** A store over an empty database. The driver's test closes it and cleans up after it. */
+export interface OpenedStore {
+  store: Store;
+  /** A courier's view of the same database. */
+  openContents(): ContentReader;
+}
+
+export type OpenStore = (t: Test) => Promise<OpenedStore>;
+
+/** The time at which everything in the suite begins. */
+export const T0 = Date.UTC(2026, 0, 1);
+export const LIFETIME_MS = 86_400_000;
+/** When a claimed message is due again, counted from `now`: one minute for each attempt. */
+export const DUE_AGAIN_STEP_MS = 60_000;
+
+export type Accepted = Extract<AcceptResult, { kind: 'accepted' }>;
+
+export class Bench {
+  readonly store: Store;
+  readonly openContents: () => ContentReader;
+  readonly #ids = new IdSource();
+
+  constructor(opened: OpenedStore) {
+    this.store = opened.store;
+    this.openContents = opened.openContents;
+  }
+
+  id(): string {
+    return this.#ids.next();
+  }
+
+  async tenant(change: Partial<Tenant> = {}): Promise<Tenant> {
+    const tenant: Tenant = {
+      id: this.id(),
+      name: 'Acme',
+      status: 'active',
+      statusReason: null,
+      tier: '1k',
+      tierPinned: false,
+      openTracking: false,
+      clickTracking: false,
+      unsubscribe: false,
+      linksHost: null,
+      bouncesDomain: null,
+      createdAt: T0,
+      ...change,
+    };
+    await this.store.createTenant(tenant);
+    return tenant;
+  }
+
+  apiKey(tenantId: string, change: Partial<ApiKey> = {}): ApiKey {
+    const id = this.id();
+    return {
+      id,
+      tenantId,
+      publicId: id.replaceAll('-', ''),
+      name: 'a key',
+      scopes: ['emails:send'],
+      boundDomain: null,
+      secretHash: Buffer.alloc(32, 7),
+      createdAt: T0,
+      revokedAt: null,
+      ...change,
+    };
+  }
+
+  newDomain(tenantId: string, name: string): NewDomain {
+    return {
+      id: this.id(),
+      tenantId,
+      name,
+      selector: 'pr202601',
+      publicKeyB64: 'cHVibGlj',
+      privateKey: { masterKeyId: 'master1', sealed: Buffer.from('a sealed private key') },
+      createdAt: T0,
+    };
+  }
+
+  async pendingDomain(tenantId: string, name: string): Promise<Domain> {
+    const domain = await this.store.createDomain(this.newDomain(tenantId, name));
+    if (domain === 'exists') throw new Error(`${name} exists`);
+    return domain;
+  }
+
+  async verifiedDomain(tenantId: string, name: string): Promise<Domain> {
+    const { id } = await this.pendingDomain(tenantId, name);
+    const domain = await this.store.recordVerdict(tenantId, id, {
+      state: 'verified',
+      failureReason: null,
+      checkedAt: T0,
+    });
+    if (domain === null || domain === 'taken') throw new Error(`${name} cannot be verified`);
+    return domain;
+  }
+
+  /** An active tenant with a verified domain. */
+  async sender(domainName: string): Promise<{ tenant: Tenant; domain: Domain }> {
+    const tenant = await this.tenant();
+    return { tenant, domain: await this.verifiedDomain(tenant.id, domainName) };
+  }
+
+  submission(domain: Domain, to: string[], change: Partial<NewSubmission> = {}): NewSubmission {
+    const acceptedAt = change.acceptedAt ?? T0;
+    return {
+      id: this.id(),
+      tenantId: domain.tenantId,
+      apiKeyId: this.id(),
+      domainId: domain.id,
+      idempotencyKey: null,
+      from: { address: `news@${domain.name}`, name: 'News' },
+      subject: 'Hello',
+      html: '<p>Hello</p>',
+      text: 'Hello',
+      headers: [['X-Campaign', 'spring']],
+      recipients: to.map((address) => ({
+        messageId: this.id(),
+        address,
+        name: null,
+        domain: address.slice(address.lastIndexOf('@') + 1).toLowerCase(),
+        suppressionKey: address.toLowerCase(),
+      })),
+      acceptedAt,
+      expiresAt: acceptedAt + LIFETIME_MS,
+      ...change,
+    };
+  }
+
+  async accept(domain: Domain, to: string[], change: Partial<NewSubmission> = {}): Promise<Accepted> {
+    const result = await this.store.accept(this.submission(domain, to, change));
+    if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+    return result;
+  }
+
+  /** One message that waits, and its lane. */
+  async queued(domain: Domain, to: string, acceptedAt = T0): Promise<{ id: string; lane: number }> {
+    const { receipt, lanes } = await this.accept(domain, [to], { acceptedAt });
+    return { id: receipt.messageIds[0]!, lane: lanes[0]!.lane };
+  }
+
+  async claim(lane: number, now: number, limit = 100): Promise<ClaimedMessage[]> {
+    return (await this.claimWithNext(lane, now, limit)).messages;
+  }
+
+  claimWithNext(lane: number, now: number, limit = 100) {
+    return this.store.claim(lane, limit, { now, dueAgainAt: (attempt) => now + attempt * DUE_AGAIN_STEP_MS });
+  }
+
+  /** One message that is being sent. */
+  async sending(domain: Domain, to: string, now = T0): Promise<ClaimedMessage> {
+    const { id, lane } = await this.queued(domain, to, now);
+    const claimed = await this.claim(lane, now);
+    const message = claimed.find((one) => one.id === id);
+    if (!message) throw new Error('the message was not claimed');
+    return message;
+  }
+
+  event(type: EventType, data: Record<string, unknown> = {}): NewEvent {
+    return { id: this.id(), type, at: T0, data };
+  }
+
+  update(
+    message: Pick<ClaimedMessage, 'id' | 'tenantId'>,
+    transition: Transition,
+    change: Partial<MessageUpdate> = {},
+  ): MessageUpdate {
+    const { id: messageId, tenantId } = message;
+    return { messageId, tenantId, at: T0 + 1000, attempt: null, transition, event: null, ...change };
+  }
+
+  /** An update with the facts of an attempt, as couriers send it. */
+  attempted(message: ClaimedMessage, transition: Transition, event: NewEvent | null = null): MessageUpdate {
+    const outcome =
+      transition.to === 'delivered' ? 'delivered' : transition.to === 'bounced' ? 'permanent' : 'temporary';
+    const { id: messageId, tenantId, attempt } = message;
+    const peer = noPeer('dot', 'a reply');
+    return this.update(message, transition, {
+      attempt: { messageId, tenantId, attempt, startedAt: T0, outcome, peer },
+      event,
+    });
+  }
+
+  async message(id: string): Promise<MessageDetail> {
+    const message = await this.store.getMessage(id);
+    if (!message) throw new Error(`no message ${id}`);
+    return message;
+  }
+}
+
+/** Runs each of the named cases over a store of its own. */
+export function runCases(
+  t: Test,
+  openStore: OpenStore,
+  cases: Record<string, (t: Test, bench: Bench) => Promise<void>>,
+): void {
+  for (const [name, run] of Object.entries(cases)) {
+    t.test(name, async (t) => run(t, new Bench(await openStore(t))));
+  }
+}

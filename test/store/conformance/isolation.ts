@@ -1,0 +1,69 @@
+// Conformance: every verb that takes a tenant id does nothing and shows nothing when the
+// row belongs to another tenant.
+import type { Test } from 'tap';
+import { type Bench, T0 } from './harness.ts';
+
+export const isolationCases = {
+  keys: async (t: Test, bench: Bench) => {
+    const [owner, stranger] = [await bench.tenant(), await bench.tenant()];
+    const key = bench.apiKey(owner.id);
+    await bench.store.createApiKey(key, 50);
+    t.strictSame(await bench.store.listApiKeys(stranger.id), []);
+    t.equal(await bench.store.revokeApiKey(stranger.id, key.id, T0), false);
+    t.equal((await bench.store.findApiKey(key.publicId))?.key.revokedAt, null);
+  },
+
+  domains: async (t: Test, bench: Bench) => {
+    const { tenant: owner, domain } = await bench.sender('acme.test');
+    const stranger = await bench.tenant();
+    t.equal(await bench.store.getDomain(stranger.id, domain.id), null);
+    t.strictSame(await bench.store.listDomains(stranger.id), []);
+    t.equal(await bench.store.findVerifiedDomain(stranger.id, 'acme.test'), null);
+    const verdict = { state: 'failed' as const, failureReason: 'not_found', checkedAt: T0 + 1 };
+    t.equal(await bench.store.recordVerdict(stranger.id, domain.id, verdict), null);
+    t.equal(await bench.store.revokeDomain(stranger.id, domain.id), null);
+    t.strictSame(await bench.store.getDomain(owner.id, domain.id), domain);
+  },
+
+  submissions: async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const stranger = await bench.tenant();
+    await bench.accept(domain, ['a@x.test'], { idempotencyKey: 'k' });
+    t.equal(await bench.store.findReceipt(stranger.id, 'k'), null);
+  },
+
+  'messages and their events': async (t: Test, bench: Bench) => {
+    const { tenant: owner, domain } = await bench.sender('acme.test');
+    const stranger = await bench.tenant();
+    const message = await bench.sending(domain, 'a@x.test');
+    const before = await bench.message(message.id);
+    const suppress = { suppressionKey: 'a@x.test', mxGroup: null, rule: 'smtp 5.1.1', platformExpiresAt: T0 + 9e9 };
+    const event = bench.event('email.bounced');
+    for (const transition of [
+      { to: 'delivered' },
+      { to: 'bounced', bounce: 'hard', reason: 'no', suppress },
+      { to: 'deferred', dueAt: T0, reason: 'no', ambiguous: false },
+      { to: 'parked', reason: 'no' },
+    ] as const) {
+      const forged = bench.attempted({ ...message, tenantId: stranger.id }, transition, event);
+      t.strictSame(await bench.store.record([forged]), [], transition.to);
+    }
+    t.strictSame(await bench.message(message.id), before);
+    t.strictSame(await bench.store.listEvents(stranger.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), []);
+    await bench.store.record([bench.attempted(message, { to: 'delivered' }, event)]);
+    t.equal((await bench.store.eventsOfMessage(owner.id, message.id)).length, 1);
+    t.strictSame(await bench.store.eventsOfMessage(stranger.id, message.id), []);
+    t.strictSame(await bench.store.listEvents(stranger.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.listQueue({ tenantId: stranger.id, limit: 10 }), []);
+  },
+
+  suppressions: async (t: Test, bench: Bench) => {
+    const [owner, stranger] = [await bench.tenant(), await bench.tenant()];
+    const entry = { address: 'a@x.test', reason: 'manual' as const, messageId: null, createdAt: T0 };
+    await bench.store.addSuppression(owner.id, entry);
+    t.strictSame(await bench.store.listSuppressions(stranger.id, { after: null, limit: 10 }), []);
+    t.equal(await bench.store.removeSuppression(stranger.id, 'a@x.test'), false);
+    t.strictSame(await bench.store.listSuppressions(owner.id, { after: null, limit: 10 }), [entry]);
+  },
+};

@@ -1,0 +1,233 @@
+// Conformance: what became of a message: every transition, written together with its attempt,
+// its event and its suppression.
+import type { Test } from 'tap';
+import type { MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const NOTE = {
+  suppressionKey: 'a@x.test',
+  mxGroup: 'mx.x.test',
+  rule: 'smtp 5.1.1',
+  platformExpiresAt: T0 + 90 * 86_400_000,
+};
+const HARD: Transition = { to: 'bounced', bounce: 'hard', reason: 'no such user', suppress: NOTE };
+
+export const queueRecordCases = {
+  delivered: async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const event = bench.event('email.delivered', { delivery: { mx: 'mx.x.test' } });
+    const update = bench.attempted(message, { to: 'delivered' }, event);
+    update.attempt!.peer = {
+      mx: 'mx.x.test',
+      remoteIp: '2001:db8::1',
+      stage: 'dot',
+      smtpCode: 250,
+      enhancedCode: '2.0.0',
+      response: '250 2.0.0 ok',
+      tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+      elapsedMs: 123,
+    };
+    t.strictSame(await bench.store.record([update]), []);
+    const stored = await bench.message(message.id);
+    t.match(stored, { state: 'delivered', attempts: 1, dueAt: null, finishedAt: T0 + 1000, ambiguous: false });
+    t.strictSame(stored.attemptList, [update.attempt]);
+    const events = await bench.store.eventsOfMessage(tenant.id, message.id);
+    t.strictSame(events, [{ ...event, tenantId: tenant.id, messageId: message.id }]);
+  },
+
+  deferred: async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const later: Transition = { to: 'deferred', dueAt: T0 + 5000, reason: '451 later', ambiguous: true };
+    const event = bench.event('email.deferred');
+    const notices = await bench.store.record([bench.attempted(message, later, event)]);
+    const notice = { lane: message.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 5000 };
+    t.strictSame(notices, [notice]);
+    t.match(await bench.message(message.id), {
+      state: 'deferred',
+      attempts: 1,
+      dueAt: T0 + 5000,
+      lastReason: '451 later',
+      ambiguous: true,
+      finishedAt: null,
+    });
+    t.strictSame(await bench.claim(message.lane, T0 + 4999), []);
+    const [second] = await bench.claim(message.lane, T0 + 5000);
+    t.match(second, { id: message.id, attempt: 2, notices: 1 });
+    const sure: Transition = { to: 'deferred', dueAt: T0 + 9000, reason: '452', ambiguous: false };
+    await bench.store.record([bench.attempted(second!, sure)]);
+    const stored = await bench.message(message.id);
+    t.match(stored, { attempts: 2, lastReason: '452', ambiguous: false });
+    t.strictSame(
+      stored.attemptList.map((attempt) => attempt.attempt),
+      [1, 2],
+    );
+    const [third] = await bench.claim(message.lane, T0 + 9000);
+    t.equal(third?.notices, 1, 'the second delay came without an event');
+  },
+
+  'bounced without a suppression': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const block: Transition = { to: 'bounced', bounce: 'block', reason: '550 5.7.1', suppress: null };
+    t.strictSame(await bench.store.record([bench.attempted(message, block)]), []);
+    t.match(await bench.message(message.id), { state: 'bounced', lastReason: '550 5.7.1', finishedAt: T0 + 1000 });
+    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), []);
+  },
+
+  'a hard bounce is written to both suppression lists': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('beta.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
+    const page = { after: null, limit: 10 };
+    t.strictSame(await bench.store.listSuppressions(tenant.id, page), [
+      { address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000 },
+    ]);
+    t.strictSame(await bench.store.listSuppressions(other.tenant.id, page), [], "not to another tenant's");
+    t.strictSame(await bench.store.listPlatformSuppressions(page), [
+      {
+        address: 'a@x.test',
+        mxGroup: 'mx.x.test',
+        rule: 'smtp 5.1.1',
+        messageId: message.id,
+        createdAt: T0 + 1000,
+        expiresAt: NOTE.platformExpiresAt,
+      },
+    ]);
+    const refused = await bench.store.accept(bench.submission(other.domain, ['a@x.test']));
+    t.match(refused, { kind: 'all_suppressed', rejected: [{ to: 'a@x.test', reason: 'hard_bounce' }] });
+  },
+
+  "a hard bounce keeps the tenant's earlier reason": async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const earlier = { address: 'a@x.test', reason: 'unsubscribe' as const, messageId: null, createdAt: T0 };
+    await bench.store.addSuppression(tenant.id, earlier);
+    await bench.store.record([bench.attempted(message, HARD)]);
+    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), [earlier]);
+  },
+
+  failed: async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const failed: Transition = { to: 'failed', reason: 'no way to deliver' };
+    t.strictSame(await bench.store.record([bench.update(message, failed)]), []);
+    const stored = await bench.message(message.id);
+    t.match(stored, { state: 'failed', lastReason: 'no way to deliver', finishedAt: T0 + 1000, dueAt: null });
+    t.strictSame(stored.attemptList, []);
+  },
+
+  'parked messages wait for a person': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const beside = await bench.queued(domain, 'b@x.test');
+    const parked: Transition = { to: 'parked', reason: 'the content cannot be read' };
+    t.strictSame(await bench.store.record([bench.update(message, parked)]), []);
+    t.match(await bench.message(message.id), { parked: true, lastReason: 'the content cannot be read', dueAt: null });
+    const { messages, nextDueAt } = await bench.claimWithNext(message.lane, T0 + 1e7);
+    t.strictSame(
+      messages.map((one) => one.id),
+      [beside.id],
+      'stops nobody else',
+    );
+    t.equal(nextDueAt, null);
+    t.strictSame(await bench.store.dueLanes(), []);
+    const notice = await bench.store.retryNow(message.id, T0 + 60);
+    t.match(notice, { lane: message.lane, dueAt: T0 + 60 });
+    t.equal((await bench.message(message.id)).parked, false);
+    const [again] = await bench.claim(message.lane, T0 + 60);
+    t.match(again, { id: message.id, attempt: 2, notices: 0 });
+  },
+
+  'every end is an end': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const ends: Transition[] = [{ to: 'delivered' }, { ...HARD, suppress: null } as Transition, failedFor('first')];
+    const after: Transition[] = [
+      { to: 'delivered' },
+      { to: 'deferred', dueAt: T0, reason: 'second', ambiguous: true },
+      { ...HARD, reason: 'second' } as Transition,
+      failedFor('second'),
+      { to: 'parked', reason: 'second' },
+    ];
+    for (const end of ends) {
+      const message = await bench.sending(domain, 'a@x.test');
+      await bench.store.record([bench.attempted(message, end, bench.event('email.delivered'))]);
+      const finished = await bench.message(message.id);
+      for (const second of after) {
+        const late = bench.attempted({ ...message, attempt: 2 }, second, bench.event('email.failed'));
+        t.strictSame(await bench.store.record([late]), [], `${end.to}, then ${second.to}`);
+      }
+      t.strictSame(await bench.message(message.id), finished, 'changes nothing');
+      t.equal((await bench.store.eventsOfMessage(tenant.id, message.id)).length, 1, 'writes no event');
+      t.equal(await bench.store.retryNow(message.id, T0), null);
+      t.strictSame(await bench.store.release([message.id], T0), []);
+    }
+    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), [], 'suppresses nobody');
+    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
+  },
+
+  'of two ends at once the first counts': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    await Promise.all([
+      bench.store.record([bench.update(message, { to: 'delivered' }, { event: bench.event('email.delivered') })]),
+      bench.store.record([bench.update(message, failedFor('late'), { event: bench.event('email.failed') })]),
+    ]);
+    t.equal((await bench.message(message.id)).state, 'delivered');
+    const events = await bench.store.eventsOfMessage(tenant.id, message.id);
+    t.strictSame(
+      events.map((event) => event.type),
+      ['email.delivered'],
+    );
+  },
+
+  'all updates of one call are written, or none': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test']);
+    const [one, two] = await bench.claim(lanes[0]!.lane, T0);
+    const event = bench.event('email.delivered');
+    const updates: MessageUpdate[] = [
+      bench.attempted(one!, { to: 'delivered' }, event),
+      bench.attempted(two!, { to: 'delivered' }, { ...bench.event('email.delivered'), id: event.id }),
+    ];
+    await t.rejects(bench.store.record(updates), 'the same event id twice');
+    t.match(await bench.message(one!.id), { state: 'sending', attemptList: [] });
+    t.match(await bench.message(two!.id), { state: 'sending', attemptList: [] });
+    t.strictSame(await bench.store.listEvents(tenant.id, { after: null, limit: 10 }), []);
+    updates[1]!.event = bench.event('email.delivered');
+    await bench.store.record(updates);
+    t.equal((await bench.store.listEvents(tenant.id, { after: null, limit: 10 }))?.length, 2);
+  },
+
+  'many lanes are told in one answer': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const messages = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'a@y.test')];
+    const notices = await bench.store.record(
+      messages.map((message, n) =>
+        bench.update(message, { to: 'deferred', dueAt: T0 + n, reason: '451', ambiguous: false }),
+      ),
+    );
+    t.strictSame(
+      notices.map((notice) => [notice.domain, notice.dueAt]),
+      [
+        ['x.test', T0],
+        ['y.test', T0 + 1],
+      ],
+    );
+  },
+
+  'a record for a message that does not exist changes nothing': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = { ...(await bench.sending(domain, 'a@x.test')), id: bench.id() };
+    t.strictSame(await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]), []);
+    t.strictSame(await bench.store.listEvents(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), []);
+  },
+};
+
+function failedFor(reason: string): Transition {
+  return { to: 'failed', reason };
+}

@@ -1,0 +1,97 @@
+// Conformance: suppression lists.
+import type { Test } from 'tap';
+import type { PlatformSuppression, Suppression } from '../../../src/store/suppressions.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const PAGE = { after: null, limit: 100 };
+
+export const suppressionCases = {
+  'an address is on a list once, with its first reason': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const first = entry('a@x.test', { reason: 'unsubscribe', messageId: bench.id() });
+    t.equal(await bench.store.addSuppression(tenant.id, first), 'added');
+    t.equal(await bench.store.addSuppression(tenant.id, entry('a@x.test', { createdAt: T0 + 9 })), 'exists');
+    t.strictSame(await bench.store.listSuppressions(tenant.id, PAGE), [first]);
+  },
+
+  'every reason is kept': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const entries = (['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const).map((reason) =>
+      entry(`${reason}@x.test`, { reason }),
+    );
+    for (const one of entries) await bench.store.addSuppression(tenant.id, one);
+    const listed = await bench.store.listSuppressions(tenant.id, PAGE);
+    t.strictSame(listed, entries.sort(byAddress));
+  },
+
+  'a removed address can be added again': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    await bench.store.addSuppression(tenant.id, entry('a@x.test'));
+    t.equal(await bench.store.removeSuppression(tenant.id, 'a@x.test'), true);
+    t.equal(await bench.store.removeSuppression(tenant.id, 'a@x.test'), false);
+    t.strictSame(await bench.store.listSuppressions(tenant.id, PAGE), []);
+    t.equal(await bench.store.addSuppression(tenant.id, entry('a@x.test', { reason: 'complaint' })), 'added');
+  },
+
+  'lists are read in pages, ordered by address': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const addresses = ['b@x.test', 'a@y.test', 'a@x.test', 'ä@x.test', '0@x.test'];
+    for (const address of addresses) {
+      await bench.store.addSuppression(tenant.id, entry(address));
+      await bench.store.addPlatformSuppression(platformEntry(address));
+    }
+    const ordered = ['0@x.test', 'a@x.test', 'a@y.test', 'b@x.test', 'ä@x.test'];
+    for (const list of [
+      (page: typeof PAGE | { after: string; limit: number }) => bench.store.listSuppressions(tenant.id, page),
+      (page: typeof PAGE | { after: string; limit: number }) => bench.store.listPlatformSuppressions(page),
+    ]) {
+      t.strictSame(addressesOf(await list(PAGE)), ordered);
+      t.strictSame(addressesOf(await list({ after: null, limit: 2 })), ordered.slice(0, 2));
+      t.strictSame(addressesOf(await list({ after: 'a@x.test', limit: 2 })), ordered.slice(2, 4));
+      t.strictSame(addressesOf(await list({ after: 'a@x.zzz', limit: 10 })), ordered.slice(2), 'between two entries');
+      t.strictSame(await list({ after: 'ä@x.test', limit: 10 }), []);
+    }
+  },
+
+  "a tenant's list is its own": async (t: Test, bench: Bench) => {
+    const [one, two] = [await bench.tenant(), await bench.tenant()];
+    await bench.store.addSuppression(one.id, entry('a@x.test'));
+    t.equal(await bench.store.addSuppression(two.id, entry('a@x.test', { reason: 'complaint' })), 'added');
+    t.equal(await bench.store.removeSuppression(two.id, 'a@x.test'), true);
+    t.strictSame(await bench.store.listSuppressions(one.id, PAGE), [entry('a@x.test')]);
+    t.strictSame(await bench.store.listPlatformSuppressions(PAGE), [], "the platform's list is another one");
+  },
+
+  'a newer statement renews an entry of the platform': async (t: Test, bench: Bench) => {
+    const first = platformEntry('a@x.test');
+    t.equal(await bench.store.addPlatformSuppression(first), 'added');
+    const second = {
+      ...first,
+      mxGroup: null,
+      rule: 'dsn 5.1.1',
+      messageId: bench.id(),
+      createdAt: T0 + 5,
+      expiresAt: first.expiresAt + 5,
+    };
+    t.equal(await bench.store.addPlatformSuppression(second), 'exists');
+    t.strictSame(await bench.store.listPlatformSuppressions(PAGE), [second]);
+    t.equal(await bench.store.removePlatformSuppression('a@x.test'), true);
+    t.equal(await bench.store.removePlatformSuppression('a@x.test'), false);
+  },
+};
+
+function entry(address: string, change: Partial<Suppression> = {}): Suppression {
+  return { address, reason: 'manual', messageId: null, createdAt: T0, ...change };
+}
+
+function platformEntry(address: string): PlatformSuppression {
+  return { address, mxGroup: 'mx', rule: 'smtp 5.1.1', messageId: null, createdAt: T0, expiresAt: T0 + 1000 };
+}
+
+function addressesOf(entries: { address: string }[]): string[] {
+  return entries.map((one) => one.address);
+}
+
+function byAddress(one: Suppression, two: Suppression): number {
+  return one.address < two.address ? -1 : 1;
+}

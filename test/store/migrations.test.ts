@@ -1,0 +1,135 @@
+// Migrations: where they lead, what they refuse, and that they can be repeated.
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openForWriting } from '../../src/store/sqlite/database-file.ts';
+import { knownMigrations, migrate, newestSchema, schemaVersion } from '../../src/store/sqlite/migrations.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { dumpSchema } from './schema-dump.ts';
+
+const GOLDEN = fs.readFileSync(new URL('./golden/schema.sql', import.meta.url), 'utf8');
+const ALL = knownMigrations();
+
+function emptyDatabase(t: Test): Database.Database {
+  const db = new Database(':memory:');
+  t.teardown(() => void db.close());
+  return db;
+}
+
+t.test('migrations are numbered without gaps', async (t) => {
+  t.strictSame(
+    ALL.map((migration) => migration.version),
+    ALL.map((_, index) => index + 1),
+  );
+  t.equal(newestSchema(), ALL.length);
+});
+
+t.test('all migrations lead to the schema that is on record', async (t) => {
+  const db = emptyDatabase(t);
+  t.strictSame(
+    migrate(db),
+    ALL.map((migration) => migration.name),
+  );
+  t.equal(schemaVersion(db), newestSchema());
+  t.equal(dumpSchema(db), GOLDEN, 'when this was meant: node test/store/update-golden.ts');
+  t.strictSame(db.pragma('foreign_key_check'), []);
+  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+});
+
+t.test('migrating twice does nothing', async (t) => {
+  const db = emptyDatabase(t);
+  migrate(db);
+  const changes = db.prepare('SELECT total_changes()').pluck().get();
+  t.strictSame(migrate(db), []);
+  t.equal(db.prepare('SELECT total_changes()').pluck().get(), changes);
+  t.equal(dumpSchema(db), GOLDEN);
+});
+
+t.test('a database of every older version is brought up to date', async (t) => {
+  for (const last of [0, ...ALL.slice(0, -1).map((migration) => migration.version)]) {
+    const db = databaseOfVersion(t, last);
+    t.strictSame(
+      migrate(db),
+      ALL.slice(last).map((migration) => migration.name),
+      `from ${last}`,
+    );
+    t.equal(dumpSchema(db), GOLDEN);
+  }
+});
+
+/** As the Postrider that knew the migrations up to `version` has left it. */
+function databaseOfVersion(t: Test, version: number): Database.Database {
+  const db = emptyDatabase(t);
+  if (version === 0) return db;
+  const applicationId = applicationIdOfOurs(t);
+  for (const migration of ALL.slice(0, version)) db.exec(migration.sql);
+  db.pragma(`user_version = ${version}`);
+  db.pragma(`application_id = ${applicationId}`);
+  return db;
+}
+
+function applicationIdOfOurs(t: Test): number {
+  const db = emptyDatabase(t);
+  migrate(db);
+  return db.pragma('application_id', { simple: true }) as number;
+}
+
+t.test('a migration that fails leaves the version before it', async (t) => {
+  const db = emptyDatabase(t);
+  db.pragma('max_page_count = 5'); // room for its first tables, not for all
+  t.throws(() => migrate(db), /full/);
+  t.equal(schemaVersion(db), 0);
+  t.equal(dumpSchema(db), '');
+  db.pragma('max_page_count = 100000');
+  migrate(db);
+  t.equal(dumpSchema(db), GOLDEN);
+});
+
+t.test('a newer database is refused and left as it is', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  await store.close();
+  const newer = newestSchema() + 1;
+  const db = new Database(file);
+  db.pragma(`user_version = ${newer}`);
+  db.close();
+  const before = fs.readFileSync(file);
+  const message = new RegExp(`schema ${newer}.*up to ${newestSchema()}.*newer version`);
+  await t.rejects(openSqliteStore({ file }), { name: 'Fault', message, permanence: 'permanent' });
+  t.ok(fs.readFileSync(file).equals(before));
+});
+
+t.test("somebody else's file is refused and left as it is", async (t) => {
+  const refusal = { name: 'Fault', message: 'this database was not made by Postrider', permanence: 'permanent' };
+  const strangers: Record<string, (file: string) => void> = {
+    'a database of another program': (file) => makeDatabase(file, 'CREATE TABLE theirs (a)'),
+    'one with a version of its own': (file) => makeDatabase(file, 'PRAGMA user_version = 1'),
+    'one with an application id of its own': (file) =>
+      makeDatabase(file, 'PRAGMA application_id = 1; CREATE TABLE theirs (a)'),
+    'no database at all': (file) => fs.writeFileSync(file, 'a text of some length\n'.repeat(100)),
+  };
+  for (const [name, make] of Object.entries(strangers)) {
+    const file = path.join(t.testdir(), 'theirs.db');
+    make(file);
+    fs.chmodSync(file, 0o644);
+    const before = fs.readFileSync(file);
+    await t.rejects(openSqliteStore({ file }), refusal, name);
+    t.ok(fs.readFileSync(file).equals(before), 'not a byte is changed');
+    t.equal(fs.statSync(file).mode & 0o777, 0o644);
+    t.strictSame(fs.readdirSync(path.dirname(file)), ['theirs.db'], 'nothing is left beside it');
+  }
+});
+
+function makeDatabase(file: string, sql: string): void {
+  const db = new Database(file);
+  db.exec(sql);
+  db.close();
+}
+
+t.test('a file that was made and never filled is a new database', async (t) => {
+  const file = path.join(t.testdir({ 'postrider.db': '' }), 'postrider.db');
+  const db = openForWriting(file);
+  t.teardown(() => void db.close());
+  t.equal(migrate(db).length, ALL.length);
+});

@@ -1,0 +1,98 @@
+// The SQLite driver passes the conformance suite of the store; and what only this driver has.
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { Bench, T0 } from './conformance/harness.ts';
+import { storeConformance } from './conformance/store-conformance.ts';
+
+async function openStore(t: Test) {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  t.teardown(() => store.close());
+  return { file, store, openContents: () => openContentReader(file) };
+}
+
+storeConformance(t, 'sqlite', openStore);
+
+t.test('the database and its log are for the owner only', async (t) => {
+  const folder = path.join(t.testdir(), 'data', 'deep');
+  const store = await openSqliteStore({ file: path.join(folder, 'postrider.db') });
+  t.teardown(() => store.close());
+  t.equal(mode(folder), 0o700);
+  const files = fs.readdirSync(folder).sort();
+  t.strictSame(files, ['postrider.db', 'postrider.db-shm', 'postrider.db-wal']);
+  for (const file of files) t.equal(mode(path.join(folder, file)), 0o600, file);
+});
+
+t.test('commits are durable: write-ahead log, synced in full', async (t) => {
+  const { openForWriting } = await import('../../src/store/sqlite/database-file.ts');
+  const db = openForWriting(path.join(t.testdir(), 'a.db'));
+  t.teardown(() => db.close());
+  t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
+  t.equal(db.pragma('synchronous', { simple: true }), 2, 'FULL');
+  t.equal(db.pragma('foreign_keys', { simple: true }), 1);
+});
+
+t.test('a database that was moved away cannot be reached', async (t) => {
+  const { file, store } = await openStore(t);
+  fs.renameSync(file, `${file}.old`);
+  t.equal(await store.ping(), false, 'gone');
+  fs.copyFileSync(`${file}.old`, file);
+  t.equal(await store.ping(), false, 'another file in its place');
+  fs.renameSync(`${file}.old`, file);
+  t.equal(await store.ping(), true);
+});
+
+t.test('a revoked domain that never sent leaves no private key on disk', async (t) => {
+  const opened = await openStore(t);
+  const bench = new Bench(opened);
+  const tenant = await bench.tenant();
+  const domain = await bench.pendingDomain(tenant.id, 'acme.test');
+  const sealed = () => {
+    const db = new Database(opened.file, { readonly: true });
+    const value = db.prepare('SELECT sealed FROM signing_keys WHERE id = ?').pluck().get(domain.signingKeyId);
+    db.close();
+    return value;
+  };
+  t.ok(sealed());
+  await bench.store.revokeDomain(tenant.id, domain.id);
+  t.equal(sealed(), null);
+});
+
+t.test('a message whose other rows are lost can be claimed and parked', async (t) => {
+  const opened = await openStore(t);
+  const bench = new Bench(opened);
+  const { domain } = await bench.sender('acme.test');
+  const { id, lane } = await bench.queued(domain, 'a@x.test');
+  const beside = await bench.queued(domain, 'b@x.test');
+  const db = new Database(opened.file);
+  db.prepare('DELETE FROM submissions WHERE id = (SELECT submission_id FROM messages WHERE recipient = ?)').run(
+    'a@x.test',
+  );
+  db.close();
+  const claimed = await bench.claim(lane, T0);
+  t.strictSame(
+    claimed.map((message) => message.id),
+    [id, beside.id],
+  );
+  const reader = opened.openContents();
+  t.match(reader.read(id), { kind: 'unreadable', reason: /missing/ });
+  t.equal(reader.read(beside.id).kind, 'content');
+  reader.close();
+  await bench.store.record([bench.update(claimed[0]!, { to: 'parked', reason: 'unreadable' })]);
+  t.equal((await bench.store.listQueue({ limit: 1 }))[0]?.parked, true);
+  t.match(
+    await bench.store.getMessage(id),
+    { parked: true, lastReason: 'unreadable', subject: '' },
+    'and be looked at',
+  );
+  await bench.store.record([bench.update(claimed[0]!, { to: 'failed', reason: 'cancelled' })]);
+  t.equal((await bench.store.listQueue({ limit: 9 })).length, 1);
+});
+
+function mode(file: string): number {
+  return fs.statSync(file).mode & 0o777;
+}

@@ -1,0 +1,236 @@
+// The API as a tenant meets it: real HTTP kernel, real store in a temporary folder, a real DNS
+// server behind the domain checks. Every answer that is read is held to the API description.
+// Delivery is left out: what is accepted stays queued.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { createApi } from '../../src/api/create-api.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
+import { createDomains } from '../../src/domains/domains.ts';
+import type { HttpEngineName } from '../../src/http/http.ts';
+import { createRouter, type Route } from '../../src/http/router.ts';
+import { startHttp } from '../../src/http/start-http.ts';
+import type { Logger } from '../../src/observe/log.ts';
+import { createAuthority } from '../../src/protocol/dns/authority.ts';
+import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createDkimKeyPair, type DkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { LaneNotice } from '../../src/store/submissions.ts';
+import { SCOPES, type Scope, type Tenant } from '../../src/store/tenants.ts';
+import { createSubmission } from '../../src/submission/submit.ts';
+import { RenderPool } from '../../src/templates/render-pool.ts';
+import { createTemplates } from '../../src/templates/templates.ts';
+import { createApiKey } from '../../src/tenants/api-keys.ts';
+import { createTenant } from '../../src/tenants/tenant-service.ts';
+import { targetPolicy } from '../../src/webhooks/target.ts';
+import { createWebhooks } from '../../src/webhooks/webhooks.ts';
+import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+import { checkAnswer } from './openapi-check.ts';
+
+export const SERVICE = {
+  spfDomain: 'spf.postrider.test',
+  dmarcReportAddress: 'dmarc@postrider.test',
+  ownDomains: ['postrider.test', 'bounces.postrider.test'],
+};
+
+export interface LogLine {
+  level: string;
+  facts: Readonly<Record<string, unknown>>;
+  message: string;
+}
+
+export interface ApiHarnessOptions {
+  engine?: HttpEngineName;
+  clock?: Clock;
+  /** Calls per minute in the first tier: few, so that tests reach it soon. */
+  firstTier?: number;
+  /** `webhooks.allow_private` */
+  allowPrivateWebhooks?: boolean | readonly string[];
+  /** Puts something between the API and its store: faults, delays. */
+  wrapStore?(store: Store): Store;
+}
+
+export interface CallOptions {
+  key?: string;
+  /** Sent as JSON, unless it is a text or bytes. */
+  body?: unknown;
+  headers?: Record<string, string>;
+}
+
+export interface ApiAnswer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect to be there
+  body: any;
+}
+
+export interface TestTenant {
+  id: string;
+  /** A key with every scope. */
+  key: string;
+}
+
+export interface ApiHarness {
+  port: number;
+  store: Store;
+  dns: TestDnsServer;
+  clock: Clock;
+  ids: IdSource;
+  log: LogLine[];
+  /** What the scheduler was told. */
+  notices: LaneNotice[];
+  file: string;
+  routes: readonly Route[];
+  call(method: string, path: string, options?: CallOptions): Promise<ApiAnswer>;
+  addTenant(change?: Partial<Pick<Tenant, 'status' | 'tier'>>): Promise<TestTenant>;
+  addKey(tenantId: string, scopes?: readonly Scope[], boundDomain?: string): Promise<string>;
+  /** Verified without asking DNS. Returns its id. */
+  addVerifiedDomain(tenantId: string, name: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<ApiHarness> {
+  const { clock = systemClock, firstTier = 1000, allowPrivateWebhooks = false } = options;
+  const { wrapStore = (store) => store } = options;
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-api-'));
+  const file = path.join(folder, 'postrider.db');
+  const store = await openSqliteStore({ file });
+  const dns = await startDnsServer();
+  const ids = new IdSource();
+  const keyPair = await createDkimKeyPair();
+  const log: LogLine[] = [];
+  const notices: LaneNotice[] = [];
+  const renderer = new RenderPool({ clock, log: listLogger(log) });
+  const api = createApi(
+    services({
+      store: wrapStore(store),
+      renderer,
+      dns,
+      clock,
+      ids,
+      keyPair,
+      log: listLogger(log),
+      notices,
+      firstTier,
+      allowPrivateWebhooks,
+    }),
+  );
+  const http = await startHttp({
+    engine: options.engine ?? 'uws',
+    host: '127.0.0.1',
+    port: 0,
+    trustedProxies: [],
+    handler: createRouter(api),
+    onError: (error) => log.push({ level: 'error', facts: { error }, message: 'kernel' }),
+    log: { info() {}, warn() {} },
+    limits: { bodyIdleMs: 1000 },
+  });
+
+  const addKey: ApiHarness['addKey'] = async (tenantId, scopes = SCOPES, boundDomain) => {
+    const request = { tenantId, name: 'test', scopes, boundDomain: boundDomain ?? null, maxLive: 50 };
+    const created = await createApiKey({ store, clock, ids }, request);
+    if (created.kind === 'refused') throw new Error(created.message);
+    return created.token;
+  };
+
+  return {
+    ...{ port: http.port, store, dns, clock, ids, log, notices, file, routes: api.routes, addKey },
+    call: (method, target, call = {}) => callApi(`http://127.0.0.1:${http.port}`, { method, path: target, ...call }),
+    async addTenant({ status = 'active', tier = 'uncapped' } = {}) {
+      const created = await createTenant({ store, clock, ids }, { name: 'test', status });
+      if (created.kind === 'refused') throw new Error(created.message);
+      const { id } = created.tenant;
+      await store.updateTenant(id, { tier, tierPinned: true });
+      return { id, key: await addKey(id) };
+    },
+    async addVerifiedDomain(tenantId, name) {
+      const id = ids.next();
+      const privateKey = { masterKeyId: 'none', sealed: Buffer.from('not opened in these tests') };
+      const { publicKeyB64 } = keyPair;
+      const createdAt = clock.now();
+      const domain = { id, tenantId, name, selector: 'seed', publicKeyB64, privateKey, createdAt };
+      if ((await store.createDomain(domain)) === 'exists') throw new Error(`${name} exists`);
+      await store.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: createdAt });
+      return id;
+    },
+    async close() {
+      await http.close(0);
+      await Promise.all([renderer.close(), store.close(), dns.close()]);
+      fs.rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+interface Parts {
+  store: Store;
+  renderer: RenderPool;
+  dns: TestDnsServer;
+  clock: Clock;
+  ids: IdSource;
+  keyPair: DkimKeyPair;
+  log: Logger;
+  notices: LaneNotice[];
+  firstTier: number;
+  allowPrivateWebhooks: boolean | readonly string[];
+}
+
+function services({ store, renderer, dns, clock, ids, keyPair, log, notices, firstTier, allowPrivateWebhooks }: Parts) {
+  const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
+  const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: 300 });
+  const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
+  const templates = createTemplates({ store, renderer, clock, ids });
+  return {
+    ...{ store, templates, clock, ids, log },
+    submission: createSubmission({
+      ...{ store, templates, clock, ids, log },
+      lifetimeMs: 72 * 3_600_000,
+      onAccepted: (lanes) => void notices.push(...lanes),
+    }),
+    webhooks: createWebhooks({ ...{ store, clock, ids, vault }, policy: targetPolicy(allowPrivateWebhooks) }),
+    domains: createDomains({
+      ...{ store, clock, ids, service: SERVICE },
+      vault,
+      lookups: createAuthority({ ...authority, serverTimeoutMs: 500, totalTimeoutMs: 1000 }),
+      // One pair for all: making them takes most of a second.
+      createKeyPair: async () => keyPair,
+    }),
+    requestsPerMinute: (tier: Tenant['tier']) => ({ '1k': firstTier, '10k': 10_000, uncapped: null })[tier],
+  };
+}
+
+async function callApi(
+  origin: string,
+  { method, path, key, body, headers }: CallOptions & { method: string; path: string },
+): Promise<ApiAnswer> {
+  const asIs = typeof body === 'string' || body instanceof Uint8Array;
+  const response = await fetch(`${origin}${path}`, {
+    method,
+    headers: {
+      ...(key === undefined ? {} : { Authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: asIs ? (body as string) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const answer = { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) };
+  checkAnswer({ method, path, ...answer });
+  return answer;
+}
+
+function listLogger(lines: LogLine[], base: LogLine['facts'] = {}): Logger {
+  const at = (level: string) => (facts: LogLine['facts'], message: string) => {
+    lines.push({ level, facts: { ...base, ...facts }, message });
+  };
+  return {
+    trace: at('trace'),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    with: (facts) => listLogger(lines, { ...base, ...facts }),
+  };
+}

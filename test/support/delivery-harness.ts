@@ -1,0 +1,277 @@
+// The delivery engine with a real store, a real DNS server and real SMTP peers, without HTTP.
+import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { Vault } from '../../src/base/vault.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
+import { type Delivery, type DeliveryKit, startDelivery } from '../../src/delivery/delivery.ts';
+import { loadServiceIdentity, type ServiceIdentity } from '../../src/domains/service-identity.ts';
+import { type Logger, silentLogger } from '../../src/observe/log.ts';
+import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
+import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
+import type { MessageDetail } from '../../src/store/queue.ts';
+import type { StoreFaults } from '../../src/store/sqlite/connection.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+
+export const FROM_DOMAIN = 'sender.test';
+export const BOUNCES_DOMAIN = 'bounces.postrider.test';
+
+export interface DeliveryHarness {
+  store: Store;
+  dns: TestDnsServer;
+  /** The one that runs now. */
+  readonly delivery: Delivery;
+  identity: ServiceIdentity;
+  tenantId: string;
+  domainId: string;
+  folder: string;
+  databaseFile: string;
+  addSender(domain: string): Promise<Sender>;
+  /** Accepts one submission to these recipients and tells the scheduler; the message ids in order. */
+  send(to: string[], content?: SendContent): Promise<string[]>;
+  /** Waits until the message satisfies the condition; checked after every change that delivery records. */
+  until(messageId: string, condition: (message: MessageDetail) => boolean): Promise<MessageDetail>;
+  /** Waits until every one of them satisfies it. */
+  untilAll(messageIds: string[], condition: (message: MessageDetail) => boolean): Promise<MessageDetail[]>;
+  /** Only the delivery engine; the store can still be looked at. */
+  stopDelivery(graceMs?: number): Promise<void>;
+  /** A new engine on the same store. */
+  restartDelivery(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A tenant with a domain to send from. */
+export interface Sender {
+  tenantId: string;
+  domainId: string;
+  domain: string;
+}
+
+export interface SendContent {
+  sender?: Sender;
+  subject?: string;
+  html?: string | null;
+  text?: string | null;
+  fromName?: string | null;
+  toName?: string | null;
+  headers?: [string, string][];
+  lifetimeMs?: number;
+  /** Accepted, but nobody is told: delivery finds it when it next looks at the whole queue. */
+  held?: boolean;
+}
+
+export interface DeliveryHarnessOptions {
+  /** Where every MX is called. */
+  port: number;
+  retryStepsMs?: number[];
+  timeoutFactor?: number;
+  tls?: DeliveryKit['courier']['tls'];
+  allowPrivate?: boolean;
+  limits?: Partial<DeliveryKit['limits']>;
+  expiryPeriodMs?: number;
+  faults?: StoreFaults;
+  /** Puts something between the delivery engine and the store. */
+  wrapStore?(store: Store): Store;
+  /** One by default: each takes a moment to start. */
+  threads?: number;
+  clock?: Clock;
+  log?: Logger;
+}
+
+export async function startDeliveryHarness(options: DeliveryHarnessOptions): Promise<DeliveryHarness> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-delivery-'));
+  const file = path.join(folder, 'postrider.db');
+  const ids = new IdSource();
+  const masterKey = randomBytes(32);
+  const vault = new Vault([masterKey]);
+  const changes = new Set<() => void>();
+  const inner = await openSqliteStore({ file, ...(options.faults && { faults: options.faults }) });
+  const store = announcing(inner, changes);
+  const clock = options.clock ?? systemClock;
+  const dns = await startDnsServer();
+  const addSender = async (domain: string): Promise<Sender> => {
+    const tenantId = await addTenant(store, ids);
+    return { tenantId, domainId: await addVerifiedDomain({ store, vault, ids, tenantId, domain }), domain };
+  };
+  const firstSender = await addSender(FROM_DOMAIN);
+  const identity = await loadServiceIdentity({
+    store,
+    vault,
+    clock: systemClock,
+    dkim: { domain: BOUNCES_DOMAIN, selector: 'postrider' },
+  });
+  const kit: DeliveryKit = {
+    store: options.wrapStore?.(store) ?? store,
+    resolver: createResolver({ servers: [dns.endpoint], clock, timeoutMs: 1000, attemptTimeoutMs: 200 }),
+    clock,
+    ids,
+    random: Math.random,
+    log: options.log ?? silentLogger,
+    bounceRules: loadBounceRules(SHIPPED_RULES),
+    courier: {
+      databaseFile: file,
+      masterKeys: [masterKey],
+      tokenKey: identity.tokenKey,
+      bouncesDomain: BOUNCES_DOMAIN,
+      serviceSigner: identity.dkim,
+      ehloName: 'mail.postrider.test',
+      smtpPort: options.port,
+      tls: options.tls ?? 'opportunistic',
+      timeoutFactor: options.timeoutFactor ?? 1,
+    },
+    threads: options.threads ?? 1,
+    allowPrivate: options.allowPrivate ?? true,
+    policy: {
+      ladder: { stepsMs: options.retryStepsMs ?? [60_000], jitter: 0.2 },
+      platformSuppressionMs: 90 * 86_400_000,
+    },
+    limits: { sessions: 200, sessionsPerGroup: 10, messagesPerSession: 100, lingerMs: 50, ...options.limits },
+    expiryPeriodMs: options.expiryPeriodMs ?? 60_000,
+  };
+  let delivery = await startDelivery(kit);
+
+  const send = async (to: string[], content: SendContent = {}) => {
+    const now = clock.now();
+    const { tenantId, domainId, domain } = content.sender ?? firstSender;
+    const result = await store.accept({
+      id: ids.next(),
+      tenantId,
+      apiKeyId: ids.next(),
+      domainId,
+      idempotencyKey: null,
+      from: { address: `hello@${domain}`, name: content.fromName ?? null },
+      subject: content.subject ?? 'A test',
+      html: content.html ?? null,
+      text: content.text === undefined ? 'Hello there.\n' : content.text,
+      headers: content.headers ?? [],
+      recipients: to.map((address) => recipientOf(ids.next(), address, content.toName ?? null)),
+      acceptedAt: now,
+      expiresAt: now + (content.lifetimeMs ?? 72 * 3_600_000),
+    });
+    if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+    if (!content.held) delivery.notice(result.lanes);
+    return result.receipt.messageIds;
+  };
+
+  const until = async (messageId: string, condition: (message: MessageDetail) => boolean) => {
+    for (;;) {
+      const changed = new Promise<void>((resolve) => changes.add(resolve));
+      const message = await store.getMessage(messageId);
+      if (message && condition(message)) return message;
+      await changed;
+    }
+  };
+
+  const untilAll = async (messageIds: string[], condition: (message: MessageDetail) => boolean) => {
+    const messages: MessageDetail[] = [];
+    // One after the other: thousands that all look after every change would be the load themselves.
+    for (const id of messageIds) messages.push(await until(id, condition));
+    return messages;
+  };
+
+  let stopped: Promise<void> | null = null;
+  const stopDelivery = (graceMs = 5000) => {
+    stopped ??= delivery.close(graceMs);
+    return stopped;
+  };
+
+  const restartDelivery = async () => {
+    await stopDelivery();
+    delivery = await startDelivery(kit);
+    stopped = null;
+  };
+
+  const close = async () => {
+    await stopDelivery();
+    await store.close();
+    await dns.close();
+    fs.rmSync(folder, { recursive: true, force: true });
+  };
+  const { tenantId, domainId } = firstSender;
+  const actions = { addSender, send, until, untilAll, stopDelivery, restartDelivery, close };
+  const parts = { store, dns, identity, tenantId, domainId, folder, databaseFile: file };
+  return {
+    ...parts,
+    ...actions,
+    get delivery() {
+      return delivery;
+    },
+  };
+}
+
+/** Tells everybody in `changes` when the queue was written to. */
+function announcing(store: Store, changes: Set<() => void>): Store {
+  const announce = <T>(work: Promise<T>) =>
+    work.finally(() => {
+      for (const resolve of changes) resolve();
+      changes.clear();
+    });
+  return {
+    ...store,
+    record: (updates) => announce(store.record(updates)),
+    claim: (lane, limit, times) => announce(store.claim(lane, limit, times)),
+    release: (messageIds, at) => announce(store.release(messageIds, at)),
+    endWaiting: (update) => announce(store.endWaiting(update)),
+  };
+}
+
+function recipientOf(messageId: string, address: string, name: string | null) {
+  const parsed = parseAddress(address);
+  if (!parsed.ok) throw new Error(parsed.reason);
+  return {
+    messageId,
+    address,
+    name,
+    domain: parsed.address.asciiDomain,
+    suppressionKey: suppressionKey(parsed.address),
+  };
+}
+
+async function addTenant(store: Store, ids: IdSource): Promise<string> {
+  const id = ids.next();
+  await store.createTenant({
+    id,
+    name: 'Test',
+    status: 'active',
+    statusReason: null,
+    tier: 'uncapped',
+    tierPinned: true,
+    openTracking: false,
+    clickTracking: false,
+    unsubscribe: false,
+    linksHost: null,
+    bouncesDomain: null,
+    createdAt: Date.now(),
+  });
+  return id;
+}
+
+// Made once: it costs more than everything else that a harness does.
+let madeKeyPair: ReturnType<typeof createDkimKeyPair> | null = null;
+function keyPair(): ReturnType<typeof createDkimKeyPair> {
+  madeKeyPair ??= createDkimKeyPair();
+  return madeKeyPair;
+}
+
+async function addVerifiedDomain(parts: {
+  store: Store;
+  vault: Vault;
+  ids: IdSource;
+  tenantId: string;
+  domain: string;
+}): Promise<string> {
+  const { store, vault, ids, tenantId, domain } = parts;
+  const id = ids.next();
+  const pair = await keyPair();
+  const privateKey = vault.seal(pair.privateKeyDer, `domain-key:${id}`);
+  const facts = { id, tenantId, name: domain, selector: 'pr202611', createdAt: Date.now() };
+  await store.createDomain({ ...facts, publicKeyB64: pair.publicKeyB64, privateKey });
+  await store.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: Date.now() });
+  return id;
+}
