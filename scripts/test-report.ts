@@ -25,6 +25,8 @@ export interface Counts {
   skipped: number;
 }
 
+const NOTE = 'note: ';
+
 /** Where the runner's notes on a failure are of use to a person, in this order. */
 const TOLD_FIRST = ['diff', 'found', 'wanted', 'source', 'stack'];
 const NEVER_TOLD = new Set([
@@ -58,10 +60,16 @@ export class TestReport {
       return;
     }
     const [type, point] = event;
-    if (type === 'pass') this.#file.passed++;
+    if (type === 'pass') this.#pass(point);
     else if (type === 'fail') this.#fail(point);
     else if (type === 'skip' || type === 'todo') this.#skip(point, point[type]);
     else if (type === 'end' && (point as Ending).level === 1) this.#endFile(point as Ending);
+  }
+
+  /** A pass can carry something that is worth reading after a good run too: a figure, a seed. */
+  #pass({ name }: Point): void {
+    this.#file.passed++;
+    if (name.startsWith(NOTE)) this.#notes.push(`  ${name.slice(NOTE.length)}`);
   }
 
   /** A failure outside of all test files, such as the death of the runner. */

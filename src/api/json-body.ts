@@ -1,7 +1,10 @@
 // From bytes to a JSON object: UTF-8 without a byte order mark (RFC 8259 section 8.1), and an
-// object at the top. What its fields may be is told by body-shape.ts.
+// object at the top. What its fields may be is told by body-shape.ts. The one field that may be
+// of any size stays text.
+import { JsonText } from '../base/json-text.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { BodyResult, HttpRequest } from '../http/http.ts';
+import { type Span, scanJson } from './json-scan.ts';
 
 /** The specification's 5 MiB for every call. */
 export const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
@@ -36,9 +39,21 @@ export type JsonResult = { object: JsonObject } | { refusal: Refusal };
 // `ignoreBOM` keeps a byte order mark in the text, where JSON.parse stumbles over it.
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
+/** Up to here JSON.parse is done in a few milliseconds, whatever the body holds. */
+const LARGE_CHARS = 64 * 1024;
+/** What templates are filled with: the only field of a call that may hold any number of values. */
+const FIELD_OF_ANY_SIZE = 'data';
+/** In the rest of a large body: fifty recipients and fifty headers need about a hundred. */
+const MAX_OTHER_VALUES = 10_000;
+
+/** In a large body, `data` becomes a JsonText. */
 export function parseJsonObject(bytes: Buffer): JsonResult {
   const text = decode(bytes);
   if (text === null) return { refusal: refuse('invalid_json', 'The body is not valid UTF-8.') };
+  return text.length > LARGE_CHARS ? parseLarge(text) : parse(text);
+}
+
+function parse(text: string): JsonResult {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -49,6 +64,33 @@ export function parseJsonObject(bytes: Buffer): JsonResult {
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value as JsonObject };
   return { refusal: refuse('validation_failed', 'The body must be a JSON object.') };
+}
+
+function parseLarge(text: string): JsonResult {
+  const scan = scanJson(text, FIELD_OF_ANY_SIZE);
+  if (scan.kind === 'invalid') {
+    return { refusal: refuse('invalid_json', `The body is not valid JSON, at position ${scan.at}.`) };
+  }
+  if (scan.values > MAX_OTHER_VALUES) {
+    const problem = `The body has ${scan.values} values besides ${FIELD_OF_ANY_SIZE}; it may have ${MAX_OTHER_VALUES}.`;
+    return { refusal: refuse('validation_failed', problem) };
+  }
+  const field = scan.spans.at(-1);
+  const result = parse(withoutSpans(text, scan.spans));
+  if (field === undefined || !('object' in result)) return result;
+  const data = text.slice(field.start, field.end);
+  return { object: { ...result.object, [FIELD_OF_ANY_SIZE]: data === 'null' ? null : new JsonText(data) } };
+}
+
+/** Each becomes a null. */
+function withoutSpans(text: string, spans: Span[]): string {
+  const kept: string[] = [];
+  let from = 0;
+  for (const { start, end } of spans) {
+    kept.push(text.slice(from, start));
+    from = end;
+  }
+  return [...kept, text.slice(from)].join('null');
 }
 
 function decode(bytes: Buffer): string | null {

@@ -1,6 +1,7 @@
 // What a send request says, beyond what a JSON schema can tell: addresses, header rules,
 // characters. Knows nothing of HTTP and asks nobody; the shape of the body is checked before.
 import { isUuid } from '../base/ids.ts';
+import { JsonText } from '../base/json-text.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { type Address, policyRefusal, recipientKey, suppressionKey } from '../protocol/mail/address.ts';
 import { validateCustomHeaders } from '../protocol/mail/custom-headers.ts';
@@ -14,6 +15,7 @@ export interface SendBody {
   html?: string;
   text?: string;
   template_id?: string;
+  /** A JsonText when the body is large. */
   data?: unknown;
   headers?: Record<string, string | null>;
 }
@@ -38,7 +40,7 @@ export interface SendRequest {
   html: string | null;
   text: string | null;
   /** What gives html and text in place of the request. */
-  template: { id: string; data: object } | null;
+  template: { id: string; dataJson: string } | null;
   headers: [name: string, value: string][];
 }
 
@@ -98,9 +100,9 @@ function readContent(body: SendBody): Content | Refusal {
   const templateId = body.template_id ?? null;
   if (templateId !== null) {
     if (!isUuid(templateId)) return invalid('template_id', 'must be a UUID.');
-    const data = body.data ?? {};
-    if (typeof data !== 'object' || data === null || Array.isArray(data)) return invalid('data', 'must be an object.');
-    return { html: null, text: null, template: { id: templateId.toLowerCase(), data } };
+    const dataJson = readData(body.data ?? {});
+    if (isRefusal(dataJson)) return dataJson;
+    return { html: null, text: null, template: { id: templateId.toLowerCase(), dataJson } };
   }
   const html = body.html || null;
   const text = body.text || null;
@@ -108,6 +110,18 @@ function readContent(body: SendBody): Content | Refusal {
   if (html?.isWellFormed() === false) return invalid('html', NOT_UNICODE);
   if (text?.isWellFormed() === false) return invalid('text', NOT_UNICODE);
   return { html, text, template: null };
+}
+
+/** As text, which reaches the rendering thread without being walked through here. */
+function readData(data: unknown): string | Refusal {
+  if (data instanceof JsonText) return data.text.startsWith('{') ? data.text : invalid('data', 'must be an object.');
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return invalid('data', 'must be an object.');
+  try {
+    return JSON.stringify(data);
+  } catch (error) {
+    if (error instanceof RangeError) return invalid('data', 'is nested too deeply.');
+    throw error;
+  }
 }
 
 function readHeaders(given: Record<string, string | null>): [string, string][] | Refusal {

@@ -119,7 +119,7 @@ function contentOf(
   { tenantId }: Sender,
   { template, html, text }: SendRequest,
 ): Promise<TemplateSource | Refusal> | TemplateSource {
-  return template === null ? { html, text } : templates.render(tenantId, template.id, template.data);
+  return template === null ? { html, text } : templates.render(tenantId, template.id, template.dataJson);
 }
 
 function newSubmission(

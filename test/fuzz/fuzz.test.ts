@@ -33,7 +33,6 @@ t.test('growth is told from noise', async (t) => {
 t.test('POST /emails', { timeout: PATIENCE_MS }, async (t) => {
   const seed = Date.now() % 1_000_000;
   const about = `fuzzing POST /emails: ${REQUESTS} calls, seed ${seed}, ${new Date().toISOString()}`;
-  console.log(about);
   const { answers, failures, memory } = await runFuzz({ requests: REQUESTS, seed });
   t.same(failures, [], `note: ${about}`);
   t.equal(growthProblem(memory), null);

@@ -18,17 +18,17 @@ const point = (type: string, name: string, more: Record<string, unknown> = {}) =
   { name, fullname: `test/a.test.ts > ${name}`, ok: type !== 'fail', ...more },
 ];
 
-t.test('a good file is one line', async (t) => {
+t.test('a good file is one line, and what it notes', async (t) => {
   const { lines, summary } = report([
     ['start', { name: 'TAP Tests', level: 0 }],
     ['start', { name: 'test/a.test.ts', level: 1 }],
     point('pass', 'one'),
     ['end', { name: 'group', level: 2, ok: true }],
-    point('pass', 'two'),
+    point('pass', 'note: seed 7'),
     end('test/a.test.ts'),
     ['end', { name: 'TAP Tests', level: 0 }],
   ]);
-  t.same(lines, ['ok    test/a.test.ts  2 passed  1.2 s']);
+  t.same(lines, ['ok    test/a.test.ts  2 passed  1.2 s', '  seed 7']);
   t.equal(summary, '2 passed, 0 failed');
 });
 

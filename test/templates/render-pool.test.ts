@@ -150,13 +150,13 @@ t.test('work that takes too long is ended where it is', async (t) => {
 });
 
 t.test('a job that fills the memory ends its thread and nothing else', async (t) => {
-  // Without the other limits, which would stop it first.
-  const limits = { ...PATIENT, memoryMb: 24, valueChars: 1e9, allocations: 1e9 };
+  // Without the other limits, which would stop it first; large enough for a thread to start in.
+  const limits = { ...PATIENT, memoryMb: 64, valueChars: 1e9, allocations: 1e9 };
   const pool = openPool(t, { limits });
   const bomb =
     '\n{% for i in (1..5000) %}{% assign s = a | append: i | upcase %}{% assign b = b | push: s %}{% endfor %}';
   const flaw = await flawOf(render(bomb, { a: 'x'.repeat(100_000) }, { pool, tenant: 'hostile' }));
-  t.match(flaw, { part: 'html', problem: 'needs more than 24 MB of memory', place: { line: 2 } });
+  t.match(flaw, { part: 'html', problem: 'needs more than 64 MB of memory', place: { line: 2 } });
   t.match(await render('{{ a }}', { a: 1 }, { pool }), { html: '1' });
 });
 

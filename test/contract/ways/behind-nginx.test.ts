@@ -1,10 +1,10 @@
 // Behind a real nginx that speaks TLS: what depends on how bytes come in, and who the daemon
 // takes for its client when X-Forwarded-For is believed from the proxy alone.
 import t from 'tap';
-import { testContract, WHERE_BYTES_MATTER } from './all-tables.ts';
-import { ContractClient } from './contract-client.ts';
-import { type ContractWorld, startContractWorld } from './contract-world.ts';
-import { nginxMissing } from './nginx.ts';
+import { testContract, WHERE_BYTES_MATTER } from '../all-tables.ts';
+import { ContractClient } from '../contract-client.ts';
+import { type ContractWorld, startContractWorld } from '../contract-world.ts';
+import { nginxMissing } from '../nginx.ts';
 
 const skip = nginxMissing();
 if (skip) {
