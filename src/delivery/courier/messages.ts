@@ -12,17 +12,32 @@ export interface CourierSettings {
   /** Makes return paths and feedback ids. */
   tokenKey: { id: string; key: Buffer };
   bouncesDomain: string;
+  /** Makes the links that tracking and unsubscribing put into mail, under this origin. */
+  links: { url: string; key: { id: string; key: Buffer } };
   /** The service's own second signature. */
   serviceSigner: { domain: string; selector: string; privateKeyDer: Buffer };
   ehloName: string;
   smtpPort: number;
   tls: TlsMode;
+  /** Whether the MTA-STS policies of recipients' domains are obeyed. */
+  mtaSts: boolean;
+  /** Trusted roots in PEM for receiving servers; those of Node when not given. */
+  trustedRoots?: string;
   timeoutFactor: number;
+  /** How often it is told that a session moves; a fraction of the silence that ends one. */
+  heartbeatMs: number;
 }
 
-/** One session: where to connect, in this order. */
+/** The own address to speak from, and what it calls itself. */
+export interface SessionSource {
+  ip: string;
+  ehloName: string;
+}
+
+/** One session: where to connect, in this order, and from where; without a source the system picks. */
 export interface SessionPlan {
   hosts: MailHost[];
+  source: SessionSource | null;
 }
 
 /** What starts a session in a courier thread; all else goes through the port. */
@@ -37,7 +52,9 @@ export type CourierOrder =
   /** No more mail for this session: close it. */
   | { kind: 'end' }
   /** Finish the message on the wire, give the others back. */
-  | { kind: 'stop' };
+  | { kind: 'stop' }
+  /** Nothing moves any more: cut off what is on the wire, give the others back. */
+  | { kind: 'abort'; reason: string };
 
 /** What happened to one message, before anybody judges it. */
 export type CourierResult =
@@ -46,15 +63,39 @@ export type CourierResult =
   | { kind: 'lost'; peer: PeerFacts; afterDot: boolean }
   | { kind: 'unsupported'; peer: PeerFacts; need: 'smtputf8' | 'eightbit' | 'size' }
   | { kind: 'no_connection'; peer: PeerFacts }
+  /** No connection satisfies the TLS policy of this recipient's domain; others' mail can still go. */
+  | { kind: 'insecure'; peer: PeerFacts }
   /** It could not be read or composed: nobody was called. */
   | { kind: 'unreadable'; reason: string };
 
 /** From the courier. */
 export type CourierReport =
-  | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult; tlsFailure: string | null }
+  | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult }
   | { kind: 'untried'; messageIds: string[] }
   /** The batch is done; the connection is open for more. */
   | { kind: 'more' };
+
+/** From a courier thread, apart from its sessions: clear text had to do where TLS was offered. */
+export interface BrokenTlsNote {
+  kind: 'tls_broken';
+  host: string;
+  reason: string;
+}
+
+/** Something moved on the wire since the last sign: the session is alive, however slow. */
+export interface CourierProgress {
+  kind: 'progress';
+}
+
+/** The next batch is in the courier's hand: from now on one of its messages may be on the wire. */
+export interface CourierReceipt {
+  kind: 'taken';
+}
+
+/** From the thread itself, while it has sessions: its event loop turns. */
+export interface CourierHeartbeat {
+  kind: 'alive';
+}
 
 /** The last word of a session. A port that closes without it belongs to a thread that is dying. */
 export interface CourierGoodbye {

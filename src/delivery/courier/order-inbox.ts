@@ -6,16 +6,28 @@ export class OrderInbox {
   #ended = false;
   #stopped = false;
   #wake: (() => void) | null = null;
+  readonly #aborted = new AbortController();
+  readonly #onTaken: () => void;
+
+  constructor(onTaken: () => void) {
+    this.#onTaken = onTaken;
+  }
 
   /** Whether the messages that are not on the wire yet shall be given back. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
+  /** Aborted when what is on the wire shall be cut off, too. */
+  get signal(): AbortSignal {
+    return this.#aborted.signal;
+  }
+
   take(order: CourierOrder): void {
     if (order.kind === 'batch') this.#batches.push(order.messageIds);
     else this.#ended = true;
-    if (order.kind === 'stop') this.#stopped = true;
+    if (order.kind === 'stop' || order.kind === 'abort') this.#stopped = true;
+    if (order.kind === 'abort') this.#aborted.abort(order.reason);
     this.#wake?.();
   }
 
@@ -27,6 +39,8 @@ export class OrderInbox {
       await promise;
       this.#wake = null;
     }
-    return this.#batches.shift() ?? null;
+    const batch = this.#batches.shift() ?? null;
+    if (batch) this.#onTaken();
+    return batch;
   }
 }

@@ -1,6 +1,8 @@
 // From a message id to the bytes that go out: read, compose, sign twice (the tenant's domain
-// and the service's own). Keys are opened and parsed once per thread, not once per message.
+// and the service's own). Keys are opened and parsed once per thread, not once per message; what
+// the recipients of a submission have in common is read, encoded and hashed once.
 import type { KeyObject } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeError } from '../../base/errors.ts';
 import type { Vault } from '../../base/vault.ts';
 import { compose } from '../../protocol/mail/compose.ts';
@@ -10,6 +12,10 @@ import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
 import { makeReturnPath } from '../../protocol/mail/return-path.ts';
 import type { ContentReader, MessageContent } from '../../store/contents.ts';
+import { unsubscribeHeaders } from '../../tracking/unsubscribe.ts';
+import { ReadAhead } from './read-ahead.ts';
+import { hashedBody, SharedBodies } from './shared-bodies.ts';
+import { type LinkMaker, TrackedPages } from './tracked-pages.ts';
 
 export type Prepared =
   | {
@@ -26,59 +32,97 @@ export interface PrepareKit {
   vault: Vault;
   tokenKey: HmacKey;
   bouncesDomain: string;
+  links: LinkMaker;
   serviceSigner: { domain: string; selector: string; key: KeyObject };
   now: () => number;
 }
 
-export type Prepare = (messageId: string) => Promise<Prepared>;
+/** The message at this index of a batch. The batch tells what will be asked for next. */
+export type Prepare = (batch: readonly string[], index: number) => Promise<Prepared>;
 
 // A key object is some 10 KB; tenants that sent lately are what matters.
 const MAX_CACHED_KEYS = 2000;
 
 export function createPrepare(kit: PrepareKit): Prepare {
-  const keys = new SigningKeys(kit.vault);
-  return async (messageId) => {
-    const found = kit.contents.read(messageId);
+  const shop: Workshop = {
+    kit,
+    keys: new SigningKeys(kit.vault),
+    bodies: new SharedBodies(),
+    pages: new TrackedPages(),
+  };
+  const ahead = new ReadAhead(kit.contents);
+  return async (batch, index) => {
+    // Two signatures hold the thread for a millisecond: what the sessions have to say goes out before.
+    await nextTurn();
+    const found = ahead.read(batch, index);
     if (found.kind === 'unreadable') return found;
     try {
-      return await prepare(found.content, keys, kit);
+      return await prepare(found.content, shop);
     } catch (error) {
       return { kind: 'unreadable', reason: `the message cannot be composed: ${describeError(error)}` };
     }
   };
 }
 
-async function prepare(content: MessageContent, keys: SigningKeys, kit: PrepareKit): Promise<Prepared> {
+/** What a thread has for all its messages. */
+interface Workshop {
+  kit: PrepareKit;
+  keys: SigningKeys;
+  bodies: SharedBodies;
+  pages: TrackedPages;
+}
+
+async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Workshop): Promise<Prepared> {
   const { messageId, from, to, signing } = content;
   const bouncesDomain = content.bouncesDomain ?? kit.bouncesDomain;
-  const composed = await compose({
-    messageId,
-    from: { address: from.address, name: from.name ?? '' },
-    to: { address: to.address, name: to.name ?? '' },
-    subject: content.subject,
-    html: content.html,
-    text: content.text,
-    headers: content.headers,
-    serviceHeaders: serviceHeaders(content, kit),
-    date: new Date(content.createdAt),
-  });
+  const html = pages.htmlFor(content, kit.links);
+  const body = await (html === null
+    ? bodies.bodyOf(content)
+    : hashedBody(content.submissionId, { text: content.text, html }));
+  const composed = compose(
+    {
+      messageId,
+      from: { address: from.address, name: from.name ?? '' },
+      to: { address: to.address, name: to.name ?? '' },
+      subject: content.subject,
+      headers: content.headers,
+      serviceHeaders: serviceHeaders(content, kit),
+      date: new Date(content.createdAt),
+    },
+    body,
+  );
   const signers = [{ domain: signing.domain, selector: signing.selector, key: keys.get(content) }, kit.serviceSigner];
+  const signable = { header: composed.header, body: composed.body, bodyHash: body.bodyHash };
   return {
     kind: 'ready',
     mailFrom: `${makeReturnPath(messageId, kit.tokenKey)}@${bouncesDomain}`,
     rcptTo: composed.envelopeTo,
-    message: signMessage(composed.raw, signers, Math.floor(kit.now() / 1000)),
+    message: signMessage(signable, signers, Math.floor(kit.now() / 1000)),
     needs: composed.needs,
   };
 }
 
 /** RFC 9477 for complaint loops that mailbox providers run; Feedback-ID has no part per message, so that it can be counted. */
 function serviceHeaders(content: MessageContent, kit: PrepareKit): [string, string][] {
+  const unsubscribe = content.unsubscribe ? unsubscribePair(content, kit) : [];
   return [
+    ...unsubscribe,
     ['CFBL-Address', `fbl@${kit.bouncesDomain}; report=arf`],
     ['CFBL-Feedback-ID', makeFeedbackId(content.messageId, kit.tokenKey)],
     ['Feedback-ID', `${content.tenantId}:${content.signing.domain}:transactional:postrider`],
   ];
+}
+
+function unsubscribePair({ tenantId, messageId, to, bouncesDomain }: MessageContent, kit: PrepareKit) {
+  return unsubscribeHeaders(
+    { tenantId, messageId, recipient: to.address },
+    {
+      linksUrl: kit.links.url,
+      linkKey: kit.links.key,
+      bouncesDomain: bouncesDomain ?? kit.bouncesDomain,
+      addressKey: kit.tokenKey,
+    },
+  );
 }
 
 class SigningKeys {

@@ -1,6 +1,7 @@
 // One message as it will be signed and sent: RFC 5322 header, RFC 2045 body. The header is
-// written by header-field.ts, the MIME structure and its encodings by nodemailer. The same
-// input gives the same bytes, so that a retry sends the same message. Attachments are left out.
+// written by header-field.ts, the body by lean-body.ts where the message is a common one, else by
+// nodemailer. The same input gives the same bytes, so that a retry sends the same message; and the
+// body is the same for all recipients of a submission. Attachments are left out.
 import { isAscii } from 'node:buffer';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import MimeNode from 'nodemailer/lib/mime-node/index.js';
@@ -8,6 +9,8 @@ import { Fault } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
 import { type Address, envelopeForm, isAsciiText, parseAddress } from './address.ts';
 import { fitsLines, foldField, mailboxField, textField, valueField } from './header-field.ts';
+import { type BodyInput, chooseComposer, composeLeanBody, type MimeBody, withCrlf } from './lean-body.ts';
+import { rfc5322Date } from './report.ts';
 
 export interface ComposeInput {
   /** The UUID that is also the left side of Message-ID. */
@@ -15,8 +18,6 @@ export interface ComposeInput {
   from: { name: string; address: string };
   to: { name: string; address: string };
   subject: string;
-  html: string | null;
-  text: string | null;
   /** The tenant's, already validated. */
   headers: readonly (readonly [name: string, value: string])[];
   /** Ours: CFBL-Address, Feedback-ID, List-Unsubscribe, … */
@@ -25,23 +26,23 @@ export interface ComposeInput {
 }
 
 export interface Composed {
-  /** Header and body, every line ended by CRLF. */
-  raw: Buffer;
+  /** With the empty line at its end; every line is ended by CRLF, in the body too. */
+  header: Buffer;
+  body: Buffer;
   envelopeTo: string;
   /** What the receiving server must offer (RFC 6531, RFC 6152). */
   needs: { smtputf8: boolean; eightBit: boolean };
 }
 
-export async function compose(input: ComposeInput): Promise<Composed> {
+export function compose(input: ComposeInput, body: MimeBody): Composed {
   if (!isUuid(input.messageId)) throw new TypeError('the message id is not a UUID');
-  // The composer would write "Date: Invalid Date".
   if (Number.isNaN(input.date.getTime())) throw new TypeError('the date of the message is none');
   const from = parsed(input.from.address);
   const to = parsed(input.to.address);
-  const header = Buffer.from(headerFields(input, from, to));
-  const raw = Buffer.concat([header, await mimeEntity(input, from)]);
+  const header = Buffer.from(`${headerFields(input, from, to)}${body.fields}\r\n`);
   const smtputf8 = from.nonAsciiLocal || to.nonAsciiLocal || !isAscii(header);
-  return { raw, envelopeTo: envelopeForm(to), needs: { smtputf8, eightBit: !isAscii(raw) } };
+  const eightBit = !isAscii(header) || !isAscii(body.content);
+  return { header, body: body.content, envelopeTo: envelopeForm(to), needs: { smtputf8, eightBit } };
 }
 
 function parsed(text: string): Address {
@@ -59,6 +60,9 @@ function headerFields(input: ComposeInput, from: Address, to: Address): string {
     textField('Subject', input.subject),
     ...input.headers.map(([name, value]) => customField(name, value)),
     ...service.map(([name, value]) => valueField(name, value)),
+    // Always on one line, which it fits: some readers stumble over a folded Message-ID.
+    `Message-ID: <${input.messageId}@${from.asciiDomain}>\r\n`,
+    foldField('Date', rfc5322Date(input.date)),
   ].join('');
 }
 
@@ -79,25 +83,33 @@ function customField(name: string, value: string): string {
   return valueField(name, value);
 }
 
-/** Date, Message-ID, MIME-Version, Content-*, an empty line and the body. */
-function mimeEntity(input: ComposeInput, from: Address): Promise<Buffer> {
+/** The part of a message that does not depend on its recipient. */
+export async function composeBody(input: BodyInput): Promise<MimeBody> {
+  // It goes into a header field.
+  if (!isUuid(input.boundarySeed)) throw new TypeError('the seed of the boundary is not a UUID');
+  return chooseComposer(input).decision === 'lean' ? composeLeanBody(input) : composeByMailComposer(input);
+}
+
+const MIME_FIELD = /^(MIME-Version|Content-[a-z-]+):/i;
+
+async function composeByMailComposer({ text, html, boundarySeed }: BodyInput): Promise<MimeBody> {
   const composer = new MailComposer({
-    text: withCrlf(input.text),
-    html: withCrlf(input.html),
-    date: input.date,
-    // Prepared, so that it stays on one line: some readers stumble over a folded Message-ID.
-    headers: [{ key: 'Message-ID', value: { prepared: true, value: `<${input.messageId}@${from.asciiDomain}>` } }],
-    // Not random, so that a retry is the same message; no body knows the id of its message.
-    baseBoundary: input.messageId,
+    // The composer would let a lone CR through.
+    text: text === null ? undefined : withCrlf(text),
+    html: html === null ? undefined : withCrlf(html),
+    // Not random, so that a retry is the same message; no body knows the id of its submission.
+    baseBoundary: boundarySeed,
     boundaryPrefix: '=_',
     newline: 'windows',
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return composer.compile().build();
-}
-
-/** RFC 5322 section 2.3: CR and LF only together. The composer would let a lone CR through. */
-function withCrlf(body: string | null): string | undefined {
-  return body === null || body === '' ? undefined : body.replace(/\r\n?|\n/g, '\r\n');
+  const entity = await composer.compile().build();
+  const headerEnd = entity.indexOf('\r\n\r\n');
+  const fields = entity.toString('latin1', 0, headerEnd).split(/\r\n(?![ \t])/);
+  return {
+    // Without the Date and the Message-ID that it makes up.
+    fields: fields.flatMap((field) => (MIME_FIELD.test(field) ? [`${field}\r\n`] : [])).join(''),
+    content: entity.subarray(headerEnd + 4),
+  };
 }

@@ -6,16 +6,18 @@ const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 
+/** What the value of a field may have that has to be taken out of it; most fields have none. */
+const TO_BE_TAKEN_OUT = /^ |[\r\t]| {2}| $/;
+
 /** Section 3.4.2; without the CRLF at the end. Expects octets as latin1 characters. */
 export function canonicalField(field: string): string {
   const colon = field.indexOf(':');
   const name = field.slice(0, colon).trim().toLowerCase();
-  const value = field
-    .slice(colon + 1)
-    .replace(/\r\n/g, '')
-    .replace(/[ \t]+/g, ' ');
+  const value = field.slice(field.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1);
+  if (!TO_BE_TAKEN_OUT.test(value)) return `${name}:${value}`;
+  const unfolded = value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ');
   // Not trim(): it takes 0xA0 too, which here is the last octet of many a UTF-8 character.
-  return `${name}:${value.replace(/^ | $/g, '')}`;
+  return `${name}:${unfolded.replace(/^ | $/g, '')}`;
 }
 
 /**
@@ -31,7 +33,11 @@ export function canonicalBody(body: Buffer): Buffer {
   let spaceHeld = false;
   for (let at = 0; at < body.length; at++) {
     const octet = body[at]!;
-    if (octet === SPACE || octet === TAB) {
+    // Nearly every octet is of this kind.
+    if (octet > SPACE && !spaceHeld) {
+      out[length++] = octet;
+      contentEnd = length;
+    } else if (octet === SPACE || octet === TAB) {
       spaceHeld = true;
     } else if (octet === CR && body[at + 1] === LF) {
       spaceHeld = false;

@@ -1,7 +1,7 @@
 // Signs messages with DKIM: RFC 6376, relaxed/relaxed, rsa-sha256, and ed25519-sha256 of
 // RFC 8463. Keys come parsed, the body is hashed once for all signatures. Does not verify;
 // no l= (a signed prefix invites additions) and no x=.
-import { createHash, type KeyObject, sign } from 'node:crypto';
+import { hash, type KeyObject, sign } from 'node:crypto';
 import { Fault } from '../../base/errors.ts';
 import { canonicalBody, canonicalField } from './dkim-canonical.ts';
 
@@ -11,7 +11,7 @@ export interface DkimSigner {
   selector: string;
   /** A private RSA or Ed25519 key. */
   key: KeyObject;
-  /** Replaces SIGNED_NAMES. */
+  /** Replaces SIGNED_NAMES; each name once. */
   headerNames?: readonly string[];
 }
 
@@ -54,85 +54,112 @@ const PRESENT_NAMES = [
 export const SIGNED_NAMES: readonly string[] = [...ALWAYS_NAMES, ...PRESENT_NAMES];
 
 const ALWAYS = new Set<string>(ALWAYS_NAMES.map((name) => name.toLowerCase()));
+const KEYS = new Map(SIGNED_NAMES.map((name) => [name, name.toLowerCase()]));
+const keyOf = (name: string): string => KEYS.get(name) ?? name.toLowerCase();
 /** b= is folded at this many characters: within the 78 of RFC 5322 section 2.1.1. */
 const FOLD_AT = 72;
 
+/** A message in the two halves that are signed apart: one body may go out below many headers. */
+export interface SignableMessage {
+  /** With the empty line at its end. */
+  header: Buffer;
+  body: Buffer;
+  /** Of the body, by hashBody(). */
+  bodyHash: string;
+}
+
+/** The bh= of every signature of the body: all of them are relaxed and of SHA-256. */
+export function hashBody(body: Buffer): string {
+  return hash('sha256', canonicalBody(body), 'base64');
+}
+
 /** The message with one DKIM-Signature per signer in front, the first signer's on top. */
-export function signMessage(raw: Buffer, signers: readonly DkimSigner[], nowSeconds: number): Buffer {
-  const end = raw.indexOf('\r\n\r\n');
-  if (end < 0) throw new Fault('the message to be signed has no end of its header', { permanence: 'permanent' });
+export function signMessage(message: SignableMessage, signers: readonly DkimSigner[], nowSeconds: number): Buffer {
+  const { header, body, bodyHash } = message;
+  if (!header.subarray(-4).equals(HEADER_END)) {
+    throw new Fault('the message to be signed has no end of its header', { permanence: 'permanent' });
+  }
   // latin1 maps octets to characters one to one, so UTF-8 headers survive unread.
-  const fields = fieldsByName(raw.toString('latin1', 0, end + 2));
-  const bodyHash = createHash('sha256')
-    .update(canonicalBody(raw.subarray(end + 4)))
-    .digest('base64');
-  const signatures = signers.map((signer) => signatureField(signer, { fields, bodyHash, nowSeconds }));
-  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), raw]);
+  const fields = fieldsByName(header.toString('latin1', 0, header.length - 2));
+  const coverings = new Map<readonly string[], Covering>();
+  const signatures = signers.map((signer) => {
+    const headerNames = signer.headerNames ?? SIGNED_NAMES;
+    // Nearly always the same for all signers.
+    const covering = coverings.get(headerNames) ?? coverFields(headerNames, fields);
+    coverings.set(headerNames, covering);
+    return signatureField(signer, { covering, bodyHash, nowSeconds });
+  });
+  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), header, body]);
+}
+
+const HEADER_END = Buffer.from('\r\n\r\n');
+
+/** Which fields a signature covers. */
+interface Covering {
+  /** h=, folded. */
+  names: string;
+  /** What is hashed of them. */
+  canonical: string;
 }
 
 interface Signable {
-  /** By lower-case name, in the order of the message. */
-  fields: Map<string, string[]>;
+  covering: Covering;
   bodyHash: string;
   nowSeconds: number;
 }
 
+/** In their canonical form, which all signatures share. */
 function fieldsByName(header: string): Map<string, string[]> {
   const fields = new Map<string, string[]>();
   for (const field of header.split(/\r\n(?![ \t])/)) {
-    const name = field.slice(0, field.indexOf(':')).trim().toLowerCase();
+    const canonical = canonicalField(field);
+    const name = canonical.slice(0, canonical.indexOf(':'));
     if (name === '') continue;
     const same = fields.get(name);
-    if (same) same.push(field);
-    else fields.set(name, [field]);
+    if (same) same.push(canonical);
+    else fields.set(name, [canonical]);
   }
   return fields;
 }
 
-function signatureField(signer: DkimSigner, { fields, bodyHash, nowSeconds }: Signable): string {
+/** Each name as often as it is present, and once more. */
+function coverFields(headerNames: readonly string[], fields: Map<string, string[]>): Covering {
+  const names: string[] = [];
+  let canonical = '';
+  for (const name of headerNames) {
+    const key = keyOf(name);
+    const present = fields.get(key) ?? [];
+    if (present.length === 0 && !ALWAYS.has(key)) continue;
+    // RFC 6376 section 5.4.2: of several fields of a name, the last in the message comes first.
+    for (let index = present.length - 1; index >= 0; index--) {
+      names.push(name);
+      canonical += `${present[index]}\r\n`;
+    }
+    names.push(name);
+  }
+  return { names: foldNames(names), canonical };
+}
+
+function signatureField(signer: DkimSigner, { covering, bodyHash, nowSeconds }: Signable): string {
   const isEd25519 = signer.key.asymmetricKeyType === 'ed25519';
-  const names = namesToSign(signer.headerNames ?? SIGNED_NAMES, fields);
   const unsigned = [
     `DKIM-Signature: v=1; a=${isEd25519 ? 'ed25519' : 'rsa'}-sha256; c=relaxed/relaxed;`,
     ` d=${signer.domain};`,
     ` s=${signer.selector}; t=${Math.floor(nowSeconds)};`,
-    ...foldNames(names),
+    covering.names,
     ` bh=${bodyHash};`,
     ' b=',
   ].join('\r\n');
-  const data = Buffer.from(signedFields(names, fields) + canonicalField(unsigned), 'latin1');
+  const data = Buffer.from(covering.canonical + canonicalField(unsigned), 'latin1');
   // RFC 8463 section 3: Ed25519 signs the hash of the data, not the data.
   const signature = isEd25519
-    ? sign(null, createHash('sha256').update(data).digest(), signer.key)
+    ? sign(null, hash('sha256', data, 'buffer'), signer.key)
     : sign('sha256', data, signer.key);
   return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }
 
-/** Each name as often as it is present, and once more. */
-function namesToSign(names: readonly string[], fields: Map<string, string[]>): string[] {
-  return names.flatMap((name) => {
-    const key = name.toLowerCase();
-    const present = fields.get(key)?.length ?? 0;
-    return present > 0 || ALWAYS.has(key) ? Array<string>(present + 1).fill(name) : [];
-  });
-}
-
-/** RFC 6376 section 5.4.2: of several fields of a name, the last in the message comes first. */
-function signedFields(names: readonly string[], fields: Map<string, string[]>): string {
-  const taken = new Map<string, number>();
-  let text = '';
-  for (const name of names) {
-    const key = name.toLowerCase();
-    const count = (taken.get(key) ?? 0) + 1;
-    taken.set(key, count);
-    const field = fields.get(key)?.at(-count);
-    if (field !== undefined) text += `${canonicalField(field)}\r\n`;
-  }
-  return text;
-}
-
 /** RFC 6376 section 3.5: white space may stand around the colons of h=. */
-function foldNames(names: readonly string[]): string[] {
+function foldNames(names: readonly string[]): string {
   const lines: string[] = [];
   let line = ' h=';
   names.forEach((name, index) => {
@@ -143,9 +170,11 @@ function foldNames(names: readonly string[]): string[] {
     }
     line += piece;
   });
-  return [...lines, line];
+  return [...lines, line].join('\r\n');
 }
 
 function foldBase64(text: string): string {
-  return (text.match(/.{1,72}/g) ?? []).join('\r\n ');
+  let folded = text.slice(0, FOLD_AT);
+  for (let at = FOLD_AT; at < text.length; at += FOLD_AT) folded += `\r\n ${text.slice(at, at + FOLD_AT)}`;
+  return folded;
 }

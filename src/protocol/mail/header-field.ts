@@ -44,9 +44,13 @@ export function foldField(name: string, value: string): string {
   // A fault of the caller, and it must not become a line of its own.
   if (!FIELD_NAME.test(name)) throw new TypeError(`not a header name: ${JSON.stringify(name)}`);
   if (/[\r\n\0]/.test(value)) throw new TypeError(`${name}: the value has a CR, LF or NUL`);
+  const trimmed = value.trim();
+  if (trimmed !== '' && name.length + 2 + trimmed.length <= FOLD_AT && isAsciiText(trimmed)) {
+    return `${name}: ${trimmed}\r\n`; // as the loop below would, for the many short ones
+  }
   const lines: string[] = [];
   let line = `${name}:`;
-  for (const chunk of chunksOf(` ${value.trim()}`)) {
+  for (const chunk of chunksOf(` ${trimmed}`)) {
     const limit = line === `${name}:` ? MAX_LINE_OCTETS : FOLD_AT;
     if (Buffer.byteLength(line) + Buffer.byteLength(chunk) > limit) {
       lines.push(line);
@@ -61,6 +65,8 @@ export function foldField(name: string, value: string): string {
 
 /** Whether folding at white space alone keeps every line within its limit. */
 export function fitsLines(value: string): boolean {
+  // No character has more than three octets in UTF-8; the surrogate pair for four is two characters.
+  if (3 * (value.length + 1) <= MAX_LINE_OCTETS) return true;
   return chunksOf(` ${value.trim()}`).every((chunk) => Buffer.byteLength(chunk) <= MAX_LINE_OCTETS);
 }
 
@@ -91,19 +97,23 @@ function encodePhrase(name: string, column: number): string {
 
 /** RFC 2047 encoded words, parted by blanks that readers drop; no character is split (section 5). */
 function encodeWords(text: string, column: number): string {
-  const encode = mostlyLetters(text) ? encodeQ : encodeB;
+  const encoding = mostlyLetters(text) ? Q_ENCODING : B_ENCODING;
   const words: string[] = [];
   let piece = '';
+  let cost = 0;
   let room = Math.max(12, Math.min(MAX_ENCODED_CHARS, FOLD_AT - column - 12));
   for (const char of text) {
-    if (encode.length(piece + char) > room) {
-      words.push(encode.word(piece));
+    const added = encoding.costOf(char);
+    if (encoding.length(cost + added) > room) {
+      words.push(encoding.word(piece));
       piece = '';
+      cost = 0;
       room = MAX_ENCODED_CHARS;
     }
     piece += char;
+    cost += added;
   }
-  words.push(encode.word(piece));
+  words.push(encoding.word(piece));
   return words.join(' ');
 }
 
@@ -111,21 +121,26 @@ function mostlyLetters(text: string): boolean {
   return (text.match(/[A-Za-z0-9 ]/g)?.length ?? 0) * 2 > text.length;
 }
 
-const encodeB = {
-  length: (text: string): number => Math.ceil(Buffer.byteLength(text) / 3) * 4,
-  word: (text: string): string => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`,
+interface WordEncoding {
+  /** What a character adds to that from which `length` knows how long the word gets. */
+  costOf(char: string): number;
+  length(cost: number): number;
+  word(text: string): string;
+}
+
+const B_ENCODING: WordEncoding = {
+  costOf: (char) => Buffer.byteLength(char),
+  length: (octets) => Math.ceil(octets / 3) * 4,
+  word: (text) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`,
 };
 
 // RFC 2047 section 5 (3): these alone may stand for themselves in a phrase, hence everywhere.
 const Q_PLAIN = /[A-Za-z0-9!*+/-]/;
 
-const encodeQ = {
-  length: (text: string): number => {
-    let length = 0;
-    for (const char of text) length += char === ' ' || Q_PLAIN.test(char) ? 1 : 3 * Buffer.byteLength(char);
-    return length;
-  },
-  word: (text: string): string => {
+const Q_ENCODING: WordEncoding = {
+  costOf: (char) => (char === ' ' || Q_PLAIN.test(char) ? 1 : 3 * Buffer.byteLength(char)),
+  length: (chars) => chars,
+  word: (text) => {
     let encoded = '';
     for (const char of text) {
       if (char === ' ') encoded += '_';

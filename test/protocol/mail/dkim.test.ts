@@ -7,16 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
-import { compose } from '../../../src/protocol/mail/compose.ts';
 import { type DkimSigner, signMessage } from '../../../src/protocol/mail/dkim.ts';
 import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim-key.ts';
 import {
   composedSamples,
   composeInput,
+  composeWhole,
   FROM_DOMAIN,
   handMadeSamples,
   randomSamples,
   type Sample,
+  signable,
 } from './sample-messages.ts';
 
 const NOW_SECONDS = Date.parse('2026-11-20T10:00:00Z') / 1000;
@@ -72,7 +73,7 @@ async function everySample(): Promise<Sample[]> {
 
 t.test('both signatures of every message verify', async (t) => {
   const samples = await everySample();
-  const signed = samples.map((sample) => signMessage(sample.raw, [tenant, service], NOW_SECONDS));
+  const signed = samples.map((sample) => signMessage(signable(sample.raw), [tenant, service], NOW_SECONDS));
   for (const [index, message] of signed.entries()) {
     t.same(await verify(message), ['pass', 'pass'], samples[index]!.name);
     t.ok(message.subarray(-samples[index]!.raw.length).equals(samples[index]!.raw), 'the message itself is unchanged');
@@ -85,8 +86,8 @@ t.test('both signatures of every message verify', async (t) => {
 });
 
 t.test('what may change on the way, and what may not', async (t) => {
-  const raw = (await compose(composeInput({ text: 'Thank  you.\n\nBye' }))).raw;
-  const signed = signMessage(raw, [tenant, service], NOW_SECONDS).toString('latin1');
+  const raw = (await composeWhole(composeInput({ text: 'Thank  you.\n\nBye' }))).raw;
+  const signed = signMessage(signable(raw), [tenant, service], NOW_SECONDS).toString('latin1');
   const changed: [string, string, 'pass' | 'fail'][] = [
     ['nothing', signed, 'pass'],
     ['more white space in a line', signed.replace('Thank  you.', 'Thank \t   you. '), 'pass'],
@@ -133,8 +134,8 @@ t.test('what may change on the way, and what may not', async (t) => {
 });
 
 t.test('the field itself', async (t) => {
-  const raw = (await compose(composeInput())).raw;
-  const text = signMessage(raw, [tenant, service], NOW_SECONDS + 0.7).toString('latin1');
+  const raw = (await composeWhole(composeInput())).raw;
+  const text = signMessage(signable(raw), [tenant, service], NOW_SECONDS + 0.7).toString('latin1');
   const fields = text.split(/\r\n(?![ \t])/).slice(0, 2);
   t.match(fields[0], /^DKIM-Signature: v=1; a=rsa-sha256; c=relaxed\/relaxed;\r\n d=verified\.example;/);
   t.match(fields[1], / d=bounces\.example;/, 'the first signer is on top');
@@ -158,16 +159,19 @@ t.test('the field itself', async (t) => {
     t.equal(count('List-Id'), 0);
     t.match(field, new RegExp(`t=${NOW_SECONDS};`), 'whole seconds');
   }
-  t.throws(() => signMessage(Buffer.from('From: a@b.example\r\n'), [tenant], NOW_SECONDS), /no end of its header/);
+  t.throws(
+    () => signMessage({ ...signable(raw), header: Buffer.from('From: a@b.example\r\n') }, [tenant], NOW_SECONDS),
+    /no end of its header/,
+  );
 });
 
 t.test('own header names; Ed25519', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const point = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32).toString('base64');
   records.set('ed._domainkey.ed.example', `v=DKIM1; k=ed25519; p=${point}`);
-  const raw = (await compose(composeInput({ headers: [['X-Ours', 'ä']] }))).raw;
+  const raw = (await composeWhole(composeInput({ headers: [['X-Ours', 'ä']] }))).raw;
   const ed: DkimSigner = { domain: 'ed.example', selector: 'ed', key: privateKey, headerNames: ['From', 'X-Ours'] };
-  const signed = signMessage(raw, [tenant, ed], NOW_SECONDS);
+  const signed = signMessage(signable(raw), [tenant, ed], NOW_SECONDS);
   t.same(await verify(signed), ['pass', 'pass']);
   t.match(signed.toString(), /a=ed25519-sha256;[\s\S]*h=From:From:X-Ours:X-Ours;/);
 });
@@ -177,7 +181,7 @@ t.test('4 MiB are signed in well under 100 ms', async (t) => {
   t.ok(raw.length > 4 * 1024 * 1024);
   const times = Array.from({ length: 5 }, () => {
     const start = performance.now();
-    signMessage(raw, [tenant, service], NOW_SECONDS);
+    signMessage(signable(raw), [tenant, service], NOW_SECONDS);
     return performance.now() - start;
   });
   // The best of five: what else this machine does must not decide.

@@ -2,9 +2,8 @@
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
 import { composeArf } from '../../../src/protocol/mail/arf.ts';
-import { compose } from '../../../src/protocol/mail/compose.ts';
 import { composeDsn, type DsnInput } from '../../../src/protocol/mail/dsn.ts';
-import { composeInput } from './sample-messages.ts';
+import { composeInput, composeWhole } from './sample-messages.ts';
 
 const date = new Date('2026-11-20T10:00:00Z');
 
@@ -87,7 +86,7 @@ t.test('a delay, a non-ASCII recipient, and hostile text', async (t) => {
 });
 
 t.test('a complaint embeds the original unchanged', async (t) => {
-  const { raw } = await compose(composeInput({ subject: 'Grüße', to: { name: '', address: 'à@example.com' } }));
+  const { raw } = await composeWhole(composeInput({ subject: 'Grüße', to: { name: '', address: 'à@example.com' } }));
   const report = composeArf({
     feedbackType: 'abuse',
     from: 'fbl@mx.example.net',

@@ -1,6 +1,7 @@
 // Messages for the DKIM oracles: composed ones of every kind, and hand-made ones with the
 // white space and line ends that canonicalization is about. The same on every run.
-import { type ComposeInput, compose } from '../../../src/protocol/mail/compose.ts';
+import { type Composed, type ComposeInput, compose, composeBody } from '../../../src/protocol/mail/compose.ts';
+import { hashBody, type SignableMessage } from '../../../src/protocol/mail/dkim.ts';
 
 export interface Sample {
   name: string;
@@ -8,8 +9,14 @@ export interface Sample {
 }
 
 export const FROM_DOMAIN = 'verified.example';
+export const SUBMISSION_ID = '01931f00-0000-7000-8000-0000000000ff';
 
-export function composeInput(changes: Partial<ComposeInput> = {}): ComposeInput {
+export interface SampleInput extends ComposeInput {
+  text: string | null;
+  html: string | null;
+}
+
+export function composeInput(changes: Partial<SampleInput> = {}): SampleInput {
   return {
     messageId: '01931f00-0000-7000-8000-00000000abcd',
     from: { name: 'Shop', address: `orders@${FROM_DOMAIN}` },
@@ -30,8 +37,21 @@ export function composeInput(changes: Partial<ComposeInput> = {}): ComposeInput 
   };
 }
 
+/** Header and body, as they go out together. */
+export async function composeWhole(input: SampleInput): Promise<Composed & { raw: Buffer }> {
+  const { text, html } = input;
+  const composed = compose(input, await composeBody({ text, html, boundarySeed: SUBMISSION_ID }));
+  return { ...composed, raw: Buffer.concat([composed.header, composed.body]) };
+}
+
+export function signable(raw: Buffer): SignableMessage {
+  const end = raw.indexOf('\r\n\r\n') + 4;
+  const body = raw.subarray(end);
+  return { header: raw.subarray(0, end), body, bodyHash: hashBody(body) };
+}
+
 export async function composedSamples(): Promise<Sample[]> {
-  const changes: [string, Partial<ComposeInput>][] = [
+  const changes: [string, Partial<SampleInput>][] = [
     ['ascii', {}],
     ['html and text', { html: '<p>Thank you.</p>', text: 'Thank you.' }],
     [
@@ -62,7 +82,9 @@ export async function composedSamples(): Promise<Sample[]> {
     ],
     ['long subject', { subject: 'ä'.repeat(998), from: { name: 'n'.repeat(900), address: `a@${FROM_DOMAIN}` } }],
   ];
-  return Promise.all(changes.map(async ([name, change]) => ({ name, raw: (await compose(composeInput(change))).raw })));
+  return Promise.all(
+    changes.map(async ([name, change]) => ({ name, raw: (await composeWhole(composeInput(change))).raw })),
+  );
 }
 
 export function handMadeSamples(): Sample[] {
@@ -72,6 +94,7 @@ export function handMadeSamples(): Sample[] {
     'To: a@example.com,\r\n\t b@example.com,\r\n   c@example.com ',
     'To: second@example.com',
     'Message-ID:\r\n <1@verified.example>',
+    'In-Reply-To:  <2@verified.example>',
     'Cc:',
     'Reply-To: à@example.\u00e0',
   ].join('\r\n');
@@ -154,7 +177,7 @@ export async function randomSamples(count: number, seed: number): Promise<Sample
           ['Reply-To', `${text(10).replace(/["\\<>]/g, '')} <r@example.com>`],
         ],
       });
-      return { name: `random ${seed}/${index}`, raw: (await compose(input)).raw };
+      return { name: `random ${seed}/${index}`, raw: (await composeWhole(input)).raw };
     }),
   );
 }

@@ -1,0 +1,154 @@
+// The connection of a courier session: opened when it is first needed, again when it is gone, and
+// again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy.
+import { describeError } from '../../base/errors.ts';
+import { noPeer, type PeerFacts, type TlsPolicyFacts } from '../../base/outcome.ts';
+import type { MailHost } from '../../protocol/dns/mail-route.ts';
+import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
+import { parseDomain } from '../../protocol/mail/domain.ts';
+import type { TlsMode } from '../../protocol/smtp/introduction.ts';
+import type { SmtpSession } from '../../protocol/smtp/session.ts';
+import type { TlsPolicy } from '../../store/transport-security.ts';
+import { type Connected, connectToAny, type DoorKnocker } from './connect.ts';
+import type { BrokenTlsNote, CourierResult } from './messages.ts';
+import type { Prepared } from './prepare.ts';
+import { chooseTls, policyGap, policyRefusal, type TlsChoice, type TransportSecurity } from './tls-choice.ts';
+
+export interface LineKit {
+  hosts: MailHost[];
+  knocker: DoorKnocker;
+  security: TransportSecurity;
+  /** What holds where no policy says otherwise. */
+  usualTls: TlsMode;
+  onBrokenTls(note: BrokenTlsNote): void;
+}
+
+type Ready = Extract<Prepared, { kind: 'ready' }>;
+type Open = Extract<Connected, { kind: 'open' }>;
+type Closed = Extract<CourierResult, { kind: 'no_connection' | 'insecure' }>;
+
+export class Line {
+  readonly #kit: LineKit;
+  /** What was found of policies that no host satisfies: not tried again for each message. */
+  readonly #unsatisfied = new Map<string, Closed>();
+  #open: Open | null = null;
+  #messagesOnSession = 0;
+
+  constructor(kit: LineKit) {
+    this.#kit = kit;
+  }
+
+  async send(message: Ready): Promise<CourierResult> {
+    let policy: TlsPolicy | null;
+    try {
+      policy = this.#kit.security.policyOf(domainOf(message.rcptTo));
+    } catch (error) {
+      // Unknown is not "none": the mail waits.
+      const words = `the TLS policy of the recipient's domain cannot be read: ${describeError(error)}`;
+      return { kind: 'insecure', peer: noPeer('prepare', words) };
+    }
+    const reused = this.#messagesOnSession > 0;
+    const result = await this.#sendOnce(message, policy);
+    // A server may end an idle connection at any time. That says nothing about this message,
+    // as long as it was not on its way: a fresh connection, once.
+    const stale = reused && isGoodbye(result);
+    return stale ? await this.#sendOnce(message, policy) : result;
+  }
+
+  async hangUp(): Promise<void> {
+    await this.#open?.session.close();
+    this.#open = null;
+  }
+
+  async #sendOnce(message: Ready, policy: TlsPolicy | null): Promise<CourierResult> {
+    const open = await this.#openFor(policy);
+    if (open.kind !== 'open') return open;
+    this.#messagesOnSession++;
+    try {
+      const result = await open.session.send(message);
+      return { ...result, peer: { ...result.peer, tlsPolicy: policyFacts(policy, open) } };
+    } catch (error) {
+      // Refused by our own side before anything was said, such as an address that no command
+      // can carry: it must not end the session for the messages behind it.
+      return { kind: 'unreadable', reason: `the message cannot be sent: ${describeError(error)}` };
+    }
+  }
+
+  async #openFor(policy: TlsPolicy | null): Promise<Open | Closed> {
+    const open = this.#open;
+    if (open?.session.usable && (policy?.mode !== 'enforce' || policyGap(policy, securityOf(open)) === null)) {
+      return open;
+    }
+    const unsatisfied = policy?.mode === 'enforce' && this.#unsatisfied.get(policy.domain);
+    if (unsatisfied) return unsatisfied;
+    await this.hangUp();
+    const { hosts, narrowed } = permittedHosts(this.#kit.hosts, policy);
+    const choose = (mx: string) => this.#chooseTls(mx, policy);
+    const connected = await connectToAny(hosts, this.#kit.knocker, choose);
+    if (connected.kind === 'none') return this.#closed(policy, connected, narrowed);
+    this.#open = connected;
+    this.#messagesOnSession = 0;
+    const { mx: host, session } = connected;
+    if (session.tlsBroken) this.#kit.onBrokenTls({ kind: 'tls_broken', host, reason: session.tlsFailure ?? '' });
+    return connected;
+  }
+
+  #chooseTls(mx: string, policy: TlsPolicy | null): TlsChoice {
+    return chooseTls(this.#kit.usualTls, policy, this.#kit.security.brokenTls(mx));
+  }
+
+  /** Whether nobody opened, or nobody whom this domain's policy accepts. */
+  #closed(policy: TlsPolicy | null, { peer, tlsMissed }: { peer: PeerFacts; tlsMissed: boolean }, narrowed: boolean) {
+    const mode = policy?.mode ?? 'none';
+    if (policy?.mode !== 'enforce') {
+      return { kind: 'no_connection', peer: { ...peer, tlsPolicy: { ...peer.tlsPolicy, mode } } } as const;
+    }
+    const tlsPolicy = { mode, failure: null };
+    if (!narrowed && !tlsMissed) return { kind: 'no_connection', peer: { ...peer, tlsPolicy } } as const;
+    const why =
+      peer.mx === null
+        ? `it names none of ${namesOf(this.#kit.hosts)}`
+        : `${peer.mx} (${peer.stage}): ${peer.response}`;
+    // Our own words: no reply that could be taken for the server's verdict about the message.
+    const words = { response: policyRefusal(policy, why), smtpCode: null, enhancedCode: null };
+    const result: Closed = { kind: 'insecure', peer: { ...peer, ...words, tlsPolicy } };
+    this.#unsatisfied.set(policy.domain, result);
+    return result;
+  }
+}
+
+/** RFC 8461 section 5: with `enforce`, hosts that the policy does not name are as if they were not there. */
+function permittedHosts(hosts: MailHost[], policy: TlsPolicy | null): { hosts: MailHost[]; narrowed: boolean } {
+  if (policy?.mode !== 'enforce') return { hosts, narrowed: false };
+  const permitted = hosts.filter(({ name }) => namesMxHost(policy.mx, name));
+  return { hosts: permitted, narrowed: permitted.length < hosts.length };
+}
+
+function policyFacts(policy: TlsPolicy | null, open: Open): TlsPolicyFacts {
+  const gap = policy && policyGap(policy, securityOf(open));
+  const { session, choice } = open;
+  // Under `until` clear text was chosen because of what is remembered.
+  const fallback = session.tlsFailure ?? (choice.until === undefined ? null : choice.reason);
+  const failure = gap && fallback ? `${gap} (${fallback})` : (gap ?? fallback);
+  return { mode: policy?.mode ?? 'none', failure };
+}
+
+function securityOf({ mx, session }: { mx: string; session: SmtpSession }) {
+  return { mx, tls: session.tls, tlsUnverified: session.tlsUnverified };
+}
+
+function namesOf(hosts: MailHost[]): string {
+  return hosts.map(({ name }) => name).join(', ');
+}
+
+/** As policies are kept: the recipient's domain in ASCII, lower case. */
+function domainOf(address: string): string {
+  const text = address.slice(address.lastIndexOf('@') + 1);
+  const parsed = parseDomain(text);
+  return parsed.ok ? parsed.asciiDomain : text;
+}
+
+/** The server was gone, or said that it is going (421), before this message was on its way. */
+function isGoodbye(result: CourierResult): boolean {
+  if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
+  return result.kind === 'refused' && result.peer.smtpCode === 421 && result.peer.stage === 'mail';
+}

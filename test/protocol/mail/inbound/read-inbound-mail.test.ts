@@ -1,0 +1,181 @@
+// What the inbound parser finds in mails that other parts of the project write, and what it makes
+// of input that is no mail, is huge, or is made to hurt: always an answer, and soon.
+import t from 'tap';
+import { explainMail } from '../../../../src/classify/explain-mail.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../../../src/classify/load-rules.ts';
+import { composeArf } from '../../../../src/protocol/mail/arf.ts';
+import { composeDsn } from '../../../../src/protocol/mail/dsn.ts';
+import { readInboundMail } from '../../../../src/protocol/mail/inbound/read-inbound-mail.ts';
+
+const ORIGINAL = [
+  'Return-Path: <babcdef@bounces.acme.test>',
+  'Received: from x',
+  'From: App <app@acme.test>',
+  'To: ann@rcpt.test',
+  'Message-ID: <1234@acme.test>',
+  'CFBL-Feedback-ID: 0197:abc',
+  'CFBL-Address: fbl@bounces.acme.test',
+  'Subject: Hi',
+  '',
+  'Hello',
+  '',
+].join('\r\n');
+const DATE = new Date('2026-11-22T10:00:00Z');
+
+function dsn(action: 'failed' | 'delayed', finalRecipient = 'ann@rcpt.test'): Buffer {
+  return composeDsn({
+    reportingMta: 'mx.rcpt.test',
+    from: 'MAILER-DAEMON@mx.rcpt.test',
+    to: 'babcdef@bounces.acme.test',
+    finalRecipient,
+    action,
+    status: action === 'failed' ? '5.1.1' : '4.4.1',
+    diagnostic: action === 'failed' ? '550 5.1.1 No such user' : '451 4.4.1 later',
+    remoteMta: 'mx2.rcpt.test',
+    originalHeaders: Buffer.from(ORIGINAL.split('\r\n\r\n')[0]!),
+    date: DATE,
+  });
+}
+
+t.test('a report of ours', async (t) => {
+  t.match(readInboundMail(dsn('failed')), {
+    kind: 'report',
+    reportingMta: 'mx.rcpt.test',
+    recipients: [
+      {
+        address: 'ann@rcpt.test',
+        action: 'failed',
+        status: '5.1.1',
+        remoteMta: 'mx2.rcpt.test',
+        diagnostics: ['550 5.1.1 No such user'],
+      },
+    ],
+    original: {
+      messageId: '1234@acme.test',
+      returnPaths: ['babcdef@bounces.acme.test'],
+      feedbackIds: ['0197:abc'],
+      to: ['ann@rcpt.test'],
+      content: null,
+    },
+  });
+  t.match(readInboundMail(dsn('delayed')), { kind: 'report', recipients: [{ action: 'delayed', status: '4.4.1' }] });
+});
+
+t.test('an address that is not ASCII (RFC 6533)', async (t) => {
+  t.match(readInboundMail(dsn('failed', 'änn@rcpt.test')), { recipients: [{ address: 'änn@rcpt.test' }] });
+});
+
+t.test('a complaint of ours, with the whole message', async (t) => {
+  for (const feedbackType of ['abuse', 'not-spam', 'opt-out', 'fraud', 'virus']) {
+    const complaint = readInboundMail(
+      composeArf({
+        feedbackType,
+        from: 'fbl@rcpt.test',
+        to: 'fbl@bounces.acme.test',
+        originalMessage: Buffer.from(ORIGINAL),
+        sourceIp: '192.0.2.1',
+        arrivalDate: DATE,
+        reportedDomain: 'acme.test',
+        originalRcptTo: 'ann@rcpt.test',
+        reportingMta: 'mx.rcpt.test',
+        date: DATE,
+      }),
+    );
+    t.match(complaint, {
+      kind: 'complaint',
+      feedbackType,
+      recipients: ['ann@rcpt.test'],
+      reportedDomain: 'acme.test',
+      sourceIp: '192.0.2.1',
+      reportingMta: 'mx.rcpt.test',
+      original: { returnPaths: ['babcdef@bounces.acme.test'], feedbackIds: ['0197:abc'] },
+    });
+    // Octet for octet, or no signature would verify.
+    if (complaint.kind === 'complaint') t.equal(complaint.original?.content?.toString('latin1'), ORIGINAL);
+  }
+});
+
+t.test('a redacted complaint keeps the tokens', async (t) => {
+  const fields = 'Feedback-Type: abuse\r\nUser-Agent: x\r\nVersion: 1\r\nOriginal-Rcpt-To: <redacted>';
+  const redacted = ORIGINAL.replaceAll('ann@rcpt.test', 'redacted');
+  const mail = [
+    'From: fbl@rcpt.test\r\nTo: fbl@acme.test\r\nSubject: FW: Hi\r\nMIME-Version: 1.0',
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+    `\r\n--b\r\nContent-Type: text/plain\r\n\r\nSpam.\r\n--b\r\nContent-Type: message/feedback-report\r\n\r\n${fields}`,
+    `--b\r\nContent-Type: message/rfc822\r\n\r\n${redacted}\r\n--b--\r\n`,
+  ].join('\r\n');
+  t.match(readInboundMail(Buffer.from(mail)), {
+    kind: 'complaint',
+    recipients: [],
+    original: { feedbackIds: ['0197:abc'], returnPaths: ['babcdef@bounces.acme.test'] },
+  });
+});
+
+t.test('many recipients, in any order of fields, with blank lines where they please', async (t) => {
+  const groups = [
+    'Original-Recipient: rfc822;a@rcpt.test\nFinal-Recipient: rfc822;a1@rcpt.test\nAction: failed\nStatus: 5.1.1',
+    'Action: delayed\nFinal-Recipient: rfc822; <b@rcpt.test>\nStatus: 4.2.2 (full)',
+    'Final-Recipient: rfc822;c@rcpt.test\n\nAction: delivered\nStatus: 2.0.0',
+  ];
+  const mail = `From: x@y.test\nContent-Type: multipart/report; report-type=delivery-status; boundary=b\n\n--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns;mx.test\n${groups.join('\n\n')}\n--b--\n`;
+  t.match(readInboundMail(Buffer.from(mail)), {
+    reportingMta: 'mx.test',
+    recipients: [
+      { address: 'a1@rcpt.test', originalAddress: 'a@rcpt.test', action: 'failed', status: '5.1.1' },
+      { address: 'b@rcpt.test', action: 'delayed', status: '4.2.2' },
+      { address: 'c@rcpt.test', action: 'delivered', status: '2.0.0' },
+    ],
+  });
+});
+
+t.test('no mail at all', async (t) => {
+  t.match(readInboundMail(Buffer.alloc(0)), { kind: 'unreadable', reason: 'there is nothing in it' });
+  t.match(readInboundMail(Buffer.from('no line end and no header')), { kind: 'unreadable' });
+  t.match(readInboundMail(Buffer.from([0, 255, 254, 1, 2, 128])), { kind: 'unreadable' });
+});
+
+const HEAD = 'From: MAILER-DAEMON@x.test\nSubject: Undelivered Mail\n';
+const nested = (depth: number) =>
+  Array.from({ length: depth }, (_, n) => `Content-Type: multipart/mixed; boundary=b${n}\n\n--b${n}\n`).join('');
+const HARMFUL: [name: string, mail: string][] = [
+  ['50 MB in one line', `Subject: ${'x'.repeat(50_000_000)}`],
+  ['50 MB of lines', `${HEAD}\n${'could not be delivered to a@b\n'.repeat(1_700_000)}`],
+  ['deep nesting', `${HEAD}${nested(20_000)}`],
+  ['a million parts', `${HEAD}Content-Type: multipart/report; boundary=b\n\n${'--b\n\nx\n'.repeat(1_000_000)}`],
+  ['delimiters within lines', `${HEAD}Content-Type: multipart/report; boundary=b\n\n${'x--b'.repeat(2_000_000)}`],
+  ['a million fields', 'X: y\n'.repeat(1_000_000)],
+  ['a folded field without end', `Subject: a\n${' b\n'.repeat(3_000_000)}`],
+  ['encoded words', `${HEAD}X: ${'=?utf-8?q?='.repeat(100_000)}\nFrom: ${'=?utf-8?b?'.repeat(100_000)}\n\n`],
+  [
+    'a million recipients',
+    `${HEAD}Content-Type: message/delivery-status\n\n${'Final-Recipient: rfc822;a@b.test\n'.repeat(1_000_000)}`,
+  ],
+  [
+    'many recipients and much text',
+    `${HEAD}\n${Array.from({ length: 1_000 }, (_, n) => `<a${n}@b.test>: 550 5.1.1 user mailbox unknown is full and blocked by policy`).join('\n')}\n`,
+  ],
+  ['signs of addresses', `${HEAD}\n${'<@'.repeat(30_000)}\n${'a'.repeat(60_000)}@\n`],
+  ['blanks', `${HEAD}\n${' '.repeat(2_000_000)}\n`],
+  ['tags', `${HEAD}Content-Type: text/html\n\n${'<style '.repeat(100_000)}${'<!--'.repeat(50_000)}`],
+  ['elements without end', `${HEAD}Content-Type: text/html\n\n${'<style>'.repeat(37_000)}`],
+  ['comments', `${HEAD}Content-Type: text/html\n\n${'<!-- -->'.repeat(30_000)}`],
+  [
+    'fields of blanks',
+    `${HEAD}Content-Type: message/delivery-status\n\nReporting-MTA: dns; a${' \t'.repeat(100_000)}b\nFinal-Recipient: rfc822;${' '.repeat(100_000)}a\nDiagnostic-Code: smtp;${' \t'.repeat(100_000)}b\n`,
+  ],
+  ['blanks behind a delimiter', `${HEAD}\n--a${' '.repeat(200_000)}b\nContent-Type: x\n`],
+  ['parameters of blanks', `${HEAD}Content-Type: multipart/report${';    '.repeat(3_000)}\n\n`],
+  ['an Amazon notification of braces', `${HEAD}\n{"notificationType":"Bounce",${'{}'.repeat(100_000)}`],
+  ['only CR', `${HEAD}\nUser unknown`.repeat(1000).replaceAll('\n', '\r')],
+];
+
+t.test('nothing takes a second, and nothing throws', async (t) => {
+  const rules = loadBounceRules(SHIPPED_RULES);
+  for (const [name, mail] of HARMFUL) {
+    const octets = Buffer.from(mail);
+    const started = performance.now();
+    const { kind } = explainMail(octets, rules);
+    const tookMs = performance.now() - started;
+    t.ok(tookMs < 1_000, `${name}: ${kind}, ${Math.round(tookMs)} ms`);
+  }
+});
