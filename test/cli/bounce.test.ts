@@ -1,4 +1,7 @@
-// bounce reply, from outside.
+// bounce reply and bounce explain, from outside.
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import t from 'tap';
 import { runInThisProcess } from './program.ts';
 
@@ -41,4 +44,77 @@ t.test('bounce reply for people', async (t) => {
 t.test('bounce reply without a reply', async (t) => {
   t.match(await runInThisProcess(['bounce', 'reply']), { code: 2, stderr: /REPLY is missing/ });
   t.match(await runInThisProcess(['bounce', 'reply', ' ']), { code: 2, stderr: /must not be empty/ });
+});
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const TWO_RECIPIENTS = `From: Mailer Daemon <MAILER-DAEMON@mx.test>
+To: s@acme.test
+Subject: Delivery status notification: error
+
+    An error has occurred while attempting to deliver a message for
+    the following list of recipients:
+
+ann@rcpt.test: 550 5.1.1 <ann@rcpt.test>... User Unknown
+bob@rcpt.test: 550 5.2.2 <bob@rcpt.test>... Mailbox Full
+
+    Below is a copy of the original message:
+
+Received: from x
+Message-ID: <1234@acme.test>
+`;
+
+t.test('bounce explain says what a mail is, and of whom', async (t) => {
+  const file = path.join(t.testdir({ 'bounce.eml': TWO_RECIPIENTS }), 'bounce.eml');
+  const { code, stdout } = await runInThisProcess(['bounce', 'explain', file, '--json']);
+  t.equal(code, 0);
+  const first = {
+    recipient: 'ann@rcpt.test',
+    kind: 'hard',
+    action: 'failed',
+    status: '5.1.1',
+    smtp_code: 550,
+    label: 'no_mailbox',
+    rule: 'no-such-mailbox',
+    reason: 'the mailbox does not exist',
+    remote_mta: null,
+    diagnostic: '550 5.1.1 <ann@rcpt.test>... User Unknown',
+  };
+  t.match(JSON.parse(stdout), {
+    ...first,
+    reporting_mta: null,
+    original_message_id: '1234@acme.test',
+    feedback_type: null,
+    recipients: [first, { recipient: 'bob@rcpt.test', kind: 'soft', status: '5.2.2', label: 'mailbox_full' }],
+  });
+  const forPeople = await runInThisProcess(['bounce', 'explain', file]);
+  t.match(
+    forPeople.stdout,
+    /kind: +hard\n[\s\S]*reason: +the mailbox does not exist\n[\s\S]*also: bob@rcpt.test: soft 5.2.2, the mailbox is full/,
+  );
+});
+
+t.test('bounce explain reads standard input', async (t) => {
+  const stdout = await new Promise<string>((resolve) => {
+    const child = execFile(process.execPath, [MAIN, 'bounce', 'explain', '-', '--json'], (_, out) => resolve(out));
+    child.stdin!.end(TWO_RECIPIENTS.replaceAll('\n', '\r\n'));
+  });
+  t.match(JSON.parse(stdout), { kind: 'hard', recipient: 'ann@rcpt.test' });
+});
+
+t.test('bounce explain and what is no mail', async (t) => {
+  const folder = t.testdir({ empty: '', noise: Buffer.from([0, 200, 201, 10, 13]), lines: 'just words' });
+  const explain = (name: string) => runInThisProcess(['bounce', 'explain', path.join(folder, name), '--json']);
+  const large = path.join(folder, 'large');
+  fs.writeFileSync(large, '');
+  fs.truncateSync(large, 50_000_000);
+  t.match(await explain('missing'), { code: 1, stderr: /missing cannot be read: ENOENT/ });
+  t.match(await explain('empty'), { code: 1, stderr: /empty is empty/ });
+  t.match(await explain('.'), { code: 1, stderr: /cannot be read/ });
+  t.match(await explain('large'), { code: 1, stderr: /larger than 32 MiB/ });
+  for (const name of ['noise', 'lines']) {
+    const { code, stdout } = await explain(name);
+    t.equal(code, 0);
+    t.match(JSON.parse(stdout), { kind: 'unknown', recipient: null, reason: 'it has no header, so it is no mail' });
+  }
+  t.match(await runInThisProcess(['bounce', 'explain']), { code: 2, stderr: /FILE is missing/ });
 });

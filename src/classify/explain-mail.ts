@@ -1,0 +1,65 @@
+// A mail that came back, explained in one flat record: what the command line prints and programs
+// read. The names are those of the interface, in snake_case.
+import type { BounceType } from '../base/outcome.ts';
+import type { ReportedAction } from '../protocol/mail/inbound/inbound-mail.ts';
+import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
+import type { BounceRules } from './classify-reply.ts';
+import { type InboundKind, judgeInboundMail } from './judge-report.ts';
+import type { Label } from './labels.ts';
+
+export interface ExplainedRecipient {
+  recipient: string | null;
+  kind: BounceType | 'delivered_notice' | 'complaint' | 'auto_reply';
+  action: ReportedAction | null;
+  status: string | null;
+  smtp_code: number | null;
+  label: Label | null;
+  rule: string | null;
+  reason: string;
+  remote_mta: string | null;
+  diagnostic: string | null;
+}
+
+/** The fields of the first recipient, and of the mail. */
+export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
+  kind: InboundKind;
+  reporting_mta: string | null;
+  original_message_id: string | null;
+  /** RFC 5965; null: no complaint. */
+  feedback_type: string | null;
+  recipients: ExplainedRecipient[];
+}
+
+export function explainMail(octets: Buffer, rules: BounceRules): ExplainedMail {
+  const mail = readInboundMail(octets);
+  const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules);
+  const recipients = judged.map(({ smtpCode, remoteMta, ...rest }) => ({
+    ...rest,
+    smtp_code: smtpCode,
+    remote_mta: remoteMta,
+  }));
+  const named =
+    mail.kind === 'complaint' ? mail.recipients : mail.kind === 'auto_reply' && mail.from ? [mail.from] : [];
+  const quiet = named.map((address) => withoutRefusal(address, mail.kind as 'complaint' | 'auto_reply', reason));
+  const all: ExplainedRecipient[] = [...recipients, ...quiet];
+  const first = all[0] ?? withoutRefusal(null, 'auto_reply', reason);
+  const hasOriginal = mail.kind === 'report' || mail.kind === 'complaint';
+  return {
+    ...first,
+    kind,
+    reason,
+    reporting_mta: hasOriginal ? mail.reportingMta : null,
+    original_message_id: hasOriginal ? (mail.original?.messageId ?? null) : null,
+    feedback_type: mail.kind === 'complaint' ? mail.feedbackType : null,
+    recipients: all,
+  };
+}
+
+function withoutRefusal(
+  recipient: string | null,
+  kind: 'complaint' | 'auto_reply',
+  reason: string,
+): ExplainedRecipient {
+  const nothing = { action: null, status: null, smtp_code: null, label: null, rule: null };
+  return { recipient, kind, ...nothing, reason, remote_mta: null, diagnostic: null };
+}

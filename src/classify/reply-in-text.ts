@@ -1,0 +1,62 @@
+// Finds the reply of a server in the words of a report: its codes, and at which command it came.
+// Reports quote replies in as many ways as there are servers; numbers that only look like codes
+// (sizes, ports, days) have to be left alone.
+import type { SmtpStage } from '../base/outcome.ts';
+
+export interface FoundReply {
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  stage: SmtpStage | null;
+  /** The server that said it, where the text tells; in lower case. */
+  host: string | null;
+  /** Where the reply begins in the text; 0 where no code was found. */
+  start: number;
+}
+
+const MAX_CHARACTERS = 4_000;
+
+// `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`; the pair is never chance.
+const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)[#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
+/** Behind what says that a server speaks, or at the beginning. */
+const CODE_ALONE =
+  /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
+const ENHANCED_ALONE = /(?:^|[\s#(:;[=])([45]\.\d{1,3}\.\d{1,3})(?![.\d])(?!\s*\()/;
+
+const STAGES: readonly [SmtpStage, RegExp][] = [
+  ['rcpt', /\bRCPT[_ ]?TO\b|\bRCPT command|does not like recipient|after RCPT/i],
+  [
+    'mail',
+    /\b(?:in reply to|after|did not like our|response to|for) (?:the )?MAIL FROM\b|sender was rejected|\bMAIL FROM command/i,
+  ],
+  ['dot', /end of (?:DATA|message)|final DATA|after I sent the message|after end of data|\(DATA\)|TEXT command/i],
+  ['data', /\b(?:in reply to|after|for) (?:the )?DATA\b/i],
+  [
+    'greeting',
+    /initial (?:connection|server greeting)|while (?:performing|receiving) the initial server greeting|refused to talk to me|conversation with .{0,200} greeting/i,
+  ],
+  ['ehlo', /\b(?:in reply to|after|did not like our) (?:the )?(?:HELO|EHLO)\b/i],
+];
+
+/** `host mx.rcpt.test[192.0.2.1] said`, `while talking to mx.rcpt.test.:` and the like. */
+const HOST =
+  /\b(?:host|talking to|connected to|delivery via|by|server)\s{1,3}<?([a-z\d](?:[a-z\d-]{0,62}\.){1,8}[a-z]{2,24})\.?>?\s{0,2}[[(:]/i;
+
+export function findReply(text: string): FoundReply {
+  const searched = text.slice(0, MAX_CHARACTERS);
+  const both = BOTH_CODES.exec(searched);
+  const agree = both !== null && both[1]![0] === both[2]![0];
+  const alone = agree ? null : CODE_ALONE.exec(searched);
+  const bare = agree ? null : ENHANCED_ALONE.exec(searched);
+  const code = agree ? both[1]! : (alone?.[1] ?? both?.[1] ?? null);
+  const enhanced = agree ? both[2]! : (bare?.[1] ?? null);
+  const starts = agree
+    ? [both.index]
+    : [alone, bare].flatMap((match) => (match ? [match.index + match[0].indexOf(match[1]!)] : []));
+  return {
+    smtpCode: code === null ? null : Number(code),
+    enhancedCode: enhanced,
+    stage: STAGES.find(([, pattern]) => pattern.test(searched))?.[0] ?? null,
+    host: HOST.exec(searched)?.[1]?.toLowerCase() ?? null,
+    start: starts.length > 0 ? Math.min(...starts) : 0,
+  };
+}

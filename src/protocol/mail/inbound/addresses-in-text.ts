@@ -1,0 +1,25 @@
+// Finds mail addresses in what programs write for people and in header fields. This is a search,
+// not a check: what it finds may be no address that anybody could write to.
+
+/** As a source for other patterns; bounded, so that no text takes long. RFC 5321 section 4.5.3.1. */
+export const ADDRESS = String.raw`(?:"[^"\s]{1,64}"|[^\s<>()[\]{}",;:|\\@]{1,128})@[^\s<>()[\]{}",;:|\\@/?=&]{1,255}`;
+
+const ADDRESSES = new RegExp(ADDRESS, 'g');
+const MAX_SEARCHED_CHARACTERS = 20_000;
+
+/** Each address once, in its order. */
+export function addressesIn(text: string): string[] {
+  if (!text.includes('@')) return [];
+  const found = text.slice(0, MAX_SEARCHED_CHARACTERS).match(ADDRESSES) ?? [];
+  return [...new Set(found.map(tidyAddress).filter((address) => address !== ''))];
+}
+
+/** Without the signs of the sentence that it stood in; empty when nothing is left. */
+export function tidyAddress(text: string): string {
+  const tidy = text.replace(/^[\s'`*=<>.]+|[\s'`*<>.!?]+$/g, '');
+  return /^[^@]+@[^@]*[\p{L}\p{N}\]]$/u.test(tidy) ? tidy : '';
+}
+
+export function sameAddress(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one.toLowerCase() === other.toLowerCase();
+}

@@ -1,0 +1,67 @@
+// What a report holds of the message that it is about: whole (message/rfc822), its header
+// (text/rfc822-headers), or as text. From here come the tokens of ours by which a complaint finds
+// its message even when its writer hides the addresses.
+import { addressesIn } from './addresses-in-text.ts';
+import { type Header, readHeaderBlock } from './header-block.ts';
+import type { OriginalMessage } from './inbound-mail.ts';
+import { contentOf, type MailPart } from './mail-parts.ts';
+
+/** Where relays write the envelope sender. */
+const RETURN_PATH_FIELDS = [
+  'return-path',
+  'x-envelope-from',
+  'x-original-mail-from',
+  'x-env-sender',
+  'envelope-sender',
+];
+/** A message passes few relays that add such fields. */
+const MAX_TOKENS = 20;
+/** Header and more: RFC 822 headers that come back as text are not bounded by their writer. */
+const MAX_HEADER_TEXT = 256 * 1024;
+
+const WHOLE = new Set(['message/rfc822', 'message/global', 'message/partial']);
+const ONLY_HEADER = new Set([
+  'text/rfc822-headers',
+  'message/global-headers',
+  'message/rfc822-headers',
+  'text/rfc822-header',
+]);
+
+export function isOriginal({ type }: MailPart): boolean {
+  return WHOLE.has(type) || ONLY_HEADER.has(type);
+}
+
+export function originalIn(parts: readonly MailPart[], asText: string | null): OriginalMessage | null {
+  const part = parts.find(isOriginal);
+  if (part) {
+    const content = contentOf(part);
+    return describe(content.subarray(0, MAX_HEADER_TEXT).toString('latin1'), WHOLE.has(part.type) ? content : null);
+  }
+  return asText === null ? null : describe(Buffer.from(asText.slice(0, MAX_HEADER_TEXT)).toString('latin1'), null);
+}
+
+/** The header of the original alone. */
+export function originalHeader(parts: readonly MailPart[]): Header | null {
+  const part = parts.find(isOriginal);
+  return part ? headerOf(contentOf(part).subarray(0, MAX_HEADER_TEXT).toString('latin1')) : null;
+}
+
+function headerOf(text: string): Header {
+  const start = /^[\s]*/.exec(text)![0].length;
+  return readHeaderBlock(text, start, text.length).header;
+}
+
+function describe(text: string, content: Buffer | null): OriginalMessage | null {
+  const header = headerOf(text);
+  if (header.fields.length === 0) return null;
+  const valuesOf = (names: readonly string[]) =>
+    header.fields.filter(({ name }) => names.includes(name)).map(({ value }) => value);
+  const messageId = /<([^<>\s]{1,500})>/.exec(header.raw('message-id') ?? '')?.[1] ?? null;
+  return {
+    messageId: messageId ?? (header.raw('message-id')?.trim() || null),
+    returnPaths: valuesOf(RETURN_PATH_FIELDS).flatMap(addressesIn).slice(0, MAX_TOKENS),
+    feedbackIds: valuesOf(['cfbl-feedback-id']).slice(0, MAX_TOKENS),
+    to: addressesIn(valuesOf(['to']).join(', ')),
+    content,
+  };
+}

@@ -1,0 +1,158 @@
+// The one door of this folder: octets of a mail in, what it is out. Pure and bounded: no input
+// makes it throw or take long. The order matters: fields written for programs are believed before
+// words written for people, and a report is looked for before an automatic reply, since reports
+// call themselves Auto-Submitted too.
+import { addressesIn, sameAddress } from './addresses-in-text.ts';
+import { readAmazonNotification } from './amazon-notification.ts';
+import { autoReplyEvidence } from './auto-reply.ts';
+import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts';
+import { readComplaint } from './feedback-report.ts';
+import type { DeliveryReport, InboundMail, ReportedRecipient } from './inbound-mail.ts';
+import { contentOf, type MailPart, type ReadMail, readMail, textOf } from './mail-parts.ts';
+import { isOriginal, originalIn } from './original-message.ts';
+import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
+import { actionInText, isDeliveryReport } from './report-signs.ts';
+import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
+import { evidenceIn } from './text-evidence.ts';
+
+const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status']);
+
+export function readInboundMail(octets: Buffer): InboundMail {
+  const mail = unwrapped(readMail(octets));
+  if (octets.length === 0) return { kind: 'unreadable', reason: 'there is nothing in it' };
+  if (mail.header.fields.length === 0) return { kind: 'unreadable', reason: 'it has no header, so it is no mail' };
+  const text = textForPeople(mail.parts);
+  const divided = divideReport(text);
+  return (
+    readComplaint(mail, divided.lines.join('\n')) ??
+    readAmazonNotification(text) ??
+    readReport(mail, divided) ??
+    readOther(mail, divided)
+  );
+}
+
+/** Some gateways send reports on as the only part of a mail of theirs. */
+function unwrapped(mail: ReadMail): ReadMail {
+  const [part] = mail.parts;
+  if (part?.type !== 'message/rfc822') return mail;
+  const inner = readMail(contentOf(part));
+  return inner.parts.some(({ type }) => STATUS_PARTS.has(type)) ? inner : mail;
+}
+
+function readOther(mail: ReadMail, { lines }: ReportText): InboundMail {
+  const subject = mail.header.text('subject');
+  const evidence = autoReplyEvidence(mail, lines.join('\n'));
+  const from = mail.header.text('from');
+  if (evidence !== null) return { kind: 'auto_reply', evidence, from: addressesIn(from)[0] ?? null, subject };
+  return { kind: 'human', from, subject };
+}
+
+const MAX_TEXT_PARTS = 10;
+
+/** What people are to read, HTML only where there is nothing else. */
+function textForPeople(parts: readonly MailPart[]): string {
+  const original = parts.findIndex(isOriginal);
+  const before = original < 0 ? parts : parts.slice(0, original);
+  const texts = before.filter(({ type }) => type === 'text/plain').slice(0, MAX_TEXT_PARTS);
+  const plain = texts.map(textOf).join('\n');
+  if (plain.trim() !== '') return plain;
+  const html = before.find(({ type }) => type === 'text/html');
+  return html ? plainTextOf(textOf(html)) : '';
+}
+
+function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null {
+  const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type));
+  const text = divided.lines.join('\n');
+  // Fields that lost their part, or were written into the text (Amazon WorkMail), count as well.
+  const status = (statusPart && readDeliveryStatus(textOf(statusPart))) ?? statusInText(text);
+  const original = originalIn(mail.parts, divided.original);
+  const found = recipientsIn(divided.lines);
+  const signs = {
+    header: mail.header,
+    text,
+    hasOriginal: original !== null,
+    namesRecipient: !found.areOnlyMentioned,
+  };
+  if (!status && !statusPart && !isDeliveryReport(signs)) return null;
+  const recipients = status
+    ? withTexts(status, divided, found)
+    : fromText(mail, divided, { found, original: original?.to ?? [] });
+  return { kind: 'report', recipients, reportingMta: status?.reportingMta ?? null, original };
+}
+
+const FIELDS_IN_TEXT = /^(?:final-recipient|original-recipient)[ \t]*:/im;
+
+function statusInText(text: string): DeliveryStatus | null {
+  return FIELDS_IN_TEXT.test(text) ? readDeliveryStatus(text) : null;
+}
+
+/** The recipients of the fields, with what the text says of each. */
+function withTexts(status: DeliveryStatus, { lines }: ReportText, { named }: NamedRecipients): ReportedRecipient[] {
+  const isAlone = status.recipients.length === 1;
+  const only = isAlone && named.length <= 1;
+  const rejection = isAlone ? dovecotReason(lines) : null;
+  const evidence = evidenceIn(lines, { named, only });
+  return status.recipients.map((recipient) => {
+    const address = recipient.address ?? (isAlone ? (named[0]?.address ?? null) : null);
+    if (rejection !== null) return { ...recipient, address, diagnostics: [rejection], context: null };
+    const texts = evidence(only ? (named[0]?.address ?? address) : address);
+    const diagnostics = [...new Set([...recipient.diagnostics, ...texts])];
+    return { ...recipient, address, diagnostics, context: only ? contextOf(lines) : null };
+  });
+}
+
+/** Dovecot says why in words alone; its fields may be those of the server before it. */
+function dovecotReason(lines: readonly string[]): string | null {
+  const at = lines.findIndex((line) => /^your message to <.{1,300}> was automatically rejected:/i.test(line));
+  const reason = lines
+    .slice(at, at + 5)
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return at < 0 || reason.endsWith(':') ? null : reason;
+}
+
+const MAX_CONTEXT_CHARACTERS = 4_000;
+
+function contextOf(lines: readonly string[]): string | null {
+  const text = lines.join(' ').replace(/\s+/g, ' ').trim().slice(0, MAX_CONTEXT_CHARACTERS);
+  return text === '' ? null : text;
+}
+
+interface Known {
+  found: NamedRecipients;
+  /** To whom the original went. */
+  original: readonly string[];
+}
+
+function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Known): ReportedRecipient[] {
+  const { named } = found;
+  const action = actionInText(mail.header.text('subject'), lines);
+  const evidence = evidenceIn(lines, { named, only: named.length <= 1 });
+  return addressesOf(mail, { found, original }).map((address) => ({
+    address,
+    originalAddress: null,
+    action,
+    status: null,
+    diagnostics: evidence(address),
+    context: named.length <= 1 ? contextOf(lines) : null,
+    remoteMta: null,
+  }));
+}
+
+/** The best source that names somebody; who gets the report is named last, for he is its sender. */
+function addressesOf({ header }: ReadMail, { found, original }: Known): (string | null)[] {
+  const failed = addressesIn(
+    `${header.raw('x-failed-recipients') ?? ''} ${header.raw('x-mailer-daemon-recipients') ?? ''}`,
+  );
+  const inText = found.named.map(({ address }) => address);
+  const sender = addressesIn(header.raw('to') ?? '')[0] ?? null;
+  const others = inText.filter((address) => !sameAddress(address, sender));
+  // Both name them: then what else stands in the text is somebody else.
+  const confirmed = inText.filter((address) => failed.some((one) => sameAddress(one, address)));
+  if (confirmed.length > 0) return confirmed;
+  const sources = found.areOnlyMentioned
+    ? [failed, others, original]
+    : [others.length > 0 ? others : inText, failed, original];
+  return sources.find((addresses) => addresses.length > 0)?.slice() ?? [null];
+}

@@ -1,0 +1,173 @@
+// Finds in the text of a report which recipients it is about, and what it says of each. Servers
+// without RFC 3464 write for people, each family in its own way; the ways to write a recipient
+// are few, though, and what follows it up to the next recipient is the reason.
+import { ADDRESS, addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
+
+export interface NamedRecipient {
+  address: string;
+  /** What stands beside it; empty: nothing. */
+  reason: string;
+}
+
+const MAX_RECIPIENTS = 200;
+const MAX_REASON_LINES = 30;
+const MAX_REASON_CHARACTERS = 2_000;
+
+const COMMENT_ABOUT_HELP =
+  /\b(?:contact|assistance|question|help ?desk|support|abuse|postmaster|forward (?:it|this)|further information|write to|reply to|visit|complain|generated from|mail from|sender|message-id|unsubscribe)\b|^\s*(?:from|cc|reply-to|subject|sent|date|to):/i;
+
+/** A line that is a recipient, or begins with one: the first group is the address, the second what follows. */
+const RECIPIENT_LINES: readonly RegExp[] = [
+  // <ann@rcpt.test>: host mx said … (qmail, Postfix, Yahoo, sendmail); * ann@rcpt.test; > ann@rcpt.test (MDaemon)
+  new RegExp(
+    String.raw`^\s*(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?(?:To:\s*)?["'<]{0,2}(${ADDRESS})["'>]{0,2}\s*(?:$|[:;,]\s*(.*)$|(\.{3}\s.*)$|(\(.*)$|(\[.*)$|<mailto:.*$)`,
+  ),
+  // ann@rcpt.test on Thu, 29 Apr 2010 … (Exchange); ann@rcpt.test Error, … (Zoho); <ann@rcpt.test> 550 …
+  new RegExp(
+    String.raw`^\s*["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:on\s.{0,80}$|((?:error|failed|unknown|user|mailbox|was|is|could|has|-|–|[45]\d\d[\s-]).*)$|<${ADDRESS}>\s*(.*)$)`,
+    'i',
+  ),
+  // "Ann Example" <ann@rcpt.test>
+  new RegExp(
+    String.raw`^\s*(?:"[^"]{1,100}"|'[^']{1,100}')\s*[<(\[](?:mailto:|smtp:)?(${ADDRESS})[>)\]]\s*:?\s*(.*)$`,
+    'i',
+  ),
+];
+
+/** A label with an address behind it, all on one line. */
+const LABELS = [
+  String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail)?(?:\(s\))?`,
+  'addressed to',
+  'undeliverable (?:address|to)',
+  '(?:unknown|no such|invalid|bad|illegal) (?:local )?(?:user|recipient|address|mailbox|account)',
+  'delivery userid',
+  String.raw`delivery failed \d{1,5} attempts`,
+  'exceeds allowed size',
+  '(?:user|mailbox|account|address) (?:not found|unknown|does not exist|disabled|full|is full|over quota)',
+  'rcpt to',
+  '(?:e-?mail|mail) (?:address|to)',
+  'failed address(?:es)?',
+  String.raw`(?:un)?deliver(?:y|ed|able|ing)?(?: (?:of )?(?:the |your |this )?(?:following )?(?:e?-?mail|message|mail))? to(?: (?:the )?(?:following )?(?:recipients?|address(?:es)?|users?)(?:\(s\))?)?`,
+  '(?:message|mail|e-?mail)(?: was| is)? (?:un|not )(?:able to be )?(?:delivered|sent|deliverable) to',
+  'permanent errors',
+  'mailing list',
+  'could not be (?:sent|reached|delivered)(?: to)?',
+  '(?:destinatario|destinatário|destinataire|empf(?:ä|ae)nger|получател[ьюя]{1,2}|收件人)',
+];
+const LABELLED = new RegExp(
+  String.raw`(?:${LABELS.join('|')})\s{0,5}[:=]?\s{0,20}[<"'(\[]{0,2}(?:smtp:|mailto:|rfc822;)?\s?(${ADDRESS})[>"')\]]{0,2}[.:,]?\s*(.*)$`,
+  'i',
+);
+
+/** `Sent <<< RCPT TO:<…>`, `>>> RCPT To:<…>` and the like: what was said to the server. */
+const COMMAND = new RegExp(String.raw`\bRCPT\s{0,3}TO\s?:\s?<(${ADDRESS})>`, 'i');
+
+export interface NamedRecipients {
+  /** Each once. */
+  named: readonly NamedRecipient[];
+  /** Addresses that are only mentioned may be anybody's. */
+  areOnlyMentioned: boolean;
+}
+
+export function recipientsIn(lines: readonly string[]): NamedRecipients {
+  for (const find of [byMailingList, byLine, byLabel, byCommand, byToLine]) {
+    const named = merged(find(lines));
+    if (named.length > 0) return { named, areOnlyMentioned: false };
+  }
+  return { named: merged(byMention(lines)), areOnlyMentioned: true };
+}
+
+const MAILING_LIST = new RegExp(String.raw`^.{0,60}\bmailing list <(${ADDRESS})>`, 'i');
+
+/** A list that refuses to post writes of other addresses too: how to join, whom to ask (fml). */
+function byMailingList(lines: readonly string[]): NamedRecipient[] {
+  const line = lines.find((text) => MAILING_LIST.test(text));
+  return line ? [{ address: tidyAddress(MAILING_LIST.exec(line)![1]!), reason: line.trim() }] : [];
+}
+
+function byLine(lines: readonly string[]): NamedRecipient[] {
+  return collect(lines, (line) => {
+    if (COMMENT_ABOUT_HELP.test(line) && !/^\s*[<"']?[^\s]{1,200}@\S{1,255}[>"']?:/.test(line)) return null;
+    for (const form of RECIPIENT_LINES) {
+      const match = form.exec(line);
+      const address = match ? tidyAddress(match[1]!) : '';
+      if (address !== '') return { address, reason: match!.slice(2).find((text) => text !== undefined) ?? '' };
+    }
+    return null;
+  });
+}
+
+function byLabel(lines: readonly string[]): NamedRecipient[] {
+  return collect(lines, (line) => {
+    const match = LABELLED.exec(line);
+    if (!match || /\b(?:contact|postmaster|assistance|questions?)\b/i.test(line)) return null;
+    const address = tidyAddress(match[1]!);
+    // `Unknown user: ann@rcpt.test` is the reason as well.
+    return address === '' ? null : { address, reason: `${line.slice(0, match.index)} ${match[0]}`.trim() };
+  });
+}
+
+function byCommand(lines: readonly string[]): NamedRecipient[] {
+  return collect(lines, (line) => {
+    const address = tidyAddress(COMMAND.exec(line)?.[1] ?? '');
+    return address === '' ? null : { address, reason: '' };
+  });
+}
+
+/** `To: ann@rcpt.test` among what is told of the message. */
+function byToLine(lines: readonly string[]): NamedRecipient[] {
+  return collect(lines, (line) => {
+    const address = /^\s*to:/i.test(line) ? addressesIn(line)[0] : undefined;
+    return address === undefined ? null : { address, reason: '' };
+  });
+}
+
+function byMention(lines: readonly string[]): NamedRecipient[] {
+  const telling = lines.filter((line) => !COMMENT_ABOUT_HELP.test(line));
+  return telling.flatMap((line) => addressesIn(line).map((address) => ({ address, reason: line.trim() })));
+}
+
+function collect(lines: readonly string[], read: (line: string) => NamedRecipient | null): NamedRecipient[] {
+  const found: { place: number; named: NamedRecipient }[] = [];
+  for (const [place, line] of lines.entries()) {
+    const named = line.includes('@') ? read(line) : null;
+    if (named && found.length < MAX_RECIPIENTS) found.push({ place, named });
+  }
+  return found.map(({ place, named }, number) => {
+    const next = found[number + 1]?.place ?? lines.length;
+    const reason = [
+      named.reason,
+      ...reasonBehind(lines.slice(place + 1, Math.min(next, place + 1 + MAX_REASON_LINES))),
+    ];
+    return {
+      address: named.address,
+      reason: reason.join(' ').replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARACTERS),
+    };
+  });
+}
+
+const RULE_LINE = /^\s*(?:[-=_*#+|~]{3,}|-{2,}\s*\w)/;
+
+/** Up to the end of the paragraph that says something, or a ruled line. */
+function reasonBehind(lines: readonly string[]): string[] {
+  const reason: string[] = [];
+  for (const line of lines) {
+    if (RULE_LINE.test(line)) break;
+    if (line.trim() === '') {
+      if (reason.length > 0) break;
+      continue;
+    }
+    reason.push(line.trim());
+  }
+  return reason;
+}
+
+function merged(named: readonly NamedRecipient[]): NamedRecipient[] {
+  const found: NamedRecipient[] = [];
+  for (const one of named) {
+    const known = found.findIndex(({ address }) => sameAddress(address, one.address));
+    if (known < 0) found.push(one);
+    else if (found[known]!.reason === '') found[known] = one;
+  }
+  return found;
+}

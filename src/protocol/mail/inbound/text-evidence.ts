@@ -1,0 +1,72 @@
+// What in the text of a report can say why, for one recipient: first what stands beside it, then
+// what its server answered in a transcript. Which of them decides is classify's business; here
+// they are only put in the order of how much they are worth.
+import { sameAddress } from './addresses-in-text.ts';
+import type { NamedRecipient } from './recipients-in-text.ts';
+
+const MAX_EVIDENCE_CHARACTERS = 2_000;
+const MAX_TRANSCRIPT_LINES = 40;
+
+/** A reply of a server in a transcript, or in words: `<<< 550 …`, `said: 550 …`, `550 5.1.1 …`. */
+const REPLY_LINE =
+  /(?:^|[\s<>:'"([=,#;-])[45]\d\d(?:[\s:-]+#?\(?[45]\.\d{1,3}\.\d{1,3}\b|-\S|[\s:]+[^\s\d])|\(#[45]\.\d{1,3}\.\d{1,3}\)|^\s*\(?reason:/i;
+const COMMAND_LINE = /^\s*(?:>>>|sent\b|c:)|\bRCPT\s{0,3}TO\s?:/i;
+/** `250`, sizes and dates look like replies too; so does what the writer says of himself. */
+const NOT_A_REPLY = /^\s*(?:received|date|message-id|x-\S+|size|arrival-date|from|to|subject)\s*:/i;
+
+interface Named {
+  named: readonly NamedRecipient[];
+  /** There is no other recipient, so everything is about this one. */
+  only: boolean;
+}
+
+/** What sendmail makes of every failure of a mailer: it hides what was said before. */
+const SAYS_NOTHING =
+  /^\s*[45]\d\d (?:[45]\.\d\.\d )?(?:<[^>]{0,300}>\.{3} )?(?:service unavailable|remote protocol error|unknown mailer error.*)$/i;
+
+/** Searched once for all recipients: a report may have hundreds of both. */
+export type Evidence = (address: string | null) => string[];
+
+/** Texts that are not empty, for each recipient that is asked for. */
+export function evidenceIn(lines: readonly string[], { named, only }: Named): Evidence {
+  const replies = lines
+    .filter((line) => REPLY_LINE.test(line) && !NOT_A_REPLY.test(line) && !SAYS_NOTHING.test(line))
+    .map((line) => ({ line, lower: line.toLowerCase() }));
+  const commands = lines.flatMap((line, place) =>
+    COMMAND_LINE.test(line) ? [{ place, lower: line.toLowerCase() }] : [],
+  );
+  return (address) => {
+    const wanted = address?.toLowerCase() ?? null;
+    const own = named.find((one) => sameAddress(one.address, address));
+    const command = commands.find(({ lower }) => wanted !== null && lower.includes(`<${wanted}>`));
+    const aboutIt = replies.filter(({ lower }) => wanted !== null && lower.includes(wanted));
+    const evidence = [
+      own?.reason ?? '',
+      command ? behindCommand(lines, command.place).join(' ') : '',
+      aboutIt.map(({ line }) => line).join(' '),
+      ...(only ? [transcriptIn(lines), replies.slice(0, MAX_TRANSCRIPT_LINES).map(({ line }) => line)] : []).map(
+        (part) => part.join(' '),
+      ),
+    ];
+    const texts = evidence.map((text) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_EVIDENCE_CHARACTERS));
+    return [...new Set(texts.filter((text) => text !== ''))];
+  };
+}
+
+/** What a local mailer says has no code (sendmail). */
+function transcriptIn(lines: readonly string[]): string[] {
+  const start = lines.findIndex((line) => /transcript of session/i.test(line));
+  if (start < 0) return [];
+  const behind = lines.slice(start + 1, start + 1 + MAX_TRANSCRIPT_LINES);
+  const end = behind.findIndex((line, place) => place > 0 && line.trim() === '');
+  return (end < 0 ? behind : behind.slice(0, end)).filter(
+    (line) => !SAYS_NOTHING.test(line) && !COMMAND_LINE.test(line),
+  );
+}
+
+/** The replies that follow `RCPT TO:<the recipient>` in a transcript, up to the next command. */
+function behindCommand(lines: readonly string[], place: number): string[] {
+  const behind = lines.slice(place + 1, place + 1 + MAX_TRANSCRIPT_LINES);
+  const end = behind.findIndex((line) => COMMAND_LINE.test(line) || line.trim() === '');
+  return behind.slice(0, end < 0 ? 5 : end).filter((line) => REPLY_LINE.test(line));
+}
