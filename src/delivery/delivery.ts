@@ -1,36 +1,66 @@
 // The delivery engine, put together: recorder, scheduler, courier threads, expiry.
 import { pauseAfterAttempt } from '../base/backoff.ts';
-import { type Clock, SECOND_MS } from '../base/clock.ts';
+import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { Logger } from '../observe/log.ts';
+import { fetchPolicy } from '../protocol/dns/mta-sts-fetch.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
+import { bindProblem } from '../protocol/smtp/dial.ts';
 import type { QueueStore } from '../store/queue.ts';
+import type { ShapingStore } from '../store/shaping.ts';
+import type { SourceStore } from '../store/source-addresses.ts';
+import type { StrayStore } from '../store/strays.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import type { CourierSettings } from './courier/messages.ts';
-import { openCourierPool } from './courier-pool.ts';
+import type { TenantStore } from '../store/tenants.ts';
+import type { TransportSecurityStore } from '../store/transport-security.ts';
+import { type CourierPoolOptions, type CourierPoolSettings, openCourierPool } from './courier-pool.ts';
 import type { RetryPolicy } from './decide.ts';
+import type { EndWatch } from './doubted-bounce.ts';
 import { startExpirySweeper } from './expiry.ts';
+import type { GroupLoad } from './group.ts';
+import { MessagesInHand } from './messages-in-hand.ts';
+import type { Providers } from './provider-limits.ts';
 import { Recorder } from './recorder.ts';
-import { createRoutes } from './routes.ts';
+import { createRoutes, type Routes } from './routes.ts';
 import { Scheduler, type SchedulerKit } from './scheduler.ts';
+import { whatPauses } from './shaping.ts';
+import type { ShapingLimits } from './shaping-memory.ts';
+import { Shaping } from './shaping-state.ts';
+import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './source-addresses.ts';
+import { dayOf, SOURCE_MEMORY_DAYS } from './source-choice.ts';
+import { StrayFinder } from './strays.ts';
+import { rememberBrokenTls } from './tls-memory.ts';
+import { createTransportPolicies, routesUnderPolicies } from './transport-policy.ts';
 
 export interface DeliveryKit {
-  store: QueueStore;
+  store: QueueStore & TransportSecurityStore & StrayStore & SourceStore & ShapingStore & Pick<TenantStore, 'getTenant'>;
   resolver: Resolver;
   clock: Clock;
   ids: IdSource;
   random: () => number;
   log: Logger;
-  courier: CourierSettings;
+  courier: Omit<CourierPoolSettings, 'mtaSts'>;
+  /** Where MTA-STS policies are fetched: port 443 and Node's roots everywhere but in tests. Null: none is. */
+  mtaSts: { port: number; ca?: string } | null;
+  /** How stuck courier threads are told apart; for tests. */
+  pool?: Pick<CourierPoolOptions, 'silenceLimitMs' | 'entry' | 'elapsed'>;
   /** What the replies of receiving servers mean. */
   bounceRules: BounceRules;
   threads: number;
   allowPrivate: boolean;
+  /** Our own addresses to send from, and how new ones begin; not given or empty: the system picks. */
+  sources?: Pick<SourceAddressesKit, 'pool' | 'ramp'>;
   policy: RetryPolicy;
-  limits: SchedulerKit['limits'];
+  limits: SchedulerKit['limits'] & ShapingLimits;
+  /** Large receivers and what they bear. */
+  providers: Providers;
+  /** At most this long is nobody knocked at after the first, second, … time in vain; the pauses of messages when not given. */
+  coolDownStepsMs?: readonly number[];
   expiryPeriodMs: number;
+  /** Hears how messages end; knows whose hard bounces are doubted. */
+  endWatch?: EndWatch;
 }
 
 export interface Delivery {
@@ -38,6 +68,12 @@ export interface Delivery {
   notice(lanes: LaneNotice[]): void;
   /** Looks at the whole queue again: after a tenant became active, for example. */
   reconcile(): Promise<void>;
+  /** What holds mail back, and the operators' hand on it. */
+  shaping: Shaping;
+  /** Our own addresses, and which of them are not used and why. */
+  sourceAddresses(): readonly SourceAddressState[];
+  /** What is going on in a group, and in all. */
+  load(group: string | null): GroupLoad;
   /** Nothing new starts, sessions finish, results are on disk; what is on the wire after `graceMs` is cut off. */
   close(graceMs: number): Promise<void>;
 }
@@ -47,37 +83,91 @@ export interface Delivery {
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
-  const { store, clock, random, log, policy } = kit;
-  const pool = openCourierPool(kit.courier, {
-    threads: kit.threads,
-    onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
-  });
-  const recorder = new Recorder({ ...kit, onLanes: (lanes) => scheduler.notice(lanes) });
-  const routes = createRoutes(kit);
+  const { clock, random, log, policy } = kit;
+  const inHand = new MessagesInHand();
+  const store = inHand.noting(kit.store);
+  const pool = openCourierPool(
+    { ...kit.courier, mtaSts: kit.mtaSts !== null },
+    {
+      ...kit.pool,
+      threads: kit.threads,
+      onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
+      onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
+      onBrokenTls: (note) => void rememberBrokenTls(note, kit),
+    },
+  );
+  const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
+  const recorder = new Recorder({ ...kit, store, onLanes });
+  const { routes, giveUpFetches } = openRoutes(kit);
   const pauseAfter = (attempt: number) => pauseAfterAttempt(policy.ladder, attempt, random);
-  const scheduler = new Scheduler({ ...kit, routes, pool, recorder, pauseAfter });
+  const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
+  const sources = await openSources(kit, shaping);
+  const scheduler = new Scheduler({
+    ...{ ...kit, store, routes, pool, recorder, shaping, pauseAfter },
+    sources: sources?.addresses ?? null,
+  });
 
   const interrupted = await store.recoverInterrupted(clock.now());
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
-  const sweeper = startExpirySweeper({ store, clock, ids: kit.ids, log, periodMs: kit.expiryPeriodMs });
+  const strays = new StrayFinder({ store, inHand, clock, log, onLanes });
+  const sweeper = startExpirySweeper({ store, clock, ids: kit.ids, log, strays, periodMs: kit.expiryPeriodMs });
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
     reconcile: () => scheduler.reconcile(),
+    shaping,
+    sourceAddresses: () => sources?.addresses.list() ?? [],
+    load: (group) => scheduler.load(group),
     async close(graceMs) {
       const deadline = performance.now() + graceMs;
+      giveUpFetches();
+      sources?.stop();
       const stopped = Promise.all([scheduler.stop(), sweeper.stop()]);
       await within(graceMs, stopped);
       await pool.close();
       const leftMs = Math.max(deadline - performance.now(), LAST_WRITES_MS);
       await within(
         leftMs,
-        stopped.then(() => recorder.flush()),
+        stopped.then(() => Promise.all([recorder.flush(), shaping.stop()])),
       );
       recorder.stop();
     },
   };
+}
+
+/** With each route the store knows the TLS policy of its domain. */
+function openRoutes(kit: DeliveryKit): { routes: Routes; giveUpFetches(): void } {
+  const routes = createRoutes(kit);
+  const { mtaSts, resolver, allowPrivate } = kit;
+  if (mtaSts === null) return { routes, giveUpFetches() {} };
+  const ending = new AbortController();
+  const options = { resolver, allowPrivate, signal: ending.signal, ...mtaSts };
+  const fetch = (domain: string) => fetchPolicy(domain, options);
+  const policies = createTransportPolicies({ ...kit, fetch, signal: ending.signal });
+  return { routes: routesUnderPolicies(routes, policies), giveUpFetches: () => ending.abort() };
+}
+
+// As often as an address is looked at: its DNS records, and whether the machine has it.
+const SOURCE_CHECK_EVERY_MS = 5 * MINUTE_MS;
+const FORGOTTEN_AT_ONCE = 500;
+
+async function openSources(kit: DeliveryKit, shaping: Shaping) {
+  const { sources, store, clock, log } = kit;
+  if (!sources || sources.pool.length === 0) return null;
+  const pauseOf = (group: string, ip: string) => {
+    const suspension = shaping.sourceSuspension(group, ip);
+    return suspension && { until: suspension.until, reason: `${whatPauses(suspension)}: ${suspension.reply}` };
+  };
+  const addresses = new SourceAddresses({ ...kit, ...sources, bindProblem, pauseOf });
+  await addresses.check();
+  const lookAgain = async () => {
+    await addresses.check();
+    await store.forgetSourceUsage(dayOf(clock.now()) - SOURCE_MEMORY_DAYS, FORGOTTEN_AT_ONCE);
+  };
+  const onError = (error: unknown) => log.error({ error }, `our addresses were not checked: ${describeError(error)}`);
+  const timer = setInterval(() => void lookAgain().catch(onError), SOURCE_CHECK_EVERY_MS);
+  return { addresses, stop: () => clearInterval(timer) };
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

@@ -1,5 +1,6 @@
-// Ends messages whose lifetime is over, in whatever state they wait: a sweeper of its own, so
-// that a message that is never tried again ends too.
+// Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
+// a message that is never tried again ends too. Strays are brought back first; what somebody is
+// sending right now ends when that attempt has.
 import type { Clock } from '../base/clock.ts';
 import { HOUR_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -7,11 +8,13 @@ import type { Logger } from '../observe/log.ts';
 import { failed } from '../observe/mail-log.ts';
 import type { ClaimedMessage, QueueStore } from '../store/queue.ts';
 import { type GiveUpKit, giveUp } from './give-up.ts';
+import type { StrayFinder } from './strays.ts';
 
 export interface ExpirySweeperKit extends GiveUpKit {
   store: Pick<QueueStore, 'expired' | 'getMessage' | 'endWaiting'>;
   clock: Clock;
   log: Logger;
+  strays: Pick<StrayFinder, 'sweep'>;
   periodMs: number;
 }
 
@@ -42,8 +45,13 @@ export function startExpirySweeper(kit: ExpirySweeperKit): ExpirySweeper {
 }
 
 async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
-  const { store, clock, log } = kit;
+  const { store, clock, log, strays } = kit;
   let ended = 0;
+  try {
+    await strays.sweep();
+  } catch (error) {
+    log.error({ error }, `stray messages could not be looked for: ${describeError(error)}`);
+  }
   try {
     for (;;) {
       const expired = await store.expired(clock.now(), PORTION);

@@ -8,11 +8,23 @@ import type { MailRoute } from '../protocol/dns/mail-route.ts';
 import { findNamedDelay } from '../protocol/smtp/named-delay.ts';
 import type { CourierResult } from './courier/messages.ts';
 
+/** What a reply of the peer was found to mean; absent where the finding is our own. */
+interface Explained {
+  verdict?: Classification;
+}
+
 /** Given up, and what decided: the id of a bounce rule, or a name for a finding of our own. */
-export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> & { rule: string };
+export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> & Explained & { rule: string };
+
+export type Temporary = Extract<DeliveryOutcome, { kind: 'temporary' }> &
+  Explained & {
+    /** No connection came about: nobody answered, or none that did let us in. */
+    nobodyOpened?: true;
+  };
 
 export type Judgement =
-  | Exclude<DeliveryOutcome, { kind: 'permanent' }>
+  | Extract<DeliveryOutcome, { kind: 'delivered' }>
+  | Temporary
   | Permanent
   | { kind: 'unreadable'; reason: string };
 
@@ -28,6 +40,8 @@ export function judge(result: CourierResult, rules: BounceRules): Judgement {
       return judgeUnsupported(result);
     case 'no_connection':
       return judgeClosedDoors(result.peer, rules);
+    case 'insecure':
+      return temporary(result.peer, result.peer.response);
     case 'unreadable':
       return result;
     default:
@@ -53,17 +67,18 @@ function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
   // A rule can know better than the digit: greylisting is said with 550 too, and a message that
   // is too large with 452. A suspended message waits as well.
   if (peer.smtpCode === null || verdict.action !== 'give_up') {
-    return { ...temporary(peer, reason), retryAfterMs: findNamedDelay(peer.response) };
+    return { ...temporary(peer, reason), verdict, retryAfterMs: findNamedDelay(peer.response) };
   }
-  return { kind: 'permanent', peer, reason, bounce: verdict.class, rule: verdict.rule };
+  return { kind: 'permanent', peer, reason, bounce: verdict.class, rule: verdict.rule, verdict };
 }
 
 /** A 5xx as greeting is about our connection, not about the recipient: it may pass. */
 function judgeClosedDoors(peer: Peer, rules: BounceRules): Judgement {
   const reason = `no mail server of the recipient could be reached: ${peer.response}`;
-  if (peer.smtpCode === null) return temporary(peer, reason);
-  const explained = `${reason} ${inBrackets(classifyReply(peer, rules))}`;
-  return { ...temporary(peer, explained), retryAfterMs: findNamedDelay(peer.response) };
+  if (peer.smtpCode === null) return { ...temporary(peer, reason), nobodyOpened: true };
+  const verdict = classifyReply(peer, rules);
+  const explained = temporary(peer, `${reason} ${inBrackets(verdict)}`);
+  return { ...explained, verdict, nobodyOpened: true, retryAfterMs: findNamedDelay(peer.response) };
 }
 
 function inBrackets({ label, rule, suspend }: Classification): string {
@@ -83,6 +98,6 @@ function judgeUnsupported({ peer, need }: Extract<CourierResult, { kind: 'unsupp
   return { kind: 'permanent', peer: { ...peer, enhancedCode }, reason, bounce: 'soft', rule: `no-${need}` };
 }
 
-function temporary(peer: Peer, reason: string): Extract<DeliveryOutcome, { kind: 'temporary' }> {
+function temporary(peer: Peer, reason: string): Temporary {
   return { kind: 'temporary', peer, reason, ambiguous: false, retryAfterMs: null };
 }

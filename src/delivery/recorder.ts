@@ -13,6 +13,7 @@ import type { NewEvent } from '../store/events.ts';
 import type { ClaimedMessage, MessageUpdate, QueueStore } from '../store/queue.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
+import { type EndWatch, heed } from './doubted-bounce.ts';
 import type { Judgement } from './judge.ts';
 
 export interface RecorderKit {
@@ -24,6 +25,8 @@ export interface RecorderKit {
   log: Logger;
   /** What is due next, as far as the records changed it. */
   onLanes(lanes: LaneNotice[]): void;
+  /** Hears how messages end. */
+  endWatch?: EndWatch;
 }
 
 /** One attempt that is over. */
@@ -58,8 +61,9 @@ export class Recorder {
   }
 
   /** Settles when the finding is on disk. */
-  record(finding: Finding): Promise<void> {
-    const { clock, random, policy } = this.#kit;
+  record(found: Finding): Promise<void> {
+    const { clock, random, policy, endWatch } = this.#kit;
+    const finding = heed(found, endWatch);
     const key = keyOf(finding.message.recipient);
     const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
     const decision = decide(finding.judgement, finding.message, policy, moment);

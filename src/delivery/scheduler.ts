@@ -1,32 +1,41 @@
 // Who may go now. Holds the lanes that have mail and the times when they are due, finds the
-// MX group of each lane that is due, and puts it in that group's line. Messages stay in the
-// store: memory grows with lanes, not with messages.
+// MX group of each lane that is due and that shaping does not keep back, and puts it in that
+// group's line. Messages stay in the store: memory grows with lanes, not with messages.
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { Logger } from '../observe/log.ts';
-import { attemptStarted } from '../observe/mail-log.ts';
 import type { ClaimedMessage, QueueStore } from '../store/queue.ts';
+import type { ClaimSource, SourceStore } from '../store/source-addresses.ts';
 import type { LaneNotice } from '../store/submissions.ts';
+import { Claims } from './claims.ts';
 import type { CourierPool } from './courier-pool.ts';
+import { findDeparture } from './departures.ts';
 import { DueHeap } from './due-heap.ts';
-import { Group } from './group.ts';
+import { Group, type GroupLoad } from './group.ts';
 import { judge, judgeRoute } from './judge.ts';
 import { type Lane, newLane } from './lane.ts';
-import type { Recorder } from './recorder.ts';
+import type { Finding, Recorder } from './recorder.ts';
 import type { Route, Routes } from './routes.ts';
+import type { ShapingVerdict } from './shaping.ts';
+import type { Shaping } from './shaping-state.ts';
+import { Slots } from './slots.ts';
+import type { SourceAddresses } from './source-addresses.ts';
 
 export interface SchedulerKit {
-  store: Pick<QueueStore, 'claim' | 'release' | 'dueLanes'>;
+  store: Pick<QueueStore, 'claim' | 'release' | 'dueLanes'> & Pick<SourceStore, 'peekDue'>;
   routes: Routes;
   pool: CourierPool;
   recorder: Recorder;
+  shaping: Shaping;
+  /** Our own addresses; null: the system picks. */
+  sources: SourceAddresses | null;
   clock: Clock;
   bounceRules: BounceRules;
   random: () => number;
   log: Logger;
-  limits: { sessions: number; sessionsPerGroup: number; messagesPerSession: number; lingerMs: number };
+  limits: { sessions: number; lingerMs: number };
   /** The pause after the n-th attempt, stored before it begins in case it vanishes. */
   pauseAfter(attempt: number): number;
 }
@@ -43,26 +52,52 @@ export class Scheduler {
   readonly #lanes = new Map<number, Lane>();
   readonly #heap = new DueHeap<Lane>();
   readonly #groups = new Map<string, Group>();
-  readonly #starved = new Set<Group>();
-  #freeSlots: number;
+  readonly #slots: Slots;
+  readonly #claims: Claims;
   #alarm: NodeJS.Timeout | null = null;
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
   #routing = new Set<Promise<void>>();
-  #onQuiet: (() => void) | null = null;
 
   constructor(kit: SchedulerKit) {
     this.#kit = kit;
-    this.#freeSlots = kit.limits.sessions;
+    this.#slots = new Slots(kit.limits.sessions);
+    this.#claims = new Claims(kit);
   }
 
   async start(): Promise<void> {
+    this.#kit.shaping.start({
+      onBlocked: (group) => this.#groups.get(group)?.halt(),
+      onRoom: (group) => this.#groups.get(group)?.pump(),
+      onReleased: () => this.#lookAgain(),
+    });
     await this.reconcile();
-    this.#reconciler = setInterval(() => void this.reconcile(), RECONCILE_EVERY_MS);
+    this.#reconciler = setInterval(() => void this.#lookAround(), RECONCILE_EVERY_MS);
   }
 
-  /** Looks at the whole queue again. */
+  /** What is going on in a group, and in all. */
+  load(group: string | null): GroupLoad {
+    const { open = 0, lanes = 0 } = (group !== null && this.#groups.get(group)) || {};
+    return { open, lanes, openInAll: this.#slots.open };
+  }
+
+  async #lookAround(): Promise<void> {
+    await this.reconcile();
+    for (const group of this.#groups.values()) this.#forgetIfIdle(group);
+    await this.#kit.shaping.tidy().catch((error: unknown) => {
+      this.#kit.log.error({ error }, `shaping could not be tidied up: ${describeError(error)}`);
+    });
+  }
+
+  /** An operator has let something go: whatever it was, all who are kept back ask again. */
+  #lookAgain(): void {
+    for (const lane of this.#lanes.values()) if (lane.state === 'held') this.#rest(lane);
+    for (const group of this.#groups.values()) group.pump();
+  }
+
+  /** Looks at the whole queue again; a tenant may have been changed. */
   async reconcile(): Promise<void> {
+    this.#kit.shaping.tenantsChanged();
     try {
       this.notice(await this.#kit.store.dueLanes());
     } catch (error) {
@@ -90,8 +125,7 @@ export class Scheduler {
     if (this.#reconciler) clearInterval(this.#reconciler);
     for (const group of this.#groups.values()) group.stop();
     await Promise.all(this.#routing);
-    if (this.#freeSlots === this.#kit.limits.sessions) return;
-    await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    await this.#slots.allClosed();
   }
 
   /** Puts a lane that nobody is working on where it belongs by its time. */
@@ -100,10 +134,25 @@ export class Scheduler {
     if (this.#stopped) return;
     if (lane.dueAt === Number.POSITIVE_INFINITY) this.#lanes.delete(lane.id);
     else if (lane.dueAt <= this.#kit.clock.now()) this.#dispatch(lane);
-    else {
-      this.#heap.push(lane, lane.dueAt);
-      this.#setAlarm();
-    }
+    else this.#wakeAt(lane, lane.dueAt);
+  }
+
+  /** Due, and kept back: until a time, or until somebody lets it go. */
+  #hold(lane: Lane, { until, reasons }: ShapingVerdict): void {
+    lane.state = 'held';
+    lane.wakeAt = Number.POSITIVE_INFINITY;
+    const [first] = reasons;
+    this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${first?.reason}`);
+    if (until !== null && !this.#stopped) this.#wakeAt(lane, until);
+  }
+
+  #wakeAt(lane: Lane, at: number): void {
+    // It stands in the heap for that time: one lane with a retry in eight hours, through which much
+    // fresh mail goes, would else leave one entry there for each of its messages.
+    if (lane.wakeAt === at) return;
+    lane.wakeAt = at;
+    this.#heap.push(lane, at);
+    this.#setAlarm();
   }
 
   #setAlarm(): void {
@@ -119,7 +168,10 @@ export class Scheduler {
     for (let entry = this.#heap.pop(now); entry; entry = this.#heap.pop(now)) {
       const lane = entry.item;
       // An entry is outdated when its lane has moved on or has got another time.
-      if (lane.state === 'resting' && lane.dueAt === entry.at && this.#lanes.get(lane.id) === lane) this.#rest(lane);
+      const waits = lane.state === 'resting' || lane.state === 'held';
+      if (!waits || lane.wakeAt !== entry.at || this.#lanes.get(lane.id) !== lane) continue;
+      lane.wakeAt = Number.POSITIVE_INFINITY;
+      this.#rest(lane);
     }
     this.#setAlarm();
   }
@@ -131,11 +183,18 @@ export class Scheduler {
   }
 
   async #route(lane: Lane): Promise<void> {
+    const { shaping, routes } = this.#kit;
     try {
-      const route = await this.#kit.routes.find(lane.domain);
+      await shaping.learnTenant(lane.tenantId);
+      const { tenantId, domain } = lane;
+      const verdict = shaping.verdict({ tenantId, domain, group: null, connections: null });
+      if (verdict.decision === 'wait') return this.#hold(lane, verdict);
+      const route = await routes.find(domain);
       if (this.#stopped) return;
-      if (route.kind === 'group') this.#group(route.group).add(lane, route.hosts);
-      else await this.#judgeUnrouted(lane, route);
+      if (route.kind === 'group') {
+        shaping.noteDomain(domain, route.group);
+        await this.#enqueue(lane, route);
+      } else await this.#judgeUnrouted(lane, route);
     } catch (error) {
       this.#kit.log.error({ error, domain: lane.domain }, `no route: ${describeError(error)}`);
       lane.dueAt = this.#kit.clock.now() + AFTER_STORE_FAULT_MS;
@@ -143,8 +202,17 @@ export class Scheduler {
     }
   }
 
+  async #enqueue(lane: Lane, route: Extract<Route, { kind: 'group' }>): Promise<void> {
+    const { sources } = this.#kit;
+    const { group, hosts } = route;
+    const source = sources ? await findDeparture({ ...this.#kit, sources }, lane, route) : null;
+    if (this.#stopped) return;
+    if (sources && !source) await this.#claim(lane, 1, { group, from: sources.claim(null, group, hosts) });
+    else this.#group(group).add(lane, hosts, source);
+  }
+
   async #judgeUnrouted(lane: Lane, route: Exclude<Route, { kind: 'group' }>): Promise<void> {
-    const messages = await this.#claim(lane, UNROUTED_BATCH);
+    const messages = await this.#claim(lane, UNROUTED_BATCH, { group: null });
     const startedAt = this.#kit.clock.now();
     const judgement = judgeRoute(route);
     await Promise.all(
@@ -155,20 +223,27 @@ export class Scheduler {
   #group(name: string): Group {
     const known = this.#groups.get(name);
     if (known) return known;
-    const { pool, recorder, clock, bounceRules, random, log, limits } = this.#kit;
+    const { pool, clock, bounceRules, random, log, limits, shaping } = this.#kit;
     const group = new Group(name, {
       pool,
-      recorder,
       clock,
+      recorder: { record: (finding) => this.#onFinding(finding, group) },
       judge: (result) => judge(result, bounceRules),
       random,
-      messagesPerSession: limits.messagesPerSession,
+      pace: shaping.memory.group(name).pace,
+      messagesPerSession: shaping.limitsOf(name).messagesPerConnection,
       lingerMs: limits.lingerMs,
-      maxSessions: limits.sessionsPerGroup,
-      claim: (lane, limit) => this.#claim(lane, limit),
-      giveBack: (ids) => this.#giveBack(ids),
-      takeSlot: (asking) => this.#takeSlot(asking),
-      releaseSlot: () => this.#releaseSlot(),
+      mayGo: (lane, asking, connection) => this.#mayGo(lane, asking, connection),
+      room: (lane) => shaping.room(name, lane.tenantId),
+      hold: (lane, verdict) => this.#hold(lane, verdict),
+      claim: ({ lane, hosts, source }, limit) => {
+        const from = source ? this.#kit.sources?.claim(source.ip, name, hosts) : undefined;
+        return this.#claim(lane, limit, { group: name, from });
+      },
+      giveBack: async (ids) => this.notice(await this.#claims.giveBack(ids, name)),
+      takeSlot: (asking) => !this.#stopped && this.#slots.take(asking),
+      releaseSlot: () => this.#slots.release(),
+      onWait: (waiting, verdict) => this.#onWait(waiting, verdict),
       onSessionEnd: (ended) => this.#forgetIfIdle(ended),
       onError: (message) => log.error({ group: name }, message),
     });
@@ -176,58 +251,43 @@ export class Scheduler {
     return group;
   }
 
-  async #claim(lane: Lane, limit: number): Promise<ClaimedMessage[]> {
+  #mayGo({ tenantId, domain }: Lane, group: Group, connection: 'new' | 'open'): ShapingVerdict {
+    const connections = connection === 'new' ? { open: this.#slots.open, limit: this.#kit.limits.sessions } : null;
+    return this.#kit.shaping.verdict({ tenantId, domain, group, connections });
+  }
+
+  #onWait(group: Group, { reasons, until }: ShapingVerdict): void {
+    if (reasons.some(({ code }) => code === 'all_connections_full')) this.#slots.waitFor(group);
+    this.#kit.log.debug({ group: group.name, lanes: group.lanes, until, reasons }, `waits: ${reasons[0]?.reason}`);
+  }
+
+  /** What came of an attempt also says what the group bears. */
+  #onFinding(finding: Finding, group: Group): Promise<void> {
+    const { message, judgement } = finding;
+    const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;
+    if (judgement.kind !== 'unreadable') group.notePace(judgement.peer.elapsedMs);
+    this.#kit.shaping.learn({ group: group.name, message, recipientDomain, judgement, open: group.open });
+    return this.#kit.recorder.record(finding);
+  }
+
+  async #claim(
+    lane: Lane,
+    limit: number,
+    { group, from }: { group: string | null; from?: ClaimSource | undefined },
+  ): Promise<ClaimedMessage[]> {
     if (this.#stopped) return [];
-    const { store, clock, pauseAfter, log } = this.#kit;
     lane.state = 'claiming';
     // A notice that comes while the store is at work lowers this again.
     lane.dueAt = Number.POSITIVE_INFINITY;
-    const now = clock.now();
-    try {
-      const times = { now, dueAgainAt: (attempt: number) => now + pauseAfter(attempt) };
-      const { messages, nextDueAt } = await store.claim(lane.id, limit, times);
-      for (const message of messages) attemptStarted(log, message, { attempt: message.attempt });
-      if (nextDueAt !== null) lane.dueAt = Math.min(lane.dueAt, nextDueAt);
-      return messages;
-    } catch (error) {
-      log.error({ error, domain: lane.domain }, `the queue could not be claimed: ${describeError(error)}`);
-      lane.dueAt = clock.now() + AFTER_STORE_FAULT_MS;
-      return [];
-    } finally {
-      this.#rest(lane);
-    }
-  }
-
-  async #giveBack(messageIds: string[]): Promise<void> {
-    try {
-      this.notice(await this.#kit.store.release(messageIds, this.#kit.clock.now()));
-    } catch (error) {
-      // They stay marked as being sent; the next start of the daemon finds them.
-      this.#kit.log.error({ error, messageIds }, `messages could not be given back: ${describeError(error)}`);
-    }
-  }
-
-  #takeSlot(group: Group): boolean {
-    if (this.#stopped) return false;
-    if (this.#freeSlots === 0) {
-      this.#starved.add(group);
-      return false;
-    }
-    this.#freeSlots--;
-    return true;
-  }
-
-  #releaseSlot(): void {
-    this.#freeSlots++;
-    if (this.#freeSlots === this.#kit.limits.sessions) this.#onQuiet?.();
-    for (const group of this.#starved) {
-      if (this.#freeSlots === 0) return;
-      this.#starved.delete(group);
-      group.pump();
-    }
+    const { messages, nextDueAt } = await this.#claims.claim(lane, limit, { group, from });
+    if (nextDueAt !== null) lane.dueAt = Math.min(lane.dueAt, nextDueAt);
+    this.#rest(lane);
+    return messages;
   }
 
   #forgetIfIdle(group: Group): void {
-    if (group.idle && this.#groups.get(group.name) === group) this.#groups.delete(group.name);
+    if (!group.idle || this.#groups.get(group.name) !== group) return;
+    this.#groups.delete(group.name);
+    group.stop(); // it may have set itself an alarm
   }
 }

@@ -2,12 +2,13 @@
 // recorder, lets it linger for more mail, and answers for its messages when it dies.
 import type { Clock } from '../base/clock.ts';
 import { noPeer } from '../base/outcome.ts';
-import type { MailHost } from '../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../store/queue.ts';
-import type { CourierReport, CourierResult } from './courier/messages.ts';
-import type { CourierLink, CourierPool } from './courier-pool.ts';
+import type { CourierReport, CourierResult, SessionPlan } from './courier/messages.ts';
+import type { CourierLink } from './courier-link.ts';
+import type { CourierPool } from './courier-pool.ts';
 import type { Judgement } from './judge.ts';
 import type { Recorder } from './recorder.ts';
+import { hostsFor } from './source-addresses.ts';
 
 export interface SessionHostKit {
   pool: CourierPool;
@@ -47,15 +48,15 @@ export class SessionHost {
    * Runs the session to its end. What it found is with the recorder by then and need not be on
    * disk: a row that cannot be written must not hold a connection's place.
    */
-  async run(hosts: MailHost[], first: ClaimedMessage[]): Promise<void> {
-    this.#link = this.#kit.pool.start({ hosts }, (report) => this.#onReport(report));
+  async run({ hosts, source }: SessionPlan, first: ClaimedMessage[]): Promise<void> {
+    const link = await this.#open({ hosts: hostsFor(source, hosts), source }, first);
     this.#give(first);
-    await this.#link.over;
+    await link.over;
     this.#ending = true;
     this.#stopLingering();
     await this.#feeding;
     // A session that ends by itself has answered for each message before.
-    const fate = 'the courier thread died in the middle of the session';
+    const fate = link.fate ?? 'the courier ended the session and said nothing of this message';
     const judgement: Judgement = {
       kind: 'temporary',
       peer: noPeer('prepare', fate),
@@ -63,10 +64,12 @@ export class SessionHost {
       ambiguous: true,
       retryAfterMs: null,
     };
-    // A courier takes them in the order in which it got them: only the first can have been on the wire.
-    const [onTheWire, ...untried] = this.#inFlight.values();
+    // A courier sends them in the order in which it got them: only the first that it took can have
+    // been on the wire.
+    const untaken = link.untaken();
+    const onTheWire = [...this.#inFlight.values()].find(({ id }) => !untaken.has(id));
     if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
-    this.#onUntried(untried.map(({ id }) => id));
+    this.#onUntried([...this.#inFlight.keys()].filter((id) => id !== onTheWire?.id));
     await this.#givingBack;
   }
 
@@ -80,6 +83,17 @@ export class SessionHost {
     this.#ending = true;
     this.#stopLingering();
     this.#link?.order({ kind: 'stop' });
+  }
+
+  /** Without a thread to run it, what was claimed for the session goes back. */
+  async #open(plan: SessionPlan, first: ClaimedMessage[]): Promise<CourierLink> {
+    try {
+      this.#link = this.#kit.pool.start(plan, (report) => this.#onReport(report));
+      return this.#link;
+    } catch (error) {
+      await this.#kit.giveBack(first.map(({ id }) => id));
+      throw error;
+    }
   }
 
   #give(messages: ClaimedMessage[]): void {

@@ -11,7 +11,7 @@ export interface IncomingParts {
   /** By lower-case name. */
   header(name: string): string | undefined;
   /** As the engine spells it. */
-  peer: string;
+  peer(): string;
   overTls: boolean;
   body: RequestBody;
 }
@@ -55,7 +55,7 @@ export class IncomingRequest implements HttpRequest {
   }
 
   get peerAddress(): string {
-    this.#peerAddress ??= normaliseAddress(this.#parts.peer) ?? '';
+    this.#peerAddress ??= normaliseAddress(this.#parts.peer()) ?? '';
     return this.#peerAddress;
   }
 

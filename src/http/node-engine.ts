@@ -139,12 +139,13 @@ class NodeEngine {
     // RFC 9112 section 3.2.2: a server has to take the absolute form as well.
     const target = (message.url ?? '').replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
     const queryAt = target.indexOf('?');
+    const peer = message.socket.remoteAddress ?? '';
     const parts = {
       method: message.method ?? '',
       path: queryAt < 0 ? target : target.slice(0, queryAt),
       queryText: queryAt < 0 ? '' : target.slice(queryAt + 1),
       header: (name: string) => headerOf(message, name),
-      peer: message.socket.remoteAddress ?? '',
+      peer: () => peer,
       overTls: this.#options.tls !== undefined,
       body,
     };

@@ -19,6 +19,8 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5, less obs-text: the two engines would encode it differently. */
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade']);
+/** What every answer of the API has needs no look at its spelling. */
+const USUAL = new Set(['Content-Type', 'X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
 const NO_BODY = Buffer.alloc(0);
 
 export function toWire(reply: HttpReply, method: string): WireReply {
@@ -39,8 +41,7 @@ export function toWire(reply: HttpReply, method: string): WireReply {
 function checkedHeaders(headers: NonNullable<HttpReply['headers']>): WireReply['headers'] {
   const lines: WireReply['headers'] = [];
   for (const name in headers) {
-    if (!TOKEN.test(name)) throw new Fault('a reply header has a malformed name');
-    if (FRAMING.has(name.toLowerCase())) throw new Fault(`the reply header ${name} is for the kernel to set`);
+    if (!USUAL.has(name)) refuseName(name);
     const value = headers[name];
     if (value === undefined) continue;
     for (const line of typeof value === 'string' ? [value] : value) {
@@ -49,6 +50,11 @@ function checkedHeaders(headers: NonNullable<HttpReply['headers']>): WireReply['
     }
   }
   return lines;
+}
+
+function refuseName(name: string): void {
+  if (!TOKEN.test(name)) throw new Fault('a reply header has a malformed name');
+  if (FRAMING.has(name.toLowerCase())) throw new Fault(`the reply header ${name} is for the kernel to set`);
 }
 
 export function kernelReply(code: KernelAnswerCode): HttpReply {

@@ -1,7 +1,7 @@
-// The HTTP kernel on uWebSockets through hyper-express, which contributes listening, TLS and
-// the route. Bodies and answers go through the native response beneath it, because
-// hyper-express' own reading never settles when a client goes away, and its own sending waits
-// for the whole request. A native response must not be touched after it ended or was aborted.
+// The HTTP kernel on uWebSockets through hyper-express, which contributes listening and TLS.
+// Requests are taken from the native server beneath it, because hyper-express' own reading of
+// bodies never settles when a client goes away, its own sending waits for the whole request, and
+// its two objects per request cost a tenth of the time in which a message is accepted. A native response must not be touched after it ended or was aborted.
 
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { Server } from 'hyper-express';
@@ -80,7 +80,8 @@ class UwsEngine {
       max_body_length: Number.MAX_SAFE_INTEGER,
       ...(tls && { cert_file_name: tls.certFile, key_file_name: tls.keyFile }),
     });
-    server.any('/*', (request, response) => void this.#serve(request.raw, response.raw));
+    server.any('/*', () => {}); // or it would put a page of its own in the place of the next line
+    server.uws_instance.any('/*', (response, request) => void this.#serve(request, response));
     await server.listen(this.#port, host);
     this.#servers.at(-1)?.close();
     this.#servers.push(server);
@@ -106,7 +107,6 @@ class UwsEngine {
   async #serve(native: NativeRequest, raw: NativeResponse): Promise<void> {
     const header = readHeader(native);
     const exchange = new UwsExchange(raw, this.#inFlight);
-    // hyper-express has asked for the lower-case form, which overwrites the original.
     const method = native.getMethod().toUpperCase();
     const framing = readFraming({
       host: header('host'),
@@ -122,12 +122,13 @@ class UwsEngine {
       return;
     }
     const body = exchange.receive(framing.declaredBytes);
+    const peer = raw.getRemoteAddressAsText();
     const parts = {
       method,
       path: native.getUrl(),
       queryText: native.getQuery(),
       header,
-      peer: Buffer.from(raw.getRemoteAddressAsText()).toString('latin1'),
+      peer: () => Buffer.from(peer).toString('latin1'),
       overTls: this.#options.tls !== undefined,
       body,
     };

@@ -27,7 +27,10 @@ export interface LogSink {
 
 export interface LogOptions {
   level: LogLevel;
-  /** Standard streams are written synchronously: the last line before a crash is the one that counts. */
+  /**
+   * Standard streams are written synchronously: at once what is wrong, for the last line before a crash
+   * is the one that counts; the rest once per turn of the event loop, and at the end of the process.
+   */
   to: 'stdout' | 'stderr' | LogSink;
   clock?: Clock;
 }
@@ -40,9 +43,32 @@ export function createLogger({ level, to, clock = systemClock }: LogOptions): Lo
     timestamp: () => `,"time":"${toTimestamp(clock.now())}"`,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  return wrap(
-    pino(options, typeof to === 'string' ? pino.destination({ fd: to === 'stdout' ? 1 : 2, sync: true }) : to),
-  );
+  if (typeof to !== 'string') return wrap(pino(options, to), () => {});
+  const stream = new StandardStream(to);
+  return wrap(pino(options, stream), () => stream.flush());
+}
+
+/** Lines of one turn of the event loop go out with one system call: for each, it costs more than all that is in it. */
+class StandardStream implements LogSink {
+  // Not its own buffer: that one can only be emptied together with an fsync.
+  readonly #stream: ReturnType<typeof pino.destination>;
+  #held = '';
+
+  constructor(to: 'stdout' | 'stderr') {
+    this.#stream = pino.destination({ fd: to === 'stdout' ? 1 : 2, sync: true });
+    process.once('exit', () => this.flush());
+  }
+
+  write(line: string): void {
+    if (this.#held === '') setImmediate(() => this.flush());
+    this.#held += line;
+  }
+
+  flush(): void {
+    const lines = this.#held;
+    this.#held = '';
+    if (lines !== '') this.#stream.write(lines);
+  }
 }
 
 /** For code that must be given a logger and whose lines nobody wants. */
@@ -57,9 +83,11 @@ export const silentLogger: Logger = {
 
 type Method = Exclude<LogLevel, 'silent'>;
 
-function wrap(target: pino.Logger): Logger {
+function wrap(target: pino.Logger, flush: () => void): Logger {
   const at = (level: Method) => (facts: Facts, message: string) => {
-    if (target.isLevelEnabled(level)) target[level](redact(facts), redactText(message));
+    if (!target.isLevelEnabled(level)) return;
+    target[level](redact(facts), redactText(message));
+    if (level === 'warn' || level === 'error') flush();
   };
   return {
     trace: at('trace'),
@@ -67,6 +95,6 @@ function wrap(target: pino.Logger): Logger {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    with: (facts) => wrap(target.child(redact(facts))),
+    with: (facts) => wrap(target.child(redact(facts)), flush),
   };
 }

@@ -108,6 +108,11 @@ export function complained(log: Logger, message: LoggedMessage, facts: { source:
   log.warn({ ...of(message, 'complained'), source: facts.source, suppressed: facts.suppressed }, 'complaint received');
 }
 
+/** The recipient wants no more mail of this tenant. */
+export function unsubscribed(log: Logger, message: LoggedMessage): void {
+  log.info(of(message, 'unsubscribed'), 'recipient unsubscribed');
+}
+
 function of(message: LoggedMessage, fact: string): Facts {
   return {
     fact,
@@ -134,7 +139,10 @@ function ofAttempt(attempt: LoggedAttempt | null): Facts {
     enhanced_code: peer.enhancedCode,
     reply: peer.response,
     tls: peer.tls?.version ?? null,
+    tls_cipher: peer.tls?.cipher ?? null,
     tls_verified: peer.tls?.verified ?? null,
+    tls_policy: peer.tlsPolicy.mode,
+    tls_failure: peer.tlsPolicy.failure,
     elapsed_ms: peer.elapsedMs,
   };
 }

@@ -1,6 +1,7 @@
 // Contract: the queue: what waits, what is being sent, what became of it.
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
+import type { ClaimSource } from './source-addresses.ts';
 import type { LaneNotice } from './submissions.ts';
 
 export type MessageState = 'queued' | 'sending' | 'deferred' | 'delivered' | 'bounced' | 'failed';
@@ -21,6 +22,8 @@ export interface ClaimedMessage {
   expiresAt: number;
   /** How often its tenant has been told of a delay. */
   notices: number;
+  /** From which of our addresses it speaks, in all its attempts; null: the system picks. */
+  sourceAddress: string | null;
 }
 
 export interface AttemptRecord {
@@ -70,6 +73,8 @@ export interface QueuedMessage {
   lastReason: string | null;
   ambiguous: boolean;
   parked: boolean;
+  /** Null: not tried yet, or the system picked. */
+  sourceAddress: string | null;
   createdAt: number;
   finishedAt: number | null;
 }
@@ -124,4 +129,6 @@ export interface ClaimTimes {
   now: number;
   /** When a message on its n-th attempt is due again if the attempt vanishes. */
   dueAgainAt(attempt: number): number;
+  /** Not given: from whatever address. */
+  from?: ClaimSource;
 }

@@ -2,28 +2,50 @@
 // only after the commit (or the failure) of everything that the verb wrote or saw. A driver
 // may commit many verbs at once, but never answers one of them before that.
 // Every driver passes test/store/conformance.
+import type { DomainRecheckStore } from './domain-rechecks.ts';
 import type { DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
+import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { QueueStore } from './queue.ts';
+import type { ReputationStore } from './reputation.ts';
+import type { RetentionStore } from './retention.ts';
+import type { ShapingStore } from './shaping.ts';
+import type { SourceStore } from './source-addresses.ts';
+import type { StrayStore } from './strays.ts';
 import type { SubmissionStore } from './submissions.ts';
 import type { SuppressionStore } from './suppressions.ts';
 import type { TemplateStore } from './templates.ts';
 import type { TenantStore } from './tenants.ts';
+import type { TrackingStore } from './tracking.ts';
+import type { TransportSecurityStore } from './transport-security.ts';
+import type { DeliveryStore } from './webhook-deliveries.ts';
 import type { WebhookStore } from './webhooks.ts';
 
 export interface Store
   extends TenantStore,
     DomainStore,
+    DomainRecheckStore,
+    RetentionStore,
     TemplateStore,
     SubmissionStore,
     QueueStore,
+    ReputationStore,
+    ShapingStore,
+    SourceStore,
+    StrayStore,
     EventStore,
+    InboundStore,
     SuppressionStore,
     WebhookStore,
-    PlatformKeyStore {
+    DeliveryStore,
+    TrackingStore,
+    PlatformKeyStore,
+    TransportSecurityStore {
   /** Whether the database can be reached right now. */
   ping(): Promise<boolean>;
+  /** Commits something of no consequence; rejects while the database cannot be written. */
+  proveWritable(at: number): Promise<void>;
   /** Waits for what is under way, then closes. */
   close(): Promise<void>;
 }

@@ -23,13 +23,39 @@ export interface PlatformSuppression {
   expiresAt: number;
 }
 
+export interface SuppressionPage {
+  /** Behind this address. */
+  after: string | null;
+  limit: number;
+  /** Only addresses that begin so. */
+  prefix?: string;
+}
+
 export interface SuppressionStore {
   /** Keeps the first reason when the address is already on the list. */
   addSuppression(tenantId: string, entry: Suppression): Promise<'added' | 'exists'>;
+  /** As many at once as one verb bears; returns how many were new. */
+  importSuppressions(tenantId: string, entries: readonly Suppression[]): Promise<number>;
   removeSuppression(tenantId: string, address: string): Promise<boolean>;
+  /** As `removeSuppression`, and tells whether the platform's list still holds the address. */
+  liftSuppression(
+    tenantId: string,
+    address: string,
+    now: number,
+  ): Promise<{ removed: boolean; platform: PlatformSuppression | null }>;
   /** Ordered by address, from `after` on. */
-  listSuppressions(tenantId: string, page: { after: string | null; limit: number }): Promise<Suppression[]>;
+  listSuppressions(tenantId: string, page: SuppressionPage): Promise<Suppression[]>;
   addPlatformSuppression(entry: PlatformSuppression): Promise<'added' | 'exists'>;
   removePlatformSuppression(address: string): Promise<boolean>;
-  listPlatformSuppressions(page: { after: string | null; limit: number }): Promise<PlatformSuppression[]>;
+  listPlatformSuppressions(page: SuppressionPage): Promise<PlatformSuppression[]>;
+  /**
+   * Takes back what a group of servers has said since then: up to `limit` entries of the platform's
+   * list, and the hard bounces that tenants' lists got for the same addresses since.
+   */
+  undoHardBounces(
+    of: { mxGroup: string; since: number },
+    limit: number,
+  ): Promise<{ platform: number; tenants: number }>;
+  /** Entries of the platform's list that have expired; returns how many went. */
+  forgetExpiredSuppressions(now: number, limit: number): Promise<number>;
 }

@@ -25,6 +25,7 @@ const message: ClaimedMessage = {
   createdAt: NOW,
   expiresAt: NOW + 72 * HOUR_MS,
   notices: 0,
+  sourceAddress: null,
 };
 
 interface Given extends Partial<ClaimedMessage> {

@@ -1,5 +1,6 @@
 // Routes are remembered as long as DNS allows, and grouped by their servers.
 import t from 'tap';
+import { Providers } from '../../src/delivery/provider-limits.ts';
 import { createRoutes } from '../../src/delivery/routes.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
 
@@ -28,7 +29,11 @@ function resolverFor(zone: Zone) {
 function routesFor(zone: Zone, allowPrivate = true) {
   const clock = { at: 0, now: () => clock.at };
   const { asked, resolver } = resolverFor(zone);
-  return { clock, asked, routes: createRoutes({ resolver, clock, random: Math.random, allowPrivate }) };
+  return {
+    clock,
+    asked,
+    routes: createRoutes({ resolver, clock, random: Math.random, allowPrivate, providers: new Providers([]) }),
+  };
 }
 
 t.test('the group does not depend on the order of the answer, nor on the domain', async (t) => {

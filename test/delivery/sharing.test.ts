@@ -16,7 +16,7 @@ t.test('thirty messages to one domain share few connections', async (t) => {
 });
 
 t.test('a connection that lingers takes what comes next', async (t) => {
-  const { sink, harness } = await setUp(t, { limits: { lingerMs: 5_000 } });
+  const { sink, harness } = await setUp(t, { limits: { lingerMs: 60_000 } });
   setOneMx(harness);
   for (const to of users(5)) await harness.untilAll(await harness.send([to]), isDelivered);
   t.equal(sink.connections.total, 1);
@@ -88,7 +88,7 @@ t.test('a server that lets nobody in is knocked at once for a whole batch', asyn
     limits: { sessionsPerGroup: 1 },
   });
   setOneMx(harness);
-  const ids = await harness.send(users(15), { held: true });
+  const ids = await harness.send(users(10), { held: true });
   await harness.delivery.reconcile();
   for (const message of await harness.untilAll(ids, isDeferred)) {
     t.match(message, { attempts: 1, attemptList: [{ peer: { stage: 'greeting', smtpCode: 554 } }] });

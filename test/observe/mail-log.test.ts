@@ -14,6 +14,7 @@ const PEER: PeerFacts = {
   enhancedCode: '2.0.0',
   response: '2.0.0 OK',
   tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: false },
+  tlsPolicy: { mode: 'testing', failure: 'the MX host is not named by the policy' },
   elapsedMs: 120,
 };
 
@@ -77,6 +78,7 @@ t.test('a life with a detour', async (t) => {
     ambiguous: false,
   });
   t.match(lines[5], { attempt: 2, smtp_code: 250, tls: 'TLSv1.3', tls_verified: false, elapsed_ms: 120 });
+  t.match(lines[5], { tls_cipher: 'TLS_AES_256_GCM_SHA384', tls_policy: 'testing', tls_failure: /not named/ });
   t.notOk(JSON.stringify(lines).includes('Top secret'), 'the subject stays out even when it is handed over');
 });
 

@@ -6,7 +6,12 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 const [file, tenantId, domainId] = process.argv.slice(2) as [string, string, string];
 const PARALLEL = 16;
 const ids = new IdSource();
-const store = await openSqliteStore({ file });
+// Small limits: within the life of one process the log is copied and begun anew many times.
+const limits = { copyFromPages: 50, beginAnewFromPages: 200, shrinkFromBytes: 1_000_000 };
+const onFault = (error: unknown) => {
+  throw error;
+};
+const store = await openSqliteStore({ file, checkpointThread: { onFault, limits } });
 
 async function acceptForever(): Promise<never> {
   for (;;) {

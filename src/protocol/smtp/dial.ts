@@ -1,6 +1,6 @@
 // Opens a TCP connection to one address. Which address, and from which of our own, is decided
 // by the caller; names are never resolved here.
-import { connect, isIP, type Socket } from 'node:net';
+import { connect, createServer, isIP, type Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
 
 export interface DialTarget {
@@ -41,3 +41,14 @@ export const dialTcp: Dialler = ({ ip, port, localAddress, timeoutMs, signal }) 
     socket.on('error', failed);
   });
 };
+
+/** Why nobody can speak from this address here; null when it can be done. */
+export function bindProblem(ip: string): Promise<string | null> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      resolve(`this machine does not have the address (${error.code ?? error.message})`);
+    });
+    server.listen({ host: ip, port: 0, exclusive: true }, () => server.close(() => resolve(null)));
+  });
+}

@@ -39,6 +39,13 @@ export interface Introduced {
   tlsUnverified: string | null;
 }
 
+/**
+ * What kept TLS from coming about. missing: it is required and not offered. refused: STARTTLS was
+ * answered with a refusal. broken: the handshake failed or stalled. unverified: the certificate
+ * does not do where it must.
+ */
+export type TlsTrouble = 'missing' | 'refused' | 'broken' | 'unverified';
+
 export interface Failed {
   kind: 'failed';
   stage: SmtpStage;
@@ -46,8 +53,8 @@ export interface Failed {
   reply: Reply | null;
   why: string;
   tls: TlsFacts | null;
-  /** TLS was offered and did not come about: clear text may still work. */
-  tlsBroken: boolean;
+  /** Null when TLS is not to blame. */
+  tlsTrouble: TlsTrouble | null;
 }
 
 export async function introduce(options: IntroductionOptions): Promise<Introduced | Failed> {
@@ -67,7 +74,8 @@ export async function introduce(options: IntroductionOptions): Promise<Introduce
     if (options.tls === 'none') return { kind: 'ready', wire, capabilities, tls: null, tlsUnverified: null };
     if (capabilities.startTls) return await startTls(wire, options);
     if (options.tls === 'opportunistic') return { kind: 'ready', wire, capabilities, tls: null, tlsUnverified: null };
-    return part(wire, failed('starttls', 'TLS is required here, but the server does not offer STARTTLS'));
+    const missing = failed('starttls', 'TLS is required here, but the server does not offer STARTTLS');
+    return part(wire, { ...missing, tlsTrouble: 'missing' });
   } finally {
     leave();
   }
@@ -99,23 +107,28 @@ async function startTls(clear: Wire, options: IntroductionOptions): Promise<Intr
   const heard = await clear.readReply(timeouts.startTlsMs);
   if ('lost' in heard || heard.code !== 220) {
     // 421 is about the whole service (RFC 5321 section 3.8): a second connection would only annoy.
-    const closing = !('lost' in heard) && heard.code === 421;
-    return part(clear, { ...unwelcome('starttls', heard), tlsBroken: !closing });
+    if ('lost' in heard) return part(clear, { ...unwelcome('starttls', heard), tlsTrouble: 'broken' });
+    const tlsTrouble = heard.code === 421 ? null : 'refused';
+    return part(clear, { ...unwelcome('starttls', heard), tlsTrouble });
   }
   if (clear.heardSomething) {
     // RFC 3207 section 4.2, CVE-2011-0411: what was said in clear must not be taken for a reply under TLS.
     clear.lose('protocol error: data between the reply to STARTTLS and the TLS handshake');
-    return { ...failed('starttls', clear.loss!.lost), tlsBroken: true };
+    return { ...failed('starttls', clear.loss!.lost), tlsTrouble: 'broken' };
   }
-  if (clear.loss) return { ...failed('starttls', clear.loss.lost), tlsBroken: true };
+  if (clear.loss) return { ...failed('starttls', clear.loss.lost), tlsTrouble: 'broken' };
 
   const result = await secure(clear.detach(), { host: mx, secureContext, timeoutMs: timeouts.startTlsMs, signal });
-  if (result.kind === 'failed') return { ...failed('starttls', result.why), tlsBroken: true };
+  if (result.kind === 'failed') return { ...failed('starttls', result.why), tlsTrouble: 'broken' };
   const wire = new Wire(result.socket);
   const { facts: tls, unverified: tlsUnverified } = result;
   if (mode === 'required' && tlsUnverified !== null) {
     wire.lose('certificate not acceptable');
-    return { ...failed('starttls', `certificate not valid for ${mx}: ${tlsUnverified}`), tls };
+    return {
+      ...failed('starttls', `certificate not valid for ${mx}: ${tlsUnverified}`),
+      tls,
+      tlsTrouble: 'unverified',
+    };
   }
   return await meetAgain(wire, options, { tls, tlsUnverified });
 }
@@ -150,5 +163,5 @@ function unwelcome(stage: SmtpStage, heard: Reply | Loss): Failed {
 }
 
 function failed(stage: SmtpStage, why: string): Failed {
-  return { kind: 'failed', stage, reply: null, why, tls: null, tlsBroken: false };
+  return { kind: 'failed', stage, reply: null, why, tls: null, tlsTrouble: null };
 }

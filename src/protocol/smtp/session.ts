@@ -4,11 +4,11 @@
 import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
-import type { PeerFacts, SmtpStage, TlsFacts } from '../../base/outcome.ts';
+import { NO_TLS_POLICY, type PeerFacts, type SmtpStage, type TlsFacts } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { type Dialler, dialTcp } from './dial.ts';
 import { assertSafe, type Envelope, findUnsupported, type Unsupported } from './envelope.ts';
-import { type Introduced, introduce, type TlsMode } from './introduction.ts';
+import { type Introduced, introduce, type TlsMode, type TlsTrouble } from './introduction.ts';
 import type { Reply } from './reply.ts';
 import { DEFAULT_TIMEOUTS, type SmtpTimeouts } from './timeouts.ts';
 import { runTransaction, type Verdict } from './transaction.ts';
@@ -39,6 +39,8 @@ export type OpenResult =
       peer: PeerFacts;
       /** Why TLS had failed before clear text was tried. */
       tlsFailure: string | null;
+      /** What kept TLS from coming about, when that is why there is no session. */
+      tlsTrouble: TlsTrouble | null;
     };
 
 export interface OutgoingMessage {
@@ -72,18 +74,20 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
 
   let result = await introduce(plan);
   let tlsFailure: string | null = null;
-  if (result.kind === 'failed' && result.tlsBroken && options.tls === 'opportunistic' && !signal?.aborted) {
+  let tlsBroken = false;
+  if (result.kind === 'failed' && result.tlsTrouble && options.tls === 'opportunistic' && !signal?.aborted) {
     // RFC 7435: opportunistic means that clear text is better than nothing. On a fresh
     // connection, because nobody knows in which state the old one is.
     tlsFailure = result.why;
+    tlsBroken = result.tlsTrouble === 'broken';
     result = await introduce({ ...plan, tls: 'none' });
   }
   const connection = { mx: options.mx, remoteIp: options.ip, tls: result.tls, clock };
   if (result.kind === 'failed') {
     const peer = describe(connection, { startedAt, stage: result.stage, said: result.reply ?? result.why });
-    return { kind: 'failed', peer, tlsFailure };
+    return { kind: 'failed', peer: withFailure(peer, tlsFailure), tlsFailure, tlsTrouble: result.tlsTrouble };
   }
-  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure }) };
+  return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken }) };
 }
 
 /** One message at a time. Made by `openSession`. */
@@ -94,6 +98,8 @@ export class SmtpSession {
   readonly tlsUnverified: string | null;
   /** Why this session is in clear text though the server offers TLS. */
   readonly tlsFailure: string | null;
+  /** Whether that was a handshake that failed or stalled, while clear text then worked. */
+  readonly tlsBroken: boolean;
   readonly #wire: Wire;
   readonly #connection: Connection;
   readonly #timeouts: SmtpTimeouts;
@@ -107,6 +113,7 @@ export class SmtpSession {
     this.tls = introduced.tls;
     this.tlsUnverified = introduced.tlsUnverified;
     this.tlsFailure = context.tlsFailure;
+    this.tlsBroken = context.tlsBroken;
     this.#wire = introduced.wire;
     this.#connection = context.connection;
     this.#timeouts = context.timeouts;
@@ -176,7 +183,7 @@ export class SmtpSession {
   }
 
   #describe(moment: Moment): PeerFacts {
-    return describe(this.#connection, moment);
+    return withFailure(describe(this.#connection, moment), this.tlsFailure);
   }
 }
 
@@ -191,6 +198,7 @@ interface SessionContext {
   connection: Connection;
   timeouts: SmtpTimeouts;
   tlsFailure: string | null;
+  tlsBroken: boolean;
 }
 
 interface Moment {
@@ -210,6 +218,12 @@ function describe({ mx, remoteIp, tls, clock }: Connection, { startedAt, stage, 
     enhancedCode: reply?.enhancedCode ?? null,
     response: reply?.text ?? (said as string).slice(0, 1_000),
     tls,
+    tlsPolicy: NO_TLS_POLICY,
     elapsedMs: Math.max(0, clock.now() - startedAt),
   };
+}
+
+/** Policies are not known here: whoever applies one says so in its place. */
+function withFailure(peer: PeerFacts, failure: string | null): PeerFacts {
+  return failure === null ? peer : { ...peer, tlsPolicy: { mode: 'none', failure } };
 }

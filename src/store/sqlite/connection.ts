@@ -1,16 +1,26 @@
 // The one writing connection. Verbs that arrive while the event loop turns once are committed
-// together, with one fsync: a group. Each verb runs in a savepoint, so that one that fails
-// takes nobody with it; and nobody is answered before the group's commit.
+// together, with one fsync: a group; nobody is answered before the group's commit. A verb that
+// fails takes nobody with it: the group is rolled back and run again with a savepoint around each.
 // Reads run between groups, so they only ever see what is committed.
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { describeError, Fault } from '../../base/errors.ts';
+import { BUSY_TIMEOUT_MS } from './database-file.ts';
+import { DueNotices } from './due-notices.ts';
+import { Recollection } from './recollection.ts';
 import { steadyPlan } from './steady-plan.ts';
 
 /** Where tests make the disk fail; the product never passes it. */
 export interface StoreFaults {
   beforeVerb?(): void;
   beforeCommit?(verbs: number): void;
+}
+
+export interface ConnectionOptions {
+  faults?: StoreFaults;
+  onGroup?(stats: GroupStats): void;
+  /** A group could not be committed, and none of its verbs on its own either. */
+  onFailedCommit?(error: unknown): void;
 }
 
 export interface GroupStats {
@@ -20,30 +30,43 @@ export interface GroupStats {
 
 interface Verb {
   work: () => unknown;
+  /** Whether it leaves what is recalled as it is. */
+  mailOnly: boolean;
+  /** Set when the verb has run. */
+  settle: () => void;
   resolve(value: unknown): void;
   reject(reason: unknown): void;
 }
 
-type Settled = { verb: Verb; settle: () => void };
+interface Sum {
+  value: number;
+  write(sum: number): void;
+}
 
 // A group is cut here so that the event loop never stands still for long; the rest follows at once.
 const GROUP_MAX_VERBS = 1000;
 const GROUP_MAX_MS = 20;
 
 export class Connection {
+  readonly dueNotices = new DueNotices();
   readonly #db: Database.Database;
-  readonly #faults: StoreFaults;
-  readonly #onGroup: (stats: GroupStats) => void;
+  readonly #options: ConnectionOptions;
+  readonly #beginStatement: Database.Statement;
+  readonly #commitStatement: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
+  readonly #recollection = new Recollection();
+  readonly #sums = new Map<string, Sum>();
   #waiting: Verb[] = [];
   #scheduled = false;
+  #paused: Promise<void> | null = null;
   #drained: (() => void) | null = null;
   #closing: Promise<void> | null = null;
 
-  constructor(db: Database.Database, options: { faults?: StoreFaults; onGroup?: (stats: GroupStats) => void } = {}) {
+  constructor(db: Database.Database, options: ConnectionOptions = {}) {
     this.#db = db;
-    this.#faults = options.faults ?? {};
-    this.#onGroup = options.onGroup ?? (() => {});
+    this.#options = options;
+    this.#beginStatement = db.prepare('BEGIN IMMEDIATE');
+    this.#commitStatement = db.prepare('COMMIT');
   }
 
   /** A prepared statement, prepared once. */
@@ -57,11 +80,12 @@ export class Connection {
 
   /** `work` must touch nothing but the database: it may be run a second time. */
   write<T>(work: () => T): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      if (this.#closing) return reject(new Fault('the store is closed'));
-      this.#waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
-      this.#schedule();
-    });
+    return this.#enqueue(work, false);
+  }
+
+  /** As `write`, for work that changes nothing that `recall` keeps, except that it may add lanes. */
+  writeMail<T>(work: () => T): Promise<T> {
+    return this.#enqueue(work, true);
   }
 
   async read<T>(work: () => T): Promise<T> {
@@ -73,10 +97,63 @@ export class Connection {
     }
   }
 
+  /**
+   * What `look` finds about tenants, their keys, domains and lanes, looked up once until a verb runs
+   * that may change it. Nothing is kept when it finds null.
+   */
+  recall<T>(name: string, look: () => T): T {
+    return this.#recollection.recall(name, look);
+  }
+
+  /**
+   * For a counter that many verbs of a group change: adds up what they say and writes it once, inside
+   * the transaction, before its commit and before any verb that is not `writeMail`.
+   */
+  addUp(name: string, by: number, write: (sum: number) => void): void {
+    const known = this.#sums.get(name);
+    if (known) known.value += by;
+    else this.#sums.set(name, { value: by, write });
+  }
+
+  /** Commits nothing until `over` settles: somebody else needs the write lock. Whoever waits, waits on. */
+  pause(over: Promise<void>): void {
+    const resume = () => {
+      if (this.#paused !== pause) return;
+      this.#paused = null;
+      if (this.#waiting.length > 0) this.#schedule();
+    };
+    const pause: Promise<void> = over.then(resume, resume);
+    this.#paused = pause;
+  }
+
+  /** Whether another process keeps the write lock: nobody in this one does for longer than a moment. */
+  lockedByOthers(): boolean {
+    if (this.#paused) return false;
+    this.#db.pragma('busy_timeout = 0');
+    try {
+      this.#begin();
+      this.#db.exec('ROLLBACK');
+      return false;
+    } catch (error) {
+      if (isBusy(error)) return true;
+      throw error;
+    } finally {
+      this.#db.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    }
+  }
+
   /** Takes nothing new from now on, commits what waits, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#drain().then(() => void this.#db.close());
     return this.#closing;
+  }
+
+  #enqueue<T>(work: () => T, mailOnly: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closing) return reject(new Fault('the store is closed'));
+      this.#waiting.push({ work, mailOnly, settle: () => {}, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
   }
 
   async #drain(): Promise<void> {
@@ -84,10 +161,11 @@ export class Connection {
   }
 
   #schedule(): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#paused) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
+      if (this.#paused || this.#waiting.length === 0) return; // a pause schedules again at its end
       this.#commitWaiting();
       if (this.#waiting.length > 0) this.#schedule();
       else this.#drained?.();
@@ -96,76 +174,140 @@ export class Connection {
 
   #commitWaiting(): void {
     const started = performance.now();
-    const group: Settled[] = [];
-    const lost = this.#tryGroup(group, started);
+    const group: Verb[] = [];
+    const lost = this.#tryGroup(group);
+    this.#waiting = this.#waiting.slice(group.length);
     if (lost === null) {
-      this.#onGroup({ verbs: group.length, elapsedMs: performance.now() - started });
+      this.#options.onGroup?.({ verbs: group.length, elapsedMs: performance.now() - started });
       for (const { settle } of group) settle();
       return;
     }
+    if (group.length === 0) {
+      // Not even begun: whoever waits first is told, so that the queue cannot stand still.
+      this.#waiting.shift()?.reject(storeFault(lost));
+    }
     // The whole group is rolled back. Each verb gets one more try on its own, so that a verb
     // that the disk cannot take (too large for what is free) does not fail its neighbours.
-    for (const { verb } of group) this.#commitAlone(verb);
+    const committed = group.filter((verb) => this.#commitAlone(verb));
+    if (committed.length === 0) this.#options.onFailedCommit?.(lost);
   }
 
   /** Null when the group is on disk; otherwise why it is not. Fills `group` with what took part. */
-  #tryGroup(group: Settled[], started: number): unknown {
+  #tryGroup(group: Verb[]): unknown {
     try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      while (this.#waiting.length > 0 && group.length < GROUP_MAX_VERBS && performance.now() - started < GROUP_MAX_MS) {
-        const verb = this.#waiting[0]!;
-        this.#waiting.shift();
-        const entry: Settled = { verb, settle: () => {} };
-        group.push(entry);
-        entry.settle = this.#runInSavepoint(verb);
+      this.#begin();
+      if (!this.#runAll(group, (verb) => this.#runBare(verb))) {
+        this.#rollBack();
+        this.#begin();
+        this.#runAll(group, (verb) => this.#runInSavepoint(verb));
       }
-      this.#faults.beforeCommit?.(group.length);
-      this.#db.exec('COMMIT');
+      this.#commit(group.length);
       return null;
     } catch (error) {
       this.#rollBack();
-      if (group.length === 0) {
-        // Not even begun: whoever waits first is told, so that the queue cannot stand still.
-        const verb = this.#waiting.shift();
-        verb?.reject(storeFault(error));
-      }
       return error;
     }
   }
 
-  #runInSavepoint(verb: Verb): () => void {
-    this.#db.exec('SAVEPOINT verb');
+  /** Fills `group` from what waits, as far as there is time; stops and says false where `run` does. */
+  #runAll(group: Verb[], run: (verb: Verb) => boolean): boolean {
+    group.length = 0;
+    const endsAt = performance.now() + GROUP_MAX_MS;
+    const most = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
+    do {
+      const verb = this.#waiting[group.length]!;
+      group.push(verb);
+      if (!run(verb)) return false;
+    } while (group.length < most && performance.now() < endsAt);
+    return true;
+  }
+
+  /** False when it has failed by itself; throws when the whole group is concerned. */
+  #runBare(verb: Verb): boolean {
     try {
-      this.#faults.beforeVerb?.();
-      const value = verb.work();
-      this.#db.exec('RELEASE verb');
-      return () => verb.resolve(value);
+      this.#work(verb);
+      return true;
     } catch (error) {
-      // SQLite itself ends the transaction on a full disk, an I/O error and the like.
-      if (!this.#db.inTransaction) throw error;
-      if (isGroupFatal(error)) throw error;
-      this.#db.exec('ROLLBACK TO verb; RELEASE verb');
-      return () => verb.reject(storeFault(error));
+      if (this.#concernsGroup(error)) throw error;
+      return false;
     }
   }
 
-  #commitAlone(verb: Verb): void {
+  #runInSavepoint(verb: Verb): boolean {
+    this.#db.exec('SAVEPOINT verb');
     try {
-      this.#db.exec('BEGIN IMMEDIATE');
-      this.#faults.beforeVerb?.();
-      const value = verb.work();
-      this.#faults.beforeCommit?.(1);
-      this.#db.exec('COMMIT');
-      verb.resolve(value);
+      this.#work(verb);
+      this.#writeSums();
+      this.#db.exec('RELEASE verb');
+    } catch (error) {
+      if (this.#concernsGroup(error)) throw error;
+      this.#db.exec('ROLLBACK TO verb; RELEASE verb');
+      this.#forget();
+      verb.settle = () => verb.reject(storeFault(error));
+    }
+    return true;
+  }
+
+  /** SQLite itself ends the transaction on a full disk, an I/O error and the like. */
+  #concernsGroup(error: unknown): boolean {
+    return !this.#db.inTransaction || isGroupFatal(error);
+  }
+
+  #commitAlone(verb: Verb): boolean {
+    try {
+      this.#begin();
+      this.#work(verb);
+      this.#commit(1);
+      verb.settle();
+      return true;
     } catch (error) {
       this.#rollBack();
       verb.reject(storeFault(error));
+      return false;
     }
   }
 
-  #rollBack(): void {
-    if (this.#db.open && this.#db.inTransaction) this.#db.exec('ROLLBACK');
+  #work(verb: Verb): void {
+    if (!verb.mailOnly) {
+      this.#writeSums();
+      this.#recollection.suspend();
+    }
+    this.#options.faults?.beforeVerb?.();
+    const value = verb.work();
+    verb.settle = () => verb.resolve(value);
   }
+
+  #begin(): void {
+    this.#beginStatement.run();
+  }
+
+  #commit(verbs: number): void {
+    this.#writeSums();
+    this.#options.faults?.beforeCommit?.(verbs);
+    this.#commitStatement.run();
+    this.#recollection.resume();
+  }
+
+  #rollBack(): void {
+    this.#forget();
+    if (this.#db.open && this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    this.#recollection.resume();
+  }
+
+  #writeSums(): void {
+    for (const { value, write } of this.#sums.values()) write(value);
+    this.#sums.clear();
+  }
+
+  /** What a verb has said or seen that is rolled back now. */
+  #forget(): void {
+    this.#sums.clear();
+    this.#recollection.clear();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
 /** Failures of the disk or of memory concern the whole group, whatever SQLite rolled back by itself. */

@@ -5,8 +5,10 @@ import { Fault } from '../../base/errors.ts';
 import { refuseUnfit } from './migrations.ts';
 
 // How long a statement waits for a lock. With one writer only a backup or a checkpoint holds one, briefly.
-const BUSY_TIMEOUT_MS = 5000;
+export const BUSY_TIMEOUT_MS = 5000;
 const PAGE_CACHE_KIB = 32 * 1024;
+// Each courier has one, and reads what it sends once; the system's own cache holds the file as well.
+const READER_CACHE_KIB = 4 * 1024;
 
 export function openForWriting(file: string): Database.Database {
   // The write-ahead log takes its mode from the database, so that must be right before the log appears.
@@ -34,8 +36,28 @@ function configure(db: Database.Database): void {
   db.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
 }
 
+// What a checkpoint waits for readers while the writer stands still; it is tried again later.
+const CHECKPOINT_WAIT_MS = 20;
+
+/** For the checkpoint thread, which writes nothing but what the log has. */
+export function openForCheckpoints(file: string): Database.Database {
+  const db = new Database(file, { fileMustExist: true, timeout: CHECKPOINT_WAIT_MS });
+  // The log is synced before it is copied, and the database before the log is used anew.
+  db.pragma('synchronous = FULL');
+  db.pragma('trusted_schema = OFF');
+  return db;
+}
+
+/** SQLite's own default, for whoever has no checkpoint thread. */
+const PAGES_PER_CHECKPOINT = 1000;
+
+export function checkpointInCommits(db: Database.Database, on: boolean): void {
+  db.pragma(`wal_autocheckpoint = ${on ? PAGES_PER_CHECKPOINT : 0}`);
+}
+
 export function openForReading(file: string): Database.Database {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   db.pragma('trusted_schema = OFF');
+  db.pragma(`cache_size = -${READER_CACHE_KIB}`);
   return db;
 }

@@ -1,9 +1,10 @@
 // Sending domains in SQLite.
 import type { Domain, DomainState, DomainStore, DomainVerdict, NewDomain } from '../domains.ts';
 import type { Connection } from './connection.ts';
+import { addRecheck, beginRechecks, endRechecks } from './recheck-rows.ts';
 import { fromId, type Row, toId } from './values.ts';
 
-const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
+export const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
 
 export function domainVerbs(db: Connection): DomainStore {
   return {
@@ -16,7 +17,7 @@ export function domainVerbs(db: Connection): DomainStore {
       }),
     findVerifiedDomain: (tenantId, name) =>
       db.read(() => {
-        const holder = readVerifiedHolder(db, name);
+        const holder = db.recall(`verified holder ${name}`, () => readVerifiedHolder(db, name));
         return holder?.tenantId === tenantId ? holder : null;
       }),
     findVerifiedHolder: (name) => db.read(() => readVerifiedHolder(db, name)),
@@ -41,6 +42,7 @@ function createDomain(db: Connection, domain: NewDomain): Domain | 'exists' {
   db.sql(
     `INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at) VALUES (?, ?, ?, 'pending', ?, ?)`,
   ).run(id, tenant, domain.name, key.lastInsertRowid, domain.createdAt);
+  addRecheck(db, id, tenant, domain.createdAt);
   return readDomain(db, domain.tenantId, domain.id)!;
 }
 
@@ -72,6 +74,7 @@ function setState(db: Connection, id: string, verdict: DomainVerdict): void {
        state = @state, failure_reason = @reason, last_checked_at = @at
      WHERE id = @id`,
   ).run({ id: toId(id), state: verdict.state, reason: verdict.failureReason, at: verdict.checkedAt });
+  beginRechecks(db, toId(id), verdict.state, verdict.checkedAt);
 }
 
 function takeOver(
@@ -92,6 +95,7 @@ function revokeDomain(db: Connection, tenantId: string, id: string): Domain | nu
   const revoke = db.sql(`UPDATE domains SET state = 'revoked' WHERE tenant_id = ? AND id = ? AND state <> 'revoked'`);
   if (revoke.run(toId(tenantId), toId(id)).changes === 0) return null;
   eraseUnneededKeys(db, toId(id));
+  endRechecks(db, toId(id));
   return readDomain(db, tenantId, id);
 }
 
@@ -101,6 +105,18 @@ export function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
     `UPDATE signing_keys SET sealed = NULL WHERE domain_id = ? AND sealed IS NOT NULL AND EXISTS
        (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
   ).run(domainId);
+}
+
+/** Accepted and not finished. The last one of a revoked domain takes the domain's private key with it. */
+export function countOpenMessages(db: Connection, domainId: string, change: number): void {
+  db.addUp(`open messages of ${domainId}`, change, (sum) => {
+    const count = db.sql(
+      'UPDATE domains SET open_messages = open_messages + ? WHERE id = ? RETURNING state, open_messages AS open',
+    );
+    const id = toId(domainId);
+    const row = count.get(sum, id) as { state: string; open: number } | undefined;
+    if (row?.state === 'revoked' && row.open === 0) eraseUnneededKeys(db, id);
+  });
 }
 
 function readVerifiedHolder(db: Connection, name: string): Domain | null {
@@ -115,7 +131,7 @@ function readDomain(db: Connection, tenantId: string, id: string): Domain | null
   return row ? domainFromRow(row) : null;
 }
 
-function domainFromRow(row: Row): Domain {
+export function domainFromRow(row: Row): Domain {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),

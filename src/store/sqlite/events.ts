@@ -14,16 +14,31 @@ export function eventVerbs(db: Connection): EventStore {
   };
 }
 
-/** For verbs that record a fact: in the same transaction as the change that it tells of. */
+/**
+ * For verbs that record a fact: in the same transaction as the change that it tells of, and with
+ * what is due at every webhook that the tenant has at this time.
+ */
 export function insertEvent(db: Connection, of: { tenantId: string; messageId: string }, event: NewEvent): void {
-  db.sql('INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (?, ?, ?, ?, ?, ?)').run(
-    toId(event.id),
-    toId(of.tenantId),
-    toId(of.messageId),
-    event.type,
-    event.at,
-    JSON.stringify(event.data),
+  const tenant = toId(of.tenantId);
+  const insert = db.sql('INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (?, ?, ?, ?, ?, ?)');
+  const data = JSON.stringify(event.data);
+  const { lastInsertRowid: seq } = insert.run(
+    ...[toId(event.id), tenant, toId(of.messageId), event.type, event.at, data],
   );
+  // Most tenants have none: that must not cost a look-up for each event.
+  const webhooks = db.recall(`webhooks ${of.tenantId}`, () => webhookIds(db, tenant));
+  if (webhooks.length === 0) return;
+  const due = db.sql(
+    `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
+     SELECT id, @seq, tenant_id, 'due', 0, @at FROM webhooks WHERE tenant_id = @tenant`,
+  );
+  due.run({ tenant, seq, at: event.at });
+  db.dueNotices.note(webhooks);
+}
+
+function webhookIds(db: Connection, tenant: Buffer): Buffer[] {
+  const rows = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?').all(tenant) as Row[];
+  return rows.map((row) => row.id as Buffer);
 }
 
 function listEvents(
@@ -42,7 +57,8 @@ function listEvents(
   return (rows.all(toId(tenantId), afterSeq, page.limit) as Row[]).map(eventFromRow);
 }
 
-function eventFromRow(row: Row): StoredEvent {
+/** Of a row with the columns of events. */
+export function eventFromRow(row: Row): StoredEvent {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),

@@ -2,25 +2,39 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Store } from '../store.ts';
-import { Connection, type GroupStats, type StoreFaults } from './connection.ts';
-import { openForWriting } from './database-file.ts';
+import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
+import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
+import { claimVerbs } from './claims.ts';
+import { Connection, type ConnectionOptions } from './connection.ts';
+import { checkpointInCommits, openForWriting } from './database-file.ts';
+import { domainRecheckVerbs } from './domain-rechecks.ts';
 import { domainVerbs } from './domains.ts';
+import { dueLaneVerbs } from './due-lanes.ts';
 import { eventVerbs } from './events.ts';
+import { inboundVerbs } from './inbound.ts';
+import { inboundViewVerbs } from './inbound-views.ts';
 import { migrate } from './migrations.ts';
 import { platformKeyVerbs } from './platform-keys.ts';
 import { queueVerbs } from './queue.ts';
 import { queueViewVerbs } from './queue-views.ts';
+import { reputationVerbs } from './reputation.ts';
+import { retentionVerbs } from './retention.ts';
+import { shapingVerbs } from './shaping.ts';
+import { strayVerbs } from './strays.ts';
 import { submissionVerbs } from './submissions.ts';
 import { suppressionVerbs } from './suppressions.ts';
 import { templateVerbs } from './templates.ts';
 import { tenantVerbs } from './tenants.ts';
+import { trackingVerbs } from './tracking.ts';
+import { transportSecurityVerbs } from './transport-security.ts';
 import { userVerbs } from './users.ts';
+import { deliveryVerbs } from './webhook-deliveries.ts';
 import { webhookVerbs } from './webhooks.ts';
 
-export interface SqliteOptions {
+export interface SqliteOptions extends ConnectionOptions {
   file: string;
-  faults?: StoreFaults;
-  onGroup?: (stats: GroupStats) => void;
+  /** Copies the write-ahead log beside the writer. Without it commits do, as is enough for a command. */
+  checkpointThread?: { onFault(error: unknown): void; limits?: CheckpointLimits };
 }
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
@@ -32,32 +46,75 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     db.close();
     throw error;
   }
-  const connection = new Connection(db, options);
+  let checkpointer: Checkpointer | null = null;
+  const connection = new Connection(db, {
+    ...options,
+    onGroup(stats) {
+      options.onGroup?.(stats);
+      checkpointer?.committed();
+    },
+  });
+  if (options.checkpointThread) {
+    checkpointer = startCheckpointer({
+      file: options.file,
+      limits: options.checkpointThread.limits ?? CHECKPOINT_LIMITS,
+      checkpointInCommits: (on) => checkpointInCommits(db, on),
+      pauseWriter: (over) => connection.pause(over),
+      onFault: options.checkpointThread.onFault,
+    });
+  }
   const inode = fs.statSync(options.file).ino;
   return {
     ...tenantVerbs(connection),
     ...userVerbs(connection),
     ...domainVerbs(connection),
+    ...domainRecheckVerbs(connection),
+    ...retentionVerbs(connection),
     ...templateVerbs(connection),
     ...submissionVerbs(connection),
+    ...claimVerbs(connection),
     ...queueVerbs(connection),
+    ...dueLaneVerbs(connection),
     ...queueViewVerbs(connection),
+    ...shapingVerbs(connection),
+    ...strayVerbs(connection),
     ...eventVerbs(connection),
+    ...inboundVerbs(connection),
+    ...inboundViewVerbs(connection),
     ...suppressionVerbs(connection),
+    ...reputationVerbs(connection),
     ...webhookVerbs(connection),
+    ...deliveryVerbs(connection),
+    ...trackingVerbs(connection),
     ...platformKeyVerbs(connection),
+    ...transportSecurityVerbs(connection),
     ping: () => ping(connection, options.file, inode),
-    close: () => connection.close(),
+    proveWritable: (at) => connection.write(() => noteProof(connection, at)),
+    async close() {
+      await checkpointer?.close();
+      await connection.close();
+    },
   };
 }
 
-/** An open file keeps working after it was deleted or replaced; what is written to it then is lost. */
+/**
+ * An open file keeps working after it was deleted or replaced; what is written to it then is lost.
+ * One that another process has locked can be read, and takes nothing.
+ */
 async function ping(connection: Connection, file: string, inode: number): Promise<boolean> {
   try {
     if (fs.statSync(file).ino !== inode) return false;
+    fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK);
     await connection.read(() => connection.sql('SELECT count(*) FROM sqlite_schema').get());
-    return true;
+    return !connection.lockedByOthers();
   } catch {
     return false;
   }
+}
+
+/** One row, always the same: what matters is that a commit reaches the disk. */
+function noteProof(connection: Connection, at: number): void {
+  const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', ?)
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
+  connection.sql(note).run(String(at));
 }

@@ -1,5 +1,5 @@
 // The queue in SQLite as operators see it: what waits, one message whole, another try now.
-import type { TlsFacts } from '../../base/outcome.ts';
+import type { TlsFacts, TlsPolicyMode } from '../../base/outcome.ts';
 import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../queue.ts';
 import type { LaneNotice } from '../submissions.ts';
 import type { Connection } from './connection.ts';
@@ -91,6 +91,7 @@ function messageFromRow(row: Row): QueuedMessage {
     lastReason: row.last_reason as string | null,
     ambiguous: row.ambiguous === 1,
     parked: row.parked === 1,
+    sourceAddress: row.source_address as string | null,
     createdAt: row.created_at as number,
     finishedAt: row.finished_at as number | null,
   };
@@ -111,6 +112,7 @@ function attemptFromRow(row: Row): AttemptRecord {
       enhancedCode: row.enhanced_code as string | null,
       response: row.response as string,
       tls: row.tls === null ? null : (JSON.parse(row.tls as string) as TlsFacts),
+      tlsPolicy: { mode: row.tls_policy as TlsPolicyMode, failure: row.tls_failure as string | null },
       elapsedMs: row.elapsed_ms as number,
     },
   };

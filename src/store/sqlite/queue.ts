@@ -1,50 +1,25 @@
-// The queue in SQLite: claiming what is due, and recording what became of it.
-import type {
-  AttemptRecord,
-  ClaimedMessage,
-  ClaimTimes,
-  HardBounceNote,
-  MessageUpdate,
-  QueueStore,
-  Transition,
-} from '../queue.ts';
+// The queue in SQLite: what is due, giving back what was claimed, and recording what became of it.
+import type { AttemptRecord, ClaimedMessage, HardBounceNote, MessageUpdate, QueueStore, Transition } from '../queue.ts';
 import type { LaneNotice } from '../submissions.ts';
 import type { Connection } from './connection.ts';
-import { eraseUnneededKeys } from './domains.ts';
+import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { insertPlatformSuppression, insertSuppression } from './suppressions.ts';
 import { fromId, type Row, toFlag, toId } from './values.ts';
 
-type QueueVerbs = Pick<
-  QueueStore,
-  'dueLanes' | 'claim' | 'release' | 'record' | 'endWaiting' | 'recoverInterrupted' | 'expired'
->;
+type QueueVerbs = Pick<QueueStore, 'release' | 'record' | 'endWaiting' | 'recoverInterrupted' | 'expired'>;
 
 // Repeated word for word in every query that shall use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 
 export function queueVerbs(db: Connection): QueueVerbs {
   return {
-    dueLanes: () => db.read(() => dueLanes(db)),
-    claim: (lane, limit, times) => db.write(() => claim(db, { lane, limit, times })),
-    release: (ids, at) => db.write(() => ids.flatMap((id) => release(db, id, at))),
-    record: (updates) => db.write(() => updates.flatMap((update) => recordUpdate(db, update))),
-    endWaiting: (update) => db.write(() => endWaiting(db, update)),
+    release: (ids, at) => db.writeMail(() => ids.flatMap((id) => release(db, id, at))),
+    record: (updates) => db.writeMail(() => updates.flatMap((update) => recordUpdate(db, update))),
+    endWaiting: (update) => db.writeMail(() => endWaiting(db, update)),
     recoverInterrupted: (at) => db.write(() => recoverInterrupted(db, at)),
     expired: (now, limit) => db.read(() => expired(db, now, limit)),
   };
-}
-
-/** For each lane one look at the head of its index range: the cost grows with lanes, not with messages. */
-function dueLanes(db: Connection): LaneNotice[] {
-  const rows = db.sql(
-    `SELECT * FROM (
-       SELECT l.id, l.tenant_id, l.domain,
-         (SELECT min(m.due_at) FROM messages m WHERE m.lane = l.id AND ${WAITING}) AS due_at
-       FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE t.status = 'active')
-     WHERE due_at IS NOT NULL`,
-  );
-  return (rows.all() as Row[]).map(laneFromRow);
 }
 
 export function laneFromRow(row: Row): LaneNotice {
@@ -57,39 +32,13 @@ export function laneFromRow(row: Row): LaneNotice {
 }
 
 // Outer joins: a message whose other rows are damaged must come out too, to be parked with a reason.
-const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
-  m.expires_at, m.notices, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
+export const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
+  m.expires_at, m.notices, m.source_address, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
   coalesce(d.name, '') AS from_domain
   FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id`;
 
-function claim(
-  db: Connection,
-  { lane, limit, times }: { lane: number; limit: number; times: ClaimTimes },
-): { messages: ClaimedMessage[]; nextDueAt: number | null } {
-  const active = db.sql(
-    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = ? AND t.status = 'active'`,
-  );
-  if (active.get(lane) === undefined) return { messages: [], nextDueAt: null };
-  const due = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = ? AND ${WAITING} AND m.due_at <= ? AND m.expires_at > ?
-     ORDER BY m.due_at, m.id LIMIT ?`,
-  );
-  const messages = (due.all(lane, times.now, times.now, limit) as Row[]).map((row) => claimedFromRow(row, 1));
-  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ? WHERE id = ?`);
-  for (const message of messages) mark.run(message.attempt, times.dueAgainAt(message.attempt), toId(message.id));
-  return { messages, nextDueAt: nextDueAt(db, lane, times.now) };
-}
-
-/** Of those that will still be tried: what is past its lifetime is the sweeper's. */
-function nextDueAt(db: Connection, lane: number, now: number): number | null {
-  const next = db.sql(
-    `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = ? AND ${WAITING} AND m.expires_at > ?`,
-  );
-  return (next.get(lane, now) as { due_at: number | null }).due_at;
-}
-
 /** `attemptStep` 1: the attempt that begins now; 0: the one that was last made. */
-function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
+export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),
@@ -103,6 +52,7 @@ function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     notices: row.notices as number,
+    sourceAddress: row.source_address as string | null,
   };
 }
 
@@ -183,20 +133,11 @@ function finish(
   const submission = db
     .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = ?')
     .get(id) as { domain_id: Buffer } | undefined;
-  if (submission) closeMessageOfDomain(db, submission.domain_id);
+  if (submission) countOpenMessages(db, fromId(submission.domain_id), -1);
   return true;
 }
 
-/** The last open message of a revoked domain takes the domain's private key with it. */
-function closeMessageOfDomain(db: Connection, domainId: Buffer): void {
-  const domain = db.sql(
-    'UPDATE domains SET open_messages = open_messages - 1 WHERE id = ? RETURNING state, open_messages AS open',
-  );
-  const row = domain.get(domainId) as { state: string; open: number } | undefined;
-  if (row?.state === 'revoked' && row.open === 0) eraseUnneededKeys(db, domainId);
-}
-
-function suppressHardBounce(
+export function suppressHardBounce(
   db: Connection,
   { messageId, tenantId, at }: { messageId: string; tenantId: string; at: number },
   note: HardBounceNote,
@@ -211,8 +152,8 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
   const { peer } = attempt;
   db.sql(
     `INSERT INTO attempts (message_id, number, tenant_id, outcome, started_at, elapsed_ms, stage, mx, remote_ip, tls,
-       smtp_code, enhanced_code, response)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       tls_policy, tls_failure, smtp_code, enhanced_code, response)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   ).run(
     toId(attempt.messageId),
     attempt.attempt,
@@ -224,6 +165,8 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
     peer.mx,
     peer.remoteIp,
     peer.tls ? JSON.stringify(peer.tls) : null,
+    peer.tlsPolicy.mode,
+    peer.tlsPolicy.failure,
     peer.smtpCode,
     peer.enhancedCode,
     peer.response,

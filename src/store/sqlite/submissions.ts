@@ -9,36 +9,51 @@ import type {
   SubmissionStore,
 } from '../submissions.ts';
 import type { Connection } from './connection.ts';
+import { countOpenMessages } from './domains.ts';
 import { suppressionReason } from './suppressions.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 export function submissionVerbs(db: Connection): SubmissionStore {
   return {
-    accept: (submission) => db.write(() => accept(db, submission)),
+    accept: (submission) => db.writeMail(() => accept(db, submission)),
     findReceipt: (tenantId, idempotencyKey) => db.read(() => readReceipt(db, tenantId, idempotencyKey)),
   };
 }
 
+/**
+ * The insert of the submission itself finds a replay, by the unique index; it is looked for apart from
+ * that only where nothing would be inserted.
+ */
 function accept(db: Connection, submission: NewSubmission): AcceptResult {
-  const { tenantId, idempotencyKey } = submission;
-  if (idempotencyKey !== null) {
-    const earlier = readReceipt(db, tenantId, idempotencyKey);
-    if (earlier) return { kind: 'replayed', receipt: earlier };
-  }
-  const tenant = db.sql(`SELECT 1 FROM tenants WHERE id = ? AND status = 'active'`).get(toId(tenantId));
-  if (tenant === undefined) return { kind: 'tenant_not_active' };
+  const replayOr = (result: AcceptResult) => replayOf(db, submission) ?? result;
+  if (!isActive(db, submission.tenantId)) return replayOr({ kind: 'tenant_not_active' });
   const { taken, rejected } = sortOut(db, submission);
-  const domain = db.sql(`SELECT 1 FROM domains WHERE id = ? AND tenant_id = ? AND state = 'verified'`);
-  if (domain.get(toId(submission.domainId), toId(tenantId)) === undefined) return { kind: 'domain_not_verified' };
-  if (taken.length === 0) return { kind: 'all_suppressed', rejected };
-  insertSubmission(db, submission, rejected);
+  if (!isVerified(db, submission)) return replayOr({ kind: 'domain_not_verified' });
+  if (taken.length === 0) return replayOr({ kind: 'all_suppressed', rejected });
+  const replay = insertSubmission(db, submission, rejected);
+  if (replay) return replay;
   const lanes = taken.map((recipient) => insertMessage(db, submission, recipient));
-  db.sql('UPDATE domains SET open_messages = open_messages + ? WHERE id = ?').run(
-    taken.length,
-    toId(submission.domainId),
-  );
+  countOpenMessages(db, submission.domainId, taken.length);
   const receipt = { id: submission.id, messageIds: taken.map((recipient) => recipient.messageId), rejected };
   return { kind: 'accepted', receipt, lanes };
+}
+
+function replayOf(db: Connection, { tenantId, idempotencyKey }: NewSubmission): AcceptResult | null {
+  const receipt = idempotencyKey === null ? null : readReceipt(db, tenantId, idempotencyKey);
+  return receipt && { kind: 'replayed', receipt };
+}
+
+function isActive(db: Connection, tenantId: string): boolean {
+  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = ? AND status = 'active'`).get(toId(tenantId));
+  return db.recall(`active tenant ${tenantId}`, () => active() ?? null) !== null;
+}
+
+function isVerified(db: Connection, { domainId, tenantId }: NewSubmission): boolean {
+  const verified = () =>
+    db
+      .sql(`SELECT 1 FROM domains WHERE id = ? AND tenant_id = ? AND state = 'verified'`)
+      .get(toId(domainId), toId(tenantId));
+  return db.recall(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
 
 function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
@@ -52,27 +67,38 @@ function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipie
   return { taken, rejected };
 }
 
-function insertSubmission(db: Connection, submission: NewSubmission, rejected: RejectedRecipient[]): void {
+/** A replay when the key is already there: then nothing is inserted. */
+function insertSubmission(
+  db: Connection,
+  submission: NewSubmission,
+  rejected: RejectedRecipient[],
+): AcceptResult | null {
   const content = db
     .sql('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)')
     .run(submission.subject, submission.html, submission.text, JSON.stringify(submission.headers));
-  db.sql(
-    `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-       from_name, subject, rejected, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  ).run(
-    toId(submission.id),
-    toId(submission.tenantId),
-    toId(submission.apiKeyId),
-    toId(submission.domainId),
-    content.lastInsertRowid,
-    submission.idempotencyKey,
-    submission.from.address,
-    submission.from.name,
-    submission.subject,
-    JSON.stringify(rejected),
-    submission.acceptedAt,
-  );
+  const inserted = db
+    .sql(
+      `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
+         from_name, subject, rejected, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
+    )
+    .run(
+      toId(submission.id),
+      toId(submission.tenantId),
+      toId(submission.apiKeyId),
+      toId(submission.domainId),
+      content.lastInsertRowid,
+      submission.idempotencyKey,
+      submission.from.address,
+      submission.from.name,
+      submission.subject,
+      JSON.stringify(rejected),
+      submission.acceptedAt,
+    );
+  if (inserted.changes === 1) return null;
+  db.sql('DELETE FROM contents WHERE id = ?').run(content.lastInsertRowid);
+  return replayOf(db, submission);
 }
 
 function insertMessage(db: Connection, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
@@ -96,12 +122,14 @@ function insertMessage(db: Connection, submission: NewSubmission, recipient: New
 }
 
 function laneFor(db: Connection, tenantId: string, domain: string): number {
-  const tenant = toId(tenantId);
-  const known = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').get(tenant, domain) as
-    | { id: number }
-    | undefined;
-  if (known) return known.id;
-  return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (?, ?)').run(tenant, domain).lastInsertRowid);
+  return db.recall(`lane ${tenantId} ${domain}`, () => {
+    const tenant = toId(tenantId);
+    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').get(tenant, domain) as
+      | { id: number }
+      | undefined;
+    if (known) return known.id;
+    return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (?, ?)').run(tenant, domain).lastInsertRowid);
+  });
 }
 
 function readReceipt(db: Connection, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {

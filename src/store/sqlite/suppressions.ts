@@ -1,30 +1,83 @@
 // Suppression lists in SQLite.
-import type { PlatformSuppression, Suppression, SuppressionReason, SuppressionStore } from '../suppressions.ts';
+import type {
+  PlatformSuppression,
+  Suppression,
+  SuppressionPage,
+  SuppressionReason,
+  SuppressionStore,
+} from '../suppressions.ts';
 import type { Connection } from './connection.ts';
 import { fromOptionalId, type Row, toId } from './values.ts';
 
 export function suppressionVerbs(db: Connection): SuppressionStore {
   return {
     addSuppression: (tenantId, entry) => db.write(() => insertSuppression(db, tenantId, entry)),
-    removeSuppression: (tenantId, address) =>
+    importSuppressions: (tenantId, entries) =>
+      db.write(() => entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length),
+    removeSuppression: (tenantId, address) => db.write(() => removeSuppression(db, tenantId, address)),
+    liftSuppression: (tenantId, address, now) =>
       db.write(() => {
-        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
-        return remove.run(toId(tenantId), address).changes === 1;
+        const removed = removeSuppression(db, tenantId, address);
+        const row = db
+          .sql('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?')
+          .get(address, now);
+        return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
       }),
-    listSuppressions: (tenantId, { after, limit }) =>
+    listSuppressions: (tenantId, page) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM suppressions WHERE tenant_id = ? AND address > ? ORDER BY address LIMIT ?');
-        return (rows.all(toId(tenantId), after ?? '', limit) as Row[]).map(suppressionFromRow);
+        const rows = db.sql(
+          `SELECT * FROM suppressions WHERE tenant_id = ? AND address > ? AND address >= ? AND address < ?
+           ORDER BY address LIMIT ?`,
+        );
+        return (rows.all(toId(tenantId), ...bounds(page)) as Row[]).map(suppressionFromRow);
       }),
     addPlatformSuppression: (entry) => db.write(() => insertPlatformSuppression(db, entry)),
     removePlatformSuppression: (address) =>
       db.write(() => db.sql('DELETE FROM platform_suppressions WHERE address = ?').run(address).changes === 1),
-    listPlatformSuppressions: ({ after, limit }) =>
+    listPlatformSuppressions: (page) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM platform_suppressions WHERE address > ? ORDER BY address LIMIT ?');
-        return (rows.all(after ?? '', limit) as Row[]).map(platformFromRow);
+        const rows = db.sql(
+          `SELECT * FROM platform_suppressions WHERE address > ? AND address >= ? AND address < ?
+           ORDER BY address LIMIT ?`,
+        );
+        return (rows.all(...bounds(page)) as Row[]).map(platformFromRow);
+      }),
+    undoHardBounces: (of, limit) => db.write(() => undoHardBounces(db, of, limit)),
+    forgetExpiredSuppressions: (now, limit) =>
+      db.write(() => {
+        const expired = `DELETE FROM platform_suppressions WHERE address IN
+          (SELECT address FROM platform_suppressions WHERE expires_at <= ? LIMIT ?)`;
+        return db.sql(expired).run(now, limit).changes;
       }),
   };
+}
+
+/** Behind every text that begins with the prefix: no address has this character, the last one there is. */
+const LAST_CHARACTER = '\u{10ffff}';
+
+function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
+  return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
+}
+
+function removeSuppression(db: Connection, tenantId: string, address: string): boolean {
+  const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
+  return remove.run(toId(tenantId), address).changes === 1;
+}
+
+function undoHardBounces(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number) {
+  const said = db.sql('SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?');
+  const addresses = said.pluck().all(mxGroup, since, limit) as string[];
+  const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
+  const ofTenants = db.sql(
+    `DELETE FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND message_id IS NOT NULL
+       AND created_at >= ?`,
+  );
+  let tenants = 0;
+  for (const address of addresses) {
+    ofPlatform.run(address);
+    tenants += ofTenants.run(address, since).changes;
+  }
+  return { platform: addresses.length, tenants };
 }
 
 export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
@@ -63,11 +116,11 @@ export function suppressionReason(
   address: string,
   now: number,
 ): SuppressionReason | null {
-  const own = db.sql('SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?');
-  const row = own.get(toId(tenantId), address) as { reason: SuppressionReason } | undefined;
-  if (row) return row.reason;
-  const platform = db.sql('SELECT 1 FROM platform_suppressions WHERE address = ? AND expires_at > ?');
-  return platform.get(address, now) === undefined ? null : 'hard_bounce';
+  const reason = db.sql(
+    `SELECT coalesce((SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?),
+       (SELECT 'hard_bounce' FROM platform_suppressions WHERE address = ? AND expires_at > ?)) AS reason`,
+  );
+  return (reason.get(toId(tenantId), address, address, now) as { reason: SuppressionReason | null }).reason;
 }
 
 function suppressionFromRow(row: Row): Suppression {

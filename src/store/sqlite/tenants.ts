@@ -23,7 +23,7 @@ export function tenantVerbs(db: Connection): TenantVerbs {
         const hash = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?').pluck().get(publicId);
         return (hash as Buffer | undefined) ?? null;
       }),
-    findApiKey: (publicId) => db.read(() => findApiKey(db, publicId)),
+    findApiKey: (publicId) => db.read(() => db.recall(`key ${publicId}`, () => findApiKey(db, publicId))),
     listApiKeys: (tenantId) =>
       db.read(() =>
         (db.sql('SELECT * FROM api_keys WHERE tenant_id = ? ORDER BY id').all(toId(tenantId)) as Row[]).map(keyFromRow),

@@ -1,5 +1,12 @@
 // Webhooks in SQLite.
-import type { NewWebhook, Webhook, WebhookStore } from '../webhooks.ts';
+import {
+  COUNTED_AT_MOST,
+  type NewWebhook,
+  type SecretRotation,
+  type Webhook,
+  type WebhookHealth,
+  type WebhookStore,
+} from '../webhooks.ts';
 import type { Connection } from './connection.ts';
 import { fromId, type Row, toId } from './values.ts';
 
@@ -16,12 +23,14 @@ export function webhookVerbs(db: Connection): WebhookStore {
         const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
         return (rows as Row[]).map(webhookFromRow);
       }),
-    deleteWebhook: (tenantId, id) =>
-      db.write(() => {
-        // What hangs on it goes with it: ON DELETE CASCADE.
-        const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = ? AND id = ?');
-        return remove.run(toId(tenantId), toId(id)).changes === 1;
+    deleteWebhook: (tenantId, id) => db.write(() => deleteWebhook(db, tenantId, id)),
+    rotateWebhookSecret: (tenantId, id, rotation) => db.write(() => rotateSecret(db, { tenantId, id }, rotation)),
+    ownerOfWebhook: (id) =>
+      db.read(() => {
+        const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = ?').get(toId(id)) as Row | undefined;
+        return row === undefined ? null : fromId(row.tenant_id);
       }),
+    listWebhookHealth: (tenantId) => db.read(() => listHealth(db, tenantId)),
   };
 }
 
@@ -43,14 +52,54 @@ function createWebhook(db: Connection, webhook: NewWebhook, maxPerTenant: number
     webhook.description,
     webhook.createdAt,
   );
-  const { masterKeyId, sealed } = webhook.secret;
-  db.sql(`INSERT INTO webhook_secrets (webhook_id, master_key_id, sealed, created_at) VALUES (?, ?, ?, ?)`).run(
-    id,
-    masterKeyId,
-    sealed,
-    webhook.createdAt,
-  );
+  insertSecret(db, id, { secret: webhook.secret, at: webhook.createdAt });
   return 'created';
+}
+
+/** Its secrets go with it (ON DELETE CASCADE); its deliveries are out of reach from now on, and erased in slices. */
+function deleteWebhook(db: Connection, tenantId: string, id: string): boolean {
+  const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = ? AND id = ?');
+  if (remove.run(toId(tenantId), toId(id)).changes === 0) return false;
+  db.sql('INSERT INTO deleted_webhooks (id) VALUES (?)').run(toId(id));
+  return true;
+}
+
+function rotateSecret(db: Connection, of: { tenantId: string; id: string }, rotation: SecretRotation): boolean {
+  const id = toId(of.id);
+  const known = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?');
+  if (known.get(toId(of.tenantId), id) === undefined) return false;
+  const { secret, at, previousUntil } = rotation;
+  db.sql('DELETE FROM webhook_secrets WHERE webhook_id = ? AND expires_at IS NOT NULL').run(id);
+  db.sql('UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ?').run(previousUntil, id);
+  insertSecret(db, id, { secret, at });
+  return true;
+}
+
+function insertSecret(db: Connection, id: Buffer, { secret, at }: Pick<SecretRotation, 'secret' | 'at'>): void {
+  const insert = db.sql(
+    `INSERT INTO webhook_secrets (webhook_id, master_key_id, sealed, created_at) VALUES (?, ?, ?, ?)`,
+  );
+  insert.run(id, secret.masterKeyId, secret.sealed, at);
+}
+
+function listHealth(db: Connection, tenantId: string | null): WebhookHealth[] {
+  const rows =
+    tenantId === null
+      ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
+      : db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
+  const count = (condition: string) =>
+    db.sql(
+      `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? AND ${condition} LIMIT ?)`,
+    );
+  const [due, failed] = [count('due_at IS NOT NULL'), count("state = 'failed'")];
+  const counted = (statement: typeof due, row: Row) =>
+    (statement.get(row.id, COUNTED_AT_MOST) as { count: number }).count;
+  return (rows as Row[]).map((row) => ({
+    ...webhookFromRow(row),
+    failingSince: row.failing_since as number | null,
+    due: counted(due, row),
+    failed: counted(failed, row),
+  }));
 }
 
 function webhookFromRow(row: Row): Webhook {

@@ -12,7 +12,7 @@ const ENDS: Transition[] = [
 
 export const domainKeyCases = {
   'couriers get what was accepted, and the key to sign it': async (t: Test, bench: Bench) => {
-    const tenant = await bench.tenant({ bouncesDomain: 'b.acme.test' });
+    const tenant = await bench.tenant({ bouncesDomain: 'b.acme.test', clickTracking: true });
     const domain = await bench.verifiedDomain(tenant.id, 'acme.test');
     const submission = bench.submission(domain, ['a@x.test']);
     submission.recipients[0]!.name = 'Ann, "the" Ä';
@@ -39,6 +39,9 @@ export const domainKeyCases = {
           privateKey: { masterKeyId: 'master1', sealed: Buffer.from('a sealed private key') },
         },
         bouncesDomain: 'b.acme.test',
+        openTracking: false,
+        clickTracking: true,
+        unsubscribe: false,
       },
     });
     t.equal(reader.read(bench.id()).kind, 'unreadable', 'an unknown message');

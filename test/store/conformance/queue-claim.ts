@@ -34,6 +34,7 @@ export const queueClaimCases = {
         createdAt: T0,
         expiresAt: T0 + LIFETIME_MS,
         notices: 0,
+        sourceAddress: null,
       },
     ]);
     t.equal(nextDueAt, null);

@@ -26,6 +26,7 @@ export const queueRecordCases = {
       enhancedCode: '2.0.0',
       response: '250 2.0.0 ok',
       tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+      tlsPolicy: { mode: 'testing', failure: 'not named by the policy' },
       elapsedMs: 123,
     };
     t.strictSame(await bench.store.record([update]), []);

@@ -27,6 +27,7 @@ export const submissionCases = {
       lastReason: null,
       ambiguous: false,
       parked: false,
+      sourceAddress: null,
       createdAt: T0,
       finishedAt: null,
       from: 'news@acme.test',

@@ -25,9 +25,19 @@ CREATE TABLE attempts (
  tls TEXT,
  smtp_code INTEGER,
  enhanced_code TEXT,
- response TEXT NOT NULL,
+ response TEXT NOT NULL, tls_policy TEXT NOT NULL DEFAULT 'none'
+ CHECK (tls_policy IN ('none', 'testing', 'enforce')), tls_failure TEXT,
  PRIMARY KEY (message_id, number)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE broken_tls (
+ host TEXT PRIMARY KEY,
+ reason TEXT NOT NULL,
+ since INTEGER NOT NULL,
+ expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX broken_tls_expiry ON broken_tls (expires_at);
 
 CREATE TABLE contents (
  id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -36,6 +46,51 @@ CREATE TABLE contents (
  text TEXT,
  headers TEXT NOT NULL
 ) STRICT;
+
+CREATE TABLE deleted_webhooks (
+ id BLOB PRIMARY KEY
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dmarc_days (
+ domain TEXT NOT NULL,
+ day TEXT NOT NULL,
+ org_name TEXT NOT NULL,
+ source_ip TEXT NOT NULL,
+ disposition TEXT NOT NULL,
+ dkim TEXT NOT NULL,
+ spf TEXT NOT NULL,
+ messages INTEGER NOT NULL,
+ PRIMARY KEY (domain, day, org_name, source_ip, disposition, dkim, spf)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX dmarc_days_old ON dmarc_days (day);
+
+CREATE TABLE dmarc_reports (
+ id INTEGER PRIMARY KEY,
+ domain TEXT NOT NULL,
+ org_name TEXT NOT NULL,
+ report_id TEXT NOT NULL,
+ begins_at INTEGER NOT NULL,
+ ends_at INTEGER NOT NULL,
+ policy TEXT NOT NULL,
+ inbound_id BLOB NOT NULL,
+ received_at INTEGER NOT NULL,
+ UNIQUE (domain, org_name, report_id)
+) STRICT;
+
+CREATE INDEX dmarc_reports_received ON dmarc_reports (received_at);
+
+CREATE TABLE domain_rechecks (
+ domain_id BLOB PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+ tenant_id BLOB NOT NULL,
+ next_at INTEGER,
+ since INTEGER NOT NULL,
+ looks INTEGER NOT NULL DEFAULT 0,
+ misses INTEGER NOT NULL DEFAULT 0,
+ first_miss_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX domain_rechecks_due ON domain_rechecks (next_at) WHERE next_at IS NOT NULL;
 
 CREATE TABLE domains (
  id BLOB PRIMARY KEY,
@@ -56,6 +111,12 @@ CREATE INDEX domains_of_tenant ON domains (tenant_id, id);
 
 CREATE UNIQUE INDEX domains_verified_name ON domains (name) WHERE state = 'verified';
 
+CREATE TABLE doubted_receivers (
+ mx_group TEXT PRIMARY KEY,
+ since INTEGER NOT NULL,
+ reason TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
  seq INTEGER PRIMARY KEY AUTOINCREMENT,
  id BLOB NOT NULL UNIQUE,
@@ -70,12 +131,78 @@ CREATE INDEX events_of_message ON events (message_id, seq);
 
 CREATE INDEX events_of_tenant ON events (tenant_id, seq);
 
+CREATE TABLE group_states (
+ mx_group TEXT PRIMARY KEY,
+ state TEXT NOT NULL,
+ changed_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE groups_of_domains (
+ domain TEXT PRIMARY KEY,
+ mx_group TEXT NOT NULL,
+ seen_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX domains_of_group ON groups_of_domains (mx_group, domain);
+
+CREATE INDEX domains_seen ON groups_of_domains (seen_at);
+
+CREATE TABLE inbound_contents (
+ mail_seq INTEGER PRIMARY KEY,
+ content BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE inbound_mails (
+ seq INTEGER PRIMARY KEY AUTOINCREMENT,
+ id BLOB NOT NULL UNIQUE,
+ received_at INTEGER NOT NULL,
+ remote_ip TEXT NOT NULL,
+ ehlo_name TEXT NOT NULL,
+ tls TEXT,
+ mail_from TEXT NOT NULL,
+ recipients TEXT NOT NULL,
+ size_octets INTEGER NOT NULL,
+ tries INTEGER NOT NULL DEFAULT 0,
+ processed_at INTEGER,
+ kind TEXT CHECK (kind IN ('report', 'complaint', 'auto_reply', 'human', 'dmarc', 'unsubscribe', 'unreadable')),
+ effect TEXT CHECK (effect IN ('bounced', 'deferred', 'complained', 'unsubscribed', 'stored', 'forwarded', 'kept', 'none')),
+ reason TEXT,
+ digest BLOB,
+ message_id BLOB,
+ tenant_id BLOB,
+ finding TEXT
+) STRICT;
+
+CREATE INDEX inbound_of_effect ON inbound_mails (effect, seq);
+
+CREATE INDEX inbound_of_kind ON inbound_mails (kind, seq);
+
+CREATE INDEX inbound_of_message ON inbound_mails (message_id, seq) WHERE message_id IS NOT NULL;
+
+CREATE INDEX inbound_received ON inbound_mails (received_at);
+
+CREATE INDEX inbound_waiting ON inbound_mails (seq) WHERE processed_at IS NULL;
+
 CREATE TABLE lanes (
  id INTEGER PRIMARY KEY,
  tenant_id BLOB NOT NULL,
  domain TEXT NOT NULL,
  UNIQUE (tenant_id, domain)
 ) STRICT;
+
+CREATE INDEX lanes_of_domain ON lanes (domain, id);
+
+CREATE TABLE link_hits (
+ message_id BLOB NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+ link INTEGER NOT NULL,
+ tenant_id BLOB NOT NULL,
+ hits INTEGER NOT NULL,
+ events INTEGER NOT NULL,
+ first_at INTEGER NOT NULL,
+ last_at INTEGER NOT NULL,
+ last_event_at INTEGER,
+ PRIMARY KEY (message_id, link)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE messages (
  id BLOB PRIMARY KEY,
@@ -96,15 +223,19 @@ CREATE TABLE messages (
  complained INTEGER NOT NULL DEFAULT 0,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-) STRICT, WITHOUT ROWID;
+, source_address TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 
 CREATE INDEX messages_expiry ON messages (expires_at, id) WHERE finished_at IS NULL;
 
+CREATE INDEX messages_finished ON messages (finished_at, id) WHERE finished_at IS NOT NULL;
+
 CREATE INDEX messages_of_submission ON messages (submission_id, id);
 
 CREATE INDEX messages_of_tenant ON messages (tenant_id, id);
+
+CREATE INDEX messages_parked ON messages (lane, id) WHERE parked = 1;
 
 CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
 
@@ -112,6 +243,19 @@ CREATE TABLE meta (
  name TEXT PRIMARY KEY,
  value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE operator_notes (
+ id INTEGER PRIMARY KEY,
+ at INTEGER NOT NULL,
+ made_by TEXT NOT NULL,
+ action TEXT NOT NULL CHECK (action IN ('pause', 'resume', 'retry', 'cancel')),
+ kind TEXT NOT NULL,
+ target TEXT NOT NULL,
+ note TEXT NOT NULL,
+ messages INTEGER
+) STRICT;
+
+CREATE INDEX operator_notes_of_target ON operator_notes (kind, target, id);
 
 CREATE TABLE platform_keys (
  purpose TEXT NOT NULL,
@@ -133,6 +277,20 @@ CREATE TABLE platform_suppressions (
  expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX platform_suppressions_expiry ON platform_suppressions (expires_at);
+
+CREATE INDEX platform_suppressions_group ON platform_suppressions (mx_group, created_at);
+
+CREATE TABLE queue_pauses (
+ kind TEXT NOT NULL CHECK (kind IN ('tenant', 'group', 'domain', 'message')),
+ target TEXT NOT NULL,
+ paused_by TEXT NOT NULL,
+ note TEXT NOT NULL,
+ paused_at INTEGER NOT NULL,
+ due_at INTEGER,
+ PRIMARY KEY (kind, target)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE signing_keys (
  id INTEGER PRIMARY KEY,
  domain_id BLOB NOT NULL,
@@ -144,6 +302,17 @@ CREATE TABLE signing_keys (
 ) STRICT;
 
 CREATE INDEX signing_keys_of_domain ON signing_keys (domain_id);
+
+CREATE TABLE source_usage (
+ address TEXT NOT NULL,
+ mx_group TEXT NOT NULL,
+ day INTEGER NOT NULL,
+ used_today INTEGER NOT NULL,
+ days_used INTEGER NOT NULL,
+ PRIMARY KEY (mx_group, address)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX source_usage_by_day ON source_usage (day);
 
 CREATE TABLE submissions (
  id BLOB PRIMARY KEY,
@@ -170,6 +339,20 @@ CREATE TABLE suppressions (
  PRIMARY KEY (tenant_id, address)
 ) STRICT, WITHOUT ROWID;
 
+CREATE INDEX suppressions_hard ON suppressions (address) WHERE reason = 'hard_bounce';
+
+CREATE TABLE suspensions (
+ mx_group TEXT NOT NULL,
+ scope TEXT NOT NULL CHECK (scope IN ('group', 'source', 'sender_domain', 'domain')),
+ tenant_id BLOB NOT NULL,
+ subject TEXT NOT NULL,
+ rule TEXT NOT NULL,
+ reply TEXT NOT NULL,
+ since INTEGER NOT NULL,
+ until INTEGER NOT NULL,
+ PRIMARY KEY (mx_group, scope, tenant_id, subject)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE templates (
  tenant_id BLOB NOT NULL REFERENCES tenants (id),
  id BLOB NOT NULL,
@@ -180,6 +363,18 @@ CREATE TABLE templates (
  updated_at INTEGER NOT NULL,
  PRIMARY KEY (tenant_id, id)
 ) STRICT;
+
+CREATE TABLE tenant_paces (
+ tenant_id BLOB PRIMARY KEY,
+ slots TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tenant_reviews (
+ tenant_id BLOB PRIMARY KEY,
+ last_message BLOB NOT NULL,
+ at INTEGER NOT NULL,
+ reason TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE tenants (
  id BLOB PRIMARY KEY,
@@ -194,7 +389,18 @@ CREATE TABLE tenants (
  links_host TEXT,
  bounces_domain TEXT,
  created_at INTEGER NOT NULL
+, content_days INTEGER) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tls_policies (
+ domain TEXT PRIMARY KEY,
+ policy_id TEXT NOT NULL,
+ mode TEXT NOT NULL CHECK (mode IN ('none', 'testing', 'enforce')),
+ mx TEXT NOT NULL,
+ fetched_at INTEGER NOT NULL,
+ expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tls_policies_expiry ON tls_policies (expires_at);
 
 CREATE TABLE users (
  id BLOB PRIMARY KEY,
@@ -204,6 +410,41 @@ CREATE TABLE users (
  password_hash TEXT NOT NULL,
  created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE webhook_attempts (
+ webhook_id BLOB NOT NULL,
+ event_seq INTEGER NOT NULL,
+ number INTEGER NOT NULL,
+ tenant_id BLOB NOT NULL,
+ started_at INTEGER NOT NULL,
+ elapsed_ms INTEGER NOT NULL,
+ status INTEGER,
+ reason TEXT NOT NULL,
+ answer TEXT,
+ next_at INTEGER,
+ PRIMARY KEY (webhook_id, event_seq, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_attempts_newest ON webhook_attempts (webhook_id, started_at);
+
+CREATE TABLE webhook_deliveries (
+ webhook_id BLOB NOT NULL,
+ event_seq INTEGER NOT NULL,
+ tenant_id BLOB NOT NULL,
+ state TEXT NOT NULL CHECK (state IN ('due', 'delivered', 'failed')),
+ attempts INTEGER NOT NULL,
+ attempts_before INTEGER NOT NULL DEFAULT 0,
+ due_at INTEGER,
+ leased INTEGER NOT NULL DEFAULT 0,
+ finished_at INTEGER,
+ PRIMARY KEY (webhook_id, event_seq)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook_id, due_at, event_seq) WHERE due_at IS NOT NULL;
+
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (webhook_id, finished_at, event_seq) WHERE state = 'failed';
+
+CREATE INDEX webhook_deliveries_leased ON webhook_deliveries (webhook_id, event_seq) WHERE leased = 1;
 
 CREATE TABLE webhook_secrets (
  id INTEGER PRIMARY KEY,
@@ -223,7 +464,7 @@ CREATE TABLE webhooks (
  target TEXT NOT NULL,
  description TEXT,
  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, failing_since INTEGER, told_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE INDEX webhooks_of_tenant ON webhooks (tenant_id, id);
 

@@ -1,0 +1,21 @@
+// What the machine has left: free disk below a folder, and the memory that this process may take.
+import { statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+
+/** As `df` counts it, without the blocks that are reserved for root; null when it cannot be told. */
+export async function diskFreeShare(folder: string): Promise<number | null> {
+  try {
+    const { blocks, bfree, bavail } = await statfs(folder);
+    const usable = blocks - bfree + bavail;
+    return usable > 0 ? bavail / usable : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The machine's memory, or less where a cgroup (a container, MemoryMax of systemd) says so. */
+export function memoryBytes(): number {
+  const constrained = process.constrainedMemory();
+  // Without a limit the kernel answers 0 or a number beyond all memory.
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}

@@ -1,0 +1,150 @@
+// Whether new mail is taken in. It is not while the disk is nearly full, the database cannot be
+// written, or the process has grown too large; what is queued is delivered all the same, which is
+// what makes room again. Each cause ends a little later than it began, so that the answer does not flutter.
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { type Refusal, refuse } from '../base/refusals.ts';
+import type { Logger } from './log.ts';
+
+/** For everybody who takes mail in, and for whoever asks how the daemon is. */
+export interface IntakeState {
+  accepting: boolean;
+  /** Why not; null while mail is taken. */
+  reason: string | null;
+  /** Since when it has been so. */
+  since: number;
+}
+
+export type IntakeCause = 'disk' | 'memory' | 'database';
+
+export interface IntakeFacts {
+  /** The part of the data folder's disk that is free, 0 to 1; null: it cannot be told. */
+  diskFreeShare: number | null;
+  residentBytes: number;
+  /** What the database said when it could not be written last; null: it can. */
+  databaseFault: string | null;
+}
+
+export interface IntakeLimits {
+  /** 0: the disk is not looked at. */
+  minDiskFreeShare: number;
+  /** Infinity: the memory is not looked at. */
+  maxResidentBytes: number;
+}
+
+export interface IntakeKit {
+  clock: Clock;
+  log: Pick<Logger, 'info' | 'warn'>;
+  limits: IntakeLimits;
+  diskFreeShare(): Promise<number | null>;
+  residentBytes(): number;
+  /** Rejects while nothing can be written to the database. */
+  proveWritable(): Promise<void>;
+}
+
+// A fifth more than the limit: at 10 % free, mail is taken again at 12 %.
+const DISK_RECOVERY_FACTOR = 1.2;
+// The heap shrinks in steps of some percent at each full collection.
+const MEMORY_RECOVERY_FACTOR = 0.9;
+// On a full disk one small write in a few succeeds: it takes several in a row.
+const PROOFS_NEEDED = 2;
+// Longer than a few checks, so that the answer to the next try is a new one.
+const RETRY_AFTER_SECS = 10;
+const MIB = 1024 * 1024;
+
+/** Every cause that holds, with its reason; none: mail is taken. `holding` are those of the last decision. */
+export function decideIntake(
+  facts: IntakeFacts,
+  limits: IntakeLimits,
+  holding: ReadonlyMap<IntakeCause, string>,
+): ReadonlyMap<IntakeCause, string> {
+  const causes = new Map<IntakeCause, string>();
+  const { diskFreeShare, residentBytes, databaseFault } = facts;
+  const leastFree = limits.minDiskFreeShare * (holding.has('disk') ? DISK_RECOVERY_FACTOR : 1);
+  if (diskFreeShare !== null && diskFreeShare < leastFree) {
+    causes.set('disk', `only ${percent(diskFreeShare)} of the disk is free, and ${percent(leastFree)} must be`);
+  }
+  const mostResident = limits.maxResidentBytes * (holding.has('memory') ? MEMORY_RECOVERY_FACTOR : 1);
+  if (residentBytes > mostResident) {
+    causes.set('memory', `the process uses ${mib(residentBytes)} of memory, and may use ${mib(mostResident)}`);
+  }
+  if (databaseFault !== null) causes.set('database', `the database cannot be written: ${databaseFault}`);
+  return causes;
+}
+
+export class Intake {
+  readonly #kit: IntakeKit;
+  #causes: ReadonlyMap<IntakeCause, string> = new Map();
+  #since: number;
+  #databaseFault: string | null = null;
+  #proofs = 0;
+  #diskFreeShare: number | null = null;
+
+  constructor(kit: IntakeKit) {
+    this.#kit = kit;
+    this.#since = kit.clock.now();
+  }
+
+  get state(): IntakeState {
+    const accepting = this.#causes.size === 0;
+    return { accepting, reason: accepting ? null : [...this.#causes.values()].join('; '), since: this.#since };
+  }
+
+  /** A commit has failed, and not because of what was to be written. */
+  commitFailed(error: unknown): void {
+    this.#databaseFault = describeError(error);
+    this.#proofs = 0;
+    this.#decide();
+  }
+
+  /** Looks at everything again. */
+  async check(): Promise<IntakeState> {
+    this.#diskFreeShare = await this.#kit.diskFreeShare();
+    if (this.#databaseFault !== null) await this.#askDatabase();
+    this.#decide();
+    return this.state;
+  }
+
+  /** For a new submission: null while mail is taken. */
+  refusal(): Refusal | null {
+    const { accepting, reason } = this.state;
+    if (accepting) return null;
+    const message = `No new mail is taken at the moment: ${reason}. Nothing was queued; repeat the call after a pause.`;
+    return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
+  }
+
+  async #askDatabase(): Promise<void> {
+    try {
+      await this.#kit.proveWritable();
+      this.#proofs++;
+      if (this.#proofs >= PROOFS_NEEDED) this.#databaseFault = null;
+    } catch (error) {
+      this.commitFailed(error);
+    }
+  }
+
+  #decide(): void {
+    const { clock, log, limits, residentBytes } = this.#kit;
+    const facts = {
+      diskFreeShare: this.#diskFreeShare,
+      residentBytes: residentBytes(),
+      databaseFault: this.#databaseFault,
+    };
+    const before = this.#causes;
+    this.#causes = decideIntake(facts, limits, before);
+    const changed = before.size !== this.#causes.size || [...before.keys()].some((cause) => !this.#causes.has(cause));
+    if (!changed) return;
+    if (before.size === 0 || this.#causes.size === 0) this.#since = clock.now();
+    const { accepting, reason } = this.state;
+    if (accepting) log.info({ fact: 'intake_opened' }, 'new mail is taken again');
+    else log.warn({ fact: 'intake_closed', reason }, `no new mail is taken: ${reason}`);
+  }
+}
+
+function percent(share: number): string {
+  return `${Math.floor(share * 1000) / 10} %`;
+}
+
+function mib(bytes: number): string {
+  return `${Math.round(bytes / MIB)} MiB`;
+}

@@ -1,0 +1,127 @@
+// Fetches an MTA-STS policy over HTTPS (RFC 8461 section 3.3): certificate verified, no redirects,
+// bounded in size and time. The address that was checked is the address that is connected to.
+import { X509Certificate } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { PeerCertificate } from 'node:tls';
+import { SECOND_MS } from '../../base/clock.ts';
+import { describeError, Fault } from '../../base/errors.ts';
+import { type MtaStsPolicy, parsePolicy } from './mta-sts.ts';
+import { isPublicAddress } from './private-address.ts';
+import type { Resolver } from './resolver.ts';
+
+export interface PolicyFetchOptions {
+  resolver: Pick<Resolver, 'a' | 'aaaa'>;
+  /** 443 everywhere but in tests. */
+  port: number;
+  /** Trusted roots in PEM; those of Node when not given. */
+  ca?: string | undefined;
+  /** Whoever owns the recipients' domain chooses the address. */
+  allowPrivate: boolean;
+  timeoutMs?: number;
+  /** Ends it early. */
+  signal?: AbortSignal;
+}
+
+export type PolicyFetch = { kind: 'policy'; policy: MtaStsPolicy } | { kind: 'failed'; reason: string };
+
+// RFC 8461 section 3.3 suggests a minute; but mail waits for it, and a policy host that needs more is down.
+const TIMEOUT_MS = 10 * SECOND_MS;
+// The size that section 3.3 suggests.
+const MAX_OCTETS = 64 * 1024;
+const MAX_TRIED_ADDRESSES = 3;
+const POLICY_PATH = '/.well-known/mta-sts.txt';
+
+export async function fetchPolicy(domain: string, options: PolicyFetchOptions): Promise<PolicyFetch> {
+  const host = `mta-sts.${domain}`;
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
+  const failed = (why: string): PolicyFetch => ({ kind: 'failed', reason: `https://${host}${POLICY_PATH}: ${why}` });
+  const found = await findAddresses(host, options);
+  if (!found.ok) return failed(found.why);
+  let why = '';
+  for (const ip of found.ips.slice(0, MAX_TRIED_ADDRESSES)) {
+    const answer = await get({ ...options, host, ip, signal });
+    if (answer.kind === 'text') {
+      const parsed = parsePolicy(answer.text);
+      return parsed.ok ? { kind: 'policy', policy: parsed.policy } : failed(parsed.reason);
+    }
+    why = answer.why;
+    if (signal.aborted || answer.kind === 'refused') break;
+  }
+  return failed(why);
+}
+
+async function findAddresses(
+  host: string,
+  { resolver, allowPrivate }: PolicyFetchOptions,
+): Promise<{ ok: true; ips: string[] } | { ok: false; why: string }> {
+  const results = await Promise.all([resolver.a(host), resolver.aaaa(host)]);
+  const all = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const ips = all.filter((ip) => allowPrivate || isPublicAddress(ip));
+  if (ips.length > 0) return { ok: true, ips };
+  if (all.length > 0) return { ok: false, why: 'its address is private or loopback (delivery.allow_private)' };
+  const outage = results.find((result) => result.kind === 'unavailable');
+  return { ok: false, why: outage?.kind === 'unavailable' ? outage.reason : 'the host has no address' };
+}
+
+type Answer =
+  | { kind: 'text'; text: string }
+  /** Nobody answered: another address may. */
+  | { kind: 'unreachable'; why: string }
+  | { kind: 'refused'; why: string };
+
+interface Target extends PolicyFetchOptions {
+  host: string;
+  ip: string;
+  signal: AbortSignal;
+}
+
+function get({ host, ip, port, ca, signal }: Target): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>();
+  const request = httpsRequest({
+    ...{ host: ip, port, path: POLICY_PATH, servername: host, signal },
+    headers: { host: port === 443 ? host : `${host}:${port}`, accept: 'text/plain' },
+    // A connection of its own: one that is kept could have been made under other rules.
+    agent: false,
+    rejectUnauthorized: true,
+    checkServerIdentity: (_name, certificate) => refuseIdentity(host, certificate),
+    ...(ca !== undefined && { ca }),
+  });
+  const fail = (error: unknown) => {
+    const why = signal.aborted ? 'no answer in time' : describeError(error);
+    resolve({ kind: 'unreachable', why });
+  };
+  request.on('error', fail);
+  request.on('response', (response) => {
+    readText(response)
+      .then(resolve, fail)
+      .finally(() => request.destroy());
+  });
+  request.end();
+  return promise;
+}
+
+/** Section 3.3 wants a DNS-ID (RFC 6125): a common name does not count, nor does half a wildcard. */
+function refuseIdentity(host: string, certificate: PeerCertificate): Error | undefined {
+  const rules = { subject: 'never', partialWildcards: false, multiLabelWildcards: false } as const;
+  if (new X509Certificate(certificate.raw).checkHost(host, rules) !== undefined) return undefined;
+  return new Fault(`the certificate is not valid for ${host}`);
+}
+
+async function readText(response: IncomingMessage): Promise<Answer> {
+  const refused = (why: string): Answer => ({ kind: 'refused', why });
+  const mediaType = (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
+  // Section 3.3: redirects are not followed.
+  if (response.statusCode !== 200) return refused(`answered with status ${response.statusCode}`);
+  // Section 3.2: so that nobody can plant a policy by an upload to a web server that serves anything.
+  if (mediaType !== 'text/plain') return refused('the answer is not text/plain');
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    octets += chunk.length;
+    if (octets > MAX_OCTETS) return refused(`the policy is larger than ${MAX_OCTETS / 1024} KiB`);
+    chunks.push(chunk);
+  }
+  return { kind: 'text', text: Buffer.concat(chunks).toString('utf8') };
+}

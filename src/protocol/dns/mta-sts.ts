@@ -1,0 +1,72 @@
+// MTA-STS (RFC 8461): the TXT record that announces a policy, the policy's text, and which MX
+// hosts it names. Formats only: it is fetched in mta-sts-fetch.ts, and what follows from it for
+// a delivery is decided by the courier.
+import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
+import type { TlsPolicyMode } from '../../base/outcome.ts';
+
+export interface MtaStsPolicy {
+  mode: TlsPolicyMode;
+  maxAgeMs: number;
+  /** Lower case; `*.` stands for exactly one label. */
+  mx: string[];
+}
+
+export type PolicyText = { ok: true; policy: MtaStsPolicy } | { ok: false; reason: string };
+
+// RFC 8461 section 3.2 sets the upper end: about a year.
+const MAX_AGE_S = 31_557_600;
+// The RFC has no lower end. A policy that ends at once would be fetched again for every message.
+const MIN_AGE_MS = 5 * MINUTE_MS;
+// The largest policies in use name a dozen; what is kept per domain must have an end.
+const MAX_PATTERNS = 100;
+
+const ANNOUNCEMENT = /^v=STSv1[ \t]*;/;
+const POLICY_ID = /^[A-Za-z0-9]{1,32}$/;
+const MX_PATTERN =
+  /^(?=.{1,253}$)(?:\*\.)?[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/;
+
+/** Section 3.1: the id of the policy that the records at `_mta-sts.<domain>` announce; null for none. */
+export function announcedPolicyId(records: readonly string[]): string | null {
+  const announcements = records.filter((record) => ANNOUNCEMENT.test(record));
+  // More than one is as good as none.
+  if (announcements.length !== 1) return null;
+  const fields = announcements[0]!.split(';').map((field) => field.trim());
+  const id = fields.find((field) => field.startsWith('id='))?.slice('id='.length);
+  return id !== undefined && POLICY_ID.test(id) ? id : null;
+}
+
+/** Section 3.2. Unknown fields are passed over; of a repeated field, `mx` excepted, the first one counts. */
+export function parsePolicy(text: string): PolicyText {
+  const fields = new Map<string, string>();
+  const mx = new Set<string>();
+  for (const line of text.split(/\r?\n/)) {
+    const [, name, value] = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31}):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined || value === undefined) continue;
+    if (name === 'mx') mx.add(value.toLowerCase().replace(/\.$/, ''));
+    else if (!fields.has(name)) fields.set(name, value);
+  }
+  return checkPolicy(fields, [...mx]);
+}
+
+function checkPolicy(fields: Map<string, string>, mx: string[]): PolicyText {
+  const mode = fields.get('mode');
+  const maxAge = fields.get('max_age') ?? '';
+  if (fields.get('version') !== 'STSv1') return refused('it does not say "version: STSv1"');
+  if (mode !== 'none' && mode !== 'testing' && mode !== 'enforce') return refused('it has no valid "mode"');
+  if (!/^\d{1,10}$/.test(maxAge)) return refused('it has no valid "max_age"');
+  if (mode !== 'none' && mx.length === 0) return refused('it names no "mx"');
+  if (mx.length > MAX_PATTERNS) return refused(`it names more than ${MAX_PATTERNS} "mx"`);
+  if (!mx.every((pattern) => MX_PATTERN.test(pattern))) return refused('an "mx" of it is no host name');
+  const maxAgeMs = Math.max(Math.min(Number(maxAge), MAX_AGE_S) * SECOND_MS, MIN_AGE_MS);
+  return { ok: true, policy: { mode, maxAgeMs, mx } };
+}
+
+function refused(reason: string): PolicyText {
+  return { ok: false, reason };
+}
+
+/** Section 4.1; `host` in lower case without a final dot. */
+export function namesMxHost(patterns: readonly string[], host: string): boolean {
+  const parent = host.slice(host.indexOf('.') + 1);
+  return patterns.some((pattern) => pattern === host || (parent !== host && pattern === `*.${parent}`));
+}

@@ -1,0 +1,47 @@
+// Whether an address of our own has a reverse name that leads back to it (forward-confirmed
+// reverse DNS, RFC 1912 section 2.1): what receivers look at first.
+import { SocketAddress } from 'node:net';
+import type { DnsResult } from './dns-result.ts';
+import type { Resolver } from './resolver.ts';
+
+export interface NameCheckKit {
+  resolver: Pick<Resolver, 'ptr' | 'a' | 'aaaa'>;
+}
+
+export type OwnName =
+  | { kind: 'good'; name: string; reason: null }
+  /** DNS says definitely that it is not so. */
+  | { kind: 'bad'; reason: string }
+  | { kind: 'unknown'; reason: string };
+
+// More than one reverse name is odd already; a long list is somebody else's joke.
+const MAX_NAMES = 5;
+
+export async function checkOwnName(ip: string, { resolver }: NameCheckKit): Promise<OwnName> {
+  const reverse = await resolver.ptr(ip);
+  if (reverse.kind === 'unavailable')
+    return { kind: 'unknown', reason: `DNS does not tell its name: ${reverse.reason}` };
+  if (reverse.kind !== 'found') return { kind: 'bad', reason: 'it has no reverse name (PTR record)' };
+  const names = reverse.records.slice(0, MAX_NAMES);
+  let outage: string | null = null;
+  for (const name of names) {
+    const forward: DnsResult<string> = ip.includes(':') ? await resolver.aaaa(name) : await resolver.a(name);
+    if (forward.kind === 'unavailable') outage = forward.reason;
+    else if (forward.kind === 'found' && forward.records.some((record) => isSame(record, ip))) {
+      return { kind: 'good', name, reason: null };
+    }
+  }
+  if (outage !== null)
+    return { kind: 'unknown', reason: `DNS does not tell the address of ${names.join(', ')}: ${outage}` };
+  return { kind: 'bad', reason: `its reverse name ${names.join(', ')} does not lead back to it` };
+}
+
+/** Compared as addresses: IPv6 can be written in many ways. */
+function isSame(a: string, b: string): boolean {
+  const family = b.includes(':') ? 'ipv6' : 'ipv4';
+  return normal(a, family) === normal(b, family);
+}
+
+function normal(address: string, family: 'ipv4' | 'ipv6'): string {
+  return new SocketAddress({ address, family }).address;
+}

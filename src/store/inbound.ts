@@ -1,0 +1,169 @@
+// Contract: mail that came in. It is stored before its sender hears 250, and what it does is written
+// together with the note that it was done: a mail takes effect once, whatever happens in between.
+import type { BounceType } from '../base/outcome.ts';
+import type { NewEvent } from './events.ts';
+import type { HardBounceNote, MessageState } from './queue.ts';
+
+/** What a mail is, once somebody has looked. */
+export const INBOUND_KINDS = [
+  'report',
+  'complaint',
+  'auto_reply',
+  'human',
+  'dmarc',
+  'unsubscribe',
+  'unreadable',
+] as const;
+export type InboundKind = (typeof INBOUND_KINDS)[number];
+
+/** What it has led to. `kept`: a person may want to read it. */
+export const INBOUND_EFFECTS = [
+  'bounced',
+  'deferred',
+  'complained',
+  'unsubscribed',
+  'stored',
+  'forwarded',
+  'kept',
+  'none',
+] as const;
+export type InboundEffect = (typeof INBOUND_EFFECTS)[number];
+
+export interface NewInboundMail {
+  id: string;
+  receivedAt: number;
+  remoteIp: string;
+  ehloName: string;
+  /** Such as `TLSv1.3`; null in clear text. */
+  tls: string | null;
+  /** Empty for the null sender. */
+  mailFrom: string;
+  recipients: string[];
+  content: Buffer;
+}
+
+export interface WaitingInboundMail extends NewInboundMail {
+  /** The order in which mails came in. */
+  seq: number;
+  /** How often a daemon ended while it waited. */
+  tries: number;
+}
+
+/** The message that a return path or token proves, with all that an event quotes. */
+export interface ReportedMessage {
+  id: string;
+  tenantId: string;
+  submissionId: string;
+  recipient: string;
+  from: string;
+  fromDomain: string;
+  subject: string;
+  state: MessageState;
+  /** The number of the last attempt. */
+  attempts: number;
+  createdAt: number;
+  /** Where mail to its recipient's domain went last. */
+  mxGroup: string | null;
+  /** The tenant's own bounce subdomain, or null. */
+  bouncesDomain: string | null;
+}
+
+/** What is remembered of a mail, for people and against repetition. */
+export interface InboundVerdict {
+  kind: InboundKind;
+  effect: InboundEffect;
+  /** A sentence. */
+  reason: string;
+  /** Equal for two reports that say the same; null where that does not matter. */
+  digest: Buffer | null;
+  messageId: string | null;
+  tenantId: string | null;
+  finding: Record<string, unknown>;
+}
+
+/** A change that a mail makes, beside the note of it. */
+export type InboundAction =
+  | { do: 'bounce'; bounce: BounceType; suppress: HardBounceNote | null; event: NewEvent }
+  | { do: 'delay_notice'; event: NewEvent }
+  | { do: 'complaint'; suppressionKey: string; reason: 'complaint' | 'unsubscribe'; event: NewEvent }
+  | { do: 'unsubscribe'; suppressionKey: string }
+  | { do: 'dmarc'; report: DmarcReportRecord };
+
+export interface InboundUpdate {
+  seq: number;
+  at: number;
+  verdict: InboundVerdict;
+  action: InboundAction | null;
+}
+
+/** What was really written: an action that finds nothing left to do changes nothing, and says so. */
+export interface InboundResult {
+  effect: InboundEffect;
+  reason: string;
+}
+
+export interface DmarcReportRecord {
+  /** Of the published policy. */
+  domain: string;
+  orgName: string;
+  reportId: string;
+  beginsAt: number;
+  endsAt: number;
+  policy: Record<string, string>;
+  rows: DmarcDayRow[];
+}
+
+export interface DmarcDayRow {
+  /** Of the From field. */
+  domain: string;
+  /** UTC, such as `2026-01-31`. */
+  day: string;
+  orgName: string;
+  sourceIp: string;
+  disposition: string;
+  dkim: 'pass' | 'fail';
+  spf: 'pass' | 'fail';
+  messages: number;
+}
+
+/** A mail as lists show it. */
+export interface InboundMailRecord extends Omit<NewInboundMail, 'content'> {
+  sizeOctets: number;
+  processedAt: number | null;
+  kind: InboundKind | null;
+  effect: InboundEffect | null;
+  reason: string | null;
+  messageId: string | null;
+  tenantId: string | null;
+  finding: Record<string, unknown> | null;
+}
+
+export interface InboundFilter {
+  kind?: InboundKind;
+  effect?: InboundEffect;
+  messageId?: string;
+  /** Older than the mail with this id. */
+  before?: string;
+  limit: number;
+}
+
+export interface InboundStore {
+  keepInbound(mail: NewInboundMail): Promise<void>;
+  /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
+  waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
+  /** At the start: the first of what waits may have been in the hands of a daemon that ended. Returns how many. */
+  noteInterruptedInbound(limit: number): Promise<number>;
+  /** For whoever proves the id by an HMAC. */
+  findReported(messageId: string): Promise<ReportedMessage | null>;
+  recordInbound(update: InboundUpdate): Promise<InboundResult>;
+
+  /** Newest first; `unknown` when there is no mail with the id `before`. */
+  listInbound(filter: InboundFilter): Promise<InboundMailRecord[] | 'unknown'>;
+  /** Content null: retention has erased it. */
+  getInbound(id: string): Promise<{ mail: InboundMailRecord; content: Buffer | null } | null>;
+  /** Counts messages that came to a domain's name per day, newest day first. */
+  listDmarcDays(domain: string, page: { since: string; limit: number }): Promise<DmarcDayRow[]>;
+
+  /** Erases contents of mails that were acted on before the one time, and all else from before the other. */
+  forgetInbound(before: { content: number; records: number }, limit: number): Promise<number>;
+}

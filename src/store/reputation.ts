@@ -1,0 +1,26 @@
+// Contract: whose word is doubted, and which tenants were stopped: receivers whose hard bounces have
+// leapt, and tenants whose last messages bounced or drew complaints too often.
+import type { Standing } from './tenants.ts';
+
+export interface DoubtedReceiver {
+  mxGroup: string;
+  since: number;
+  /** A sentence. */
+  reason: string;
+}
+
+export interface ReputationStore {
+  /** False when it is doubted already. */
+  doubtReceiver(doubt: DoubtedReceiver): Promise<boolean>;
+  /** What was doubted until now, or null. */
+  trustReceiver(mxGroup: string): Promise<DoubtedReceiver | null>;
+  listDoubtedReceivers(): Promise<DoubtedReceiver[]>;
+
+  /** Over the last `window` messages that have ended, but none from before the last stop for review. */
+  standingSinceReview(tenantId: string, window: number): Promise<Standing>;
+  /** From active to in review; false when the tenant is not active. */
+  stopForReview(tenantId: string, review: { at: number; reason: string }): Promise<boolean>;
+
+  /** Mail addresses of the tenant's owners, for what they have to know. */
+  ownersOf(tenantId: string): Promise<string[]>;
+}

@@ -1,0 +1,35 @@
+// Contract: erasing what has been kept long enough. Every verb works for a few milliseconds and says
+// whether there is more; nothing that is not finished is ever touched.
+
+/** Where a walk over finished messages has come to. */
+export interface RetentionCursor {
+  finishedAt: number;
+  messageId: string;
+}
+
+export interface ContentWalk {
+  /** Whose content: of tenants with a setting of this many days, or (null) of those without one. */
+  days: number | null;
+  /** Of messages that were finished before. */
+  before: number;
+  budgetMs: number;
+}
+
+export interface RetentionSlice {
+  /** Rows looked at. */
+  seen: number;
+  erased: number;
+  more: boolean;
+}
+
+export interface RetentionStore {
+  /** A content goes when the last message of its submission has been finished for so long. */
+  eraseContents(walk: ContentWalk): Promise<RetentionSlice>;
+  /** Messages with attempts, events and webhook deliveries; a submission goes with its last message. */
+  eraseRecords(before: number, budgetMs: number): Promise<RetentionSlice>;
+  /** The settings of tenants that have one, each once. */
+  contentDaysInUse(): Promise<number[]>;
+  /** Null: as configured. False when there is no such tenant. */
+  setContentDays(tenantId: string, days: number | null): Promise<boolean>;
+  contentDaysOf(tenantId: string): Promise<number | null>;
+}

@@ -1,0 +1,138 @@
+// The main thread's side of the checkpoint thread: tells it when there were commits, and keeps the
+// writer still for the moment in which the log begins anew. While the thread does not run, SQLite
+// does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { Fault } from '../../base/errors.ts';
+import type { CheckpointLimits } from './checkpoint-plan.ts';
+
+export type CheckpointOrder =
+  | { kind: 'look'; quiet: boolean }
+  | { kind: 'run'; step: 'begin_anew' | 'shrink' }
+  | { kind: 'close' };
+
+export type CheckpointReport =
+  | { kind: 'ready' }
+  | { kind: 'looked' }
+  | { kind: 'needs_pause'; step: 'begin_anew' | 'shrink' }
+  | { kind: 'failed'; reason: string };
+
+export interface CheckpointTask {
+  file: string;
+  limits: CheckpointLimits;
+}
+
+export interface CheckpointerKit extends CheckpointTask {
+  /** Whether SQLite is to do checkpoints inside commits. */
+  checkpointInCommits(on: boolean): void;
+  /** Commits nothing until the promise settles. */
+  pauseWriter(over: Promise<void>): void;
+  onFault(error: unknown): void;
+}
+
+export interface Checkpointer {
+  /** There was a commit. */
+  committed(): void;
+  close(): Promise<void>;
+}
+
+// At full load a hundred commits; far from what fills the log.
+const LOOK_AFTER_MS = 25;
+const QUIET_AFTER_MS = 1000;
+const REPLACE_AFTER_MS = 1000;
+
+export function startCheckpointer(kit: CheckpointerKit): Checkpointer {
+  return new CheckpointThread(kit);
+}
+
+class CheckpointThread implements Checkpointer {
+  readonly #kit: CheckpointerKit;
+  #worker: Worker | null = null;
+  #atWork = false;
+  #resumeWriter: (() => void) | null = null;
+  #lookTimer: NodeJS.Timeout | null = null;
+  #quietTimer: NodeJS.Timeout | null = null;
+  #replaceTimer: NodeJS.Timeout | null = null;
+  #closing = false;
+
+  constructor(kit: CheckpointerKit) {
+    this.#kit = kit;
+    this.#start();
+  }
+
+  committed(): void {
+    if (this.#lookTimer || this.#closing) return;
+    this.#lookTimer = setTimeout(() => {
+      this.#lookTimer = null;
+      this.#look(false);
+    }, LOOK_AFTER_MS).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const timer of [this.#lookTimer, this.#quietTimer, this.#replaceTimer]) if (timer) clearTimeout(timer);
+    const worker = this.#worker;
+    if (!worker) return;
+    worker.ref();
+    const exited = once(worker, 'exit');
+    this.#order({ kind: 'close' });
+    await exited;
+  }
+
+  #start(): void {
+    this.#replaceTimer = null;
+    const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
+      workerData: { file: this.#kit.file, limits: this.#kit.limits } satisfies CheckpointTask,
+      name: 'checkpoint',
+      resourceLimits: { maxYoungGenerationSizeMb: 1 }, // it makes next to nothing, and otherwise takes 16 times that
+    });
+    worker.unref(); // closing the store ends it; forgetting to must not keep the process
+    worker.on('message', (report: CheckpointReport) => this.#hear(report));
+    worker.on('error', (error) => this.#kit.onFault(error));
+    worker.once('exit', () => this.#lost());
+    this.#worker = worker;
+  }
+
+  #look(quiet: boolean): void {
+    if (this.#atWork || !this.#worker) return;
+    this.#atWork = true;
+    this.#order({ kind: 'look', quiet });
+    if (this.#quietTimer) clearTimeout(this.#quietTimer);
+    this.#quietTimer = quiet ? null : setTimeout(() => this.#look(true), QUIET_AFTER_MS).unref();
+  }
+
+  #hear(report: CheckpointReport): void {
+    if (report.kind === 'ready') {
+      this.#kit.checkpointInCommits(false);
+      return;
+    }
+    if (report.kind === 'needs_pause' && !this.#closing) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#resumeWriter = resolve;
+      this.#kit.pauseWriter(promise);
+      this.#order({ kind: 'run', step: report.step });
+      return;
+    }
+    if (report.kind === 'failed') this.#kit.onFault(new Fault('a checkpoint failed', { detail: report.reason }));
+    this.#rest();
+  }
+
+  #rest(): void {
+    this.#atWork = false;
+    this.#resumeWriter?.();
+    this.#resumeWriter = null;
+  }
+
+  #lost(): void {
+    this.#worker = null;
+    this.#rest();
+    if (this.#closing) return;
+    this.#kit.checkpointInCommits(true);
+    this.#kit.onFault(new Fault('the checkpoint thread has ended; it is started again'));
+    this.#replaceTimer = setTimeout(() => this.#start(), REPLACE_AFTER_MS).unref();
+  }
+
+  #order(order: CheckpointOrder): void {
+    this.#worker?.postMessage(order);
+  }
+}

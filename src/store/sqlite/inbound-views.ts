@@ -1,0 +1,112 @@
+// Mail that came in, in SQLite, as people look at it; and letting go of what is old.
+import type {
+  DmarcDayRow,
+  InboundEffect,
+  InboundFilter,
+  InboundKind,
+  InboundMailRecord,
+  InboundStore,
+} from '../inbound.ts';
+import type { Connection } from './connection.ts';
+import { fromId, fromOptionalId, type Row, toId } from './values.ts';
+
+type InboundViewVerbs = Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound'>;
+
+export function inboundViewVerbs(db: Connection): InboundViewVerbs {
+  return {
+    listInbound: (filter) => db.read(() => list(db, filter)),
+    getInbound: (id) => db.read(() => get(db, id)),
+    listDmarcDays: (domain, { since, limit }) =>
+      db.read(() => {
+        const rows = db.sql('SELECT * FROM dmarc_days WHERE domain = ? AND day >= ? ORDER BY day DESC LIMIT ?');
+        return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
+      }),
+    forgetInbound: (before, limit) => db.writeMail(() => forget(db, before, limit)),
+  };
+}
+
+function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unknown' {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const demand = (condition: string, value: unknown) => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  if (filter.messageId !== undefined) demand('message_id = ?', toId(filter.messageId));
+  if (filter.kind !== undefined) demand('kind = ?', filter.kind);
+  if (filter.effect !== undefined) demand('effect = ?', filter.effect);
+  if (filter.before !== undefined) {
+    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?').pluck().get(toId(filter.before));
+    if (cursor === undefined) return 'unknown';
+    demand('seq < ?', cursor);
+  }
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  const rows = db.sql(`SELECT * FROM inbound_mails ${where} ORDER BY seq DESC LIMIT ?`);
+  return (rows.all(...values, filter.limit) as Row[]).map(mailFromRow);
+}
+
+function get(db: Connection, id: string) {
+  const row = db.sql('SELECT * FROM inbound_mails WHERE id = ?').get(toId(id)) as Row | undefined;
+  if (!row) return null;
+  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?').pluck().get(row.seq);
+  return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
+}
+
+/** In small slices: whoever waits for the writer does not wait long. */
+function forget(db: Connection, { content, records }: { content: number; records: number }, limit: number): number {
+  const old = db.sql('SELECT seq FROM inbound_mails WHERE received_at < ? AND processed_at IS NOT NULL LIMIT ?');
+  const gone = old.pluck().all(records, limit) as number[];
+  for (const seq of gone) {
+    db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
+    db.sql('DELETE FROM inbound_mails WHERE seq = ?').run(seq);
+  }
+  const emptied = db
+    .sql(
+      `DELETE FROM inbound_contents WHERE mail_seq IN
+         (SELECT c.mail_seq FROM inbound_contents c JOIN inbound_mails m ON m.seq = c.mail_seq
+          WHERE m.received_at < ? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT ?)`,
+    )
+    .run(content, limit).changes;
+  const reports = db.sql(
+    'DELETE FROM dmarc_reports WHERE id IN (SELECT id FROM dmarc_reports WHERE received_at < ? LIMIT ?)',
+  );
+  const days = db.sql('SELECT domain, day FROM dmarc_days WHERE day < ? LIMIT ?');
+  const day = new Date(records).toISOString().slice(0, 10);
+  for (const row of days.all(day, limit) as { domain: string; day: string }[]) {
+    db.sql('DELETE FROM dmarc_days WHERE domain = ? AND day = ?').run(row.domain, row.day);
+  }
+  return gone.length + emptied + reports.run(records, limit).changes;
+}
+
+function mailFromRow(row: Row): InboundMailRecord {
+  return {
+    id: fromId(row.id),
+    receivedAt: row.received_at as number,
+    remoteIp: row.remote_ip as string,
+    ehloName: row.ehlo_name as string,
+    tls: row.tls as string | null,
+    mailFrom: row.mail_from as string,
+    recipients: JSON.parse(row.recipients as string) as string[],
+    sizeOctets: row.size_octets as number,
+    processedAt: row.processed_at as number | null,
+    kind: row.kind as InboundKind | null,
+    effect: row.effect as InboundEffect | null,
+    reason: row.reason as string | null,
+    messageId: fromOptionalId(row.message_id),
+    tenantId: fromOptionalId(row.tenant_id),
+    finding: row.finding === null ? null : (JSON.parse(row.finding as string) as Record<string, unknown>),
+  };
+}
+
+function dayFromRow(row: Row): DmarcDayRow {
+  return {
+    domain: row.domain as string,
+    day: row.day as string,
+    orgName: row.org_name as string,
+    sourceIp: row.source_ip as string,
+    disposition: row.disposition as string,
+    dkim: row.dkim as DmarcDayRow['dkim'],
+    spf: row.spf as DmarcDayRow['spf'],
+    messages: row.messages as number,
+  };
+}

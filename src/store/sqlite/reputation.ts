@@ -1,0 +1,60 @@
+// Doubted receivers and stopped tenants in SQLite.
+import type { DoubtedReceiver, ReputationStore } from '../reputation.ts';
+import type { Standing } from '../tenants.ts';
+import type { Connection } from './connection.ts';
+import { type Row, toId } from './values.ts';
+
+export function reputationVerbs(db: Connection): ReputationStore {
+  return {
+    doubtReceiver: ({ mxGroup, since, reason }) =>
+      db.writeMail(() => {
+        const doubt = 'INSERT INTO doubted_receivers (mx_group, since, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+        return db.sql(doubt).run(mxGroup, since, reason).changes === 1;
+      }),
+    trustReceiver: (mxGroup) =>
+      db.writeMail(() => {
+        const row = db.sql('DELETE FROM doubted_receivers WHERE mx_group = ? RETURNING *').get(mxGroup);
+        return row === undefined ? null : doubtFromRow(row as Row);
+      }),
+    listDoubtedReceivers: () =>
+      db.read(() => (db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all() as Row[]).map(doubtFromRow)),
+    standingSinceReview: (tenantId, window) => db.read(() => standing(db, tenantId, window)),
+    stopForReview: (tenantId, review) => db.write(() => stopForReview(db, tenantId, review)),
+    ownersOf: (tenantId) =>
+      db.read(() => {
+        const owners = db.sql(`SELECT email FROM users WHERE tenant_id = ? AND role = 'owner' ORDER BY email`);
+        return owners.pluck().all(toId(tenantId)) as string[];
+      }),
+  };
+}
+
+function standing(db: Connection, tenantId: string, window: number): Standing {
+  const tenant = toId(tenantId);
+  const row = db
+    .sql(
+      `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
+         count(*) FILTER (WHERE complained = 1) AS complaints
+       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
+               AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = ?), x'')
+             ORDER BY id DESC LIMIT ?)`,
+    )
+    .get(tenant, tenant, window) as { messages: number; hard: number; complaints: number };
+  return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
+}
+
+function stopForReview(db: Connection, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {
+  const tenant = toId(tenantId);
+  const stop = db.sql(`UPDATE tenants SET status = 'in_review', status_reason = ? WHERE id = ? AND status = 'active'`);
+  if (stop.run(reason, tenant).changes === 0) return false;
+  db.sql(
+    `INSERT INTO tenant_reviews (tenant_id, last_message, at, reason)
+     VALUES (?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = ?), x''), ?, ?)
+     ON CONFLICT (tenant_id) DO UPDATE SET last_message = excluded.last_message, at = excluded.at,
+       reason = excluded.reason`,
+  ).run(tenant, tenant, at, reason);
+  return true;
+}
+
+function doubtFromRow(row: Row): DoubtedReceiver {
+  return { mxGroup: row.mx_group as string, since: row.since as number, reason: row.reason as string };
+}

@@ -1,0 +1,150 @@
+// What people do with deliveries in SQLite, reading attempts and replaying, and what time does:
+// erasing old events with their deliveries, and what deleted webhooks leave behind.
+import type { AttemptView, DeliveryStore, ReplayOutcome } from '../webhook-deliveries.ts';
+import type { Connection } from './connection.ts';
+import { fromId, type Row, toId } from './values.ts';
+
+type ReplayVerbs = Pick<
+  DeliveryStore,
+  'listWebhookAttempts' | 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks' | 'forgetEvents'
+>;
+
+export function replayVerbs(db: Connection): ReplayVerbs {
+  return {
+    listWebhookAttempts: (tenantId, filter) => db.read(() => listAttempts(db, tenantId, filter)),
+    replayDelivery: (tenantId, target, at) => db.writeMail(() => replay(db, { tenantId, ...target }, at)),
+    replayFailed: (tenantId, target, at) => db.writeMail(() => replayFailed(db, { tenantId, ...target }, at)),
+    forgetDeletedWebhooks: (limit) => db.writeMail(() => forgetDeleted(db, limit)),
+    forgetEvents: (before, page) => db.writeMail(() => forgetEvents(db, before, page)),
+  };
+}
+
+const ATTEMPT_COLUMNS = `a.webhook_id, e.id AS event_id, e.type, a.number, a.started_at, a.elapsed_ms, a.status, a.reason,
+  a.answer, a.next_at, d.state
+  FROM webhook_attempts a JOIN events e ON e.seq = a.event_seq
+  JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq`;
+
+function listAttempts(
+  db: Connection,
+  tenantId: string,
+  { webhookId, eventId, limit }: { webhookId: string; eventId: string | null; limit: number },
+): AttemptView[] {
+  const [tenant, webhook] = [toId(tenantId), toId(webhookId)];
+  if (!hasWebhook(db, tenant, webhook)) return [];
+  if (eventId === null) {
+    const newest = db.sql(
+      `SELECT ${ATTEMPT_COLUMNS} WHERE a.tenant_id = ? AND a.webhook_id = ? ORDER BY a.started_at DESC LIMIT ?`,
+    );
+    return (newest.all(tenant, webhook, limit) as Row[]).map(attemptFromRow);
+  }
+  const ofEvent = db.sql(
+    `SELECT ${ATTEMPT_COLUMNS} WHERE a.tenant_id = ? AND a.webhook_id = ?
+       AND a.event_seq = (SELECT seq FROM events WHERE tenant_id = ? AND id = ?) ORDER BY a.number DESC LIMIT ?`,
+  );
+  return (ofEvent.all(tenant, webhook, tenant, toId(eventId), limit) as Row[]).map(attemptFromRow);
+}
+
+function attemptFromRow(row: Row): AttemptView {
+  return {
+    webhookId: fromId(row.webhook_id),
+    eventId: fromId(row.event_id),
+    eventType: row.type as string,
+    number: row.number as number,
+    startedAt: row.started_at as number,
+    elapsedMs: row.elapsed_ms as number,
+    status: row.status as number | null,
+    reason: row.reason as string,
+    answer: row.answer as string | null,
+    nextAt: row.next_at as number | null,
+    state: row.state as AttemptView['state'],
+  };
+}
+
+function hasWebhook(db: Connection, tenant: Buffer, webhook: Buffer): boolean {
+  return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?').get(tenant, webhook) !== undefined;
+}
+
+function replay(
+  db: Connection,
+  target: { tenantId: string; webhookId: string; eventId: string },
+  at: number,
+): ReplayOutcome {
+  const [tenant, webhook] = [toId(target.tenantId), toId(target.webhookId)];
+  if (!hasWebhook(db, tenant, webhook)) return 'no_webhook';
+  const event = db.sql('SELECT seq FROM events WHERE tenant_id = ? AND id = ?').get(tenant, toId(target.eventId)) as
+    | { seq: number }
+    | undefined;
+  if (!event) return 'no_event';
+  // An event from before the webhook was registered gets a delivery, too: that is how a new endpoint catches up.
+  const anew = db.sql(
+    `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
+     VALUES (@webhook, @seq, @tenant, 'due', 0, @at)
+     ON CONFLICT (webhook_id, event_seq) DO UPDATE
+     SET state = 'due', attempts_before = attempts, due_at = excluded.due_at, finished_at = NULL WHERE leased = 0`,
+  );
+  if (anew.run({ webhook, seq: event.seq, tenant, at }).changes === 0) return 'under_way';
+  db.dueNotices.note([webhook]);
+  return 'due';
+}
+
+function replayFailed(
+  db: Connection,
+  target: { tenantId: string; webhookId: string; since: number; limit: number },
+  at: number,
+): number {
+  const [tenant, webhook] = [toId(target.tenantId), toId(target.webhookId)];
+  if (!hasWebhook(db, tenant, webhook)) return 0;
+  const anew = db.sql(
+    `UPDATE webhook_deliveries SET state = 'due', attempts_before = attempts, due_at = @at, finished_at = NULL
+     WHERE webhook_id = @webhook AND event_seq IN (
+       SELECT event_seq FROM webhook_deliveries
+       WHERE webhook_id = @webhook AND state = 'failed' AND finished_at >= @since ORDER BY finished_at LIMIT @limit)`,
+  );
+  const { changes } = anew.run({ webhook, since: target.since, limit: target.limit, at });
+  if (changes > 0) db.dueNotices.note([webhook]);
+  return changes;
+}
+
+function forgetDeleted(db: Connection, limit: number): number {
+  const gone = db.sql('SELECT id FROM deleted_webhooks LIMIT 1').get() as Row | undefined;
+  if (!gone) return 0;
+  for (const table of ['webhook_attempts', 'webhook_deliveries']) {
+    const order = table === 'webhook_attempts' ? 'event_seq, number' : 'event_seq';
+    const erase = db.sql(
+      `DELETE FROM ${table} WHERE webhook_id = @id AND (${order}) IN
+         (SELECT ${order} FROM ${table} WHERE webhook_id = @id ORDER BY ${order} LIMIT @limit)`,
+    );
+    const { changes } = erase.run({ id: gone.id, limit });
+    if (changes > 0) return changes;
+  }
+  return db.sql('DELETE FROM deleted_webhooks WHERE id = ?').run(gone.id).changes;
+}
+
+/** The order of events is that of their times, but for seconds; so they are walked from the oldest on. */
+function forgetEvents(
+  db: Connection,
+  before: number,
+  { afterSeq, limit }: { afterSeq: number; limit: number },
+): { erased: number; lastSeq: number } | null {
+  const page = db.sql('SELECT seq, tenant_id, at FROM events WHERE seq > ? ORDER BY seq LIMIT ?');
+  const rows = page.all(afterSeq, limit) as { seq: number; tenant_id: Buffer; at: number }[];
+  const young = rows.findIndex((row) => row.at >= before);
+  const old = young === -1 ? rows : rows.slice(0, young);
+  if (old.length === 0) return null;
+  let erased = 0;
+  for (const { seq, tenant_id: tenant } of old) {
+    if (eraseEvent(db, { seq, tenant })) erased++;
+  }
+  return { erased, lastSeq: old.at(-1)!.seq };
+}
+
+const DELIVERIES_OF_EVENT = 'webhook_id IN (SELECT id FROM webhooks WHERE tenant_id = @tenant) AND event_seq = @seq';
+
+function eraseEvent(db: Connection, event: { seq: number; tenant: Buffer }): boolean {
+  const due = db.sql(`SELECT 1 FROM webhook_deliveries WHERE ${DELIVERIES_OF_EVENT} AND due_at IS NOT NULL LIMIT 1`);
+  if (due.get(event) !== undefined) return false;
+  db.sql(`DELETE FROM webhook_attempts WHERE ${DELIVERIES_OF_EVENT}`).run(event);
+  db.sql(`DELETE FROM webhook_deliveries WHERE ${DELIVERIES_OF_EVENT}`).run(event);
+  db.sql('DELETE FROM events WHERE seq = ?').run(event.seq);
+  return true;
+}

@@ -1,0 +1,164 @@
+// The one decision: every reason against, the earliest time at which all of them may be over.
+import t from 'tap';
+import { untroubled } from '../../src/delivery/adaptive-limit.ts';
+import { decideShaping, type GroupFacts, type ShapingFacts } from '../../src/delivery/shaping.ts';
+import type { QueuePause, Suspension } from '../../src/store/shaping.ts';
+
+const NOW = Date.UTC(2026, 0, 1);
+const MINUTE = 60_000;
+
+const GROUP: GroupFacts = {
+  ...{ name: 'google', pause: null, suspension: null, ceiling: 5, open: 0, perMinute: null },
+  concurrency: untroubled(5),
+};
+
+function facts(change: Partial<ShapingFacts> = {}): ShapingFacts {
+  return {
+    running: true,
+    message: null,
+    tenant: { status: 'active', statusReason: null, pause: null, pace: null },
+    domain: { name: 'rcpt.test', pause: null, suspension: null },
+    sender: null,
+    group: GROUP,
+    sourceAddress: null,
+    source: null,
+    connections: { open: 0, limit: 200 },
+    ...change,
+  };
+}
+
+const pause = (kind: QueuePause['kind'], key: string): QueuePause => ({
+  kind,
+  key,
+  by: 'jo',
+  note: 'a talk with them',
+  at: NOW,
+});
+
+function suspension(scope: Suspension['scope'], minutes: number, subject = ''): Suspension {
+  const until = NOW + minutes * MINUTE;
+  return {
+    mxGroup: 'google',
+    scope,
+    tenantId: null,
+    subject,
+    rule: 'slow-down',
+    reply: '421 slow down',
+    since: NOW,
+    until,
+  };
+}
+
+const codes = (change: Partial<ShapingFacts>) => decideShaping(facts(change), NOW).reasons.map(({ code }) => code);
+
+t.test('nothing is in the way', async (t) => {
+  t.same(decideShaping(facts(), NOW), { decision: 'go', reasons: [], until: null, reach: null });
+});
+
+t.test('each reason, in a sentence, with its time and its reach', async (t) => {
+  const paced = { perHour: 100, sent: 100, freeAt: NOW + MINUTE };
+  const tenant = facts().tenant;
+  const cases: [Partial<ShapingFacts>, Record<string, unknown>][] = [
+    [{ running: false }, { code: 'not_running', until: null }],
+    [
+      { message: { dueAt: NOW + 5, parked: false, pause: null, lastReason: '451 later' } },
+      { code: 'not_due', until: NOW + 5, reason: /due at 2026-01-01T00:00:00.005Z: 451 later/ },
+    ],
+    [
+      { message: { dueAt: null, parked: true, pause: null, lastReason: 'no content' } },
+      { code: 'parked', until: null, reason: /no content/ },
+    ],
+    [
+      { message: { dueAt: null, parked: true, pause: pause('message', 'x'), lastReason: null } },
+      { code: 'message_paused', reach: 'message', reason: /this message was paused by jo .*: a talk with them/ },
+    ],
+    [
+      { tenant: { ...tenant, status: 'in_review', statusReason: 'bounces' } },
+      { code: 'tenant_not_active', reach: 'lane', reason: 'the tenant is in review: bounces' },
+    ],
+    [{ tenant: { ...tenant, pause: pause('tenant', 'acme') } }, { code: 'tenant_paused', reach: 'lane', until: null }],
+    [
+      { tenant: { ...tenant, pace: paced } },
+      {
+        code: 'tenant_paced',
+        reach: 'lane',
+        until: NOW + MINUTE,
+        reason: /100 messages within an hour.*limits\.messages_per_hour/,
+      },
+    ],
+    [
+      { domain: { name: 'd.test', pause: pause('domain', 'd.test'), suspension: null } },
+      { code: 'domain_paused', reach: 'lane' },
+    ],
+    [
+      { domain: { name: 'd.test', pause: null, suspension: suspension('domain', 2, 'd.test') } },
+      { code: 'domain_suspended', reach: 'lane', until: NOW + 2 * MINUTE },
+    ],
+    [
+      { sender: suspension('sender_domain', 3, 'acme.test') },
+      {
+        code: 'sender_domain_suspended',
+        reach: 'message',
+        reason: /mail from acme\.test to google .* as rule slow-down asks: 421 slow down/,
+      },
+    ],
+    [{ group: { ...GROUP, pause: pause('group', 'google') } }, { code: 'group_paused', reach: 'group', until: null }],
+    [
+      { group: { ...GROUP, suspension: suspension('group', 15) } },
+      { code: 'group_suspended', reach: 'group', until: NOW + 15 * MINUTE },
+    ],
+    [
+      { source: suspension('source', 60, '192.0.2.1') },
+      { code: 'source_address_suspended', reach: 'group', reason: /our address 192\.0\.2\.1 towards google/ },
+    ],
+    [
+      {
+        group: { ...GROUP, concurrency: { ...untroubled(5), failures: 2, coolDownUntil: NOW + 9, reason: 'timeout' } },
+      },
+      { code: 'cool_down', until: NOW + 9, reason: /2 attempts to connect.*in vain at google: timeout/ },
+    ],
+    [
+      { group: { ...GROUP, perMinute: { limit: 30, sent: 30, freeAt: NOW + 7 } } },
+      { code: 'messages_per_minute', until: NOW + 7 },
+    ],
+    [
+      { group: { ...GROUP, open: 5 } },
+      { code: 'connections_full', until: null, reason: 'all 5 connections to google are in use' },
+    ],
+    [
+      { group: { ...GROUP, open: 2, concurrency: { ...untroubled(5), limit: 2, reason: '421 busy' } } },
+      { code: 'connections_full', reason: /all 2 .*of 5; lowered: 421 busy/ },
+    ],
+    [{ connections: { open: 200, limit: 200 } }, { code: 'all_connections_full', reach: 'group' }],
+  ];
+  for (const [change, expected] of cases) {
+    const verdict = decideShaping(facts(change), NOW);
+    t.equal(verdict.decision, 'wait', String(expected.code));
+    t.match(verdict.reasons, [expected], String(expected.code));
+    t.equal(verdict.reasons.length, 1, `${expected.code} alone`);
+    t.equal(verdict.until, verdict.reasons[0]!.until);
+  }
+});
+
+t.test('all of them together: none is left out, the latest time counts, an unknown one more', async (t) => {
+  const group = {
+    ...GROUP,
+    suspension: suspension('group', 15),
+    perMinute: { limit: 1, sent: 1, freeAt: NOW + MINUTE },
+  };
+  const timed = decideShaping(facts({ group, sender: suspension('sender_domain', 30) }), NOW);
+  t.match(timed, { until: NOW + 30 * MINUTE, reach: 'group', reasons: { length: 3 } });
+  const unknown = decideShaping(facts({ group: { ...group, pause: pause('group', 'google') } }), NOW);
+  t.equal(unknown.until, null);
+  t.same(codes({ group: { ...group, open: 9 }, connections: { open: 1, limit: 1 } }), [
+    ...['group_suspended', 'messages_per_minute', 'connections_full', 'all_connections_full'],
+  ]);
+});
+
+t.test('what is over is no reason, and an open connection needs no other', async (t) => {
+  t.same(codes({ group: { ...GROUP, suspension: suspension('group', 0) }, source: suspension('source', -1) }), []);
+  t.same(codes({ group: { ...GROUP, open: 5 }, connections: null }), []);
+  const probing = { ...untroubled(5), failures: 1, coolDownUntil: NOW - 1, reason: 'timeout' };
+  t.same(codes({ group: { ...GROUP, concurrency: probing } }), [], 'one knocks when the cool-down is over');
+  t.same(codes({ group: { ...GROUP, open: 1, concurrency: probing } }), ['connections_full'], 'no more than one');
+});

@@ -1,0 +1,165 @@
+// What nobody would come back to: messages that a session took with it, and messages whose lane
+// is gone. With a clock that the test moves.
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { IdSource, uuidToBytes } from '../../src/base/ids.ts';
+import { startExpirySweeper } from '../../src/delivery/expiry.ts';
+import { MessagesInHand } from '../../src/delivery/messages-in-hand.ts';
+import { StrayFinder } from '../../src/delivery/strays.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { LaneNotice } from '../../src/store/submissions.ts';
+import { Bench, LIFETIME_MS, T0 } from '../store/conformance/harness.ts';
+
+const MINUTE_MS = 60_000;
+
+/** A sweeper over a real store, and a hand that claims without ever sending. */
+async function open(t: Test) {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  const clock = { at: T0, now: () => clock.at };
+  const inHand = new MessagesInHand();
+  const noticed: LaneNotice[] = [];
+  const onLanes = (lanes: LaneNotice[]) => void noticed.push(...lanes);
+  const kit = { store, clock, ids: new IdSource(), log: silentLogger };
+  const strays = new StrayFinder({ ...kit, inHand, onLanes });
+  const sweeper = startExpirySweeper({ ...kit, strays, periodMs: 3_600_000 });
+  t.teardown(async () => {
+    await sweeper.stop();
+    await store.close();
+  });
+  const { domain } = await bench.sender('acme.test');
+  const disk = { broken: false };
+  const unlessBroken = <T>(work: () => Promise<T>) =>
+    disk.broken ? Promise.reject(new Error('disk I/O error')) : work();
+  const hand = inHand.noting({
+    ...store,
+    release: (...given) => unlessBroken(() => store.release(...given)),
+    record: (updates) => unlessBroken(() => store.record(updates)),
+  } satisfies Store);
+  const take = async (to: string) => {
+    const { id, lane } = await bench.queued(domain, to, clock.at);
+    const times = { now: clock.at, dueAgainAt: () => clock.at + MINUTE_MS };
+    const { messages } = await hand.claim(lane, 10, times);
+    return messages.find((message) => message.id === id)!;
+  };
+  return { bench, clock, sweeper, hand, disk, inHand, take, noticed, file, domain };
+}
+
+t.test('a message whose session is gone waits again, and not before that is certain', async (t) => {
+  const { bench, clock, sweeper, hand, disk, take, noticed } = await open(t);
+  const { id, lane } = await take('a@x.test');
+  await sweeper.sweep();
+  clock.at += MINUTE_MS;
+  await sweeper.sweep();
+  t.equal((await bench.message(id)).state, 'sending', 'somebody has it in hand');
+
+  // The hand is empty, the mark stays.
+  disk.broken = true;
+  await t.rejects(hand.release([id], clock.at));
+  t.equal((await bench.message(id)).state, 'sending');
+
+  await sweeper.sweep();
+  await sweeper.sweep();
+  t.equal((await bench.message(id)).state, 'sending', 'twice within a moment is not enough');
+  clock.at += MINUTE_MS;
+  await sweeper.sweep();
+  t.match(await bench.message(id), {
+    state: 'deferred',
+    ambiguous: true,
+    attempts: 1,
+    lastReason: /the session that was sending the message is gone/,
+  });
+  t.match(noticed, [{ lane, domain: 'x.test' }], 'and the scheduler hears of it');
+});
+
+t.test('what is taken anew between two looks is no stray', async (t) => {
+  const { bench, clock, sweeper, hand, take } = await open(t);
+  const message = await take('a@x.test');
+  await hand.release([message.id], clock.at);
+  const { lane } = message;
+  // Marked by somebody whom the sweeper does not know: the attempts count up between its looks.
+  for (let look = 0; look < 3; look++) {
+    await bench.store.claim(lane, 1, { now: clock.at, dueAgainAt: () => clock.at });
+    await sweeper.sweep();
+    const reason = 'later';
+    const { id, tenantId } = message;
+    await bench.store.record([
+      bench.update({ id, tenantId }, { to: 'deferred', dueAt: clock.at, reason, ambiguous: false }),
+    ]);
+    clock.at += MINUTE_MS;
+  }
+  t.match(await bench.message(message.id), { lastReason: 'later', ambiguous: false });
+});
+
+t.test('a result that the database does not take keeps the message in hand', async (t) => {
+  const { bench, inHand, hand, disk, take } = await open(t);
+  const message = await take('a@x.test');
+  disk.broken = true;
+  await t.rejects(hand.record([bench.attempted(message, { to: 'delivered' })]));
+  t.equal(inHand.has(message.id), true);
+  disk.broken = false;
+  await hand.record([bench.attempted(message, { to: 'delivered' })]);
+  t.equal(inHand.size, 0);
+});
+
+t.test('past its lifetime a message ends in every state', async (t) => {
+  const { bench, clock, sweeper, hand, disk, take, domain } = await open(t);
+  const sent = await take('sending@x.test');
+  const lost = await take('lost@x.test');
+  disk.broken = true;
+  await t.rejects(hand.release([lost.id], clock.at));
+  disk.broken = false;
+  const queued = await bench.queued(domain, 'queued@y.test');
+  const deferred = await bench.sending(domain, 'deferred@z.test');
+  await bench.store.record([
+    bench.attempted(deferred, { to: 'deferred', dueAt: T0 + 10 * LIFETIME_MS, reason: 'greylisted', ambiguous: false }),
+  ]);
+  const parked = await bench.sending(domain, 'parked@z.test');
+  await bench.store.record([bench.update(parked, { to: 'parked', reason: 'unreadable' })]);
+
+  clock.at = T0 + LIFETIME_MS;
+  await sweeper.sweep();
+  clock.at += MINUTE_MS;
+  await sweeper.sweep();
+  for (const { id } of [queued, deferred, parked, lost]) {
+    const { state, lastReason } = await bench.message(id);
+    t.equal(state, 'failed');
+    t.match(lastReason, /^given up after 24 h; the last reason for waiting: \S/);
+  }
+  t.match((await bench.message(lost.id)).lastReason, /the session that was sending the message is gone/);
+  t.equal((await bench.message(sent.id)).state, 'sending', 'somebody is at it');
+  await hand.release([sent.id], clock.at);
+  await sweeper.sweep();
+  t.equal((await bench.message(sent.id)).state, 'failed', 'ended as soon as that attempt is over');
+});
+
+const DAMAGES = {
+  'lane row': 'DELETE FROM lanes WHERE id = (SELECT lane FROM messages WHERE id = ?)',
+  'tenant row': 'DELETE FROM tenants WHERE id = (SELECT tenant_id FROM messages WHERE id = ?)',
+};
+
+for (const [what, sql] of Object.entries(DAMAGES)) {
+  t.test(`messages without a ${what} are parked with a reason, and end in time`, async (t) => {
+    const { bench, clock, sweeper, domain, file } = await open(t);
+    const { receipt } = await bench.accept(domain, ['a@x.test', 'b@x.test']);
+    const other = await bench.sender('other.test');
+    const fine = await bench.queued(other.domain, 'c@x.test');
+    const db = new Database(file);
+    db.pragma('foreign_keys = OFF');
+    db.prepare(sql).run(uuidToBytes(receipt.messageIds[0]!));
+    db.close();
+    await sweeper.sweep();
+    for (const id of receipt.messageIds) {
+      t.match(await bench.message(id), { parked: true, dueAt: null, lastReason: /no tenant or destination/ });
+    }
+    t.match(await bench.message(fine.id), { parked: false, dueAt: T0 });
+    clock.at = T0 + LIFETIME_MS;
+    await sweeper.sweep();
+    for (const id of receipt.messageIds) t.equal((await bench.message(id)).state, 'failed');
+  });
+}

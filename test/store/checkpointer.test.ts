@@ -1,0 +1,120 @@
+// Checkpoints on a thread of their own: the log stays small, the writer goes on, nothing is lost
+// (that is durability.test.ts), and without the thread SQLite does them in the commits again.
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { CHECKPOINT_LIMITS, nextCheckpoint } from '../../src/store/sqlite/checkpoint-plan.ts';
+import { startCheckpointer } from '../../src/store/sqlite/checkpointer.ts';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { Bench } from './conformance/harness.ts';
+
+const LIMITS = { copyFromPages: 50, beginAnewFromPages: 400, shrinkFromBytes: 500_000 };
+const PAGE_BYTES = 4096;
+
+async function openBusyStore(t: Test) {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const faults: unknown[] = [];
+  const onFault = (error: unknown) => void faults.push(error);
+  const store = await openSqliteStore({ file, checkpointThread: { onFault, limits: LIMITS } });
+  t.teardown(() => store.close());
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  const { domain } = await bench.sender('acme.test');
+  /** So many messages of 4 KB and more, several to a commit. */
+  const accept = async (count: number) => {
+    for (let done = 0; done < count; done += 10) {
+      const group = Array.from({ length: 10 }, () => bench.accept(domain, ['a@x.test'], { text: 'x'.repeat(4000) }));
+      await Promise.all(group);
+    }
+  };
+  const logBytes = () => fs.statSync(`${file}-wal`).size;
+  return { file, store, faults, accept, logBytes };
+}
+
+/** Until `holds`, with `meanwhile` over and over; the test's own timeout ends a vain wait. */
+async function until(holds: () => boolean, meanwhile: () => Promise<unknown>): Promise<void> {
+  while (!holds()) await meanwhile();
+}
+
+const breath = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+t.test('the log is copied and begun anew while the writer goes on', async (t) => {
+  const { file, store, faults, accept, logBytes } = await openBusyStore(t);
+  const databaseBytes = () => fs.statSync(file).size;
+  const atFirst = databaseBytes();
+  await until(
+    () => databaseBytes() > atFirst + 500 * PAGE_BYTES,
+    () => accept(50),
+  );
+  t.pass('the database has grown before it was closed');
+  // The log of what was just written would be several times as large.
+  const before = databaseBytes();
+  let largest = 0;
+  await until(
+    () => databaseBytes() > before + 3000 * PAGE_BYTES,
+    async () => {
+      await accept(50);
+      largest = Math.max(largest, logBytes());
+    },
+  );
+  t.ok(largest < 3000 * PAGE_BYTES, `the log took ${largest} bytes at most`);
+  await until(() => logBytes() === 0, breath);
+  t.pass('when nothing is written the file of the log is given back');
+  await store.close();
+  t.notOk(fs.existsSync(`${file}-wal`), 'closing leaves no log');
+  t.strictSame(faults, []);
+  const db = new Database(file, { readonly: true });
+  t.equal(db.pragma('integrity_check', { simple: true }), 'ok');
+  db.close();
+});
+
+t.test('a reader that holds the log holds up nobody else', async (t) => {
+  const { file, faults, accept, logBytes } = await openBusyStore(t);
+  const reader = new Database(file, { readonly: true });
+  reader.exec('BEGIN');
+  const seen = reader.prepare('SELECT count(*) FROM messages').pluck();
+  const atFirst = seen.get() as number;
+  await until(
+    () => logBytes() > 3 * LIMITS.beginAnewFromPages * PAGE_BYTES,
+    () => accept(50),
+  );
+  t.equal(seen.get(), atFirst, 'it still reads what it read at first');
+  reader.close();
+  await until(() => logBytes() === 0, breath);
+  t.pass('when it is gone, the log is emptied');
+  t.strictSame(faults, []);
+});
+
+t.test('a thread that cannot work is told of, and commits do its work', async (t) => {
+  const inCommits: boolean[] = [];
+  const told = Promise.withResolvers<unknown>();
+  const checkpointer = startCheckpointer({
+    file: path.join(t.testdir(), 'nothing.db'),
+    limits: LIMITS,
+    checkpointInCommits: (on) => void inCommits.push(on),
+    pauseWriter: () => t.fail('for nothing'),
+    onFault: (error) => told.resolve(error),
+  });
+  t.match(await told.promise, { code: 'SQLITE_CANTOPEN' });
+  await until(() => inCommits.length > 0, breath);
+  t.strictSame(inCommits, [true]);
+  await checkpointer.close();
+});
+
+t.test('what is done when', async (t) => {
+  const { copyFromPages, beginAnewFromPages, shrinkFromBytes } = CHECKPOINT_LIMITS;
+  const idle = { pages: 10, copied: 0, fileBytes: 0, quiet: false, heldByReader: false };
+  const decided = (change: Partial<typeof idle>) => nextCheckpoint({ ...idle, ...change }).decision;
+  t.equal(decided({}), 'none');
+  t.equal(decided({ pages: copyFromPages }), 'copy');
+  t.equal(decided({ pages: copyFromPages, copied: 1 }), 'none');
+  t.equal(decided({ pages: beginAnewFromPages, copied: 0 }), 'copy', 'first beside the writer');
+  t.equal(decided({ pages: beginAnewFromPages, copied: beginAnewFromPages - 1 }), 'begin_anew');
+  t.equal(decided({ quiet: true, fileBytes: shrinkFromBytes }), 'shrink');
+  t.equal(decided({ quiet: true, fileBytes: shrinkFromBytes - 1 }), 'none');
+  t.equal(decided({ heldByReader: true, pages: beginAnewFromPages, copied: beginAnewFromPages }), 'none');
+  t.equal(decided({ heldByReader: true, quiet: true, fileBytes: shrinkFromBytes }), 'none');
+  t.equal(decided({ heldByReader: true, pages: beginAnewFromPages, copied: 0 }), 'copy');
+  t.match(nextCheckpoint({ ...idle, pages: copyFromPages }).reason, /1000 pages wait/);
+});

@@ -1,0 +1,233 @@
+// Conformance: mail that came in takes effect once, together with its note.
+import type { Test } from 'tap';
+import type { InboundAction, InboundUpdate, InboundVerdict, NewInboundMail } from '../../../src/store/inbound.ts';
+import type { ClaimedMessage } from '../../../src/store/queue.ts';
+import { type Bench, T0 } from './harness.ts';
+
+export const inboundCases = {
+  'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
+    const mails = [mail(bench, { content: Buffer.from([0, 13, 10, 255]) }), mail(bench), mail(bench)];
+    for (const one of mails) await bench.store.keepInbound(one);
+    const waiting = await bench.store.waitingInbound(0, 10);
+    t.strictSame(
+      waiting.map(({ seq, tries, ...rest }) => rest),
+      mails,
+    );
+    t.same(
+      (await bench.store.waitingInbound(waiting[0]!.seq, 1)).map(({ id }) => id),
+      [mails[1]!.id],
+    );
+  },
+
+  'a daemon that ends leaves a mark on the first of what waits': async (t: Test, bench: Bench) => {
+    for (let count = 0; count < 3; count++) await bench.store.keepInbound(mail(bench));
+    t.equal(await bench.store.noteInterruptedInbound(2), 2);
+    t.same(
+      (await bench.store.waitingInbound(0, 10)).map(({ tries }) => tries),
+      [1, 1, 0],
+    );
+  },
+
+  'a bounce turns delivered into bounced, with event and suppressions, once': async (t: Test, bench: Bench) => {
+    const message = await delivered(bench);
+    const event = bench.event('email.bounced');
+    const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: T0 + 9 };
+    const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress, event };
+    const update = await updateFor(bench, message, { effect: 'bounced', reason: 'gone' }, action);
+    t.strictSame(await bench.store.recordInbound(update), { effect: 'bounced', reason: 'gone' });
+    t.match(await bench.message(message.id), { state: 'bounced', lastReason: 'gone', finishedAt: update.at });
+    t.strictSame(
+      (await bench.store.eventsOfMessage(message.tenantId, message.id)).map(({ id }) => id),
+      [event.id],
+    );
+    const page = { after: null, limit: 10 };
+    t.match(await bench.store.listSuppressions(message.tenantId, page), [
+      { address: 'a@x.test', reason: 'hard_bounce' },
+    ]);
+    t.match(await bench.store.listPlatformSuppressions(page), [{ address: 'a@x.test', mxGroup: 'mx', rule: 'r' }]);
+    t.strictSame(await bench.store.waitingInbound(0, 10), []);
+
+    t.strictSame(await bench.store.recordInbound(update), { effect: 'bounced', reason: 'gone' }, 'the same mail again');
+    const again = await updateFor(
+      bench,
+      message,
+      { effect: 'bounced' },
+      { ...action, event: bench.event('email.bounced') },
+    );
+    t.match(await bench.store.recordInbound(again), { effect: 'none', reason: 'the message is bounced already' });
+    t.equal((await bench.store.eventsOfMessage(message.tenantId, message.id)).length, 1);
+    t.match(await bench.store.standingOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
+  },
+
+  'a bounce ends a message that waits after an attempt, and none that was never sent': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    await bench.store.record([
+      bench.attempted(message, { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true }),
+    ]);
+    const bounce = (): InboundAction => {
+      return { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
+    };
+    const update = await updateFor(bench, message, { effect: 'bounced' }, bounce());
+    t.match(await bench.store.recordInbound(update), { effect: 'bounced' });
+    t.match(await bench.message(message.id), { state: 'bounced', dueAt: null });
+    await bench.store.revokeDomain(domain.tenantId, domain.id);
+    t.equal(bench.openContents().read(message.id).kind, 'unreadable', 'nothing else needed the key');
+
+    const { domain: other } = await bench.sender('other.test');
+    const { id } = await bench.queued(other, 'b@x.test');
+    const waiting = await updateFor(bench, { id, tenantId: other.tenantId }, { effect: 'bounced' }, bounce());
+    t.match(await bench.store.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
+    t.match(await bench.message(id), { state: 'queued' });
+  },
+
+  'a report about a message of another tenant changes nothing': async (t: Test, bench: Bench) => {
+    const message = await delivered(bench);
+    const { tenant } = await bench.sender('other.test');
+    const action: InboundAction = {
+      do: 'bounce',
+      bounce: 'hard',
+      suppress: null,
+      event: bench.event('email.bounced'),
+    };
+    const update = await updateFor(bench, { ...message, tenantId: tenant.id }, { effect: 'bounced' }, action);
+    t.match(await bench.store.recordInbound(update), { effect: 'none' });
+    t.match(await bench.message(message.id), { state: 'delivered' });
+  },
+
+  'a complaint counts once, and a notice of delay as often as it says something new': async (t: Test, bench: Bench) => {
+    const message = await delivered(bench);
+    const complaint = (): InboundAction => {
+      const event = bench.event('email.complained');
+      return { do: 'complaint', suppressionKey: 'a@x.test', reason: 'complaint', event };
+    };
+    const first = await updateFor(bench, message, { effect: 'complained' }, complaint());
+    t.match(await bench.store.recordInbound(first), { effect: 'complained' });
+    await bench.store.removeSuppression(message.tenantId, 'a@x.test');
+    const second = await updateFor(bench, message, { effect: 'complained' }, complaint());
+    t.match(await bench.store.recordInbound(second), { effect: 'none' });
+    const page = { after: null, limit: 10 };
+    t.strictSame(await bench.store.listSuppressions(message.tenantId, page), [], 'what was removed stays removed');
+    t.match(await bench.store.standingOf(message.tenantId, 10), { complaints: 1 });
+
+    for (const [digest, effect] of [
+      ['a', 'deferred'],
+      ['a', 'none'],
+      ['b', 'deferred'],
+    ] as const) {
+      const notice: InboundAction = { do: 'delay_notice', event: bench.event('email.deferred') };
+      const verdict = { effect: 'deferred', digest: Buffer.from(digest) } as const;
+      const update = await updateFor(bench, message, verdict, notice);
+      t.match(await bench.store.recordInbound(update), { effect });
+    }
+    const types = (await bench.store.eventsOfMessage(message.tenantId, message.id)).map(({ type }) => type);
+    t.same(types, ['email.complained', 'email.deferred', 'email.deferred']);
+  },
+
+  'a DMARC report is stored once, summed up per day': async (t: Test, bench: Bench) => {
+    const row = {
+      ...{ domain: 'acme.test', day: '2026-01-01', orgName: 'big', sourceIp: '192.0.2.1' },
+      ...({ disposition: 'none', dkim: 'pass', spf: 'fail', messages: 3 } as const),
+    };
+    const store = async (reportId: string) => {
+      const report = {
+        domain: 'acme.test',
+        orgName: 'big',
+        reportId,
+        beginsAt: T0,
+        endsAt: T0,
+        policy: {},
+        rows: [row],
+      };
+      return bench.store.recordInbound(
+        await updateFor(bench, null, { kind: 'dmarc', effect: 'stored' }, { do: 'dmarc', report }),
+      );
+    };
+    t.match(await store('1'), { effect: 'stored' });
+    t.match(await store('1'), { effect: 'none' });
+    t.match(await store('2'), { effect: 'stored' });
+    const days = await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 });
+    t.strictSame(days, [{ ...row, messages: 6 }]);
+    t.strictSame(await bench.store.listDmarcDays('other.test', { since: '2026-01-01', limit: 10 }), []);
+  },
+
+  'lists are read from the newest on, and shown whole': async (t: Test, bench: Bench) => {
+    const message = await delivered(bench);
+    const ids: string[] = [];
+    for (const kind of ['human', 'report', 'human'] as const) {
+      const update = await updateFor(bench, kind === 'report' ? message : null, { kind, finding: { x: 1 } }, null);
+      await bench.store.recordInbound(update);
+      ids.push(update.id);
+    }
+    const list = async (filter: object) => {
+      const found = await bench.store.listInbound({ limit: 10, ...filter });
+      return found === 'unknown' ? found : found.map(({ id }) => id);
+    };
+    t.same(await list({}), [...ids].reverse());
+    t.same(await list({ kind: 'human', limit: 1 }), [ids[2]]);
+    t.same(await list({ before: ids[2] }), [ids[1], ids[0]]);
+    t.same(await list({ messageId: message.id }), [ids[1]]);
+    t.equal(await list({ before: bench.id() }), 'unknown');
+    const shown = await bench.store.getInbound(ids[1]!);
+    t.match(shown, {
+      mail: { kind: 'report', messageId: message.id, finding: { x: 1 } },
+      content: Buffer.from('mail'),
+    });
+    t.equal(await bench.store.getInbound(bench.id()), null);
+  },
+
+  'what is old is forgotten, content first, and nothing that waits': async (t: Test, bench: Bench) => {
+    const update = await updateFor(bench, null, { kind: 'human', effect: 'kept' }, null);
+    await bench.store.recordInbound(update);
+    await bench.store.keepInbound(mail(bench));
+    await bench.store.forgetInbound({ content: T0 + 1, records: T0 }, 10);
+    t.match(await bench.store.getInbound(update.id), { content: null });
+    await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
+    t.equal(await bench.store.getInbound(update.id), null);
+    t.equal((await bench.store.waitingInbound(0, 10)).length, 1);
+    t.equal(await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10), 0);
+  },
+};
+
+function mail(bench: Bench, change: Partial<NewInboundMail> = {}): NewInboundMail {
+  return {
+    id: bench.id(),
+    receivedAt: T0,
+    remoteIp: '192.0.2.1',
+    ehloName: 'mx.x.test',
+    tls: null,
+    mailFrom: '',
+    recipients: ['postmaster@bounces.test'],
+    content: Buffer.from('mail'),
+    ...change,
+  };
+}
+
+async function delivered(bench: Bench): Promise<ClaimedMessage> {
+  const { domain } = await bench.sender(`d${bench.id()}.test`);
+  const message = await bench.sending(domain, 'a@x.test');
+  await bench.store.record([bench.attempted(message, { to: 'delivered' })]);
+  return message;
+}
+
+/** Of a mail that has just come in. */
+async function updateFor(
+  bench: Bench,
+  message: { id: string; tenantId: string } | null,
+  verdict: Partial<InboundVerdict>,
+  action: InboundAction | null,
+): Promise<InboundUpdate & { id: string }> {
+  const kept = mail(bench);
+  await bench.store.keepInbound(kept);
+  const { seq } = (await bench.store.waitingInbound(0, 100)).find(({ id }) => id === kept.id)!;
+  const whole: InboundVerdict = {
+    ...{ kind: 'report', effect: 'none', reason: 'because', digest: null, finding: {} },
+    messageId: message?.id ?? null,
+    tenantId: message?.tenantId ?? null,
+    ...verdict,
+  };
+  return { id: kept.id, seq, at: T0 + 2000, verdict: whole, action };
+}

@@ -1,0 +1,131 @@
+// Conformance: doubted receivers, tenants stopped for review, and undoing what a receiver has said.
+import type { Test } from 'tap';
+import { type Bench, T0 } from './harness.ts';
+
+const PAGE = { after: null, limit: 100 };
+
+export const reputationCases = {
+  'a receiver is doubted until somebody trusts it': async (t: Test, { store }: Bench) => {
+    const doubt = { mxGroup: 'mx', since: T0, reason: 'leapt' };
+    t.equal(await store.doubtReceiver(doubt), true);
+    t.equal(await store.doubtReceiver({ ...doubt, since: T0 + 1 }), false);
+    t.strictSame(await store.listDoubtedReceivers(), [doubt]);
+    t.strictSame(await store.trustReceiver('mx'), doubt);
+    t.equal(await store.trustReceiver('mx'), null);
+    t.strictSame(await store.listDoubtedReceivers(), []);
+  },
+
+  'a tenant is stopped once, and judged by what came since': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const bounce = async () => {
+      const message = await bench.sending(domain, 'a@x.test');
+      await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+    };
+    await bounce();
+    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 1, hardBounces: 1, complaints: 0 });
+    t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'too many' }), true);
+    t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'again' }), false, 'it is not active any more');
+    t.match(await store.getTenant(tenant.id), { status: 'in_review', statusReason: 'too many' });
+    await store.updateTenant(tenant.id, { status: 'active' });
+    t.match(await store.standingSinceReview(tenant.id, 10), { messages: 0 });
+    await bounce();
+    t.match(await store.standingSinceReview(tenant.id, 10), { messages: 1 });
+    t.match(await store.standingOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
+  },
+
+  "only a tenant's owners are its owners": async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    for (const role of ['owner', 'member', 'viewer'] as const) {
+      const user = {
+        id: bench.id(),
+        tenantId: tenant.id,
+        email: `${role}@x.test`,
+        role,
+        passwordHash: '',
+        createdAt: T0,
+      };
+      await bench.store.createUser(user);
+    }
+    t.strictSame(await bench.store.ownersOf(tenant.id), ['owner@x.test']);
+    t.strictSame(await bench.store.ownersOf(bench.id()), []);
+  },
+
+  "a receiver's bad hour is undone, and nothing else": async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const tenant = await bench.tenant();
+    const said = (address: string, mxGroup: string | null, createdAt: number) =>
+      store.addPlatformSuppression({
+        address,
+        mxGroup,
+        rule: 'r',
+        messageId: bench.id(),
+        createdAt,
+        expiresAt: T0 + 99,
+      });
+    await said('bad@x.test', 'mx', T0 + 5);
+    await said('worse@x.test', 'mx', T0 + 6);
+    await said('before@x.test', 'mx', T0 - 1);
+    await said('other@y.test', 'other', T0 + 5);
+    await said('hand@x.test', null, T0 + 5);
+    for (const [address, reason, messageId] of [
+      ['bad@x.test', 'hard_bounce', bench.id()],
+      ['worse@x.test', 'complaint', bench.id()],
+      ['before@x.test', 'hard_bounce', bench.id()],
+    ] as const) {
+      await store.addSuppression(tenant.id, { address, reason, messageId, createdAt: T0 + 5 });
+    }
+    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), { platform: 1, tenants: 1 });
+    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 1, tenants: 0 });
+    const left = (list: { address: string }[]) => list.map(({ address }) => address);
+    t.same(left(await store.listPlatformSuppressions(PAGE)), ['before@x.test', 'hand@x.test', 'other@y.test']);
+    t.same(left(await store.listSuppressions(tenant.id, PAGE)), ['before@x.test', 'worse@x.test']);
+  },
+
+  'an entry of the platform that has expired is forgotten': async (t: Test, { store }: Bench) => {
+    for (const [address, expiresAt] of [
+      ['a@x.test', T0],
+      ['b@x.test', T0 + 1],
+    ] as const) {
+      await store.addPlatformSuppression({
+        address,
+        mxGroup: null,
+        rule: 'r',
+        messageId: null,
+        createdAt: 1,
+        expiresAt,
+      });
+    }
+    t.equal(await store.forgetExpiredSuppressions(T0, 10), 1);
+    t.match(await store.listPlatformSuppressions(PAGE), [{ address: 'b@x.test' }]);
+  },
+
+  "removing a tenant's entry says whether the platform holds the address": async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const tenant = await bench.tenant();
+    const entries = ['a@x.test', 'b@x.test'].map((address) => {
+      return { address, reason: 'manual' as const, messageId: null, createdAt: T0 };
+    });
+    t.equal(await store.importSuppressions(tenant.id, entries), 2);
+    t.equal(await store.importSuppressions(tenant.id, entries), 0);
+    const held = { address: 'a@x.test', mxGroup: 'mx', rule: 'r', messageId: null, createdAt: T0, expiresAt: T0 + 5 };
+    await store.addPlatformSuppression(held);
+    t.strictSame(await store.liftSuppression(tenant.id, 'a@x.test', T0), { removed: true, platform: held });
+    t.strictSame(await store.liftSuppression(tenant.id, 'a@x.test', T0 + 5), { removed: false, platform: null });
+    t.strictSame(await store.liftSuppression(tenant.id, 'b@x.test', T0), { removed: true, platform: null });
+  },
+
+  'lists can be searched by how an address begins': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const tenant = await bench.tenant();
+    for (const address of ['anna@x.test', 'anton@x.test', 'berta@x.test', 'änne@x.test']) {
+      await store.addSuppression(tenant.id, { address, reason: 'manual', messageId: null, createdAt: T0 });
+    }
+    const search = async (prefix: string, after: string | null = null) =>
+      (await store.listSuppressions(tenant.id, { after, limit: 10, prefix })).map(({ address }) => address);
+    t.same(await search('an'), ['anna@x.test', 'anton@x.test']);
+    t.same(await search('an', 'anna@x.test'), ['anton@x.test']);
+    t.same(await search('ä'), ['änne@x.test']);
+    t.same(await search('z'), []);
+  },
+};

@@ -1,0 +1,161 @@
+// Conformance: what holds mail back, and acting on many messages in portions.
+import type { Test } from 'tap';
+import type {
+  GroupConcurrency,
+  LaneCursor,
+  LanePage,
+  LanesTarget,
+  QueuePause,
+  Suspension,
+} from '../../../src/store/shaping.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const WORD = { by: 'jo', note: 'a talk', at: T0 };
+
+function suspension(change: Partial<Suspension> = {}): Suspension {
+  const facts = { rule: 'slow-down', reply: '421 slow down', since: T0, until: T0 + 1000 };
+  return { mxGroup: 'google', scope: 'group', tenantId: null, subject: '', ...facts, ...change };
+}
+
+const CONCURRENCY: GroupConcurrency = {
+  ...{ limit: 2, riseAt: T0, deafUntil: T0, delivered: 3, failures: 1, coolDownUntil: T0 + 5, reason: 'timeout' },
+};
+
+export const shapingCases = {
+  'what was saved is there at the next start': async (t: Test, bench: Bench) => {
+    const empty = { pauses: [], suspensions: [], groups: [], paces: [] };
+    t.strictSame(await bench.store.loadShaping(T0), empty);
+    const tenantId = bench.id();
+    const ofSender = suspension({ scope: 'sender_domain', tenantId, subject: 'acme.test', until: T0 + 2000 });
+    await bench.store.saveShaping({
+      suspensions: [suspension(), ofSender],
+      groups: [{ mxGroup: 'google', concurrency: CONCURRENCY, at: T0 }],
+      paces: [{ tenantId, slots: [[1, 2]] }],
+    });
+    await bench.store.saveShaping({ suspensions: [suspension({ until: T0 + 1500, rule: 'other' })] });
+    const pause: QueuePause = { kind: 'tenant', key: tenantId, ...WORD };
+    t.equal(await bench.store.pauseQueue(pause), true);
+    const loaded = await bench.store.loadShaping(T0);
+    t.strictSame(loaded, {
+      pauses: [pause],
+      suspensions: [suspension({ until: T0 + 1500, rule: 'other' }), ofSender],
+      groups: [{ mxGroup: 'google', concurrency: CONCURRENCY }],
+      paces: [{ tenantId, slots: [[1, 2]] }],
+    });
+    await bench.store.saveShaping({
+      groups: [{ mxGroup: 'google', concurrency: null, at: T0 }],
+      paces: [{ tenantId, slots: [] }],
+    });
+    t.match(
+      await bench.store.loadShaping(T0 + 1500),
+      { suspensions: [ofSender], groups: [], paces: [] },
+      'over is over',
+    );
+    t.strictSame((await bench.store.loadShaping(T0 + 2000)).suspensions, []);
+  },
+
+  'suspensions are lifted by group, tenant and domain': async (t: Test, bench: Bench) => {
+    const tenantId = bench.id();
+    const all = [
+      suspension(),
+      suspension({ mxGroup: 'yahoo', scope: 'sender_domain', tenantId, subject: 'acme.test' }),
+      suspension({ mxGroup: 'google', scope: 'domain', subject: 'shop.test' }),
+    ];
+    await bench.store.saveShaping({ suspensions: all });
+    t.strictSame(await bench.store.liftSuspensions({ domain: 'shop.test' }), [all[2]]);
+    t.strictSame(await bench.store.liftSuspensions({ tenantId: bench.id() }), []);
+    t.strictSame(await bench.store.liftSuspensions({ tenantId }), [all[1]]);
+    t.strictSame(await bench.store.liftSuspensions({ mxGroup: 'google' }), [all[0]]);
+    t.strictSame((await bench.store.loadShaping(T0)).suspensions, []);
+  },
+
+  'a paused message is not found due, and is due again as it was': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const message = await bench.queued(domain, 'a@x.test');
+    const pause: QueuePause = { kind: 'message', key: message.id, ...WORD };
+    t.equal(await bench.store.pauseQueue(pause), true);
+    t.equal(await bench.store.pauseQueue(pause), false, 'once');
+    t.strictSame(await bench.store.findPause(pause), pause);
+    t.strictSame(await bench.claim(message.lane, T0), []);
+    t.match(await bench.message(message.id), { state: 'queued', parked: true, dueAt: null });
+    const resumed = await bench.store.resumeQueue(pause);
+    t.match(resumed, { pause, lane: { lane: message.lane, domain: 'x.test', dueAt: T0 } });
+    t.equal(await bench.store.resumeQueue(pause), null);
+    t.equal((await bench.claim(message.lane, T0)).length, 1);
+    t.equal(await bench.store.pauseQueue(pause), false, 'not what is being sent');
+    t.equal(await bench.store.pauseQueue({ ...pause, key: bench.id() }), false, 'nor what nobody knows');
+  },
+
+  'the pause of a message that has ended is forgotten': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const { id } = await bench.queued(domain, 'a@x.test');
+    await bench.store.pauseQueue({ kind: 'message', key: id, ...WORD });
+    t.equal((await bench.store.loadShaping(T0)).pauses.length, 1);
+    await bench.store.endWaiting(bench.update({ id, tenantId: domain.tenantId }, { to: 'failed', reason: 'over' }));
+    t.strictSame((await bench.store.loadShaping(T0)).pauses, []);
+    t.equal(await bench.store.resumeQueue({ kind: 'message', key: id }), null);
+  },
+
+  'notes of operators: the latest first, of all or of one': async (t: Test, bench: Bench) => {
+    const note = { kind: 'group' as const, key: 'google', action: 'pause' as const, messages: null, ...WORD };
+    const later = { ...note, action: 'resume' as const, messages: 7 };
+    const other = { ...note, kind: 'domain' as const, key: 'x.test' };
+    for (const each of [note, later, other]) await bench.store.addOperatorNote(each);
+    t.strictSame(await bench.store.listOperatorNotes({ limit: 10 }), [other, later, note]);
+    t.strictSame(await bench.store.listOperatorNotes({ target: note, limit: 10 }), [later, note]);
+    t.strictSame(await bench.store.listOperatorNotes({ target: note, limit: 1 }), [later]);
+  },
+
+  'lanes of a target, page by page': async (t: Test, bench: Bench) => {
+    const acme = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    const { lane: x } = await bench.queued(acme.domain, 'a@x.test');
+    const { lane: y } = await bench.queued(acme.domain, 'a@y.test');
+    const { lane: otherX } = await bench.queued(other.domain, 'a@x.test');
+    await bench.store.saveShaping({
+      domains: ['x.test', 'y.test'].map((domain) => ({ domain, mxGroup: 'google', at: T0 })),
+    });
+    const pages = async (target: LanesTarget, limit: number) => {
+      const found: number[][] = [];
+      for (let after: LaneCursor | null = null; ; ) {
+        const { lanes, next }: LanePage = await bench.store.lanesOf(target, after, limit);
+        found.push(lanes);
+        if (next === null) return found;
+        after = next;
+      }
+    };
+    t.strictSame(await pages({ kind: 'tenant', key: acme.tenant.id }, 10), [[x, y]]);
+    t.strictSame(await pages({ kind: 'tenant', key: acme.tenant.id }, 1), [[x], [y], []]);
+    t.strictSame(await pages({ kind: 'domain', key: 'x.test' }, 1), [[x], [otherX], []]);
+    t.strictSame(await pages({ kind: 'group', key: 'google' }, 1), [[x, otherX], [y], []]);
+    t.strictSame(await pages({ kind: 'group', key: 'yahoo' }, 10), [[]]);
+    t.equal(await bench.store.groupOfDomain('x.test'), 'google');
+    t.equal(await bench.store.groupOfDomain('z.test'), null);
+    t.equal(await bench.store.isKnownGroup('google'), true);
+    t.equal(await bench.store.isKnownGroup('yahoo'), false);
+    t.equal(await bench.store.forgetDomains(T0, 10), 0);
+    t.equal(await bench.store.forgetDomains(T0 + 1, 1), 1, 'in portions');
+  },
+
+  'waiting messages of a lane are made due in portions, all of them or those of one time': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { domain } = await bench.sender('acme.test');
+    const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
+    const { lane } = lanes[0]!;
+    const [a, b, c] = (await bench.claim(lane, T0)).map(({ id }) => id);
+    await bench.store.release([a!, b!], T0 + 500);
+    await bench.store.release([c!], T0 + 700);
+    const { hastenLane } = bench.store;
+    t.match(await hastenLane(lane, { at: T0, limit: 10, dueAt: T0 + 700 }), { moved: 1, notice: { lane, dueAt: T0 } });
+    t.equal((await bench.message(a!)).dueAt, T0 + 500);
+    t.match(await hastenLane(lane, { at: T0, limit: 1 }), { moved: 1 });
+    t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 1 });
+    t.strictSame(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 0, notice: null });
+    await bench.store.pauseQueue({ kind: 'message', key: a!, ...WORD });
+    const waiting = (await bench.store.waitingOfLane(lane, 10)).map(({ id }) => id);
+    t.strictSame(waiting.sort(), [a, b, c].sort(), 'paused ones included');
+    t.equal((await bench.store.waitingOfLane(lane, 2)).length, 2);
+  },
+};

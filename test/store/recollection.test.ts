@@ -1,0 +1,153 @@
+// What the connection remembers between verbs, adds up within a group, and how it waits: each seen
+// through verbs, as those of the store use it.
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import t, { type Test } from 'tap';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { Bench, T0 } from './conformance/harness.ts';
+import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
+
+function openRecalling(t: Test) {
+  const facts = openFacts(t);
+  const { connection } = facts;
+  let looks = 0;
+  const look = () => {
+    looks++;
+    return (connection.sql('SELECT count(*) AS n FROM facts').get() as { n: number }).n || null;
+  };
+  const recalled = () => connection.recall('facts', look);
+  return { ...facts, recalled, looks: () => looks };
+}
+
+t.test('what was found is remembered until a verb may have changed it', async (t) => {
+  const { connection, add, recalled, looks } = openRecalling(t);
+  t.equal(recalled(), null);
+  t.equal(recalled(), null);
+  t.equal(looks(), 2, 'what is not there is looked for again');
+  await add('a');
+  t.equal(recalled(), 1);
+  await connection.writeMail(() => connection.sql('INSERT INTO facts (name) VALUES (?)').run('mail'));
+  t.equal(recalled(), 1, 'such a verb has said that it changes nothing of the kind');
+  t.equal(looks(), 3);
+  await add('b');
+  t.equal(recalled(), 3);
+});
+
+t.test('what is not committed is seen by the group alone', async (t) => {
+  const { connection, add, disk, recalled } = openRecalling(t);
+  await add('a');
+  t.equal(recalled(), 1);
+  disk.failures = Number.POSITIVE_INFINITY;
+  const inside = connection.write(() => {
+    connection.sql('INSERT INTO facts (name) VALUES (?)').run('b');
+    t.equal(recalled(), 2, 'in the transaction');
+  });
+  await t.rejects(inside, UNUSABLE);
+  t.equal(recalled(), 1, 'after it was rolled back');
+  const mail = connection.writeMail(() => {
+    connection.sql('INSERT INTO facts (name) VALUES (?)').run('c');
+    connection.recall('c', () => 'found');
+  });
+  await t.rejects(mail, UNUSABLE);
+  t.equal(
+    connection.recall('c', () => null),
+    null,
+    'nothing of a verb that was rolled back is remembered',
+  );
+});
+
+t.test('sums are written once per group, and before a verb that may read them', async (t) => {
+  const { db, connection, disk } = openFacts(t);
+  db.exec(`INSERT INTO facts VALUES ('sum', 0)`);
+  let writes = 0;
+  const addOne = () =>
+    connection.writeMail(() =>
+      connection.addUp('sum', 1, (sum) => {
+        writes++;
+        connection.sql(`UPDATE facts SET size = size + ? WHERE name = 'sum'`).run(sum);
+      }),
+    );
+  const read = () => (connection.sql(`SELECT size FROM facts WHERE name = 'sum'`).get() as { size: number }).size;
+  await Promise.all(names(10).map(addOne));
+  t.equal(read(), 10);
+  t.equal(writes, 1);
+  const [, seen] = await Promise.all([addOne(), connection.write(read), addOne()]);
+  t.equal(seen, 11, 'up to date for the verb between');
+  t.equal(read(), 12);
+  const broken = connection.write(() => {
+    throw new Error('no');
+  });
+  const results = await Promise.allSettled([addOne(), broken, addOne()]);
+  t.strictSame(
+    results.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'fulfilled'],
+  );
+  t.equal(read(), 14, 'once, although the group ran twice');
+  disk.failures = 1;
+  await Promise.all([addOne(), addOne()]);
+  t.equal(read(), 16, 'once, although each was tried again on its own');
+});
+
+t.test('a pause holds commits back, and nobody is forgotten', async (t) => {
+  const { connection, add, count } = openFacts(t);
+  const pause = Promise.withResolvers<void>();
+  connection.pause(pause.promise);
+  let done = false;
+  const waiting = add('a').then(() => {
+    done = true;
+  });
+  await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+  t.equal(done, false);
+  t.equal(await count(), 0, 'reads go on');
+  const closing = connection.close();
+  pause.resolve();
+  await waiting;
+  await closing;
+  t.equal(done, true);
+});
+
+t.test('verbs of one group see what the others have changed', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const disk = new FailingDisk();
+  const store = await openSqliteStore({ file, faults: disk });
+  t.teardown(() => store.close());
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  const { tenant, domain } = await bench.sender('acme.test');
+  const accept = () => store.accept(bench.submission(domain, ['a@x.test']));
+  t.equal((await accept()).kind, 'accepted');
+  const kinds = await Promise.all([accept(), store.updateTenant(tenant.id, { status: 'suspended' }), accept()]);
+  t.match(kinds, [{ kind: 'accepted' }, { status: 'suspended' }, { kind: 'tenant_not_active' }]);
+  await store.updateTenant(tenant.id, { status: 'active' });
+  t.match(await Promise.all([accept(), store.revokeDomain(tenant.id, domain.id), accept()]), [
+    { kind: 'accepted' },
+    { state: 'revoked' },
+    { kind: 'domain_not_verified' },
+  ]);
+  const db = new Database(file, { readonly: true });
+  t.teardown(() => void db.close());
+  const open = db.prepare('SELECT open_messages FROM domains').pluck();
+  const sealed = db.prepare('SELECT sealed FROM signing_keys').pluck();
+  t.equal(open.get(), 3);
+  t.ok(sealed.get(), 'the key is kept for what was accepted, in the same group as well');
+  const { lane } = (await store.dueLanes())[0]!;
+  const messages = await bench.claim(lane, T0);
+  await store.record(messages.map((message) => bench.update(message, { to: 'delivered' })));
+  t.equal(open.get(), 0);
+  t.equal(sealed.get(), null, 'and goes with the last of it');
+});
+
+t.test('a key that is revoked is dead at once', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  t.teardown(() => store.close());
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  const { tenant, domain } = await bench.sender('acme.test');
+  const key = bench.apiKey(tenant.id);
+  await store.createApiKey(key, 50);
+  t.equal((await store.findApiKey(key.publicId))?.key.revokedAt, null);
+  t.equal((await store.findVerifiedDomain(tenant.id, 'acme.test'))?.id, domain.id);
+  await Promise.all([store.revokeApiKey(tenant.id, key.id, 5), store.revokeDomain(tenant.id, domain.id)]);
+  t.equal((await store.findApiKey(key.publicId))?.key.revokedAt, 5);
+  t.equal(await store.findVerifiedDomain(tenant.id, 'acme.test'), null);
+});
