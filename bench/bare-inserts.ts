@@ -20,12 +20,12 @@ export async function measureInserts({ folder, group, durationMs }: InsertPlan):
   const file = path.join(folder, 'bare.db');
   await (await openSqliteStore({ file })).close(); // makes the tables
   const db = openForWriting(file);
-  const insert = messageInserter(db);
+  const insert = acceptedRows(db);
   const startedAtMs = monotonicMs();
   let inserted = 0;
   while (monotonicMs() - startedAtMs < durationMs) {
     db.exec('BEGIN IMMEDIATE');
-    for (let index = 0; index < group; index++) insert(inserted + index);
+    for (let index = 0; index < group; index++) insert(numbered(inserted + index));
     db.exec('COMMIT');
     inserted += group;
   }
@@ -34,7 +34,20 @@ export async function measureInserts({ folder, group, durationMs }: InsertPlan):
   return perSecond;
 }
 
-function messageInserter(db: Database.Database): (number: number) => void {
+export interface BareMessage {
+  to: string;
+  subject: string;
+  html: string;
+  text: string;
+  idempotencyKey: string | null;
+}
+
+function numbered(number: number): BareMessage {
+  return { ...SAMPLE, to: `customer-${number}@in1.test`, idempotencyKey: `bench-${number}` };
+}
+
+/** Writes the rows of one message; returns its id. */
+export function acceptedRows(db: Database.Database): (message: BareMessage) => string {
   const content = db.prepare('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)');
   const submission = db.prepare(
     `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
@@ -45,14 +58,15 @@ function messageInserter(db: Database.Database): (number: number) => void {
        expires_at, ambiguous, parked, created_at) VALUES (?, ?, ?, 1, ?, ?, 'queued', 0, ?, ?, 0, 0, ?)`,
   );
   const tenant = orderedId();
-  const { subject, html, text } = SAMPLE;
-  return (number) => {
+  return ({ to, subject, html, text, idempotencyKey }) => {
     const now = Date.now();
     const [submissionId, messageId] = [orderedId(), orderedId()];
     const { lastInsertRowid } = content.run(subject, html, text, '[]');
     const sender = ['orders@sender.test', 'Example Shop'];
-    submission.run(submissionId, tenant, tenant, tenant, lastInsertRowid, `bench-${number}`, ...sender, subject, now);
-    message.run(messageId, tenant, submissionId, `customer-${number}@in1.test`, 'Customer', now, now + 1, now);
+    const ids = [submissionId, tenant, tenant, tenant, lastInsertRowid];
+    submission.run(...ids, idempotencyKey, ...sender, subject, now);
+    message.run(messageId, tenant, submissionId, to, 'Customer', now, now + 1, now);
+    return messageId.toString('hex');
   };
 }
 

@@ -29,9 +29,19 @@ function secondsIn(file: string): number {
 
 /** Resident memory of the process at its highest. */
 export function peakMemoryMiB(pid: number): number | null {
+  return memoryMiB(pid, 'VmHWM');
+}
+
+/** Resident memory of the process, now; without the pages of files that it has mapped. */
+export function ownMemoryMiB(pid: number): number | null {
+  return memoryMiB(pid, 'RssAnon');
+}
+
+function memoryMiB(pid: number, field: string): number | null {
   try {
-    const peak = /^VmHWM:\s+(\d+) kB$/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
-    return peak === undefined ? null : Number(peak) / 1024;
+    const status = fs.readFileSync(`/proc/${pid}/status`, 'latin1');
+    const kib = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1];
+    return kib === undefined ? null : Number(kib) / 1024;
   } catch {
     return null;
   }

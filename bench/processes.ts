@@ -12,8 +12,11 @@ export interface BenchProcess<Request, Answer> {
 
 type Reply<Answer> = { answer: Answer } | { failed: string };
 
-export function startProcess<Request, Answer>(file: URL): BenchProcess<Request, Answer> {
-  const child = fork(file);
+export function startProcess<Request, Answer>(
+  file: URL,
+  env: Record<string, string> = {},
+): BenchProcess<Request, Answer> {
+  const child = fork(file, { env: { ...process.env, ...env } });
   const exited = once(child, 'exit');
   return {
     pid: child.pid!,

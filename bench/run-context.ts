@@ -10,8 +10,16 @@ export interface Limits {
   insertsPerS: number;
 }
 
+/** What Postfix sends per second, SMTP in and SMTP out; null: not measured. */
+export interface PostfixRates {
+  bare: number;
+  /** With OpenDKIM on a Unix socket. */
+  signing: number | null;
+}
+
 export interface RunContext {
   options: BenchOptions;
+  postfix: PostfixRates | null;
   /** On the disk that is measured; removed after the run. */
   folder: string;
   /** Null until their section has run, and when it is left out. */

@@ -7,17 +7,27 @@ import { type BenchOptions, readOptions, USAGE } from './options.ts';
 import { describeProfiles } from './profile.ts';
 import type { RunContext, Section } from './run-context.ts';
 import { measureAccept } from './sections/accept.ts';
+import { measureBacklog } from './sections/backlog.ts';
+import { measureClicks } from './sections/clicks.ts';
 import { measureEndToEnd } from './sections/end-to-end.ts';
 import { measureIdle } from './sections/idle.ts';
 import { measureLimits } from './sections/limits.ts';
-import { machineLines, markdownResult, plainTable, type Row } from './table.ts';
+import { measurePostfix } from './sections/postfix.ts';
+import { measureReports } from './sections/reports.ts';
+import { measureSlowDisk } from './sections/slow-disk.ts';
+import { factRow, machineLines, markdownResult, plainTable, type Row } from './table.ts';
 
 /** In this order: the limits come first, because the others quote them. */
 const SECTIONS: Record<string, Section> = {
   limits: measureLimits,
   accept: measureAccept,
   idle: measureIdle,
+  postfix: measurePostfix,
   'end-to-end': measureEndToEnd,
+  clicks: measureClicks,
+  reports: measureReports,
+  backlog: measureBacklog,
+  'slow-disk': measureSlowDisk,
 };
 
 const RESULTS = path.join(import.meta.dirname, 'results');
@@ -29,7 +39,7 @@ async function run(options: BenchOptions, names: string[]): Promise<void> {
   const folder = fs.mkdtempSync(path.join(options.dir, 'postrider-bench-'));
   const profiles: string[] = [];
   const context: RunContext = {
-    ...{ options, folder, limits: null },
+    ...{ options, folder, limits: null, postfix: null },
     profileFolder(section) {
       if (!options.profile) return null;
       const profileFolder = path.join(folder, 'profiles', section);
@@ -42,7 +52,7 @@ async function run(options: BenchOptions, names: string[]): Promise<void> {
     const rows: Row[] = [];
     for (const name of names) {
       process.stderr.write(`… ${name}\n`);
-      rows.push(...(await SECTIONS[name]!(context)));
+      rows.push(...(await rowsOf(name, context)));
     }
     say(plainTable(rows));
     for (const section of profiles) say(`\n${section}\n\n${describeProfiles(path.join(folder, 'profiles', section))}`);
@@ -53,6 +63,17 @@ async function run(options: BenchOptions, names: string[]): Promise<void> {
     }
   } finally {
     fs.rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A section that fails takes no other along: what was measured before it took its time. */
+async function rowsOf(name: string, context: RunContext): Promise<Row[]> {
+  try {
+    return await SECTIONS[name]!(context);
+  } catch (error) {
+    process.stderr.write(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : error}\n`);
+    process.exitCode = 1;
+    return [factRow(name, 'failed', {})];
   }
 }
 

@@ -5,10 +5,34 @@ import type { Spread } from './spread.ts';
 export interface Row {
   what: string;
   measured: string;
+  /** What is demanded of the figure, and whether it is so; nothing is demanded of most. */
+  limit?: Limit;
   /** What the same machine can do at most, measured in the same run; or how to read the figure. */
   beside: string;
   /** The figures in `measured` for programs; names end with their unit. */
   figures: Record<string, number>;
+}
+
+export interface Limit {
+  wanted: string;
+  met: boolean;
+}
+
+export function atLeast(figure: number, wanted: number, show: (value: number) => string = showRate): Limit {
+  return { wanted: `≥ ${show(wanted)}`, met: figure >= wanted };
+}
+
+export function atMost(figure: number, wanted: number, show: (value: number) => string): Limit {
+  return { wanted: `≤ ${show(wanted)}`, met: figure <= wanted };
+}
+
+export function withLimit(row: Row, ...limits: (Limit | null)[]): Row {
+  const given = limits.filter((limit) => limit !== null);
+  if (given.length === 0) return row;
+  return {
+    ...row,
+    limit: { wanted: given.map(({ wanted }) => wanted).join(', '), met: given.every(({ met }) => met) },
+  };
 }
 
 export function rateRow(what: string, perSecond: number, beside: string): Row {
@@ -27,11 +51,15 @@ export function showRate(perSecond: number): string {
   return `${Math.round(perSecond).toLocaleString('en')} /s`;
 }
 
+export function showShare(share: number): string {
+  return `${Math.round(share * 100)} %`;
+}
+
 export function showSpread({ p50, p99 }: { p50: number; p99: number }): string {
   return `${showMs(p50)} / ${showMs(p99)} ms`;
 }
 
-function showMs(ms: number): string {
+export function showMs(ms: number): string {
   return ms.toFixed(ms < 10 ? 2 : 1);
 }
 
@@ -40,10 +68,16 @@ function round(value: number): number {
 }
 
 export function plainTable(rows: readonly Row[]): string {
-  const widths = [widest(rows.map(({ what }) => what)), widest(rows.map(({ measured }) => measured))] as const;
-  const line = ({ what, measured, beside }: Row) =>
-    `${what.padEnd(widths[0])}  ${measured.padStart(widths[1])}  ${beside}`.trimEnd();
-  return rows.map(line).join('\n');
+  const what = widest(rows.map((row) => row.what));
+  const measured = widest(rows.map((row) => row.measured));
+  const limit = widest(rows.map(limitText));
+  const line = (row: Row) =>
+    `${row.what.padEnd(what)}  ${row.measured.padStart(measured)}  ${limitText(row).padEnd(limit)}  ${row.beside}`;
+  return rows.map((row) => line(row).trimEnd()).join('\n');
+}
+
+function limitText({ limit }: Row): string {
+  return limit === undefined ? '' : `${limit.wanted}: ${limit.met ? 'yes' : 'NO'}`;
 }
 
 function widest(texts: string[]): number {
@@ -63,7 +97,7 @@ export function machineLines(machine: Machine): string[] {
 }
 
 export function markdownResult(machine: Machine, command: string, rows: readonly Row[]): string {
-  const cells = rows.map(({ what, measured, beside }) => `| ${what} | ${measured} | ${beside} |`);
+  const cells = rows.map((row) => `| ${row.what} | ${row.measured} | ${limitText(row)} | ${row.beside} |`);
   return [
     `# ${machine.date}, ${machine.cpu}, ${machine.cores} cores`,
     '',
@@ -71,8 +105,8 @@ export function markdownResult(machine: Machine, command: string, rows: readonly
     '',
     `Command: \`${command}\`. What each row means: [../README.md](../README.md).`,
     '',
-    '| what | measured | beside it, in the same run |',
-    '| --- | ---: | --- |',
+    '| what | measured | limit | beside it, in the same run |',
+    '| --- | ---: | --- | --- |',
     ...cells,
     '',
     '```json',

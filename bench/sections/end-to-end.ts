@@ -4,7 +4,7 @@
 import type { RunContext } from '../run-context.ts';
 import type { Arrival } from '../sinks.ts';
 import { spreadOf } from '../spread.ts';
-import { factRow, latencyRow, type Row, rateRow, showRate } from '../table.ts';
+import { atLeast, factRow, latencyRow, type Row, rateRow, showRate, withLimit } from '../table.ts';
 import { answerTimes, drain, reconcile, sendTraffic, type Traffic, transitTimes } from '../traffic.ts';
 import { withPostrider } from '../with-postrider.ts';
 
@@ -25,7 +25,11 @@ export function measureEndToEnd(run: RunContext): Promise<Row[]> {
     const arrived = await drain(sink, traffic.calls.length);
     const arrivals = await sink.arrivals();
     return [
-      rateRow('end to end, POST to arrival', rateOf(traffic), besideOf(run)),
+      withLimit(
+        rateRow('end to end, POST to arrival', rateOf(traffic), besideOf(run)),
+        atLeast(rateOf(traffic), WANTED_PER_S),
+      ),
+      ...postfixRows(run, rateOf(traffic)),
       ...(arrivals ? steadinessRow(traffic, arrivals) : []),
       ...(arrivals ? [transitRow(traffic, arrivals, options.inFlight)] : []),
       latencyRow('  202 after, p50 / p99', spreadOf(answerTimes(traffic)), ''),
@@ -33,6 +37,30 @@ export function measureEndToEnd(run: RunContext): Promise<Row[]> {
       arrivals ? reconciliationRow(traffic, arrivals) : countRow(traffic, arrived),
     ];
   });
+}
+
+// On a machine with two cores, load generator and sink on them; and against Postfix in the same run.
+const WANTED_PER_S = 2500;
+const WANTED_TIMES_BARE = 2;
+const WANTED_TIMES_SIGNING = 4;
+
+function postfixRows({ postfix }: RunContext, perSecond: number): Row[] {
+  if (postfix === null) return [];
+  const times = (what: string, of: number, wanted: number) =>
+    withLimit(
+      factRow(what, showTimes(perSecond / of), { times: perSecond / of }, showRate(of)),
+      atLeast(perSecond / of, wanted, showTimes),
+    );
+  return [
+    times('  times a bare Postfix', postfix.bare, WANTED_TIMES_BARE),
+    ...(postfix.signing === null
+      ? []
+      : [times('  times Postfix with OpenDKIM', postfix.signing, WANTED_TIMES_SIGNING)]),
+  ];
+}
+
+function showTimes(times: number): string {
+  return `${times.toFixed(1)} ×`;
 }
 
 function rateOf({ arrivedWithin, fromMs, toMs }: Traffic): number {

@@ -1,8 +1,8 @@
 // How long one message takes when nothing else goes on: one connection, one message at a time, and a
 // pause after each, so that the daemon has also written down what became of the last one.
 import type { RunContext } from '../run-context.ts';
-import { spreadOf } from '../spread.ts';
-import { latencyRow, type Row, showSpread } from '../table.ts';
+import { type Spread, spreadOf } from '../spread.ts';
+import { type Limit, latencyRow, type Row, showSpread, withLimit } from '../table.ts';
 import { answerTimes, drain, sendTraffic, transitTimes } from '../traffic.ts';
 import { withPostrider } from '../with-postrider.ts';
 
@@ -25,8 +25,22 @@ export function measureIdle(run: RunContext): Promise<Row[]> {
     const accepted = latencyRow('idle: POST to 202, p50 / p99', spreadOf(answerTimes(traffic)), besideOf(run));
     if (arrivals === null) return [accepted];
     const transit = spreadOf(transitTimes(traffic, arrivals));
-    return [accepted, latencyRow('idle: POST to arrival, p50 / p99', transit, `${transit.count} messages one by one`)];
+    const arrived = latencyRow('idle: POST to arrival, p50 / p99', transit, `${transit.count} messages one by one`);
+    return [accepted, withLimit(arrived, limitOf(run, transit))];
   });
+}
+
+// On a disk whose fsync costs nothing; three of them lie on the way (accepted, claimed, recorded).
+const WANTED_MS = { p50: 8, p99: 30 };
+const FSYNCS = 3;
+
+function limitOf({ limits }: RunContext, { p50, p99 }: Spread): Limit | null {
+  if (limits === null) return null;
+  const wanted = {
+    p50: WANTED_MS.p50 + FSYNCS * limits.fsync.p50,
+    p99: WANTED_MS.p99 + FSYNCS * limits.fsync.p99,
+  };
+  return { wanted: `≤ ${showSpread(wanted)}`, met: p50 <= wanted.p50 && p99 <= wanted.p99 };
 }
 
 function besideOf({ limits }: RunContext): string {

@@ -1,4 +1,5 @@
 // What the machine can do at most at each of the things that a message needs.
+import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,10 +7,11 @@ import { measureInserts } from '../bare-inserts.ts';
 import { monotonicMs } from '../monotonic.ts';
 import { startProcess } from '../processes.ts';
 import type { RunContext } from '../run-context.ts';
-import { startSink } from '../sinks.ts';
+import { findSmtpSink, startSink } from '../sinks.ts';
 import type { FloodJob, FloodReport } from '../smtp-flood.ts';
+import { findSmtpSource, sendWithSmtpSource } from '../smtp-source.ts';
 import { type Spread, spreadOf } from '../spread.ts';
-import { latencyRow, type Row, rateRow, showRate } from '../table.ts';
+import { factRow, latencyRow, type Row, rateRow, showRate } from '../table.ts';
 
 const EACH_MS = 2000;
 const SIGNATURES_PER_MESSAGE = 2;
@@ -27,14 +29,51 @@ export async function measureLimits(run: RunContext): Promise<Row[]> {
   const fsync = fsyncTimes(run.folder);
   const insertsPerS = await measureInserts({ folder: run.folder, group: INSERTS_PER_COMMIT, durationMs: EACH_MS });
   const floodPerS = await flood(run);
+  const debianRow = await smtpSourceToSink();
   run.limits = { signaturesPerS, fsync, insertsPerS };
   const signed = showRate(signaturesPerS / SIGNATURES_PER_MESSAGE);
   return [
+    opensslRow(),
     rateRow('RSA-2048 signatures, one core', signaturesPerS, `two per message: messages ${signed} and core`),
     latencyRow('fsync of a 4 KB append, p50 / p99', fsync, 'in the folder of the databases'),
     rateRow('bare SQLite, accepted messages', insertsPerS, `synchronous=FULL, ${INSERTS_PER_COMMIT} to a commit`),
     rateRow('bare SMTP client to the sink', floodPerS, `${FLOOD_CONNECTIONS} connections, ready-made message`),
+    debianRow,
   ];
+}
+
+/** What the processor signs without Node. */
+function opensslRow(): Row {
+  const what = 'openssl speed rsa2048, one core';
+  try {
+    const args = ['speed', '-seconds', String(EACH_MS / 1000), 'rsa2048'];
+    const output = execFileSync('openssl', args, { encoding: 'latin1', stdio: ['ignore', 'pipe', 'ignore'] });
+    // rsa 2048 bits 0.000367s 0.000011s 2724.3 93412.1
+    const perSecond = /^rsa 2048 bits +[\d.]+s +[\d.]+s +([\d.]+)/m.exec(output)?.[1];
+    return rateRow(what, Number(perSecond), 'signatures');
+  } catch {
+    return factRow(what, 'not measured', {}, 'openssl is not installed');
+  }
+}
+
+const SOURCE_MESSAGES = 20_000;
+
+/** Postfix' load generator to its sink: neither is ours. */
+async function smtpSourceToSink(): Promise<Row> {
+  const what = 'bare smtp-source to smtp-sink';
+  if (findSmtpSource() === null || findSmtpSink() === null) {
+    return factRow(what, 'not measured', {}, 'Debian package postfix is not installed');
+  }
+  const sink = await startSink({ kind: 'smtp-sink', folder: '' });
+  try {
+    const startedAtMs = monotonicMs();
+    const sending = { port: sink.smtpPort, connections: FLOOD_CONNECTIONS, messageBytes: MESSAGE_BYTES };
+    await sendWithSmtpSource({ ...sending, messages: SOURCE_MESSAGES });
+    const perSecond = (SOURCE_MESSAGES * 1000) / (monotonicMs() - startedAtMs);
+    return rateRow(what, perSecond, `${FLOOD_CONNECTIONS} connections, no pipelining`);
+  } finally {
+    await sink.stop();
+  }
 }
 
 function signaturesPerSecond(): number {
