@@ -1,0 +1,31 @@
+// A tracked link: sends on to where the token says. There is no other way to say where: what we have
+// not signed leads nowhere.
+import type { Route } from '../http/router.ts';
+import type { KeyLookup } from '../protocol/mail/message-token.ts';
+import type { HitRecorder } from '../tracking/hit-recorder.ts';
+import { LINK_PATHS } from '../tracking/link-paths.ts';
+import { readClickToken } from '../tracking/link-token.ts';
+import { counts, fetcherOf, NEVER_STORED, nothingThere } from './link-request.ts';
+
+export function clickRoute(keys: KeyLookup, recorder: Pick<HitRecorder, 'note'>): Route {
+  return {
+    method: 'GET',
+    pattern: `${LINK_PATHS.click}:token`,
+    handler(request, { token = '' }) {
+      const click = readClickToken(token, keys);
+      const target = click && locationOf(click.url);
+      if (!click || target === null) return nothingThere();
+      if (counts(request)) {
+        const { linkIndex: link, linkCount, url } = click;
+        recorder.note({ subject: click, link, linkCount, url, ...fetcherOf(request) });
+      }
+      return { status: 302, headers: { ...NEVER_STORED, Location: target } };
+    },
+  };
+}
+
+/** In the form that browsers would have made of the link: ASCII, so that a header can hold it. */
+function locationOf(url: string): string | null {
+  const target = URL.parse(url);
+  return target?.protocol === 'https:' || target?.protocol === 'http:' ? target.href : null;
+}

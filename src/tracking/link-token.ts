@@ -1,0 +1,112 @@
+// What stands at the end of our links in mail. A token carries all that its link needs and an HMAC
+// over it, so that it works without any row of the database, however old the mail is, and so that
+// nobody can make one up: `<key id><base64url of HMAC and content>`.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { bytesToUuid, uuidToBytes } from '../base/ids.ts';
+import type { HmacKey, KeyLookup } from '../protocol/mail/message-token.ts';
+
+/** Whose message it is about. */
+export interface TokenSubject {
+  tenantId: string;
+  messageId: string;
+}
+
+export interface ClickToken extends TokenSubject {
+  /** Which of the tracked links of the HTML, from 0. */
+  linkIndex: number;
+  /** How many of them there are. */
+  linkCount: number;
+  /** Absolute, http or https. */
+  url: string;
+}
+
+export interface UnsubscribeToken extends TokenSubject {
+  /** As the tenant wrote it. */
+  recipient: string;
+}
+
+type Purpose = 'open' | 'click' | 'unsubscribe';
+
+/** 128 bits: guesses cost an attacker one request each, and there is nothing to try offline. */
+const MAC_BYTES = 16;
+const ID_BYTES = 16;
+const SUBJECT_BYTES = 2 * ID_BYTES;
+/** Index and count. */
+const LINK_BYTES = 4;
+
+/** What is longer is none of ours, and is not looked at: the longest that is made has 1,937. */
+const MAX_TOKEN_CHARS = 2048;
+const TOKEN = /^[a-z0-9][A-Za-z0-9_-]+$/;
+
+export function makeOpenToken(subject: TokenSubject, key: HmacKey): string {
+  return seal('open', subjectBytes(subject), key);
+}
+
+export function readOpenToken(token: string, keys: KeyLookup): TokenSubject | null {
+  const content = unseal('open', token, keys);
+  return content?.length === SUBJECT_BYTES ? subjectOf(content) : null;
+}
+
+export function makeClickToken(click: ClickToken, key: HmacKey): string {
+  const link = Buffer.allocUnsafe(LINK_BYTES);
+  link.writeUInt16BE(click.linkIndex, 0);
+  link.writeUInt16BE(click.linkCount, 2);
+  return seal('click', Buffer.concat([subjectBytes(click), link, Buffer.from(click.url)]), key);
+}
+
+export function readClickToken(token: string, keys: KeyLookup): ClickToken | null {
+  const content = unseal('click', token, keys);
+  if (content === null || content.length <= SUBJECT_BYTES + LINK_BYTES) return null;
+  return {
+    ...subjectOf(content),
+    linkIndex: content.readUInt16BE(SUBJECT_BYTES),
+    linkCount: content.readUInt16BE(SUBJECT_BYTES + 2),
+    url: content.toString('utf8', SUBJECT_BYTES + LINK_BYTES),
+  };
+}
+
+export function makeUnsubscribeToken(unsubscribe: UnsubscribeToken, key: HmacKey): string {
+  return seal('unsubscribe', Buffer.concat([subjectBytes(unsubscribe), Buffer.from(unsubscribe.recipient)]), key);
+}
+
+export function readUnsubscribeToken(token: string, keys: KeyLookup): UnsubscribeToken | null {
+  const content = unseal('unsubscribe', token, keys);
+  if (content === null || content.length <= SUBJECT_BYTES) return null;
+  return { ...subjectOf(content), recipient: content.toString('utf8', SUBJECT_BYTES) };
+}
+
+function seal(purpose: Purpose, content: Buffer, { id, key }: HmacKey): string {
+  return id + Buffer.concat([mac(purpose, id, content, key), content]).toString('base64url');
+}
+
+function unseal(purpose: Purpose, token: string, keys: KeyLookup): Buffer | null {
+  if (token.length > MAX_TOKEN_CHARS || !TOKEN.test(token)) return null;
+  const keyId = token.charAt(0);
+  const key = keys(keyId);
+  if (key === undefined) return null;
+  const sealed = Buffer.from(token.slice(1), 'base64url');
+  // The last character may hold bits that are not decoded: only one text is the token.
+  if (sealed.length <= MAC_BYTES || sealed.toString('base64url') !== token.slice(1)) return null;
+  const content = sealed.subarray(MAC_BYTES);
+  return timingSafeEqual(sealed.subarray(0, MAC_BYTES), mac(purpose, keyId, content, key)) ? content : null;
+}
+
+function mac(purpose: Purpose, keyId: string, content: Buffer, key: HmacKey['key']): Buffer {
+  // The label ends with a NUL, which no purpose contains: no two inputs run together.
+  return createHmac('sha256', key)
+    .update(`postrider link ${purpose} ${keyId}\0`)
+    .update(content)
+    .digest()
+    .subarray(0, MAC_BYTES);
+}
+
+function subjectBytes({ messageId, tenantId }: TokenSubject): Buffer {
+  return Buffer.concat([uuidToBytes(messageId), uuidToBytes(tenantId)]);
+}
+
+function subjectOf(content: Buffer): TokenSubject {
+  return {
+    messageId: bytesToUuid(content.subarray(0, ID_BYTES)),
+    tenantId: bytesToUuid(content.subarray(ID_BYTES, SUBJECT_BYTES)),
+  };
+}

@@ -1,0 +1,52 @@
+// One-click unsubscribe (RFC 8058, RFC 2369): the headers that offer it, and what it does: the
+// recipient of the message comes onto the tenant's suppression list. Doing it again changes nothing.
+import type { Clock } from '../base/clock.ts';
+import type { Logger } from '../observe/log.ts';
+import * as mailLog from '../observe/mail-log.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import type { HmacKey } from '../protocol/mail/message-token.ts';
+import { makeUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
+import type { SuppressionStore } from '../store/suppressions.ts';
+import { linkUrl } from './link-paths.ts';
+import { makeUnsubscribeToken, type UnsubscribeToken } from './link-token.ts';
+
+export interface UnsubscribeHeaderKit {
+  /** The origin of our links. */
+  linksUrl: string;
+  bouncesDomain: string;
+  linkKey: HmacKey;
+  /** Makes the address, as it does return paths. */
+  addressKey: HmacKey;
+}
+
+export function unsubscribeHeaders(
+  message: UnsubscribeToken,
+  { linksUrl, bouncesDomain, linkKey, addressKey }: UnsubscribeHeaderKit,
+): [name: string, value: string][] {
+  const url = linkUrl(linksUrl, 'unsubscribe', makeUnsubscribeToken(message, linkKey));
+  const address = `${makeUnsubscribeAddress(message.messageId, addressKey)}@${bouncesDomain}`;
+  return [
+    // The URL first: RFC 2369 section 2 gives the order of preference.
+    ['List-Unsubscribe', `<${url}>, <mailto:${address}?subject=unsubscribe>`],
+    ['List-Unsubscribe-Post', 'List-Unsubscribe=One-Click'],
+  ];
+}
+
+export interface UnsubscribeKit {
+  store: Pick<SuppressionStore, 'addSuppression'>;
+  clock: Clock;
+  log: Logger;
+}
+
+/** Settles when it is on disk. */
+export async function unsubscribe(
+  { store, clock, log }: UnsubscribeKit,
+  { tenantId, messageId, recipient }: UnsubscribeToken,
+): Promise<void> {
+  const parsed = parseAddress(recipient);
+  // It was valid when the message was accepted.
+  const address = parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
+  const entry = { address, reason: 'unsubscribe', messageId, createdAt: clock.now() } as const;
+  if ((await store.addSuppression(tenantId, entry)) === 'exists') return;
+  mailLog.unsubscribed(log, { id: messageId, tenantId, recipient });
+}

@@ -1,0 +1,185 @@
+// Opens and clicks on their way from requests to events: over a real store, with a clock that is moved.
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { IdSource } from '../../src/base/ids.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { TrackingStore } from '../../src/store/tracking.ts';
+import { type Hit, HitRecorder } from '../../src/tracking/hit-recorder.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/tracking/load-machine-rules.ts';
+import { Bench, T0 } from '../store/conformance/harness.ts';
+
+const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
+const CURL = 'curl/8.5.0';
+const MINUTE = 60_000;
+const rules = loadMachineRules(SHIPPED_MACHINE_RULES);
+
+class World {
+  now = T0 + 10 * MINUTE;
+  readonly store: Store;
+  readonly bench: Bench;
+
+  constructor(store: Store, file: string) {
+    this.store = store;
+    this.bench = new Bench({ store, openContents: () => openContentReader(file) });
+  }
+
+  static async open(t: Test): Promise<World> {
+    const file = path.join(t.testdir(), 'postrider.db');
+    const store = await openSqliteStore({ file });
+    t.teardown(() => store.close());
+    return new World(store, file);
+  }
+
+  recorder(store: TrackingStore = this.store, onEvents = () => {}): HitRecorder {
+    const clock = { now: () => this.now };
+    return new HitRecorder({ store, rules, clock, ids: new IdSource(), log: silentLogger, onEvents });
+  }
+
+  async delivered(count = 1) {
+    const { domain } = await this.bench.sender('acme.test');
+    const addresses = Array.from({ length: count }, (_, index) => `a${index}@x.test`);
+    const { lanes } = await this.bench.accept(domain, addresses);
+    const messages = await this.bench.claim(lanes[0]!.lane, T0, count);
+    await this.store.record(messages.map((message) => this.bench.attempted(message, { to: 'delivered' })));
+    return messages;
+  }
+
+  async events(message: { id: string; tenantId: string }) {
+    const events = await this.store.eventsOfMessage(message.tenantId, message.id);
+    return events.map(({ type, at, data }) => ({ type, at, ...(data.open as object), ...(data.click as object) }));
+  }
+}
+
+function hit(message: { id: string; tenantId: string }, change: Partial<Hit> = {}): Hit {
+  const { id: messageId, tenantId } = message;
+  return {
+    subject: { messageId, tenantId },
+    link: 0,
+    url: 'https://x.test/0',
+    linkCount: 9,
+    ip: '192.0.2.1',
+    userAgent: FIREFOX,
+    ...change,
+  };
+}
+
+t.test('they are written by themselves, within a second', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  const startedAt = performance.now();
+  const written = Promise.withResolvers<void>();
+  const recorder = world.recorder(world.store, written.resolve);
+  recorder.note(hit(message!));
+  recorder.note(hit(message!, { link: null, url: '' }));
+  t.strictSame(await world.events(message!), [], 'no request waits for the disk');
+  await written.promise;
+  t.ok(performance.now() - startedAt < 1000);
+  t.match(await world.events(message!), [
+    { type: 'email.clicked', url: 'https://x.test/0', link_index: 0, first: true, machine: false },
+    { type: 'email.opened', first: true, machine_reason: null },
+  ]);
+  await recorder.close();
+});
+
+t.test('many fetches of one link are one event, and all are counted', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  const recorder = world.recorder();
+  for (let n = 0; n < 500; n++) recorder.note(hit(message!));
+  await recorder.flush();
+  world.now += MINUTE - 1;
+  recorder.note(hit(message!));
+  await recorder.flush();
+  world.now += 1;
+  recorder.note(hit(message!));
+  await recorder.close();
+  const events = await world.events(message!);
+  t.match(events, [
+    { first: true, at: T0 + 10 * MINUTE },
+    { first: false, at: T0 + 11 * MINUTE },
+  ]);
+  t.equal(events.length, 2);
+  t.match((await world.store.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 502, events: 2 }]);
+});
+
+t.test('never more than a hundred events of a message', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  const recorder = world.recorder();
+  for (let round = 0; round < 30; round++) {
+    for (const link of [null, 0, 1, 2]) recorder.note(hit(message!, { link }));
+    await recorder.flush();
+    world.now += MINUTE;
+  }
+  await recorder.close();
+  t.equal((await world.events(message!)).length, 100);
+  const tracked = await world.store.findTracked(message!.tenantId, message!.id);
+  t.equal(
+    tracked?.links.reduce((sum, { hits }) => sum + hits, 0),
+    120,
+  );
+});
+
+t.test('the event tells of a person where there was one', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  const recorder = world.recorder();
+  recorder.note(hit(message!, { userAgent: CURL }));
+  recorder.note(hit(message!, { userAgent: FIREFOX, ip: '192.0.2.9' }));
+  recorder.note(hit(message!, { userAgent: CURL }));
+  recorder.note(hit(message!, { link: 1, userAgent: CURL }));
+  recorder.note(hit(message!, { link: 2, userAgent: `Safari ${'x'.repeat(5000)}` }));
+  await recorder.close();
+  const events = await world.events(message!);
+  t.match(events, [
+    { link_index: 0, machine: false, ip: '192.0.2.9' },
+    { link_index: 1, machine: true },
+    { link_index: 2 },
+  ]);
+  t.equal((events[2] as unknown as { user_agent: string }).user_agent.length, 512, 'what clients send is bounded');
+});
+
+t.test('a message that retention has deleted stops nobody', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  const recorder = world.recorder();
+  recorder.note(hit({ id: world.bench.id(), tenantId: message!.tenantId }));
+  recorder.note(hit(message!));
+  await recorder.close();
+  t.equal((await world.events(message!)).length, 1);
+});
+
+t.test('what the database does not take is kept', async (t) => {
+  const world = await World.open(t);
+  const [message] = await world.delivered();
+  let failures = 2;
+  const store: TrackingStore = {
+    ...world.store,
+    recordHits: (updates) => (failures-- > 0 ? Promise.reject(new Error('no room')) : world.store.recordHits(updates)),
+  };
+  const recorder = world.recorder(store);
+  recorder.note(hit(message!, { userAgent: CURL }));
+  await recorder.flush();
+  recorder.note(hit(message!));
+  await recorder.flush();
+  t.strictSame(await world.events(message!), []);
+  await recorder.close();
+  t.match(await world.events(message!), [{ machine: false }]);
+  t.match((await world.store.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 2 }]);
+});
+
+t.test('writing thousands lets others in between', async (t) => {
+  const world = await World.open(t);
+  const messages = await world.delivered(1000);
+  const recorder = world.recorder();
+  for (const message of messages) recorder.note(hit(message));
+  const flushed = recorder.flush().then(() => 'all opens and clicks');
+  const other = world.store.proveWritable(T0).then(() => 'somebody else');
+  t.equal(await Promise.race([flushed, other]), 'somebody else');
+  await flushed;
+  t.equal((await world.events(messages.at(-1)!)).length, 1);
+  await recorder.close();
+});
