@@ -4,7 +4,8 @@
 
 /** What a test point says; tap gives more. */
 interface Point {
-  name: string;
+  /** Left out where the test gives none. */
+  name?: string;
   fullname?: string;
   ok?: boolean;
   /** The reason, or true when none was given. */
@@ -69,7 +70,7 @@ export class TestReport {
   /** A pass can carry something that is worth reading after a good run too: a figure, a seed. */
   #pass({ name }: Point): void {
     this.#file.passed++;
-    if (name.startsWith(NOTE)) this.#notes.push(`  ${name.slice(NOTE.length)}`);
+    if (name?.startsWith(NOTE)) this.#notes.push(`  ${name.slice(NOTE.length)}`);
   }
 
   /** A failure outside of all test files, such as the death of the runner. */

@@ -2,31 +2,38 @@
 // closed the other way round.
 import { getServers } from 'node:dns';
 import { createApi } from './api/create-api.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './base/clock.ts';
+import { DAY_MS, MINUTE_MS } from './base/clock.ts';
 import { ClosingStack } from './base/closing-stack.ts';
-import { Timers } from './base/timers.ts';
 import { startControlServer } from './cli/control-server.ts';
-import { storeQueueControl } from './cli/queue-control.ts';
+import { liveQueueControl } from './cli/queue-control.ts';
+import { shapingSettings } from './cli/shaping-settings.ts';
 import type { Config } from './config/keys.ts';
+import { sourcePool } from './config/source-address.ts';
 import { type Delivery, startDelivery } from './delivery/delivery.ts';
-import { createDomains, type Domains } from './domains/domains.ts';
+import type { EndWatch } from './delivery/doubted-bounce.ts';
+import { createDomains, type Domains, type DomainsOptions } from './domains/domains.ts';
 import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
-import { createRouter } from './http/router.ts';
 import { startHttp } from './http/start-http.ts';
+import { openIncoming, reputationOf } from './incoming.ts';
 import type { LogSink } from './observe/log.ts';
+import { openTimers } from './periodic.ts';
 import { createAuthority } from './protocol/dns/authority.ts';
 import { createResolver, type Resolver } from './protocol/dns/resolver.ts';
 import { createPublicPages } from './public/create-public-pages.ts';
+import { linkPages, routeByHost } from './public/link-pages.ts';
 import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import type { Tier } from './store/tenants.ts';
 import { createSubmission } from './submission/submit.ts';
 import { RenderPool } from './templates/render-pool.ts';
 import { createTemplates } from './templates/templates.ts';
-import { escalateTiers } from './tenants/escalation.ts';
-import { targetPolicy } from './webhooks/target.ts';
-import { createWebhooks } from './webhooks/webhooks.ts';
+import { HitRecorder } from './tracking/hit-recorder.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
+import { type RunningWebhooks, startWebhooks } from './webhooks/start-webhooks.ts';
+
+// RFC 8461 section 3.3 knows no other.
+const HTTPS_PORT = 443;
 
 export interface DaemonOptions {
   logTo?: 'stdout' | LogSink;
@@ -34,6 +41,7 @@ export interface DaemonOptions {
 
 export interface Daemon {
   httpPort: number;
+  smtpPort: number;
   store: Store;
   domains: Domains;
   identity: ServiceIdentity;
@@ -52,30 +60,37 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
 
 async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
   const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
-  const { clock, ids, log, store, identity, folder } = foundation;
+  const { clock, ids, log, store, identity, folder, intake } = foundation;
   const servers = config.dns.servers.length > 0 ? config.dns.servers : getServers();
   const resolver = createResolver({ servers, clock });
-  const delivery = await openDelivery(config, foundation, resolver);
+  const { webhooks, ...hooks } = await openWebhooks(config, foundation, resolver);
+  opened.add(hooks.close);
+  const reputation = await reputationOf(config, foundation);
+  const delivery = await openDelivery(config, foundation, resolver, reputation);
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
-  const domains = openDomains(config, foundation, resolver);
-  const webhooks = createWebhooks({ ...foundation, policy: targetPolicy(config.webhooks.allow_private) });
+  const domainParts = domainsOptions(config, foundation, resolver);
+  const domains = createDomains(domainParts);
   const renderer = new RenderPool({ clock, log });
   opened.add(() => renderer.close());
   const templates = createTemplates({ store, renderer, clock, ids });
   const onAccepted = (lanes: LaneNotice[]) => delivery.notice(lanes);
   const lifetimeMs = config.delivery.lifetime;
-  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, onAccepted });
+  const refuseNew = () => intake.refusal();
+  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted });
   const requestsPerMinute = (tier: Tier) => requestCap(config, tier);
   const api = createApi({ store, clock, ids, log, domains, templates, webhooks, submission, requestsPerMinute });
+  const recorder = new HitRecorder({ ...foundation, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
+  opened.add(() => recorder.close());
+  const links = linkPages({ ...foundation, recorder, keys: (keyId) => identity.linkKeys.get(keyId) });
   const http = await startHttp({
     engine: config.http.engine,
     host: config.http.host,
     port: config.http.port,
     ...tlsFiles(config),
     trustedProxies: config.http.trusted_proxies,
-    handler: createRouter({ ...api, routes: [...api.routes, ...createPublicPages()] }),
+    handler: routeByHost(config.service, links, { ...api, routes: [...api.routes, ...createPublicPages()] }),
     onError: (error) => log.error({ error }, 'HTTP handler failed'),
     log,
   });
@@ -85,63 +100,81 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     return http.close(config.stop.grace);
   });
 
-  const queue = storeQueueControl({ store, clock, ids, log, onLanes: (lanes) => delivery.notice(lanes) });
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, onAccepted });
+  opened.add(() => inbound.close());
+  const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
+  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers];
+  const periodic = openTimers(config, foundation, { domains: domainParts, others });
+  opened.add(() => periodic.stop());
+  const daemon = { intake: () => intake.state, timers: () => periodic.timers.list() };
   const control = await startControlServer({
     socketFile: folder.controlSocket,
-    services: { store, clock, ids, config, queue, tenantChanged },
+    services: { store, clock, ids, config, queue, tenantChanged, receiverTrusted: reputation.trust, daemon },
     onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
   });
   opened.add(() => control.close());
-  const timers = openTimers(config, foundation);
-  opened.add(() => timers.stop());
-  log.info({ http_port: http.port, data_dir: folder.dir }, 'ready');
+  log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: folder.dir }, 'ready');
 
   const close = async () => {
     log.info({}, 'stopping: running calls and sessions finish, nothing new starts');
     await opened.close();
     log.info({}, 'stopped');
   };
-  return { httpPort: http.port, store, domains, identity, close };
+  return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
 }
 
-function openDelivery(config: Config, foundation: Foundation, resolver: Resolver): Promise<Delivery> {
+function openDelivery(
+  config: Config,
+  foundation: Foundation,
+  resolver: Resolver,
+  endWatch: EndWatch,
+): Promise<Delivery> {
   const { delivery, service } = config;
   const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
+  const shaping = shapingSettings(config);
   return startDelivery({
-    ...{ store, resolver, log, ids, clock, bounceRules },
+    ...{ store, resolver, log, ids, clock, bounceRules, endWatch },
     random: Math.random,
     courier: {
       databaseFile: folder.database,
       masterKeys,
       tokenKey: identity.tokenKey,
       bouncesDomain: service.bounces_domain,
+      links: { url: service.links_url, key: identity.linkKey },
       serviceSigner: identity.dkim,
       ehloName: service.ehlo_name,
       smtpPort: delivery.port,
       tls: delivery.starttls,
       timeoutFactor: delivery.timeout_factor,
     },
+    mtaSts: delivery.mta_sts ? { port: HTTPS_PORT } : null,
     threads: delivery.workers,
     allowPrivate: delivery.allow_private,
+    sources: { pool: sourcePool(delivery.source_addresses), ramp: delivery.source_ramp },
     policy: {
       ladder: { stepsMs: delivery.retry_steps, jitter: delivery.retry_jitter },
       platformSuppressionMs: config.retention.platform_suppression_days * DAY_MS,
     },
-    limits: {
-      sessions: delivery.connections,
-      sessionsPerGroup: delivery.connections_per_destination,
-      messagesPerSession: delivery.messages_per_connection,
-      lingerMs: delivery.linger,
-    },
+    limits: { ...shaping.limits, lingerMs: delivery.linger },
+    providers: shaping.providers,
     expiryPeriodMs: MINUTE_MS,
   });
 }
 
-function openDomains(config: Config, { store, vault, clock, ids }: Foundation, resolver: Resolver): Domains {
+function openWebhooks(config: Config, foundation: Foundation, resolver: Resolver): Promise<RunningWebhooks> {
+  return startWebhooks({
+    ...{ ...foundation, resolver, random: Math.random },
+    allowPrivate: config.webhooks.allow_private,
+    keepEventsMs: config.retention.records_days * DAY_MS,
+  });
+}
+
+function domainsOptions(config: Config, foundation: Foundation, resolver: Resolver): DomainsOptions {
+  const { store, vault, clock, ids } = foundation;
   const { service, dns } = config;
   const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
-  return createDomains({
+  return {
     ...{ store, vault, clock, ids },
     lookups: createAuthority({ resolver, authorityPort: dns.authority_port, allowPrivate: dns.allow_private }),
     service: {
@@ -149,24 +182,7 @@ function openDomains(config: Config, { store, vault, clock, ids }: Foundation, r
       dmarcReportAddress: service.dmarc_report_address,
       ownDomains: [...new Set(ownNames)],
     },
-  });
-}
-
-/** All that happens periodically and belongs to no part of its own. */
-function openTimers(config: Config, { store, clock, log }: Foundation): Timers {
-  const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
-  const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
-  const { escalation_days, escalation_hard_bounce_rate, escalation_complaint_rate, review_window } = config.limits;
-  const [first = 0, second = 0] = escalation_days;
-  const limits = {
-    days: [first, second] as const,
-    hardBounceRate: escalation_hard_bounce_rate,
-    complaintRate: escalation_complaint_rate,
-    window: review_window,
   };
-  const escalate = () => escalateTiers({ store, clock, log, limits });
-  timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
-  return timers;
 }
 
 function once<T>(work: () => Promise<T>): () => Promise<T> {

@@ -3,6 +3,7 @@
 
 import { type Clock, systemClock } from './base/clock.ts';
 import type { ClosingStack } from './base/closing-stack.ts';
+import { describeError } from './base/errors.ts';
 import { IdSource } from './base/ids.ts';
 import { Vault } from './base/vault.ts';
 import type { BounceRules } from './classify/classify-reply.ts';
@@ -12,6 +13,8 @@ import { loadMasterKeys } from './cli/master-key.ts';
 import type { Config } from './config/keys.ts';
 import { configWarnings } from './config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from './domains/service-identity.ts';
+import { diskFreeShare, memoryBytes } from './observe/host-room.ts';
+import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
 import { openSqliteStore } from './store/sqlite/open.ts';
@@ -23,6 +26,8 @@ export interface Foundation {
   log: Logger;
   folder: DataFolder;
   store: Store;
+  /** Whether new mail is taken in. */
+  intake: Intake;
   masterKeys: Buffer[];
   vault: Vault;
   identity: ServiceIdentity;
@@ -44,15 +49,38 @@ export async function openFoundation(
   makeDataFolder(folder.dir);
   const lock = lockDataFolder(folder.dir);
   opened.add(() => lock.release());
-  const store = await openSqliteStore({ file: folder.database });
+  const intake: Intake = new Intake({
+    ...{ clock, log, limits: intakeLimits(config) },
+    diskFreeShare: () => diskFreeShare(folder.dir),
+    residentBytes: () => process.memoryUsage.rss(),
+    proveWritable: () => store.proveWritable(clock.now()),
+  });
+  const store = await openSqliteStore({
+    file: folder.database,
+    onFailedCommit: (error) => intake.commitFailed(error),
+    checkpointThread: { onFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`) },
+  });
   opened.add(() => store.close());
+  await intake.check();
 
   const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
   const vault = new Vault(masterKeys);
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
-  return { clock, ids, log, folder, store, masterKeys, vault, identity, bounceRules };
+  return { clock, ids, log, folder, store, intake, masterKeys, vault, identity, bounceRules };
+}
+
+// The rest is for the page cache, which the database lives from, and for everything else that runs.
+const MEMORY_SHARE = 0.75;
+const MIB = 1024 * 1024;
+
+function intakeLimits({ intake }: Config) {
+  const mib = intake.max_memory_mib;
+  return {
+    minDiskFreeShare: intake.min_disk_free,
+    maxResidentBytes: mib > 0 ? mib * MIB : memoryBytes() * MEMORY_SHARE,
+  };
 }
 
 function serviceDkimRecord({ dkim }: ServiceIdentity) {

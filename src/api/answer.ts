@@ -25,9 +25,10 @@ export function toReply(answer: Answer, headers: ReplyHeaders): HttpReply {
 }
 
 /** The body is exactly `{error, message}` and the extra fields that the code is specified to have. */
-export function refusalReply({ refused, message, extra }: Refusal, headers: ReplyHeaders): HttpReply {
+export function refusalReply({ refused, message, extra, retryAfterSecs }: Refusal, headers: ReplyHeaders): HttpReply {
   const { status } = REFUSALS[refused];
   // RFC 9110 section 15.5.2: a 401 names the scheme that it wants.
   const challenge: ReplyHeaders = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
-  return toReply({ status, body: { error: refused, message, ...extra } }, { ...challenge, ...headers });
+  const pause: ReplyHeaders = retryAfterSecs === undefined ? {} : { 'Retry-After': String(retryAfterSecs) };
+  return toReply({ status, body: { error: refused, message, ...extra } }, { ...challenge, ...pause, ...headers });
 }

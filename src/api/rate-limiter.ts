@@ -74,6 +74,7 @@ export class RateLimiter {
 
   /** Two per call empty the list faster than calls can fill it. */
   #forgetFull(now: number): void {
+    if (this.#fullAt.size === 0) return;
     for (let turn = 0; turn < 2; turn++) {
       const oldest = this.#fullAt.entries().next().value;
       if (!oldest || oldest[1] > now) return;

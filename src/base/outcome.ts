@@ -22,6 +22,17 @@ export interface TlsFacts {
   verified: boolean;
 }
 
+/** What the recipients' domain demands of the connection (MTA-STS, RFC 8461). */
+export type TlsPolicyMode = 'none' | 'testing' | 'enforce';
+
+export interface TlsPolicyFacts {
+  mode: TlsPolicyMode;
+  /** What came short of TLS or of the policy although the mail went on, as a sentence. */
+  failure: string | null;
+}
+
+export const NO_TLS_POLICY: Readonly<TlsPolicyFacts> = { mode: 'none', failure: null };
+
 /** What is known of the other side and of what it said. */
 export interface PeerFacts {
   mx: string | null;
@@ -32,7 +43,9 @@ export interface PeerFacts {
   enhancedCode: string | null;
   /** The server's reply as it was, lines joined by a blank, at most 1,000 characters; or our own words. */
   response: string;
+  /** Null in clear text. */
   tls: TlsFacts | null;
+  tlsPolicy: TlsPolicyFacts;
   elapsedMs: number;
 }
 
@@ -52,5 +65,15 @@ export type DeliveryOutcome =
   | { kind: 'permanent'; peer: PeerFacts; reason: string; bounce: BounceType };
 
 export function noPeer(stage: SmtpStage, response: string): PeerFacts {
-  return { mx: null, remoteIp: null, stage, smtpCode: null, enhancedCode: null, response, tls: null, elapsedMs: 0 };
+  return {
+    mx: null,
+    remoteIp: null,
+    stage,
+    smtpCode: null,
+    enhancedCode: null,
+    response,
+    tls: null,
+    tlsPolicy: NO_TLS_POLICY,
+    elapsedMs: 0,
+  };
 }

@@ -36,6 +36,8 @@ export interface Refusal {
   message: string;
   /** The extra fields that the specification names for this code. */
   extra?: Record<string, unknown>;
+  /** When a repetition may succeed, where that is known: the header Retry-After. */
+  retryAfterSecs?: number;
 }
 
 export function refuse(refused: RefusalCode, message: string, extra?: Record<string, unknown>): Refusal {

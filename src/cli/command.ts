@@ -7,13 +7,17 @@ import type { OperatorServices } from './services.ts';
 import type { Starters } from './starters.ts';
 
 export type Answer<R = unknown> =
-  | { kind: 'done'; result: R }
+  /** `exit` when the result itself says that something is wrong; 0 when not given. */
+  | { kind: 'done'; result: R; exit?: number }
   /** The command was understood and could not be carried out: exit 1. */
   | { kind: 'failed'; message: string }
   /** The arguments make no sense: exit 2 and the usage. */
   | { kind: 'wrong_usage'; message: string }
   /** What ran until it was stopped has said everything itself. */
   | { kind: 'ended'; exit: number };
+
+/** Of a command that did what it was asked, and found something wrong. */
+export const EXIT_SOMETHING_WRONG = 1;
 
 export function done<R>(result: R): Answer<R> {
   return { kind: 'done', result };

@@ -14,6 +14,8 @@ export interface Option<T> {
   /** Given by its place, not by its name. */
   positional: boolean;
   read(text: string): Read<T>;
+  /** What stands for it when it is not given, found out where the command is typed. */
+  typist?(): string | undefined;
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -41,6 +43,18 @@ export function required<T>(given: Maybe<T>): Option<T> {
 
 export function positional<T>(given: Option<T>): Option<T> {
   return { ...given, positional: true };
+}
+
+/** Who acts: the login of whoever types the command, unless another name is given. */
+export function operatorName(typist: () => string | undefined): Maybe<string> {
+  return { ...text('NAME', 'who does it, for the record; your login when not given'), typist };
+}
+
+/** A name of at most 1,000 characters, such as that of an MX group. */
+export function name(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) =>
+    /^[\x21-\x7e]{1,1000}$/.test(given) ? good(given) : bad(`"${given.slice(0, 100)}" is no such name`),
+  );
 }
 
 export function flag(summary: string): Maybe<true> {
@@ -98,6 +112,12 @@ export function wholeNumber(placeholder: string, range: { min: number; max: numb
   });
 }
 
+/** A whole number, or the word `default`: then null. */
+export function numberOrDefault(range: { min: number; max: number }, summary: string): Maybe<number | null> {
+  const number = wholeNumber('N', range, summary);
+  return option('N|default', summary, (given) => (given === 'default' ? good(null) : number.read(given)));
+}
+
 /** An address that mail can be sent to by the service's own rules, as written. */
 export function mailAddress(summary: string): Maybe<string> {
   return option('ADDRESS', summary, (given) => {
@@ -120,5 +140,15 @@ export function domainName(summary: string): Maybe<string> {
   return option('DOMAIN', summary, (given) => {
     const parsed = parseBoundDomain(given);
     return parsed.ok ? good(parsed.domain) : bad(`"${given}" is no domain name: ${parsed.reason}`);
+  });
+}
+
+/** A time as all output shows it: RFC 3339. */
+export function moment(placeholder: string, summary: string): Maybe<number> {
+  return option(placeholder, `${summary}; such as 2026-01-31T12:00:00Z`, (given) => {
+    const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(given)
+      ? Date.parse(given)
+      : Number.NaN;
+    return Number.isNaN(ms) ? bad(`"${given}" is no time (2026-01-31T12:00:00Z is one)`) : good(ms);
   });
 }

@@ -117,7 +117,7 @@ function report(cli: CliOptions, asked: { command: Command; json: boolean }, ans
     case 'done': {
       const text = json ? JSON.stringify(command.toJson(answer.result)) : command.render(answer.result);
       if (text !== null) cli.print(text);
-      return 0;
+      return answer.exit ?? 0;
     }
     case 'failed':
       cli.complain(`postrider ${command.name}: ${answer.message}`);

@@ -1,7 +1,13 @@
 // What store commands work with, whether they run in the daemon or beside none.
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
+import type { TimerStatus } from '../base/timers.ts';
 import type { Config } from '../config/keys.ts';
+import type { Explainer } from '../delivery/explain.ts';
+import type { ActionOutcome, OperatorWord } from '../delivery/queue-actions.ts';
+import type { SourceAddressState } from '../delivery/source-addresses.ts';
+import type { IntakeState } from '../observe/intake.ts';
+import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../store/tenants.ts';
 
@@ -13,12 +19,22 @@ export interface OperatorServices {
   queue: QueueControl;
   /** Called after a tenant's change is on disk: the daemon wakes what its status held back. */
   tenantChanged(tenant: Tenant): void;
+  /** Called after it is on disk that a receiver's hard bounces are believed again. */
+  receiverTrusted(mxGroup: string): void;
+  /** The daemon that this runs in; not there without one. */
+  daemon?: DaemonView;
 }
 
-export type QueueVerdict = 'done' | 'not_waiting';
+export interface DaemonView {
+  intake(): IntakeState;
+  timers(): TimerStatus[];
+}
 
-/** Acting on waiting messages; in the daemon the scheduler must hear of it. */
+/** The operator's hand on the queue; in the daemon the scheduler must hear of it. */
 export interface QueueControl {
-  retry(messageId: string): Promise<QueueVerdict>;
-  cancel(messageId: string, reason: string): Promise<QueueVerdict>;
+  act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome>;
+  /** Why things wait. */
+  explain: Explainer;
+  /** Our own addresses, as the running delivery sees them; not there without one. */
+  sources?(): readonly SourceAddressState[];
 }

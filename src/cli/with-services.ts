@@ -21,15 +21,25 @@ const LOCK_PATIENCE_MS = 3000;
 const LOCK_RETRY_MS = 50;
 
 export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArguments, config: Config): Promise<Answer> {
+  const options = withTypist(command, raw);
   const folder = dataFolder(config.data.dir);
   const deadline = systemClock.now() + LOCK_PATIENCE_MS;
   for (;;) {
-    const answer = await askDaemon(folder.controlSocket, { command: command.name, options: raw });
+    const answer = await askDaemon(folder.controlSocket, { command: command.name, options });
     if (answer) return answer;
     const lock = tryLock(folder, systemClock.now() < deadline);
-    if (lock) return runHere(command, raw, { config, folder, lock });
+    if (lock) return runHere(command, options, { config, folder, lock });
     await sleep(LOCK_RETRY_MS);
   }
+}
+
+/** The daemon cannot see who asks it. */
+function withTypist(command: StoreCommand, raw: RawArguments): RawArguments {
+  const known = Object.entries(command.options).flatMap(([name, { typist }]) => {
+    const found = raw[name] === undefined ? typist?.() : undefined;
+    return found === undefined ? [] : [[name, found] as const];
+  });
+  return { ...Object.fromEntries(known), ...raw };
 }
 
 /** Null while another process holds the lock and there is patience left. */
@@ -55,8 +65,16 @@ async function runHere(command: StoreCommand, raw: RawArguments, place: Place): 
     const store = await openSqliteStore({ file: folder.database });
     const clock = systemClock;
     const ids = new IdSource();
-    const queue = storeQueueControl({ store, clock, ids, log: silentLogger, onLanes: () => {} });
-    const services: OperatorServices = { store, clock, ids, config, queue, tenantChanged: () => {} };
+    const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
+    const services: OperatorServices = {
+      store,
+      clock,
+      ids,
+      config,
+      queue,
+      tenantChanged: () => {},
+      receiverTrusted: () => {},
+    };
     try {
       return await runStoreCommand(command, raw, services);
     } finally {

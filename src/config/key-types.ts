@@ -12,7 +12,8 @@ export type Shape =
   | 'mail-address'
   | 'master-key'
   | 'network'
-  | 'dns-server';
+  | 'dns-server'
+  | 'source-address';
 
 interface Described {
   /** What the key does and why its default is what it is: lines of at most 100 characters. */
@@ -88,6 +89,14 @@ export interface IntListKey extends Described {
   max: number;
 }
 
+/** Whole numbers, as many as one likes. */
+export interface CountListKey extends Described {
+  type: 'count-list';
+  default: readonly number[];
+  min: number;
+  max: number;
+}
+
 /** false: no private network; true: all of them; a list: these networks. */
 export interface NetworksKey extends Described {
   type: 'networks';
@@ -104,6 +113,7 @@ export type Key =
   | DurationListKey
   | TextListKey
   | IntListKey
+  | CountListKey
   | NetworksKey;
 
 export interface Section {
@@ -132,9 +142,11 @@ export type ValueOf<K extends Key> = K extends TextKey | PathKey
             ? readonly string[]
             : K extends IntListKey
               ? NumberPer<K['default']>
-              : K extends NetworksKey
-                ? boolean | readonly string[]
-                : never;
+              : K extends CountListKey
+                ? readonly number[]
+                : K extends NetworksKey
+                  ? boolean | readonly string[]
+                  : never;
 
 export type ConfigOf<T extends Table> = {
   readonly [S in keyof T]: { readonly [K in keyof T[S]['keys']]: ValueOf<T[S]['keys'][K]> };

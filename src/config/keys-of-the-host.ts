@@ -57,39 +57,6 @@ export const HOST_KEYS = {
     },
   },
 
-  smtp: {
-    doc: ['The inbound SMTP listener. It takes bounces, complaints and mail to postmaster, and relays nothing.'],
-    keys: {
-      host: {
-        type: 'text',
-        shape: 'host',
-        default: '0.0.0.0',
-        doc: ['Address to listen on. All of IPv4, because bounces come from everywhere; "::" adds IPv6.'],
-      },
-      port: {
-        type: 'int',
-        default: 25,
-        min: 0,
-        max: 65535,
-        doc: ['Port to listen on; 0 takes any free one. Other mail servers only ever try 25.'],
-      },
-      tls_cert: {
-        type: 'path',
-        default: null,
-        example: '/etc/postrider/smtp.crt',
-        mustExist: true,
-        doc: ['PEM file with the certificate for STARTTLS, read again when it changes. Not set: no STARTTLS.'],
-      },
-      tls_key: {
-        type: 'path',
-        default: null,
-        example: '/etc/postrider/smtp.key',
-        mustExist: true,
-        doc: ['PEM file with the private key that belongs to tls_cert.'],
-      },
-    },
-  },
-
   data: {
     doc: ['What the daemon writes.'],
     keys: {

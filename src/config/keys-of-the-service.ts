@@ -1,107 +1,8 @@
-// Configuration keys that shape what the service does: delivery, limits, retention.
+// Configuration keys that shape what the service does: stopping, intake, limits, retention.
 // Part of the one table in keys.ts.
 import type { Table } from './key-types.ts';
 
 export const SERVICE_KEYS = {
-  delivery: {
-    doc: ["Sending mail to the receivers' MX hosts."],
-    keys: {
-      port: {
-        type: 'int',
-        default: 25,
-        min: 1,
-        max: 65535,
-        doc: ['Port at which MX hosts are called. Anything but 25 is for tests and closed networks.'],
-      },
-      allow_private: {
-        type: 'bool',
-        default: false,
-        doc: [
-          'Whether an MX on a private or loopback address is connected to. Off, because whoever owns a',
-          "recipient's domain chooses that address.",
-        ],
-      },
-      starttls: {
-        type: 'choice',
-        default: 'opportunistic',
-        values: ['opportunistic', 'required', 'none'],
-        doc: [
-          '"opportunistic" encrypts where the other side offers it and accepts any certificate; "required"',
-          'sends nothing in clear text and loses receivers without TLS; "none" is for debugging.',
-        ],
-      },
-      workers: {
-        type: 'int',
-        default: 2,
-        min: 1,
-        max: 64,
-        doc: ['Threads that compose, sign and send. Signing takes the most: one per processor core is plenty.'],
-      },
-      connections: {
-        type: 'int',
-        default: 200,
-        min: 1,
-        max: 10_000,
-        doc: ['Open connections in all; each needs a file descriptor, of which systems often give 1,024.'],
-      },
-      connections_per_destination: {
-        type: 'int',
-        default: 10,
-        min: 1,
-        max: 1000,
-        doc: ['Open connections to one destination. Large receivers turn to 421 above 10 to 20 per sender.'],
-      },
-      messages_per_connection: {
-        type: 'int',
-        default: 100,
-        min: 1,
-        max: 10_000,
-        doc: ['Messages after which a connection is replaced: many receivers close it around 100.'],
-      },
-      linger: {
-        type: 'duration',
-        default: '2s',
-        min: '0s',
-        max: '1m',
-        doc: ['How long an idle connection waits for more mail. Longer holds a slot at the receiver for nothing.'],
-      },
-      timeout_factor: {
-        type: 'number',
-        default: 1,
-        min: 0.001,
-        max: 10,
-        doc: ['Stretches or shrinks all SMTP waits (RFC 5321 section 4.5.3.2). Under 1 risks duplicates; for tests.'],
-      },
-      retry_steps: {
-        type: 'duration-list',
-        default: ['1m', '2m', '5m', '10m', '20m', '40m', '1h', '2h', '4h', '8h'],
-        min: '10ms',
-        max: '7d',
-        doc: [
-          'Pauses after the first, second, … failed attempt; the last one repeats. Short at first, because',
-          'greylisting ends within minutes and a password mail is worthless after an hour.',
-        ],
-      },
-      retry_jitter: {
-        type: 'number',
-        default: 0.2,
-        min: 0,
-        max: 0.9,
-        doc: ['Share by which each pause varies at random, so that what failed together does not return together.'],
-      },
-      lifetime: {
-        type: 'duration',
-        default: '72h',
-        min: '1s',
-        max: '30d',
-        doc: [
-          'How long a message is tried before it is given up. RFC 5321 section 4.5.4.1 asks for 4 to 5 days;',
-          'for transactional mail three outlast a weekend, and the sender hears of it within the week.',
-        ],
-      },
-    },
-  },
-
   stop: {
     doc: ['Stopping (SIGTERM, SIGINT).'],
     keys: {
@@ -113,6 +14,35 @@ export const SERVICE_KEYS = {
         doc: [
           'How long running calls and SMTP sessions may take to finish; nothing new starts meanwhile. Keep it',
           'under TimeoutStopSec of the systemd unit (40 s).',
+        ],
+      },
+    },
+  },
+
+  intake: {
+    doc: [
+      'When POST /emails answers 500 with Retry-After for a while. What is queued is delivered all the',
+      'same, and that makes room again.',
+    ],
+    keys: {
+      min_disk_free: {
+        type: 'number',
+        default: 0.1,
+        min: 0,
+        max: 0.9,
+        doc: [
+          "Share of the data folder's disk that must be free. A tenth is room for the database to work in",
+          'while it empties; mail is taken again at a fifth more. 0: the disk is not looked at.',
+        ],
+      },
+      max_memory_mib: {
+        type: 'int',
+        default: 0,
+        min: 0,
+        max: 1_048_576,
+        doc: [
+          'Memory of the process (resident, in MiB) beyond which nothing new is taken, until it is down by a',
+          'tenth. 0: three quarters of what the machine has, or of what its cgroup allows.',
         ],
       },
     },

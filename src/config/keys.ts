@@ -1,10 +1,13 @@
 // The one table of every configuration key: type, default, range and reason. The Config type,
 // the checks, the environment names and config/postrider.toml all come from it.
 import type { ConfigOf, Key } from './key-types.ts';
+import { DELIVERY_KEYS } from './keys-of-delivery.ts';
+import { INBOUND_KEYS } from './keys-of-inbound.ts';
+import { DOCTOR_KEYS } from './keys-of-the-doctor.ts';
 import { HOST_KEYS } from './keys-of-the-host.ts';
 import { SERVICE_KEYS } from './keys-of-the-service.ts';
 
-export const TABLE = { ...HOST_KEYS, ...SERVICE_KEYS } as const;
+export const TABLE = { ...HOST_KEYS, ...INBOUND_KEYS, ...DELIVERY_KEYS, ...SERVICE_KEYS, ...DOCTOR_KEYS } as const;
 
 /** The configuration in use. Durations are milliseconds, paths are absolute. */
 export type Config = ConfigOf<typeof TABLE>;

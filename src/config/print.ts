@@ -74,6 +74,8 @@ function rangeNotes(spec: Key): string[] {
       return [`From ${spec.min} to ${spec.max}.`];
     case 'int-list':
       return [`${spec.default.length} whole numbers from ${spec.min} to ${spec.max}.`];
+    case 'count-list':
+      return [`Whole numbers from ${spec.min} to ${spec.max}.`];
     case 'duration':
     case 'duration-list':
       return [`From ${spec.min} to ${formatDuration(parseDuration(spec.max)!)}.`];

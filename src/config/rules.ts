@@ -38,6 +38,14 @@ export const RULES: readonly Rule[] = [
         ? `delivery.connections_per_destination: ${delivery.connections_per_destination} is more than delivery.connections (${delivery.connections})`
         : null,
   },
+  {
+    keys: ['delivery.source_addresses'],
+    problem({ delivery }) {
+      const ips = delivery.source_addresses.map((text) => text.split(' ')[0]);
+      const twice = ips.find((ip, index) => ips.indexOf(ip) < index);
+      return twice === undefined ? null : `delivery.source_addresses: ${twice} stands in it twice`;
+    },
+  },
   ascending('requests_per_minute'),
   ascending('escalation_days'),
   belowReview('hard_bounce_rate'),
@@ -63,6 +71,11 @@ export function configWarnings(config: Config): string[] {
   if (service.bounces_domain === 'localhost' || service.bounces_domain.endsWith('.localhost')) {
     warnings.push(
       `service.base_url: return paths end in ${service.bounces_domain}, which receivers refuse; set it to the public address`,
+    );
+  }
+  if (service.links_url.startsWith('http:') && !isLoopback(new URL(service.links_url).hostname)) {
+    warnings.push(
+      `service.links_url: ${service.links_url} is not https, and mail programs offer no one-click unsubscribe without it`,
     );
   }
   if (delivery.allow_private) {

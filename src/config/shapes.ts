@@ -3,6 +3,7 @@
 // "must be …". Syntax only: nothing is resolved or opened here.
 import { isIP, isIPv4 } from 'node:net';
 import type { Shape } from './key-types.ts';
+import { readSourceAddress, writeSourceAddress } from './source-address.ts';
 
 interface ShapeRule {
   expected: string;
@@ -37,6 +38,14 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
   'dns-server': {
     expected: 'an IP address, with or without port: "192.0.2.53", "192.0.2.53:5353", "[2001:db8::53]:5353"',
     read: readDnsServer,
+  },
+  'source-address': {
+    expected:
+      'an IP address and the host name that it introduces itself with, then "weight=N" (1 to 1000) and "warm" as wanted, such as "192.0.2.10 out1.example.com weight=2"',
+    read(text) {
+      const setting = readSourceAddress(text);
+      return setting && writeSourceAddress(setting);
+    },
   },
 };
 

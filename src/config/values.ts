@@ -1,7 +1,7 @@
 // From what a TOML file or an environment variable says to the value that the daemon uses:
 // type, range and form of one key. What keys mean together is in rules.ts.
 import { formatDuration, parseDuration } from './duration.ts';
-import type { DurationKey, DurationListKey, IntListKey, Key, NumberKey, Shape } from './key-types.ts';
+import type { CountListKey, DurationKey, DurationListKey, IntListKey, Key, NumberKey, Shape } from './key-types.ts';
 import { SHAPES } from './shapes.ts';
 
 /** `problem` ends a sentence that begins with the key's name and a colon. */
@@ -27,6 +27,7 @@ export function fromVariable(spec: Key, text: string): unknown {
     case 'text-list':
       return splitList(text);
     case 'int-list':
+    case 'count-list':
       return splitList(text).map(toNumber);
     case 'networks':
       return typeof toBool(text) === 'boolean' ? toBool(text) : splitList(text);
@@ -58,6 +59,8 @@ function readByType(spec: Key, raw: unknown): Reading {
       return readTexts(spec.shape, raw);
     case 'int-list':
       return readInts(spec, raw);
+    case 'count-list':
+      return readCounts(spec, raw);
     case 'networks': {
       if (typeof raw === 'boolean') return { value: raw };
       const list = readTexts('network', raw);
@@ -104,6 +107,11 @@ function readInts(spec: IntListKey, raw: unknown): Reading<number[]> {
   const numbers = readEach(raw, (item) => readNumber({ type: 'int', min: spec.min, max: spec.max }, item));
   if (numbers?.length === count) return { value: numbers };
   return { problem: `a list of ${count} whole numbers from ${spec.min} to ${spec.max}` };
+}
+
+function readCounts({ min, max }: CountListKey, raw: unknown): Reading<number[]> {
+  const numbers = readEach(raw, (item) => readNumber({ type: 'int', min, max }, item));
+  return numbers ? { value: numbers } : { problem: `a list of whole numbers from ${min} to ${max}` };
 }
 
 /** Null when it is no list or one of its items does not fit. */

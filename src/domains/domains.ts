@@ -1,11 +1,12 @@
 // Sending domains: registered with a DKIM key pair of their own, verified by what stands in
 // DNS, revoked for good. The states are described at the store's one function that changes
-// them. Leaves out the timers that look again by themselves.
-import type { Clock } from '../base/clock.ts';
+// them. What looks again by itself is in recheck.ts.
+import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore, DomainVerdict } from '../store/domains.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import {
@@ -22,7 +23,7 @@ import { defaultSelector, domainNameProblem, selectorProblem } from './domain-na
 export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
 
 export interface DomainsOptions {
-  store: DomainStore;
+  store: DomainStore & Pick<DomainRecheckStore, 'postponeRecheck'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -114,20 +115,24 @@ export function domainKeyContext(domainId: string): string {
   return `domain-key:${domainId}`;
 }
 
+/** So long nothing looks at a domain by itself after a call. */
+const QUIET_MS = 10 * MINUTE_MS;
+
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
-  const checks = await check(options, domain);
+  await options.store.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
+  const checks = await checkOf(options, domain);
   const failing = firstFailing(checks);
   if (failing) return recordFailure(options, domain, failing);
   const verified = await claim(options, domain);
   return isRefusal(verified) ? verified : { domain: verified, checks };
 }
 
-function check({ lookups, service }: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
+export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
   return checkDomainRecords({ facts: factsOf(domain), service }, lookups);
 }
 
 /** SPF and DMARC are advice: only required records decide. */
-function firstFailing(checks: DomainCheck[]): DomainCheck | undefined {
+export function firstFailing(checks: DomainCheck[]): DomainCheck | undefined {
   return checks.find((one) => one.required && !one.ok);
 }
 
@@ -141,7 +146,7 @@ async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, f
 }
 
 /** The record is there: verified, unless another tenant holds the name and its record is there too. */
-async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | Refusal> {
+export async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | Refusal> {
   const { store, clock } = options;
   const record = () =>
     store.recordVerdict(domain.tenantId, domain.id, {
@@ -163,7 +168,7 @@ async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | 
 }
 
 async function isDefinitelyGone(options: DomainsOptions, holder: Domain): Promise<boolean> {
-  const failing = firstFailing(await check(options, holder));
+  const failing = firstFailing(await checkOf(options, holder));
   return failing !== undefined && failing.reason !== 'dns_unavailable';
 }
 

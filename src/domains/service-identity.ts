@@ -1,5 +1,5 @@
 // Keys of the service itself, made at the first start and kept sealed in the store: the key
-// that authenticates return paths and feedback ids, and the one of the service's own DKIM
+// that authenticates return paths and feedback ids, that of links in mail, and the one of the service's own DKIM
 // signature, whose record an operator has to publish.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -13,6 +13,9 @@ export interface ServiceIdentity {
   tokenKey: { id: string; key: Buffer };
   /** All that are known, by id, the newest included. */
   tokenKeys: ReadonlyMap<string, Buffer>;
+  /** The same for links in mail: tracking and unsubscribing. */
+  linkKey: { id: string; key: Buffer };
+  linkKeys: ReadonlyMap<string, Buffer>;
   dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
   /** Whether the DKIM key was made just now, so that its record cannot be published yet. */
   dkimIsNew: boolean;
@@ -28,20 +31,21 @@ export interface ServiceIdentityKit {
 const TOKEN_KEY_BYTES = 32;
 
 export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<ServiceIdentity> {
-  const token = await loadOrMake(kit, 'message-token', 'a', async () => ({
-    secret: randomBytes(TOKEN_KEY_BYTES),
-    publicPart: null,
-  }));
+  const newToken = async () => ({ secret: randomBytes(TOKEN_KEY_BYTES), publicPart: null });
+  const token = await loadOrMake(kit, 'message-token', 'a', newToken);
+  const link = await loadOrMake(kit, 'tracking', 'a', newToken);
   // One key per name: whoever changes domain or selector gets a new one, and a new record.
   const { domain, selector } = kit.dkim;
   const dkim = await loadOrMake(kit, 'service-dkim', `${selector}._domainkey.${domain}`, async () => {
     const pair = await createDkimKeyPair();
     return { secret: pair.privateKeyDer, publicPart: pair.publicKeyB64 };
   });
-  const tokenKeys = new Map(token.all.map((key) => [key.keyId, openKey(kit.vault, key)]));
+  const opened = ({ all }: Loaded) => new Map(all.map((key) => [key.keyId, openKey(kit.vault, key)]));
   return {
     tokenKey: { id: token.current.keyId, key: openKey(kit.vault, token.current) },
-    tokenKeys,
+    tokenKeys: opened(token),
+    linkKey: { id: link.current.keyId, key: openKey(kit.vault, link.current) },
+    linkKeys: opened(link),
     dkim: { domain, selector, privateKeyDer: openKey(kit.vault, dkim.current), publicKeyB64: dkim.current.publicPart! },
     dkimIsNew: dkim.isNew,
   };

@@ -51,7 +51,13 @@ export function failedEvent(stamp: EventStamp, message: EventSubject, facts: Att
   return event('email.failed', stamp, message, { bounce: bouncePart({ ...facts, bounce: 'soft', suppressed: false }) });
 }
 
-function event(type: EventType, stamp: EventStamp, message: EventSubject, part: Record<string, unknown>): NewEvent {
+/** The common part of every event, with the part that is named after what happened. */
+export function event(
+  type: EventType,
+  stamp: EventStamp,
+  message: EventSubject,
+  part: Record<string, unknown>,
+): NewEvent {
   const common = {
     message_id: message.id,
     submission_id: message.submissionId,
@@ -70,7 +76,7 @@ function deliveryPart({ peer, attempt }: AttemptFacts): Record<string, unknown> 
     smtp_code: peer.smtpCode,
     enhanced_code: peer.enhancedCode,
     response: peer.response,
-    tls: peer.tls,
+    tls: peer.tls && { ...peer.tls, policy: peer.tlsPolicy.mode },
     attempt,
     elapsed_ms: Math.round(peer.elapsedMs),
   };

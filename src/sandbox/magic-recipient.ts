@@ -36,7 +36,8 @@ export const MAGIC: Readonly<Record<MagicName, { treatment: Treatment; meaning: 
     meaning: 'refused: 550 5.7.1, policy',
     treatment: {
       ...ALWAYS,
-      reply: { code: 550, text: '5.7.1 Message refused because of the poor reputation of the sending address' },
+      // About this message: a word about our address would hold back all mail of the sandbox for hours.
+      reply: { code: 550, text: '5.7.1 Message rejected due to the policy of the recipient' },
     },
   },
   full: {

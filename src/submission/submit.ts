@@ -38,6 +38,8 @@ export interface SubmissionOptions {
   log: Logger;
   /** How long delivery is tried. */
   lifetimeMs: number;
+  /** Why no new mail is taken at the moment; null while it is. A replay is answered all the same. */
+  refuseNew?(): Refusal | null;
   /** Called after the commit, with what is due now. */
   onAccepted(lanes: LaneNotice[]): void;
 }
@@ -79,7 +81,7 @@ export function createSubmission(options: SubmissionOptions): Submission {
 
   return {
     submit(sender, idempotencyKey, readBody) {
-      const work = () => take(options, { sender, idempotencyKey }, readBody());
+      const work = () => takeIfOpen(options, { sender, idempotencyKey }, readBody);
       return idempotencyKey === null ? work() : submitOnce(sender, idempotencyKey, work);
     },
   };
@@ -88,6 +90,24 @@ export function createSubmission(options: SubmissionOptions): Submission {
 interface Call {
   sender: Sender;
   idempotencyKey: string | null;
+}
+
+/** Before the body is read: what is refused anyway need not be parsed. */
+async function takeIfOpen(
+  options: SubmissionOptions,
+  call: Call,
+  readBody: () => SendBody | Refusal,
+): Promise<SubmissionAnswer | Refusal> {
+  const closed = options.refuseNew?.();
+  if (closed) return closed;
+  try {
+    return await take(options, call, readBody());
+  } catch (error) {
+    // Whoever is the first to meet a fault is told of it like those who come later.
+    const closedByNow = options.refuseNew?.();
+    if (closedByNow) return closedByNow;
+    throw error;
+  }
 }
 
 async function take(

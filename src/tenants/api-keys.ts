@@ -1,7 +1,7 @@
 // API keys: `pr_<public id>_<secret>`. The public id finds the key without a scan and may be
 // shown; of the secret only the SHA-256 is stored. A slow hash would add nothing: the secret
 // is 256 random bits, not a password that somebody chose.
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseDomain } from '../protocol/mail/domain.ts';
 import { type ApiKey, SCOPES, type Scope, type Tenant, type TenantStore } from '../store/tenants.ts';
 import { type RandomBytes, randomText } from './random-text.ts';
@@ -44,7 +44,7 @@ export function readPublicId(text: string): string | null {
 }
 
 function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest();
+  return hash('sha256', secret, 'buffer');
 }
 
 // Compared with when there is no such key: no secret is known that hashes to it.

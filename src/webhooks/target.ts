@@ -33,10 +33,10 @@ export function refuseAddress(ip: string, policy: TargetPolicy): string | null {
   return policy.allows(ip) ? null : refusal(`${ip} is not a public address`);
 }
 
-const LOOPBACK = ['127.0.0.1', '::1'];
+export const LOOPBACK = ['127.0.0.1', '::1'];
 
 /** RFC 6761 section 6.3: localhost and everything below it are loopback, wherever they are looked up. */
-function isLocalhost(host: string): boolean {
+export function isLocalhost(host: string): boolean {
   return /(?:^|\.)localhost\.*$/.test(host);
 }
 

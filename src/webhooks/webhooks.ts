@@ -1,7 +1,7 @@
 // A tenant's webhooks: registered with a signing secret of their own, which is shown once.
 // Leaves out the sending of events.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
@@ -13,6 +13,8 @@ import { readWebhookUrl } from './webhook-url.ts';
 const SECRET_BYTES = 32;
 /** Every event goes to every webhook, so each adds to what a message costs; nobody has 50 systems that listen. */
 export const MAX_WEBHOOKS_PER_TENANT = 50;
+/** For so long a replaced secret signs beside the new one: time to roll the new one out everywhere. */
+export const SECRET_OVERLAP_MS = DAY_MS;
 
 export interface WebhooksOptions {
   store: WebhookStore;
@@ -22,6 +24,8 @@ export interface WebhooksOptions {
   /** Which addresses may be called. */
   policy: TargetPolicy;
   random?: (count: number) => Buffer;
+  /** Called when it is on disk that a webhook is gone. */
+  onRemoved?(id: string): void;
 }
 
 /** The body as schema/api/register-webhook.json lets it through. */
@@ -43,6 +47,8 @@ export interface Webhooks {
   get(tenantId: string, id: string): Promise<Webhook | Refusal>;
   /** Null when it is done. */
   remove(tenantId: string, id: string): Promise<Refusal | null>;
+  /** A new secret; the one before it signs, too, for `SECRET_OVERLAP_MS`. */
+  rotate(tenantId: string, id: string): Promise<{ secret: Buffer; previousUntil: number } | Refusal>;
 }
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
@@ -51,8 +57,29 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     register: (tenantId, request) => register(options, tenantId, request),
     list: (tenantId) => store.listWebhooks(tenantId),
     get: async (tenantId, id) => (await store.getWebhook(tenantId, id)) ?? notFound(),
-    remove: async (tenantId, id) => ((await store.deleteWebhook(tenantId, id)) ? null : notFound()),
+    remove: (tenantId, id) => remove(options, tenantId, id),
+    rotate: (tenantId, id) => rotate(options, tenantId, id),
   };
+}
+
+async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, id: string): Promise<Refusal | null> {
+  if (!(await store.deleteWebhook(tenantId, id))) return notFound();
+  onRemoved?.(id.toLowerCase());
+  return null;
+}
+
+async function rotate(
+  { store, vault, clock, random = randomBytes }: WebhooksOptions,
+  tenantId: string,
+  webhookId: string,
+): Promise<{ secret: Buffer; previousUntil: number } | Refusal> {
+  const id = webhookId.toLowerCase();
+  const secret = random(SECRET_BYTES);
+  const at = clock.now();
+  const previousUntil = at + SECRET_OVERLAP_MS;
+  const sealed = vault.seal(secret, webhookSecretContext(id));
+  const rotated = await store.rotateWebhookSecret(tenantId, id, { secret: sealed, at, previousUntil });
+  return rotated ? { secret, previousUntil } : notFound();
 }
 
 async function register(

@@ -121,14 +121,26 @@ t.test('a body full of names holds nobody up', async (t) => {
   };
   for (const [about, text] of Object.entries(objects)) {
     const bytes = Buffer.from(text);
-    // The best of three: machines are busy.
-    const times = [1, 2, 3].map(() => {
-      const startedAt = performance.now();
-      parseJsonObject(bytes);
-      return performance.now() - startedAt;
-    });
-    const bestMs = Math.min(...times);
-    t.ok(bestMs < 150, `${about}: ${(bytes.length / 1e6).toFixed(1)} MB in ${bestMs.toFixed(0)} ms`);
-    t.comment(`${about}: ${bestMs.toFixed(0)} ms`);
+    // Both in turn, and the best of three: machines are busy.
+    const times = { built: Number.POSITIVE_INFINITY, walked: Number.POSITIVE_INFINITY };
+    for (let round = 0; round < 3; round++) {
+      times.built = Math.min(
+        times.built,
+        timeMs(() => judged(text)),
+      );
+      times.walked = Math.min(
+        times.walked,
+        timeMs(() => parseJsonObject(bytes)),
+      );
+    }
+    const [walked, built] = [times.walked.toFixed(0), times.built.toFixed(0)];
+    t.ok(times.walked * 2 < times.built, `${about}: ${walked} ms; building it takes ${built} ms`);
+    t.comment(`${about}: ${walked} ms; building it takes ${built} ms`);
   }
 });
+
+function timeMs(work: () => void): number {
+  const startedAt = performance.now();
+  work();
+  return performance.now() - startedAt;
+}

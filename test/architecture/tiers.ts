@@ -18,9 +18,10 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   observe: { tier: 1 },
   // Parts get the values they need, not the configuration: so a part can be tested without one.
-  config: { tier: 1, onlyFor: ['cli', 'foundation', 'daemon', 'sandbox', 'main'] },
+  config: { tier: 1, onlyFor: ['cli', 'foundation', 'daemon', 'sandbox', 'main', 'incoming', 'periodic'] },
   http: { tier: 1 },
   'protocol/mail': { tier: 1 },
+  'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
   'protocol/dns': { tier: 1 },
   'protocol/smtp': { tier: 1, siblings: ['protocol/mail'] },
 
@@ -45,6 +46,8 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'delivery/courier': { tier: 4, partOf: 'delivery' },
   inbound: { tier: 4 },
   webhooks: { tier: 4 },
+  doctor: { tier: 4 },
+  retention: { tier: 4 },
 
   api: { tier: 5 },
   portal: { tier: 5 },
@@ -55,16 +58,19 @@ export const HOMES: Readonly<Record<string, Home>> = {
   sandbox: { tier: 6, siblings: '*' },
   daemon: { tier: 6, siblings: '*' },
   foundation: { tier: 6, siblings: '*' },
+  incoming: { tier: 6, siblings: '*' },
+  periodic: { tier: 6, siblings: '*' },
   main: { tier: 6, siblings: '*' },
 };
 
 /** Packages that hide behind an interface of ours. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['observe'],
-  'smol-toml': ['config', 'classify'],
+  'smol-toml': ['config', 'classify', 'delivery', 'tracking'],
   'hyper-express': ['http'],
   'uWebSockets.js': ['http'],
   'better-sqlite3': ['store/sqlite'],
+  parse5: ['tracking'],
 };
 
 /** Who may read the environment and end the process. */

@@ -30,11 +30,14 @@ async function startDaemonSide(t: Test) {
   const lanes: LaneNotice[] = [];
   const ran: string[] = [];
   const parts = { store, clock: systemClock, ids: new IdSource() };
+  const { config } = loadConfig({ file: program.configFile, env: {} });
+  const onLanes = (notices: LaneNotice[]) => void lanes.push(...notices);
   const services: OperatorServices = {
     ...parts,
-    config: loadConfig({ file: program.configFile, env: {} }).config,
-    queue: storeQueueControl({ ...parts, log: silentLogger, onLanes: (notices) => void lanes.push(...notices) }),
+    config,
+    queue: await storeQueueControl({ ...parts, config, log: silentLogger }, onLanes),
     tenantChanged: ({ id }) => void changedTenants.push(id),
+    receiverTrusted: () => {},
   };
   const onCommand = (command: string, answer: { kind: string }) => void ran.push(`${command}: ${answer.kind}`);
   const server = await startControlServer({ socketFile: controlSocket, services, onCommand });

@@ -163,4 +163,6 @@ t.test('warnings of what works and is unwise', async (t) => {
   t.same(warn({ ...named, POSTRIDER_HTTP_HOST: '0.0.0.0' }), ['http.host']);
   t.same(warn({ ...named, POSTRIDER_HTTP_HOST: '0.0.0.0', POSTRIDER_HTTP_TRUSTED_PROXIES: '10.0.0.1' }), []);
   t.same(warn({ ...named, POSTRIDER_DELIVERY_ALLOW_PRIVATE: 'true' }), ['delivery.allow_private']);
+  t.same(warn({ ...named, POSTRIDER_SERVICE_LINKS_URL: 'http://links.example.com' }), ['service.links_url']);
+  t.same(warn({ ...named, POSTRIDER_SERVICE_LINKS_URL: 'http://127.0.0.1:8080' }), []);
 });

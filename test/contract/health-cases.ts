@@ -1,5 +1,6 @@
 // Section 2.6 of the specification: the health check, and what else happens when the database is away.
 import fs from 'node:fs';
+import Database from 'better-sqlite3';
 import type { Cases, HEALTH_RESPONSE } from './tables.ts';
 
 export const healthCases: Cases<typeof HEALTH_RESPONSE> = {
@@ -22,5 +23,10 @@ export const healthCases: Cases<typeof HEALTH_RESPONSE> = {
       fs.renameSync(aside, databaseFile);
     }
     t.match(await world.call('GET /healthz'), { status: 200, body: { status: 'ok' } }, 'back again');
+    const other = new Database(databaseFile);
+    other.exec('BEGIN IMMEDIATE');
+    t.match(await world.call('GET /healthz'), unreachable, 'somebody else has locked it');
+    other.close();
+    t.match(await world.call('GET /healthz'), { status: 200, body: { status: 'ok' } }, 'and let go of it');
   },
 };

@@ -25,6 +25,7 @@ const peer: PeerFacts = {
   enhancedCode: '2.0.0',
   response: 'ok',
   tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+  tlsPolicy: { mode: 'enforce', failure: null },
   elapsedMs: 12.6,
 };
 const common = {
@@ -55,7 +56,7 @@ t.test('delivered', async (t) => {
         smtp_code: 250,
         enhanced_code: '2.0.0',
         response: 'ok',
-        tls: peer.tls,
+        tls: { ...peer.tls, policy: 'enforce' },
         attempt: 3,
         elapsed_ms: 13,
       },

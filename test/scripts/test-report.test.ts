@@ -22,7 +22,7 @@ t.test('a good file is one line, and what it notes', async (t) => {
   const { lines, summary } = report([
     ['start', { name: 'TAP Tests', level: 0 }],
     ['start', { name: 'test/a.test.ts', level: 1 }],
-    point('pass', 'one'),
+    ['pass', { ok: true }],
     ['end', { name: 'group', level: 2, ok: true }],
     point('pass', 'note: seed 7'),
     end('test/a.test.ts'),

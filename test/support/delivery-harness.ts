@@ -8,6 +8,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { type Delivery, type DeliveryKit, startDelivery } from '../../src/delivery/delivery.ts';
+import { Providers } from '../../src/delivery/provider-limits.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../../src/domains/service-identity.ts';
 import { type Logger, silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
@@ -21,6 +22,7 @@ import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 
 export const FROM_DOMAIN = 'sender.test';
 export const BOUNCES_DOMAIN = 'bounces.postrider.test';
+export const LINKS_URL = 'https://links.postrider.test';
 
 export interface DeliveryHarness {
   store: Store;
@@ -72,14 +74,23 @@ export interface DeliveryHarnessOptions {
   retryStepsMs?: number[];
   timeoutFactor?: number;
   tls?: DeliveryKit['courier']['tls'];
+  /** PEM, for the certificates of receiving servers. */
+  trustedRoots?: string;
+  /** Not given: policies are neither fetched nor obeyed. */
+  mtaSts?: DeliveryKit['mtaSts'];
   allowPrivate?: boolean;
   limits?: Partial<DeliveryKit['limits']>;
+  providers?: Providers;
+  /** None to speak of by default: tests knock again and again at doors that were closed a moment ago. */
+  coolDownStepsMs?: number[];
   expiryPeriodMs?: number;
   faults?: StoreFaults;
   /** Puts something between the delivery engine and the store. */
   wrapStore?(store: Store): Store;
   /** One by default: each takes a moment to start. */
   threads?: number;
+  pool?: DeliveryKit['pool'];
+  sources?: DeliveryKit['sources'];
   clock?: Clock;
   log?: Logger;
 }
@@ -119,19 +130,30 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       masterKeys: [masterKey],
       tokenKey: identity.tokenKey,
       bouncesDomain: BOUNCES_DOMAIN,
+      links: { url: LINKS_URL, key: identity.linkKey },
       serviceSigner: identity.dkim,
       ehloName: 'mail.postrider.test',
       smtpPort: options.port,
       tls: options.tls ?? 'opportunistic',
+      ...(options.trustedRoots && { trustedRoots: options.trustedRoots }),
       timeoutFactor: options.timeoutFactor ?? 1,
     },
+    mtaSts: options.mtaSts ?? null,
     threads: options.threads ?? 1,
+    ...(options.pool && { pool: options.pool }),
+    ...(options.sources && { sources: options.sources }),
     allowPrivate: options.allowPrivate ?? true,
     policy: {
       ladder: { stepsMs: options.retryStepsMs ?? [60_000], jitter: 0.2 },
       platformSuppressionMs: 90 * 86_400_000,
     },
-    limits: { sessions: 200, sessionsPerGroup: 10, messagesPerSession: 100, lingerMs: 50, ...options.limits },
+    providers: options.providers ?? new Providers([]),
+    coolDownStepsMs: options.coolDownStepsMs ?? [1],
+    limits: {
+      ...{ sessions: 200, sessionsPerGroup: 10, messagesPerSession: 100, lingerMs: 50 },
+      ...{ messagesPerMinute: null, messagesPerHour: () => null },
+      ...options.limits,
+    },
     expiryPeriodMs: options.expiryPeriodMs ?? 60_000,
   };
   let delivery = await startDelivery(kit);

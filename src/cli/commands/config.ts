@@ -2,6 +2,7 @@
 import { effectiveValues, renderEffective } from '../../config/print.ts';
 import { configWarnings } from '../../config/rules.ts';
 import { done, localCommand } from '../command.ts';
+import { shapingSettings } from '../shaping-settings.ts';
 
 export const configCheck = localCommand({
   name: 'config check',
@@ -9,6 +10,7 @@ export const configCheck = localCommand({
   options: {},
   async run(context) {
     const { config, source } = context.loadConfig();
+    shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
     return done({ ok: true, file: source.file, warnings: configWarnings(config) });
   },
   render: ({ file, warnings }) =>

@@ -1,20 +1,20 @@
 // suppression list | add | remove: a tenant's own list, or the platform's list of mailboxes that
-// do not exist.
+// do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
-import { SUPPRESSION_REASONS } from '../../store/suppressions.ts';
-import { done, failed, storeCommand } from '../command.ts';
-import { flag, oneOf, required, suppressedAddress, uuid, wholeNumber } from '../option.ts';
+import { SUPPRESSION_REASONS, type SuppressionPage } from '../../store/suppressions.ts';
+import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
 import type { OperatorServices } from '../services.ts';
-import { renderTable } from '../table.ts';
+import { renderFacts, renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 1000;
 
-const scope = {
+export const scope = {
   tenant: uuid('ID', "this tenant's list"),
   platform: flag("the platform's list, which holds for all tenants"),
 };
 
-function scopeProblem(values: { tenant: string | undefined; platform: true | undefined }): string | null {
+export function scopeProblem(values: { tenant: string | undefined; platform: true | undefined }): string | null {
   const one = (values.tenant === undefined) !== (values.platform === undefined);
   return one ? null : 'exactly one of --tenant and --platform is needed';
 }
@@ -24,12 +24,14 @@ export const suppressionList = storeCommand({
   summary: 'Lists suppressed addresses in the order of the alphabet.',
   options: {
     ...scope,
+    search: text('TEXT', 'only addresses that begin with this'),
     after: suppressedAddress('begin behind this address'),
     limit: wholeNumber('N', { min: 1, max: 100_000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
   },
   check: scopeProblem,
-  async run(services, { tenant, after, limit }) {
-    const page = { after: after ?? null, limit: limit ?? DEFAULT_LIMIT };
+  async run(services, { tenant, search, after, limit }) {
+    const prefix = search === undefined ? {} : { prefix: search.trim().toLowerCase() };
+    const page = { after: after ?? null, limit: limit ?? DEFAULT_LIMIT, ...prefix };
     if (tenant === undefined) return done({ suppressions: await listPlatform(services, page) });
     if (!(await services.store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     return done({ suppressions: await listTenant(services, tenant, page) });
@@ -70,23 +72,107 @@ export const suppressionAdd = storeCommand({
 
 export const suppressionRemove = storeCommand({
   name: 'suppression remove',
-  summary: 'Lets mail to an address through again.',
-  options: { ...scope, address: required(suppressedAddress('the recipient')) },
-  check: scopeProblem,
-  async run({ store }, { tenant, address }) {
-    const removed =
-      tenant === undefined
-        ? await store.removePlatformSuppression(address)
-        : await store.removeSuppression(tenant, address);
-    return removed ? done({ address, removed }) : failed(`${address} is not on this list`);
+  summary: 'Lets mail to an address through again, or undoes what a group of servers has said since a time.',
+  options: {
+    ...scope,
+    address: suppressedAddress('the recipient'),
+    since: moment('TIME', 'with --group: all its hard bounces from then on'),
+    group: name('GROUP', 'the MX group that said so, as suppression list --platform --json shows it'),
   },
-  render: ({ address }) => `${address} is no longer on this list.`,
+  check({ tenant, platform, address, since, group }) {
+    if (since === undefined && group === undefined) {
+      return address === undefined
+        ? 'either --address, or --since and --group are needed'
+        : scopeProblem({ tenant, platform });
+    }
+    if (since === undefined || group === undefined) return '--since and --group go together';
+    return tenant === undefined && address === undefined
+      ? null
+      : '--since and --group take no --tenant and no --address';
+  },
+  async run(services, { tenant, address, since, group }): Promise<Answer<Removal>> {
+    if (since !== undefined && group !== undefined) return done(await undo(services, { since, mxGroup: group }));
+    return removeOne(services, tenant, address!);
+  },
+  render(removal) {
+    if (removal.kind === 'undone') {
+      const { platform, tenants, mx_group: group } = removal;
+      return `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group} had caused.`;
+    }
+    const { address, still_on_platform: still } = removal;
+    if (still === null) return `${address} is no longer on this list.`;
+    return `${address} is no longer on this list. Mail to it is still refused: the platform's list holds it until ${still.expires_at} (${still.rule}).`;
+  },
 });
 
-interface Page {
-  after: string | null;
-  limit: number;
+type Removal =
+  | { kind: 'removed'; address: string; removed: true; still_on_platform: { expires_at: string; rule: string } | null }
+  | { kind: 'undone'; mx_group: string; since: string; platform: number; tenants: number };
+
+async function removeOne(
+  { store, clock }: OperatorServices,
+  tenant: string | undefined,
+  address: string,
+): Promise<Answer<Removal>> {
+  const lifted =
+    tenant === undefined
+      ? { removed: await store.removePlatformSuppression(address), platform: null }
+      : await store.liftSuppression(tenant, address, clock.now());
+  const still = lifted.platform && { expires_at: toTimestamp(lifted.platform.expiresAt), rule: lifted.platform.rule };
+  if (lifted.removed) return done({ kind: 'removed', address, removed: true, still_on_platform: still });
+  const elsewhere = still ? `; the platform's list holds it until ${still.expires_at}` : '';
+  return failed(`${address} is not on this list${elsewhere}`);
 }
+
+const UNDO_SLICE = 500;
+
+/** In slices: mail goes on meanwhile. */
+async function undo({ store }: OperatorServices, of: { since: number; mxGroup: string }): Promise<Removal> {
+  const total = { platform: 0, tenants: 0 };
+  for (;;) {
+    const { platform, tenants } = await store.undoHardBounces(of, UNDO_SLICE);
+    total.platform += platform;
+    total.tenants += tenants;
+    if (platform < UNDO_SLICE) return { kind: 'undone', mx_group: of.mxGroup, since: toTimestamp(of.since), ...total };
+  }
+}
+
+export const suppressionDoubts = storeCommand({
+  name: 'suppression doubts',
+  summary: 'Lists the receivers whose hard bounces have leapt, and count as soft until you decide.',
+  options: {},
+  async run({ store }) {
+    const doubts = await store.listDoubtedReceivers();
+    return done({
+      doubts: doubts.map(({ mxGroup, since, reason }) => ({ mx_group: mxGroup, since: toTimestamp(since), reason })),
+    });
+  },
+  render: ({ doubts }) =>
+    doubts.length === 0 ? 'No receiver is doubted.' : doubts.map((doubt) => `${renderDoubt(doubt)}`).join('\n\n'),
+});
+
+function renderDoubt({ mx_group: group, since, reason }: { mx_group: string; since: string; reason: string }): string {
+  return renderFacts([
+    ['MX group', group],
+    ['since', since],
+    ['reason', reason],
+    ['to undo', `postrider suppression remove --since TIME --group '${group}'`],
+    ['to believe', `postrider suppression trust --group '${group}'`],
+  ]);
+}
+
+export const suppressionTrust = storeCommand({
+  name: 'suppression trust',
+  summary: "Believes a receiver's hard bounces again, after they had leapt.",
+  options: { group: required(name('GROUP', 'the MX group, as suppression doubts shows it')) },
+  async run({ store, receiverTrusted }, { group }) {
+    const doubt = await store.trustReceiver(group);
+    if (!doubt) return failed(`hard bounces of ${group} are not doubted`);
+    receiverTrusted(group);
+    return done({ mx_group: group, doubted_since: toTimestamp(doubt.since), reason: doubt.reason });
+  },
+  render: ({ mx_group: group }) => `Hard bounces of ${group} count again.`,
+});
 
 interface ShownSuppression {
   address: string;
@@ -98,7 +184,11 @@ interface ShownSuppression {
   mx_group?: string | null;
 }
 
-async function listTenant({ store }: OperatorServices, tenant: string, page: Page): Promise<ShownSuppression[]> {
+async function listTenant(
+  { store }: OperatorServices,
+  tenant: string,
+  page: SuppressionPage,
+): Promise<ShownSuppression[]> {
   const entries = await store.listSuppressions(tenant, page);
   return entries.map((entry) => ({
     address: entry.address,
@@ -108,7 +198,7 @@ async function listTenant({ store }: OperatorServices, tenant: string, page: Pag
   }));
 }
 
-async function listPlatform({ store }: OperatorServices, page: Page): Promise<ShownSuppression[]> {
+async function listPlatform({ store }: OperatorServices, page: SuppressionPage): Promise<ShownSuppression[]> {
   const entries = await store.listPlatformSuppressions(page);
   return entries.map((entry) => ({
     address: entry.address,

@@ -1,11 +1,14 @@
 // tenant create | list | set
 import { toTimestamp } from '../../base/clock.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
-import { createTenant, setTenant } from '../../tenants/tenant-service.ts';
+import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { done, storeCommand } from '../command.ts';
-import { oneOf, onOff, positional, required, text, uuid } from '../option.ts';
+import { numberOrDefault, oneOf, onOff, positional, required, text, uuid } from '../option.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts, renderTable } from '../table.ts';
+
+/** As retention.content_days. */
+const CONTENT_DAYS = { min: 0, max: 3650 };
 
 const status = oneOf('STATUS', TENANT_STATUSES, 'only active tenants may send');
 
@@ -49,15 +52,29 @@ export const tenantSet = storeCommand({
     'open-tracking': onOff('a pixel that tells when a message is opened'),
     'click-tracking': onOff('links that tell when they are followed'),
     unsubscribe: onOff('one-click unsubscribe (RFC 8058) in every message'),
+    'content-days': numberOrDefault(
+      CONTENT_DAYS,
+      'how long the content of finished messages is kept; default: as configured',
+    ),
   },
   check: ({ id: _, ...settings }) =>
     Object.values(settings).every((value) => value === undefined) ? 'nothing to change was given' : null,
-  async run(services, { id, 'open-tracking': openTracking, 'click-tracking': clickTracking, ...rest }) {
+  async run(
+    services,
+    { id, 'open-tracking': openTracking, 'click-tracking': clickTracking, 'content-days': days, ...rest },
+  ) {
+    const { store } = services;
+    if (days !== undefined && !(await store.setContentDays(id, days))) return fromRefused(noSuchTenant(id));
     const settings = { openTracking, clickTracking, ...rest };
-    const result = await setTenant(services, id, settings);
-    if (result.kind === 'refused') return fromRefused(result);
-    services.tenantChanged(result.tenant);
-    return done(showTenant(result.tenant));
+    if (days === undefined || Object.values(settings).some((value) => value !== undefined)) {
+      const result = await setTenant(services, id, settings);
+      if (result.kind === 'refused') return fromRefused(result);
+      services.tenantChanged(result.tenant);
+    }
+    const tenant = await store.getTenant(id);
+    if (!tenant) return fromRefused(noSuchTenant(id));
+    const content_days = await store.contentDaysOf(id);
+    return done({ ...showTenant(tenant), content_days });
   },
   render: (tenant) =>
     renderFacts([
@@ -65,6 +82,7 @@ export const tenantSet = storeCommand({
       ['name', tenant.name],
       ['status', tenant.status],
       ['tier', tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier],
+      ['content', tenant.content_days === null ? 'kept as configured' : `kept ${tenant.content_days} days`],
       ['open tracking', tenant.open_tracking ? 'on' : 'off'],
       ['click tracking', tenant.click_tracking ? 'on' : 'off'],
       ['unsubscribe', tenant.unsubscribe ? 'on' : 'off'],

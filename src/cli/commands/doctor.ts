@@ -1,0 +1,71 @@
+// doctor: looks at everything that has to be right outside of the program, and at the daemon.
+// doctor daemon: what only the running daemon knows.
+import { toTimestamp } from '../../base/clock.ts';
+import { examine } from '../../doctor/examine.ts';
+import { type Finding, type Remedy, worstOf } from '../../doctor/finding.ts';
+import { done, EXIT_SOMETHING_WRONG, failed, localCommand, storeCommand } from '../command.ts';
+import { doctorKit } from '../doctor-kit.ts';
+import { printable, renderTable } from '../table.ts';
+
+export const doctor = localCommand({
+  name: 'doctor',
+  summary:
+    'Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, database, daemon.',
+  options: {},
+  async run(context) {
+    const findings = await examine(doctorKit(context.loadConfig().config));
+    const health = worstOf(findings);
+    return { ...done({ health, findings }), ...(health === 'fail' && { exit: EXIT_SOMETHING_WRONG }) };
+  },
+  render({ health, findings }) {
+    const wrong = findings.filter((finding) => finding.health === 'fail').length;
+    const odd = findings.filter((finding) => finding.health === 'warn').length;
+    const summary = health === 'ok' ? 'All is well.' : `${wrong} wrong, ${odd} odd.`;
+    return [...findings.flatMap(linesOf), '', summary].join('\n');
+  },
+});
+
+function linesOf({ health, check, subject, message, remedy }: Finding): string[] {
+  const line = `${health.padEnd(4)}  ${check}: ${subject} ${message}`;
+  return [printable(line), ...(remedy === null ? [] : [printable(`      -> ${inWords(remedy)}`)])];
+}
+
+function inWords(remedy: Remedy): string {
+  if ('record' in remedy) return `publish: ${remedy.record.name} ${remedy.record.type} ${remedy.record.value}`;
+  if ('command' in remedy) return `run: ${remedy.command}`;
+  return 'setting' in remedy ? `configure: ${remedy.setting}` : remedy.advice;
+}
+
+export const doctorDaemon = storeCommand({
+  name: 'doctor daemon',
+  summary: 'Shows whether the running daemon takes mail, and its timers: period, next run, last result.',
+  options: {},
+  async run({ daemon }) {
+    if (!daemon) return failed('no daemon runs');
+    const { accepting, reason } = daemon.intake();
+    const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult }) => ({
+      name,
+      period_ms: periodMs,
+      next_run_at: toTimestamp(nextRunAt),
+      last_run_at: lastRunAt === null ? null : toTimestamp(lastRunAt),
+      last_result: lastResult,
+    }));
+    return done({ intake: { accepting, reason }, timers });
+  },
+  render: ({ intake, timers }) =>
+    [
+      `intake: ${intake.accepting ? 'open' : `closed, ${intake.reason}`}`,
+      '',
+      renderTable(
+        timers,
+        [
+          { title: 'TIMER', value: (timer) => timer.name },
+          { title: 'PERIOD', value: (timer) => `${timer.period_ms / 1000} s` },
+          { title: 'NEXT', value: (timer) => timer.next_run_at },
+          { title: 'LAST', value: (timer) => timer.last_run_at },
+          { title: 'RESULT', value: (timer) => timer.last_result },
+        ],
+        'There are no timers.',
+      ),
+    ].join('\n'),
+});

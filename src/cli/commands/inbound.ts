@@ -1,0 +1,97 @@
+// inbound list | show: mail that came in, what it was taken for, what it has led to, and why.
+import { toTimestamp } from '../../base/clock.ts';
+import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord } from '../../store/inbound.ts';
+import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { flag, oneOf, positional, required, uuid, wholeNumber } from '../option.ts';
+import { type Column, printable, renderFacts, renderTable } from '../table.ts';
+
+const DEFAULT_LIMIT = 100;
+/** What the control socket carries at most, with room for its JSON. */
+const MAX_SHOWN_OCTETS = 8 * 1024 * 1024;
+
+export const inboundList = storeCommand({
+  name: 'inbound list',
+  summary: 'Lists mail that came in, the newest first: bounces, complaints, mail by people.',
+  options: {
+    kind: oneOf('KIND', INBOUND_KINDS, 'only what was taken for this'),
+    effect: oneOf('EFFECT', INBOUND_EFFECTS, 'only what has led to this'),
+    message: uuid('ID', 'only what is about this message'),
+    before: uuid('ID', 'begin behind this mail'),
+    limit: wholeNumber('N', { min: 1, max: 10_000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+  },
+  async run({ store }, { kind, effect, message, before, limit }) {
+    const mails = await store.listInbound({
+      ...(kind && { kind }),
+      ...(effect && { effect }),
+      ...(message && { messageId: message }),
+      ...(before && { before }),
+      limit: limit ?? DEFAULT_LIMIT,
+    });
+    return mails === 'unknown' ? failed(`there is no inbound mail ${before}`) : done({ mails: mails.map(shownMail) });
+  },
+  render: ({ mails }) => renderTable(mails, COLUMNS, 'Nothing has come in.'),
+});
+
+export const inboundShow = storeCommand({
+  name: 'inbound show',
+  summary: 'Shows one mail that came in, and with --raw the mail itself.',
+  options: {
+    id: required(positional(uuid('ID', 'the mail'))),
+    raw: flag('the mail as it came'),
+  },
+  async run({ store }, { id, raw }): Promise<Answer<ShownMail & { raw: string | null }>> {
+    const found = await store.getInbound(id);
+    if (!found) return failed(`there is no inbound mail ${id}`);
+    if (!raw) return done({ ...shownMail(found.mail), raw: null });
+    if (found.content === null) return failed(`the content of ${id} has been erased (retention.content_days)`);
+    if (found.content.length > MAX_SHOWN_OCTETS) return failed(`${id} is too large to be shown`);
+    return done({ ...shownMail(found.mail), raw: found.content.toString('utf8') });
+  },
+  render: ({ raw, finding, ...facts }) =>
+    raw === null
+      ? renderFacts([...linesOf(facts), ...linesOf(finding ?? {})])
+      : raw.split(/\r?\n/).map(printable).join('\n'),
+});
+
+type ShownMail = ReturnType<typeof shownMail>;
+
+function shownMail(mail: InboundMailRecord) {
+  return {
+    id: mail.id,
+    received_at: toTimestamp(mail.receivedAt),
+    remote_ip: mail.remoteIp,
+    ehlo_name: mail.ehloName,
+    tls: mail.tls,
+    mail_from: mail.mailFrom,
+    recipients: mail.recipients,
+    size_octets: mail.sizeOctets,
+    processed_at: mail.processedAt === null ? null : toTimestamp(mail.processedAt),
+    kind: mail.kind,
+    effect: mail.effect,
+    reason: mail.reason,
+    message_id: mail.messageId,
+    tenant_id: mail.tenantId,
+    finding: mail.finding,
+  };
+}
+
+function linesOf(facts: Record<string, unknown>): (readonly [string, string | number | null])[] {
+  return Object.entries(facts).map(([name, value]) => [name.replaceAll('_', ' '), shownValue(value)] as const);
+}
+
+function shownValue(value: unknown): string | number | null {
+  if (value === null || typeof value === 'string' || typeof value === 'number') return value;
+  return Array.isArray(value) && value.every((each) => typeof each === 'string')
+    ? value.join(', ')
+    : JSON.stringify(value);
+}
+
+const COLUMNS: Column<ShownMail>[] = [
+  { title: 'MAIL', value: (mail) => mail.id },
+  { title: 'RECEIVED', value: (mail) => mail.received_at },
+  { title: 'KIND', value: (mail) => mail.kind ?? 'waits' },
+  { title: 'EFFECT', value: (mail) => mail.effect },
+  { title: 'FROM', value: (mail) => mail.mail_from || '<>' },
+  { title: 'MESSAGE', value: (mail) => mail.message_id },
+  { title: 'REASON', value: (mail) => mail.reason },
+];

@@ -1,0 +1,116 @@
+// queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
+import { userInfo } from 'node:os';
+import type { ActionOutcome } from '../../delivery/queue-actions.ts';
+import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
+import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { domainName, name, operatorName, positional, text, uuid } from '../option.ts';
+import type { OperatorServices } from '../services.ts';
+
+const targets = {
+  id: positional(uuid('ID', 'one message')),
+  tenant: uuid('ID', "all of this tenant's mail"),
+  group: name('GROUP', 'all mail to this MX group, by the name that queue list shows'),
+  domain: domainName('all mail to this recipient domain'),
+};
+
+type Targets = { [K in keyof typeof targets]: string | undefined };
+
+const by = operatorName(typist);
+
+/** Behind sudo it is the person, not the service's user. */
+function typist(): string | undefined {
+  try {
+    return process.env.SUDO_USER ?? userInfo().username;
+  } catch {
+    return undefined; // a user without a name
+  }
+}
+
+function targetProblem({ id, tenant, group, domain }: Targets): string | null {
+  const given = [id, tenant, group, domain].filter((value) => value !== undefined).length;
+  if (given === 1) return null;
+  const choice = 'one message by its ID, or all of --tenant, --group or --domain';
+  return given === 0 ? `ID is missing: name ${choice}` : `exactly one can be acted on: ${choice}`;
+}
+
+function targetOf({ id, tenant, group, domain }: Targets): QueueTarget {
+  if (id !== undefined) return { kind: 'message', key: id };
+  if (tenant !== undefined) return { kind: 'tenant', key: tenant };
+  return group !== undefined ? { kind: 'group', key: group } : { kind: 'domain', key: domain! };
+}
+
+interface Acted {
+  /** The message's, when it was one. */
+  id?: string;
+  state?: string | null;
+  kind: QueueTarget['kind'];
+  target: string;
+  /** How many were acted on; null where nobody counted. */
+  messages: number | null;
+  /** Whether that were all. */
+  complete: boolean;
+  /** What was lifted. */
+  ended: string[];
+}
+
+type Word = { by: string | undefined; reason: string | undefined };
+
+async function act(
+  services: OperatorServices,
+  action: OperatorAction,
+  values: Targets & Word & { otherwise: string },
+): Promise<Answer<Acted>> {
+  const target = targetOf(values);
+  const word = { by: values.by ?? 'an operator', note: values.reason ?? values.otherwise };
+  const outcome: ActionOutcome = await services.queue.act(action, target, word);
+  if (outcome.kind === 'refused') return failed(outcome.reason);
+  const { messages, complete, ended } = outcome;
+  const state = target.kind === 'message' ? ((await services.store.getMessage(target.key))?.state ?? null) : null;
+  const one = target.kind === 'message' ? { id: target.key, state } : {};
+  return done({ ...one, kind: target.kind, target: target.key, messages, complete, ended });
+}
+
+function nameOf({ kind, target }: Acted): string {
+  return kind === 'message' ? `Message ${target}` : `Mail of the ${kind} ${target}`;
+}
+
+function countOf({ messages, complete }: Acted, what: string): string {
+  const more = complete ? '' : ' There are more: run it again.';
+  return `${messages ?? 0} message${messages === 1 ? '' : 's'} ${what}.${more}`;
+}
+
+export const queuePause = storeCommand({
+  name: 'queue pause',
+  summary: 'Keeps waiting mail back until queue resume; what is on the wire is finished.',
+  options: { ...targets, reason: text('TEXT', 'why, for whoever finds it paused'), by },
+  check: (values) => targetProblem(values) ?? (values.reason === undefined ? '--reason is missing' : null),
+  run: (services, values) => act(services, 'pause', { ...values, otherwise: '' }),
+  render: (acted) => `${nameOf(acted)} is paused.`,
+});
+
+export const queueResume = storeCommand({
+  name: 'queue resume',
+  summary: 'Ends a pause, and what replies of receivers have called for: suspensions, cool-downs, fewer connections.',
+  options: { ...targets, reason: text('TEXT', 'why, for the record'), by },
+  check: targetProblem,
+  run: (services, values) => act(services, 'resume', { ...values, otherwise: 'resumed by the operator' }),
+  render: (acted) => [`${nameOf(acted)} goes on. Ended:`, ...acted.ended.map((each) => `- ${each}`)].join('\n'),
+});
+
+export const queueRetry = storeCommand({
+  name: 'queue retry',
+  summary: 'Makes waiting messages due now; a single parked one gets another chance.',
+  options: { ...targets, reason: text('TEXT', 'why, for the record'), by },
+  check: targetProblem,
+  run: (services, values) => act(services, 'retry', { ...values, otherwise: 'another try by the operator' }),
+  render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now')),
+});
+
+export const queueCancel = storeCommand({
+  name: 'queue cancel',
+  summary: 'Ends waiting messages as failed; their tenants get the events.',
+  options: { ...targets, reason: text('TEXT', 'why; the tenant can read it'), by },
+  check: targetProblem,
+  run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'cancelled by the operator' }),
+  render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is cancelled.` : countOf(acted, 'cancelled')),
+});

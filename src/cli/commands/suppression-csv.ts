@@ -1,0 +1,128 @@
+// suppression import | export: lists as CSV files. A file is read here, where the path means what the
+// operator meant, and handed to the writer in portions that its socket takes.
+import { readFileSync, statSync } from 'node:fs';
+import { describeError } from '../../base/errors.ts';
+import { isUuid } from '../../base/ids.ts';
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
+import {
+  csvLine,
+  PLATFORM_COLUMNS,
+  platformCsvLine,
+  readSuppressionCsv,
+  TENANT_COLUMNS,
+  tenantCsvLine,
+} from '../../suppression/csv.ts';
+import { type Answer, done, failed, localCommand, storeCommand } from '../command.ts';
+import { flag, oneOf, positional, required, suppressedAddress, text, uuid, verbatim } from '../option.ts';
+import { runWhereTheWriterIs } from '../with-services.ts';
+import { scope, scopeProblem } from './suppression.ts';
+
+const PAGE = 1000;
+/** As many as the control socket carries with room to spare. */
+const MAX_EXPORTED = 200_000;
+
+export const suppressionExport = storeCommand({
+  name: 'suppression export',
+  summary: `Prints a list as CSV, ${MAX_EXPORTED} addresses at most; --after goes on from there.`,
+  options: { ...scope, after: suppressedAddress('begin behind this address') },
+  check: scopeProblem,
+  async run({ store }, { tenant, after }) {
+    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    const lines = [csvLine(tenant === undefined ? PLATFORM_COLUMNS : TENANT_COLUMNS)];
+    let cursor = after ?? null;
+    while (lines.length <= MAX_EXPORTED) {
+      const page = { after: cursor, limit: Math.min(PAGE, MAX_EXPORTED + 1 - lines.length) };
+      const found =
+        tenant === undefined
+          ? (await store.listPlatformSuppressions(page)).map(
+              (entry) => [entry.address, platformCsvLine(entry)] as const,
+            )
+          : (await store.listSuppressions(tenant, page)).map((entry) => [entry.address, tenantCsvLine(entry)] as const);
+      lines.push(...found.map(([, line]) => line));
+      if (found.length < page.limit) return done({ csv: lines.join(''), addresses: lines.length - 1, next: null });
+      cursor = found.at(-1)![0];
+    }
+    return done({ csv: lines.join(''), addresses: lines.length - 1, next: cursor });
+  },
+  render: ({ csv }) => csv.trimEnd(),
+});
+
+const MAX_FILE_OCTETS = 100 * 1024 * 1024;
+const MAX_PROBLEMS_TOLD = 10;
+/** A request to the control socket is 64 KiB at most; JSON in JSON doubles its quotes. */
+const MAX_PORTION_CHARACTERS = 24 * 1024;
+
+export const suppressionImport = localCommand({
+  name: 'suppression import',
+  summary: "Adds addresses from a CSV file to a tenant's list; entries that are there keep their reason.",
+  options: {
+    file: required(positional(text('FILE', 'with a first line that names its columns: address, reason, created_at'))),
+    tenant: required(uuid('ID', "this tenant's list")),
+    reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without one; manual when not given'),
+    'skip-invalid': flag('leave out lines that cannot be used, instead of importing nothing'),
+  },
+  async run({ loadConfig }, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
+    const read = readFile(file, reason);
+    if (typeof read === 'string') return failed(read);
+    const { entries, problems } = read;
+    if (problems.length > 0 && !switches['skip-invalid']) {
+      const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
+      return failed(`nothing was imported; ${problems.length} lines of ${file} cannot be used:\n${told}`);
+    }
+    const { config } = loadConfig();
+    let added = 0;
+    for (const rows of portions(entries)) {
+      const answer = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, config);
+      if (answer.kind !== 'done') return answer as Answer<never>;
+      added += (answer.result as { added: number }).added;
+    }
+    return done({ addresses: entries.length, added, known: entries.length - added, skipped: problems.length });
+  },
+  render: ({ added, known, skipped }) =>
+    `${added} addresses added, ${known} were on the list, ${skipped} lines left out.`,
+});
+
+interface Imported {
+  addresses: number;
+  added: number;
+  known: number;
+  skipped: number;
+}
+
+function readFile(file: string, reason: SuppressionReason) {
+  try {
+    if (statSync(file).size > MAX_FILE_OCTETS) return `${file} is larger than ${MAX_FILE_OCTETS / 1024 / 1024} MiB`;
+    return readSuppressionCsv(readFileSync(file, 'utf8'), { reason, now: Date.now() });
+  } catch (error) {
+    return `${file} cannot be read: ${describeError(error)}`;
+  }
+}
+
+/** As JSON, each short enough for one request. */
+function* portions(entries: readonly Suppression[]): Generator<string> {
+  let rows: unknown[] = [];
+  let characters = 0;
+  for (const { address, reason, createdAt } of entries) {
+    characters += address.length + 50;
+    rows.push([address, reason, createdAt]);
+    if (characters < MAX_PORTION_CHARACTERS) continue;
+    yield JSON.stringify(rows);
+    [rows, characters] = [[], 0];
+  }
+  if (rows.length > 0) yield JSON.stringify(rows);
+}
+
+/** What `suppression import` asks the writer for; no command of its own. */
+export const suppressionImportRows = storeCommand({
+  name: 'suppression import rows',
+  summary: 'A portion of a file that is imported.',
+  options: { tenant: required(uuid('ID', 'whose list')), rows: required(verbatim('JSON', 'address, reason, time')) },
+  async run({ store }, { tenant, rows }) {
+    if (!isUuid(tenant) || !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    const entries = (JSON.parse(rows) as [string, SuppressionReason, number][]).map(([address, reason, createdAt]) => {
+      return { address, reason, createdAt, messageId: null };
+    });
+    return done({ added: await store.importSuppressions(tenant, entries) });
+  },
+  render: ({ added }) => `${added} added.`,
+});

@@ -1,0 +1,167 @@
+// webhook list | attempts | replay: how tenants' endpoints do, what they answered, and sending events
+// to them once more.
+import { toTimestamp } from '../../base/clock.ts';
+import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
+import { COUNTED_AT_MOST, type WebhookHealth } from '../../store/webhooks.ts';
+import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { moment, positional, required, uuid, wholeNumber } from '../option.ts';
+import type { OperatorServices } from '../services.ts';
+import { renderTable } from '../table.ts';
+
+const DEFAULT_LIMIT = 100;
+/** One verb each: the daemon has other things to do meanwhile. */
+const REPLAYED_PER_VERB = 500;
+
+const webhookId = required(positional(uuid('WEBHOOK', 'its id, as webhook list shows it')));
+
+export const webhookList = storeCommand({
+  name: 'webhook list',
+  summary: 'Lists webhooks, oldest first, with what waits for them and since when they fail.',
+  options: { tenant: uuid('ID', "only this tenant's") },
+  async run({ store }, { tenant }) {
+    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    return done({ webhooks: (await store.listWebhookHealth(tenant ?? null)).map(shownWebhook) });
+  },
+  render: ({ webhooks }) =>
+    renderTable(
+      webhooks,
+      [
+        { title: 'WEBHOOK', value: (webhook) => webhook.id },
+        { title: 'TENANT', value: (webhook) => webhook.tenant_id },
+        { title: 'DUE', value: (webhook) => countOf(webhook.due) },
+        { title: 'FAILED', value: (webhook) => countOf(webhook.failed) },
+        { title: 'FAILING SINCE', value: (webhook) => webhook.failing_since },
+        { title: 'URL', value: (webhook) => webhook.url },
+      ],
+      'There are no webhooks.',
+    ),
+});
+
+export const webhookAttempts = storeCommand({
+  name: 'webhook attempts',
+  summary: 'Lists attempts to deliver events to a webhook, newest first.',
+  options: {
+    webhook: webhookId,
+    event: uuid('ID', 'only those of this event'),
+    limit: wholeNumber('N', { min: 1, max: 1000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+  },
+  async run({ store }, { webhook, event, limit }) {
+    const tenantId = await store.ownerOfWebhook(webhook);
+    if (tenantId === null) return noWebhook(webhook);
+    const filter = { webhookId: webhook, eventId: event ?? null, limit: limit ?? DEFAULT_LIMIT };
+    return done({ attempts: (await store.listWebhookAttempts(tenantId, filter)).map(shownAttempt) });
+  },
+  render: ({ attempts }) =>
+    renderTable(
+      attempts,
+      [
+        { title: 'AT', value: (attempt) => attempt.started_at },
+        { title: 'EVENT', value: (attempt) => attempt.event_id },
+        { title: 'TYPE', value: (attempt) => attempt.type },
+        { title: 'NO', value: (attempt) => attempt.attempt },
+        { title: 'STATUS', value: (attempt) => attempt.status },
+        { title: 'MS', value: (attempt) => attempt.elapsed_ms },
+        { title: 'NEXT AT', value: (attempt) => attempt.next_attempt_at },
+        { title: 'STATE', value: (attempt) => attempt.state },
+        { title: 'REASON', value: (attempt) => attempt.reason },
+        { title: 'ANSWER', value: (attempt) => attempt.answer?.slice(0, 80) ?? null },
+      ],
+      'There were no attempts.',
+    ),
+});
+
+interface Replayed {
+  webhook: string;
+  replayed: number;
+}
+
+export const webhookReplay = storeCommand({
+  name: 'webhook replay',
+  summary: 'Sends one event once more, or all that have failed for good since a time; their ids stay the same.',
+  options: {
+    webhook: webhookId,
+    event: uuid('ID', 'this event, whatever became of it'),
+    'failed-since': moment('TIME', 'all that were given up since then'),
+  },
+  check(values) {
+    const one = (values.event === undefined) !== (values['failed-since'] === undefined);
+    return one ? null : 'exactly one of --event and --failed-since is needed';
+  },
+  async run(services, { webhook, event, 'failed-since': since }): Promise<Answer<Replayed>> {
+    const tenantId = await services.store.ownerOfWebhook(webhook);
+    if (tenantId === null) return noWebhook(webhook);
+    if (event === undefined)
+      return done({ webhook, replayed: await replayFailed(services, tenantId, { webhook, since: since ?? 0 }) });
+    const outcome = await services.store.replayDelivery(
+      tenantId,
+      { webhookId: webhook, eventId: event },
+      services.clock.now(),
+    );
+    return outcome === 'due' ? done({ webhook, replayed: 1 }) : failed(refusalOf(outcome, { webhook, event }));
+  },
+  render: ({ replayed }) => `${replayed} ${replayed === 1 ? 'event is' : 'events are'} due now.`,
+});
+
+async function replayFailed(
+  { store, clock }: OperatorServices,
+  tenantId: string,
+  { webhook, since }: { webhook: string; since: number },
+): Promise<number> {
+  let replayed = 0;
+  for (;;) {
+    const target = { webhookId: webhook, since, limit: REPLAYED_PER_VERB };
+    const count = await store.replayFailed(tenantId, target, clock.now());
+    replayed += count;
+    if (count < REPLAYED_PER_VERB) return replayed;
+  }
+}
+
+function refusalOf(
+  outcome: Exclude<ReplayOutcome, 'due'>,
+  { webhook, event }: { webhook: string; event: string },
+): string {
+  switch (outcome) {
+    case 'no_webhook':
+      return `there is no webhook ${webhook}`;
+    case 'no_event':
+      return `there is no event ${event} of its tenant; old ones are erased (retention.records_days)`;
+    case 'under_way':
+      return `the event ${event} is being sent right now`;
+  }
+}
+
+function noWebhook(webhook: string): Answer<never> {
+  return failed(`there is no webhook ${webhook}`);
+}
+
+function countOf(count: number): string {
+  return count === COUNTED_AT_MOST ? `${count}+` : String(count);
+}
+
+function shownWebhook(webhook: WebhookHealth) {
+  return {
+    id: webhook.id,
+    tenant_id: webhook.tenantId,
+    url: webhook.url,
+    description: webhook.description,
+    created_at: toTimestamp(webhook.createdAt),
+    failing_since: webhook.failingSince === null ? null : toTimestamp(webhook.failingSince),
+    due: webhook.due,
+    failed: webhook.failed,
+  };
+}
+
+function shownAttempt(attempt: AttemptView) {
+  return {
+    event_id: attempt.eventId,
+    type: attempt.eventType,
+    attempt: attempt.number,
+    started_at: toTimestamp(attempt.startedAt),
+    elapsed_ms: attempt.elapsedMs,
+    status: attempt.status,
+    reason: attempt.reason,
+    answer: attempt.answer,
+    next_attempt_at: attempt.nextAt === null ? null : toTimestamp(attempt.nextAt),
+    state: attempt.state,
+  };
+}

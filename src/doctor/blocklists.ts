@@ -1,0 +1,87 @@
+// DNS blocklists (RFC 5782): whether one of our addresses is listed. Each list is tried on its test
+// entry first: many do not answer shared resolvers, and silence would look like good news.
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import { isPublicAddress } from '../protocol/dns/private-address.ts';
+import { reverseName } from '../protocol/dns/resolver.ts';
+import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
+import { type Finding, fine, odd, wrong } from './finding.ts';
+
+export interface ListAnswer {
+  ip: string;
+  listed: DnsResult<string>;
+  /** What the list says about the entry. */
+  why: string | null;
+}
+
+export async function checkBlocklists(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  const ips = [...new Set(addresses.map(({ ip }) => ip))].filter(isPublicAddress);
+  if (ips.length === 0) return [];
+  return Promise.all(
+    kit.settings.blocklists.map(async (list) => {
+      // Section 5: 127.0.0.2 must be listed, 127.0.0.1 must not.
+      const [test, nobody] = await Promise.all([
+        kit.resolver.a(`2.0.0.127.${list}`),
+        kit.resolver.a(`1.0.0.127.${list}`),
+      ]);
+      const answers = await Promise.all(ips.map((ip) => ask(kit, list, ip)));
+      return judgeBlocklist(list, { test, nobody, answers });
+    }),
+  );
+}
+
+async function ask({ resolver }: DoctorKit, list: string, ip: string): Promise<ListAnswer> {
+  const name = `${reverseName(ip)!.replace(/\.(in-addr|ip6)\.arpa$/, '')}.${list}`;
+  const listed = await resolver.a(name);
+  const texts = isListing(listed) ? await resolver.txt(name) : null;
+  return { ip, listed, why: texts?.kind === 'found' ? (texts.records[0]?.slice(0, 300) ?? null) : null };
+}
+
+export interface ListFacts {
+  test: DnsResult<string>;
+  nobody: DnsResult<string>;
+  answers: readonly ListAnswer[];
+}
+
+export function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
+  const about = { check: 'blocklist', subject: list };
+  const resolverOfOnesOwn = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
+  if (test.kind === 'unavailable') return odd(about, `could not be asked: ${test.reason}`, resolverOfOnesOwn);
+  if (isRefusal(test)) return odd(about, 'does not answer the resolver in use', resolverOfOnesOwn);
+  if (!isListing(test)) {
+    return odd(
+      about,
+      'does not know its own test entry: it is no blocklist any more, or does not answer the resolver',
+      {
+        setting: `take ${list} out of doctor.blocklists, or see dns.servers`,
+      },
+    );
+  }
+  if (isListing(nobody)) {
+    return odd(about, 'lists everything: it has been given up', { setting: `take ${list} out of doctor.blocklists` });
+  }
+  const listed = answers.filter((answer) => isListing(answer.listed));
+  if (listed.length > 0) {
+    const each = listed.map(({ ip, why }) => (why === null ? ip : `${ip} (${why})`));
+    return wrong(about, `lists ${each.join(', ')}`, {
+      advice: `find and end the cause, then have the entry removed: https://www.${baseOf(list)}/`,
+    });
+  }
+  const silent = answers.find((answer) => answer.listed.kind === 'unavailable' || isRefusal(answer.listed));
+  if (silent) return odd(about, `could not be asked about ${silent.ip}`);
+  return fine(about, `lists none of ${answers.map(({ ip }) => ip).join(', ')}`);
+}
+
+/** Section 2.1: an answer lies in 127.0.0.0/8. */
+function isListing(result: DnsResult<string>): boolean {
+  return result.kind === 'found' && !isRefusal(result) && result.records.some((ip) => ip.startsWith('127.'));
+}
+
+/** Spamhaus and others say "you may not ask" in 127.255.255.0/24, and anything else was made up by a resolver. */
+function isRefusal(result: DnsResult<string>): boolean {
+  if (result.kind !== 'found') return false;
+  return result.records.some((ip) => ip.startsWith('127.255.255.') || !ip.startsWith('127.'));
+}
+
+function baseOf(list: string): string {
+  return list.split('.').slice(-2).join('.');
+}

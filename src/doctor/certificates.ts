@@ -1,0 +1,107 @@
+// Certificates that others see: files of the HTTP and SMTP listeners, or, where a proxy speaks TLS,
+// what stands at the public address of the API.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { connect } from 'node:tls';
+import { DAY_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { DoctorKit, TlsFilePair } from './doctor-settings.ts';
+import { type Finding, fine, odd, type Remedy, wrong } from './finding.ts';
+
+export interface CertificateFacts {
+  /** PEM or DER. */
+  certificate: Buffer;
+  /** PEM; null: not ours to see. */
+  key: Buffer | null;
+  /** The name under which others call. */
+  host: string;
+}
+
+// ACME clients renew 30 days before the end: half of that is gone for a reason.
+const SOON_MS = 14 * DAY_MS;
+const HANDSHAKE_MS = 8 * SECOND_MS;
+
+export async function checkCertificates(kit: DoctorKit): Promise<Finding[]> {
+  const { httpTls, smtpTls, baseUrl, ehloName } = kit.settings;
+  const base = new URL(baseUrl);
+  const smtp = smtpTls
+    ? await ofFiles(kit, { check: 'SMTP certificate', files: smtpTls, host: ehloName })
+    : odd({ check: 'SMTP certificate', subject: ehloName }, 'bounces come in without TLS', {
+        setting: 'smtp.tls_cert and smtp.tls_key',
+      });
+  if (httpTls) return [await ofFiles(kit, { check: 'HTTP certificate', files: httpTls, host: base.hostname }), smtp];
+  if (base.protocol === 'https:') return [await ofProxy(kit, base), smtp];
+  const plain = odd({ check: 'HTTP certificate', subject: base.host }, 'the API is called without TLS', {
+    setting: 'http.tls_cert and http.tls_key, or service.base_url = "https://…" behind a proxy that speaks TLS',
+  });
+  return [plain, smtp];
+}
+
+interface FilesToCheck {
+  check: string;
+  files: TlsFilePair;
+  host: string;
+}
+
+async function ofFiles(kit: DoctorKit, { check, files, host }: FilesToCheck): Promise<Finding> {
+  const about = { check, subject: files.certFile };
+  try {
+    const [certificate, key] = await Promise.all([readFile(files.certFile), readFile(files.keyFile)]);
+    return judgeCertificate(about, { certificate, key, host }, kit.now());
+  } catch (error) {
+    return wrong(about, `cannot be read: ${describeError(error)}`);
+  }
+}
+
+async function ofProxy(kit: DoctorKit, base: URL): Promise<Finding> {
+  const about = { check: 'HTTP certificate', subject: base.host };
+  const host = base.hostname;
+  const results = await Promise.all([kit.resolver.a(host), kit.resolver.aaaa(host)]);
+  const ip = results.flatMap((result) => (result.kind === 'found' ? result.records : []))[0];
+  if (ip === undefined) return odd(about, `could not be looked at: ${host} has no address`);
+  const seen = await handshake(host, ip, Number(base.port) || 443);
+  if (typeof seen === 'string') return odd(about, `could not be looked at from here: ${seen}`);
+  return judgeCertificate(about, { certificate: seen, key: null, host }, kit.now());
+}
+
+/** The certificate, whatever it is worth, or why there is none. */
+function handshake(servername: string, host: string, port: number): Promise<Buffer | string> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, servername, rejectUnauthorized: false }, () => {
+      settle(socket.getPeerCertificate().raw ?? 'no certificate');
+    });
+    const settle = (result: Buffer | string) => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(result);
+    };
+    const timer = setTimeout(() => settle('no answer in time'), HANDSHAKE_MS);
+    socket.on('error', (error) => settle(describeError(error)));
+  });
+}
+
+export function judgeCertificate(
+  about: Pick<Finding, 'check' | 'subject'>,
+  { certificate, key, host }: CertificateFacts,
+  now: number,
+): Finding {
+  let parsed: X509Certificate;
+  try {
+    parsed = new X509Certificate(certificate);
+    if (key && !parsed.checkPrivateKey(createPrivateKey(key))) return wrong(about, 'does not belong to its key');
+  } catch (error) {
+    return wrong(about, `cannot be used: ${describeError(error)}`);
+  }
+  const renew: Remedy = { command: 'certbot renew (or your ACME client): a file that changes is read again by itself' };
+  const endsAt = Date.parse(parsed.validTo);
+  const until = toTimestamp(endsAt);
+  if (Date.parse(parsed.validFrom) > now) return wrong(about, `is valid only from ${parsed.validFrom} on`);
+  if (endsAt <= now) return wrong(about, `ended at ${until}`, renew);
+  if (endsAt - now < SOON_MS) return odd(about, `ends at ${until}`, renew);
+  const named = isIP(host) === 0 ? parsed.checkHost(host) : parsed.checkIP(host);
+  if (named === undefined) {
+    return odd(about, `is valid until ${until}, but not for ${host}`, { advice: `get one whose names have ${host}` });
+  }
+  return fine(about, `is valid until ${until}`);
+}

@@ -1,0 +1,57 @@
+// The whole examination: every check side by side, each with a deadline of its own. A check that
+// fails in an unforeseen way, or takes too long, is a finding and stops no other.
+import { SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { checkBlocklists } from './blocklists.ts';
+import { checkCertificates } from './certificates.ts';
+import type { DoctorKit } from './doctor-settings.ts';
+import { type Finding, odd } from './finding.ts';
+import { judgeDaemon, judgeDatabase } from './inside.ts';
+import { checkClock, checkDisk, checkResolver } from './machine.ts';
+import { checkOutboundPort } from './outbound-port.ts';
+import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
+import { checkBounceRoute, checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
+
+// Above every limit inside: two hosts at 20 s each are the longest.
+const CHECK_MS = 45 * SECOND_MS;
+// A large file takes some time; its own limit is in the probe.
+const DATABASE_MS = 90 * SECOND_MS;
+
+export async function examine(kit: DoctorKit): Promise<Finding[]> {
+  const addresses = await within('addresses', CHECK_MS, () => ownAddresses(kit)).catch(() => []);
+  const stored = await within('database', CHECK_MS, () => kit.stored()).catch(() => null);
+  const checks: [name: string, run: () => Promise<Finding[]>][] = [
+    ['daemon', async () => judgeDaemon(await kit.daemon(), kit.now())],
+    ['resolver', () => checkResolver(kit)],
+    ['outbound port', () => checkOutboundPort(kit)],
+    ['reverse name', () => checkReverseNames(kit, addresses)],
+    ['EHLO name', () => checkEhloNames(kit, addresses)],
+    ['MX', () => checkBounceRoute(kit, addresses)],
+    ['SPF', () => checkSpf(kit, addresses)],
+    ['DKIM', () => checkServiceDkim(kit, stored)],
+    ['DMARC reports', () => checkReportRecord(kit, stored)],
+    ['certificates', () => checkCertificates(kit)],
+    ['blocklists', () => checkBlocklists(kit, addresses)],
+    ['disk', () => checkDisk(kit)],
+    ['clock', () => checkClock(kit)],
+    ['database', async () => [judgeDatabase(kit.settings.dataDir, await kit.database())]],
+  ];
+  const findings = await Promise.all(
+    checks.map(([name, run]) => {
+      const about = { check: name, subject: 'this check' };
+      const limitMs = name === 'database' ? DATABASE_MS : CHECK_MS;
+      return within(name, limitMs, run).catch((error) => [odd(about, `could not be made: ${describeError(error)}`)]);
+    }),
+  );
+  return findings.flat();
+}
+
+async function within<T>(what: string, limitMs: number, work: () => Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`${what}: no result within ${limitMs / SECOND_MS} s`)), limitMs);
+  try {
+    return await Promise.race([work(), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

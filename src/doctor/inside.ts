@@ -1,0 +1,70 @@
+// What is inside: the database file, and the running daemon with its intake and its timers.
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import type { DaemonAnswer, DatabaseFacts, TimerFacts } from './doctor-settings.ts';
+import { type Finding, fine, odd, wrong } from './finding.ts';
+
+export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
+  const about = { check: 'database', subject: file };
+  const restore = { command: 'postrider restore BACKUP --force, with the daemon stopped' };
+  switch (facts.kind) {
+    case 'none':
+      return odd(about, 'there is none yet: the first start makes it');
+    case 'unreadable':
+      return wrong(about, `cannot be read: ${facts.reason}`, restore);
+    case 'unfinished':
+      return odd(about, `was not checked to the end within ${facts.elapsedMs / SECOND_MS} s`, {
+        command: 'postrider backup FILE, then: sqlite3 FILE "PRAGMA quick_check"',
+      });
+    case 'checked':
+      if (facts.problems.length === 0) return fine(about, 'is whole');
+      return wrong(about, `is damaged: ${facts.problems.slice(0, 3).join('; ')}`, restore);
+  }
+}
+
+export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
+  const about = { check: 'daemon', subject: 'postrider' };
+  switch (answer.kind) {
+    case 'none':
+      return [odd(about, 'is not running', { command: 'systemctl start postrider' })];
+    case 'silent':
+      return [wrong(about, `does not answer: ${answer.reason}`, { command: 'systemctl restart postrider' })];
+    case 'running': {
+      const { intake, timers } = answer.facts;
+      const state = intake.accepting
+        ? fine({ check: 'intake', subject: 'POST /emails' }, 'new mail is taken')
+        : wrong({ check: 'intake', subject: 'POST /emails' }, `no new mail is taken: ${intake.reason}`);
+      return [fine(about, 'is running'), state, ...timers.map((timer) => judgeTimer(timer, now))];
+    }
+  }
+}
+
+// A run may take long; beyond that it hangs.
+const LATE_MS = 10 * MINUTE_MS;
+
+export function judgeTimer(timer: TimerFacts, now: number): Finding {
+  const about = { check: 'timer', subject: timer.name };
+  const lateMs = now - Date.parse(timer.next_run_at);
+  if (lateMs > Math.max(timer.period_ms, LATE_MS)) {
+    return wrong(about, `should have run at ${timer.next_run_at}, and has not`, {
+      command: 'systemctl restart postrider',
+    });
+  }
+  const next = `every ${durationOf(timer.period_ms)}, next ${timer.next_run_at}`;
+  if (timer.last_result === null) return fine(about, `${next}; has not run yet`);
+  if (timer.last_result.startsWith('failed')) {
+    return odd(about, `${next}; last: ${timer.last_result}`, {
+      command: "journalctl --unit postrider --output cat | grep 'a timer failed'",
+    });
+  }
+  return fine(about, `${next}; last: ${timer.last_result}`);
+}
+
+function durationOf(ms: number): string {
+  const units = [
+    ['d', 24 * 60 * MINUTE_MS],
+    ['h', 60 * MINUTE_MS],
+    ['min', MINUTE_MS],
+  ] as const;
+  const [name, size] = units.find(([, unit]) => ms >= unit && ms % unit === 0) ?? (['s', SECOND_MS] as const);
+  return `${ms / size} ${name}`;
+}

@@ -1,0 +1,111 @@
+// The machine: room on the disk, and its clock. The clock is compared with the Date of a web server
+// that is reached over verified TLS: a second's precision, no daemon or privilege needed, and nobody
+// on the way can forge it. What NTP thinks of itself would not notice a wrong server.
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { DoctorKit } from './doctor-settings.ts';
+import { type Finding, fine, odd, wrong } from './finding.ts';
+
+const NEARLY = 1.5;
+// Signatures of webhooks are refused at five minutes (Standard Webhooks), some receivers' TLS soon after.
+const WRONG_BY_MS = 120 * SECOND_MS;
+// The header is cut to whole seconds, and the way takes some time.
+const ODD_BY_MS = 5 * SECOND_MS;
+const ANSWER_MS = 8 * SECOND_MS;
+
+export async function checkDisk({ settings, diskFreeShare }: DoctorKit): Promise<Finding[]> {
+  return [judgeDisk(settings.dataDir, await diskFreeShare(settings.dataDir), settings.minDiskFreeShare)];
+}
+
+export function judgeDisk(folder: string, freeShare: number | null, minFreeShare: number): Finding {
+  const about = { check: 'disk', subject: folder };
+  if (freeShare === null) return odd(about, 'the folder does not exist yet, or its disk cannot be looked at');
+  const free = `${Math.floor(freeShare * 100)} % is free`;
+  const remedy = { command: `df -h ${folder}; du -xh --max-depth=1 ${folder}` };
+  if (freeShare < minFreeShare) return wrong(about, `${free}: no new mail is taken (intake.min_disk_free)`, remedy);
+  if (freeShare < minFreeShare * NEARLY)
+    return odd(about, `${free}; no new mail is taken below ${minFreeShare * 100} %`, remedy);
+  return fine(about, free);
+}
+
+/** Without an answer to anything, every other finding about names only says so again. */
+export async function checkResolver({ settings, resolver }: DoctorKit): Promise<Finding[]> {
+  const about = { check: 'resolver', subject: 'DNS' };
+  const names = [...settings.mailDomains, settings.bouncesDomain];
+  const results = await Promise.all(names.map((name) => resolver.mx(name)));
+  const outages = results.flatMap((result) => (result.kind === 'unavailable' ? [result.reason] : []));
+  if (outages.length === 0) return [fine(about, 'answers')];
+  if (outages.length < names.length) return [odd(about, `does not answer everything: ${outages[0]}`)];
+  return [wrong(about, `does not answer: ${outages[0]}`, { setting: 'dns.servers, or /etc/resolv.conf' })];
+}
+
+export type ClockFacts =
+  | { kind: 'answer'; source: string; theirTime: number; sentAt: number; receivedAt: number }
+  | { kind: 'none'; source: string; reason: string };
+
+export async function checkClock(kit: DoctorKit): Promise<Finding[]> {
+  const { timeSources } = kit.settings;
+  if (timeSources.length === 0) return [];
+  return [judgeClock(await Promise.all(timeSources.map((source) => askTime(kit, source))))];
+}
+
+/** The smallest difference counts: a server's clock can be wrong as well. */
+export function judgeClock(facts: readonly ClockFacts[]): Finding {
+  const answers = facts.flatMap((one) =>
+    one.kind === 'answer' ? [{ source: one.source, byMs: differenceOf(one) }] : [],
+  );
+  const [best] = answers.sort((a, b) => Math.abs(a.byMs) - Math.abs(b.byMs));
+  if (!best) {
+    const reasons = facts.flatMap((one) => (one.kind === 'none' ? [`${one.source}: ${one.reason}`] : []));
+    return odd({ check: 'clock', subject: 'this machine' }, `could not be compared: ${reasons.join('; ')}`, {
+      command: 'timedatectl',
+    });
+  }
+  const about = { check: 'clock', subject: 'this machine' };
+  const secs = Math.round(Math.abs(best.byMs) / SECOND_MS);
+  const said = `${secs} s ${best.byMs > 0 ? 'ahead of' : 'behind'} ${best.source}`;
+  const remedy = { command: 'timedatectl set-ntp true' };
+  if (Math.abs(best.byMs) >= WRONG_BY_MS) return wrong(about, said, remedy);
+  return Math.abs(best.byMs) >= ODD_BY_MS ? odd(about, said, remedy) : fine(about, `agrees with ${best.source}`);
+}
+
+/** How far ours is ahead; zero as long as the header's second and the way there and back can explain it. */
+function differenceOf({ theirTime, sentAt, receivedAt }: Extract<ClockFacts, { kind: 'answer' }>): number {
+  if (sentAt >= theirTime + SECOND_MS) return sentAt - theirTime - SECOND_MS;
+  return receivedAt < theirTime ? receivedAt - theirTime : 0;
+}
+
+async function askTime(kit: DoctorKit, source: string): Promise<ClockFacts> {
+  const url = new URL(source);
+  const results = await Promise.all([kit.resolver.a(url.hostname), kit.resolver.aaaa(url.hostname)]);
+  const ip = results.flatMap((result) => (result.kind === 'found' ? result.records : []))[0];
+  if (ip === undefined) return { kind: 'none', source, reason: 'the host has no address, or DNS does not answer' };
+  return new Promise((resolve) => {
+    const none = (reason: string) => resolve({ kind: 'none', source, reason });
+    const sentAt = kit.now();
+    const { protocol, port, hostname, host } = url;
+    const options = {
+      host: ip,
+      port: port || undefined,
+      method: 'HEAD',
+      path: '/',
+      headers: { host },
+      agent: false as const,
+    };
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const request =
+      protocol === 'https:'
+        ? httpsRequest({ ...options, signal, servername: hostname, ...(kit.ca !== undefined && { ca: kit.ca }) })
+        : httpRequest({ ...options, signal });
+    request.on('error', (error) => none(signal.aborted ? 'no answer in time' : describeError(error)));
+    request.on('response', (response) => {
+      const theirTime = Date.parse(response.headers.date ?? '');
+      request.destroy();
+      if (Number.isNaN(theirTime)) return none('the answer has no date');
+      resolve({ kind: 'answer', source, theirTime, sentAt, receivedAt: kit.now() });
+    });
+    request.end();
+  });
+}

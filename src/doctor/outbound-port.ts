@@ -1,0 +1,139 @@
+// Whether the way out is open: calls the mail servers of well-known domains, reads their greeting,
+// says QUIT. Nothing is sent. Many hosters close port 25 until they are asked.
+import type { Socket } from 'node:net';
+import { SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
+import { isPublicAddress } from '../protocol/dns/private-address.ts';
+import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
+import { type Finding, fine, odd, wrong } from './finding.ts';
+
+export type CallResult =
+  | { kind: 'greeted'; domain: string; ip: string; greeting: string }
+  /** Somebody answered, and it was no welcome. */
+  | { kind: 'unwelcome'; domain: string; ip: string; greeting: string }
+  | { kind: 'unreachable'; domain: string; ip: string; reason: string }
+  /** It was not even called. */
+  | { kind: 'no_route'; domain: string; reason: string };
+
+const CONNECT_MS = 8 * SECOND_MS;
+// Postscreen and the like keep callers waiting for six seconds.
+const GREETING_MS = 12 * SECOND_MS;
+const GOODBYE_MS = 2 * SECOND_MS;
+const MAX_GREETING_CHARS = 2048;
+// A route has several hosts, and one of them may just be away.
+const MOST_HOSTS = 2;
+
+/** Once for each of our configured addresses, or once as the system picks. */
+export async function checkOutboundPort(kit: DoctorKit): Promise<Finding[]> {
+  const { mailDomains, sources, delivery } = kit.settings;
+  if (mailDomains.length === 0) return [];
+  const routes = await Promise.all(
+    mailDomains.map(async (domain) => ({ domain, route: await findMailRoute(domain, kit) })),
+  );
+  const speakers: (OwnAddress | null)[] = sources.length > 0 ? [...sources] : [null];
+  return Promise.all(
+    speakers.map(async (speaker) => {
+      const calls = routes.map(({ domain, route }) => call(kit, { domain, route, from: speaker?.ip ?? null }));
+      return judgeOutboundPort(delivery.port, speaker?.ip ?? null, await Promise.all(calls));
+    }),
+  );
+}
+
+export function judgeOutboundPort(port: number, from: string | null, calls: readonly CallResult[]): Finding {
+  const about = { check: 'outbound port', subject: from === null ? `${port}` : `${port} from ${from}` };
+  const greeted = calls.filter(({ kind }) => kind === 'greeted');
+  const others = calls.flatMap((one) => (one.kind === 'greeted' ? [] : [describeCall(one)])).join('; ');
+  if (greeted.length === calls.length) {
+    return fine(about, `is open: ${greeted.map(({ domain }) => domain).join(', ')} greeted`);
+  }
+  if (calls.some(({ kind }) => kind === 'unwelcome')) {
+    return odd(about, `is open, but ${others}`, { advice: 'what the server says names the reason: often a blocklist' });
+  }
+  if (greeted.length > 0) return odd(about, `is open, but ${others}`);
+  if (calls.every(({ kind }) => kind === 'no_route')) return odd(about, `could not be tried: ${others}`);
+  return wrong(about, `is closed: ${others}`, {
+    advice: `ask your hoster to open outbound port ${port}, and look at your own firewall (nft list ruleset)`,
+  });
+}
+
+function describeCall(call: Exclude<CallResult, { kind: 'greeted' }>): string {
+  switch (call.kind) {
+    case 'unwelcome':
+      return `${call.domain} (${call.ip}) answered: ${call.greeting}`;
+    case 'unreachable':
+      return `${call.domain} (${call.ip}): ${call.reason}`;
+    case 'no_route':
+      return `${call.domain}: ${call.reason}`;
+  }
+}
+
+interface Target {
+  domain: string;
+  route: MailRoute;
+  from: string | null;
+}
+
+async function call(kit: DoctorKit, { domain, route, from }: Target): Promise<CallResult> {
+  if (route.kind !== 'hosts') return { kind: 'no_route', domain, reason: route.reason };
+  const fits = ({ ip, family }: MailAddress) =>
+    (from === null || family === (from.includes(':') ? 6 : 4)) &&
+    (kit.settings.delivery.allowPrivate || isPublicAddress(ip));
+  const hosts = route.hosts.flatMap(({ addresses }) => addresses.find(fits) ?? []).slice(0, MOST_HOSTS);
+  let last: CallResult = { kind: 'no_route', domain, reason: 'none of its mail servers has an address to call' };
+  for (const { ip } of hosts) {
+    last = await greet(kit, { domain, ip, from });
+    if (last.kind === 'greeted') break;
+  }
+  return last;
+}
+
+async function greet(
+  { dial, settings }: DoctorKit,
+  { domain, ip, from }: { domain: string; ip: string; from: string | null },
+): Promise<CallResult> {
+  const { port } = settings.delivery;
+  let socket: Socket;
+  try {
+    const localAddress = from ?? undefined;
+    socket = await dial({ ip, port, localAddress, timeoutMs: CONNECT_MS, signal: undefined });
+  } catch (error) {
+    return { kind: 'unreachable', domain, ip, reason: describeError(error) };
+  }
+  const greeting = await firstLine(socket);
+  await sayGoodbye(socket);
+  if (greeting === null) return { kind: 'unreachable', domain, ip, reason: 'connected, but there is no greeting' };
+  return { kind: greeting.startsWith('220') ? 'greeted' : 'unwelcome', domain, ip, greeting };
+}
+
+/** Whoever just hangs up is noted for it by some servers. */
+function sayGoodbye(socket: Socket): Promise<void> {
+  if (socket.closed) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
+    socket.on('close', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+    socket.end('QUIT\r\n');
+    socket.resume();
+  });
+}
+
+/** Null when it does not come. */
+function firstLine(socket: Socket): Promise<string | null> {
+  return new Promise((resolve) => {
+    let text = '';
+    const settle = (line: string | null) => {
+      clearTimeout(timer);
+      resolve(line);
+    };
+    const timer = setTimeout(() => settle(null), GREETING_MS);
+    socket.on('error', () => settle(null));
+    socket.on('close', () => settle(null));
+    socket.on('data', (part: Buffer) => {
+      text += part.toString('latin1');
+      if (text.includes('\n') || text.length > MAX_GREETING_CHARS) settle(text.split(/\r?\n/)[0]!.slice(0, 200));
+    });
+  });
+}

@@ -1,0 +1,92 @@
+// Reverse names of our sending addresses, and the name that they say in EHLO: what receivers look
+// at first (RFC 1912 section 2.1, RFC 5321 section 4.1.4).
+import { isIP } from 'node:net';
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import { checkOwnName, type OwnName } from '../protocol/dns/own-name.ts';
+import { isPublicAddress } from '../protocol/dns/private-address.ts';
+import { reverseName } from '../protocol/dns/resolver.ts';
+import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
+import { type Finding, fine, odd, publish, wrong } from './finding.ts';
+
+/** More are configured by nobody who then reads a list of findings. */
+const MOST_ADDRESSES = 64;
+
+/** As configured, or what the EHLO name leads to: that is where receivers see mail come from. */
+export async function ownAddresses({ settings, resolver }: DoctorKit): Promise<OwnAddress[]> {
+  const { sources, ehloName } = settings;
+  if (sources.length > 0) return sources.slice(0, MOST_ADDRESSES);
+  if (isIP(ehloName)) return [];
+  const results = await Promise.all([resolver.a(ehloName), resolver.aaaa(ehloName)]);
+  const ips = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  return ips.slice(0, MOST_ADDRESSES).map((ip) => ({ ip, ehloName }));
+}
+
+export async function checkReverseNames(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  const configured = kit.settings.sources.length > 0;
+  return Promise.all(
+    addresses.map(async (address) => {
+      // What the EHLO name leads to may be in front of this machine; what is configured must be on it.
+      const missing = configured ? await kit.bindProblem(address.ip) : null;
+      return judgeReverseName(address, missing, await checkOwnName(address.ip, kit));
+    }),
+  );
+}
+
+export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string | null, name: OwnName): Finding {
+  const about = { check: 'reverse name', subject: ip };
+  if (missing !== null) {
+    return wrong(about, `${missing}: nothing is sent from it`, {
+      setting: `take ${ip} out of delivery.source_addresses, or give it to this machine`,
+    });
+  }
+  if (!isPublicAddress(ip)) {
+    return odd(about, 'is a private address: receivers see another one, whose reverse name cannot be looked at here', {
+      advice: `the public address in front of it needs a PTR record that says ${ehloName}`,
+    });
+  }
+  switch (name.kind) {
+    case 'good':
+      return fine(about, `is ${name.name}, which leads back to it`);
+    case 'unknown':
+      return odd(about, `could not be checked: ${name.reason}`);
+    case 'bad': {
+      const used = ip.includes(':') ? 'it is not used' : 'big receivers refuse its mail';
+      return wrong(about, `${name.reason}: ${used}`, publish(reverseName(ip) ?? ip, 'PTR', ehloName));
+    }
+  }
+}
+
+export async function checkEhloNames(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  const names = new Set([...addresses.map(({ ehloName }) => ehloName), kit.settings.ehloName]);
+  return Promise.all(
+    [...names].map(async (name) => {
+      const [a, aaaa] = await Promise.all([kit.resolver.a(name), kit.resolver.aaaa(name)]);
+      const ips = addresses.filter(({ ehloName }) => ehloName === name).map(({ ip }) => ip);
+      return judgeEhloName(name, ips, [a, aaaa]);
+    }),
+  );
+}
+
+/** `ips` are ours that introduce themselves by it. */
+export function judgeEhloName(name: string, ips: readonly string[], results: readonly DnsResult<string>[]): Finding {
+  const about = { check: 'EHLO name', subject: name };
+  if (isIP(name) !== 0 || !name.includes('.')) {
+    return wrong(about, 'is no host name with a domain: receivers refuse such a greeting', {
+      setting: 'service.base_url = "https://mail.example.com", or service.ehlo_name',
+    });
+  }
+  const found = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const outage = results.find((result) => result.kind === 'unavailable');
+  const missing = ips.find((ip) => !found.includes(ip));
+  if (outage?.kind === 'unavailable' && (found.length === 0 || missing !== undefined)) {
+    return odd(about, `could not be checked: ${outage.reason}`);
+  }
+  const recordFor = (ip: string) => publish(name, ip.includes(':') ? 'AAAA' : 'A', ip);
+  if (found.length === 0) {
+    return wrong(about, 'leads to no address', recordFor(ips[0] ?? 'the address of this machine'));
+  }
+  if (missing !== undefined) {
+    return odd(about, `leads to ${found.join(', ')}, and not to ${missing}, which says it`, recordFor(missing));
+  }
+  return fine(about, `leads to ${found.join(', ')}`);
+}

@@ -1,0 +1,154 @@
+// MX, SPF and DKIM records of the service's own domains, and the record that lets tenants' domains
+// have DMARC reports sent to us (RFC 7489 section 7.1).
+import { getDomain } from 'tldts';
+import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
+import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
+import type { DoctorKit, OwnAddress, StoredFacts } from './doctor-settings.ts';
+import { type Finding, fine, odd, publish, wrong } from './finding.ts';
+import { type SpfResult, spfOfAddress } from './spf-of-address.ts';
+
+export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  const { bouncesDomain, ehloName } = kit.settings;
+  const route = await findMailRoute(bouncesDomain, kit);
+  const results = await Promise.all([kit.resolver.a(ehloName), kit.resolver.aaaa(ehloName)]);
+  const named = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const ours = new Set([...addresses.map(({ ip }) => ip), ...named]);
+  const mx = await kit.resolver.mx(bouncesDomain);
+  return [judgeBounceRoute(kit.settings, { route, hasMx: mx.kind === 'found', ours })];
+}
+
+export interface BounceRouteFacts {
+  route: MailRoute;
+  hasMx: boolean;
+  /** Addresses that lead to this machine, as far as is known. */
+  ours: ReadonlySet<string>;
+}
+
+export function judgeBounceRoute(
+  { bouncesDomain, ehloName }: { bouncesDomain: string; ehloName: string },
+  { route, hasMx, ours }: BounceRouteFacts,
+): Finding {
+  const about = { check: 'MX', subject: bouncesDomain };
+  const remedy = publish(bouncesDomain, 'MX', `10 ${ehloName}`);
+  switch (route.kind) {
+    case 'unavailable':
+      return odd(about, `could not be checked: ${route.reason}`);
+    case 'undeliverable':
+      return wrong(about, `bounces cannot come back: ${route.reason}`, remedy);
+    case 'hosts': {
+      const names = route.hosts.map(({ name }) => name).join(', ');
+      if (!hasMx) return odd(about, `has no MX record; bounces come to its own address`, remedy);
+      const leadsHere = route.hosts.some(({ addresses }) => addresses.some(({ ip }) => ours.has(ip)));
+      if (leadsHere) return fine(about, `leads to ${names}`);
+      return odd(about, `leads to ${names}, which is none of our known addresses`, remedy);
+    }
+  }
+}
+
+/** For the return path's domain, and for the one that tenants include. */
+export async function checkSpf(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
+  const { bouncesDomain, spfDomain, ehloName } = kit.settings;
+  return Promise.all(
+    [...new Set([bouncesDomain, spfDomain])].map(async (domain) => {
+      const record = await kit.resolver.txt(domain);
+      const asked = addresses.map(async (own) => ({
+        ip: own.ip,
+        result: await spfOfAddress({ ip: own.ip, domain, ehloName: own.ehloName || ehloName }, kit.resolver),
+      }));
+      return judgeSpf(domain, record, await Promise.all(asked));
+    }),
+  );
+}
+
+export function judgeSpf(
+  domain: string,
+  record: DnsResult<string>,
+  asked: readonly { ip: string; result: SpfResult }[],
+): Finding {
+  const about = { check: 'SPF', subject: domain };
+  if (record.kind === 'unavailable') return odd(about, `could not be checked: ${record.reason}`);
+  const terms = asked.map(({ ip }) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
+  const whole = publish(
+    domain,
+    'TXT',
+    ['v=spf1', ...(terms.length > 0 ? terms : ['ip4:YOUR.ADDRESS']), '-all'].join(' '),
+  );
+  const found = record.kind === 'found' ? record.records.filter(isSpfRecord) : [];
+  if (found.length === 0) return wrong(about, 'has no SPF record', whole);
+  if (found.length > 1) return wrong(about, 'has several SPF records, so receivers refuse them all', whole);
+  const { invalidTerm } = parseSpfRecord(found[0]!);
+  if (invalidTerm !== null)
+    return wrong(about, `has "${invalidTerm.slice(0, 100)}", which receivers cannot read`, whole);
+  const refused = asked.filter(({ result }) => result.kind === 'not_pass').map(({ ip }) => ip);
+  if (refused.length > 0) return wrong(about, `does not let ${refused.join(', ')} send`, whole);
+  const unknown = asked.find(({ result }) => result.kind === 'unknown');
+  if (unknown?.result.kind === 'unknown')
+    return odd(about, `could not be checked for ${unknown.ip}: ${unknown.result.reason}`);
+  if (asked.length === 0) return odd(about, 'has a record; which addresses it must name is not known here');
+  return fine(about, `lets ${asked.map(({ ip }) => ip).join(', ')} send`);
+}
+
+export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
+  const { domain, selector } = kit.settings.dkim;
+  const name = `${selector}._domainkey.${domain}`;
+  return [judgeServiceDkim(name, stored?.serviceDkimKeyB64 ?? null, await kit.resolver.txt(name))];
+}
+
+export function judgeServiceDkim(name: string, keyB64: string | null, record: DnsResult<string>): Finding {
+  const about = { check: 'DKIM', subject: name };
+  if (keyB64 === null) {
+    return odd(about, "the service's own key is not made yet", { command: 'systemctl start postrider' });
+  }
+  if (record.kind === 'unavailable') return odd(about, `could not be checked: ${record.reason}`);
+  const remedy = publish(name, 'TXT', `v=DKIM1; k=rsa; p=${keyB64}`);
+  const verdicts = (record.kind === 'found' ? record.records : []).map((text) => checkDkimRecord(text, keyB64));
+  const keys = verdicts.filter(({ kind }) => kind !== 'no_key_record');
+  const [key] = keys;
+  if (!key) return wrong(about, 'is not published: the second signature of every message is invalid', remedy);
+  if (keys.length > 1) return wrong(about, 'stands there more than once', remedy);
+  return key.kind === 'ok' ? fine(about, 'holds our key') : wrong(about, problemOf(key), remedy);
+}
+
+function problemOf(verdict: ReturnType<typeof checkDkimRecord>): string {
+  return 'problem' in verdict ? verdict.problem : 'is no key record';
+}
+
+/** No domain of that name exists (RFC 2606): only a wildcard answers for it. */
+const NOBODYS_DOMAIN = 'postrider-doctor.invalid';
+
+export async function checkReportRecord(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
+  const { dmarcReportAddress } = kit.settings;
+  const domain = dmarcReportAddress.slice(dmarcReportAddress.lastIndexOf('@') + 1);
+  const look = async (sender: string) => ({
+    sender,
+    result: await kit.resolver.txt(`${sender}._report._dmarc.${domain}`),
+  });
+  const wildcard = await look(NOBODYS_DOMAIN);
+  // Section 7.1: inside one organization no permission is needed.
+  const foreign = (stored?.sendingDomains ?? []).filter((sender) => getDomain(sender) !== getDomain(domain));
+  const single = isPermission(wildcard.result) ? [] : await Promise.all(foreign.map(look));
+  return [judgeReportRecord(domain, wildcard.result, single)];
+}
+
+export function judgeReportRecord(
+  domain: string,
+  wildcard: DnsResult<string>,
+  senders: readonly { sender: string; result: DnsResult<string> }[],
+): Finding {
+  const about = { check: 'DMARC reports', subject: domain };
+  if (isPermission(wildcard)) return fine(about, 'every sending domain may have its reports sent here');
+  if (wildcard.kind === 'unavailable') return odd(about, `could not be checked: ${wildcard.reason}`);
+  const remedy = publish(`*._report._dmarc.${domain}`, 'TXT', 'v=DMARC1');
+  const refused = senders.filter(({ result }) => !isPermission(result)).map(({ sender }) => sender);
+  if (senders.length > 0 && refused.length === 0) {
+    return odd(about, 'the domains of today may have their reports sent here, new ones may not', remedy);
+  }
+  const whose = refused.length > 0 ? ` (${refused.slice(0, 5).join(', ')})` : '';
+  return odd(about, `reports about tenants' domains are not sent here${whose}: nothing permits it`, remedy);
+}
+
+function isPermission(result: DnsResult<string>): boolean {
+  return result.kind === 'found' && result.records.some((text) => /^v\s*=\s*DMARC1\s*(;|$)/.test(text.trim()));
+}

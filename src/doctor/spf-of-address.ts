@@ -1,0 +1,54 @@
+// Whether SPF (RFC 7208) of one of our domains lets one of our addresses send: asked as a receiver
+// would ask it, through our own resolver.
+import { spf } from 'mailauth/lib/spf/index.js';
+import { describeError } from '../base/errors.ts';
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+
+export type SpfResult = { kind: 'pass' } | { kind: 'not_pass'; result: string } | { kind: 'unknown'; reason: string };
+
+export interface SpfQuestion {
+  ip: string;
+  domain: string;
+  ehloName: string;
+}
+
+export async function spfOfAddress({ ip, domain, ehloName }: SpfQuestion, resolver: Resolver): Promise<SpfResult> {
+  try {
+    const sender = `return-path@${domain}`;
+    const { status } = await spf({ ip, sender, helo: ehloName, mta: ehloName, resolver: nodeStyle(resolver) });
+    if (status.result === 'pass') return { kind: 'pass' };
+    if (status.result === 'temperror') return { kind: 'unknown', reason: 'DNS does not answer' };
+    return { kind: 'not_pass', result: status.result };
+  } catch (error) {
+    return { kind: 'unknown', reason: describeError(error) };
+  }
+}
+
+/** As `dns.promises.resolve` answers: lists, and errors with a code for what is not there. */
+function nodeStyle(resolver: Resolver) {
+  return async (name: string, type: string): Promise<string[] | string[][]> => {
+    switch (type) {
+      case 'TXT':
+        return records(await resolver.txt(name)).map((text) => [text]);
+      case 'A':
+        return records(await resolver.a(name));
+      case 'AAAA':
+        return records(await resolver.aaaa(name));
+      case 'MX': {
+        const hosts = records(await resolver.mx(name));
+        // Its types know texts only; it reads `exchange` and `priority`, as Node's resolver gives them.
+        return hosts.map(({ exchange, preference }) => ({ exchange, priority: preference })) as unknown as string[];
+      }
+      default:
+        // `ptr` in an SPF record (RFC 7208 section 5.5: do not use) is none that we would print.
+        throw Object.assign(new Error(`${type} is not looked up`), { code: 'ENODATA' });
+    }
+  };
+}
+
+function records<T>(result: DnsResult<T>): T[] {
+  if (result.kind === 'found') return result.records;
+  const codes = { no_domain: 'ENOTFOUND', no_records: 'ENODATA', unavailable: 'ETIMEOUT' } as const;
+  throw Object.assign(new Error(result.kind), { code: codes[result.kind] });
+}

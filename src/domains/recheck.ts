@@ -1,0 +1,154 @@
+// Looks at the DNS records of domains again, by itself: those without their record with growing
+// pauses, verified ones daily. One failed look takes nothing from anybody.
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { isRefusal } from '../base/refusals.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { Logger } from '../observe/log.ts';
+import type { DomainRecheckStore, DueRecheck } from '../store/domain-rechecks.ts';
+import type { DomainState, DomainStore } from '../store/domains.ts';
+import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
+
+/** What a look has found. */
+export type Look =
+  | { kind: 'found' }
+  /** DNS says definitely that the record is not there, or is another. */
+  | { kind: 'missed'; reason: string }
+  | { kind: 'unavailable'; reason: string };
+
+export interface RecheckFacts {
+  state: DomainState;
+  since: number;
+  looks: number;
+  misses: number;
+  firstMissAt: number | null;
+}
+
+export interface RecheckDecision {
+  decision: 'verify' | 'fail' | 'keep';
+  reason: string;
+  /** Null: not any more, until somebody asks for it. */
+  until: number | null;
+  misses: number;
+  firstMissAt: number | null;
+}
+
+const FIRST_PAUSE_MS = 10 * MINUTE_MS;
+const LONGEST_PAUSE_MS = 6 * HOUR_MS;
+// Whoever has not published the record in two weeks has given up, or asks when it is done.
+const STRETCH_MS = 14 * DAY_MS;
+const MISSES_TO_FAIL = 3;
+// The pauses between misses: three of them then span the day that they must.
+const MISS_PAUSE_MS = 12 * HOUR_MS;
+const MISSES_SPAN_MS = DAY_MS;
+/** Pauses are stretched by up to a tenth, so that what began together does not stay together. */
+const JITTER = 0.1;
+
+/** `jitter` is 0 to 1. */
+export function decideRecheck(
+  facts: RecheckFacts,
+  look: Look,
+  { now, jitter }: { now: number; jitter: number },
+): RecheckDecision {
+  const after = (pauseMs: number) => now + Math.round(pauseMs * (1 + JITTER * jitter));
+  const none = { misses: 0, firstMissAt: null };
+  if (look.kind === 'found') {
+    const reason = 'the DKIM record is there';
+    return { decision: facts.state === 'verified' ? 'keep' : 'verify', reason, until: after(DAY_MS), ...none };
+  }
+  if (facts.state !== 'verified') {
+    const until = after(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(facts.looks, 10)));
+    const isOver = until > facts.since + STRETCH_MS;
+    const ending = isOver ? '; it is not looked for any more, until somebody asks for it' : '';
+    return { decision: 'keep', reason: `${look.reason}${ending}`, until: isOver ? null : until, ...none };
+  }
+  if (look.kind === 'unavailable') {
+    const { misses, firstMissAt } = facts;
+    return {
+      decision: 'keep',
+      reason: look.reason,
+      until: after(misses > 0 ? MISS_PAUSE_MS : DAY_MS),
+      misses,
+      firstMissAt,
+    };
+  }
+  const misses = facts.misses + 1;
+  const firstMissAt = facts.firstMissAt ?? now;
+  if (misses >= MISSES_TO_FAIL && now - firstMissAt >= MISSES_SPAN_MS) {
+    const reason = `${misses} looks in ${Math.round((now - firstMissAt) / HOUR_MS)} hours did not find the DKIM record: ${look.reason}`;
+    return { decision: 'fail', reason, until: after(FIRST_PAUSE_MS), ...none };
+  }
+  const reason = `look ${misses} in a row that did not find the DKIM record: ${look.reason}`;
+  return { decision: 'keep', reason, until: after(MISS_PAUSE_MS), misses, firstMissAt };
+}
+
+export interface RecheckKit extends DomainsOptions {
+  store: DomainStore & DomainRecheckStore;
+  random(): number;
+  log: Pick<Logger, 'info' | 'warn'>;
+}
+
+const PERIOD_MS = MINUTE_MS;
+/** Each asks a zone's own servers for up to 15 s; the daemon's own look-ups have the rest. */
+const AT_ONCE = 8;
+const PAGE = 64;
+/** After a long stop very many are due: the next run goes on. */
+const RUN_MS = 45 * SECOND_MS;
+
+export function recheckTimer(kit: RecheckKit): TimerSpec {
+  return { name: 'domain records', periodMs: PERIOD_MS, run: () => recheckDue(kit) };
+}
+
+export async function recheckDue(kit: RecheckKit): Promise<string> {
+  const endsAt = kit.clock.now() + RUN_MS;
+  const counts = { looked: 0, verify: 0, fail: 0, keep: 0 };
+  const tried = new Set<string>();
+  for (;;) {
+    const page = await kit.store.dueRechecks(kit.clock.now(), PAGE);
+    // One whose result could not be written down is still due: not twice in a run.
+    const fresh = page.filter(({ domain }) => !tried.has(domain.id));
+    const worker = async () => {
+      for (let due = fresh.shift(); due && kit.clock.now() < endsAt; due = fresh.shift()) {
+        tried.add(due.domain.id);
+        counts.looked++;
+        counts[await recheck(kit, due)]++;
+      }
+    };
+    const isLast = page.length < PAGE || fresh.length === 0;
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    if (isLast || kit.clock.now() >= endsAt) break;
+  }
+  return `${counts.looked} looked at, ${counts.verify} verified, ${counts.fail} failed`;
+}
+
+async function recheck(kit: RecheckKit, due: DueRecheck): Promise<RecheckDecision['decision']> {
+  const { store, clock, log } = kit;
+  const { domain } = due;
+  const failing = firstFailing(await checkOf(kit, domain));
+  const look = lookOf(failing);
+  const now = clock.now();
+  const plan = decideRecheck({ ...due, state: domain.state }, look, { now, jitter: kit.random() });
+  const facts = { tenant_id: domain.tenantId, domain: domain.name, reason: plan.reason };
+  if (plan.decision === 'verify') {
+    const verified = await claim(kit, domain);
+    if (!isRefusal(verified)) {
+      log.info(facts, `${domain.name} is verified: ${plan.reason}`);
+      return 'verify';
+    }
+  }
+  // Another tenant holds the name as long as its record stands: ours is looked at like one that is missing.
+  const kept =
+    plan.decision === 'verify' ? decideRecheck({ ...due, state: domain.state }, TAKEN, { now, jitter: 0 }) : plan;
+  const failsWith = plan.decision === 'fail' ? (failing?.reason ?? null) : null;
+  const note = { at: now, nextAt: kept.until, misses: kept.misses, firstMissAt: kept.firstMissAt, failsWith };
+  const recorded = await store.recordRecheck(domain, note);
+  if (plan.decision !== 'fail' || !recorded) return 'keep';
+  log.warn(facts, `${domain.name} is not verified any more: ${plan.reason}`);
+  return 'fail';
+}
+
+const TAKEN: Look = { kind: 'missed', reason: 'another tenant holds the name' };
+
+function lookOf(failing: ReturnType<typeof firstFailing>): Look {
+  if (!failing) return { kind: 'found' };
+  return { kind: failing.reason === 'dns_unavailable' ? 'unavailable' : 'missed', reason: failing.message };
+}

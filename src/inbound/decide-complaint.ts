@@ -1,0 +1,46 @@
+// What follows from a complaint: one pure decision, with its reason. Only a proof of ours makes it
+// count: a return path, a CFBL-Feedback-ID, or an original whose signature verifies.
+import type { ReportedMessage } from '../store/inbound.ts';
+
+/** How it was shown that a complaint is about a message of ours. */
+export type Proof = 'return_path' | 'embedded_return_path' | 'feedback_id' | 'signature';
+
+export type ComplaintDecision =
+  | { decision: 'complaint'; reason: string; suppressAs: 'complaint' | 'unsubscribe' }
+  | { decision: 'nothing'; reason: string };
+
+export interface ComplaintCase {
+  feedbackType: string;
+  /** Null: nothing in it proves anything. */
+  proof: Proof | null;
+  message: ReportedMessage | null;
+}
+
+const PROOFS: Readonly<Record<Proof, string>> = {
+  return_path: 'it came to the return path of the message',
+  embedded_return_path: 'the original has our return path',
+  feedback_id: 'the original has our CFBL-Feedback-ID',
+  signature: 'the signature of the original verifies',
+};
+
+/** What is no complaint of a recipient: RFC 6430 takes one back, RFC 6591 speaks of failed checks. */
+const OF_NO_RECIPIENT: Readonly<Record<string, string>> = {
+  'not-spam': 'the recipient says that it is no spam',
+  'auth-failure': 'it reports a failed check of SPF, DKIM or DMARC, not a complaint of a recipient',
+  dmarc: 'it reports a failed check of SPF, DKIM or DMARC, not a complaint of a recipient',
+};
+
+const OPT_OUT = new Set(['opt-out', 'opt-out-list', 'unsubscribe']);
+
+export function decideComplaint({ feedbackType, proof, message }: ComplaintCase): ComplaintDecision {
+  const harmless = OF_NO_RECIPIENT[feedbackType];
+  if (harmless !== undefined) return { decision: 'nothing', reason: harmless };
+  if (proof === null) {
+    return { decision: 'nothing', reason: 'nothing in it proves that we sent such a message: it suppresses nobody' };
+  }
+  if (message === null) return { decision: 'nothing', reason: 'the message that it proves is no longer known' };
+  const suppressAs = OPT_OUT.has(feedbackType) ? 'unsubscribe' : 'complaint';
+  const what =
+    suppressAs === 'unsubscribe' ? 'the recipient wants no more mail' : `a complaint of type ${feedbackType}`;
+  return { decision: 'complaint', reason: `${what}; ${PROOFS[proof]}`, suppressAs };
+}

@@ -1,0 +1,51 @@
+// What follows from a delivery report: one pure decision, with its reason. It acts on the message of
+// its return path alone; recipients that it names are shown to people.
+import type { BounceType } from '../base/outcome.ts';
+import type { JudgedRecipient } from '../classify/judge-report.ts';
+import type { ReportedMessage } from '../store/inbound.ts';
+
+export type ReportDecision =
+  | { decision: 'bounce'; reason: string; bounce: BounceType; suppress: boolean; judged: JudgedRecipient }
+  | { decision: 'delay_notice'; reason: string; judged: JudgedRecipient }
+  /** It may be that the attempt is not written down yet. */
+  | { decision: 'later'; reason: string }
+  | { decision: 'nothing'; reason: string };
+
+export interface ReportFacts {
+  /** Whose return path it came to; null: it came to none, or the message is no longer known. */
+  message: ReportedMessage | null;
+  cameToReturnPath: boolean;
+  recipients: readonly JudgedRecipient[];
+  /** Why hard bounces of this receiver are not believed at the moment; null: they are. */
+  doubt: string | null;
+}
+
+export function decideReport({ message, cameToReturnPath, recipients, doubt }: ReportFacts): ReportDecision {
+  if (!cameToReturnPath) return nothing('a report that came to no return path proves no message');
+  if (message === null) return nothing('the message of this return path is no longer known');
+  const judged = whatItSaysOf(message.recipient, recipients);
+  if (judged === null) return nothing('the report names no recipient');
+  if (judged.kind === 'delivered_notice') return nothing(`good news: ${judged.reason}`);
+  if (message.state === 'sending') return { decision: 'later', reason: 'the message is still being sent' };
+  const said = `${judged.remoteMta ?? 'the receiving side'} reports: ${judged.diagnostic ?? judged.status ?? 'no reason'}`;
+  const why = `${judged.reason}${judged.rule === null ? '' : `, rule ${judged.rule}`}`;
+  if (judged.action === 'delayed' && (message.state === 'bounced' || message.state === 'failed')) {
+    return nothing(`a notice of delay of a message that is ${message.state} already`);
+  }
+  if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
+  if (judged.kind === 'hard' && doubt !== null) {
+    return { decision: 'bounce', reason: `${said} (${why}; ${doubt})`, bounce: 'soft', suppress: false, judged };
+  }
+  const suppress = judged.kind === 'hard';
+  return { decision: 'bounce', reason: `${said} (${why})`, bounce: judged.kind, suppress, judged };
+}
+
+/** A report may be about several; ours by its address, or else the first that failed. */
+function whatItSaysOf(recipient: string, all: readonly JudgedRecipient[]): JudgedRecipient | null {
+  const own = all.find((judged) => judged.recipient?.toLowerCase() === recipient.toLowerCase());
+  return own ?? all.find(({ action }) => action === 'failed') ?? all[0] ?? null;
+}
+
+function nothing(reason: string): ReportDecision {
+  return { decision: 'nothing', reason };
+}

@@ -1,0 +1,48 @@
+// Whether an embedded original carries a DKIM signature (RFC 6376) that verifies and that covers its
+// Message-ID: then whoever holds that domain's key has sent it. The work is bounded: the original
+// is written by strangers.
+import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
+import { isUuid } from '../base/ids.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import { readHeaderBlock } from '../protocol/mail/inbound/header-block.ts';
+
+/** Ours have two; forwarders add one or two. */
+const MAX_SIGNATURES = 6;
+/** Hashing more than this would hold up others; a larger one has its tokens. */
+const MAX_OCTETS = 1024 * 1024;
+
+/** The message that an original claims to be; null: none of ours, or too much to look at. */
+export function claimedMessageId(content: Buffer): string | null {
+  if (content.length > MAX_OCTETS) return null;
+  const text = content.toString('latin1');
+  const { header } = readHeaderBlock(text, 0, text.length);
+  const named = header.fields.filter(({ name }) => name === 'message-id');
+  const signatures = header.fields.filter(({ name }) => name === 'dkim-signature');
+  // With two of them nobody could tell which one a signature covers.
+  if (named.length !== 1 || signatures.length === 0 || signatures.length > MAX_SIGNATURES) return null;
+  const messageId = /^<([0-9a-f-]{36})@/i.exec(named[0]!.value.trim())?.[1]?.toLowerCase();
+  return messageId !== undefined && isUuid(messageId) ? messageId : null;
+}
+
+/** The domains, in lower case, whose signatures hold and cover the Message-ID. */
+export async function signersOf(content: Buffer, resolver: Resolver): Promise<string[]> {
+  const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
+  return results
+    .filter(({ status, signingHeaders }) => status.result === 'pass' && coversMessageId(signingHeaders?.keys))
+    .flatMap(({ signingDomain }) => signingDomain?.toLowerCase() ?? []);
+}
+
+function coversMessageId(keys: string | undefined): boolean {
+  return (keys ?? '')
+    .toLowerCase()
+    .split(/[\s:]+/)
+    .includes('message-id');
+}
+
+/** As Node's dns answers: texts in their pieces, errors by their code. */
+async function lookUp(resolver: Resolver, name: string, type: string): Promise<string[][]> {
+  const answer = type === 'TXT' ? await resolver.txt(name) : ({ kind: 'no_records' } as const);
+  if (answer.kind === 'found') return answer.records.map((record) => [record]);
+  const code = { no_domain: 'ENOTFOUND', no_records: 'ENODATA', unavailable: 'ETIMEOUT' }[answer.kind];
+  throw Object.assign(new Error(`${name}: ${answer.kind}`), { code });
+}

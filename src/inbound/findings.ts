@@ -1,0 +1,47 @@
+// What is remembered of a mail for people: short, bounded, and nothing of its body. And the digest
+// by which the same report is known when it comes again.
+import { createHash } from 'node:crypto';
+import type { JudgedRecipient } from '../classify/judge-report.ts';
+import type { Complaint, DeliveryReport } from '../protocol/mail/inbound/inbound-mail.ts';
+
+const MAX_RECIPIENTS = 20;
+const MAX_TEXT_CHARACTERS = 500;
+const DIGEST_OCTETS = 16;
+
+export function reportFinding(report: DeliveryReport, recipients: readonly JudgedRecipient[]): Record<string, unknown> {
+  return {
+    reporting_mta: short(report.reportingMta),
+    recipients: recipients.slice(0, MAX_RECIPIENTS).map((judged) => ({
+      address: short(judged.recipient),
+      kind: judged.kind,
+      action: judged.action,
+      status: judged.status,
+      label: judged.label,
+      rule: judged.rule,
+      remote_mta: short(judged.remoteMta),
+      diagnostic: short(judged.diagnostic),
+    })),
+  };
+}
+
+export function complaintFinding(complaint: Complaint, proof: string | null): Record<string, unknown> {
+  return {
+    feedback_type: short(complaint.feedbackType),
+    proof,
+    recipients: complaint.recipients.slice(0, MAX_RECIPIENTS).map(short),
+    user_agent: short(complaint.userAgent),
+    arrival_date: short(complaint.arrivalDate),
+    reported_domain: short(complaint.reportedDomain),
+    source_ip: short(complaint.sourceIp),
+    original_message_id: short(complaint.original?.messageId ?? null),
+  };
+}
+
+/** Of what a report says, not of its octets: on its second way it has other Received fields. */
+export function digestOf(finding: Record<string, unknown>): Buffer {
+  return createHash('sha256').update(JSON.stringify(finding)).digest().subarray(0, DIGEST_OCTETS);
+}
+
+export function short(text: string | null): string | null {
+  return text === null ? null : text.slice(0, MAX_TEXT_CHARACTERS);
+}

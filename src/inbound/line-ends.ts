@@ -1,0 +1,18 @@
+// CR and LF only together: RFC 5321 section 2.3.8. Where two servers do not agree on what ends a
+// line, a mail can carry a second one past the first server (SMTP smuggling, 2023): what is
+// doubtful is refused, not put right.
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** Where the first lone CR or LF stands, or -1. */
+export function loneLineEndAt(octets: Buffer): number {
+  let cr = octets.indexOf(CR);
+  let lf = octets.indexOf(LF);
+  while (cr >= 0 && lf >= 0) {
+    if (lf !== cr + 1) return Math.min(cr, lf);
+    cr = octets.indexOf(CR, lf + 1);
+    lf = octets.indexOf(LF, lf + 1);
+  }
+  return Math.max(cr, lf);
+}

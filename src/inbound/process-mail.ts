@@ -1,0 +1,241 @@
+// One mail from what it says to what it does: recognised by its recipient, read, proven, decided.
+// Nothing is written here: the update that comes out is one transaction of the store.
+import type { Clock } from '../base/clock.ts';
+import { describeError, unreachable } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { BounceRules } from '../classify/classify-reply.ts';
+import { judgeInboundMail } from '../classify/judge-report.ts';
+import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import type { Complaint, DeliveryReport, InboundMail } from '../protocol/mail/inbound/inbound-mail.ts';
+import type {
+  InboundAction,
+  InboundUpdate,
+  InboundVerdict,
+  ReportedMessage,
+  WaitingInboundMail,
+} from '../store/inbound.ts';
+import { decideComplaint } from './decide-complaint.ts';
+import { decideReport, type ReportDecision } from './decide-report.ts';
+import { complaintFinding, digestOf, reportFinding, short } from './findings.ts';
+import type { ProofKit } from './proof.ts';
+import { prove } from './proof.ts';
+import { type InboundRecipient, type RecipientBook, type Role, recognise } from './recipients.ts';
+
+/** What a mail shall do. `later`: not now, and nothing is noted. */
+export type Outcome =
+  | { kind: 'done'; update: Omit<InboundUpdate, 'seq' | 'at'>; message: ReportedMessage | null }
+  | { kind: 'later'; reason: string };
+
+export interface ProcessKit extends ProofKit {
+  clock: Clock;
+  ids: IdSource;
+  rules: BounceRules;
+  recipients: RecipientBook;
+  platformSuppressionMs: number;
+  read(octets: Buffer): InboundMail;
+  /** Why hard bounces of these servers are not believed at the moment; null: they are. */
+  doubtOf(mxGroup: string | null): string | null;
+  /** A report of DMARC results; null: it is none. */
+  readDmarc(mail: WaitingInboundMail): Promise<Omit<InboundUpdate, 'seq' | 'at'> | null>;
+  /** Mail that people wrote to a role: kept, and passed on where that is wanted. */
+  passOn(mail: WaitingInboundMail, role: Role, about: { from: string; subject: string }): Promise<PassedOn>;
+}
+
+export interface PassedOn {
+  effect: 'forwarded' | 'kept';
+  reason: string;
+}
+
+/** A mail that outlived so many ends of the daemon may be their cause. */
+const MOST_TRIES = 3;
+
+interface Case {
+  mail: WaitingInboundMail;
+  recipients: InboundRecipient[];
+  /** Of its return path. */
+  messageId: string | null;
+  isPatient: boolean;
+}
+
+/** `isPatient` false: it has waited long enough, and is decided by what is known now. */
+export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isPatient: boolean): Promise<Outcome> {
+  if (mail.tries >= MOST_TRIES) {
+    return done({
+      ...BLANK,
+      kind: 'unreadable',
+      effect: 'kept',
+      reason: `the daemon ended ${mail.tries} times while this mail waited: it may be the cause, so nobody reads it`,
+    });
+  }
+  const recipients = mail.recipients.map((address) => recognise(address, kit.recipients));
+  const unsubscribe = recipients.find(({ kind }) => kind === 'unsubscribe');
+  if (unsubscribe?.kind === 'unsubscribe') return processUnsubscribe(unsubscribe.messageId, kit);
+  const returnPath = recipients.find(({ kind }) => kind === 'return_path');
+  const messageId = returnPath?.kind === 'return_path' ? returnPath.messageId : null;
+  if (recipients.some(({ kind }) => kind === 'dmarc')) {
+    const dmarc = await kit.readDmarc(mail);
+    if (dmarc) return { kind: 'done', update: dmarc, message: null };
+  }
+  return processFinding(readSafely(mail, kit), { mail, recipients, messageId, isPatient }, kit);
+}
+
+/** The parser throws at nothing; should it ever, the mail is kept for a person. */
+function readSafely({ content }: WaitingInboundMail, { read }: ProcessKit): InboundMail {
+  try {
+    return read(content);
+  } catch (error) {
+    return { kind: 'unreadable', reason: `it could not be read: ${describeError(error)}` };
+  }
+}
+
+function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise<Outcome> | Outcome {
+  const { messageId } = one;
+  switch (found.kind) {
+    case 'report':
+      return processReport(found, one, kit);
+    case 'complaint':
+      return processComplaint(found, one, kit);
+    case 'auto_reply': {
+      const reason = `an automatic reply: ${found.evidence}`;
+      const finding = { from: short(found.from), subject: short(found.subject) };
+      return done({ ...BLANK, kind: 'auto_reply', effect: 'none', reason, messageId, finding });
+    }
+    case 'human':
+      return processHuman(found, one, kit);
+    case 'unreadable':
+      return done({ ...BLANK, kind: 'unreadable', effect: 'kept', reason: found.reason, messageId });
+    default:
+      return unreachable(found);
+  }
+}
+
+async function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Promise<Outcome> {
+  const { messageId } = one;
+  const message = messageId === null ? null : await kit.store.findReported(messageId);
+  const { recipients } = judgeInboundMail(report, kit.rules);
+  const decision = decideReport({
+    message: message && !one.isPatient && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
+    cameToReturnPath: messageId !== null,
+    recipients,
+    doubt: kit.doubtOf(message?.mxGroup ?? null),
+  });
+  if (decision.decision === 'later') return { kind: 'later', reason: decision.reason };
+  const finding = reportFinding(report, recipients);
+  const verdict: InboundVerdict = {
+    kind: 'report',
+    effect: EFFECT_OF[decision.decision],
+    reason: decision.reason,
+    digest: digestOf(finding),
+    messageId,
+    tenantId: message?.tenantId ?? null,
+    finding,
+  };
+  const action = message && decision.decision !== 'nothing' ? reportAction(report, message, { decision, kit }) : null;
+  return { kind: 'done', update: { verdict, action }, message };
+}
+
+const EFFECT_OF = { bounce: 'bounced', delay_notice: 'deferred', nothing: 'none' } as const;
+
+function reportAction(
+  { reportingMta }: DeliveryReport,
+  message: ReportedMessage,
+  { decision, kit }: { decision: Extract<ReportDecision, { decision: 'bounce' | 'delay_notice' }>; kit: ProcessKit },
+): InboundAction {
+  const { judged } = decision;
+  const now = kit.clock.now();
+  const stamp = { id: kit.ids.next(), at: now };
+  const facts = {
+    smtpCode: judged.smtpCode,
+    enhancedCode: judged.status,
+    diagnostic: judged.diagnostic?.slice(0, MAX_DIAGNOSTIC_CHARACTERS) ?? null,
+    mx: judged.remoteMta,
+    reportingMta,
+    attempt: message.attempts,
+  };
+  if (decision.decision === 'delay_notice')
+    return { do: 'delay_notice', event: delayNoticeEvent(stamp, message, facts) };
+  const { bounce, suppress } = decision;
+  const note = {
+    suppressionKey: keyOf(message.recipient),
+    mxGroup: message.mxGroup,
+    rule: judged.rule ?? 'report',
+    platformExpiresAt: now + kit.platformSuppressionMs,
+  };
+  const event = reportedBounceEvent(stamp, message, { ...facts, bounce, suppressed: suppress });
+  return { do: 'bounce', bounce, suppress: suppress ? note : null, event };
+}
+
+/** As many as of a reply in SMTP. */
+const MAX_DIAGNOSTIC_CHARACTERS = 1000;
+
+async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<Outcome> {
+  const { feedbackType, original } = complaint;
+  const { proof, message, messageId } = await prove({ returnPath: one.messageId, original }, kit);
+  const decision = decideComplaint({ feedbackType, proof, message });
+  const finding = complaintFinding(complaint, proof);
+  const common = { kind: 'complaint', reason: decision.reason, messageId, finding, digest: digestOf(finding) } as const;
+  const tenantId = message?.tenantId ?? null;
+  if (!message || decision.decision === 'nothing') {
+    return { kind: 'done', update: { verdict: { ...common, effect: 'none', tenantId }, action: null }, message };
+  }
+  const event = complainedEvent({ id: kit.ids.next(), at: kit.clock.now() }, message, {
+    feedbackType: feedbackType.slice(0, 100),
+    userAgent: short(complaint.userAgent),
+    arrivalDate: timeOf(complaint.arrivalDate),
+    reportedDomain: short(complaint.reportedDomain),
+    suppressed: true,
+  });
+  const action = {
+    do: 'complaint',
+    suppressionKey: keyOf(message.recipient),
+    reason: decision.suppressAs,
+    event,
+  } as const;
+  const effect = decision.suppressAs === 'unsubscribe' ? 'unsubscribed' : 'complained';
+  return { kind: 'done', update: { verdict: { ...common, effect, tenantId }, action }, message };
+}
+
+async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<Outcome> {
+  const message = await kit.store.findReported(messageId);
+  const verdict = { ...BLANK, kind: 'unsubscribe', messageId } as const;
+  if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer known' });
+  const action = { do: 'unsubscribe', suppressionKey: keyOf(message.recipient) } as const;
+  const reason = 'a mail came to the unsubscribe address of the message';
+  const { tenantId } = message;
+  return {
+    kind: 'done',
+    update: { verdict: { ...verdict, effect: 'unsubscribed', reason, tenantId }, action },
+    message,
+  };
+}
+
+async function processHuman(
+  { from, subject }: { from: string; subject: string },
+  { mail, recipients, messageId }: Case,
+  kit: ProcessKit,
+): Promise<Outcome> {
+  const role = recipients.find(({ kind }) => kind === 'role');
+  const finding = { from: short(from), subject: short(subject) };
+  const verdict = { ...BLANK, kind: 'human', messageId, finding } as const;
+  if (role?.kind !== 'role') {
+    return done({ ...verdict, effect: 'kept', reason: 'somebody wrote to an address that is for programs' });
+  }
+  return done({ ...verdict, ...(await kit.passOn(mail, role.role, { from, subject })) });
+}
+
+const BLANK = { digest: null, messageId: null, tenantId: null, finding: {} } as const;
+
+function done(verdict: InboundVerdict): Outcome {
+  return { kind: 'done', update: { verdict, action: null }, message: null };
+}
+
+function keyOf(recipient: string): string {
+  const parsed = parseAddress(recipient);
+  return parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
+}
+
+function timeOf(date: string | null): number | null {
+  const time = date === null ? Number.NaN : Date.parse(date);
+  return Number.isNaN(time) ? null : time;
+}

@@ -1,0 +1,153 @@
+// Acts on the mails that the store holds, in their order, a few at a time. There is one way in: what
+// came a moment ago and what a dead daemon left behind are read from the same place.
+import { type Clock, SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import * as mailLog from '../observe/mail-log.ts';
+import type {
+  InboundResult,
+  InboundStore,
+  InboundUpdate,
+  ReportedMessage,
+  WaitingInboundMail,
+} from '../store/inbound.ts';
+import type { Outcome } from './process-mail.ts';
+
+export interface ProcessorKit {
+  store: Pick<InboundStore, 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound'>;
+  process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
+  /** Told after the commit, with what was really done. */
+  onRecorded?(recorded: Recorded): void;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface Recorded {
+  mail: WaitingInboundMail;
+  update: Omit<InboundUpdate, 'seq' | 'at'>;
+  message: ReportedMessage | null;
+  result: InboundResult;
+}
+
+/** Some wait for the DNS; a commit bears many at once. */
+const MOST_AT_ONCE = 64;
+const AFTER_FAULT_MS = SECOND_MS;
+/** A report that was faster than our own record of the delivery: that is written within moments. */
+const LATER_MS = SECOND_MS;
+const MOST_DELAYS = 10;
+/** Beyond that, nobody waits for anything any more. */
+const MOST_DELAYED = 500;
+
+export class InboundProcessor {
+  readonly #kit: ProcessorKit;
+  readonly #working = new Map<number, Promise<void>>();
+  readonly #delayed = new Map<number, NodeJS.Timeout>();
+  #cursor = 0;
+  #pumping: Promise<void> | null = null;
+  #again = false;
+  #retry: NodeJS.Timeout | null = null;
+  #stopped = false;
+
+  constructor(kit: ProcessorKit) {
+    this.#kit = kit;
+  }
+
+  /** Begins with what waits since before the start. */
+  async start(): Promise<void> {
+    const waiting = await this.#kit.store.noteInterruptedInbound(MOST_AT_ONCE);
+    if (waiting > 0) this.#kit.log.info({ mails: waiting }, 'inbound mails wait since before the start');
+    this.notice();
+  }
+
+  /** There is something new in the store. */
+  notice(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    this.#pumping ??= this.#pump().finally(() => {
+      this.#pumping = null;
+      if (this.#again && this.#working.size < MOST_AT_ONCE) this.notice();
+    });
+  }
+
+  /** Finishes what it has begun; what waits is the next daemon's. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    if (this.#retry) clearTimeout(this.#retry);
+    for (const timer of this.#delayed.values()) clearTimeout(timer);
+    this.#delayed.clear();
+    await this.#pumping;
+    await Promise.all(this.#working.values());
+  }
+
+  async #pump(): Promise<void> {
+    // A breath, so that what comes in one turn of the event loop is read at once.
+    await new Promise((resolve) => setImmediate(resolve));
+    try {
+      while (this.#again && !this.#stopped && this.#working.size < MOST_AT_ONCE) {
+        this.#again = false;
+        const mails = await this.#kit.store.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
+        for (const mail of mails) {
+          this.#cursor = Math.max(this.#cursor, mail.seq);
+          if (!this.#working.has(mail.seq) && !this.#delayed.has(mail.seq)) this.#begin(mail, 0);
+        }
+        if (mails.length > 0) this.#again = true;
+      }
+    } catch (error) {
+      this.#startOver(error);
+    }
+  }
+
+  #begin(mail: WaitingInboundMail, delays: number): void {
+    const work = this.#work(mail, delays)
+      .catch((error: unknown) => this.#startOver(error))
+      .finally(() => {
+        this.#working.delete(mail.seq);
+        if (this.#again) this.notice();
+      });
+    this.#working.set(mail.seq, work);
+  }
+
+  async #work(mail: WaitingInboundMail, delays: number): Promise<void> {
+    const isPatient = delays < MOST_DELAYS && this.#delayed.size < MOST_DELAYED;
+    const outcome = await this.#kit.process(mail, isPatient);
+    if (outcome.kind === 'later') return this.#delay(mail, delays + 1);
+    const { update, message } = outcome;
+    const result = await this.#kit.store.recordInbound({ ...update, seq: mail.seq, at: this.#kit.clock.now() });
+    const recorded = { mail, update, message, result };
+    this.#log(recorded);
+    this.#kit.onRecorded?.(recorded);
+  }
+
+  #delay(mail: WaitingInboundMail, delays: number): void {
+    if (this.#stopped) return;
+    const timer = setTimeout(() => {
+      this.#delayed.delete(mail.seq);
+      this.#begin(mail, delays);
+    }, LATER_MS);
+    this.#delayed.set(mail.seq, timer);
+  }
+
+  /** Nothing is lost: what could not be read or written is still in the store, and is read again. */
+  #startOver(error: unknown): void {
+    if (this.#stopped || this.#retry) return;
+    this.#kit.log.error({ error }, `inbound mail could not be worked on, and waits: ${describeError(error)}`);
+    this.#retry = setTimeout(() => {
+      this.#retry = null;
+      this.#cursor = 0;
+      this.notice();
+    }, AFTER_FAULT_MS);
+  }
+
+  #log({ mail, update, message, result }: Recorded): void {
+    const { log } = this.#kit;
+    const { verdict, action } = update;
+    const { effect, reason } = result;
+    const facts = { inbound_id: mail.id, kind: verdict.kind, effect, reason, message_id: verdict.messageId };
+    log.info({ fact: 'inbound', ...facts, remote_ip: mail.remoteIp }, 'inbound mail');
+    if (!message || effect === 'none') return;
+    if (action?.do === 'bounce') {
+      const { bounce, suppress } = action;
+      mailLog.bounced(log, message, { attempt: null, source: 'dsn', bounce, reason, suppressed: suppress !== null });
+    } else if (action?.do === 'complaint') mailLog.complained(log, message, { source: 'arf', suppressed: true });
+  }
+}

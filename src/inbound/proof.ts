@@ -1,0 +1,66 @@
+// By what a complaint proves its message: tokens of ours first, since they cost a hash; the
+// signature of the original last, since it costs look-ups in the DNS.
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import { readFeedbackId } from '../protocol/mail/feedback-id.ts';
+import type { OriginalMessage } from '../protocol/mail/inbound/inbound-mail.ts';
+import type { KeyLookup } from '../protocol/mail/message-token.ts';
+import { readReturnPath } from '../protocol/mail/return-path.ts';
+import type { InboundStore, ReportedMessage } from '../store/inbound.ts';
+import type { Proof } from './decide-complaint.ts';
+import { claimedMessageId, signersOf } from './embedded-signature.ts';
+
+export interface ProofKit {
+  store: Pick<InboundStore, 'findReported'>;
+  tokenKeys: KeyLookup;
+  resolver: Resolver;
+  /** Of the second signature of every message. */
+  serviceDkimDomain: string;
+}
+
+export interface Proven {
+  proof: Proof | null;
+  /** Null with a proof: the message is no longer known. */
+  message: ReportedMessage | null;
+  messageId: string | null;
+}
+
+export async function prove(
+  { returnPath, original }: { returnPath: string | null; original: OriginalMessage | null },
+  kit: ProofKit,
+): Promise<Proven> {
+  const token = readTokens(returnPath, original, kit.tokenKeys);
+  if (token) return { ...token, message: await kit.store.findReported(token.messageId) };
+  return (await proveBySignature(original, kit)) ?? { proof: null, message: null, messageId: null };
+}
+
+function readTokens(
+  returnPath: string | null,
+  original: OriginalMessage | null,
+  tokenKeys: KeyLookup,
+): { proof: Proof; messageId: string } | null {
+  if (returnPath !== null) return { proof: 'return_path', messageId: returnPath };
+  const first = (values: readonly string[], read: (value: string) => string | null) => {
+    for (const value of values) {
+      const messageId = read(value);
+      if (messageId !== null) return messageId;
+    }
+    return null;
+  };
+  const byFeedbackId = first(original?.feedbackIds ?? [], (value) => readFeedbackId(value, tokenKeys));
+  if (byFeedbackId !== null) return { proof: 'feedback_id', messageId: byFeedbackId };
+  const byReturnPath = first(original?.returnPaths ?? [], (address) =>
+    readReturnPath(address.slice(0, Math.max(0, address.lastIndexOf('@'))), tokenKeys),
+  );
+  return byReturnPath === null ? null : { proof: 'embedded_return_path', messageId: byReturnPath };
+}
+
+/** The signer must be the one that signed the message which the original claims to be. */
+async function proveBySignature(original: OriginalMessage | null, kit: ProofKit): Promise<Proven | null> {
+  const content = original?.content ?? null;
+  const claimed = content && claimedMessageId(content);
+  const message = claimed && (await kit.store.findReported(claimed));
+  if (!content || !message) return null;
+  const signers = await signersOf(content, kit.resolver);
+  if (!signers.some((domain) => domain === message.fromDomain || domain === kit.serviceDkimDomain)) return null;
+  return { proof: 'signature', message, messageId: message.id };
+}

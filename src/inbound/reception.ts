@@ -1,0 +1,64 @@
+// Takes the data of one mail: within the limit of its size, of the time that it may take, and of
+// the memory that all mails on their way in may take together.
+import type { SMTPServerDataStream } from 'smtp-server';
+import { loneLineEndAt } from './line-ends.ts';
+
+export interface SmtpReply {
+  code: number;
+  /** Begins with the enhanced code of RFC 3463. */
+  text: string;
+}
+
+export type Received = { kind: 'mail'; content: Buffer } | { kind: 'refused'; reply: SmtpReply; hangUp: boolean };
+
+export class ReceptionRoom {
+  readonly #mostOctets: number;
+  #octets = 0;
+
+  constructor(mostOctets: number) {
+    this.#mostOctets = mostOctets;
+  }
+
+  get isFull(): boolean {
+    return this.#octets >= this.#mostOctets;
+  }
+
+  /** What is taken is given back when the promise settles: by then the mail is stored or gone. */
+  async hold<T>(work: (take: (octets: number) => boolean) => Promise<T>): Promise<T> {
+    let held = 0;
+    const take = (octets: number) => {
+      held += octets;
+      this.#octets += octets;
+      return !this.isFull;
+    };
+    try {
+      return await work(take);
+    } finally {
+      this.#octets -= held;
+    }
+  }
+}
+
+export const NO_ROOM: SmtpReply = { code: 452, text: '4.3.1 No room for mail at the moment; try again later' };
+
+/** Rejects when the connection breaks off. */
+export async function receive(
+  stream: SMTPServerDataStream,
+  { maxOctets, take }: { maxOctets: number; take(octets: number): boolean },
+): Promise<Received> {
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    octets += chunk.length;
+    if (octets > maxOctets) {
+      const text = `5.3.4 The mail is larger than ${maxOctets} octets`;
+      return { kind: 'refused', reply: { code: 552, text }, hangUp: true };
+    }
+    if (!take(chunk.length)) return { kind: 'refused', reply: NO_ROOM, hangUp: true };
+    chunks.push(chunk);
+  }
+  const content = Buffer.concat(chunks, octets);
+  if (loneLineEndAt(content) < 0) return { kind: 'mail', content };
+  const text = '5.6.11 The mail has CR or LF alone; lines end with CR LF (RFC 5321 section 2.3.8)';
+  return { kind: 'refused', reply: { code: 554, text }, hangUp: false };
+}

@@ -1,0 +1,50 @@
+// To whom mail may come in: return paths whose HMAC holds, unsubscribe addresses, the roles that
+// every mail domain has (RFC 2142), and the address for DMARC reports. All else is refused; nothing
+// is ever relayed.
+import { parseAddress } from '../protocol/mail/address.ts';
+import type { KeyLookup } from '../protocol/mail/message-token.ts';
+import { readReturnPath } from '../protocol/mail/return-path.ts';
+import { readUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
+
+export type Role = 'postmaster' | 'abuse' | 'fbl';
+
+export type InboundRecipient =
+  /** `isOurDomain` false: only right on the bounce subdomain of the message's own tenant. */
+  | { kind: 'return_path'; messageId: string; domain: string; isOurDomain: boolean }
+  | { kind: 'role'; role: Role }
+  | { kind: 'dmarc' }
+  | { kind: 'unsubscribe'; messageId: string }
+  | { kind: 'nobody' };
+
+export interface RecipientBook {
+  bouncesDomain: string;
+  /** What tenants' DMARC records name. */
+  dmarcReportAddress: string;
+  tokenKeys: KeyLookup;
+}
+
+const ROLES: readonly string[] = ['postmaster', 'abuse', 'fbl'] satisfies Role[];
+const NOBODY: InboundRecipient = { kind: 'nobody' };
+
+export function recognise(text: string, book: RecipientBook): InboundRecipient {
+  // RFC 5321 section 4.5.1: `RCPT TO:<postmaster>` names ours.
+  if (text.toLowerCase() === 'postmaster') return { kind: 'role', role: 'postmaster' };
+  const parsed = parseAddress(text);
+  if (!parsed.ok) return NOBODY;
+  const { local, asciiDomain: domain } = parsed.address;
+  const isOurDomain = domain === book.bouncesDomain;
+  const messageId = readReturnPath(local, book.tokenKeys);
+  if (messageId !== null) return { kind: 'return_path', messageId, domain, isOurDomain };
+  const name = local.toLowerCase();
+  if (`${name}@${domain}` === book.dmarcReportAddress.toLowerCase()) return { kind: 'dmarc' };
+  if (!isOurDomain) return NOBODY;
+  const unsubscribed = readUnsubscribeAddress(local, book.tokenKeys);
+  if (unsubscribed !== null) return { kind: 'unsubscribe', messageId: unsubscribed };
+  if (name === 'dmarc') return { kind: 'dmarc' };
+  return ROLES.includes(name) ? { kind: 'role', role: name as Role } : NOBODY;
+}
+
+/** Acts on one message: a mail may have one such recipient, so that it has one effect. */
+export function isBoundToMessage({ kind }: InboundRecipient): boolean {
+  return kind === 'return_path' || kind === 'unsubscribe';
+}

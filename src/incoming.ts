@@ -1,0 +1,86 @@
+// From the configuration to what comes back by mail: the brakes that hear of bounces, the service's
+// own mail, and the inbound listener. A part of the wiring list in daemon.ts.
+
+import { DAY_MS } from './base/clock.ts';
+import type { Config } from './config/keys.ts';
+import type { EndWatch } from './delivery/doubted-bounce.ts';
+import type { Foundation } from './foundation.ts';
+import { type Inbound, startInbound } from './inbound/inbound.ts';
+import type { Recorded } from './inbound/processor.ts';
+import type { Resolver } from './protocol/dns/resolver.ts';
+import type { LaneNotice } from './store/submissions.ts';
+import { createServiceMail } from './submission/service-mail.ts';
+import { openReputation, type Reputation } from './suppression/reputation.ts';
+
+const MIB = 1024 * 1024;
+
+export function reputationOf(config: Config, { store, clock, log }: Foundation): Promise<Reputation> {
+  const { limits, suppression, service } = config;
+  return openReputation({
+    ...{ store, clock, log, operatorAddress: service.operator_address },
+    leapRule: {
+      windowMs: suppression.leap_window,
+      minHardBounces: suppression.leap_hard_bounces,
+      share: suppression.leap_share,
+      factor: suppression.leap_factor,
+    },
+    reviewLimits: {
+      hardBounceRate: limits.review_hard_bounce_rate,
+      complaintRate: limits.review_complaint_rate,
+      window: limits.review_window,
+    },
+  });
+}
+
+export interface IncomingParts {
+  resolver: Resolver;
+  reputation: Reputation & EndWatch;
+  onAccepted(lanes: LaneNotice[]): void;
+}
+
+export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
+  const { store, clock, ids, log, vault, identity, intake, bounceRules: rules } = foundation;
+  const { smtp, service, retention } = config;
+  const { resolver, reputation, onAccepted } = parts;
+  const { dkim } = identity;
+  const bouncesDomain = service.bounces_domain;
+  const lifetimeMs = config.delivery.lifetime;
+  const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
+  reputation.tellBy(send);
+  return startInbound({
+    ...{ store, clock, ids, log, resolver, rules, send },
+    listen: {
+      host: smtp.host,
+      port: smtp.port,
+      name: service.ehlo_name,
+      ...(smtp.tls_cert && smtp.tls_key && { tls: { certFile: smtp.tls_cert, keyFile: smtp.tls_key } }),
+      limits: {
+        maxOctets: smtp.max_mail_mib * MIB,
+        connections: smtp.connections,
+        connectionsPerPeer: smtp.connections_per_peer,
+        connectionsPerMinute: smtp.connections_per_minute,
+        mailsPerMinute: smtp.mails_per_minute,
+        refusalsPerMinute: smtp.refusals_per_minute,
+      },
+    },
+    service: {
+      bouncesDomain,
+      dmarcReportAddress: service.dmarc_report_address,
+      dkimDomain: service.dkim_domain,
+      operatorAddress: service.operator_address,
+    },
+    tokenKeys: identity.tokenKeys,
+    platformSuppressionMs: retention.platform_suppression_days * DAY_MS,
+    keepFor: { contentMs: retention.content_days * DAY_MS, recordsMs: retention.records_days * DAY_MS },
+    refusal: () => intake.state.reason,
+    doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),
+    onRecorded: (recorded) => tellReputation(reputation, recorded),
+  });
+}
+
+function tellReputation(reputation: Reputation, { update, message, result }: Recorded): void {
+  const { action } = update;
+  if (!message || result.effect === 'none') return;
+  if (action?.do === 'bounce' && action.bounce === 'hard') reputation.ended(message, 'returned');
+  if (action?.do === 'complaint' && action.reason === 'complaint') reputation.complained(message.tenantId);
+}

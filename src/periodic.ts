@@ -1,0 +1,60 @@
+// All that happens periodically, in one list: what is opened here and what other parts bring along.
+// `postrider doctor` shows it. A part of the wiring list in daemon.ts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS, SECOND_MS } from './base/clock.ts';
+import { type TimerSpec, Timers } from './base/timers.ts';
+import type { Config } from './config/keys.ts';
+import type { DomainsOptions } from './domains/domains.ts';
+import { recheckTimer } from './domains/recheck.ts';
+import type { Foundation } from './foundation.ts';
+import { retentionTimer } from './retention/retention.ts';
+import { escalateTiers } from './tenants/escalation.ts';
+
+// At the speed that one disk can be filled with mail, two seconds are some hundred megabytes.
+const INTAKE_PERIOD_MS = 2 * SECOND_MS;
+
+export interface PeriodicParts {
+  /** For the looks into DNS. */
+  domains: DomainsOptions;
+  others: readonly TimerSpec[];
+}
+
+export interface Periodic {
+  timers: Timers;
+  /** Nothing new starts; what runs comes to its next good end. */
+  stop(): Promise<void>;
+}
+
+export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Periodic {
+  const { store, clock, log, intake } = foundation;
+  const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
+  const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
+  const limits = escalationLimits(config);
+  const escalate = () => escalateTiers({ store, clock, log, limits });
+  const lookAtIntake = async () => (await intake.check()).reason ?? 'open';
+  timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: lookAtIntake });
+  timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
+  if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
+  const { content_days: contentDays, records_days: recordsDays } = config.retention;
+  const retention = retentionTimer({ store, clock, contentDays, recordsDays, pause: (ms) => sleep(ms) });
+  timers.add(retention);
+  for (const timer of others) timers.add(timer);
+  return {
+    timers,
+    stop() {
+      retention.stop();
+      return timers.stop();
+    },
+  };
+}
+
+function escalationLimits({ limits }: Config) {
+  const { escalation_days, escalation_hard_bounce_rate, escalation_complaint_rate, review_window } = limits;
+  const [first = 0, second = 0] = escalation_days;
+  return {
+    days: [first, second] as const,
+    hardBounceRate: escalation_hard_bounce_rate,
+    complaintRate: escalation_complaint_rate,
+    window: review_window,
+  };
+}

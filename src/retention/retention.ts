@@ -1,0 +1,71 @@
+// Erases what has been kept long enough: contents of finished messages first, their records and events
+// later. It works in slices of a few milliseconds with pauses between them, so that it takes a small share
+// of the writer and nobody waits for it.
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { RetentionSlice, RetentionStore } from '../store/retention.ts';
+
+export interface RetentionKit {
+  store: RetentionStore;
+  clock: Clock;
+  contentDays: number;
+  recordsDays: number;
+  pause(ms: number): Promise<unknown>;
+}
+
+const PERIOD_MS = MINUTE_MS;
+/** For one slice, the commit not counted: an event loop that is held for 20 ms would be felt. */
+const SLICE_BUDGET_MS = 8;
+/** Four times as long as it works: a fifth of the writer's time at most. */
+const PAUSE_MS = 40;
+/** The rest is for the next run; the daemon's end waits for a run. */
+const RUN_MS = 20 * SECOND_MS;
+
+export interface RetentionTimer extends TimerSpec {
+  /** A run that is under way ends after its slice. */
+  stop(): void;
+}
+
+export function retentionTimer(kit: RetentionKit): RetentionTimer {
+  const stopped = new AbortController();
+  return {
+    name: 'retention',
+    periodMs: PERIOD_MS,
+    run: () => eraseOld(kit, stopped.signal),
+    stop: () => stopped.abort(),
+  };
+}
+
+export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise<string> {
+  const { store, clock, contentDays, recordsDays } = kit;
+  const now = clock.now();
+  const run = { endsAt: now + RUN_MS, stopped };
+  let contents = 0;
+  for (const days of [null, ...(await store.contentDaysInUse())]) {
+    const before = now - (days ?? contentDays) * DAY_MS;
+    contents += await inSlices(kit, run, () => store.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
+  }
+  const before = now - recordsDays * DAY_MS;
+  const records = await inSlices(kit, run, () => store.eraseRecords(before, SLICE_BUDGET_MS));
+  return `${contents} contents and ${records} messages erased`;
+}
+
+interface Run {
+  endsAt: number;
+  stopped: AbortSignal;
+}
+
+async function inSlices(
+  { clock, pause }: RetentionKit,
+  run: Run,
+  slice: () => Promise<RetentionSlice>,
+): Promise<number> {
+  let erased = 0;
+  while (!run.stopped.aborted && clock.now() < run.endsAt) {
+    const done = await slice();
+    erased += done.erased;
+    if (!done.more) break;
+    await pause(PAUSE_MS);
+  }
+  return erased;
+}

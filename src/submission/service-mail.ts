@@ -1,0 +1,125 @@
+// Mail that the service itself sends, to its operator and to owners of tenants: through the same
+// queue as everybody's, from postmaster of the bounce domain. For this the service is a tenant of
+// its own, made when it is first needed; its domain is that of the service's own signature.
+import type { Clock } from '../base/clock.ts';
+import { Fault } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Vault } from '../base/vault.ts';
+import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import type { Domain, DomainStore } from '../store/domains.ts';
+import type { LaneNotice, SubmissionStore } from '../store/submissions.ts';
+import type { TenantStore } from '../store/tenants.ts';
+
+export interface ServiceMail {
+  to: string;
+  subject: string;
+  text: string;
+  headers?: [name: string, value: string][];
+  /** The same key again sends nothing. */
+  key: string;
+}
+
+export interface ServiceMailKit {
+  store: SubmissionStore & DomainStore & Pick<TenantStore, 'createTenant'>;
+  vault: Vault;
+  clock: Clock;
+  ids: IdSource;
+  bouncesDomain: string;
+  dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
+  lifetimeMs: number;
+  onAccepted(lanes: LaneNotice[]): void;
+}
+
+export type SendServiceMail = (mail: ServiceMail) => Promise<{ kind: 'queued' } | { kind: 'refused'; reason: string }>;
+
+const MAX_SUBJECT_CHARACTERS = 200;
+const TENANT_NAME = 'Postrider (mail of the service itself)';
+
+export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
+  let domain: Promise<Domain> | null = null;
+  return async (mail) => {
+    const parsed = parseAddress(mail.to);
+    if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
+    domain ??= ownDomain(kit).catch((error: unknown) => {
+      domain = null;
+      throw error;
+    });
+    const { id: domainId, tenantId } = await domain;
+    const acceptedAt = kit.clock.now();
+    const result = await kit.store.accept({
+      id: kit.ids.next(),
+      tenantId,
+      apiKeyId: NO_KEY,
+      domainId,
+      idempotencyKey: mail.key,
+      from: { address: `postmaster@${kit.bouncesDomain}`, name: 'Postrider' },
+      subject: oneLine(mail.subject),
+      html: null,
+      text: mail.text,
+      // RFC 3834 section 5: no program shall answer it.
+      headers: [['Auto-Submitted', 'auto-generated'], ...(mail.headers ?? [])],
+      recipients: [
+        {
+          messageId: kit.ids.next(),
+          address: mail.to,
+          name: null,
+          domain: parsed.address.asciiDomain,
+          suppressionKey: suppressionKey(parsed.address),
+        },
+      ],
+      acceptedAt,
+      expiresAt: acceptedAt + kit.lifetimeMs,
+    });
+    if (result.kind === 'accepted') kit.onAccepted(result.lanes);
+    if (result.kind === 'accepted' || result.kind === 'replayed') return { kind: 'queued' };
+    return { kind: 'refused', reason: REASONS[result.kind] };
+  };
+}
+
+const REASONS = {
+  all_suppressed: 'the address is on a suppression list',
+  domain_not_verified: "the service's own domain is not verified",
+  tenant_not_active: "the service's own tenant is not active",
+} as const;
+
+/** Nobody's: no key was used. */
+const NO_KEY = '00000000-0000-0000-0000-000000000000';
+
+/** With another key of the service's signature the domain is registered anew. */
+async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
+  const holder = await store.findVerifiedHolder(dkim.domain);
+  if (holder?.publicKeyB64 === dkim.publicKeyB64 && holder.selector === dkim.selector) return holder;
+  const tenantId = holder?.tenantId ?? ids.next();
+  if (holder) await store.revokeDomain(tenantId, holder.id);
+  else {
+    await store.createTenant({
+      id: tenantId,
+      name: TENANT_NAME,
+      status: 'active',
+      statusReason: null,
+      tier: 'uncapped',
+      tierPinned: true,
+      openTracking: false,
+      clickTracking: false,
+      unsubscribe: false,
+      linksHost: null,
+      bouncesDomain: null,
+      createdAt: clock.now(),
+    });
+  }
+  const id = ids.next();
+  const privateKey = vault.seal(dkim.privateKeyDer, `domain-key:${id}`);
+  const { domain: name, selector, publicKeyB64 } = dkim;
+  await store.createDomain({ id, tenantId, name, selector, publicKeyB64, privateKey, createdAt: clock.now() });
+  // Nobody needs to look: what the record must hold is what the service signs with.
+  const verdict = { state: 'verified', failureReason: null, checkedAt: clock.now() } as const;
+  const domain = await store.recordVerdict(tenantId, id, verdict);
+  if (domain === null || domain === 'taken') throw new Fault("the service's own domain could not be registered");
+  return domain;
+}
+
+/** RFC 5322 section 2.1.1 and common sense. */
+function oneLine(subject: string): string {
+  const line = subject.replace(/\p{Cc}+/gu, ' ').trim();
+  return line.length > MAX_SUBJECT_CHARACTERS ? `${line.slice(0, MAX_SUBJECT_CHARACTERS)}…` : line || '(no subject)';
+}

@@ -1,0 +1,122 @@
+// Watches the hard bounces of each MX group. When they leap, they count as soft from that moment on,
+// until an operator decides: that is on disk, and outlives a restart. The counts themselves live in
+// memory: after a restart a bad hour is noticed a few bounces later.
+import { type Clock, toTimestamp } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import type { DoubtedReceiver, ReputationStore } from '../store/reputation.ts';
+import { decideLeap, type LeapRule, type Tally } from './leap-rule.ts';
+
+export interface HardBounceWatchKit {
+  store: Pick<ReputationStore, 'doubtReceiver' | 'listDoubtedReceivers'>;
+  clock: Clock;
+  log: Logger;
+  rule: LeapRule;
+  /** Told once for each receiver. */
+  onDoubt?(doubt: DoubtedReceiver): void;
+}
+
+/** `returned`: a hard bounce that came later; the message was counted as delivered before. */
+export type MessageEnd = 'delivered' | 'hard' | 'other' | 'returned';
+
+interface Bucket extends Tally {
+  startedAt: number;
+}
+
+interface Watched {
+  /** The newest last. */
+  buckets: Bucket[];
+  before: Tally;
+}
+
+const BUCKETS = 6;
+/** What was before counts less with every bucket: after a day or two it is forgotten. */
+const FADING = 0.99;
+const MAX_WATCHED = 10_000;
+
+export class HardBounceWatch {
+  readonly #kit: HardBounceWatchKit;
+  readonly #watched = new Map<string, Watched>();
+  readonly #doubts = new Map<string, DoubtedReceiver>();
+
+  private constructor(kit: HardBounceWatchKit, doubts: readonly DoubtedReceiver[]) {
+    this.#kit = kit;
+    for (const doubt of doubts) this.#doubts.set(doubt.mxGroup, doubt);
+  }
+
+  static async open(kit: HardBounceWatchKit): Promise<HardBounceWatch> {
+    return new HardBounceWatch(kit, await kit.store.listDoubtedReceivers());
+  }
+
+  /** How a message to these servers ended. A message without servers is none of theirs. */
+  note(mxGroup: string | null, end: MessageEnd): void {
+    if (mxGroup === null || this.#doubts.has(mxGroup)) return;
+    const watched = this.#of(mxGroup);
+    const bucket = watched.buckets.at(-1)!;
+    if (end !== 'returned') bucket.messages++;
+    if (end === 'delivered' || end === 'other') return;
+    bucket.hard++;
+    const { decision, reason } = decideLeap(sum(watched.buckets), watched.before, this.#kit.rule);
+    if (decision === 'doubt') this.#doubt({ mxGroup, since: this.#kit.clock.now(), reason });
+  }
+
+  /** Why hard bounces of these servers count as soft; null: they are believed. */
+  doubtOf(mxGroup: string | null): string | null {
+    const doubt = mxGroup === null ? undefined : this.#doubts.get(mxGroup);
+    if (!doubt) return null;
+    return `counts as soft, since an operator has to decide: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
+  }
+
+  /** An operator has decided: it begins anew, and what was doubted is no measure of what is usual. */
+  trust(mxGroup: string): void {
+    this.#doubts.delete(mxGroup);
+    this.#watched.delete(mxGroup);
+  }
+
+  #doubt(doubt: DoubtedReceiver): void {
+    const { store, log, rule, onDoubt } = this.#kit;
+    this.#doubts.set(doubt.mxGroup, doubt);
+    const { mxGroup, reason } = doubt;
+    const since = toTimestamp(doubt.since - rule.windowMs);
+    const undo = `postrider suppression remove --since ${since} --group '${mxGroup}'`;
+    const accept = `postrider suppression trust --group '${mxGroup}'`;
+    log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: they count as soft until an operator decides`);
+    store.doubtReceiver(doubt).catch((error: unknown) => {
+      log.error({ error, mx_group: mxGroup }, `the doubt could not be stored: ${describeError(error)}`);
+    });
+    onDoubt?.(doubt);
+  }
+
+  #of(mxGroup: string): Watched {
+    const now = this.#kit.clock.now();
+    const known = this.#watched.get(mxGroup);
+    const watched = known ?? { buckets: [], before: { messages: 0, hard: 0 } };
+    if (!known) {
+      // The oldest goes: good enough for a count that begins anew.
+      if (this.#watched.size >= MAX_WATCHED) this.#watched.delete(this.#watched.keys().next().value!);
+      this.#watched.set(mxGroup, watched);
+    }
+    const { windowMs } = this.#kit.rule;
+    const last = watched.buckets.at(-1);
+    if (!last || now - last.startedAt >= windowMs / BUCKETS) {
+      watched.buckets.push({ startedAt: now, messages: 0, hard: 0 });
+    }
+    while (watched.buckets[0]!.startedAt <= now - windowMs) {
+      const { messages, hard } = watched.buckets.shift()!;
+      watched.before = {
+        messages: watched.before.messages * FADING + messages,
+        hard: watched.before.hard * FADING + hard,
+      };
+    }
+    return watched;
+  }
+}
+
+function sum(buckets: readonly Tally[]): Tally {
+  const total = { messages: 0, hard: 0 };
+  for (const { messages, hard } of buckets) {
+    total.messages += messages;
+    total.hard += hard;
+  }
+  return total;
+}

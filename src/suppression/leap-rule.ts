@@ -1,0 +1,45 @@
+// When a receiver's hard bounces leap: a provider that answers 5.1.1 for everybody, for an hour, has
+// a bad hour and not a million closed mailboxes. The rule is data (configuration, `[suppression]`);
+// here it is applied, by one pure decision.
+
+export interface LeapRule {
+  /** Over which time it is looked. */
+  windowMs: number;
+  /** Fewer hard bounces than this say nothing. */
+  minHardBounces: number;
+  /** The share of hard bounces from which on they are doubted. */
+  share: number;
+  /** And how many times the usual share that must be. */
+  factor: number;
+}
+
+export interface Tally {
+  messages: number;
+  hard: number;
+}
+
+export interface LeapDecision {
+  decision: 'trust' | 'doubt';
+  reason: string;
+}
+
+// What is taken as usual where little is known: 2 % of hard bounces over so many messages.
+const PRIOR: Tally = { messages: 100, hard: 2 };
+
+export function usualShare({ messages, hard }: Tally): number {
+  return (hard + PRIOR.hard) / (messages + PRIOR.messages);
+}
+
+export function decideLeap(recent: Tally, before: Tally, rule: LeapRule): LeapDecision {
+  // What was delivered in an earlier window can come back in this one.
+  const share = recent.hard / Math.max(recent.messages, recent.hard, 1);
+  const usual = usualShare(before);
+  const facts = `${recent.hard} of the last ${recent.messages} messages bounced hard (${percent(share)}; usual: ${percent(usual)})`;
+  const leaps = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
+  if (!leaps) return { decision: 'trust', reason: facts };
+  return { decision: 'doubt', reason: `hard bounces of this receiver have leapt: ${facts}` };
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`;
+}

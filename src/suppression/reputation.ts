@@ -1,0 +1,84 @@
+// The two brakes put together: receivers whose hard bounces leap, tenants whose mail bounces. Both
+// hear how messages end, at once in SMTP or later by a report; operator and owners are told by mail.
+import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { Logger } from '../observe/log.ts';
+import type { ReputationStore } from '../store/reputation.ts';
+import type { TenantStore } from '../store/tenants.ts';
+import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
+import type { LeapRule } from './leap-rule.ts';
+import { type ReviewLimits, TenantReviews } from './tenant-review.ts';
+
+export interface ReputationKit {
+  store: ReputationStore & Pick<TenantStore, 'listTenants' | 'getTenant'>;
+  clock: Clock;
+  log: Logger;
+  leapRule: LeapRule;
+  reviewLimits: ReviewLimits;
+  operatorAddress: string | null;
+}
+
+type Send = (mail: { to: string; subject: string; text: string; key: string }) => Promise<unknown>;
+
+export interface Reputation {
+  ended(message: { tenantId: string; mxGroup: string | null }, end: MessageEnd): void;
+  complained(tenantId: string): void;
+  doubtOf(mxGroup: string | null): string | null;
+  trust(mxGroup: string): void;
+  timers: TimerSpec[];
+  /** From now on people are told by mail, too. */
+  tellBy(send: Send): void;
+}
+
+const REVIEW_PERIOD_MS = 5 * SECOND_MS;
+
+export async function openReputation(kit: ReputationKit): Promise<Reputation> {
+  const { store, clock, log, operatorAddress } = kit;
+  let send: Send | null = null;
+  const tell = (to: readonly string[], what: { subject: string; text: string; key: string }) => {
+    for (const address of to) {
+      send?.({ ...what, to: address, key: `${what.key}:${address}` }).catch((error: unknown) => {
+        log.error({ error }, `nobody could be told by mail: ${describeError(error)}`);
+      });
+    }
+  };
+  const operator = operatorAddress === null ? [] : [operatorAddress];
+  const watch = await HardBounceWatch.open({
+    ...{ store, clock, log, rule: kit.leapRule },
+    onDoubt: ({ mxGroup, since, reason }) =>
+      tell(operator, {
+        subject: `Hard bounces of ${mxGroup} have leapt`,
+        text: `${reason}.\n\nThey count as soft until you decide: postrider suppression doubts\n`,
+        key: `doubt:${mxGroup}:${since}`,
+      }),
+  });
+  const reviews = new TenantReviews({
+    ...{ store, clock, log, limits: kit.reviewLimits },
+    async onStopped({ id, name }, reason) {
+      const key = `review:${id}:${clock.now()}`;
+      const facts = `Sending was stopped for review at ${toTimestamp(clock.now())}: ${reason}.`;
+      tell(operator, { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key });
+      tell(await store.ownersOf(id), {
+        subject: 'Sending was stopped for review',
+        text: `${facts}\n\nWhat you have queued waits. Clean your list of recipients, then talk to us.\n`,
+        key,
+      });
+    },
+  });
+  return {
+    ended({ tenantId, mxGroup }, end) {
+      watch.note(mxGroup, end);
+      if (end === 'hard' || end === 'returned') reviews.note(tenantId);
+    },
+    complained: (tenantId) => reviews.note(tenantId),
+    doubtOf: (mxGroup) => watch.doubtOf(mxGroup),
+    trust: (mxGroup) => watch.trust(mxGroup),
+    timers: [
+      { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
+    ],
+    tellBy(given) {
+      send = given;
+    },
+  };
+}

@@ -1,0 +1,163 @@
+// One attempt: finds the addresses of the endpoint, sends the signed event, reads the beginning of
+// the answer. Follows no redirects, knows nothing of retries. All of it together takes 15 s at most.
+import type { Dispatcher } from 'undici';
+import { SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Connections, Line } from './connections.ts';
+import { type AddressKit, endpointAddresses } from './endpoint-address.ts';
+
+export interface Call {
+  target: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Ends it early: nobody wants the outcome any more. */
+  signal: AbortSignal;
+}
+
+export type CallOutcome =
+  | { kind: 'answered'; status: number; retryAfter: string | null; answer: string }
+  /** No answer, for a reason that is a sentence. */
+  | { kind: 'unanswered'; reason: string }
+  /** Nobody was called. */
+  | { kind: 'refused'; reason: string };
+
+export interface CallKit extends AddressKit {
+  connections: Connections;
+  timeoutMs?: number;
+}
+
+export const CALL_TIMEOUT_MS = 15 * SECOND_MS;
+/** Enough to recognise an error by; it is kept for people. */
+export const ANSWER_MAX_BYTES = 4096;
+/** The status has decided by then; an endpoint that drips its answer must not hold on to us. */
+const ANSWER_BODY_MS = 2 * SECOND_MS;
+const MAX_TRIED_ADDRESSES = 3;
+
+export async function callEndpoint(call: Call, kit: CallKit): Promise<CallOutcome> {
+  const timeoutMs = kit.timeoutMs ?? CALL_TIMEOUT_MS;
+  const deadline = new AbortController();
+  const timer = setTimeout(() => deadline.abort(), timeoutMs);
+  const onAbort = () => deadline.abort();
+  call.signal.addEventListener('abort', onAbort, { once: true });
+  // A status that came in time counts, even when the rest of the answer does not come.
+  let status: Extract<CallOutcome, { kind: 'answered' }> | null = null;
+  const onStatus = (outcome: NonNullable<typeof status>) => {
+    status = outcome;
+  };
+  const late: CallOutcome = {
+    kind: 'unanswered',
+    reason: `The endpoint did not answer within ${timeoutMs / SECOND_MS} s.`,
+  };
+  try {
+    const tried = tryAddresses({ ...call, signal: deadline.signal, onStatus }, kit);
+    return (await Promise.race([tried, whenOver(deadline.signal)])) ?? status ?? late;
+  } finally {
+    clearTimeout(timer);
+    call.signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function whenOver(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
+}
+
+interface TimedCall extends Call {
+  onStatus(outcome: Extract<CallOutcome, { kind: 'answered' }>): void;
+}
+
+/** Null when time is up. */
+async function tryAddresses(call: TimedCall, kit: CallKit): Promise<CallOutcome | null> {
+  const url = new URL(call.target);
+  const addresses = await endpointAddresses(url, kit);
+  if (addresses.kind === 'refused') return addresses;
+  if (addresses.kind === 'unavailable') return { kind: 'unanswered', reason: addresses.reason };
+  let reason = 'The host has no address.';
+  for (const ip of addresses.ips.slice(0, MAX_TRIED_ADDRESSES)) {
+    const tried = await kit.connections.use(url.origin, ip, (line) => tryAddress(line, url, call));
+    if (call.signal.aborted) return null;
+    if (tried.kind === 'answered') return tried;
+    reason = `The endpoint could not be called at ${ip}: ${tried.why}.`;
+    if (!tried.untouched) break;
+  }
+  return { kind: 'unanswered', reason };
+}
+
+type Tried =
+  | Extract<CallOutcome, { kind: 'answered' }>
+  /** `untouched`: it was not even connected to, so another address may be tried. */
+  | { kind: 'failed'; why: string; untouched: boolean };
+
+async function tryAddress(line: Line, url: URL, call: TimedCall): Promise<Tried> {
+  const openedBefore = line.opened;
+  const first = await post(line, url, call);
+  // The other side may close a kept connection just when we write to it: that says nothing about the
+  // endpoint, and an event that arrives twice has the same id.
+  const wasKept = line.opened === openedBefore;
+  if (first.kind === 'answered' || !wasKept || call.signal.aborted) return first;
+  return post(line, url, call);
+}
+
+async function post({ pool }: Line, url: URL, { headers, body, signal, onStatus }: TimedCall): Promise<Tried> {
+  try {
+    const response = await pool.request({
+      ...{ method: 'POST', path: `${url.pathname}${url.search}`, body, signal },
+      headers: { 'content-type': 'application/json', 'user-agent': 'Postrider', ...headers },
+    });
+    const retryAfter = response.headers['retry-after'];
+    const answered = {
+      kind: 'answered',
+      status: response.statusCode,
+      retryAfter: typeof retryAfter === 'string' ? retryAfter : null,
+      answer: '',
+    } as const;
+    onStatus(answered);
+    return { ...answered, answer: await beginningOf(response.body) };
+  } catch (error) {
+    return { kind: 'failed', why: describeFailure(error), untouched: UNTOUCHED.has(codeOf(error)) };
+  }
+}
+
+const UNTOUCHED = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+/** Whatever happens to the rest: the status has come. */
+async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
+  const parts: Buffer[] = [];
+  let octets = 0;
+  const enough = setTimeout(() => body.destroy(), ANSWER_BODY_MS);
+  try {
+    for await (const part of body as AsyncIterable<Buffer>) {
+      parts.push(part);
+      octets += part.length;
+      if (octets > ANSWER_MAX_BYTES) break; // ends the connection: who says so much may never stop
+    }
+  } catch {
+    // What has come is kept.
+  } finally {
+    clearTimeout(enough);
+  }
+  return Buffer.concat(parts).subarray(0, ANSWER_MAX_BYTES).toString('utf8').replaceAll('\0', '\u{fffd}');
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
+function describeFailure(error: unknown): string {
+  const code = codeOf(error);
+  switch (code) {
+    case 'ECONNREFUSED':
+      return 'the connection was refused';
+    case 'ECONNRESET':
+    case 'EPIPE':
+    case 'UND_ERR_SOCKET':
+      return 'the connection was closed without an answer';
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+      return 'there is no way to it';
+    case 'ETIMEDOUT':
+    case 'UND_ERR_CONNECT_TIMEOUT':
+      return 'nobody answers the connection';
+    default:
+      return `${describeError(error).slice(0, 200)}${code === '' ? '' : ` (${code})`}`;
+  }
+}

@@ -1,0 +1,93 @@
+// Connections to endpoints, kept open between calls. Each belongs to one origin and one address that
+// was checked: a call can only ever use a connection to an address that was checked for it.
+import { buildConnector, Pool } from 'undici';
+import type { Clock } from '../base/clock.ts';
+import { SECOND_MS } from '../base/clock.ts';
+
+export interface ConnectionsOptions {
+  clock: Clock;
+  /** Trusted roots in PEM; those of Node when not given. */
+  ca?: string | undefined;
+}
+
+export interface Line {
+  pool: Pool;
+  /** How many connections were ever opened on it. */
+  opened: number;
+}
+
+interface Entry extends Line {
+  usedAt: number;
+  users: number;
+}
+
+/** So that one dead address of a host leaves time for the others. */
+const CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
+/** Few servers keep an idle connection for less; a hint of theirs is heeded. */
+const KEEP_ALIVE_MS = 4 * SECOND_MS;
+const FORGOTTEN_AFTER_MS = 30 * SECOND_MS;
+/** A safety net behind the deadline of the call. */
+const ANSWER_TIMEOUT_MS = 20 * SECOND_MS;
+
+export class Connections {
+  readonly #options: ConnectionsOptions;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(options: ConnectionsOptions) {
+    this.#options = options;
+  }
+
+  async use<T>(origin: string, ip: string, work: (line: Line) => Promise<T>): Promise<T> {
+    const key = `${origin} ${ip}`;
+    const entry = this.#entries.get(key) ?? this.#open(origin, ip);
+    this.#entries.set(key, entry);
+    entry.users++;
+    try {
+      return await work(entry);
+    } finally {
+      entry.users--;
+      entry.usedAt = this.#options.clock.now();
+    }
+  }
+
+  /** Closes what nobody has used for a while. */
+  tidy(): void {
+    const before = this.#options.clock.now() - FORGOTTEN_AFTER_MS;
+    for (const [key, { pool, users, usedAt }] of this.#entries) {
+      if (users > 0 || usedAt > before) continue;
+      this.#entries.delete(key);
+      void pool.destroy();
+    }
+  }
+
+  async close(): Promise<void> {
+    const pools = [...this.#entries.values()].map(({ pool }) => pool);
+    this.#entries.clear();
+    await Promise.all(pools.map((pool) => pool.destroy()));
+  }
+
+  #open(origin: string, ip: string): Entry {
+    const { ca, clock } = this.#options;
+    const connect = buildConnector({
+      timeout: CONNECT_TIMEOUT_MS,
+      allowH2: false,
+      rejectUnauthorized: true,
+      ...(ca !== undefined && { ca }),
+    });
+    const pool = new Pool(origin, {
+      connections: null, // the dispatcher bounds them
+      pipelining: 1,
+      allowH2: false,
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: ANSWER_TIMEOUT_MS,
+      bodyTimeout: ANSWER_TIMEOUT_MS,
+      connect: (options, callback) => {
+        entry.opened++;
+        // SNI and the name that the certificate must have come from `host`, which stays the name.
+        connect({ ...options, hostname: ip }, callback);
+      },
+    });
+    const entry: Entry = { pool, opened: 0, usedAt: clock.now(), users: 0 };
+    return entry;
+  }
+}

@@ -1,0 +1,40 @@
+// An attempt as the store keeps it.
+import type { Delivery, DeliveryEnd, DeliveryResult } from '../store/webhook-deliveries.ts';
+import type { CallOutcome } from './call.ts';
+import type { DeliveryDecision } from './decide-delivery.ts';
+
+export interface AttemptOutcome {
+  delivery: Delivery;
+  /** Null: nobody was called, and the delivery is given back. */
+  outcome: CallOutcome | null;
+  decision: DeliveryDecision | null;
+  startedAt: number;
+  elapsedMs: number;
+}
+
+export function toResult({ delivery, outcome, decision, startedAt, elapsedMs }: AttemptOutcome): DeliveryResult {
+  const { webhookId, eventSeq, attempt } = delivery;
+  const answered = outcome?.kind === 'answered' ? outcome : null;
+  return {
+    delivery: { webhookId, eventSeq, attempt },
+    end: endOf(decision),
+    startedAt,
+    elapsedMs,
+    status: answered?.status ?? null,
+    reason: decision?.reason ?? '',
+    answer: answered?.answer ?? null,
+  };
+}
+
+function endOf(decision: DeliveryDecision | null): DeliveryEnd {
+  switch (decision?.decision) {
+    case 'delivered':
+      return { to: 'delivered' };
+    case 'retry':
+      return { to: 'due', dueAt: decision.until };
+    case 'give_up':
+      return { to: 'failed' };
+    case undefined:
+      return { to: 'released' };
+  }
+}

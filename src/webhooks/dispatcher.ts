@@ -1,0 +1,306 @@
+// Sends due events to webhooks: on a wake-up from the store, and by the clock. Endpoints take turns,
+// one call each; those that fail or are slow share places of their own, so that they never keep
+// quick ones waiting. Memory holds what is being sent and the next time of each endpoint, no more.
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../base/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Vault } from '../base/vault.ts';
+import { eventBody } from '../events/event-body.ts';
+import type { Logger } from '../observe/log.ts';
+import type {
+  ClaimedDeliveries,
+  Delivery,
+  DeliveryClaim,
+  DeliveryStore,
+  FailingWebhook,
+} from '../store/webhook-deliveries.ts';
+import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
+import { decideDelivery, tablePauseMs } from './decide-delivery.ts';
+import { toResult } from './delivery-result.ts';
+import { EndpointLine, type WaitingDelivery } from './endpoint-line.ts';
+import { ResultBook } from './result-book.ts';
+import { signedHeaders } from './signature.ts';
+import { type Place, Turns } from './turns.ts';
+import * as webhookLog from './webhook-log.ts';
+import { webhookSecretContext } from './webhooks.ts';
+
+export interface DispatcherKit extends CallKit {
+  store: DeliveryStore;
+  vault: Vault;
+  clock: Clock;
+  log: Logger;
+  random: () => number;
+  /** An endpoint has been failing for an hour. */
+  onFailing(webhook: FailingWebhook): void;
+  /** Null: only `tick` moves it. */
+  tickMs: number | null;
+}
+
+/** Retries may be late by so much. */
+export const TICK_MS = 100;
+/** In one verb, so that it stays short. */
+const CLAIMED_PER_VERB = 256;
+/** Covers the call and a wait for a place; after it a lost attempt is made again. */
+const LEASE_MS = 5 * MINUTE_MS;
+const BEGUN_WITHIN_MS = 4 * MINUTE_MS;
+const AFTER_FAULT_MS = SECOND_MS;
+/** A net under the wake-ups: whatever is due is found so late at most. */
+const LOOK_AROUND_MS = MINUTE_MS;
+const PAGE = 1000;
+
+export class Dispatcher {
+  readonly #kit: DispatcherKit;
+  readonly #lines = new Map<string, EndpointLine>();
+  readonly #turns = new Turns();
+  readonly #book: ResultBook;
+  #ticker: NodeJS.Timeout | null = null;
+  #pumping = false;
+  #claims = 0;
+  #calls = 0;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #stopped = false;
+  #idle: (() => void)[] = [];
+
+  constructor(kit: DispatcherKit) {
+    this.#kit = kit;
+    this.#book = new ResultBook({
+      ...kit,
+      onRecorded: (results) => {
+        for (const { delivery, end } of results) {
+          if (end.to === 'due') this.#expect(delivery.webhookId, end.dueAt);
+          if (end.to === 'released') this.#expect(delivery.webhookId, this.#kit.clock.now());
+        }
+      },
+      onSettled: () => this.#settle(),
+    });
+  }
+
+  async start(): Promise<void> {
+    const { store, clock, log, tickMs } = this.#kit;
+    const recovered = await store.recoverDeliveries(clock.now());
+    if (recovered > 0) log.warn({ deliveries: recovered }, 'webhook attempts were cut off: they are made again');
+    store.watchDeliveries((webhookIds) => {
+      for (const id of webhookIds) this.#expect(id, this.#kit.clock.now());
+    });
+    await this.#lookAround();
+    if (tickMs !== null) this.#ticker = setInterval(() => this.tick(), tickMs);
+  }
+
+  /** Looks who has become due. */
+  tick(): void {
+    if (this.#stopped) return;
+    const now = this.#kit.clock.now();
+    for (const line of this.#lines.values()) {
+      if (line.isIdle) this.#lines.delete(line.webhookId);
+      else this.#offer(line);
+    }
+    void this.#book.flush();
+    this.#kit.connections.tidy();
+    if (now - this.#lookedAt >= LOOK_AROUND_MS) {
+      this.#lookAround().catch((error: unknown) => this.#kit.log.error({ error }, 'due webhooks cannot be looked for'));
+    }
+  }
+
+  /** The webhook is deleted: what is under way is ended. */
+  forget(webhookId: string): void {
+    const line = this.#lines.get(webhookId);
+    if (!line) return;
+    this.#lines.delete(webhookId);
+    this.#turns.remove(line);
+    line.waiting.length = 0;
+    for (const call of line.calls) call.abort(DELETED);
+  }
+
+  /** Settles when nothing is under way and nothing can be begun. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#idle.push(resolve);
+      this.#settle();
+    });
+  }
+
+  /** Begins nothing new, waits for calls for so long, and gives the rest back. */
+  async close(graceMs: number): Promise<void> {
+    this.#stopped = true;
+    if (this.#ticker) clearInterval(this.#ticker);
+    for (const line of this.#lines.values()) {
+      for (const { delivery } of line.waiting.splice(0)) this.#release(delivery);
+    }
+    const patience = setTimeout(() => {
+      for (const line of this.#lines.values()) for (const call of line.calls) call.abort(STOPPED);
+    }, graceMs);
+    await this.idle();
+    clearTimeout(patience);
+    await this.#book.flush();
+    await this.#kit.connections.close();
+  }
+
+  async #lookAround(): Promise<void> {
+    this.#lookedAt = this.#kit.clock.now();
+    for (let after: string | null = null; !this.#stopped; ) {
+      const page = await this.#kit.store.dueWebhooks(after, PAGE);
+      for (const { webhookId, dueAt } of page.found) this.#expect(webhookId, dueAt);
+      if (page.last === null) return;
+      after = page.last;
+    }
+  }
+
+  #expect(webhookId: string, dueAt: number): void {
+    const line = this.#lines.get(webhookId) ?? new EndpointLine(webhookId);
+    this.#lines.set(webhookId, line);
+    line.nextDueAt = Math.min(line.nextDueAt, dueAt);
+    this.#offer(line);
+  }
+
+  /** Gives the line a turn when it has something to do. */
+  #offer(line: EndpointLine): void {
+    const now = this.#kit.clock.now();
+    if (this.#stopped || !(line.mayBegin(now) || line.wanted(now) > 0)) return;
+    this.#turns.queue(line);
+    this.#wake();
+  }
+
+  #wake(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    setImmediate(() => {
+      this.#pumping = false;
+      this.#pump();
+      this.#settle();
+    });
+  }
+
+  #pump(): void {
+    if (this.#stopped) return;
+    const now = this.#kit.clock.now();
+    const claims: DeliveryClaim[] = [];
+    let claimable = CLAIMED_PER_VERB;
+    while (claimable > 0) {
+      const turn = this.#turns.next();
+      if (!turn) break;
+      const { line } = turn;
+      const wanted = Math.min(line.wanted(now), claimable);
+      if (wanted > 0) {
+        line.claiming = true;
+        claimable -= wanted;
+        claims.push({ webhookId: line.webhookId, limit: wanted });
+      }
+      if (line.mayBegin(now)) this.#begin(line, turn.take());
+      if (line.mayBegin(now)) this.#turns.queue(line);
+    }
+    if (claimable === 0) this.#wake();
+    if (claims.length > 0) void this.#claim(claims);
+  }
+
+  async #claim(claims: DeliveryClaim[]): Promise<void> {
+    const { store, clock, log } = this.#kit;
+    const now = clock.now();
+    const leaseUntil = (step: number) => now + Math.max(LEASE_MS, tablePauseMs(step));
+    this.#claims++;
+    try {
+      for (const claimed of await store.claimDeliveries(claims, { now, leaseUntil })) this.#take(claimed, now);
+    } catch (error) {
+      log.error({ error }, `due webhooks cannot be claimed: ${describeError(error)}`);
+      for (const { webhookId } of claims) {
+        const line = this.#lines.get(webhookId);
+        if (!line) continue;
+        line.claiming = false;
+        line.rest(now + AFTER_FAULT_MS);
+      }
+    } finally {
+      this.#claims--;
+      this.#settle();
+    }
+  }
+
+  #take({ webhookId, endpoint, deliveries, nextDueAt }: ClaimedDeliveries, claimedAt: number): void {
+    const line = this.#lines.get(webhookId);
+    // Deleted while it was claimed: its rows are out of reach already.
+    if (!line) return;
+    line.claiming = false;
+    line.nextDueAt = nextDueAt ?? Number.POSITIVE_INFINITY;
+    if (endpoint === null) {
+      this.forget(webhookId);
+      return;
+    }
+    try {
+      line.keys = endpoint.secrets.map((secret) => this.#kit.vault.open(secret, webhookSecretContext(webhookId)));
+      line.target = endpoint.target;
+    } catch (error) {
+      this.#kit.log.error({ webhook_id: webhookId, error }, `a webhook cannot be signed for: ${describeError(error)}`);
+      line.rest(claimedAt + LOOK_AROUND_MS);
+      for (const delivery of deliveries) this.#release(delivery);
+      return;
+    }
+    if (this.#stopped) for (const delivery of deliveries) this.#release(delivery);
+    else line.waiting.push(...deliveries.map((delivery) => ({ delivery, claimedAt })));
+    this.#offer(line);
+  }
+
+  #begin(line: EndpointLine, place: Place): void {
+    const { delivery, claimedAt } = line.waiting.shift() as WaitingDelivery;
+    if (this.#kit.clock.now() - claimedAt > BEGUN_WITHIN_MS) {
+      // Its lease may end while it is called: somebody could call a second time.
+      place.free();
+      this.#release(delivery);
+      return;
+    }
+    this.#calls++;
+    void this.#call(line, delivery).finally(() => {
+      place.free();
+      this.#calls--;
+      this.#offer(line);
+      this.#wake();
+    });
+  }
+
+  async #call(line: EndpointLine, delivery: Delivery): Promise<void> {
+    const { clock, random, log } = this.#kit;
+    const startedAt = clock.now();
+    const began = performance.now();
+    const call = new AbortController();
+    line.calls.add(call);
+    const outcome = await this.#send(line, delivery, { startedAt, signal: call.signal });
+    line.calls.delete(call);
+    if (call.signal.reason === DELETED) return;
+    if (call.signal.aborted) return this.#release(delivery);
+    const elapsedMs = performance.now() - began;
+    const now = clock.now();
+    const decision = decideDelivery({ outcome, step: delivery.step, now }, random);
+    if (decision.decision === 'delivered') line.succeeded(elapsedMs);
+    else line.failed(startedAt, now);
+    if (line.isResting(now)) for (const { delivery: kept } of line.waiting.splice(0)) this.#release(kept);
+    this.#book.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
+    webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
+  }
+
+  async #send(
+    line: EndpointLine,
+    { event }: Delivery,
+    { startedAt, signal }: { startedAt: number; signal: AbortSignal },
+  ): Promise<CallOutcome> {
+    try {
+      const body = JSON.stringify(eventBody(event));
+      const timestampS = Math.floor(startedAt / SECOND_MS);
+      const headers = signedHeaders({ id: event.id, timestampS, body }, line.keys);
+      return await callEndpoint({ target: line.target, headers, body, signal }, this.#kit);
+    } catch (error) {
+      return { kind: 'unanswered', reason: `The endpoint could not be called: ${describeError(error)}.` };
+    }
+  }
+
+  #release(delivery: Delivery): void {
+    this.#book.add(toResult({ delivery, outcome: null, decision: null, startedAt: 0, elapsedMs: 0 }));
+  }
+
+  #settle(): void {
+    if (this.#idle.length === 0) return;
+    const busy = this.#calls > 0 || this.#claims > 0 || this.#pumping || !this.#book.isEmpty || this.#turns.size > 0;
+    if (busy && !(this.#stopped && this.#calls === 0 && this.#claims === 0)) return;
+    for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+const DELETED = 'deleted';
+const STOPPED = 'stopped';

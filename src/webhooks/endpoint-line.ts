@@ -1,0 +1,94 @@
+// What waits for one endpoint and how the endpoint does: how many calls it may have at a time, and
+// whether it rests after failures. Knows no store and makes no calls.
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import type { Delivery } from '../store/webhook-deliveries.ts';
+
+/** A claimed delivery that is not begun yet. */
+export interface WaitingDelivery {
+  delivery: Delivery;
+  claimedAt: number;
+}
+
+/** An endpoint that nothing is known of gets two calls at a time; each success doubles that. */
+const FIRST_WINDOW = 2;
+/** Enough for thousands of events per second to a quick one, too few to run a small one over. */
+const MAX_WINDOW = 16;
+/** Claimed ahead for an endpoint that proves quick, so that it need not wait for our disk. */
+const AHEAD = 64;
+/** Slower ones share places with those that fail. */
+const QUICK_MS = SECOND_MS;
+/** Single events fail for reasons of their own; so many in a row mean the endpoint. */
+const FAILURES_BEFORE_REST = 5;
+const FIRST_REST_MS = SECOND_MS;
+/** How much later than possible a returning endpoint gets what waited. */
+const MAX_REST_MS = MINUTE_MS;
+
+export class EndpointLine {
+  readonly webhookId: string;
+  target = '';
+  keys: Buffer[] = [];
+  /** When something is due, as far as is known. */
+  nextDueAt = Number.POSITIVE_INFINITY;
+  /** A claim is under way. */
+  claiming = false;
+  readonly waiting: WaitingDelivery[] = [];
+  readonly calls = new Set<AbortController>();
+  #window = FIRST_WINDOW;
+  #failures = 0;
+  #failedAt = Number.NEGATIVE_INFINITY;
+  #restUntil = 0;
+  #lastMs: number | null = null;
+
+  constructor(webhookId: string) {
+    this.webhookId = webhookId;
+  }
+
+  /** Known to answer well and at once. */
+  get isQuick(): boolean {
+    return this.#failures === 0 && this.#lastMs !== null && this.#lastMs <= QUICK_MS;
+  }
+
+  isResting(now: number): boolean {
+    return now < this.#restUntil;
+  }
+
+  mayBegin(now: number): boolean {
+    return this.waiting.length > 0 && this.calls.size < this.#window && !this.isResting(now);
+  }
+
+  /** How many to claim now. */
+  wanted(now: number): number {
+    if (this.claiming || this.nextDueAt > now || this.isResting(now)) return 0;
+    const ahead = this.#window === MAX_WINDOW && this.isQuick ? AHEAD : 0;
+    if (this.waiting.length > ahead / 2) return 0;
+    return Math.max(0, this.#window + ahead - this.calls.size - this.waiting.length);
+  }
+
+  /** Nothing is known or due: it can be forgotten. */
+  get isIdle(): boolean {
+    const empty = this.waiting.length === 0 && this.calls.size === 0 && !this.claiming;
+    return empty && this.nextDueAt === Number.POSITIVE_INFINITY;
+  }
+
+  succeeded(elapsedMs: number): void {
+    this.#failures = 0;
+    this.#restUntil = 0;
+    this.#lastMs = elapsedMs;
+    this.#window = Math.min(MAX_WINDOW, this.#window * 2);
+  }
+
+  /** Calls that were under way together fail together: that is one failure. */
+  failed(startedAt: number, now: number): void {
+    if (startedAt < this.#failedAt) return;
+    this.#failedAt = now;
+    this.#failures++;
+    this.#window = Math.max(1, this.#window >> 1);
+    const beyond = this.#failures - FAILURES_BEFORE_REST;
+    if (beyond >= 0) this.rest(now + Math.min(MAX_REST_MS, FIRST_REST_MS * 2 ** beyond));
+  }
+
+  rest(until: number): void {
+    this.#restUntil = until;
+    this.#window = 1;
+  }
+}

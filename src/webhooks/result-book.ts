@@ -1,0 +1,79 @@
+// Writes down how attempts ended: many with one verb, the next when the last is on disk. What the
+// database does not take is kept and tried again; should the daemon end before, the lease ends too
+// and the event goes out once more under the same id.
+import type { Clock } from '../base/clock.ts';
+import { HOUR_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import type { DeliveryResult, DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
+
+export interface ResultBookKit {
+  store: Pick<DeliveryStore, 'recordDeliveries'>;
+  clock: Clock;
+  log: Logger;
+  /** An endpoint has been failing for an hour; each time once. */
+  onFailing(webhook: FailingWebhook): void;
+  /** It is on disk. */
+  onRecorded(results: DeliveryResult[]): void;
+  /** Nothing is being written any more. */
+  onSettled(): void;
+}
+
+/** A night's failure is worth a mail, a restart is not. */
+export const TOLD_AFTER_MS = HOUR_MS;
+/** Keeps one verb short. */
+const RESULTS_PER_VERB = 200;
+
+export class ResultBook {
+  readonly #kit: ResultBookKit;
+  readonly #waiting: DeliveryResult[] = [];
+  #writing: Promise<void> | null = null;
+
+  constructor(kit: ResultBookKit) {
+    this.#kit = kit;
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0 && this.#writing === null;
+  }
+
+  add(result: DeliveryResult): void {
+    this.#waiting.push(result);
+    void this.flush();
+  }
+
+  /** Settles when everything is written, or cannot be. */
+  flush(): Promise<void> {
+    if (this.#waiting.length > 0) {
+      this.#writing ??= this.#write().finally(() => {
+        this.#writing = null;
+        this.#kit.onSettled();
+      });
+    }
+    return this.#writing ?? Promise.resolve();
+  }
+
+  async #write(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      // What ends in the same turn of the event loop is written together.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      const batch = this.#waiting.splice(0, RESULTS_PER_VERB);
+      if (!(await this.#writeBatch(batch))) return;
+    }
+  }
+
+  async #writeBatch(batch: DeliveryResult[]): Promise<boolean> {
+    const { store, clock, log, onFailing, onRecorded } = this.#kit;
+    const at = clock.now();
+    try {
+      const failing = await store.recordDeliveries(batch, { at, toldBefore: at - TOLD_AFTER_MS });
+      for (const webhook of failing) onFailing(webhook);
+    } catch (error) {
+      this.#waiting.unshift(...batch);
+      log.error({ error, results: batch.length }, `results of webhooks are not stored: ${describeError(error)}`);
+      return false;
+    }
+    onRecorded(batch);
+    return true;
+  }
+}

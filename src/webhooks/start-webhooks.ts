@@ -1,0 +1,58 @@
+// All of webhooks as the daemon needs it: registration, the sending of events, erasing old ones.
+import type { Clock } from '../base/clock.ts';
+import { HOUR_MS } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { Vault } from '../base/vault.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { WebhookStore } from '../store/webhooks.ts';
+import { Connections } from './connections.ts';
+import { Dispatcher, TICK_MS } from './dispatcher.ts';
+import { forgetOldEvents } from './old-events.ts';
+import { targetPolicy } from './target.ts';
+import * as webhookLog from './webhook-log.ts';
+import { createWebhooks, type Webhooks } from './webhooks.ts';
+
+export interface WebhooksKit {
+  store: WebhookStore & DeliveryStore;
+  vault: Vault;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  resolver: Resolver;
+  random: () => number;
+  /** `webhooks.allow_private`. */
+  allowPrivate: boolean | readonly string[];
+  keepEventsMs: number;
+  /** Tells a tenant's owners that a webhook has been failing for an hour. */
+  tellOwners?(webhook: FailingWebhook): void;
+}
+
+export interface RunningWebhooks {
+  webhooks: Webhooks;
+  timers: TimerSpec[];
+  close(): Promise<void>;
+}
+
+/** Whoever is called meanwhile gets the event again, under the same id, from the next daemon. */
+const GRACE_MS = 3000;
+
+export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
+  const { store, vault, clock, ids, log, tellOwners } = kit;
+  const policy = targetPolicy(kit.allowPrivate);
+  const dispatcher = new Dispatcher({
+    ...{ ...kit, policy, tickMs: TICK_MS, connections: new Connections({ clock }) },
+    onFailing(webhook) {
+      webhookLog.failing(log, webhook);
+      tellOwners?.(webhook);
+    },
+  });
+  await dispatcher.start();
+  return {
+    webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
+    timers: [{ name: 'old events', periodMs: HOUR_MS, run: () => forgetOldEvents(kit) }],
+    close: () => dispatcher.close(GRACE_MS),
+  };
+}

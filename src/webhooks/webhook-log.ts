@@ -1,0 +1,43 @@
+// Webhooks in the log: one function per fact. URLs are never here: their query can hold a secret.
+import { toTimestamp } from '../base/clock.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Delivery, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { CallOutcome } from './call.ts';
+import type { DeliveryDecision } from './decide-delivery.ts';
+
+export function attempted(
+  log: Logger,
+  delivery: Delivery,
+  { decision, outcome, elapsedMs }: { decision: DeliveryDecision; outcome: CallOutcome; elapsedMs: number },
+): void {
+  const { webhookId, attempt, event } = delivery;
+  const facts = {
+    fact: `webhook_${decision.decision}`,
+    webhook_id: webhookId,
+    tenant_id: event.tenantId,
+    event_id: event.id,
+    message_id: event.messageId,
+    attempt,
+    status: outcome.kind === 'answered' ? outcome.status : null,
+    elapsed_ms: Math.round(elapsedMs),
+    reason: decision.reason,
+  };
+  switch (decision.decision) {
+    case 'delivered':
+      // Thousands per second; the attempts are stored.
+      log.debug(facts, 'event delivered to a webhook');
+      break;
+    case 'retry':
+      log.info({ ...facts, next_attempt_at: toTimestamp(decision.until) }, 'a webhook did not take an event');
+      break;
+    case 'give_up':
+      log.warn(facts, 'an event is given up for a webhook');
+      break;
+  }
+}
+
+/** The tenant's owners should know. */
+export function failing(log: Logger, { webhookId, tenantId, failingSince }: FailingWebhook): void {
+  const facts = { fact: 'webhook_failing', webhook_id: webhookId, tenant_id: tenantId };
+  log.warn({ ...facts, since: toTimestamp(failingSince) }, 'a webhook has been failing for an hour');
+}

@@ -1,0 +1,97 @@
+// postrider doctor as a program: its exit code, its words and its JSON, without a daemon and beside one.
+import fs from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { install } from '../support/daemon-process.ts';
+import { startDnsServer } from '../support/dns-server.ts';
+import { newProgram } from './program.ts';
+
+const NO_NETWORK = '[doctor]\nmail_domains = []\ntime_sources = []\nblocklists = []\n';
+
+async function programWithDns(t: Test) {
+  const dns = await startDnsServer();
+  const program = newProgram();
+  t.teardown(() => {
+    program.remove();
+    return dns.close();
+  });
+  fs.appendFileSync(program.configFile, `[dns]\nservers = ["${dns.endpoint}"]\n${NO_NETWORK}`);
+  return { dns, program };
+}
+
+t.test('something is wrong: exit 1, everything is said, the remedy on a line of its own', async (t) => {
+  const { program } = await programWithDns(t);
+  const { code, stdout, stderr } = await program.run('doctor');
+  t.equal(code, 1);
+  t.equal(stderr, '');
+  t.match(stdout, /^warn {2}daemon: postrider is not running\n {6}-> run: systemctl start postrider$/m);
+  t.match(stdout, /^fail {2}MX: bounces\..*\n {6}-> publish: bounces\.\S+ MX 10 /m);
+  t.match(stdout, /\d wrong, \d+ odd\.\n$/);
+});
+
+t.test('nothing is wrong: exit 0, and JSON that programs can read', async (t) => {
+  const { dns, program } = await programWithDns(t);
+  fs.appendFileSync(program.configFile, '[service]\nbase_url = "http://mail.service.test"\n');
+  dns.set('mail.service.test', 'A', ['198.41.0.4']);
+  dns.set('4.0.41.198.in-addr.arpa', 'PTR', ['mail.service.test']);
+  dns.set('bounces.mail.service.test', 'MX', [{ exchange: 'mail.service.test', preference: 10 }]);
+  dns.set('bounces.mail.service.test', 'TXT', ['v=spf1 ip4:198.41.0.4 -all']);
+  const { code, stdout } = await program.run('doctor', '--json');
+  const { health, findings } = JSON.parse(stdout);
+  t.equal(code, 0);
+  t.equal(health, 'warn');
+  t.match(
+    findings.find(({ check }: { check: string }) => check === 'SPF'),
+    { health: 'ok', remedy: null },
+  );
+  t.match(
+    findings.find(({ check }: { check: string }) => check === 'database'),
+    { message: /none yet/ },
+  );
+});
+
+t.test('a damaged database is found, and nothing is changed in it', async (t) => {
+  const { program } = await programWithDns(t);
+  const file = path.join(program.dataDir, 'postrider.db');
+  const store = await openSqliteStore({ file });
+  await store.close();
+  const whole = await program.run('doctor');
+  t.match(whole.stdout, /ok {4}database: \S+ is whole/);
+  const bytes = fs.readFileSync(file);
+  const pageBytes = 4096;
+  bytes.fill(0xff, bytes.length - 3 * pageBytes, bytes.length - 2 * pageBytes);
+  fs.writeFileSync(file, bytes);
+  const { code, stdout } = await program.run('doctor');
+  t.equal(code, 1);
+  t.match(stdout, /fail {2}database: .*\n {6}-> run: postrider restore/);
+  t.ok(fs.readFileSync(file).equals(bytes));
+});
+
+t.test('beside a daemon: its intake, its timers with their last results, and its own DKIM key', async (t) => {
+  const dns = await startDnsServer();
+  t.teardown(() => dns.close());
+  const nobody = { mail_domains: [], time_sources: [], blocklists: [] };
+  const installation = install(t, { dns, smtpPort: 1, settings: { doctor: nobody } });
+  const daemon = await installation.serve();
+  const [intake] = await waitForRun(installation, 'intake');
+  t.match(intake, { period_ms: 2000, last_result: 'open', last_run_at: /Z$/, next_run_at: /Z$/ });
+  const { stdout } = await installation.run('doctor');
+  t.match(stdout, /^ok {4}daemon: postrider is running$/m);
+  t.match(stdout, /^ok {4}intake: POST \/emails new mail is taken$/m);
+  t.match(stdout, /^ok {4}timer: rate tiers every 1 h, next \S+Z; has not run yet$/m);
+  t.match(stdout, /^fail {2}DKIM: .*is not published.*\n {6}-> publish: \S+ TXT v=DKIM1; k=rsa; p=MII/m);
+  await daemon.kill();
+  t.match(await installation.runHere('doctor', 'daemon'), { code: 1, stderr: /no daemon runs/ });
+});
+
+type Timer = Record<string, unknown>;
+
+async function waitForRun(installation: ReturnType<typeof install>, name: string): Promise<Timer[]> {
+  for (;;) {
+    const { timers } = (await installation.json('doctor', 'daemon')) as { timers: Timer[] };
+    const ran = timers.filter((timer) => timer.name === name && timer.last_result !== null);
+    if (ran.length > 0) return ran;
+    await new Promise(setImmediate);
+  }
+}

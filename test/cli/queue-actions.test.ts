@@ -1,0 +1,241 @@
+// The operator's hand on the queue from outside, without a daemon: what holds mail back is said,
+// kept, recorded and ended; what makes no sense is refused with a sentence.
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import { newProgram, runInThisProcess } from './program.ts';
+import { addWaitingMessage } from './waiting-message.ts';
+
+const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';
+const GROUP = 'mx.receiver.example';
+
+async function setUp(t: Test) {
+  const program = newProgram();
+  t.teardown(program.remove);
+  await program.json('tenant', 'list'); // makes the folder
+  const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
+    const store = await openSqliteStore({ file: path.join(program.dataDir, 'postrider.db') });
+    return work(store).finally(() => store.close());
+  };
+  const waiting = await withStore(async (store) => {
+    const at = systemClock.now();
+    await store.saveShaping({ domains: [{ domain: 'receiver.example', mxGroup: GROUP, at }] });
+    return addWaitingMessage({ store, clock: systemClock, ids: new IdSource() } as never);
+  });
+  const codes = async () => {
+    const { waits_for } = await program.json('queue', 'show', waiting.messageId);
+    return (waits_for as { code: string }[]).map(({ code }) => code);
+  };
+  return { program, withStore, codes, ...waiting };
+}
+
+t.test('pause and resume: each kind, shown, recorded, kept', async (t) => {
+  const { program, withStore, codes, tenantId, messageId } = await setUp(t);
+  const { json, runHere } = program;
+  t.same(await codes(), ['not_running']);
+  const kinds: [string[], string, string][] = [
+    [['--tenant', tenantId], 'tenant_paused', `the tenant ${tenantId}`],
+    [['--group', GROUP], 'group_paused', `the group ${GROUP}`],
+    [['--domain', 'receiver.example'], 'domain_paused', 'the domain receiver.example'],
+    [[messageId], 'message_paused', 'this message'],
+  ];
+  for (const [target, code, name] of kinds) {
+    const word = ['--reason', 'they asked us to stop', '--by', 'jo'];
+    t.match(await json('queue', 'pause', ...target, ...word), { complete: true, ended: [] });
+    t.same(
+      (await codes()).filter((each) => each !== 'not_running'),
+      [code],
+    );
+    const shown = await runHere('queue', 'show', messageId);
+    t.match(
+      shown.stdout,
+      new RegExp(`It waits, because[\\s\\S]*- ${name} was paused by jo at .*: they asked us to stop`),
+    );
+    const again = await runHere('queue', 'pause', ...target, ...word);
+    t.match(again, { code: 1, stdout: '', stderr: /is paused already, by jo: they asked us to stop/ });
+    t.match(await json('queue', 'resume', ...target, '--by', 'ann'), {
+      ended: ['the pause by jo: they asked us to stop'],
+    });
+    t.same(await codes(), ['not_running']);
+    t.match(await runHere('queue', 'resume', ...target), {
+      code: 1,
+      stderr: /nothing keeps back the .*: it is not paused/,
+    });
+  }
+  const notes = await withStore((store) => store.listOperatorNotes({ limit: 100 }));
+  t.equal(notes.length, 8);
+  t.match(notes.at(-1), {
+    action: 'pause',
+    kind: 'tenant',
+    key: tenantId,
+    by: 'jo',
+    note: 'they asked us to stop',
+    at: Number,
+  });
+  t.match(await json('queue', 'show', messageId), {
+    notes: [
+      { action: 'resume', by: 'ann' },
+      { action: 'pause', by: 'jo' },
+    ],
+  });
+});
+
+t.test('who does it is known without being told', async (t) => {
+  const { program, withStore, tenantId } = await setUp(t);
+  await program.json('queue', 'pause', '--tenant', tenantId, '--reason', 'x');
+  const [note] = await withStore((store) => store.listOperatorNotes({ limit: 1 }));
+  t.ok(note!.by.length > 0 && note!.by !== 'an operator', note!.by);
+});
+
+t.test('why it waits: a suspension by a reply, and the last reply with its rule', async (t) => {
+  const { program, withStore, tenantId, messageId } = await setUp(t);
+  const until = Date.now() + 600_000;
+  await withStore(async (store) => {
+    const [lane] = await store.dueLanes();
+    const now = Date.now();
+    const { messages } = await store.claim(lane!.lane, 1, { now, dueAgainAt: () => now + 1 } as never);
+    const { id, attempt } = messages[0]!;
+    const peer = {
+      ...{
+        mx: GROUP,
+        remoteIp: '192.0.2.1',
+        stage: 'rcpt' as const,
+        smtpCode: 450,
+        enhancedCode: '4.7.0',
+        elapsedMs: 5,
+      },
+      ...{
+        response: '4.7.0 Too many messages, slow down',
+        tls: null,
+        tlsPolicy: { mode: 'none' as const, failure: null },
+      },
+    };
+    const record = { messageId: id, tenantId, attempt, startedAt: now, outcome: 'temporary' as const, peer };
+    const transition = {
+      to: 'deferred' as const,
+      dueAt: now + 300_000,
+      reason: 'they said: slow down',
+      ambiguous: false,
+    };
+    await store.record([{ messageId: id, tenantId, at: now, attempt: record as never, transition, event: null }]);
+    const suspension = { mxGroup: GROUP, scope: 'group' as const, tenantId: null, subject: '', since: now, until };
+    await store.saveShaping({ suspensions: [{ ...suspension, rule: 'some-rule', reply: '450 slow down' }] });
+  });
+  const shown = await program.json('queue', 'show', messageId);
+  t.match(shown, {
+    group: GROUP,
+    waits_for: [
+      { code: 'not_running', until: null },
+      { code: 'not_due', reason: /they said: slow down/ },
+      {
+        code: 'group_suspended',
+        until: new Date(until).toISOString(),
+        reason: /as rule some-rule asks: 450 slow down/,
+      },
+    ],
+    last_reply: {
+      smtp_code: 450,
+      enhanced_code: '4.7.0',
+      response: /Too many messages/,
+      rule: String,
+      label: 'rate_limited',
+      meaning: /more slowly/,
+    },
+  });
+  t.match(await program.run('queue', 'show', messageId), {
+    stdout: /last reply: +450 4\.7\.0 Too many[\s\S]*\(rate_limited, rule [a-z-]+\)/,
+  });
+  const listed = await program.json('queue', 'list', '--group', GROUP);
+  t.match(listed, {
+    groups: [
+      {
+        group: GROUP,
+        connections: 0,
+        connections_allowed: 10,
+        reasons: [{ code: 'group_suspended' }],
+        suspensions: [{ scope: 'group', rule: 'some-rule' }],
+      },
+    ],
+    lanes: [
+      {
+        group: GROUP,
+        waiting: 1,
+        reasons: [{ code: 'not_running' }, { code: 'not_due' }, { code: 'group_suspended' }],
+      },
+    ],
+    messages: [{ id: messageId }],
+  });
+  t.match(await program.json('queue', 'list', '--group', 'mx.other.example'), { lanes: [], messages: [] });
+  t.match(await program.runHere('queue', 'list'), {
+    code: 0,
+    stdout: /mx\.receiver\.example - everything for mx\.receiver\.example makes a pause until/,
+  });
+  const ended = await program.json('queue', 'resume', '--group', GROUP);
+  t.match(ended, { ended: [/everything for mx\.receiver\.example.*rule some-rule/] });
+});
+
+t.test('retry and cancel of many', async (t) => {
+  const { program, withStore, tenantId, messageId } = await setUp(t);
+  await withStore(async (store) => {
+    const [lane] = await store.dueLanes();
+    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: () => 0 } as never);
+    await store.release([messages[0]!.id], Date.now() + 600_000);
+  });
+  t.match(await program.json('queue', 'retry', '--group', GROUP), {
+    messages: 1,
+    complete: true,
+    kind: 'group',
+    target: GROUP,
+  });
+  t.match(await program.json('queue', 'retry', '--tenant', tenantId), { messages: 0 });
+  t.match(await program.runHere('queue', 'cancel', '--domain', 'receiver.example', '--reason', 'a mistake'), {
+    code: 0,
+    stdout: '1 message cancelled.\n',
+  });
+  t.match(await program.json('queue', 'show', messageId), { state: 'failed', last_reason: 'a mistake', waits_for: [] });
+});
+
+t.test('what makes no sense is refused with a sentence', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const reason = ['--reason', 'x'];
+  const wrong: [string[], RegExp][] = [
+    [
+      ['queue', 'pause', ...reason],
+      /ID is missing: name one message by its ID, or all of --tenant, --group or --domain/,
+    ],
+    [['queue', 'pause', STRANGER], /--reason is missing/],
+    [['queue', 'pause', STRANGER, '--group', GROUP, ...reason], /exactly one can be acted on/],
+    [['queue', 'retry', '--tenant', STRANGER, '--domain', 'a.example'], /exactly one can be acted on/],
+    [['queue', 'resume', 'seven'], /ID: "seven" is no id/],
+    [['queue', 'pause', '--tenant', 'acme', ...reason], /--tenant: "acme" is no id/],
+    [['queue', 'pause', '--domain', 'a..b', ...reason], /--domain: "a\.\.b" is no domain name/],
+    [['queue', 'pause', '--group', 'a b', ...reason], /--group: "a b" is no such name/],
+    [['queue', 'list', '--group', 'ü'], /--group: "ü" is no such name/],
+    [['queue', 'pause', STRANGER, '--reason', ' '], /--reason: must not be empty/],
+  ];
+  for (const [args, says] of wrong) {
+    const { code, stdout, stderr } = await runInThisProcess(args);
+    t.same([code, stdout], [2, ''], args.join(' '));
+    t.match(stderr, says);
+  }
+  const unknown: [string[], RegExp][] = [
+    [['queue', 'pause', STRANGER, ...reason], /there is no message/],
+    [['queue', 'pause', '--tenant', STRANGER, ...reason], /there is no tenant/],
+    [
+      ['queue', 'pause', '--group', 'mx.nowhere.example', ...reason],
+      /no mail has gone to a group "mx\.nowhere\.example"/,
+    ],
+    [['queue', 'resume', '--group', 'google'], /nothing keeps back the group google/],
+    [['queue', 'cancel', '--tenant', STRANGER], /there is no tenant/],
+  ];
+  for (const [args, says] of unknown) t.match(await program.runHere(...args), { code: 1, stdout: '', stderr: says });
+  t.match(
+    await program.json('queue', 'pause', '--group', 'google', ...reason),
+    { kind: 'group' },
+    'known before its first mail',
+  );
+});

@@ -1,0 +1,102 @@
+// suppression import and export, and what remove says, with no daemon running.
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { runInThisProcess } from './program.ts';
+
+async function installation(t: Test) {
+  // Directly below the system's temporary folder: a socket's name may not be long.
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-cli-'));
+  t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }));
+  fs.writeFileSync(path.join(folder, 'postrider.toml'), '[data]\ndir = "data"\n');
+  const run = (...args: string[]) => runInThisProcess([...args, '--config', path.join(folder, 'postrider.toml')]);
+  const { stdout } = await run('tenant', 'create', '--name', 'Acme', '--json');
+  const write = (name: string, text: string) => {
+    const file = path.join(folder, name);
+    fs.writeFileSync(file, text);
+    return file;
+  };
+  return { run, write, tenant: String(JSON.parse(stdout).id) };
+}
+
+t.test('what was exported can be imported by another tenant', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const many = Array.from(
+    { length: 1500 },
+    (_, index) => `user${String(index).padStart(4, '0')}@x.test,complaint,2026-01-01`,
+  );
+  const file = write('list.csv', `address,reason,created_at\n${many.join('\n')}\n`);
+  t.match(await run('suppression', 'import', file, '--tenant', tenant), {
+    code: 0,
+    stdout: '1500 addresses added, 0 were on the list, 0 lines left out.\n',
+  });
+  t.match(
+    (await run('suppression', 'import', file, '--tenant', tenant)).stdout,
+    '0 addresses added, 1500 were on the list',
+  );
+  const { stdout: csv } = await run('suppression', 'export', '--tenant', tenant);
+  const lines = csv.trimEnd().split(/\r?\n/);
+  t.equal(lines.length, 1501);
+  t.same(lines.slice(0, 2), [
+    'address,reason,created_at,message_id',
+    'user0000@x.test,complaint,2026-01-01T00:00:00.000Z,',
+  ]);
+
+  const { stdout } = await run('tenant', 'create', '--name', 'Other', '--json');
+  const other = String(JSON.parse(stdout).id);
+  await run('suppression', 'import', write('copy.csv', csv), '--tenant', other);
+  t.equal((await run('suppression', 'export', '--tenant', other)).stdout, csv);
+  const after = await run('suppression', 'export', '--tenant', tenant, '--after', 'user1498@x.test');
+  t.match(after.stdout, /^address,reason,created_at,message_id\r?\nuser1499@x\.test,complaint,/);
+  const found = await run('suppression', 'list', '--tenant', tenant, '--search', 'user149', '--json');
+  t.equal(JSON.parse(found.stdout).suppressions.length, 10);
+});
+
+t.test('a file with lines that cannot be used', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const file = write('bad.csv', 'address\na@x.test\nnonsense\n');
+  const refused = await run('suppression', 'import', file, '--tenant', tenant);
+  t.match(refused, { code: 1, stderr: /nothing was imported; 1 lines.*\nline 3: "nonsense" is no address/ });
+  const taken = await run(
+    'suppression',
+    'import',
+    file,
+    '--tenant',
+    tenant,
+    '--skip-invalid',
+    '--reason',
+    'unsubscribe',
+  );
+  t.match(taken, { code: 0, stdout: '1 addresses added, 0 were on the list, 1 lines left out.\n' });
+  t.match((await run('suppression', 'import', '/nowhere', '--tenant', tenant)).stderr, '/nowhere cannot be read');
+  const unknown = tenant.replace(/^./, 'f');
+  t.match(
+    (await run('suppression', 'import', file, '--tenant', unknown, '--skip-invalid')).stderr,
+    'there is no tenant',
+  );
+});
+
+t.test('removing', async (t) => {
+  const { run, tenant } = await installation(t);
+  for (const scope of [['--tenant', tenant], ['--platform']]) {
+    await run('suppression', 'add', ...scope, '--address', 'gone@x.test');
+  }
+  const removed = await run('suppression', 'remove', '--tenant', tenant, '--address', 'gone@x.test');
+  t.match(
+    removed.stdout,
+    /^gone@x\.test is no longer on this list\. Mail to it is still refused: the platform's list holds it until 20/,
+  );
+  const again = await run('suppression', 'remove', '--tenant', tenant, '--address', 'gone@x.test');
+  t.match(again, { code: 1, stderr: /is not on this list; the platform's list holds it until/ });
+  const fromPlatform = await run('suppression', 'remove', '--platform', '--address', 'gone@x.test');
+  t.match(fromPlatform.stdout, 'gone@x.test is no longer on this list.');
+  for (const wrong of [
+    [],
+    ['--since', '2026-01-01'],
+    ['--since', 'yesterday', '--group', 'mx'],
+    ['--address', 'a@x.test'],
+  ]) {
+    t.equal((await run('suppression', 'remove', ...wrong)).code, 2, wrong.join(' '));
+  }
+});

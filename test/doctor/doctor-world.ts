@@ -1,0 +1,87 @@
+// A world in which all is well: a real DNS server, a real mail server that greets, and a kit whose
+// other probes say what the test wants.
+import type { Test } from 'tap';
+import type { DoctorKit } from '../../src/doctor/doctor-settings.ts';
+import type { Finding } from '../../src/doctor/finding.ts';
+import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { dialTcp } from '../../src/protocol/smtp/dial.ts';
+import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+import { type PeerScript, startPeer } from '../support/smtp-peer.ts';
+
+export const IP4 = '198.41.0.4';
+export const IP6 = '2001:503:ba3e::2:30';
+export const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA${'x+/9'.repeat(80)}IDAQAB`;
+export const LIST = 'list.test';
+const LISTED = '2.0.0.127';
+
+export const greets: PeerScript = async (peer) => {
+  peer.say('220 mx.big.test ESMTP');
+  await peer.answer('QUIT', '221 bye');
+};
+
+export interface World {
+  dns: TestDnsServer;
+  heard: string[];
+  kit: DoctorKit;
+}
+
+export async function startWorld(t: Test, script: PeerScript = greets): Promise<World> {
+  const dns = await startDnsServer();
+  const peer = await startPeer([script]);
+  t.teardown(() => Promise.all([dns.close(), peer.close()]));
+  publishAll(dns);
+  const kit: DoctorKit = {
+    settings: {
+      ehloName: 'mail.service.test',
+      sources: [
+        { ip: IP4, ehloName: 'mail.service.test' },
+        { ip: IP6, ehloName: 'mail.service.test' },
+      ],
+      bouncesDomain: 'bounces.service.test',
+      spfDomain: 'bounces.service.test',
+      dkim: { domain: 'bounces.service.test', selector: 'postrider' },
+      dmarcReportAddress: 'dmarc@bounces.service.test',
+      baseUrl: 'http://mail.service.test',
+      httpTls: null,
+      smtpTls: null,
+      delivery: { port: peer.port, allowPrivate: true },
+      dataDir: '/nowhere',
+      minDiskFreeShare: 0.1,
+      mailDomains: ['big.test'],
+      timeSources: [],
+      blocklists: [LIST],
+    },
+    now: () => Date.now(),
+    random: () => 0,
+    resolver: createResolver({ servers: [dns.endpoint], clock: { now: () => Date.now() }, timeoutMs: 1000 }),
+    // The machine does not have these addresses; the peer is real.
+    dial: (target) => dialTcp({ ...target, ip: '127.0.0.1', localAddress: undefined }),
+    bindProblem: async () => null,
+    diskFreeShare: async () => 0.5,
+    ca: undefined,
+    stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),
+    database: async () => ({ kind: 'checked', problems: [], elapsedMs: 1 }),
+    daemon: async () => ({ kind: 'running', facts: { intake: { accepting: true, reason: null }, timers: [] } }),
+  };
+  return { dns, heard: peer.heard, kit };
+}
+
+function publishAll(dns: TestDnsServer): void {
+  dns.set('big.test', 'MX', [{ exchange: 'mx.big.test', preference: 10 }]);
+  dns.set('mx.big.test', 'A', ['192.0.2.1']);
+  dns.set('mx.big.test', 'AAAA', ['2001:db8::1']);
+  dns.set('mail.service.test', 'A', [IP4]);
+  dns.set('mail.service.test', 'AAAA', [IP6]);
+  dns.set('4.0.41.198.in-addr.arpa', 'PTR', ['mail.service.test']);
+  dns.set('0.3.0.0.2.0.0.0.0.0.0.0.0.0.0.0.0.0.0.0.e.3.a.b.3.0.5.0.1.0.0.2.ip6.arpa', 'PTR', ['mail.service.test']);
+  dns.set('bounces.service.test', 'MX', [{ exchange: 'mail.service.test', preference: 10 }]);
+  dns.set('bounces.service.test', 'TXT', [`v=spf1 ip4:${IP4} ip6:${IP6} -all`]);
+  dns.set('postrider._domainkey.bounces.service.test', 'TXT', [`v=DKIM1; k=rsa; p=${KEY}`]);
+  dns.set('postrider-doctor.invalid._report._dmarc.bounces.service.test', 'TXT', ['v=DMARC1']);
+  dns.set(`${LISTED}.${LIST}`, 'A', ['127.0.0.2']);
+}
+
+/** The findings of one check. */
+export function of(findings: readonly Finding[], check: string): Finding[] {
+  return findings.filter((finding) => finding.check === check);
+}

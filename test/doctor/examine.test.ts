@@ -1,0 +1,141 @@
+// The examination over real DNS and real sockets: all is well, and then each thing goes wrong once.
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { examine } from '../../src/doctor/examine.ts';
+import { worstOf } from '../../src/doctor/finding.ts';
+import { createTestAuthority } from '../support/test-authority.ts';
+import { IP4, IP6, KEY, LIST, of, startWorld } from './doctor-world.ts';
+
+t.test('where all is well, nothing is wrong, and mail servers hear nothing but QUIT', async (t) => {
+  const { kit, heard } = await startWorld(t);
+  const findings = await examine(kit);
+  const others = findings.filter(({ health, check }) => health !== 'ok' && !check.endsWith('certificate'));
+  t.same(others, []);
+  t.equal(worstOf(findings), 'warn', 'there are no certificates');
+  t.same(heard, ['QUIT', 'QUIT'], 'one call for each of our addresses');
+  for (const check of ['reverse name', 'outbound port']) t.equal(of(findings, check).length, 2, check);
+});
+
+t.test('each missing record is a finding with the record that mends it', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  dns.remove('4.0.41.198.in-addr.arpa');
+  dns.set('mail.service.test', 'AAAA', ['2001:503:c27::2:30']);
+  dns.remove('bounces.service.test', 'MX');
+  dns.set('bounces.service.test', 'TXT', [`v=spf1 ip4:${IP4} -all`]);
+  dns.set('postrider._domainkey.bounces.service.test', 'TXT', [`v=DKIM1; k=rsa; p=${KEY.replace('x', 'y')}`]);
+  dns.remove('postrider-doctor.invalid._report._dmarc.bounces.service.test');
+  const findings = await examine(kit);
+  const record = (name: string, type: string, value: string) => ({ record: { name, type, value } });
+
+  t.match(of(findings, 'reverse name')[0], {
+    health: 'fail',
+    subject: IP4,
+    remedy: record('4.0.41.198.in-addr.arpa', 'PTR', 'mail.service.test'),
+  });
+  t.match(of(findings, 'reverse name')[1], { health: 'fail', subject: IP6, message: /does not lead back/ });
+  t.match(of(findings, 'EHLO name'), [{ health: 'warn', remedy: record('mail.service.test', 'AAAA', IP6) }]);
+  t.match(of(findings, 'MX'), [
+    { health: 'fail', remedy: record('bounces.service.test', 'MX', '10 mail.service.test') },
+  ]);
+  t.match(of(findings, 'SPF'), [
+    {
+      health: 'fail',
+      message: new RegExp(`does not let ${IP6} send`),
+      remedy: record('bounces.service.test', 'TXT', `v=spf1 ip4:${IP4} ip6:${IP6} -all`),
+    },
+  ]);
+  t.match(of(findings, 'DKIM'), [
+    { health: 'fail', message: /another key/, remedy: { record: { value: `v=DKIM1; k=rsa; p=${KEY}` } } },
+  ]);
+  t.match(of(findings, 'DMARC reports'), [
+    {
+      health: 'warn',
+      message: /tenant\.test/,
+      remedy: record('*._report._dmarc.bounces.service.test', 'TXT', 'v=DMARC1'),
+    },
+  ]);
+});
+
+t.test('port 25 is closed', async (t) => {
+  const { kit } = await startWorld(t);
+  kit.settings.delivery.port = 1;
+  const [first] = of(await examine(kit), 'outbound port');
+  t.match(first, { health: 'fail', message: /is closed.*ECONNREFUSED/, remedy: { advice: /hoster/ } });
+});
+
+t.test('a mail server that does not want us', async (t) => {
+  const { kit } = await startWorld(t, async (peer) => {
+    peer.say('554 5.7.1 your address is listed');
+    await peer.answer('QUIT', '221 bye');
+  });
+  const [first] = of(await examine(kit), 'outbound port');
+  t.match(first, { health: 'warn', message: /554 5.7.1 your address is listed/ });
+});
+
+t.test('blocklists: listed, given up, silent to our resolver', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  kit.settings.blocklists = [LIST, 'all.test', 'mute.test', 'closed.test'];
+  const entry = (list: string) => `4.0.41.198.${list}`;
+  dns.set(entry(LIST), 'A', ['127.0.0.3']);
+  dns.set(entry(LIST), 'TXT', ['see https://list.test/why']);
+  for (const name of ['2.0.0.127.all.test', '1.0.0.127.all.test', entry('all.test')]) dns.set(name, 'A', ['127.0.0.2']);
+  dns.set('2.0.0.127.closed.test', 'A', ['127.255.255.254']);
+  dns.set(entry('closed.test'), 'A', ['127.255.255.254']);
+  t.match(of(await examine(kit), 'blocklist'), [
+    { subject: LIST, health: 'fail', message: /198\.41\.0\.4 \(see https:\/\/list\.test\/why\)/ },
+    { subject: 'all.test', health: 'warn', message: /lists everything/ },
+    { subject: 'mute.test', health: 'warn', message: /test entry/ },
+    { subject: 'closed.test', health: 'warn', message: /does not answer the resolver/ },
+  ]);
+});
+
+t.test('the clock and the certificate, as an HTTPS server shows them', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  const authority = createTestAuthority();
+  const { key, cert } = authority.issue('time.test', 'api.service.test');
+  const server = createServer({ key, cert }, (_, response) => response.end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.close();
+    authority.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  dns.set('time.test', 'A', ['127.0.0.1']);
+  kit.ca = authority.ca;
+  kit.settings.timeSources = [`https://time.test:${port}`];
+  t.match(of(await examine(kit), 'clock'), [{ health: 'ok' }]);
+
+  const fast = { ...kit, now: () => Date.now() + 600_000 };
+  t.match(of(await examine(fast), 'clock'), [
+    { health: 'fail', message: /59\d|600 s ahead/, remedy: { command: 'timedatectl set-ntp true' } },
+  ]);
+  t.match(
+    of(await examine({ ...kit, ca: undefined }), 'clock'),
+    [{ health: 'warn', message: /could not be compared/ }],
+    'nobody on the way can set our clock',
+  );
+
+  dns.set('api.service.test', 'A', ['127.0.0.1']);
+  const settings = { ...kit.settings, baseUrl: `https://api.service.test:${port}` };
+  t.match(of(await examine({ ...kit, settings }), 'HTTP certificate'), [{ health: 'warn', message: /ends at/ }]);
+});
+
+t.test('DNS is away: one clear fault, no verdict about records', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  dns.behave('*', 'silent');
+  const findings = await examine(kit);
+  t.match(of(findings, 'resolver'), [{ health: 'fail', remedy: { setting: /dns\.servers/ } }]);
+  t.same(
+    findings.filter(({ health }) => health === 'fail').map(({ check }) => check),
+    ['resolver'],
+  );
+});
+
+t.test('a probe that throws is a finding, and stops no other', async (t) => {
+  const { kit } = await startWorld(t);
+  const broken = { ...kit, diskFreeShare: () => Promise.reject(new Error('no such thing')) };
+  const findings = await examine(broken);
+  t.match(of(findings, 'disk'), [{ health: 'warn', message: /no such thing/ }]);
+  t.match(of(findings, 'MX'), [{ health: 'ok' }]);
+});

@@ -1,0 +1,108 @@
+// Decisions from facts alone.
+import { readFileSync } from 'node:fs';
+import t from 'tap';
+import { DAY_MS } from '../../src/base/clock.ts';
+import { judgeCertificate } from '../../src/doctor/certificates.ts';
+import { judgeDaemon, judgeDatabase, judgeTimer } from '../../src/doctor/inside.ts';
+import { judgeClock, judgeDisk } from '../../src/doctor/machine.ts';
+import { judgeOutboundPort } from '../../src/doctor/outbound-port.ts';
+import { judgeEhloName, judgeReverseName } from '../../src/doctor/own-names.ts';
+import { judgeReportRecord, judgeSpf } from '../../src/doctor/own-records.ts';
+import { FIRST_PAIR } from '../http/test-only-certificates.ts';
+import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST, TEST_ONLY_KEY } from '../support/smtp-peer-tls.ts';
+
+const NOW = Date.UTC(2026, 10, 22);
+const found = (...records: string[]) => ({ kind: 'found' as const, records, ttlMs: 1 });
+const about = { check: 'certificate', subject: 'file' };
+
+t.test('certificates: dates, names, keys', async (t) => {
+  const [certificate, key] = [Buffer.from(TEST_ONLY_CERTIFICATE), Buffer.from(TEST_ONLY_KEY)];
+  const facts = { certificate, key, host: TEST_ONLY_HOST };
+  const ends = Date.parse('2120-01-01T00:00:00Z');
+  t.match(judgeCertificate(about, facts, NOW), { health: 'ok' });
+  t.match(judgeCertificate(about, facts, ends - 13 * DAY_MS), { health: 'warn', remedy: { command: /renew/ } });
+  t.match(judgeCertificate(about, facts, ends + DAY_MS), { health: 'fail', message: /ended at/ });
+  t.match(judgeCertificate(about, facts, Date.UTC(2019, 1)), { health: 'fail', message: /only from/ });
+  t.match(judgeCertificate(about, { ...facts, host: 'other.test' }, NOW), {
+    health: 'warn',
+    message: /not for other.test/,
+  });
+  t.match(judgeCertificate(about, { ...facts, key: Buffer.from(FIRST_PAIR.key) }, NOW), {
+    health: 'fail',
+    message: /its key/,
+  });
+  t.match(judgeCertificate(about, { ...facts, certificate: readFileSync(import.meta.filename) }, NOW), {
+    health: 'fail',
+  });
+});
+
+t.test('the clock: the second of the header and the way there are no difference', async (t) => {
+  const answer = (sentAt: number, receivedAt: number) =>
+    judgeClock([{ kind: 'answer', source: 'https://time.test', theirTime: NOW, sentAt, receivedAt }]);
+  t.match(answer(NOW + 900, NOW + 950), { health: 'ok' });
+  t.match(answer(NOW - 3000, NOW + 10), { health: 'ok' }, 'a slow answer');
+  t.match(answer(NOW + 7_000, NOW + 7_100), { health: 'warn', message: /6 s ahead/ });
+  t.match(answer(NOW - 200_000, NOW - 199_900), { health: 'fail', message: /200 s behind/ });
+  const lying = { kind: 'answer' as const, source: 'https://wrong.test', theirTime: 0, sentAt: NOW, receivedAt: NOW };
+  const right = { ...lying, source: 'https://right.test', theirTime: NOW };
+  t.match(judgeClock([lying, right]), { health: 'ok' }, 'one wrong server does not make us wrong');
+});
+
+t.test('disk, database, daemon', async (t) => {
+  t.match(
+    [0.5, 0.12, 0.05, null].map((share) => judgeDisk('/data', share, 0.1).health),
+    ['ok', 'warn', 'fail', 'warn'],
+  );
+  t.match(judgeDatabase('f', { kind: 'checked', problems: ['row 3 missing from index'], elapsedMs: 1 }), {
+    health: 'fail',
+    message: /row 3 missing/,
+    remedy: { command: /postrider restore/ },
+  });
+  t.match(judgeDatabase('f', { kind: 'unfinished', elapsedMs: 60_000 }), { health: 'warn', message: /60 s/ });
+  t.match(judgeDaemon({ kind: 'none' }, NOW), [{ health: 'warn' }]);
+  t.match(judgeDaemon({ kind: 'silent', reason: 'no answer' }, NOW), [{ health: 'fail' }]);
+  const closed = { intake: { accepting: false, reason: 'only 3 % of the disk is free' }, timers: [] };
+  t.match(judgeDaemon({ kind: 'running', facts: closed }, NOW), [{ health: 'ok' }, { health: 'fail', message: /3 %/ }]);
+});
+
+t.test('timers: late, failed, fine', async (t) => {
+  const timer = {
+    name: 'x',
+    period_ms: 3_600_000,
+    next_run_at: new Date(NOW).toISOString(),
+    last_run_at: null,
+    last_result: 'done',
+  };
+  t.match(judgeTimer(timer, NOW + 60_000), { health: 'ok', message: /every 1 h/ });
+  t.match(judgeTimer(timer, NOW + 3_700_000), { health: 'fail', message: /should have run/ });
+  t.match(judgeTimer({ ...timer, last_result: 'failed: no luck' }, NOW), { health: 'warn', message: /no luck/ });
+});
+
+t.test('port, names, SPF, reports', async (t) => {
+  const greeted = { kind: 'greeted' as const, domain: 'a.test', ip: '1', greeting: '220' };
+  const away = { kind: 'unreachable' as const, domain: 'b.test', ip: '2', reason: 'no connection within 8 s' };
+  t.match(judgeOutboundPort(25, null, [greeted, away]), { health: 'warn' }, 'one may be away');
+  t.match(judgeOutboundPort(25, null, [away]), { health: 'fail' });
+  t.match(judgeReverseName({ ip: '10.0.0.1', ehloName: 'm.test' }, null, { kind: 'bad', reason: '' }), {
+    health: 'warn',
+  });
+  t.match(judgeReverseName({ ip: '8.8.8.8', ehloName: 'm.test' }, 'not here', { kind: 'bad', reason: '' }), {
+    health: 'fail',
+    remedy: { setting: /source_addresses/ },
+  });
+  t.match(judgeEhloName('127.0.0.1', [], []), { health: 'fail', remedy: { setting: /base_url/ } });
+  t.match(judgeEhloName('m.test', ['8.8.8.8'], [{ kind: 'no_domain' }]), {
+    health: 'fail',
+    remedy: { record: { name: 'm.test', type: 'A', value: '8.8.8.8' } },
+  });
+  t.match(judgeSpf('d.test', found('v=spf1 -all', 'v=spf1 +all'), []), { health: 'fail', message: /several/ });
+  t.match(judgeSpf('d.test', found('v=spf1 ipv4:1.2.3.4 -all'), []), { health: 'fail', message: /ipv4:1\.2\.3\.4/ });
+  t.match(judgeSpf('d.test', found('v=spf1 -all'), [{ ip: '8.8.8.8', result: { kind: 'unknown', reason: 'x' } }]), {
+    health: 'warn',
+  });
+  const none = { kind: 'no_domain' as const };
+  t.match(judgeReportRecord('d.test', none, [{ sender: 's.test', result: found('v=DMARC1;') }]), {
+    message: /new ones may not/,
+  });
+  t.match(judgeReportRecord('d.test', found('v=DMARC1x'), []), { health: 'warn' }, 'another word is no permission');
+});

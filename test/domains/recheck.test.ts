@@ -1,0 +1,183 @@
+// Domains are looked at again by themselves: the decision from facts, and weeks of it over a real
+// store and a real DNS server with a clock that is moved.
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { Timers } from '../../src/base/timers.ts';
+import { Vault } from '../../src/base/vault.ts';
+import { createDomains } from '../../src/domains/domains.ts';
+import { decideRecheck, type Look, recheckTimer } from '../../src/domains/recheck.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { Bench, T0 } from '../store/conformance/harness.ts';
+import { startDnsServer } from '../support/dns-server.ts';
+
+const MISSED: Look = { kind: 'missed', reason: 'there is no TXT record yet' };
+const AWAY: Look = { kind: 'unavailable', reason: 'no answer' };
+const NOW = T0;
+const at = { now: NOW, jitter: 0 };
+const fresh = { since: NOW, looks: 0, misses: 0, firstMissAt: null };
+
+t.test(
+  'the pauses of a domain without its record grow from 10 minutes to 6 hours, and end after 14 days',
+  async (t) => {
+    const pauses: (number | null)[] = [];
+    let now = NOW;
+    for (let looks = 0; ; looks++) {
+      const { decision, until } = decideRecheck({ ...fresh, state: 'pending', looks }, MISSED, { now, jitter: 0 });
+      t.equal(decision, 'keep');
+      pauses.push(until === null ? null : (until - now) / MINUTE_MS);
+      if (until === null) break;
+      now = until;
+    }
+    t.same(pauses.slice(0, 8), [10, 20, 40, 80, 160, 320, 360, 360]);
+    t.equal(pauses.at(-1), null);
+    t.ok(now - NOW > 14 * DAY_MS - 6.5 * HOUR_MS && now - NOW <= 14 * DAY_MS);
+  },
+);
+
+t.test('what each look means', async (t) => {
+  const decide = (facts: Partial<Parameters<typeof decideRecheck>[0]>, look: Look) =>
+    decideRecheck({ ...fresh, state: 'verified', ...facts }, look, at);
+  t.match(decide({ state: 'pending' }, { kind: 'found' }), { decision: 'verify' });
+  t.match(decide({ state: 'failed' }, { kind: 'found' }), { decision: 'verify' });
+  t.match(decide({ misses: 2, firstMissAt: 1 }, { kind: 'found' }), {
+    decision: 'keep',
+    misses: 0,
+    firstMissAt: null,
+    until: NOW + DAY_MS,
+  });
+  t.match(decide({}, MISSED), { decision: 'keep', misses: 1, firstMissAt: NOW });
+  const day = { firstMissAt: NOW - DAY_MS };
+  t.match(decide({ misses: 1, ...day }, MISSED), { decision: 'keep', misses: 2 }, 'two are not enough');
+  t.match(decide({ misses: 2, firstMissAt: NOW - DAY_MS + 1 }, MISSED), { decision: 'keep' }, 'nor is less than a day');
+  t.match(decide({ misses: 2, ...day }, MISSED), { decision: 'fail', reason: /3 looks in 24 hours/ });
+  t.match(
+    decide({ misses: 2, ...day }, AWAY),
+    { decision: 'keep', misses: 2 },
+    'DNS that does not answer counts for nothing',
+  );
+  const stretched = decideRecheck({ ...fresh, state: 'verified' }, { kind: 'found' }, { now: NOW, jitter: 1 });
+  t.equal(stretched.until, NOW + 1.1 * DAY_MS, 'what began together does not stay together');
+});
+
+async function openWorld(t: Test) {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  const dns = await startDnsServer();
+  const clock = { time: T0, now: () => clock.time };
+  const timers = new Timers({ clock, tickMs: 1_000_000, onError: (_, error) => t.fail(String(error)) });
+  t.teardown(async () => {
+    await timers.stop();
+    await dns.close();
+    await store.close();
+  });
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  let underWay = 0;
+  let most = 0;
+  const lookups = {
+    async txt(name: string) {
+      most = Math.max(most, ++underWay);
+      // A new one each time: what it remembers would be as old as our clock.
+      const resolver = createResolver({ servers: [dns.endpoint], clock, timeoutMs: 500 });
+      return resolver.txt(name).finally(() => underWay--);
+    },
+  };
+  const parts = {
+    ...{ store, clock, lookups, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
+    service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [] },
+    createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
+  };
+  const domains = createDomains(parts);
+  timers.add(recheckTimer({ ...parts, log: silentLogger, random: () => 0 }));
+  const publish = (name: string) => dns.set(`pr._domainkey.${name}`, 'TXT', ['v=DKIM1; k=rsa; p=cHVibGlj']);
+  const looks = (name: string) => dns.queries.filter((query) => query.name === `pr._domainkey.${name}`).length;
+  /** Minute by minute. */
+  const pass = async (ms: number) => {
+    const end = clock.time + ms;
+    while (clock.time < end) {
+      clock.time = Math.min(end, clock.time + MINUTE_MS);
+      await timers.tick();
+    }
+  };
+  const register = async (name: string) => {
+    const tenant = await bench.tenant();
+    const owner = { tenantId: tenant.id, boundDomain: null };
+    const domain = await domains.register(owner, { domain: name, selector: 'pr' });
+    if (!('id' in domain)) throw new Error(domain.message);
+    const stateNow = async () => (await store.getDomain(tenant.id, domain.id))!;
+    return { owner, id: domain.id, stateNow };
+  };
+  return { store, dns, clock, timers, domains, publish, looks, pass, register, mostAtOnce: () => most };
+}
+
+t.test('a pending domain is verified by itself, and never looked at within ten minutes', async (t) => {
+  const { publish, looks, pass, register, timers } = await openWorld(t);
+  const { stateNow } = await register('acme.test');
+  await pass(9 * MINUTE_MS);
+  t.equal(looks('acme.test'), 0);
+  await pass(2 * MINUTE_MS);
+  t.equal(looks('acme.test'), 1);
+  t.match(await stateNow(), { state: 'pending', failureReason: null }, 'a look by itself makes nothing fail');
+  publish('acme.test');
+  await pass(15 * MINUTE_MS);
+  t.match(await stateNow(), { state: 'verified' });
+  t.match(timers.list(), [{ name: 'domain records', lastResult: '0 looked at, 0 verified, 0 failed' }]);
+});
+
+t.test('a call puts the next look off by ten minutes', async (t) => {
+  const { looks, pass, register, domains } = await openWorld(t);
+  const { owner, id, stateNow } = await register('acme.test');
+  await pass(9 * MINUTE_MS);
+  t.match(await domains.verify(owner, id), { refused: 'verification_failed' });
+  const before = looks('acme.test');
+  await pass(9 * MINUTE_MS);
+  t.equal(looks('acme.test'), before);
+  await pass(2 * MINUTE_MS);
+  t.equal(looks('acme.test'), before + 1);
+  t.match(await stateNow(), { state: 'failed', failureReason: 'not_found' });
+});
+
+t.test('a verified domain fails after three definite misses over a day, and comes back by itself', async (t) => {
+  const { dns, publish, pass, register, domains } = await openWorld(t);
+  const { owner, id, stateNow } = await register('acme.test');
+  publish('acme.test');
+  t.match(await domains.verify(owner, id), { domain: { state: 'verified' } });
+  dns.behave('*', 'servfail');
+  await pass(3 * DAY_MS);
+  t.match(await stateNow(), { state: 'verified' }, 'DNS was away for three days');
+  dns.behave('*', null);
+  dns.remove('pr._domainkey.acme.test');
+  await pass(DAY_MS);
+  t.match(await stateNow(), { state: 'verified' }, 'two misses at most');
+  await pass(1.5 * DAY_MS);
+  t.match(await stateNow(), { state: 'failed', failureReason: 'not_found', verifiedAt: null });
+  publish('acme.test');
+  await pass(DAY_MS);
+  t.match(await stateNow(), { state: 'verified', failureReason: null });
+});
+
+t.test('very many that are due at once are looked at a few at a time; revoked ones never', async (t) => {
+  const { looks, pass, register, domains, mostAtOnce, timers } = await openWorld(t);
+  const all = [];
+  for (let index = 0; index < 70; index++) all.push(await register(`d${index}.test`));
+  await domains.revoke(all[0]!.owner, all[0]!.id);
+  await pass(11 * MINUTE_MS);
+  t.equal(looks('d0.test'), 0);
+  for (const index of [1, 35, 69]) t.equal(looks(`d${index}.test`), 1, `d${index}`);
+  t.ok(mostAtOnce() <= 8 * 3, `${mostAtOnce()} look-ups at once: three for each of eight domains`);
+  t.match(timers.list(), [{ lastResult: /^\d+ looked at/ }]);
+});
+
+t.test('what a call has changed meanwhile stays', async (t) => {
+  const { store, clock, register } = await openWorld(t);
+  const { stateNow, owner, id } = await register('acme.test');
+  const seen = await stateNow();
+  await store.recordVerdict(owner.tenantId, id, { state: 'verified', failureReason: null, checkedAt: clock.time + 1 });
+  const note = { at: clock.time + 2, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
+  t.equal(await store.recordRecheck(seen, note), false);
+  t.match(await stateNow(), { state: 'verified' });
+});

@@ -1,0 +1,110 @@
+// The decisions about reports and complaints, as tables.
+import t from 'tap';
+import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
+import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
+import { decideReport } from '../../src/inbound/decide-report.ts';
+import { loneLineEndAt } from '../../src/inbound/line-ends.ts';
+import { networkOf } from '../../src/inbound/peer-gate.ts';
+import type { ReportedMessage } from '../../src/store/inbound.ts';
+
+const MESSAGE: ReportedMessage = {
+  id: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e10',
+  tenantId: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e11',
+  submissionId: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e12',
+  recipient: 'Jo@x.test',
+  from: 'a@acme.test',
+  fromDomain: 'acme.test',
+  subject: 'Hello',
+  state: 'delivered',
+  attempts: 1,
+  createdAt: 0,
+  mxGroup: 'mx.x.test',
+  bouncesDomain: null,
+};
+
+function said(change: Partial<JudgedRecipient> = {}): JudgedRecipient {
+  return {
+    recipient: 'jo@x.test',
+    kind: 'hard',
+    action: 'failed',
+    status: '5.1.1',
+    smtpCode: 550,
+    label: 'no_mailbox',
+    rule: 'no-such-mailbox',
+    reason: 'the mailbox does not exist',
+    remoteMta: 'mx.x.test',
+    diagnostic: '550 5.1.1 No such user',
+    ...change,
+  };
+}
+
+t.test('reports', async (t) => {
+  const decide = (
+    recipients: JudgedRecipient[],
+    message: ReportedMessage | null = MESSAGE,
+    doubt: string | null = null,
+  ) => decideReport({ message, cameToReturnPath: true, recipients, doubt });
+  t.match(decide([said()]), {
+    decision: 'bounce',
+    bounce: 'hard',
+    suppress: true,
+    reason: /No such user.*no-such-mailbox/,
+  });
+  t.match(decide([said({ kind: 'block' })]), { decision: 'bounce', bounce: 'block', suppress: false });
+  t.match(decide([said({ kind: 'soft' })]), { bounce: 'soft', suppress: false });
+  t.match(decide([said()], MESSAGE, 'they have leapt'), { bounce: 'soft', suppress: false, reason: /they have leapt/ });
+  t.match(decide([said({ kind: 'soft', action: 'delayed' })]), { decision: 'delay_notice' });
+  t.match(decide([said({ kind: 'delivered_notice', action: 'relayed' })]), {
+    decision: 'nothing',
+    reason: /good news/,
+  });
+  t.match(decide([said()], { ...MESSAGE, state: 'sending' }), { decision: 'later' });
+  t.match(decide([said()], null), { decision: 'nothing', reason: /no longer known/ });
+  t.match(decide([]), { decision: 'nothing' });
+  t.match(decideReport({ message: MESSAGE, cameToReturnPath: false, recipients: [said()], doubt: null }), {
+    decision: 'nothing',
+  });
+  const other = said({ recipient: 'other@x.test', kind: 'block' });
+  t.match(decide([other, said()]), { bounce: 'hard' }, 'the recipient of the message, whatever stands first');
+  const good = said({ recipient: 'z@x.test', kind: 'delivered_notice', action: 'expanded' });
+  t.match(decide([good, other]), { bounce: 'block' }, 'else the first that failed');
+});
+
+t.test('complaints', async (t) => {
+  const decide = (
+    feedbackType: string,
+    proof: 'feedback_id' | null = 'feedback_id',
+    message: ReportedMessage | null = MESSAGE,
+  ) => decideComplaint({ feedbackType, proof, message });
+  t.match(decide('abuse'), { decision: 'complaint', suppressAs: 'complaint', reason: /CFBL-Feedback-ID/ });
+  t.match(decide('fraud'), { decision: 'complaint', suppressAs: 'complaint' });
+  t.match(decide('opt-out'), { decision: 'complaint', suppressAs: 'unsubscribe' });
+  t.match(decide('not-spam'), { decision: 'nothing' });
+  t.match(decide('auth-failure'), { decision: 'nothing' });
+  t.match(decide('abuse', null), { decision: 'nothing', reason: /suppresses nobody/ });
+  t.match(decide('abuse', 'feedback_id', null), { decision: 'nothing', reason: /no longer known/ });
+});
+
+t.test('line ends', async (t) => {
+  const at = (text: string) => loneLineEndAt(Buffer.from(text));
+  for (const good of ['', 'a', 'a\r\n', '\r\n\r\na\r\nb']) t.equal(at(good), -1, JSON.stringify(good));
+  for (const [bad, place] of [
+    ['\n', 0],
+    ['\r', 0],
+    ['a\r\nb\n', 4],
+    ['a\r\nb\rc\r\n', 4],
+    ['\n\r\n', 0],
+    ['\r\r\n', 0],
+    ['\r\n\r', 2],
+  ] as const) {
+    t.equal(at(bad), place, JSON.stringify(bad));
+  }
+});
+
+t.test('an IPv6 peer is its /64', async (t) => {
+  t.equal(networkOf('192.0.2.7'), '192.0.2.7');
+  t.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7');
+  t.equal(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
+  t.equal(networkOf('2001:db8:1:2::1'), '2001:db8:1:2::/64');
+  t.equal(networkOf('::1'), '0:0:0:0::/64');
+});

@@ -1,0 +1,58 @@
+// A listener on loopback with a store that only keeps, and everything about it that a test may change.
+import type { Test } from 'tap';
+import { systemClock } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { type ListenerOptions, startInboundListener } from '../../src/inbound/listener.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
+import type { NewInboundMail } from '../../src/store/inbound.ts';
+
+export const BOUNCES = 'bounces.postrider.test';
+export const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
+const ids = new IdSource();
+
+export const LIMITS: ListenerOptions['limits'] = {
+  maxOctets: 100_000,
+  connections: 50,
+  connectionsPerPeer: 50,
+  connectionsPerMinute: 1000,
+  mailsPerMinute: 1000,
+  refusalsPerMinute: 100,
+};
+
+export function newReturnPath(messageId = ids.next()): string {
+  return `${makeReturnPath(messageId, KEY)}@${BOUNCES}`;
+}
+
+export interface Reception {
+  port: number;
+  kept: NewInboundMail[];
+  close(): Promise<void>;
+}
+
+export async function receive(t: Test, options: Partial<ListenerOptions> = {}): Promise<Reception> {
+  const kept: NewInboundMail[] = [];
+  const listener = await startInboundListener({
+    host: '127.0.0.1',
+    port: 0,
+    name: 'mail.postrider.test',
+    limits: LIMITS,
+    recipients: {
+      bouncesDomain: BOUNCES,
+      dmarcReportAddress: `reports@${BOUNCES}`,
+      tokenKeys: (id) => (id === KEY.id ? KEY.key : undefined),
+    },
+    store: {
+      keepInbound: async (mail) => void kept.push(mail),
+      findReported: async () => null,
+    },
+    refusal: () => null,
+    onKept: () => {},
+    clock: systemClock,
+    ids,
+    log: silentLogger,
+    ...options,
+  });
+  t.teardown(() => listener.close());
+  return { port: listener.port, kept, close: () => listener.close() };
+}

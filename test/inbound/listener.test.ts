@@ -1,0 +1,326 @@
+// The inbound listener as its peers meet it: over real sockets, byte by byte.
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import t, { type Test } from 'tap';
+import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
+import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
+import { until } from '../sandbox/until.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
+import { BOUNCES, KEY, LIMITS, newReturnPath, receive } from './listener-kit.ts';
+
+const MAIL = 'Subject: hello\r\n\r\nHello.';
+
+t.test('what it offers, and what it does not', async (t) => {
+  const { port } = await receive(t);
+  const { client, greeting } = await SmtpClient.open(port);
+  t.match(greeting, /^220 mail\.postrider\.test ESMTP/);
+  const hello = await client.ask('EHLO client.test');
+  for (const word of ['PIPELINING', '8BITMIME', 'SMTPUTF8', 'SIZE 100000']) t.match(hello, word);
+  t.notMatch(hello, /AUTH|STARTTLS|XCLIENT/);
+  t.match(await client.ask('AUTH PLAIN AGEAYg=='), /^50/);
+  t.match(await client.ask('WIZ'), /^500/);
+  client.close();
+});
+
+t.test('recipients', async (t) => {
+  const { port } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  const rcpt = async (address: string) => {
+    await client.ask('RSET');
+    await client.ask('MAIL FROM:<>');
+    return (await client.ask(`RCPT TO:<${address}>`)).slice(0, 9);
+  };
+  const path = newReturnPath();
+  const unsubscribe = `${makeUnsubscribeAddress('019a9b70-4d10-7000-8b1e-5a2f7c9d3e10', KEY)}@${BOUNCES}`;
+  for (const address of [
+    path,
+    path.toUpperCase(),
+    unsubscribe,
+    `postmaster@${BOUNCES}`,
+    `Abuse@${BOUNCES.toUpperCase()}`,
+    `fbl@${BOUNCES}`,
+    `dmarc@${BOUNCES}`,
+    `reports@${BOUNCES}`,
+    'postmaster',
+  ]) {
+    t.equal(await rcpt(address), '250 Accep', address);
+  }
+  const forged = `${path[5] === 'a' ? 'b' : 'a'}`;
+  for (const address of [
+    path.slice(0, 5) + forged + path.slice(6),
+    path.replace(BOUNCES, 'elsewhere.test'),
+    unsubscribe.replace(/^u/, 'b'),
+    `info@${BOUNCES}`,
+    'jo@example.com',
+    `postmaster@other.${BOUNCES}`,
+    `jo%example.com@${BOUNCES}`,
+    `@${BOUNCES}:jo@example.com`,
+  ]) {
+    t.equal(await rcpt(address), '550 5.1.1', `${address} is refused`);
+  }
+  t.match(await rcpt(`"jo@example.com"@${BOUNCES}`), /^501/, 'an address in an address');
+  client.close();
+});
+
+t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
+  const order: string[] = [];
+  const { port, kept } = await receive(t, {
+    store: {
+      async keepInbound(mail) {
+        await new Promise((resolve) => setImmediate(resolve));
+        kept.push(mail);
+        order.push('kept');
+      },
+      findReported: async () => null,
+    },
+    onKept: () => void order.push('told'),
+  });
+  const client = await SmtpClient.hello(port);
+  const to = newReturnPath();
+  const data = 'Subject: J\xf6\r\n\r\n..dots\r\n.\r\n\r\n';
+  const reply = await client.send({ from: '', to, data: Buffer.from(data.replace(/^\./gm, '..'), 'latin1') });
+  t.match(reply, /^250 2\.0\.0 Ok: kept as [0-9a-f-]{36}$/);
+  t.same(order, ['kept', 'told']);
+  t.match(kept[0], { remoteIp: '127.0.0.1', ehloName: 'client.test', tls: null, mailFrom: '', recipients: [to] });
+  t.equal(kept[0]!.content.toString('latin1'), `${data}\r\n`);
+  client.write(`MAIL FROM:<a@b.test>\r\nRCPT TO:<${to}>\r\nDATA\r\n`);
+  t.same(
+    [await client.reply(), await client.reply(), await client.reply()].map((reply) => reply.slice(0, 3)),
+    ['250', '250', '354'],
+    'pipelined',
+  );
+  client.write(`${MAIL}\r\n.\r\n`);
+  t.match(await client.reply(), /^250/);
+  client.close();
+});
+
+t.test('nothing is promised that was not stored', async (t) => {
+  const store = { keepInbound: () => Promise.reject(new Error('disk')), findReported: async () => null };
+  const { port } = await receive(t, { store });
+  const client = await SmtpClient.hello(port);
+  t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^451 4\.3\.0/);
+  client.close();
+});
+
+t.test('while nothing is taken', async (t) => {
+  let reason: string | null = 'the disk is full';
+  const { port } = await receive(t, { refusal: () => reason });
+  const client = await SmtpClient.hello(port);
+  t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^452 4\.3\.1/);
+  reason = null;
+  t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^250/);
+  client.close();
+});
+
+t.test('one report at a time', async (t) => {
+  const { port } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  await client.ask('MAIL FROM:<>');
+  const first = newReturnPath();
+  t.match(await client.ask(`RCPT TO:<${first}>`), /^250/);
+  t.match(await client.ask(`RCPT TO:<${newReturnPath()}>`), /^452 4\.5\.3/);
+  t.match(await client.ask(`RCPT TO:<${first}>`), /^250/, 'the same one again');
+  t.match(await client.ask(`RCPT TO:<fbl@${BOUNCES}>`), /^250/, 'a role beside it');
+  client.close();
+});
+
+const SMUGGLED = 'MAIL FROM:<a@b.test>\r\nRCPT TO:<fbl@bounces.postrider.test>\r\nDATA\r\nsmuggled';
+
+t.test('what is doubtful about line ends is refused', async (t) => {
+  for (const [name, data] of Object.entries({
+    'LF alone': 'Subject: x\n\r\n\r\nbody',
+    'CR alone': 'Subject: x\r\n\r\nbo\rdy',
+    'LF dot LF': `Subject: x\r\n\r\nbody\n.\n${SMUGGLED}`,
+    'LF dot CRLF': `Subject: x\r\n\r\nbody\n.\r\n${SMUGGLED}`,
+    'CRLF dot LF': `Subject: x\r\n\r\nbody\r\n.\n${SMUGGLED}`,
+    'CR dot CRLF': `Subject: x\r\n\r\nbody\r.\r\n${SMUGGLED}`,
+    'CRLF dot CR': `Subject: x\r\n\r\nbody\r\n.\r${SMUGGLED}`,
+  })) {
+    const { port, kept } = await receive(t);
+    const client = await SmtpClient.hello(port);
+    const reply = await client.send({ from: '', to: newReturnPath(), data: Buffer.from(data) });
+    t.match(reply, /^554 5\.6\.11/, name);
+    t.match(await client.ask('NOOP'), /^250/, `${name}: and nothing of it was a command`);
+    t.equal(kept.length, 0);
+    client.close();
+  }
+});
+
+t.test('a command that ends with LF alone ends the connection', async (t) => {
+  for (const octets of ['NOOP\n', 'MAIL FROM:<>\nRCPT TO:<x@y.test>\r\n', 'NOOP\r\nNOOP\n']) {
+    const { port } = await receive(t);
+    const client = await SmtpClient.hello(port);
+    client.write(octets);
+    let reply = await client.reply();
+    if (octets.startsWith('NOOP\r')) reply = reply.startsWith('250') ? await client.reply() : reply;
+    t.match(reply, /^500 5\.5\.2/, JSON.stringify(octets));
+    await client.ended();
+  }
+  const { port } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  client.write('NOOP\r');
+  client.write('\n');
+  t.match(await client.reply(), /^250/, 'a CRLF in two packets is one');
+  client.close();
+});
+
+t.test('a mail that is too large is cut off', async (t) => {
+  const { port, kept } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  t.match(await client.ask('MAIL FROM:<> SIZE=100001'), /^552/, 'announced');
+  await client.ask('MAIL FROM:<>');
+  await client.ask(`RCPT TO:<${newReturnPath()}>`);
+  await client.ask('DATA');
+  client.write(`${'x'.repeat(76)}\r\n`.repeat(1400));
+  t.match(await client.reply(), /^552 5\.3\.4/, 'before its end');
+  await client.ended();
+  t.equal(kept.length, 0);
+});
+
+t.test('a mail that breaks off is not there', async (t) => {
+  const { port, kept } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  await client.ask('MAIL FROM:<>');
+  await client.ask(`RCPT TO:<${newReturnPath()}>`);
+  await client.ask('DATA');
+  client.write('Subject: x\r\n\r\nhalf');
+  client.close();
+  const next = await SmtpClient.hello(port);
+  t.match(await next.send({ from: '', to: newReturnPath(), data: MAIL }), /^250/);
+  t.equal(kept.length, 1);
+  next.close();
+});
+
+t.test('limits of one peer', async (t) => {
+  await t.test('connections at once', async (t) => {
+    const { port } = await receive(t, { limits: { ...LIMITS, connectionsPerPeer: 2 } });
+    const [one, two] = [await SmtpClient.hello(port), await SmtpClient.hello(port)];
+    const { client: third, greeting } = await SmtpClient.open(port);
+    t.match(greeting, /^421 4\.7\.0/);
+    const { client: other, greeting: welcome } = await SmtpClient.open(port, '127.0.0.2');
+    t.match(welcome, /^220/, 'another peer is welcome');
+    await one.ask('QUIT');
+    await one.ended();
+    for (const client of [one, two, third, other]) client.close();
+  });
+  await t.test('connections in all', async (t) => {
+    const { port } = await receive(t, { limits: { ...LIMITS, connections: 1 } });
+    const one = await SmtpClient.hello(port);
+    const { client, greeting } = await SmtpClient.open(port, '127.0.0.2');
+    t.match(greeting, /^421/);
+    one.close();
+    client.close();
+  });
+  await t.test('mails in a minute', async (t) => {
+    const { port } = await receive(t, { limits: { ...LIMITS, mailsPerMinute: 2 } });
+    const client = await SmtpClient.hello(port);
+    for (let count = 0; count < 2; count++) {
+      t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^250/);
+    }
+    t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^450 4\.7\.0/);
+    client.close();
+  });
+  await t.test('refused recipients', async (t) => {
+    const { port } = await receive(t, { limits: { ...LIMITS, refusalsPerMinute: 3 } });
+    const client = await SmtpClient.hello(port);
+    await client.ask('MAIL FROM:<>');
+    t.match(await client.ask(`RCPT TO:<a@${BOUNCES}>`), /^550/);
+    t.match(await client.ask(`RCPT TO:<b@${BOUNCES}>`), /^550/);
+    t.match(await client.ask(`RCPT TO:<c@${BOUNCES}>`), /^421 4\.7\.0/);
+    await client.ended();
+    const { client: again, greeting } = await SmtpClient.open(port);
+    t.match(greeting, /^421/, 'and it is not welcome for a while');
+    again.close();
+  });
+});
+
+t.test('STARTTLS, with a certificate that is renewed while it runs', async (t) => {
+  const files = writePair(t, FIRST_PAIR);
+  const { port, kept } = await receive(t, { tls: files, tlsCheckMs: 20 });
+  const subjectSeen = async () => {
+    const client = await SmtpClient.hello(port);
+    const secure = await client.startTls({ rejectUnauthorized: false });
+    const subject = secure.getPeerCertificate().subject.CN;
+    t.notMatch(await client.ask('EHLO client.test'), /STARTTLS/);
+    return { client, subject };
+  };
+  const first = await subjectSeen();
+  t.equal(first.subject, FIRST_PAIR.name);
+  t.match(await first.client.send({ from: '', to: newReturnPath(), data: MAIL }), /^250/);
+  t.equal(kept[0]!.tls, 'TLSv1.3');
+  first.client.write('NOOP\n');
+  t.match(await first.client.reply(), /^500 5\.5\.2/, 'LF alone is refused under TLS, too');
+  writeFileSync(files.certFile, SECOND_PAIR.cert);
+  writeFileSync(files.keyFile, SECOND_PAIR.key);
+  const renewed = await until('the new certificate is in use', async () => {
+    const { client, subject } = await subjectSeen();
+    client.close();
+    return subject === SECOND_PAIR.name;
+  });
+  t.ok(renewed);
+});
+
+t.test('commands that were sent ahead of the TLS handshake are forgotten', async (t) => {
+  const { port } = await receive(t, { tls: writePair(t, FIRST_PAIR) });
+  const client = await SmtpClient.hello(port);
+  client.write('STARTTLS\r\nEHLO injected.test\r\nMAIL FROM:<a@b.test>\r\n');
+  t.match(await client.reply(), /^220/);
+  await client.secure({ rejectUnauthorized: false });
+  t.match(await client.ask('NOOP'), /^250/, 'the first answer is to the first command under TLS');
+  t.match(await client.ask(`RCPT TO:<${newReturnPath()}>`), /^503/);
+  client.close();
+});
+
+t.test('a session ends', async (t) => {
+  await t.test('when nobody speaks', async (t) => {
+    const { port } = await receive(t, { timeouts: { idleMs: 150 } });
+    const client = await SmtpClient.hello(port);
+    t.match(await client.reply(), /^421/);
+    await client.ended();
+  });
+  await t.test('when it has lasted long enough', async (t) => {
+    const { port } = await receive(t, { timeouts: { sessionMs: 300 } });
+    const client = await SmtpClient.hello(port);
+    t.match(await client.reply(), /^421 4\.4\.2/);
+    await client.ended();
+  });
+});
+
+t.test('SMTPUTF8: an address beyond ASCII as the sender', async (t) => {
+  const { port, kept } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  t.match(await client.ask('MAIL FROM:<jö@exämple.test> SMTPUTF8'), /^250/);
+  t.match(await client.ask(`RCPT TO:<${newReturnPath()}>`), /^250/);
+  await client.ask('DATA');
+  client.write(`${MAIL}\r\n.\r\n`);
+  t.match(await client.reply(), /^250/);
+  t.equal(kept[0]!.mailFrom, 'jö@exämple.test');
+  client.close();
+});
+
+t.test('closing waits for what is being stored', async (t) => {
+  const stored = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<void>();
+  const keepInbound = () => {
+    begun.resolve();
+    return stored.promise;
+  };
+  const reception = await receive(t, { store: { keepInbound, findReported: async () => null } });
+  const client = await SmtpClient.hello(reception.port);
+  await client.ask('MAIL FROM:<>');
+  await client.ask(`RCPT TO:<${newReturnPath()}>`);
+  await client.ask('DATA');
+  client.write(`${MAIL}\r\n.\r\n`);
+  await begun.promise;
+  let closed = false;
+  const closing = reception.close().then(() => (closed = true));
+  await client.ended();
+  t.equal(closed, false, 'the patience with the peer is over, not that with the store');
+  stored.resolve();
+  await closing;
+});
+
+function writePair(t: Test, pair: TestOnlyPair): { certFile: string; keyFile: string } {
+  const folder = t.testdir({ 'smtp.crt': pair.cert, 'smtp.key': pair.key });
+  return { certFile: path.join(folder, 'smtp.crt'), keyFile: path.join(folder, 'smtp.key') };
+}

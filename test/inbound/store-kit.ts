@@ -1,0 +1,13 @@
+// A real store in a folder of the test, with the short ways of the conformance suite.
+import path from 'node:path';
+import type { Test } from 'tap';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { Bench } from '../store/conformance/harness.ts';
+
+export async function openStore(t: Test): Promise<Bench> {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  t.teardown(() => store.close());
+  return new Bench({ store, openContents: () => openContentReader(file) });
+}

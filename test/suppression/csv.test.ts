@@ -1,0 +1,49 @@
+// Suppression lists as CSV: what is exported can be imported, and what others export, too.
+import t from 'tap';
+import { csvLine, readSuppressionCsv, TENANT_COLUMNS, tenantCsvLine } from '../../src/suppression/csv.ts';
+
+const NOW = Date.UTC(2026, 10, 22);
+const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW });
+
+t.test('what is exported can be imported', async (t) => {
+  const entries = [
+    { address: 'jo@x.test', reason: 'complaint', createdAt: NOW - 5, messageId: null },
+    {
+      address: '"jo, the ""first"" smith"@x.test'.replaceAll('""', '\\"'),
+      reason: 'manual',
+      createdAt: NOW,
+      messageId: null,
+    },
+    { address: '=1+1@x.test', reason: 'unsubscribe', createdAt: NOW, messageId: null },
+    { address: 'jö@x.test', reason: 'hard_bounce', createdAt: NOW, messageId: null },
+  ] as const;
+  const csv = [csvLine(TENANT_COLUMNS), ...entries.map(tenantCsvLine)].join('');
+  t.match(csv, 'address,reason,created_at,message_id\r\njo@x.test,complaint,2026-11-21T23:59:59.995Z,\r\n');
+  t.strictSame(read(csv), { entries, problems: [] });
+});
+
+t.test('what spreadsheets and others make of it', async (t) => {
+  t.match(read('\ufeffEmail;Reason\nJO@X.test;Complaint\n\n;\n').entries, [
+    { address: 'jo@x.test', reason: 'complaint', createdAt: NOW },
+  ]);
+  t.match(read('name,address\r"Smith, Jo",jo@x.test\r').entries, [{ address: 'jo@x.test', reason: 'manual' }]);
+  t.match(
+    read('address,created_at\njo@x.test,2099-01-01T00:00:00Z').entries,
+    [{ createdAt: NOW }],
+    'not in the future',
+  );
+});
+
+t.test('what cannot be used is named by its line', async (t) => {
+  t.same(read('jo@x.test\n').problems, ['line 1: names no column "address"']);
+  t.same(read('').problems, ['line 1: names no column "address"']);
+  const { entries, problems } = read(
+    'address,reason,created_at\njo@x.test,,\nno address,,\na@x.test,bored,\nb@x.test,,soon\n',
+  );
+  t.equal(entries.length, 1);
+  t.match(problems, [
+    'line 3: "no address" is no address',
+    'line 4: "bored" is none of hard_bounce, complaint, unsubscribe, manual',
+    'line 5: "soon" is no time',
+  ]);
+});

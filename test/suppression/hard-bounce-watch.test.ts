@@ -1,0 +1,92 @@
+// When a receiver's hard bounces leap, and what follows: they are doubted until somebody decides.
+import t from 'tap';
+import { HOUR_MS } from '../../src/base/clock.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import type { DoubtedReceiver } from '../../src/store/reputation.ts';
+import { HardBounceWatch, type MessageEnd } from '../../src/suppression/hard-bounce-watch.ts';
+import { decideLeap, type LeapRule } from '../../src/suppression/leap-rule.ts';
+
+const RULE: LeapRule = { windowMs: HOUR_MS, minHardBounces: 10, share: 0.5, factor: 5 };
+const MX = 'mx.big.test';
+
+async function watching(known: DoubtedReceiver[] = []) {
+  let now = Date.UTC(2026, 10, 20);
+  const stored: DoubtedReceiver[] = [...known];
+  const told: string[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const watch = await HardBounceWatch.open({
+    store: {
+      doubtReceiver: async (doubt) => stored.push(doubt) > 0,
+      listDoubtedReceivers: async () => known,
+    },
+    clock: { now: () => now },
+    log: { ...silentLogger, warn: (facts) => void lines.push(facts) },
+    rule: RULE,
+    onDoubt: ({ mxGroup }) => void told.push(mxGroup),
+  });
+  const end = (count: number, how: MessageEnd, group = MX) => {
+    for (let index = 0; index < count; index++) watch.note(group, how);
+  };
+  return { watch, end, stored, told, lines, pass: (ms: number) => (now += ms) };
+}
+
+t.test('the decision', async (t) => {
+  const nothing = { messages: 0, hard: 0 };
+  const decide = (messages: number, hard: number, before = nothing) => decideLeap({ messages, hard }, before, RULE);
+  t.equal(decide(10, 10).decision, 'doubt');
+  t.equal(decide(9, 9).decision, 'trust', 'too few');
+  t.equal(decide(21, 10).decision, 'trust', 'too small a share');
+  t.equal(decide(20, 10).decision, 'doubt');
+  t.equal(decide(20, 12, { messages: 10_000, hard: 2_500 }).decision, 'trust', 'it has always been like that');
+  t.match(decide(20, 10).reason, '10 of the last 20 messages bounced hard (50 %; usual: 2 %)');
+});
+
+t.test('a provider that answers 5.1.1 for everybody', async (t) => {
+  const { watch, end, stored, told, lines } = await watching();
+  end(100, 'delivered');
+  end(99, 'hard');
+  t.equal(watch.doubtOf(MX), null);
+  end(1, 'hard');
+  t.match(
+    watch.doubtOf(MX),
+    /counts as soft, since an operator has to decide: hard bounces of this receiver have leapt/,
+  );
+  t.equal(watch.doubtOf('mx.other.test'), null, 'the others are believed');
+  t.equal(watch.doubtOf(null), null);
+  t.match(stored, [{ mxGroup: MX }], 'it outlives a restart');
+  t.same(told, [MX], 'and is told once');
+  end(50, 'hard');
+  t.equal(stored.length, 1);
+  t.match(lines, [
+    { undo: /^postrider suppression remove --since 2026-11-19T23:00:00\.000Z --group 'mx\.big\.test'$/ },
+  ]);
+});
+
+t.test('what was doubted before the start is doubted still, until an operator decides', async (t) => {
+  const { watch, end } = await watching([{ mxGroup: MX, since: 1, reason: 'they have leapt' }]);
+  t.match(watch.doubtOf(MX), 'they have leapt');
+  watch.trust(MX);
+  t.equal(watch.doubtOf(MX), null);
+  end(9, 'hard');
+  t.equal(watch.doubtOf(MX), null, 'it begins anew');
+});
+
+t.test('a provider that takes everything and sends it all back', async (t) => {
+  const { watch, end } = await watching();
+  end(20, 'delivered');
+  end(9, 'returned');
+  t.equal(watch.doubtOf(MX), null);
+  end(1, 'returned');
+  t.match(watch.doubtOf(MX), /10 of the last 20 messages/, 'no message counts twice');
+});
+
+t.test('an hour later it is another hour', async (t) => {
+  const { watch, end, pass } = await watching();
+  end(9, 'hard');
+  pass(HOUR_MS);
+  end(9, 'hard');
+  t.equal(watch.doubtOf(MX), null);
+  end(91, 'delivered');
+  end(9, 'hard');
+  t.equal(watch.doubtOf(MX), null, 'a usual share');
+});

@@ -1,0 +1,67 @@
+// The brake: who is stopped for review, who is told, and that nobody is stopped twice for the same.
+import t from 'tap';
+import { silentLogger } from '../../src/observe/log.ts';
+import { decideReview, TenantReviews } from '../../src/suppression/tenant-review.ts';
+import { openStore } from '../inbound/store-kit.ts';
+
+const LIMITS = { hardBounceRate: 0.1, complaintRate: 0.005, window: 1000 };
+
+t.test('the decision', async (t) => {
+  const decide = (messages: number, hardBounces: number, complaints = 0) =>
+    decideReview({ messages, hardBounces, complaints }, LIMITS).decision;
+  t.equal(decide(1000, 100), 'go_on', 'exactly ten in a hundred');
+  t.equal(decide(1000, 101), 'review');
+  t.equal(decide(1000, 0, 5), 'go_on');
+  t.equal(decide(1000, 0, 6), 'review');
+  t.equal(decide(20, 20), 'go_on', 'too few to judge by');
+  t.equal(decide(26, 26), 'review');
+  t.equal(decide(100, 0, 1), 'go_on', 'one complaint says little');
+  t.equal(decide(100, 0, 2), 'review');
+  t.equal(decide(0, 0), 'go_on');
+  t.match(
+    decideReview({ messages: 1000, hardBounces: 101, complaints: 2 }, LIMITS).reason,
+    'of its last 1000 messages 101 bounced hard and 2 drew complaints; more than 10 % hard bounces',
+  );
+});
+
+t.test('a tenant is stopped once, and judged anew when an operator lets it go on', async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const { tenant, domain } = await bench.sender('acme.test');
+  const told: string[] = [];
+  let now = 1_800_000_000_000;
+  const reviews = new TenantReviews({
+    store,
+    clock: { now: () => now },
+    log: silentLogger,
+    limits: { ...LIMITS, window: 10 },
+    onStopped: ({ id }, reason) => void told.push(`${id} ${reason}`),
+  });
+  const endSome = async (count: number, bounce: 'hard' | null) => {
+    for (let index = 0; index < count; index++) {
+      const message = await bench.sending(domain, `a${index}@x.test`);
+      const to = bounce
+        ? { to: 'bounced' as const, bounce, reason: '550', suppress: null }
+        : { to: 'delivered' as const };
+      await store.record([bench.attempted(message, to)]);
+    }
+  };
+  await endSome(9, null);
+  await endSome(1, 'hard');
+  t.equal(await reviews.check(), 0, 'all are looked at after the start; one in ten is not too many');
+  await endSome(1, 'hard');
+  t.equal(await reviews.check(), 0, 'nobody has said that there was trouble');
+  reviews.note(tenant.id);
+  t.equal(await reviews.check(), 1);
+  t.match(await store.getTenant(tenant.id), { status: 'in_review', statusReason: /2 bounced hard/ });
+  t.match(told, [new RegExp(`^${tenant.id} of its last 10 messages 2 bounced hard`)]);
+
+  now += 60_000;
+  await store.updateTenant(tenant.id, { status: 'active', statusReason: null });
+  reviews.note(tenant.id);
+  t.equal(await reviews.check(), 0, 'what it was stopped for is not held against it again');
+  await endSome(3, 'hard');
+  reviews.note(tenant.id);
+  t.equal(await reviews.check(), 1, 'but what came since is');
+  t.equal(told.length, 1, 'and nobody is told twice within the hour');
+});

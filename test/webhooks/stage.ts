@@ -1,0 +1,189 @@
+// The stage for webhooks: a real store, a real DNS server, real endpoints on loopback, and a
+// dispatcher whose clock the test can move.
+import { once } from 'node:events';
+import http, { type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { IdSource } from '../../src/base/ids.ts';
+import { isRefusal } from '../../src/base/refusals.ts';
+import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
+import type { EventBody } from '../../src/events/event-body.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import type { Domain } from '../../src/store/domains.ts';
+import type { NewEvent } from '../../src/store/events.ts';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { FailingWebhook } from '../../src/store/webhook-deliveries.ts';
+import { Connections } from '../../src/webhooks/connections.ts';
+import { Dispatcher, type DispatcherKit, TICK_MS } from '../../src/webhooks/dispatcher.ts';
+import { targetPolicy } from '../../src/webhooks/target.ts';
+import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
+import { Bench } from '../store/conformance/harness.ts';
+import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+
+export class FakeClock {
+  time = Date.now();
+
+  now(): number {
+    return this.time;
+  }
+}
+
+export interface Stage {
+  file: string;
+  store: Store;
+  bench: Bench;
+  dns: TestDnsServer;
+  clock: FakeClock;
+  webhooks: Webhooks;
+  vault: Vault;
+  failing: FailingWebhook[];
+  /** A new one over the same store, started. */
+  dispatcher(change?: Partial<DispatcherKit>): Promise<Dispatcher>;
+  /** Moves the clock on in steps, and waits each time until all that was due has been tried. */
+  pass(dispatcher: Dispatcher, ms: number, stepMs?: number): Promise<void>;
+}
+
+export interface StageOptions {
+  allowPrivate?: boolean | string[];
+  /** Otherwise the real time. */
+  fakeClock?: boolean;
+}
+
+export async function openStage(t: Test, { allowPrivate = true, fakeClock = true }: StageOptions = {}): Promise<Stage> {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  const dns = await startDnsServer();
+  const clock = new FakeClock();
+  const time = fakeClock ? clock : { now: () => Date.now() };
+  const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]);
+  const policy = targetPolicy(allowPrivate);
+  const running: Dispatcher[] = [];
+  const failing: FailingWebhook[] = [];
+  const resolver = createResolver({ servers: [dns.endpoint], clock: time });
+  t.teardown(async () => {
+    await Promise.all(running.map((dispatcher) => dispatcher.close(0)));
+    await store.close();
+    await dns.close();
+  });
+  const base = { store, vault, clock: time, policy };
+  return {
+    ...{ file, store, dns, clock, vault, failing },
+    bench: new Bench({ store, openContents: () => openContentReader(file) }),
+    webhooks: createWebhooks({
+      ...{ ...base, ids: new IdSource() },
+      onRemoved: (id) => {
+        for (const dispatcher of running) dispatcher.forget(id);
+      },
+    }),
+    async dispatcher(change = {}) {
+      const dispatcher = new Dispatcher({
+        ...{ ...base, resolver, log: silentLogger, random: () => 0.5 },
+        connections: new Connections({ clock: time }),
+        onFailing: (webhook) => void failing.push(webhook),
+        tickMs: fakeClock ? null : TICK_MS,
+        ...change,
+      });
+      running.push(dispatcher);
+      await dispatcher.start();
+      return dispatcher;
+    },
+    async pass(dispatcher, ms, stepMs = ms) {
+      for (const end = clock.time + ms; clock.time < end; ) {
+        clock.time = Math.min(end, clock.time + stepMs);
+        dispatcher.tick();
+        await dispatcher.idle();
+      }
+    },
+  };
+}
+
+/** Registers a webhook that must be taken; the secret as the tenant gets it. */
+export async function registered(
+  webhooks: Webhooks,
+  tenantId: string,
+  url: string,
+): Promise<{ id: string; secret: string }> {
+  const result = await webhooks.register(tenantId, { url });
+  if (isRefusal(result)) throw new Error(result.message);
+  return { id: result.webhook.id, secret: result.secret.toString('base64') };
+}
+
+/** Lets a message of the domain be delivered, which writes an event. */
+export async function happen(
+  bench: Bench,
+  domain: Domain,
+  event: NewEvent = bench.event('email.delivered'),
+): Promise<string> {
+  const { receipt } = await bench.accept(domain, ['a@x.test']);
+  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await new Promise(setImmediate); // the dispatcher hears of it one turn after the commit
+  return event.id;
+}
+
+export interface Received {
+  id: string;
+  path: string;
+  headers: Record<string, string>;
+  text: string;
+  body: EventBody;
+}
+
+export interface TestEndpoint {
+  port: number;
+  url: string;
+  readonly received: Received[];
+  /** Connections so far. */
+  connections: number;
+  /** What is answered from now on. */
+  answer: (response: ServerResponse, got: Received) => void;
+  /** Settles when so many have come. */
+  until(count: number): Promise<Received[]>;
+  close(): Promise<void>;
+}
+
+export async function startEndpoint(t: Test, port = 0, host = '127.0.0.1'): Promise<TestEndpoint> {
+  const server = http.createServer();
+  const waiting: { count: number; resolve: () => void }[] = [];
+  const endpoint: TestEndpoint = {
+    port: 0,
+    url: '',
+    received: [],
+    connections: 0,
+    answer: (response) => response.writeHead(204).end(),
+    until(count) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.push({ count, resolve });
+      look();
+      return promise.then(() => endpoint.received);
+    },
+    async close() {
+      server.closeAllConnections();
+      if (server.listening) await new Promise((resolve) => server.close(resolve));
+    },
+  };
+  const look = () => {
+    for (const { count, resolve } of waiting) if (endpoint.received.length >= count) resolve();
+  };
+  server.on('connection', () => endpoint.connections++);
+  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const text = Buffer.concat(parts).toString();
+    const headers = request.headers as Record<string, string>;
+    const got = { id: headers['webhook-id']!, path: request.url!, headers, text, body: JSON.parse(text) as EventBody };
+    endpoint.received.push(got);
+    endpoint.answer(response, got);
+    look();
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  endpoint.port = (server.address() as AddressInfo).port;
+  endpoint.url = `http://${host}:${endpoint.port}/hook`;
+  t.teardown(() => endpoint.close());
+  return endpoint;
+}
