@@ -94,6 +94,8 @@ allow_private = true
 [delivery]
 port = ${smtpPort}
 allow_private = true
+[webhooks]
+allow_private = ["127.0.0.0/8"]
 [stop]
 grace = "5s"
 `;
@@ -129,18 +131,22 @@ async function readPort({ child, logFile }: Daemon): Promise<number> {
 
 /** An active tenant without a cap on its calls, and a key that may do what a run needs. */
 async function makeTenant(configFile: string): Promise<string> {
-  const run = promisify(execFile);
-  const command = async (...args: string[]) => {
-    const { stdout } = await run(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
-      env: { PATH: process.env.PATH },
-    });
-    return JSON.parse(stdout) as Record<string, string>;
-  };
-  const { id: tenant } = await command('tenant', 'create', '--name', 'Bench', '--status', 'active');
-  await command('tenant', 'set', tenant!, '--tier', 'uncapped');
-  const scopes = ['--scopes', 'emails:send,domains:write'];
-  const { key } = await command('key', 'create', '--tenant', tenant!, '--name', 'bench', ...scopes);
+  const { id } = await command(configFile, 'tenant', 'create', '--name', 'Bench', '--status', 'active');
+  await command(configFile, 'tenant', 'set', id!, '--tier', 'uncapped');
+  return makeKey(configFile, id!);
+}
+
+export async function makeKey(configFile: string, tenantId: string): Promise<string> {
+  const scopes = ['--scopes', 'emails:send,domains:write,webhooks:write'];
+  const { key } = await command(configFile, 'key', 'create', '--tenant', tenantId, '--name', 'bench', ...scopes);
   return key!;
+}
+
+async function command(configFile: string, ...args: string[]): Promise<Record<string, string>> {
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
+    env: { PATH: process.env.PATH },
+  });
+  return JSON.parse(stdout) as Record<string, string>;
 }
 
 interface DomainRecord {

@@ -15,6 +15,7 @@ import { measureLimits } from './sections/limits.ts';
 import { measurePostfix } from './sections/postfix.ts';
 import { measureReports } from './sections/reports.ts';
 import { measureSlowDisk } from './sections/slow-disk.ts';
+import { measureWebhooks } from './sections/webhooks.ts';
 import { factRow, machineLines, markdownResult, plainTable, type Row } from './table.ts';
 
 /** In this order: the limits come first, because the others quote them. */
@@ -26,6 +27,7 @@ const SECTIONS: Record<string, Section> = {
   'end-to-end': measureEndToEnd,
   clicks: measureClicks,
   reports: measureReports,
+  webhooks: measureWebhooks,
   backlog: measureBacklog,
   'slow-disk': measureSlowDisk,
 };

@@ -96,11 +96,10 @@ export interface DeliveryStore {
   ): Promise<{ found: { webhookId: string; dueAt: number }[]; last: string | null }>;
   /** Leases what is due: oldest first for each webhook. */
   claimDeliveries(claims: DeliveryClaim[], terms: ClaimTerms): Promise<ClaimedDeliveries[]>;
-  /**
-   * Results of attempts whose lease is over, or whose webhook is gone, change nothing. Returns those
-   * webhooks that have been failing since `toldBefore` or longer: each once, until one attempt succeeds.
-   */
-  recordDeliveries(results: DeliveryResult[], times: { at: number; toldBefore: number }): Promise<FailingWebhook[]>;
+  /** Results of attempts whose lease is over, or whose webhook is gone, change nothing. */
+  recordDeliveries(results: DeliveryResult[], at: number): Promise<void>;
+  /** Webhooks that have been failing since `since` or longer: each once, until one attempt succeeds. */
+  takeFailingWebhooks(since: number, at: number): Promise<FailingWebhook[]>;
   /** Makes due what was under way when a daemon ended. */
   recoverDeliveries(at: number): Promise<number>;
   /** Newest first. */
@@ -118,12 +117,4 @@ export interface DeliveryStore {
   ): Promise<number>;
   /** Erases deliveries of deleted webhooks; says how many rows, 0 when there are none left. */
   forgetDeletedWebhooks(limit: number): Promise<number>;
-  /**
-   * Erases events from before `before` with their deliveries, in their order behind `afterSeq`; those
-   * with something due stay. Null: there are no more so old.
-   */
-  forgetEvents(
-    before: number,
-    page: { afterSeq: number; limit: number },
-  ): Promise<{ erased: number; lastSeq: number } | null>;
 }

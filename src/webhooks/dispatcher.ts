@@ -8,13 +8,7 @@ import { describeError } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
-import type {
-  ClaimedDeliveries,
-  Delivery,
-  DeliveryClaim,
-  DeliveryStore,
-  FailingWebhook,
-} from '../store/webhook-deliveries.ts';
+import type { ClaimedDeliveries, Delivery, DeliveryClaim, DeliveryStore } from '../store/webhook-deliveries.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
 import { decideDelivery, tablePauseMs } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
@@ -31,8 +25,6 @@ export interface DispatcherKit extends CallKit {
   clock: Clock;
   log: Logger;
   random: () => number;
-  /** An endpoint has been failing for an hour. */
-  onFailing(webhook: FailingWebhook): void;
   /** Null: only `tick` moves it. */
   tickMs: number | null;
 }

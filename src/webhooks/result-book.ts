@@ -2,25 +2,20 @@
 // database does not take is kept and tried again; should the daemon end before, the lease ends too
 // and the event goes out once more under the same id.
 import type { Clock } from '../base/clock.ts';
-import { HOUR_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DeliveryResult, DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { DeliveryResult, DeliveryStore } from '../store/webhook-deliveries.ts';
 
 export interface ResultBookKit {
   store: Pick<DeliveryStore, 'recordDeliveries'>;
   clock: Clock;
   log: Logger;
-  /** An endpoint has been failing for an hour; each time once. */
-  onFailing(webhook: FailingWebhook): void;
   /** It is on disk. */
   onRecorded(results: DeliveryResult[]): void;
   /** Nothing is being written any more. */
   onSettled(): void;
 }
 
-/** A night's failure is worth a mail, a restart is not. */
-export const TOLD_AFTER_MS = HOUR_MS;
 /** Keeps one verb short. */
 const RESULTS_PER_VERB = 200;
 
@@ -63,11 +58,9 @@ export class ResultBook {
   }
 
   async #writeBatch(batch: DeliveryResult[]): Promise<boolean> {
-    const { store, clock, log, onFailing, onRecorded } = this.#kit;
-    const at = clock.now();
+    const { store, clock, log, onRecorded } = this.#kit;
     try {
-      const failing = await store.recordDeliveries(batch, { at, toldBefore: at - TOLD_AFTER_MS });
-      for (const webhook of failing) onFailing(webhook);
+      await store.recordDeliveries(batch, clock.now());
     } catch (error) {
       this.#waiting.unshift(...batch);
       log.error({ error, results: batch.length }, `results of webhooks are not stored: ${describeError(error)}`);

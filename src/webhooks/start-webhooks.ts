@@ -1,6 +1,6 @@
-// All of webhooks as the daemon needs it: registration, the sending of events, erasing old ones.
+// All of webhooks as the daemon needs it: registration, the sending of events, cleaning up.
 import type { Clock } from '../base/clock.ts';
-import { HOUR_MS } from '../base/clock.ts';
+import { MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
@@ -9,10 +9,10 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
 import type { WebhookStore } from '../store/webhooks.ts';
 import { Connections } from './connections.ts';
+import { eraseDeletedWebhooks } from './deleted-webhooks.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
-import { forgetOldEvents } from './old-events.ts';
+import { tellOfFailing } from './failing-webhooks.ts';
 import { targetPolicy } from './target.ts';
-import * as webhookLog from './webhook-log.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
@@ -25,7 +25,6 @@ export interface WebhooksKit {
   random: () => number;
   /** `webhooks.allow_private`. */
   allowPrivate: boolean | readonly string[];
-  keepEventsMs: number;
   /** Tells a tenant's owners that a webhook has been failing for an hour. */
   tellOwners?(webhook: FailingWebhook): void;
 }
@@ -40,19 +39,18 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids, log, tellOwners } = kit;
+  const { store, vault, clock, ids } = kit;
   const policy = targetPolicy(kit.allowPrivate);
   const dispatcher = new Dispatcher({
     ...{ ...kit, policy, tickMs: TICK_MS, connections: new Connections({ clock }) },
-    onFailing(webhook) {
-      webhookLog.failing(log, webhook);
-      tellOwners?.(webhook);
-    },
   });
   await dispatcher.start();
   return {
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
-    timers: [{ name: 'old events', periodMs: HOUR_MS, run: () => forgetOldEvents(kit) }],
+    timers: [
+      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => tellOfFailing(kit) },
+      { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },
+    ],
     close: () => dispatcher.close(GRACE_MS),
   };
 }

@@ -19,6 +19,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { FailingWebhook } from '../../src/store/webhook-deliveries.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { Dispatcher, type DispatcherKit, TICK_MS } from '../../src/webhooks/dispatcher.ts';
+import { tellOfFailing } from '../../src/webhooks/failing-webhooks.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { Bench } from '../store/conformance/harness.ts';
@@ -83,7 +84,6 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
       const dispatcher = new Dispatcher({
         ...{ ...base, resolver, log: silentLogger, random: () => 0.5 },
         connections: new Connections({ clock: time }),
-        onFailing: (webhook) => void failing.push(webhook),
         tickMs: fakeClock ? null : TICK_MS,
         ...change,
       });
@@ -96,6 +96,8 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
         clock.time = Math.min(end, clock.time + stepMs);
         dispatcher.tick();
         await dispatcher.idle();
+        const tellOwners = (webhook: FailingWebhook) => void failing.push(webhook);
+        await tellOfFailing({ store, clock, log: silentLogger, tellOwners });
       }
     },
   };

@@ -20,7 +20,8 @@ export function deliveryVerbs(db: Connection): DeliveryStore {
     watchDeliveries: (listener) => db.dueNotices.watch(listener),
     dueWebhooks: (after, limit) => db.read(() => dueWebhooks(db, after, limit)),
     claimDeliveries: (claims, terms) => db.writeMail(() => claims.map((claim) => claimFor(db, claim, terms))),
-    recordDeliveries: (results, times) => db.writeMail(() => record(db, results, times)),
+    recordDeliveries: (results, at) => db.writeMail(() => record(db, results, at)),
+    takeFailingWebhooks: (since, at) => db.writeMail(() => takeFailing(db, since, at)),
     recoverDeliveries: (at) =>
       db.write(() => {
         // Not counted: a daemon that is restarted often must not use up the retry table.
@@ -106,17 +107,12 @@ function nextDueAt(db: Connection, webhookId: Buffer): number | null {
 
 interface WebhookTally {
   tenantId: string;
-  url: string;
   failingSince: number | null;
   succeeded: boolean;
   failed: boolean;
 }
 
-function record(
-  db: Connection,
-  results: DeliveryResult[],
-  { at, toldBefore }: { at: number; toldBefore: number },
-): FailingWebhook[] {
+function record(db: Connection, results: DeliveryResult[], at: number): void {
   const tallies = new Map<string, WebhookTally | null>();
   for (const result of results) {
     const { webhookId } = result.delivery;
@@ -129,14 +125,9 @@ function record(
     if (result.end.to === 'delivered') tally.succeeded = true;
     else tally.failed = true;
   }
-  const toTell: FailingWebhook[] = [];
   for (const [webhookId, tally] of tallies) {
-    if (tally && noteHealth(db, { webhookId, ...tally }, { at, toldBefore })) {
-      const { tenantId, url, failingSince } = tally;
-      toTell.push({ webhookId, tenantId, url, failingSince: failingSince ?? at });
-    }
+    if (tally) noteHealth(db, webhookId, tally, at);
   }
-  return toTell;
 }
 
 /*
@@ -187,31 +178,41 @@ function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult)
 }
 
 function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
-  const row = db.sql('SELECT tenant_id, url, failing_since FROM webhooks WHERE id = ?').get(toId(webhookId)) as
+  const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = ?').get(toId(webhookId)) as
     | Row
     | undefined;
   if (!row) return null;
   const failingSince = row.failing_since as number | null;
-  return { tenantId: fromId(row.tenant_id), url: row.url as string, failingSince, succeeded: false, failed: false };
+  return { tenantId: fromId(row.tenant_id), failingSince, succeeded: false, failed: false };
 }
 
-/** True when its tenant is to be told now. */
-function noteHealth(
-  db: Connection,
-  { webhookId, succeeded, failed, failingSince }: WebhookTally & { webhookId: string },
-  { at, toldBefore }: { at: number; toldBefore: number },
-): boolean {
-  const id = toId(webhookId);
-  if (succeeded) {
-    if (failingSince === null) return false;
-    db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = ?').run(id);
-    return false;
+/** Written when it changes, and not at every result. */
+function noteHealth(db: Connection, webhookId: string, tally: WebhookTally, at: number): void {
+  const isFailing = tally.failingSince !== null;
+  if (tally.succeeded && isFailing) {
+    db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = ?').run(toId(webhookId));
+  } else if (tally.failed && !tally.succeeded && !isFailing) {
+    db.sql('UPDATE webhooks SET failing_since = ? WHERE id = ?').run(at, toId(webhookId));
   }
-  if (!failed) return false;
-  if (failingSince === null) {
-    db.sql('UPDATE webhooks SET failing_since = ? WHERE id = ?').run(at, id);
-    return false;
-  }
-  if (failingSince > toldBefore) return false;
-  return db.sql('UPDATE webhooks SET told_at = ? WHERE id = ? AND told_at IS NULL').run(at, id).changes === 1;
+}
+
+const TOLD_AT_ONCE = 100;
+
+function takeFailing(db: Connection, since: number, at: number): FailingWebhook[] {
+  const rows = db
+    .sql(
+      `SELECT id, tenant_id, url, failing_since FROM webhooks
+       WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= ? LIMIT ?`,
+    )
+    .all(since, TOLD_AT_ONCE) as Row[];
+  const told = db.sql('UPDATE webhooks SET told_at = ? WHERE id = ?');
+  return rows.map((row) => {
+    told.run(at, row.id);
+    return {
+      webhookId: fromId(row.id),
+      tenantId: fromId(row.tenant_id),
+      url: row.url as string,
+      failingSince: row.failing_since as number,
+    };
+  });
 }

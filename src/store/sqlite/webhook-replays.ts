@@ -1,12 +1,12 @@
-// What people do with deliveries in SQLite, reading attempts and replaying, and what time does:
-// erasing old events with their deliveries, and what deleted webhooks leave behind.
+// What people do with deliveries in SQLite: reading attempts, replaying; and erasing what deleted
+// webhooks leave behind. Old deliveries go with the messages of their events (retention.ts).
 import type { AttemptView, DeliveryStore, ReplayOutcome } from '../webhook-deliveries.ts';
 import type { Connection } from './connection.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 type ReplayVerbs = Pick<
   DeliveryStore,
-  'listWebhookAttempts' | 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks' | 'forgetEvents'
+  'listWebhookAttempts' | 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'
 >;
 
 export function replayVerbs(db: Connection): ReplayVerbs {
@@ -15,7 +15,6 @@ export function replayVerbs(db: Connection): ReplayVerbs {
     replayDelivery: (tenantId, target, at) => db.writeMail(() => replay(db, { tenantId, ...target }, at)),
     replayFailed: (tenantId, target, at) => db.writeMail(() => replayFailed(db, { tenantId, ...target }, at)),
     forgetDeletedWebhooks: (limit) => db.writeMail(() => forgetDeleted(db, limit)),
-    forgetEvents: (before, page) => db.writeMail(() => forgetEvents(db, before, page)),
   };
 }
 
@@ -118,33 +117,4 @@ function forgetDeleted(db: Connection, limit: number): number {
     if (changes > 0) return changes;
   }
   return db.sql('DELETE FROM deleted_webhooks WHERE id = ?').run(gone.id).changes;
-}
-
-/** The order of events is that of their times, but for seconds; so they are walked from the oldest on. */
-function forgetEvents(
-  db: Connection,
-  before: number,
-  { afterSeq, limit }: { afterSeq: number; limit: number },
-): { erased: number; lastSeq: number } | null {
-  const page = db.sql('SELECT seq, tenant_id, at FROM events WHERE seq > ? ORDER BY seq LIMIT ?');
-  const rows = page.all(afterSeq, limit) as { seq: number; tenant_id: Buffer; at: number }[];
-  const young = rows.findIndex((row) => row.at >= before);
-  const old = young === -1 ? rows : rows.slice(0, young);
-  if (old.length === 0) return null;
-  let erased = 0;
-  for (const { seq, tenant_id: tenant } of old) {
-    if (eraseEvent(db, { seq, tenant })) erased++;
-  }
-  return { erased, lastSeq: old.at(-1)!.seq };
-}
-
-const DELIVERIES_OF_EVENT = 'webhook_id IN (SELECT id FROM webhooks WHERE tenant_id = @tenant) AND event_seq = @seq';
-
-function eraseEvent(db: Connection, event: { seq: number; tenant: Buffer }): boolean {
-  const due = db.sql(`SELECT 1 FROM webhook_deliveries WHERE ${DELIVERIES_OF_EVENT} AND due_at IS NOT NULL LIMIT 1`);
-  if (due.get(event) !== undefined) return false;
-  db.sql(`DELETE FROM webhook_attempts WHERE ${DELIVERIES_OF_EVENT}`).run(event);
-  db.sql(`DELETE FROM webhook_deliveries WHERE ${DELIVERIES_OF_EVENT}`).run(event);
-  db.sql('DELETE FROM events WHERE seq = ?').run(event.seq);
-  return true;
 }

@@ -7,6 +7,7 @@ import { eventCases } from './events.ts';
 import { type OpenStore, runCases } from './harness.ts';
 import { inboundCases } from './inbound.ts';
 import { isolationCases } from './isolation.ts';
+import { keepingCases } from './keeping.ts';
 import { platformKeyCases } from './platform-keys.ts';
 import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
@@ -21,6 +22,7 @@ import { templateCases } from './templates.ts';
 import { tenantCases } from './tenants.ts';
 import { trackingCases } from './tracking.ts';
 import { transportSecurityCases } from './transport-security.ts';
+import { deliveryCases } from './webhook-deliveries.ts';
 import { webhookCases } from './webhooks.ts';
 
 const GROUPS = {
@@ -41,9 +43,11 @@ const GROUPS = {
   reputation: reputationCases,
   'inbound mail': inboundCases,
   webhooks: webhookCases,
+  'deliveries to webhooks': deliveryCases,
   'platform keys': platformKeyCases,
   'security of receiving servers': transportSecurityCases,
   tracking: trackingCases,
+  'keeping and erasing': keepingCases,
   'isolation of tenants': isolationCases,
 };
 

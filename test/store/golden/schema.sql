@@ -466,6 +466,8 @@ CREATE TABLE webhooks (
  created_at INTEGER NOT NULL
 , failing_since INTEGER, told_at INTEGER) STRICT, WITHOUT ROWID;
 
+CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL AND told_at IS NULL;
+
 CREATE INDEX webhooks_of_tenant ON webhooks (tenant_id, id);
 
 CREATE UNIQUE INDEX webhooks_target ON webhooks (tenant_id, target);

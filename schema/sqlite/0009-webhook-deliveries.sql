@@ -41,3 +41,4 @@ CREATE TABLE deleted_webhooks (
 -- Since when no attempt has succeeded, and when the tenant was told.
 ALTER TABLE webhooks ADD COLUMN failing_since INTEGER;
 ALTER TABLE webhooks ADD COLUMN told_at INTEGER;
+CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL AND told_at IS NULL;

@@ -1,0 +1,193 @@
+// Conformance: what is due at webhooks: written with the event, leased, recorded, replayed, and out of
+// reach once the webhook is deleted.
+import type { Test } from 'tap';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { Delivery, DeliveryEnd, DeliveryResult } from '../../../src/store/webhook-deliveries.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const LEASE_MS = 60_000;
+const TOLD_AFTER_MS = 1000;
+
+async function webhookOf(bench: Bench, tenantId: string, target = 'https://a.test/'): Promise<string> {
+  const id = bench.id();
+  const secret = { masterKeyId: 'master1', sealed: Buffer.from('first') };
+  await bench.store.createWebhook({ id, tenantId, url: target, target, description: null, createdAt: T0, secret }, 50);
+  return id;
+}
+
+async function happen(bench: Bench, domain: Domain): Promise<string> {
+  const { receipt } = await bench.accept(domain, ['a@x.test']);
+  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const event = bench.event('email.delivered', { n: 1 });
+  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  return event.id;
+}
+
+async function claim(bench: Bench, webhookId: string, now = T0, limit = 10) {
+  const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit }], {
+    now,
+    leaseUntil: () => now + LEASE_MS,
+  });
+  return claimed!;
+}
+
+function resultOf(delivery: Delivery, end: DeliveryEnd): DeliveryResult {
+  const status = end.to === 'delivered' ? 200 : 500;
+  return { delivery, end, startedAt: T0, elapsedMs: 12, status, reason: `It was ${status}.`, answer: 'ok' };
+}
+
+function record(bench: Bench, delivery: Delivery, end: DeliveryEnd, at = T0) {
+  return bench.store.recordDeliveries([resultOf(delivery, end)], at);
+}
+
+export const deliveryCases = {
+  'an event is due at every webhook of its tenant that exists, and at no other': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    const foreign = await webhookOf(bench, other.tenant.id);
+    await happen(bench, domain);
+    const [one, two] = [await webhookOf(bench, tenant.id), await webhookOf(bench, tenant.id, 'https://b.test/')];
+    const id = await happen(bench, domain);
+    for (const webhookId of [one, two]) {
+      const { endpoint, deliveries, nextDueAt } = await claim(bench, webhookId);
+      t.match(deliveries, [{ webhookId, attempt: 1, step: 1, event: { id, tenantId: tenant.id, data: { n: 1 } } }]);
+      t.equal(deliveries.length, 1);
+      t.match(endpoint, { tenantId: tenant.id, secrets: [{ sealed: Buffer.from('first') }] });
+      t.equal(nextDueAt, T0 + LEASE_MS);
+    }
+    t.match(await claim(bench, foreign), { deliveries: [], nextDueAt: null });
+    t.strictSame((await bench.store.dueWebhooks(null, 10)).found.length, 2);
+  },
+
+  'whoever watches hears of it after the commit': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const { promise, resolve } = Promise.withResolvers<string[]>();
+    bench.store.watchDeliveries(resolve);
+    await happen(bench, domain);
+    t.strictSame(await promise, [webhookId]);
+    t.equal((await claim(bench, webhookId)).deliveries.length, 1);
+  },
+
+  'a lease keeps others away, ends by itself, and only its own attempt ends it': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    await happen(bench, domain);
+    const [first] = (await claim(bench, webhookId)).deliveries;
+    t.strictSame((await claim(bench, webhookId)).deliveries, []);
+    const [second] = (await claim(bench, webhookId, T0 + LEASE_MS)).deliveries;
+    t.match(second, { attempt: 2, step: 2 });
+    await record(bench, first!, { to: 'failed' });
+    t.match(await bench.store.listWebhookHealth(tenant.id), [{ due: 1, failed: 0, failingSince: null }]);
+    await record(bench, second!, { to: 'delivered' });
+    await record(bench, second!, { to: 'failed' });
+    t.match(await bench.store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0 }]);
+  },
+
+  'what was leased when a daemon ended is due at once, uncounted': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    await happen(bench, domain);
+    await claim(bench, webhookId);
+    t.equal(await bench.store.recoverDeliveries(T0 + 1), 1);
+    const [again] = (await claim(bench, webhookId, T0 + 1)).deliveries;
+    t.match(again, { attempt: 1 });
+    await record(bench, again!, { to: 'released' }, T0 + 1);
+    t.match((await claim(bench, webhookId, T0 + 1)).deliveries, [{ attempt: 1 }]);
+    t.strictSame(await bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 }), []);
+  },
+
+  'attempts are listed newest first, with what followed': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const eventId = await happen(bench, domain);
+    await record(bench, (await claim(bench, webhookId)).deliveries[0]!, { to: 'due', dueAt: T0 + 5000 });
+    t.strictSame((await claim(bench, webhookId, T0 + 4999)).deliveries, []);
+    await record(bench, (await claim(bench, webhookId, T0 + 5000)).deliveries[0]!, { to: 'delivered' });
+    const attempts = await bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
+    t.match(attempts, [
+      { number: 2, status: 200, nextAt: null, state: 'delivered', eventId, eventType: 'email.delivered' },
+      { number: 1, status: 500, nextAt: T0 + 5000, elapsedMs: 12, reason: 'It was 500.', answer: 'ok' },
+    ]);
+    const stranger = await bench.tenant();
+    t.strictSame(await bench.store.listWebhookAttempts(stranger.id, { webhookId, eventId: null, limit: 5 }), []);
+  },
+
+  'replaying begins the table anew, and only for its own tenant': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const stranger = await bench.tenant();
+    const early = await happen(bench, domain);
+    const webhookId = await webhookOf(bench, tenant.id);
+    const eventId = await happen(bench, domain);
+    const [delivery] = (await claim(bench, webhookId)).deliveries;
+    const replay = (tenantId: string, id: string) =>
+      bench.store.replayDelivery(tenantId, { webhookId, eventId: id }, T0);
+    t.equal(await replay(tenant.id, eventId), 'under_way');
+    await record(bench, delivery!, { to: 'failed' }, T0 + 10);
+    t.equal(await replay(stranger.id, eventId), 'no_webhook');
+    t.equal(await replay(tenant.id, bench.id()), 'no_event');
+    const failed = (since: number, tenantId = tenant.id) =>
+      bench.store.replayFailed(tenantId, { webhookId, since, limit: 10 }, T0);
+    t.equal(await failed(T0, stranger.id), 0);
+    t.equal(await failed(T0 + 11), 0);
+    t.equal(await failed(T0 + 10), 1);
+    t.match((await claim(bench, webhookId)).deliveries, [{ attempt: 2, step: 1, event: { id: eventId } }]);
+    t.equal(await replay(tenant.id, early), 'due', 'an event from before the webhook');
+    t.match((await claim(bench, webhookId)).deliveries, [{ attempt: 1, step: 1, event: { id: early } }]);
+  },
+
+  'a deleted webhook is out of reach at once, and erased in slices': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    for (let n = 0; n < 5; n++) await happen(bench, domain);
+    const [delivery] = (await claim(bench, webhookId, T0, 1)).deliveries;
+    await bench.store.deleteWebhook(tenant.id, webhookId);
+    t.match(await claim(bench, webhookId), { endpoint: null, deliveries: [], nextDueAt: null });
+    await record(bench, delivery!, { to: 'failed' });
+    t.strictSame((await bench.store.dueWebhooks(null, 10)).found, []);
+    const slices: number[] = [];
+    while (slices.at(-1) !== 0) slices.push(await bench.store.forgetDeletedWebhooks(2));
+    t.strictSame(slices, [2, 2, 1, 1, 0], 'five deliveries and the note of the webhook');
+  },
+
+  'failing for long is told once, until it works again': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const round = async (at: number, end: DeliveryEnd) => {
+      await happen(bench, domain);
+      await record(bench, (await claim(bench, webhookId, T0 + 9e6)).deliveries[0]!, end, at);
+      return bench.store.takeFailingWebhooks(at - TOLD_AFTER_MS, at);
+    };
+    t.strictSame(await round(T0, { to: 'failed' }), []);
+    t.strictSame(await round(T0 + 999, { to: 'failed' }), []);
+    t.match(await round(T0 + 1000, { to: 'failed' }), [{ webhookId, tenantId: tenant.id, failingSince: T0 }]);
+    t.strictSame(await round(T0 + 5000, { to: 'failed' }), []);
+    t.match(await bench.store.listWebhookHealth(tenant.id), [{ failingSince: T0, failed: 4 }]);
+    await round(T0 + 6000, { to: 'delivered' });
+    t.match(await bench.store.listWebhookHealth(null), [{ failingSince: null }]);
+    t.strictSame(await round(T0 + 7000, { to: 'failed' }), []);
+    t.match(await round(T0 + 8000, { to: 'failed' }), [{ failingSince: T0 + 7000 }]);
+  },
+
+  'a replaced secret is handed out until its end': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const sealed = async (now: number) => {
+      await happen(bench, domain);
+      return (await claim(bench, webhookId, now)).endpoint!.secrets.map((secret) => String(secret.sealed));
+    };
+    const rotate = (tenantId: string, text: string, previousUntil: number) =>
+      bench.store.rotateWebhookSecret(tenantId, webhookId, {
+        secret: { masterKeyId: 'master1', sealed: Buffer.from(text) },
+        ...{ at: T0, previousUntil },
+      });
+    t.equal(await rotate(bench.id(), 'stolen', T0 + 100), false);
+    t.equal(await rotate(tenant.id, 'second', T0 + 100), true);
+    t.strictSame(await sealed(T0), ['second', 'first']);
+    t.equal(await rotate(tenant.id, 'third', T0 + 100), true);
+    t.strictSame(await sealed(T0 + 99), ['third', 'second'], 'never more than two');
+    t.strictSame(await sealed(T0 + 100), ['third']);
+    t.equal(await bench.store.ownerOfWebhook(webhookId), tenant.id);
+    t.equal(await bench.store.ownerOfWebhook(bench.id()), null);
+  },
+};

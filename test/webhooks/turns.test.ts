@@ -1,0 +1,117 @@
+// Who is called next: one call each in turn, places that slow ones can never take, and rest for those
+// that fail again and again.
+import t from 'tap';
+import { SECOND_MS } from '../../src/base/clock.ts';
+import type { Delivery } from '../../src/store/webhook-deliveries.ts';
+import { EndpointLine } from '../../src/webhooks/endpoint-line.ts';
+import { Turns } from '../../src/webhooks/turns.ts';
+
+const NOW = 1_000_000;
+
+function lineWith(id: string, waiting = 0): EndpointLine {
+  const line = new EndpointLine(id);
+  for (let n = 0; n < waiting; n++) line.waiting.push({ delivery: {} as Delivery, claimedAt: NOW });
+  return line;
+}
+
+function quickLine(id: string): EndpointLine {
+  const line = lineWith(id);
+  line.succeeded(5);
+  return line;
+}
+
+t.test('lines have their turns in order, and each stands in the queue once', async (t) => {
+  const turns = new Turns();
+  const [a, b] = [lineWith('a'), lineWith('b')];
+  for (const line of [a, b, a]) turns.queue(line);
+  t.equal(turns.next()?.line, a);
+  turns.queue(a);
+  t.equal(turns.next()?.line, b);
+  t.equal(turns.next()?.line, a);
+  t.equal(turns.next(), null);
+});
+
+t.test('however many hang, a quick one finds a place', async (t) => {
+  const turns = new Turns({ forAll: 3, forQuick: 1 });
+  const dead = Array.from({ length: 10 }, (_, index) => lineWith(String(index)));
+  for (const line of dead) turns.queue(line);
+  const places = [turns.next()!.take(), turns.next()!.take(), turns.next()!.take()];
+  t.equal(turns.next(), null, 'all places are taken');
+  const quick = quickLine('quick');
+  turns.queue(quick);
+  t.equal(turns.size, 1);
+  const turn = turns.next()!;
+  t.equal(turn.line, quick);
+  turn.take();
+  turns.queue(quickLine('another'));
+  t.equal(turns.next(), null, 'places for quick ones are bounded, too');
+  places[0]!.free();
+  t.equal(turns.next()!.line, dead[3], 'and the order goes on where it was');
+});
+
+t.test('one that becomes slow or fails loses its place among the quick', async (t) => {
+  const line = quickLine('a');
+  t.equal(line.isQuick, true);
+  line.succeeded(1500);
+  t.equal(line.isQuick, false);
+  line.succeeded(5);
+  line.failed(NOW, NOW);
+  t.equal(line.isQuick, false);
+});
+
+t.test('calls at a time: doubled by success, halved by failure', async (t) => {
+  const line = lineWith('a', 100);
+  const room = () => {
+    line.calls.clear();
+    let count = 0;
+    while (line.mayBegin(NOW)) {
+      line.calls.add(new AbortController());
+      count++;
+    }
+    line.calls.clear();
+    return count;
+  };
+  t.equal(room(), 2);
+  line.succeeded(5);
+  t.equal(room(), 4);
+  for (let n = 0; n < 9; n++) line.succeeded(5);
+  t.equal(room(), 16);
+  line.failed(NOW, NOW + 1);
+  t.equal(room(), 8);
+  line.failed(NOW, NOW + 1);
+  t.equal(room(), 8, 'calls that were under way together fail as one');
+});
+
+t.test('five failures in a row mean a rest that grows to a minute, until a success', async (t) => {
+  const line = lineWith('a', 100);
+  let now = NOW;
+  const rests: number[] = [];
+  for (let n = 0; n < 14; n++) {
+    line.failed(now, now);
+    let rest = 0;
+    while (line.isResting(now + rest)) rest += SECOND_MS;
+    rests.push(rest / SECOND_MS);
+    now += rest + 1;
+  }
+  t.strictSame(rests, [0, 0, 0, 0, 1, 2, 4, 8, 16, 32, 60, 60, 60, 60]);
+  line.failed(now, now);
+  t.equal(line.mayBegin(now), false);
+  t.equal(line.wanted(now), 0);
+  line.succeeded(5);
+  t.equal(line.mayBegin(now), true);
+});
+
+t.test('nothing is claimed but what is due, and more ahead only for quick ones', async (t) => {
+  const line = lineWith('a');
+  t.equal(line.wanted(NOW), 0);
+  line.nextDueAt = NOW;
+  t.equal(line.wanted(NOW - 1), 0);
+  t.equal(line.wanted(NOW), 2);
+  line.claiming = true;
+  t.equal(line.wanted(NOW), 0);
+  line.claiming = false;
+  for (let n = 0; n < 5; n++) line.succeeded(5000);
+  t.equal(line.wanted(NOW), 16);
+  line.succeeded(5);
+  t.equal(line.wanted(NOW), 80);
+});
