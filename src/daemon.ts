@@ -14,14 +14,16 @@ import type { EndWatch } from './delivery/doubted-bounce.ts';
 import { createDomains, type Domains, type DomainsOptions } from './domains/domains.ts';
 import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
+import type { HttpHandler, HttpOptions } from './http/http.ts';
 import { startHttp } from './http/start-http.ts';
 import { openIncoming, reputationOf } from './incoming.ts';
-import type { LogSink } from './observe/log.ts';
+import { attemptObserver, handlerOf, openMetricsListener } from './monitoring.ts';
+import type { Logger, LogSink } from './observe/log.ts';
 import { openTimers } from './periodic.ts';
 import { createAuthority } from './protocol/dns/authority.ts';
 import { createResolver, type Resolver } from './protocol/dns/resolver.ts';
 import { createPublicPages } from './public/create-public-pages.ts';
-import { linkPages, routeByHost } from './public/link-pages.ts';
+import { linkPages } from './public/link-pages.ts';
 import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import type { Tier } from './store/tenants.ts';
@@ -31,6 +33,9 @@ import { createTemplates } from './templates/templates.ts';
 import { HitRecorder } from './tracking/hit-recorder.ts';
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
 import { type RunningWebhooks, startWebhooks } from './webhooks/start-webhooks.ts';
+
+// Two for each of the calls that can be under way.
+const WEBHOOK_LOOKUPS = 2048;
 
 // RFC 8461 section 3.3 knows no other.
 const HTTPS_PORT = 443;
@@ -63,7 +68,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { clock, ids, log, store, identity, folder, intake } = foundation;
   const servers = config.dns.servers.length > 0 ? config.dns.servers : getServers();
   const resolver = createResolver({ servers, clock });
-  const { webhooks, ...hooks } = await openWebhooks(config, foundation, resolver);
+  const { webhooks, ...hooks } = await openWebhooks(config, foundation, servers);
   opened.add(hooks.close);
   const reputation = await reputationOf(config, foundation);
   const delivery = await openDelivery(config, foundation, resolver, reputation);
@@ -84,16 +89,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const recorder = new HitRecorder({ ...foundation, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
   opened.add(() => recorder.close());
   const links = linkPages({ ...foundation, recorder, keys: (keyId) => identity.linkKeys.get(keyId) });
-  const http = await startHttp({
-    engine: config.http.engine,
-    host: config.http.host,
-    port: config.http.port,
-    ...tlsFiles(config),
-    trustedProxies: config.http.trusted_proxies,
-    handler: routeByHost(config.service, links, { ...api, routes: [...api.routes, ...createPublicPages()] }),
-    onError: (error) => log.error({ error }, 'HTTP handler failed'),
-    log,
-  });
+  const pages = { ...api, routes: [...api.routes, ...createPublicPages()] };
+  const http = await startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages)));
   opened.add(() => {
     // At the same time: the two share one grace, and no session begins while a call is waited for.
     drainDelivery().catch(() => {}); // told further down, where it is waited for
@@ -105,15 +102,17 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
   const others = [...inbound.timers, ...reputation.timers, ...hooks.timers];
-  const periodic = openTimers(config, foundation, { domains: domainParts, others });
-  opened.add(() => periodic.stop());
-  const daemon = { intake: () => intake.state, timers: () => periodic.timers.list() };
+  const timers = openTimers(config, foundation, { domains: domainParts, others });
+  opened.add(() => timers.stop());
+  const daemon = { intake: () => intake.state, timers: () => timers.list() };
   const control = await startControlServer({
     socketFile: folder.controlSocket,
     services: { store, clock, ids, config, queue, tenantChanged, receiverTrusted: reputation.trust, daemon },
     onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
   });
   opened.add(() => control.close());
+  const metricsListener = await openMetricsListener(config, foundation);
+  opened.add(() => metricsListener?.close());
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: folder.dir }, 'ready');
 
   const close = async () => {
@@ -134,7 +133,7 @@ function openDelivery(
   const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
-    ...{ store, resolver, log, ids, clock, bounceRules, endWatch },
+    ...{ store, resolver, log, ids, clock, bounceRules, endWatch, ...attemptObserver(foundation.metrics) },
     random: Math.random,
     courier: {
       databaseFile: folder.database,
@@ -162,12 +161,11 @@ function openDelivery(
   });
 }
 
-function openWebhooks(config: Config, foundation: Foundation, resolver: Resolver): Promise<RunningWebhooks> {
-  return startWebhooks({
-    ...{ ...foundation, resolver, random: Math.random },
-    allowPrivate: config.webhooks.allow_private,
-    keepEventsMs: config.retention.records_days * DAY_MS,
-  });
+/** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
+function openWebhooks(config: Config, foundation: Foundation, servers: readonly string[]): Promise<RunningWebhooks> {
+  const resolver = createResolver({ servers, clock: foundation.clock, maxConcurrent: WEBHOOK_LOOKUPS });
+  const { allow_private: allowPrivate } = config.webhooks;
+  return startWebhooks({ ...foundation, resolver, random: Math.random, allowPrivate });
 }
 
 function domainsOptions(config: Config, foundation: Foundation, resolver: Resolver): DomainsOptions {
@@ -198,6 +196,11 @@ function requestCap(config: Config, tier: Tier): number | null {
   return { '1k': first ?? null, '10k': second ?? null, uncapped: null }[tier];
 }
 
-function tlsFiles({ http }: Config) {
-  return http.tls_cert && http.tls_key ? { tls: { certFile: http.tls_cert, keyFile: http.tls_key } } : {};
+function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpOptions {
+  const { engine, host, port, tls_cert, tls_key } = http;
+  return {
+    ...{ engine, host, port, handler, log, trustedProxies: http.trusted_proxies },
+    ...(tls_cert && tls_key && { tls: { certFile: tls_cert, keyFile: tls_key } }),
+    onError: (error) => log.error({ error }, 'HTTP handler failed'),
+  };
 }

@@ -16,6 +16,7 @@ import { loadServiceIdentity, type ServiceIdentity } from './domains/service-ide
 import { diskFreeShare, memoryBytes } from './observe/host-room.ts';
 import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
+import { Metrics } from './observe/metrics.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
 import { openSqliteStore } from './store/sqlite/open.ts';
 import type { Store } from './store/store.ts';
@@ -32,6 +33,8 @@ export interface Foundation {
   vault: Vault;
   identity: ServiceIdentity;
   bounceRules: BounceRules;
+  /** Null: nobody wants to see them. */
+  metrics: Metrics | null;
 }
 
 export async function openFoundation(
@@ -55,8 +58,11 @@ export async function openFoundation(
     residentBytes: () => process.memoryUsage.rss(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
+  const metrics = config.metrics.port > 0 ? new Metrics() : null;
+  opened.add(() => metrics?.close());
   const store = await openSqliteStore({
     file: folder.database,
+    ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
     checkpointThread: { onFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`) },
   });
@@ -68,7 +74,7 @@ export async function openFoundation(
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
-  return { clock, ids, log, folder, store, intake, masterKeys, vault, identity, bounceRules };
+  return { clock, ids, log, folder, store, intake, masterKeys, vault, identity, bounceRules, metrics };
 }
 
 // The rest is for the page cache, which the database lives from, and for everything else that runs.

@@ -19,13 +19,7 @@ export interface PeriodicParts {
   others: readonly TimerSpec[];
 }
 
-export interface Periodic {
-  timers: Timers;
-  /** Nothing new starts; what runs comes to its next good end. */
-  stop(): Promise<void>;
-}
-
-export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Periodic {
+export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Timers {
   const { store, clock, log, intake } = foundation;
   const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
   const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
@@ -36,16 +30,9 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
   const { content_days: contentDays, records_days: recordsDays } = config.retention;
-  const retention = retentionTimer({ store, clock, contentDays, recordsDays, pause: (ms) => sleep(ms) });
-  timers.add(retention);
+  timers.add(retentionTimer({ store, clock, contentDays, recordsDays, pause: (ms) => sleep(ms) }));
   for (const timer of others) timers.add(timer);
-  return {
-    timers,
-    stop() {
-      retention.stop();
-      return timers.stop();
-    },
-  };
+  return timers;
 }
 
 function escalationLimits({ limits }: Config) {

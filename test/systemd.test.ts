@@ -1,7 +1,10 @@
 // The systemd unit and the configuration agree on paths, privileges and the time to stop.
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import t from 'tap';
+import { loadMasterKeys } from '../src/cli/master-key.ts';
 import { loadConfig } from '../src/config/load.ts';
 
 const unit = readFileSync(path.join(import.meta.dirname, '../systemd/postrider.service'), 'utf8');
@@ -22,4 +25,32 @@ t.test('the state lies where the daemon writes, and it may listen on port 25', a
   t.ok(config.smtp.port < 1024);
   t.equal(setting('AmbientCapabilities'), 'CAP_NET_BIND_SERVICE');
   t.not(setting('User'), 'root');
+});
+
+const found = spawnSync(
+  'systemd-analyze',
+  ['security', '--offline=true', '--no-pager', path.join(import.meta.dirname, '../systemd/postrider.service')],
+  { encoding: 'utf8' },
+);
+const skip = found.error ? 'systemd-analyze is not here: apt-get install systemd' : false;
+
+t.test('systemd finds it hardly exposed', { skip }, async (t) => {
+  const level = /Overall exposure level for postrider\.service: ([\d.]+)/.exec(found.stdout)?.[1];
+  t.ok(Number(level) <= 2, `${level} of 10; 2.0 at most`);
+});
+
+t.test('the master key can come as a credential', async (t) => {
+  const dropIn = readFileSync(path.join(import.meta.dirname, '../systemd/master-key.conf'), 'utf8');
+  const [, id] = /^LoadCredential=([\w.]+):\/etc\/postrider\/master\.key$/m.exec(dropIn) ?? [];
+  const [, variable, file] = /^Environment=(\w+)=%d\/([\w.]+)$/m.exec(dropIn) ?? [];
+  t.equal(file, id, 'systemd puts it under its id into the folder of credentials (%d)');
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'postrider-credentials-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const key = Buffer.alloc(32, 7);
+  writeFileSync(path.join(folder, id!), `${key.toString('base64')}\n`, { mode: 0o400 });
+  const withKey = loadConfig({ env: { [variable!]: path.join(folder, id!) }, defaultFile: null });
+  t.same(
+    loadMasterKeys(withKey.config, (warning) => t.fail(warning)),
+    [key],
+  );
 });

@@ -6,8 +6,8 @@ import { describeError } from './errors.ts';
 export interface TimerSpec {
   name: string;
   periodMs: number;
-  /** What it did, in a few words. */
-  run(): Promise<string>;
+  /** Says what it did, in a few words. One that may take long ends early once `stopped` is aborted. */
+  run(stopped: AbortSignal): Promise<string>;
 }
 
 export interface TimerStatus {
@@ -34,6 +34,7 @@ export class Timers {
   readonly #options: TimersOptions;
   readonly #entries: Entry[] = [];
   readonly #ticker: NodeJS.Timeout;
+  readonly #stopped = new AbortController();
 
   constructor(options: TimersOptions) {
     this.#options = options;
@@ -49,6 +50,7 @@ export class Timers {
 
   /** Starts what is due; settles when it is done. */
   async tick(): Promise<void> {
+    if (this.#stopped.signal.aborted) return;
     const now = this.#options.clock.now();
     const due = this.#entries.filter((entry) => entry.nextRunAt <= now && !entry.running);
     await Promise.all(due.map((entry) => this.#start(entry, now)));
@@ -63,6 +65,7 @@ export class Timers {
   /** Nothing new starts; waits for what runs. */
   async stop(): Promise<void> {
     clearInterval(this.#ticker);
+    this.#stopped.abort();
     await Promise.all(this.#entries.map((entry) => entry.running));
   }
 
@@ -70,7 +73,7 @@ export class Timers {
     entry.lastRunAt = now;
     entry.nextRunAt = now + entry.periodMs;
     entry.running = entry.spec
-      .run()
+      .run(this.#stopped.signal)
       .then((result) => {
         entry.lastResult = result;
       })

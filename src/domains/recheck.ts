@@ -95,35 +95,66 @@ const PAGE = 64;
 const RUN_MS = 45 * SECOND_MS;
 
 export function recheckTimer(kit: RecheckKit): TimerSpec {
-  return { name: 'domain records', periodMs: PERIOD_MS, run: () => recheckDue(kit) };
+  return {
+    name: 'domain records',
+    periodMs: PERIOD_MS,
+    run: (stopped) => untilStopped(recheckDue(kit, stopped), stopped),
+  };
 }
 
-export async function recheckDue(kit: RecheckKit): Promise<string> {
+/** Nobody waits for name servers at the end: what is found then is not written down. */
+async function untilStopped(work: Promise<string>, stopped: AbortSignal): Promise<string> {
+  work.catch(() => {}); // told by the race, or of no interest any more
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const stop = () => resolve('stopped');
+  stopped.addEventListener('abort', stop, { once: true });
+  return Promise.race([work, promise]).finally(() => stopped.removeEventListener('abort', stop));
+}
+
+async function recheckDue(kit: RecheckKit, stopped: AbortSignal): Promise<string> {
   const endsAt = kit.clock.now() + RUN_MS;
+  const isOver = () => stopped.aborted || kit.clock.now() >= endsAt;
   const counts = { looked: 0, verify: 0, fail: 0, keep: 0 };
   const tried = new Set<string>();
   for (;;) {
     const page = await kit.store.dueRechecks(kit.clock.now(), PAGE);
     // One whose result could not be written down is still due: not twice in a run.
     const fresh = page.filter(({ domain }) => !tried.has(domain.id));
+    const isLast = page.length < PAGE || fresh.length === 0;
     const worker = async () => {
-      for (let due = fresh.shift(); due && kit.clock.now() < endsAt; due = fresh.shift()) {
+      while (!isOver()) {
+        const due = fresh.shift();
+        if (!due) break;
         tried.add(due.domain.id);
         counts.looked++;
-        counts[await recheck(kit, due)]++;
+        counts[await recheckOne(kit, due, stopped)]++;
       }
     };
-    const isLast = page.length < PAGE || fresh.length === 0;
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    if (isLast || kit.clock.now() >= endsAt) break;
+    if (isLast || isOver()) break;
   }
   return `${counts.looked} looked at, ${counts.verify} verified, ${counts.fail} failed`;
 }
 
-async function recheck(kit: RecheckKit, due: DueRecheck): Promise<RecheckDecision['decision']> {
+/** One that cannot be judged or written down stops no other. */
+async function recheckOne(
+  kit: RecheckKit,
+  due: DueRecheck,
+  stopped: AbortSignal,
+): Promise<RecheckDecision['decision']> {
+  try {
+    return await recheck(kit, due, stopped);
+  } catch (error) {
+    kit.log.warn({ error, domain: due.domain.name }, `${due.domain.name} could not be looked at again`);
+    return 'keep';
+  }
+}
+
+async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
   const { store, clock, log } = kit;
   const { domain } = due;
   const failing = firstFailing(await checkOf(kit, domain));
+  if (stopped.aborted) return 'keep';
   const look = lookOf(failing);
   const now = clock.now();
   const plan = decideRecheck({ ...due, state: domain.state }, look, { now, jitter: kit.random() });

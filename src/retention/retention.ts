@@ -21,21 +21,11 @@ const PAUSE_MS = 40;
 /** The rest is for the next run; the daemon's end waits for a run. */
 const RUN_MS = 20 * SECOND_MS;
 
-export interface RetentionTimer extends TimerSpec {
-  /** A run that is under way ends after its slice. */
-  stop(): void;
+export function retentionTimer(kit: RetentionKit): TimerSpec {
+  return { name: 'retention', periodMs: PERIOD_MS, run: (stopped) => eraseOld(kit, stopped) };
 }
 
-export function retentionTimer(kit: RetentionKit): RetentionTimer {
-  const stopped = new AbortController();
-  return {
-    name: 'retention',
-    periodMs: PERIOD_MS,
-    run: () => eraseOld(kit, stopped.signal),
-    stop: () => stopped.abort(),
-  };
-}
-
+/** Once `stopped` is aborted it ends after its slice. */
 export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise<string> {
   const { store, clock, contentDays, recordsDays } = kit;
   const now = clock.now();

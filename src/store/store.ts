@@ -5,6 +5,7 @@
 import type { DomainRecheckStore } from './domain-rechecks.ts';
 import type { DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
+import type { FiguresStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { QueueStore } from './queue.ts';
@@ -27,6 +28,7 @@ export interface Store
     DomainStore,
     DomainRecheckStore,
     RetentionStore,
+    FiguresStore,
     TemplateStore,
     SubmissionStore,
     QueueStore,

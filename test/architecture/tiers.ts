@@ -18,7 +18,10 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
   observe: { tier: 1 },
   // Parts get the values they need, not the configuration: so a part can be tested without one.
-  config: { tier: 1, onlyFor: ['cli', 'foundation', 'daemon', 'sandbox', 'main', 'incoming', 'periodic'] },
+  config: {
+    tier: 1,
+    onlyFor: ['cli', 'foundation', 'daemon', 'sandbox', 'main', 'incoming', 'periodic', 'monitoring'],
+  },
   http: { tier: 1 },
   'protocol/mail': { tier: 1 },
   'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
@@ -60,12 +63,14 @@ export const HOMES: Readonly<Record<string, Home>> = {
   foundation: { tier: 6, siblings: '*' },
   incoming: { tier: 6, siblings: '*' },
   periodic: { tier: 6, siblings: '*' },
+  monitoring: { tier: 6, siblings: '*' },
   main: { tier: 6, siblings: '*' },
 };
 
 /** Packages that hide behind an interface of ours. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['observe'],
+  'prom-client': ['observe'],
   'smol-toml': ['config', 'classify', 'delivery', 'tracking'],
   'hyper-express': ['http'],
   'uWebSockets.js': ['http'],

@@ -181,3 +181,46 @@ t.test('what a call has changed meanwhile stays', async (t) => {
   t.equal(await store.recordRecheck(seen, note), false);
   t.match(await stateNow(), { state: 'verified' });
 });
+
+t.test('the end of the daemon does not wait for name servers', async (t) => {
+  const { dns, clock, timers, register } = await openWorld(t);
+  const { stateNow } = await register('acme.test');
+  dns.behave('*', 'silent');
+  clock.time += 11 * MINUTE_MS;
+  const run = timers.tick();
+  while (!dns.queries.some(({ name }) => name === 'pr._domainkey.acme.test')) await new Promise(setImmediate);
+  await timers.stop();
+  await run;
+  t.match(timers.list(), [{ lastResult: 'stopped' }]);
+  t.match(await stateNow(), { lastCheckedAt: null });
+});
+
+t.test('a call that leaves no trace puts the next look off, too: DNS was away, and verified it stays', async (t) => {
+  const { dns, publish, looks, pass, register, domains } = await openWorld(t);
+  const { owner, id, stateNow } = await register('acme.test');
+  publish('acme.test');
+  await domains.verify(owner, id);
+  await pass(DAY_MS - 2 * MINUTE_MS);
+  dns.behave('*', 'servfail');
+  t.match(await domains.verify(owner, id), { refused: 'verification_failed' });
+  t.match(await stateNow(), { state: 'verified' });
+  dns.behave('*', null);
+  const before = looks('acme.test');
+  await pass(9 * MINUTE_MS);
+  t.equal(looks('acme.test'), before);
+  await pass(2 * MINUTE_MS);
+  t.equal(looks('acme.test'), before + 1);
+});
+
+t.test('a call that has found the record wins over a look that began before it', async (t) => {
+  const { store, clock, register, publish, domains } = await openWorld(t);
+  const { stateNow, owner, id } = await register('acme.test');
+  publish('acme.test');
+  await domains.verify(owner, id);
+  const seen = await stateNow();
+  clock.time += 1000;
+  await domains.verify(owner, id);
+  const note = { at: clock.time + 1, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
+  t.equal(await store.recordRecheck(seen, note), false);
+  t.match(await stateNow(), { state: 'verified' });
+});

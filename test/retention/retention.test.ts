@@ -74,6 +74,21 @@ t.test('a submission keeps its content until its last recipient is finished for 
   t.notOk(hasContent(first));
 });
 
+t.test('the recipient that was finished last counts', async (t) => {
+  const { bench, clock, erase, hasContent, finish } = await openWorld(t);
+  const { domain } = await bench.sender('acme.test');
+  const { receipt, lanes } = await bench.accept(domain, ['a@x.test', 'b@y.test']);
+  const [first, second] = receipt.messageIds as [string, string];
+  await finish(first, lanes[0]!.lane);
+  await finish(second, lanes[1]!.lane, T0 + 5 * DAY_MS, T0);
+  clock.time = T0 + 34 * DAY_MS;
+  await erase();
+  t.ok(hasContent(first));
+  clock.time = T0 + 35 * DAY_MS;
+  await erase();
+  t.notOk(hasContent(first));
+});
+
 t.test('a tenant can have its content erased right after delivery, that of the past included', async (t) => {
   const { store, bench, clock, erase, hasContent, finish } = await openWorld(t);
   const { domain, tenant } = await bench.sender('acme.test');

@@ -242,6 +242,48 @@ t.test('acting on many messages goes by lanes, and never sorts them', async (t) 
   t.notMatch(plans, /^SCAN (m|messages|lanes|groups_of_domains|operator_notes)$/m);
 });
 
+t.test('deliveries to webhooks are found by their webhook', async (t) => {
+  const planner = await Planner.open(t);
+  const { bench } = planner;
+  const { domain, tenant } = await bench.sender('acme.test');
+  const webhook = { id: bench.id(), tenantId: tenant.id, url: 'https://a.test/', target: 'https://a.test/' };
+  const secret = { masterKeyId: 'm', sealed: Buffer.alloc(1) };
+  await bench.store.createWebhook({ ...webhook, description: null, createdAt: T0, secret }, 50);
+  const message = await bench.sending(domain, 'a@x.test');
+  const event = bench.event('email.delivered');
+  const written = await planner.plansOf((store) =>
+    store.record([bench.attempted(message, { to: 'delivered' }, event)]),
+  );
+  t.match(written, 'SEARCH webhooks USING COVERING INDEX webhooks_of_tenant (tenant_id=?)');
+  t.notMatch(written, 'SCAN');
+  const target = { webhookId: webhook.id, eventId: event.id };
+  const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: '', answer: null };
+  const claims = [{ webhookId: webhook.id, limit: 10 }];
+  const plans = await planner.plansOf(async (store) => {
+    const [claimed] = await store.claimDeliveries(claims, { now: T0 + 1, leaseUntil: () => T0 });
+    const delivery = claimed!.deliveries[0]!;
+    await store.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
+    await store.takeFailingWebhooks(T0, T0);
+    await store.recoverDeliveries(T0);
+    await store.dueWebhooks(null, 10);
+    await store.listWebhookHealth(tenant.id);
+    await store.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: event.id, limit: 10 });
+    await store.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: null, limit: 10 });
+    await store.replayFailed(tenant.id, { webhookId: webhook.id, since: T0, limit: 10 }, T0);
+    await store.replayDelivery(tenant.id, target, T0);
+    await store.deleteWebhook(tenant.id, webhook.id);
+    while ((await store.forgetDeletedWebhooks(10)) > 0);
+  });
+  t.match(plans, 'SEARCH d USING INDEX webhook_deliveries_due (webhook_id=? AND due_at>? AND due_at<?)');
+  t.match(plans, /SEARCH d USING COVERING INDEX webhook_deliveries_due \(webhook_id=\? AND due_at>\?\)/);
+  t.match(plans, 'SCAN webhook_deliveries USING INDEX webhook_deliveries_leased', 'only what is under way');
+  t.match(plans, /webhook_deliveries_failed \(webhook_id=\? AND finished_at>\?\)/);
+  t.match(plans, 'SEARCH webhooks USING INDEX webhooks_failing (failing_since>? AND failing_since<?)');
+  t.match(plans, /webhook_attempts_newest \(webhook_id=\?\)/);
+  t.notMatch(plans, 'TEMP B-TREE');
+  t.notMatch(plans, /^SCAN (d|a|e|webhook_deliveries|webhook_attempts|events)$/m);
+});
+
 t.test('no verb reads a growing table from end to end', async (t) => {
   const planner = await Planner.open(t);
   const { bench } = planner;

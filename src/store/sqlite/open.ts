@@ -11,6 +11,7 @@ import { domainRecheckVerbs } from './domain-rechecks.ts';
 import { domainVerbs } from './domains.ts';
 import { dueLaneVerbs } from './due-lanes.ts';
 import { eventVerbs } from './events.ts';
+import { figuresVerbs } from './figures.ts';
 import { inboundVerbs } from './inbound.ts';
 import { inboundViewVerbs } from './inbound-views.ts';
 import { migrate } from './migrations.ts';
@@ -70,6 +71,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ...domainVerbs(connection),
     ...domainRecheckVerbs(connection),
     ...retentionVerbs(connection),
+    ...figuresVerbs(connection),
     ...templateVerbs(connection),
     ...submissionVerbs(connection),
     ...claimVerbs(connection),

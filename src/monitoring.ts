@@ -1,0 +1,63 @@
+// Metrics put together: where their figures come from, and the listener that shows them. Null when
+// `metrics.port` is 0. A part of the wiring list in daemon.ts.
+import type { Config } from './config/keys.ts';
+import type { Foundation } from './foundation.ts';
+import type { Route, RouterOptions } from './http/router.ts';
+import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-routes.ts';
+import type { Figures, Metrics } from './observe/metrics.ts';
+import { type MetricsListener, startMetricsListener } from './observe/metrics-listener.ts';
+import { routeByHost } from './public/link-pages.ts';
+import type { Store } from './store/store.ts';
+
+/** More are not looked at: the most overdue one is among them or nobody's is. */
+const MOST_WEBHOOKS = 10_000;
+const PAGE = 1000;
+
+export async function openMetricsListener(config: Config, foundation: Foundation): Promise<MetricsListener | null> {
+  const { metrics, log } = foundation;
+  if (!metrics) return null;
+  const { host, port } = config.metrics;
+  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation) });
+}
+
+async function figuresOf({ store, clock, intake }: Foundation): Promise<Figures> {
+  const now = clock.now();
+  const [queueMessages, [oldest], webhooks] = await Promise.all([
+    store.countOpenMessages(),
+    store.listQueue({ limit: 1 }),
+    webhookFigures(store, now),
+  ]);
+  return {
+    queueMessages,
+    queueOldestMs: oldest ? now - oldest.createdAt : 0,
+    intakeOpen: intake.state.accepting,
+    ...webhooks,
+    residentBytes: process.memoryUsage.rss(),
+  };
+}
+
+async function webhookFigures(store: Store, now: number) {
+  let webhookLagMs = 0;
+  let webhooksWaiting = 0;
+  let after: string | null = null;
+  for (let looked = 0; looked < MOST_WEBHOOKS; looked += PAGE) {
+    const { found, last }: Awaited<ReturnType<Store['dueWebhooks']>> = await store.dueWebhooks(after, PAGE);
+    webhooksWaiting += found.length;
+    for (const { dueAt } of found) webhookLagMs = Math.max(webhookLagMs, now - dueAt);
+    if (last === null) break;
+    after = last;
+  }
+  return { webhookLagMs, webhooksWaiting };
+}
+
+/** Tells metrics, when there are any, and costs nothing when there are none. */
+export function attemptObserver(metrics: Metrics | null): { onAttempt?: Metrics['attempted'] } {
+  return metrics ? { onAttempt: (facts) => metrics.attempted(facts) } : {};
+}
+
+/** Every answer of the API, the public pages and the links is counted. */
+export function handlerOf(config: Config, { metrics }: Foundation, links: readonly Route[], main: RouterOptions) {
+  if (!metrics) return routeByHost(config.service, links, main);
+  const told = (call: AnsweredCall) => metrics.answered(call);
+  return routeByHost(config.service, watchedRoutes(links, told), watchedRouter(main, told));
+}

@@ -1,0 +1,125 @@
+// The metrics of one daemon: made from the table, told of facts by those who know them, and asked for
+// the rest at each scrape. When the listener is off none of this exists, and nobody is told.
+import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { BounceType } from '../base/outcome.ts';
+import { GroupLabels } from './group-labels.ts';
+import { METRICS, type MetricName, type MetricSpec, type NameOf } from './metric-table.ts';
+
+export interface AttemptFacts {
+  outcome: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'parked';
+  bounce: BounceType | null;
+  mxGroup: string | null;
+  /** Since the message was accepted. */
+  ageMs: number;
+}
+
+export interface CallFacts {
+  method: string;
+  /** The pattern, never the path: ids would make a time series each. */
+  route: string;
+  status: number;
+  elapsedMs: number;
+}
+
+/** What is asked for at each scrape. */
+export interface Figures {
+  queueMessages: number;
+  queueOldestMs: number;
+  intakeOpen: boolean;
+  webhookLagMs: number;
+  webhooksWaiting: number;
+  residentBytes: number;
+}
+
+const QUANTILES = [0.5, 0.99, 0.999, 1];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+const NS_PER_S = 1e9;
+/** How often it is looked whether the main thread is late. */
+const LOOK_MS = 10;
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #made: Map<MetricName, Counter | Gauge | Histogram>;
+  readonly #groups = new GroupLabels();
+  readonly #delay: IntervalHistogram;
+
+  constructor() {
+    const entries = Object.entries(METRICS) as [MetricName, MetricSpec][];
+    this.#made = new Map(entries.map(([name, spec]) => [name, make(name, spec, this.#registry)]));
+    this.#delay = monitorEventLoopDelay({ resolution: LOOK_MS });
+    this.#delay.enable();
+  }
+
+  attempted({ outcome, bounce, mxGroup, ageMs }: AttemptFacts): void {
+    const mx_group = this.#groups.labelOf(mxGroup);
+    this.#counter('postrider_attempts_total').inc({ outcome, class: bounce ?? 'none', mx_group });
+    if (outcome === 'delivered') this.#histogram('postrider_delivery_seconds').observe({ mx_group }, ageMs / 1000);
+  }
+
+  committed({ verbs, elapsedMs }: { verbs: number; elapsedMs: number }): void {
+    this.#histogram('postrider_commit_seconds').observe(elapsedMs / 1000);
+    this.#histogram('postrider_commit_group_size').observe(verbs);
+  }
+
+  answered({ method: said, route, status, elapsedMs }: CallFacts): void {
+    // Clients make up methods as well.
+    const method = METHODS.has(said) ? said : 'other';
+    this.#counter('postrider_http_requests_total').inc({ method, route, status });
+    this.#histogram('postrider_http_seconds').observe({ method, route }, elapsedMs / 1000);
+  }
+
+  /** In Prometheus' text format. */
+  render(figures: Figures): Promise<string> {
+    this.#set('postrider_queue_messages', figures.queueMessages);
+    this.#set('postrider_queue_oldest_seconds', figures.queueOldestMs / 1000);
+    this.#set('postrider_intake_open', figures.intakeOpen ? 1 : 0);
+    this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
+    this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
+    this.#set('postrider_resident_bytes', figures.residentBytes);
+    for (const quantile of QUANTILES) {
+      this.#gauge('postrider_event_loop_delay_seconds').set({ quantile }, this.#lateSecs(quantile));
+    }
+    this.#delay.reset();
+    return this.#registry.metrics();
+  }
+
+  /** The histogram has the time from one look to the next: how late it was is what goes beyond its period. */
+  #lateSecs(quantile: number): number {
+    if (this.#delay.count === 0) return 0;
+    const lookNs = quantile === 1 ? this.#delay.max : this.#delay.percentile(quantile * 100);
+    return Math.max(0, lookNs / NS_PER_S - LOOK_MS / 1000);
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  close(): void {
+    this.#delay.disable();
+  }
+
+  #set(name: NameOf<'gauge'>, value: number): void {
+    this.#gauge(name).set(value);
+  }
+
+  #gauge(name: NameOf<'gauge'>): Gauge {
+    return this.#made.get(name) as Gauge;
+  }
+
+  #counter(name: NameOf<'counter'>): Counter {
+    return this.#made.get(name) as Counter;
+  }
+
+  #histogram(name: NameOf<'histogram'>): Histogram {
+    return this.#made.get(name) as Histogram;
+  }
+}
+
+function make(name: MetricName, spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {
+  const { help, labels } = spec;
+  const options = { name, help, labelNames: [...labels], registers: [registry] };
+  if (spec.kind === 'counter') return new Counter(options);
+  if (spec.kind === 'gauge') return new Gauge(options);
+  return new Histogram({ ...options, buckets: [...(spec.buckets ?? [])] });
+}

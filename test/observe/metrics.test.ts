@@ -1,0 +1,103 @@
+// Metrics over their real listener, and from a running daemon.
+import t from 'tap';
+import { GroupLabels } from '../../src/observe/group-labels.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { type Figures, Metrics } from '../../src/observe/metrics.ts';
+import { startMetricsListener } from '../../src/observe/metrics-listener.ts';
+import { registerSender, send, startWorld } from '../flows/world.ts';
+import { findFreePort } from '../support/free-port.ts';
+
+const FIGURES: Figures = {
+  queueMessages: 7,
+  queueOldestMs: 1500,
+  intakeOpen: true,
+  webhookLagMs: 0,
+  webhooksWaiting: 2,
+  residentBytes: 1,
+};
+
+t.test('a scrape shows what was told and what is asked for', async (t) => {
+  const metrics = new Metrics();
+  const listener = await startMetricsListener({
+    ...{ host: '127.0.0.1', port: 0, metrics, log: silentLogger },
+    figures: async () => FIGURES,
+  });
+  t.teardown(async () => {
+    metrics.close();
+    await listener.close();
+  });
+  metrics.attempted({ outcome: 'delivered', bounce: null, mxGroup: null, ageMs: 300 });
+  metrics.attempted({ outcome: 'bounced', bounce: 'hard', mxGroup: 'a.test', ageMs: 300 });
+  metrics.committed({ verbs: 12, elapsedMs: 3 });
+  metrics.answered({ method: 'POST', route: '/emails', status: 202, elapsedMs: 2 });
+  metrics.answered({ method: 'X'.repeat(1000), route: 'other', status: 404, elapsedMs: 1 });
+  const url = `http://127.0.0.1:${listener.port}`;
+  const text = await (await fetch(`${url}/metrics`)).text();
+  for (const line of [
+    'postrider_attempts_total{outcome="delivered",class="none",mx_group="other"} 1',
+    'postrider_attempts_total{outcome="bounced",class="hard",mx_group="other"} 1',
+    'postrider_delivery_seconds_bucket{le="0.5",mx_group="other"} 1',
+    'postrider_commit_group_size_bucket{le="25"} 1',
+    'postrider_http_requests_total{method="POST",route="/emails",status="202"} 1',
+    'postrider_http_requests_total{method="other",route="other",status="404"} 1',
+    'postrider_queue_messages 7',
+    'postrider_queue_oldest_seconds 1.5',
+    'postrider_intake_open 1',
+  ]) {
+    t.ok(text.split('\n').includes(line), line);
+  }
+  t.match(text, /^postrider_event_loop_delay_seconds\{quantile="0.99"\} [\d.e-]+$/m);
+  t.equal((await fetch(`${url}/`)).status, 404);
+  t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405);
+});
+
+t.test('figures that cannot be had are a 500, and the next scrape works', async (t) => {
+  const metrics = new Metrics();
+  let broken = true;
+  const figures = async () => {
+    if (broken) throw new Error('the database is away');
+    return FIGURES;
+  };
+  const listener = await startMetricsListener({ host: '127.0.0.1', port: 0, metrics, log: silentLogger, figures });
+  t.teardown(async () => {
+    metrics.close();
+    await listener.close();
+  });
+  const scrape = async () => (await fetch(`http://127.0.0.1:${listener.port}/metrics`)).status;
+  t.equal(await scrape(), 500);
+  broken = false;
+  t.equal(await scrape(), 200);
+});
+
+t.test('only large groups have a label of their own, and not very many', async (t) => {
+  const labels = new GroupLabels();
+  const use = (group: string, times: number) => Array.from({ length: times }, () => labels.labelOf(group)).at(-1);
+  t.equal(use('small.test', 99), 'other');
+  t.equal(use('small.test', 1), 'small.test');
+  for (let index = 0; index < 5000; index++) use(`d${index}.test`, 1);
+  t.equal(use('d1.test', 1), 'other', 'what makes up domains gets nothing');
+  for (let index = 0; index < 100; index++) use(`large${index}.test`, 150);
+  const shown = new Set(Array.from({ length: 100 }, (_, index) => labels.labelOf(`large${index}.test`)));
+  t.equal(shown.size, 30, '29 beside the first one, and other');
+  t.equal(labels.labelOf(null), 'other');
+});
+
+t.test('a daemon shows its own, on a listener of its own', async (t) => {
+  const port = await findFreePort();
+  const world = await startWorld(t, { settings: { metrics: { port } } });
+  const daemon = await world.postrider.serve();
+  const sender = await registerSender(world, daemon);
+  const [id] = await send(daemon, sender, 'a@receiver.test');
+  await daemon.logged({ fact: 'delivered', message_id: id! });
+  await daemon.call(sender.key, 'GET /no/such/address');
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const shown = (line: RegExp) => t.match(text, line);
+  shown(/^postrider_attempts_total\{outcome="delivered",class="none",mx_group="other"\} 1$/m);
+  shown(/^postrider_http_requests_total\{method="POST",route="\/emails",status="202"\} 1$/m);
+  shown(/^postrider_http_requests_total\{method="POST",route="\/domains\/:id\/verify",status="200"\} 1$/m);
+  shown(/^postrider_http_requests_total\{method="GET",route="other",status="404"\} 1$/m);
+  shown(/^postrider_queue_messages 0$/m);
+  shown(/^postrider_commit_seconds_count [1-9]\d*$/m);
+  shown(/^postrider_intake_open 1$/m);
+  t.notOk(text.includes(id!), 'no ids');
+});
