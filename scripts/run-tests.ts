@@ -1,6 +1,7 @@
 // `npm test`: runs the test files with tap and ends with `N passed, N failed`.
-// Arguments (files or folders) choose a subset. Where CI=true a skipped test is a failure:
-// there everything that a test needs is installed, so a skip hides something.
+// Arguments (files or folders) choose a subset; `--thorough` is what takes long and is run by CI
+// and on request, not each time. Where CI=true a skipped test is a failure: there everything that
+// a test needs is installed, so a skip hides something.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
@@ -11,8 +12,8 @@ import { TestReport } from './test-report.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 const BIN = path.join(ROOT, 'node_modules/.bin');
 const TAP = path.join(BIN, 'tap');
-/** The contract once more on every way in: `npm run contract`, and not each time that all tests are run. */
-const ONLY_WHEN_ASKED_FOR = 'test/contract/ways';
+/** Each shows once more, in more ways or with more mail, what shorter tests show too. */
+const THOROUGH = ['test/contract/ways', 'test/peers', 'test/protocol/mail/compose-oracle.test.ts', 'test/fuzz'];
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 
 /** The pinned Node first, for tap and for what tests start. */
@@ -42,15 +43,17 @@ async function main(selection: string[]): Promise<number> {
 /** The chosen test files, or what is wrong with the choice. */
 function findTests(selection: string[]): string[] | string {
   const files = new Set<string>();
-  const chosen = selection.length > 0;
-  for (const name of chosen ? selection : ['test']) {
+  const names = selection[0] === '--thorough' ? THOROUGH : selection;
+  for (const name of names.length > 0 ? names : ['test']) {
     const absolute = path.resolve(name);
     if (!existsSync(absolute)) return `${name}: no such file or folder`;
     const found = statSync(absolute).isDirectory() ? globSync('**/*.test.ts', { cwd: absolute }) : [''];
     for (const file of found) files.add(path.relative(ROOT, path.join(absolute, file)));
   }
-  if (!chosen) for (const file of files) if (file.startsWith(ONLY_WHEN_ASKED_FOR)) files.delete(file);
-  return files.size > 0 ? [...files].sort() : `no test files in ${selection.join(', ')}`;
+  if (names.length === 0) {
+    for (const file of files) if (THOROUGH.some((apart) => file.startsWith(apart))) files.delete(file);
+  }
+  return files.size > 0 ? [...files].sort() : `no test files in ${names.join(', ')}`;
 }
 
 /**

@@ -57,6 +57,9 @@ export class Claims {
       return { messages: free, nextDueAt: earlier(nextDueAt, putOffUntil) };
     } catch (error) {
       log.error({ error, domain: lane.domain }, `the queue could not be claimed: ${describeError(error)}`);
+      // Nobody else has them: without this they would stay marked as being sent, and count as in hand.
+      if (claimed.length > 0) await this.giveBack(idsOf(claimed), null);
+      claimed = [];
       return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
     } finally {
       if (group !== null) shaping.settle(group, lane.tenantId, { reserved: limit, claimed });
@@ -95,6 +98,10 @@ export class Claims {
     await Promise.all([...byEnd].map(([until, ids]) => store.release(ids, until)));
     return { free, putOffUntil: Math.min(...byEnd.keys()) };
   }
+}
+
+function idsOf(messages: readonly ClaimedMessage[]): string[] {
+  return messages.map(({ id }) => id);
 }
 
 function earlier(a: number | null, b: number | null): number | null {

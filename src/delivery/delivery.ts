@@ -22,7 +22,7 @@ import { startExpirySweeper } from './expiry.ts';
 import type { GroupLoad } from './group.ts';
 import { MessagesInHand } from './messages-in-hand.ts';
 import type { Providers } from './provider-limits.ts';
-import { Recorder } from './recorder.ts';
+import { type AttemptFacts, Recorder } from './recorder.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { Scheduler, type SchedulerKit } from './scheduler.ts';
 import { whatPauses } from './shaping.ts';
@@ -61,6 +61,8 @@ export interface DeliveryKit {
   expiryPeriodMs: number;
   /** Hears how messages end; knows whose hard bounces are doubted. */
   endWatch?: EndWatch;
+  /** Told of every attempt when it is on disk. */
+  onAttempt?(facts: AttemptFacts): void;
 }
 
 export interface Delivery {

@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError, unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import type { BounceType } from '../base/outcome.ts';
 import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../events/delivery-events.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
@@ -27,6 +28,15 @@ export interface RecorderKit {
   onLanes(lanes: LaneNotice[]): void;
   /** Hears how messages end. */
   endWatch?: EndWatch;
+  /** Told of every attempt when it is on disk. */
+  onAttempt?(facts: AttemptFacts): void;
+}
+
+export interface AttemptFacts {
+  outcome: MessageUpdate['transition']['to'];
+  bounce: BounceType | null;
+  mxGroup: string | null;
+  ageMs: number;
 }
 
 /** One attempt that is over. */
@@ -68,7 +78,10 @@ export class Recorder {
     const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
     const decision = decide(finding.judgement, finding.message, policy, moment);
     const update = this.#update(finding, decision, moment.now);
-    return this.#write(update, () => logFinding(this.#kit.log, finding, decision));
+    return this.#write(update, () => {
+      logFinding(this.#kit.log, finding, decision);
+      this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
+    });
   }
 
   /** Waits until everything is on disk. */
@@ -173,6 +186,11 @@ export class Recorder {
 function keyOf(recipient: string): string {
   const parsed = parseAddress(recipient);
   return parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
+}
+
+function attemptFacts({ message, mxGroup }: Finding, { transition }: Decision, at: number): AttemptFacts {
+  const bounce = transition.to === 'bounced' ? transition.bounce : null;
+  return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
 }
 
 function logFinding(log: Logger, { message, judgement }: Finding, { transition }: Decision): void {

@@ -13,6 +13,7 @@ import { Claims } from './claims.ts';
 import type { CourierPool } from './courier-pool.ts';
 import { findDeparture } from './departures.ts';
 import { DueHeap } from './due-heap.ts';
+import { FewPerTurn } from './few-per-turn.ts';
 import { Group, type GroupLoad } from './group.ts';
 import { judge, judgeRoute } from './judge.ts';
 import { type Lane, newLane } from './lane.ts';
@@ -44,6 +45,9 @@ export interface SchedulerKit {
 // that became active) starts this late at most.
 const RECONCILE_EVERY_MS = MINUTE_MS;
 const AFTER_STORE_FAULT_MS = SECOND_MS;
+// Some 2 ms: a hundred thousand lanes may become due at once, or be let go.
+const LANES_PER_TURN = 50;
+const GROUPS_PER_TURN = 200;
 // Messages of a domain without a route are judged in portions of this size.
 const UNROUTED_BATCH = 100;
 
@@ -54,6 +58,8 @@ export class Scheduler {
   readonly #groups = new Map<string, Group>();
   readonly #slots: Slots;
   readonly #claims: Claims;
+  readonly #dispatching = new FewPerTurn<Lane>(LANES_PER_TURN, (lane) => this.#dispatch(lane));
+  readonly #pumping = new FewPerTurn<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #alarm: NodeJS.Timeout | null = null;
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
@@ -92,7 +98,7 @@ export class Scheduler {
   /** An operator has let something go: whatever it was, all who are kept back ask again. */
   #lookAgain(): void {
     for (const lane of this.#lanes.values()) if (lane.state === 'held') this.#rest(lane);
-    for (const group of this.#groups.values()) group.pump();
+    for (const group of this.#groups.values()) this.#pumping.add(group);
   }
 
   /** Looks at the whole queue again; a tenant may have been changed. */
@@ -123,6 +129,7 @@ export class Scheduler {
     this.#stopped = true;
     if (this.#alarm) clearTimeout(this.#alarm);
     if (this.#reconciler) clearInterval(this.#reconciler);
+    for (const each of [this.#dispatching, this.#pumping]) each.stop();
     for (const group of this.#groups.values()) group.stop();
     await Promise.all(this.#routing);
     await this.#slots.allClosed();
@@ -133,17 +140,19 @@ export class Scheduler {
     lane.state = 'resting';
     if (this.#stopped) return;
     if (lane.dueAt === Number.POSITIVE_INFINITY) this.#lanes.delete(lane.id);
-    else if (lane.dueAt <= this.#kit.clock.now()) this.#dispatch(lane);
-    else this.#wakeAt(lane, lane.dueAt);
+    else if (lane.dueAt <= this.#kit.clock.now()) {
+      lane.state = 'routing';
+      this.#dispatching.add(lane);
+    } else this.#wakeAt(lane, lane.dueAt);
   }
 
   /** Due, and kept back: until a time, or until somebody lets it go. */
   #hold(lane: Lane, { until, reasons }: ShapingVerdict): void {
     lane.state = 'held';
-    lane.wakeAt = Number.POSITIVE_INFINITY;
     const [first] = reasons;
     this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${first?.reason}`);
-    if (until !== null && !this.#stopped) this.#wakeAt(lane, until);
+    if (until === null) lane.wakeAt = Number.POSITIVE_INFINITY;
+    else if (!this.#stopped) this.#wakeAt(lane, until);
   }
 
   #wakeAt(lane: Lane, at: number): void {
@@ -168,16 +177,14 @@ export class Scheduler {
     for (let entry = this.#heap.pop(now); entry; entry = this.#heap.pop(now)) {
       const lane = entry.item;
       // An entry is outdated when its lane has moved on or has got another time.
-      const waits = lane.state === 'resting' || lane.state === 'held';
-      if (!waits || lane.wakeAt !== entry.at || this.#lanes.get(lane.id) !== lane) continue;
+      if (lane.wakeAt !== entry.at || this.#lanes.get(lane.id) !== lane) continue;
       lane.wakeAt = Number.POSITIVE_INFINITY;
-      this.#rest(lane);
+      if (lane.state === 'resting' || lane.state === 'held') this.#rest(lane);
     }
     this.#setAlarm();
   }
 
   #dispatch(lane: Lane): void {
-    lane.state = 'routing';
     const work = this.#route(lane).finally(() => this.#routing.delete(work));
     this.#routing.add(work);
   }

@@ -175,8 +175,12 @@ export class ShapingMemory {
     this.#tenants.set(id, { status, statusReason, tier, readAt });
   }
 
-  forgetTenants(): void {
-    this.#tenants.clear();
+  /**
+   * They are read again before they are asked about next. Until then the old answer holds: without any,
+   * lanes that stand in a line would go unpaced.
+   */
+  distrustTenants(): void {
+    for (const tenant of this.#tenants.values()) tenant.readAt = Number.NEGATIVE_INFINITY;
   }
 
   /** Null when the tenant is not paced. */

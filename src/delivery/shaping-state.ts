@@ -111,7 +111,7 @@ export class Shaping {
 
   /** A tenant has been changed, whichever. */
   tenantsChanged(): void {
-    this.memory.forgetTenants();
+    this.memory.distrustTenants();
     this.#listener?.onReleased();
   }
 

@@ -1,5 +1,6 @@
 // Acts on the mails that the store holds, in their order, a few at a time. There is one way in: what
 // came a moment ago and what a dead daemon left behind are read from the same place.
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -20,6 +21,8 @@ export interface ProcessorKit {
   onRecorded?(recorded: Recorded): void;
   clock: Clock;
   log: Logger;
+  /** Before what failed is tried again; for tests. */
+  afterFaultMs?: number;
 }
 
 export interface Recorded {
@@ -30,18 +33,28 @@ export interface Recorded {
 }
 
 /** Some wait for the DNS; a commit bears many at once. */
-const MOST_AT_ONCE = 64;
+const MOST_AT_ONCE = 128;
+/** What comes within this time is acted on together, and costs one commit. Nobody waits for it: 250 was said. */
+const BREATH_MS = 10;
 const AFTER_FAULT_MS = SECOND_MS;
 /** A report that was faster than our own record of the delivery: that is written within moments. */
 const LATER_MS = SECOND_MS;
 const MOST_DELAYS = 10;
 /** Beyond that, nobody waits for anything any more. */
 const MOST_DELAYED = 500;
+/** Each mail in hand is in memory whole: beyond this, the next one waits in the store. */
+const MOST_OCTETS_AT_ONCE = 64 * 1024 * 1024;
+/** A mail that cannot be worked on so many times, while the store takes a note of that, is itself the cause. */
+const MOST_FAULTS = 10;
 
 export class InboundProcessor {
   readonly #kit: ProcessorKit;
   readonly #working = new Map<number, Promise<void>>();
   readonly #delayed = new Map<number, NodeJS.Timeout>();
+  /** How often work on a mail failed, by its seq; only of those where it did. */
+  readonly #faults = new Map<number, number>();
+  #octetsWorking = 0;
+  #octetsDelayed = 0;
   #cursor = 0;
   #pumping: Promise<void> | null = null;
   #again = false;
@@ -65,8 +78,12 @@ export class InboundProcessor {
     this.#again = true;
     this.#pumping ??= this.#pump().finally(() => {
       this.#pumping = null;
-      if (this.#again && this.#working.size < MOST_AT_ONCE) this.notice();
+      if (this.#again && this.#hasRoom) this.notice();
     });
+  }
+
+  get #hasRoom(): boolean {
+    return this.#working.size < MOST_AT_ONCE && this.#octetsWorking < MOST_OCTETS_AT_ONCE;
   }
 
   /** Finishes what it has begun; what waits is the next daemon's. */
@@ -80,10 +97,9 @@ export class InboundProcessor {
   }
 
   async #pump(): Promise<void> {
-    // A breath, so that what comes in one turn of the event loop is read at once.
-    await new Promise((resolve) => setImmediate(resolve));
+    await pause(BREATH_MS);
     try {
-      while (this.#again && !this.#stopped && this.#working.size < MOST_AT_ONCE) {
+      while (this.#again && !this.#stopped && this.#hasRoom) {
         this.#again = false;
         const mails = await this.#kit.store.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
         for (const mail of mails) {
@@ -98,30 +114,50 @@ export class InboundProcessor {
   }
 
   #begin(mail: WaitingInboundMail, delays: number): void {
+    this.#octetsWorking += mail.content.length;
     const work = this.#work(mail, delays)
       .catch((error: unknown) => this.#startOver(error))
       .finally(() => {
         this.#working.delete(mail.seq);
+        this.#octetsWorking -= mail.content.length;
         if (this.#again) this.notice();
       });
     this.#working.set(mail.seq, work);
   }
 
   async #work(mail: WaitingInboundMail, delays: number): Promise<void> {
-    const isPatient = delays < MOST_DELAYS && this.#delayed.size < MOST_DELAYED;
-    const outcome = await this.#kit.process(mail, isPatient);
+    const canWait = this.#delayed.size < MOST_DELAYED && this.#octetsDelayed < MOST_OCTETS_AT_ONCE;
+    const outcome = await this.#processOrKeep(mail, delays < MOST_DELAYS && canWait);
     if (outcome.kind === 'later') return this.#delay(mail, delays + 1);
     const { update, message } = outcome;
     const result = await this.#kit.store.recordInbound({ ...update, seq: mail.seq, at: this.#kit.clock.now() });
+    this.#faults.delete(mail.seq);
     const recorded = { mail, update, message, result };
     this.#log(recorded);
     this.#kit.onRecorded?.(recorded);
   }
 
+  /** Without an end to it, a mail that nobody can read would be worked on every second for ever. */
+  async #processOrKeep(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome> {
+    try {
+      return await this.#kit.process(mail, isPatient);
+    } catch (error) {
+      const faults = (this.#faults.get(mail.seq) ?? 0) + 1;
+      this.#faults.set(mail.seq, faults);
+      if (faults < MOST_FAULTS) throw error;
+      const reason = `it could not be worked on, ${faults} times: ${describeError(error)}`;
+      const nothing = { digest: null, messageId: null, tenantId: null, finding: {} };
+      const verdict = { kind: 'unreadable', effect: 'kept', reason, ...nothing } as const;
+      return { kind: 'done', update: { verdict, action: null }, message: null };
+    }
+  }
+
   #delay(mail: WaitingInboundMail, delays: number): void {
     if (this.#stopped) return;
+    this.#octetsDelayed += mail.content.length;
     const timer = setTimeout(() => {
       this.#delayed.delete(mail.seq);
+      this.#octetsDelayed -= mail.content.length;
       this.#begin(mail, delays);
     }, LATER_MS);
     this.#delayed.set(mail.seq, timer);
@@ -135,7 +171,7 @@ export class InboundProcessor {
       this.#retry = null;
       this.#cursor = 0;
       this.notice();
-    }, AFTER_FAULT_MS);
+    }, this.#kit.afterFaultMs ?? AFTER_FAULT_MS);
   }
 
   #log({ mail, update, message, result }: Recorded): void {

@@ -6,6 +6,7 @@ import { Fault } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore } from '../store/domains.ts';
 import type { LaneNotice, SubmissionStore } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
@@ -20,7 +21,10 @@ export interface ServiceMail {
 }
 
 export interface ServiceMailKit {
-  store: SubmissionStore & DomainStore & Pick<TenantStore, 'createTenant'>;
+  store: SubmissionStore &
+    DomainStore &
+    Pick<DomainRecheckStore, 'postponeRecheck'> &
+    Pick<TenantStore, 'createTenant'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -40,7 +44,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
   return async (mail) => {
     const parsed = parseAddress(mail.to);
     if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
-    domain ??= ownDomain(kit).catch((error: unknown) => {
+    domain ??= unwatchedDomain(kit).catch((error: unknown) => {
       domain = null;
       throw error;
     });
@@ -84,6 +88,15 @@ const REASONS = {
 
 /** Nobody's: no key was used. */
 const NO_KEY = '00000000-0000-0000-0000-000000000000';
+
+/** Looked at like a tenant's, it would fail where its record is not published yet, and with it all mail of the service. */
+const NEVER = Number.MAX_SAFE_INTEGER;
+
+async function unwatchedDomain(kit: ServiceMailKit): Promise<Domain> {
+  const domain = await ownDomain(kit);
+  await kit.store.postponeRecheck(domain.tenantId, domain.id, NEVER);
+  return domain;
+}
 
 /** With another key of the service's signature the domain is registered anew. */
 async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {

@@ -1,6 +1,7 @@
 // What grows with the queue: one entry per lane that has something waiting, never one per message.
 import t from 'tap';
 import { DueHeap } from '../../src/delivery/due-heap.ts';
+import { until } from '../sandbox/until.ts';
 import { isDeferred, isDelivered, setOneMx, setUp } from './set-up.ts';
 
 const LATER = { code: 451, text: 'later' };
@@ -36,4 +37,42 @@ t.test('fresh mail past a message that waits for long leaves nothing behind', as
   }
   const made = pushes().length;
   t.ok(made <= 2, `${made} entries for 30 messages`);
+});
+
+t.test('a lane that shaping keeps back has one entry, however often the whole queue is looked at', async (t) => {
+  const { harness } = await setUp(t);
+  setOneMx(harness);
+  const end = Date.now() + 3_600_000;
+  const of = { mxGroup: 'mx.rcpt.test', scope: 'domain', tenantId: null, subject: 'rcpt.test' } as const;
+  harness.delivery.shaping.memory.suspend({ ...of, rule: 'a rule', reply: '421 later', since: 0, until: end });
+  const pushes = t.capture(DueHeap.prototype, 'push', DueHeap.prototype.push);
+  const verdicts = t.capture(harness.delivery.shaping, 'verdict', harness.delivery.shaping.verdict);
+  await harness.send(['a@rcpt.test']);
+  let asked = 0;
+  for (let look = 0; look < 10; look++) {
+    await harness.delivery.reconcile();
+    const before = asked;
+    await until('it is asked about', () => {
+      asked += verdicts().length;
+      return asked > before;
+    });
+  }
+  t.ok(asked >= 10, 'it was looked at each time');
+  t.equal(pushes.args().filter(([, at]) => at === end).length, 1);
+});
+
+t.test('hundreds of lanes that become due at once are not all looked at in one turn', async (t) => {
+  const { harness } = await setUp(t);
+  const { shaping } = harness.delivery;
+  const looks = t.capture(shaping, 'learnTenant', shaping.learnTenant);
+  const lanes = Array.from({ length: 300 }, (_, index) => {
+    return { lane: 1000 + index, tenantId: harness.tenantId, domain: `d${index}.nowhere.test`, dueAt: 0 };
+  });
+  harness.delivery.notice(lanes);
+  let looked = looks.args().length;
+  t.ok(looked <= 50, `${looked} at once`);
+  await until('all were looked at', () => {
+    looked += looks.args().length;
+    return looked >= lanes.length;
+  });
 });

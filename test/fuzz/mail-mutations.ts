@@ -35,14 +35,22 @@ const LONG = [
   '550 '.repeat(10_000),
 ];
 
-export function mutateMail(mails: readonly Buffer[], random: SeededRandom): Buffer {
+/** `words`: what means something to the parser that the mails are for. */
+export function mutateMail(mails: readonly Buffer[], random: SeededRandom, words: readonly string[] = HOSTILE): Buffer {
   let text = random.pick(mails).toString('latin1');
   const changes = 1 + random.below(6);
-  for (let change = 0; change < changes; change++) text = mutate(text, mails, random);
+  for (let change = 0; change < changes; change++) {
+    text = mutate(text, { mails, words: random.chance(0.5) ? words : HOSTILE }, random);
+  }
   return Buffer.from(text, 'latin1');
 }
 
-function mutate(text: string, mails: readonly Buffer[], random: SeededRandom): string {
+interface MailMaterial {
+  mails: readonly Buffer[];
+  words: readonly string[];
+}
+
+function mutate(text: string, { mails, words }: MailMaterial, random: SeededRandom): string {
   // Most of what a parser decides on stands near the beginning.
   const reach = random.chance(0.7) ? Math.min(text.length, 4_000) : text.length;
   const [from, to] = [random.below(reach + 1), random.below(reach + 1)].sort((a, b) => a - b) as [number, number];
@@ -54,7 +62,7 @@ function mutate(text: string, mails: readonly Buffer[], random: SeededRandom): s
     case 2:
       return text.slice(0, to) + text.slice(from);
     case 3:
-      return text.slice(0, from) + random.pick(random.chance(0.01) ? LONG : HOSTILE) + text.slice(from);
+      return text.slice(0, from) + random.pick(random.chance(0.01) ? LONG : words) + text.slice(from);
     case 4: {
       const other = random.pick(mails).toString('latin1');
       const start = random.below(other.length);

@@ -127,7 +127,7 @@ function describeFailure(
 ): string {
   const shown = call.body.subarray(0, SHOWN_BYTES).toString();
   const headers = JSON.stringify(call.headers);
-  const again = `npm run fuzz -- --seed ${seed} --only ${number}`;
+  const again = `npm run fuzz -- --target api-body --seed ${seed} --only ${number}`;
   return `${problem}\n  again: ${again}\n  headers: ${headers}\n  body (${call.body.length} bytes): ${shown}`;
 }
 

@@ -77,6 +77,44 @@ t.test('a database that cannot be used for a moment', async (t) => {
   await processor.stop();
 });
 
+t.test('a mail that cannot be worked on is kept for a person in the end, and holds nobody up', async (t) => {
+  const bench = await openStore(t);
+  const [poison, ...others] = await keep(bench, 3);
+  let looks = 0;
+  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+    if (id === poison && ++looks > 0) throw new TypeError('a bug of ours');
+    return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+  };
+  const { processor, done } = processorOf(bench, { process, afterFaultMs: 20 });
+  await processor.start();
+  await until('all are done', () => done.length === 3);
+  t.same([...done].sort(), [...others, poison].sort());
+  t.equal(done.at(-1), poison);
+  t.ok(looks > 3, 'what may be a passing fault is tried again');
+  const kept = await bench.store.getInbound(poison!);
+  t.match(kept, { mail: { kind: 'unreadable', effect: 'kept', reason: /a bug of ours/ }, content: Buffer });
+  await processor.stop();
+});
+
+t.test('large mails are not all read at once', async (t) => {
+  const bench = await openStore(t);
+  const content = Buffer.alloc(10 * 1024 * 1024, 'x');
+  for (let count = 0; count < 14; count++) await bench.store.keepInbound({ ...mail(bench), content });
+  let inHand = 0;
+  let most = 0;
+  const process = async (): Promise<Outcome> => {
+    most = Math.max(most, ++inHand);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    inHand--;
+    return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+  };
+  const { processor, done } = processorOf(bench, { process });
+  await processor.start();
+  await until('all are done', () => done.length === 14);
+  t.ok(most <= 10, `${most} at once: two pages of the store, the last of which may begin just below the limit`);
+  await processor.stop();
+});
+
 t.test('what is not ripe is looked at again', async (t) => {
   const bench = await openStore(t);
   await keep(bench, 1);

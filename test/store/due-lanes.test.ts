@@ -54,3 +54,22 @@ t.test('every lane that waits is found, with the time of its next message', asyn
   db.close();
   t.equal((await store.dueLanes()).length, found.length - 1, 'a message whose lane is lost stops nobody');
 });
+
+t.test('the summary of the queue is complete over many slices, the fullest lane first', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const store = await openSqliteStore({ file });
+  t.teardown(() => store.close());
+  const bench = new Bench({ store, openContents: () => openContentReader(file) });
+  const { domain } = await bench.sender('acme.test');
+  const expected = new Map<number, number>();
+  for (let call = 0; call < CALLS; call++) {
+    const to = Array.from({ length: DOMAINS_PER_CALL }, (_, n) => `a@d${call * DOMAINS_PER_CALL + n}.test`);
+    for (const { lane } of (await bench.accept(domain, to)).lanes) expected.set(lane, 1);
+  }
+  const { lane: fullest } = await bench.queued(domain, 'b@d700.test');
+  expected.set(fullest, 2);
+  const summary = await store.queueSummary();
+  t.equal(summary[0]!.lane, fullest);
+  t.equal(summary.length, expected.size, 'each once');
+  t.strictSame(new Map(summary.map(({ lane, waiting }) => [lane, waiting])), expected);
+});

@@ -100,8 +100,11 @@ export function decodeReply(bytes: Buffer, query: DnsQuery): DnsReply {
   } catch (thrown) {
     return { kind: 'malformed', reason: thrown instanceof Error ? thrown.message : String(thrown) };
   }
-  // The decoder reads a TXT record past the end of the message without complaint.
-  if (!(decode.bytes <= bytes.length)) return { kind: 'malformed', reason: 'the message ends within a record' };
+  // The decoder reads a TXT record past the end of the message without complaint, and takes no notice
+  // of the length of other records: what follows a wrong one would be read from the wrong place.
+  const end = endOfRecords(bytes);
+  if (end > bytes.length) return { kind: 'malformed', reason: 'the message ends within a record' };
+  if (end !== decode.bytes) return { kind: 'malformed', reason: 'a record is not as long as it says' };
   if (!repeatsQuestion(packet, query)) return { kind: 'unrelated' };
   return {
     kind: 'answer',
@@ -113,6 +116,30 @@ export function decodeReply(bytes: Buffer, query: DnsQuery): DnsReply {
       additionals: readRecords(packet.additionals),
     },
   };
+}
+
+/** By their lengths alone (RFC 1035 section 4.1.3); beyond the message when one does not fit in. */
+function endOfRecords(bytes: Buffer): number {
+  const [questions = 0, ...sections] = [4, 6, 8, 10].map((at) => bytes.readUInt16BE(at));
+  const records = sections.reduce((sum, count) => sum + count, 0);
+  let at = HEADER_BYTES;
+  for (let question = 0; question < questions; question++) at = endOfName(bytes, at) + 4;
+  for (let record = 0; record < records; record++) {
+    const lengthAt = endOfName(bytes, at) + 8;
+    if (lengthAt + 2 > bytes.length) return Number.POSITIVE_INFINITY;
+    at = lengthAt + 2 + bytes.readUInt16BE(lengthAt);
+  }
+  return at;
+}
+
+/** RFC 1035 section 4.1.4: a pointer is the end of a name. */
+function endOfName(bytes: Buffer, start: number): number {
+  let at = start;
+  for (let octet = bytes[at] ?? 0; octet > 0; octet = bytes[at] ?? 0) {
+    if (octet >= 0xc0) return at + 2;
+    at += 1 + octet;
+  }
+  return at + 1;
 }
 
 function repeatsQuestion(packet: DecodedPacket, query: DnsQuery): boolean {

@@ -111,7 +111,9 @@ export function suppressionKey(address: Address): string {
 function plainLocal(address: Address): string {
   if (address.form === 'dot-string') return address.local;
   const content = unquote(address.local);
-  if (content.split('.').every((atom) => ATEXT_ONLY.test(atom))) return content;
+  // Without quotes an address cannot begin with one of Unicode's spaces: they were taken for space around it.
+  const needsQuotes = content.trimStart() !== content;
+  if (!needsQuotes && content.split('.').every((atom) => ATEXT_ONLY.test(atom))) return content;
   return `"${content.replace(/["\\]/g, '\\$&')}"`;
 }
 

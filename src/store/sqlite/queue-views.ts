@@ -1,4 +1,5 @@
 // The queue in SQLite as operators see it: what waits, one message whole, another try now.
+import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode } from '../../base/outcome.ts';
 import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../queue.ts';
 import type { LaneNotice } from '../submissions.ts';
@@ -13,7 +14,7 @@ type QueueViewVerbs = Pick<
 
 export function queueViewVerbs(db: Connection): QueueViewVerbs {
   return {
-    queueSummary: () => db.read(() => queueSummary(db)),
+    queueSummary: () => queueSummary(db),
     listQueue: (filter) => db.read(() => listQueue(db, filter)),
     getMessage: (id) => db.read(() => getMessage(db, id)),
     findMessage: (tenantId, id) =>
@@ -26,13 +27,29 @@ export function queueViewVerbs(db: Connection): QueueViewVerbs {
   };
 }
 
-function queueSummary(db: Connection): QueueLane[] {
+// About 2 ms where each has few messages.
+const SLICE_LANES = 500;
+
+/** In slices, between which the event loop turns: no snapshot. */
+async function queueSummary(db: Connection): Promise<QueueLane[]> {
+  const lanes: QueueLane[] = [];
+  for (let after = 0; ; await turn()) {
+    const slice = await db.read(() => summaryOf(db, after));
+    for (const row of slice) if (row.id !== null) lanes.push({ ...laneFromRow(row), waiting: row.waiting as number });
+    if (slice.length < SLICE_LANES) break;
+    after = Math.max(...slice.map(({ lane }) => lane as number));
+  }
+  return lanes.sort((a, b) => b.waiting - a.waiting || (a.domain < b.domain ? -1 : 1));
+}
+
+function summaryOf(db: Connection, after: number): Row[] {
   const rows = db.sql(
-    `SELECT l.id, l.tenant_id, l.domain, q.due_at, q.waiting FROM
-       (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE ${WAITING} GROUP BY m.lane) q
-     JOIN lanes l ON l.id = q.lane ORDER BY q.waiting DESC, l.domain`,
+    `SELECT q.lane, l.id, l.tenant_id, l.domain, q.due_at, q.waiting FROM
+       (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE m.lane > ? AND ${WAITING}
+        GROUP BY m.lane ORDER BY m.lane LIMIT ?) q
+     LEFT JOIN lanes l ON l.id = q.lane`,
   );
-  return (rows.all() as Row[]).map((row) => ({ ...laneFromRow(row), waiting: row.waiting as number }));
+  return rows.all(after, SLICE_LANES) as Row[];
 }
 
 function listQueue(db: Connection, filter: { tenantId?: string; domain?: string; limit: number }): QueuedMessage[] {

@@ -184,3 +184,11 @@ t.test('corpus', async (t) => {
     if (result.ok && row.ascii_domain) t.equal(result.address.asciiDomain, row.ascii_domain, row.id);
   }
 });
+
+t.test('the key of a recipient is an address, also where a space of Unicode stands in quotes', async (t) => {
+  const parsed = parseAddress('"\u00a0a"@example.com');
+  if (!parsed.ok) return t.fail(parsed.reason);
+  const key = recipientKey(parsed.address);
+  t.equal(key, '"\u00a0a"@example.com');
+  t.ok(parseAddress(key).ok);
+});

@@ -1,0 +1,54 @@
+// Claiming when the store fails in the middle of it: no message stays in a hand that does not exist.
+import t from 'tap';
+import { Claims } from '../../src/delivery/claims.ts';
+import { newLane } from '../../src/delivery/lane.ts';
+import { MessagesInHand } from '../../src/delivery/messages-in-hand.ts';
+import type { Shaping } from '../../src/delivery/shaping-state.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';
+
+const NOW = 1_000_000;
+const LANE = newLane({ lane: 1, tenantId: 'tenant', domain: 'rcpt.test', dueAt: NOW });
+
+function message(id: string, fromDomain: string): ClaimedMessage {
+  return { id, tenantId: 'tenant', lane: 1, fromDomain, attempt: 1 } as ClaimedMessage;
+}
+
+t.test('what was claimed with mail that must wait is given back when the store cannot put that off', async (t) => {
+  const released: string[][] = [];
+  const store = {
+    claim: async () => ({
+      messages: [message('kept-back', 'paused.test'), message('free', 'acme.test')],
+      nextDueAt: null,
+    }),
+    release: async (ids: string[]) => {
+      released.push(ids);
+      if (released.length === 1) throw new Error('disk I/O error');
+      return [];
+    },
+    record: async () => [],
+  };
+  const settled: unknown[] = [];
+  const shaping = {
+    reserve() {},
+    settle: (_group: string, _tenantId: string, outcome: { reserved: number; claimed: ClaimedMessage[] }) =>
+      void settled.push([outcome.reserved, outcome.claimed.length]),
+    givenBack() {},
+    senderSuspension: (_group: string, _tenantId: string, domain: string) =>
+      domain === 'paused.test' ? { scope: 'sender_domain', mxGroup: 'g', subject: domain, until: NOW + 5000 } : null,
+  };
+  const inHand = new MessagesInHand();
+  const claims = new Claims({
+    store: inHand.noting(store as unknown as QueueStore),
+    shaping: shaping as unknown as Shaping,
+    clock: { now: () => NOW },
+    log: silentLogger,
+    pauseAfter: () => 60_000,
+  });
+  const { messages, nextDueAt } = await claims.claim(LANE, 10, { group: 'g', from: undefined });
+  t.same(messages, []);
+  t.equal(nextDueAt, NOW + 1000);
+  t.equal(inHand.size, 0, 'nobody answers for them: who looks for strays finds what could not be given back');
+  t.same(released.at(-1), ['kept-back', 'free']);
+  t.same(settled, [[10, 0]], 'none of them counts as sent');
+});

@@ -1,0 +1,26 @@
+// Every parser of what comes from outside. The bodies of POST /emails are fuzzed in a way of their own: run-fuzz.ts.
+import type { FuzzTarget } from './target.ts';
+import { addressTarget } from './targets/address.ts';
+import { dmarcReportTarget, packedFileTarget } from './targets/dmarc.ts';
+import { dnsTarget } from './targets/dns.ts';
+import { htmlTarget } from './targets/html.ts';
+import { arfTarget, inboundMailTarget } from './targets/mails.ts';
+import { publishedRecordsTarget } from './targets/published-records.ts';
+import { smtpDialogTarget } from './targets/smtp-dialog.ts';
+import { smtpReplyTarget } from './targets/smtp-reply.ts';
+import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
+
+export const ALL_TARGETS: readonly FuzzTarget[] = [
+  addressTarget,
+  inboundMailTarget,
+  arfTarget,
+  dmarcReportTarget,
+  packedFileTarget,
+  bounceAddressTarget,
+  linkTokenTarget,
+  htmlTarget,
+  smtpDialogTarget,
+  smtpReplyTarget,
+  dnsTarget,
+  publishedRecordsTarget,
+];

@@ -1,0 +1,40 @@
+// The service's own mail over a real store: queued once per key, from a domain that nobody looks at.
+import t, { type Test } from 'tap';
+import { DAY_MS } from '../../src/base/clock.ts';
+import { IdSource } from '../../src/base/ids.ts';
+import { Vault } from '../../src/base/vault.ts';
+import type { LaneNotice } from '../../src/store/submissions.ts';
+import { createServiceMail } from '../../src/submission/service-mail.ts';
+import { openStore } from '../inbound/store-kit.ts';
+import { T0 } from '../store/conformance/harness.ts';
+
+async function open(t: Test) {
+  const { store } = await openStore(t);
+  const noticed: LaneNotice[] = [];
+  const kit = {
+    ...{ store, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource(), clock: { now: () => T0 } },
+    bouncesDomain: 'bounces.test',
+    dkim: { domain: 'service.test', selector: 's1', privateKeyDer: Buffer.from('private'), publicKeyB64: 'cHVibGlj' },
+    lifetimeMs: DAY_MS,
+    onAccepted: (lanes: LaneNotice[]) => void noticed.push(...lanes),
+  };
+  return { store, kit, noticed };
+}
+
+const MAIL = { to: 'operator@ops.test', subject: 'a word', text: 'about something', key: 'k' };
+
+t.test('the same key sends once, also after a restart, from the one tenant of the service', async (t) => {
+  const { store, kit, noticed } = await open(t);
+  const send = createServiceMail(kit);
+  t.same(await send(MAIL), { kind: 'queued' });
+  t.same(await send(MAIL), { kind: 'queued' });
+  t.same(await createServiceMail(kit)(MAIL), { kind: 'queued' });
+  t.equal(noticed.length, 1);
+  t.equal((await store.listTenants()).length, 1);
+});
+
+t.test("nobody looks whether the record of the service's own domain is there", async (t) => {
+  const { store, kit } = await open(t);
+  await createServiceMail(kit)(MAIL);
+  t.same(await store.dueRechecks(T0 + 365 * DAY_MS, 10), []);
+});
