@@ -31,14 +31,18 @@ class Checkpoints {
       this.#run(MODES.copy);
       step = this.#next(quiet);
     }
-    return step === 'begin_anew' || step === 'shrink' ? { kind: 'needs_pause', step } : { kind: 'looked' };
+    return step === 'begin_anew' || step === 'shrink' ? { kind: 'needs_pause', step } : this.#looked();
   }
 
   /** While the writer waits. */
   runAlone(step: 'begin_anew' | 'shrink'): CheckpointReport {
     const { busy } = this.#run(MODES[step]);
     if (busy === 1) this.#heldByReaderUntil = performance.now() + AGAIN_AFTER_READER_MS;
-    return { kind: 'looked' };
+    return this.#looked();
+  }
+
+  #looked(): CheckpointReport {
+    return { kind: 'looked', inVain: performance.now() < this.#heldByReaderUntil };
   }
 
   #next(quiet: boolean): CheckpointStep {

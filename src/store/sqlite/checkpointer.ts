@@ -13,7 +13,8 @@ export type CheckpointOrder =
 
 export type CheckpointReport =
   | { kind: 'ready' }
-  | { kind: 'looked' }
+  /** `inVain`: a reader was in the way, and something is left to do. */
+  | { kind: 'looked'; inVain: boolean }
   | { kind: 'needs_pause'; step: 'begin_anew' | 'shrink' }
   | { kind: 'failed'; reason: string };
 
@@ -49,6 +50,8 @@ class CheckpointThread implements Checkpointer {
   readonly #kit: CheckpointerKit;
   #worker: Worker | null = null;
   #atWork = false;
+  /** Somebody asked for a look meanwhile. */
+  #missedLook = false;
   #resumeWriter: (() => void) | null = null;
   #lookTimer: NodeJS.Timeout | null = null;
   #quietTimer: NodeJS.Timeout | null = null;
@@ -94,11 +97,19 @@ class CheckpointThread implements Checkpointer {
   }
 
   #look(quiet: boolean): void {
-    if (this.#atWork || !this.#worker) return;
+    if (!this.#worker) return;
+    if (this.#atWork) {
+      this.#missedLook = true;
+      return;
+    }
     this.#atWork = true;
     this.#order({ kind: 'look', quiet });
+    if (!quiet) this.#lookWhenQuiet();
+  }
+
+  #lookWhenQuiet(): void {
     if (this.#quietTimer) clearTimeout(this.#quietTimer);
-    this.#quietTimer = quiet ? null : setTimeout(() => this.#look(true), QUIET_AFTER_MS).unref();
+    this.#quietTimer = setTimeout(() => this.#look(true), QUIET_AFTER_MS).unref();
   }
 
   #hear(report: CheckpointReport): void {
@@ -113,6 +124,7 @@ class CheckpointThread implements Checkpointer {
       this.#order({ kind: 'run', step: report.step });
       return;
     }
+    if (report.kind === 'looked' && report.inVain) this.#lookWhenQuiet();
     if (report.kind === 'failed') this.#kit.onFault(new Fault('a checkpoint failed', { detail: report.reason }));
     this.#rest();
   }
@@ -121,6 +133,9 @@ class CheckpointThread implements Checkpointer {
     this.#atWork = false;
     this.#resumeWriter?.();
     this.#resumeWriter = null;
+    if (!this.#missedLook || this.#closing) return;
+    this.#missedLook = false;
+    this.#look(false);
   }
 
   #lost(): void {
