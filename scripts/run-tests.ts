@@ -12,8 +12,17 @@ import { TestReport } from './test-report.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 const BIN = path.join(ROOT, 'node_modules/.bin');
 const TAP = path.join(BIN, 'tap');
-/** Each shows once more, in more ways or with more mail, what shorter tests show too. */
-const THOROUGH = ['test/contract/ways', 'test/peers', 'test/protocol/mail/compose-oracle.test.ts', 'test/fuzz'];
+/** What takes long: real time that has to pass, many rounds, the same once more in other ways. */
+const THOROUGH = [
+  'test/contract/ways',
+  ...['idempotency', 'keeps-flowing', 'rivals', 'size'].map((name) => `test/contract/${name}.test.ts`),
+  ...['close', 'faults', 'mta-sts', 'shaping-live', 'watchdog'].map((name) => `test/delivery/${name}.test.ts`),
+  'test/cli/queue-beside-daemon.test.ts',
+  'test/flows/09-back-pressure.test.ts',
+  'test/fuzz',
+  'test/peers',
+  'test/protocol/mail/compose-oracle.test.ts',
+];
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 
 /** The pinned Node first, for tap and for what tests start. */
