@@ -96,6 +96,8 @@ port = ${smtpPort}
 allow_private = true
 [webhooks]
 allow_private = ["127.0.0.0/8"]
+[intake]
+min_disk_free = 0
 [stop]
 grace = "5s"
 `;

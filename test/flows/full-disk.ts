@@ -10,7 +10,7 @@ import { RECEIVER, registerSender, startWorld } from './world.ts';
 const DISK_MIB = 64;
 
 t.test('a disk that is nearly full, and has room again', async (t) => {
-  const { postrider, dns } = await startWorld(t, {});
+  const { postrider, dns } = await startWorld(t, { settings: { intake: { min_disk_free: 0.1 } } });
   const data = path.join(postrider.folder, 'data');
   fs.mkdirSync(data, { mode: 0o700 });
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=0700`, 'none', data]);
