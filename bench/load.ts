@@ -83,7 +83,8 @@ class Load {
       return;
     }
     const window = this.#job.inFlight ?? Number.POSITIVE_INFINITY;
-    while (this.#free.length > 0 && this.#started - this.#arrived < window) this.#send(this.#free.pop()!);
+    // In turns: a connection that nobody uses for ten seconds is closed by the daemon.
+    while (this.#free.length > 0 && this.#started - this.#arrived < window) this.#send(this.#free.shift()!);
   }
 
   #send(caller: HttpCaller): void {
