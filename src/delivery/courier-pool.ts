@@ -105,7 +105,7 @@ class ThreadPool implements CourierPool {
     const worker = new Worker(this.#options.entry ?? new URL('./courier/worker.ts', import.meta.url), {
       workerData: this.#settings,
       name: 'courier',
-      // A third of V8's own measure: 60 MB less for two threads, at the same rate.
+      // A third of V8's own measure: some 20 MB less at the peak of two busy threads.
       resourceLimits: { maxYoungGenerationSizeMb: 24 },
     });
     const thread: Thread = { worker, sessions: new Set(), death: null, aliveAt: this.#elapsed() };

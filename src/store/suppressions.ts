@@ -36,9 +36,8 @@ export interface SuppressionStore {
   addSuppression(tenantId: string, entry: Suppression): Promise<'added' | 'exists'>;
   /** As many at once as one verb bears; returns how many were new. */
   importSuppressions(tenantId: string, entries: readonly Suppression[]): Promise<number>;
-  removeSuppression(tenantId: string, address: string): Promise<boolean>;
-  /** As `removeSuppression`, and tells whether the platform's list still holds the address. */
-  liftSuppression(
+  /** Tells as well whether the platform's list still holds the address. */
+  removeSuppression(
     tenantId: string,
     address: string,
     now: number,

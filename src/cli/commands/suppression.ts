@@ -117,7 +117,7 @@ async function removeOne(
   const lifted =
     tenant === undefined
       ? { removed: await store.removePlatformSuppression(address), platform: null }
-      : await store.liftSuppression(tenant, address, clock.now());
+      : await store.removeSuppression(tenant, address, clock.now());
   const still = lifted.platform && { expires_at: toTimestamp(lifted.platform.expiresAt), rule: lifted.platform.rule };
   if (lifted.removed) return done({ kind: 'removed', address, removed: true, still_on_platform: still });
   const elsewhere = still ? `; the platform's list holds it until ${still.expires_at}` : '';

@@ -4,9 +4,11 @@
 // Reads run between groups, so they only ever see what is committed.
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
-import { describeError, Fault } from '../../base/errors.ts';
+import { Fault } from '../../base/errors.ts';
+import { isBusy, isGroupFatal, storeFault } from './database-fault.ts';
 import { BUSY_TIMEOUT_MS } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
+import { GroupSums } from './group-sums.ts';
 import { Recollection } from './recollection.ts';
 import { steadyPlan } from './steady-plan.ts';
 
@@ -38,11 +40,6 @@ interface Verb {
   reject(reason: unknown): void;
 }
 
-interface Sum {
-  value: number;
-  write(sum: number): void;
-}
-
 // A group is cut here so that the event loop never stands still for long; the rest follows at once.
 const GROUP_MAX_VERBS = 1000;
 const GROUP_MAX_MS = 20;
@@ -55,7 +52,7 @@ export class Connection {
   readonly #commitStatement: Database.Statement;
   readonly #statements = new Map<string, Database.Statement>();
   readonly #recollection = new Recollection();
-  readonly #sums = new Map<string, Sum>();
+  readonly #sums = new GroupSums();
   #waiting: Verb[] = [];
   #scheduled = false;
   #paused: Promise<void> | null = null;
@@ -110,9 +107,7 @@ export class Connection {
    * the transaction, before its commit and before any verb that is not `writeMail`.
    */
   addUp(name: string, by: number, write: (sum: number) => void): void {
-    const known = this.#sums.get(name);
-    if (known) known.value += by;
-    else this.#sums.set(name, { value: by, write });
+    this.#sums.addUp(name, by, write);
   }
 
   /** Commits nothing until `over` settles: somebody else needs the write lock. Whoever waits, waits on. */
@@ -237,7 +232,7 @@ export class Connection {
     this.#db.exec('SAVEPOINT verb');
     try {
       this.#work(verb);
-      this.#writeSums();
+      this.#sums.write();
       this.#db.exec('RELEASE verb');
     } catch (error) {
       if (this.#concernsGroup(error)) throw error;
@@ -269,7 +264,7 @@ export class Connection {
 
   #work(verb: Verb): void {
     if (!verb.mailOnly) {
-      this.#writeSums();
+      this.#sums.write();
       this.#recollection.suspend();
     }
     this.#options.faults?.beforeVerb?.();
@@ -282,7 +277,7 @@ export class Connection {
   }
 
   #commit(verbs: number): void {
-    this.#writeSums();
+    this.#sums.write();
     this.#options.faults?.beforeCommit?.(verbs);
     this.#commitStatement.run();
     this.#recollection.resume();
@@ -294,29 +289,9 @@ export class Connection {
     this.#recollection.resume();
   }
 
-  #writeSums(): void {
-    for (const { value, write } of this.#sums.values()) write(value);
-    this.#sums.clear();
-  }
-
   /** What a verb has said or seen that is rolled back now. */
   #forget(): void {
     this.#sums.clear();
     this.#recollection.clear();
   }
-}
-
-function isBusy(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
-}
-
-/** Failures of the disk or of memory concern the whole group, whatever SQLite rolled back by itself. */
-function isGroupFatal(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|BUSY|PROTOCOL|CANTOPEN)/.test(code);
-}
-
-function storeFault(error: unknown): unknown {
-  if (error instanceof Fault) return error;
-  return new Fault('the database could not be used', { detail: describeError(error), cause: error });
 }

@@ -8,7 +8,8 @@ import type {
   InboundStore,
 } from '../inbound.ts';
 import type { Connection } from './connection.ts';
-import { fromId, fromOptionalId, type Row, toId } from './values.ts';
+import { receptionFromRow } from './inbound.ts';
+import { fromOptionalId, type Row, toId } from './values.ts';
 
 type InboundViewVerbs = Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound'>;
 
@@ -80,13 +81,7 @@ function forget(db: Connection, { content, records }: { content: number; records
 
 function mailFromRow(row: Row): InboundMailRecord {
   return {
-    id: fromId(row.id),
-    receivedAt: row.received_at as number,
-    remoteIp: row.remote_ip as string,
-    ehloName: row.ehlo_name as string,
-    tls: row.tls as string | null,
-    mailFrom: row.mail_from as string,
-    recipients: JSON.parse(row.recipients as string) as string[],
+    ...receptionFromRow(row),
     sizeOctets: row.size_octets as number,
     processedAt: row.processed_at as number | null,
     kind: row.kind as InboundKind | null,

@@ -62,17 +62,24 @@ function waiting(db: Connection, afterSeq: number, limit: number): WaitingInboun
     mails.push({
       seq: row.seq as number,
       tries: row.tries as number,
-      id: fromId(row.id),
-      receivedAt: row.received_at as number,
-      remoteIp: row.remote_ip as string,
-      ehloName: row.ehlo_name as string,
-      tls: row.tls as string | null,
-      mailFrom: row.mail_from as string,
-      recipients: JSON.parse(row.recipients as string) as string[],
+      ...receptionFromRow(row),
       content: (found as Buffer | undefined) ?? Buffer.alloc(0),
     });
   }
   return mails;
+}
+
+/** What was known of a mail when it came in, but for its content. */
+export function receptionFromRow(row: Row): Omit<NewInboundMail, 'content'> {
+  return {
+    id: fromId(row.id),
+    receivedAt: row.received_at as number,
+    remoteIp: row.remote_ip as string,
+    ehloName: row.ehlo_name as string,
+    tls: row.tls as string | null,
+    mailFrom: row.mail_from as string,
+    recipients: JSON.parse(row.recipients as string) as string[],
+  };
 }
 
 function findReported(db: Connection, messageId: string): ReportedMessage | null {

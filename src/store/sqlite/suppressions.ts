@@ -14,10 +14,10 @@ export function suppressionVerbs(db: Connection): SuppressionStore {
     addSuppression: (tenantId, entry) => db.write(() => insertSuppression(db, tenantId, entry)),
     importSuppressions: (tenantId, entries) =>
       db.write(() => entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length),
-    removeSuppression: (tenantId, address) => db.write(() => removeSuppression(db, tenantId, address)),
-    liftSuppression: (tenantId, address, now) =>
+    removeSuppression: (tenantId, address, now) =>
       db.write(() => {
-        const removed = removeSuppression(db, tenantId, address);
+        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
+        const removed = remove.run(toId(tenantId), address).changes === 1;
         const row = db
           .sql('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?')
           .get(address, now);
@@ -57,11 +57,6 @@ const LAST_CHARACTER = '\u{10ffff}';
 
 function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
   return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
-}
-
-function removeSuppression(db: Connection, tenantId: string, address: string): boolean {
-  const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
-  return remove.run(toId(tenantId), address).changes === 1;
 }
 
 function undoHardBounces(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number) {

@@ -106,7 +106,7 @@ export const inboundCases = {
     };
     const first = await updateFor(bench, message, { effect: 'complained' }, complaint());
     t.match(await bench.store.recordInbound(first), { effect: 'complained' });
-    await bench.store.removeSuppression(message.tenantId, 'a@x.test');
+    await bench.store.removeSuppression(message.tenantId, 'a@x.test', T0);
     const second = await updateFor(bench, message, { effect: 'complained' }, complaint());
     t.match(await bench.store.recordInbound(second), { effect: 'none' });
     const page = { after: null, limit: 10 };

@@ -110,9 +110,9 @@ export const reputationCases = {
     t.equal(await store.importSuppressions(tenant.id, entries), 0);
     const held = { address: 'a@x.test', mxGroup: 'mx', rule: 'r', messageId: null, createdAt: T0, expiresAt: T0 + 5 };
     await store.addPlatformSuppression(held);
-    t.strictSame(await store.liftSuppression(tenant.id, 'a@x.test', T0), { removed: true, platform: held });
-    t.strictSame(await store.liftSuppression(tenant.id, 'a@x.test', T0 + 5), { removed: false, platform: null });
-    t.strictSame(await store.liftSuppression(tenant.id, 'b@x.test', T0), { removed: true, platform: null });
+    t.strictSame(await store.removeSuppression(tenant.id, 'a@x.test', T0), { removed: true, platform: held });
+    t.strictSame(await store.removeSuppression(tenant.id, 'a@x.test', T0 + 5), { removed: false, platform: null });
+    t.strictSame(await store.removeSuppression(tenant.id, 'b@x.test', T0), { removed: true, platform: null });
   },
 
   'lists can be searched by how an address begins': async (t: Test, bench: Bench) => {

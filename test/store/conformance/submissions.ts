@@ -109,7 +109,7 @@ export const submissionCases = {
     t.equal((await attempt()).kind, 'tenant_not_active');
     t.equal(await bench.store.findReceipt(tenant.id, 'k'), null);
     await bench.store.updateTenant(tenant.id, { status: 'active' });
-    await bench.store.removeSuppression(tenant.id, 'a@x.test');
+    await bench.store.removeSuppression(tenant.id, 'a@x.test', T0);
     t.equal((await attempt()).kind, 'accepted');
   },
 

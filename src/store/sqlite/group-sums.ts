@@ -1,0 +1,26 @@
+// Counters that many verbs of a group change: what they say is added up, and written once.
+
+interface Sum {
+  value: number;
+  write(sum: number): void;
+}
+
+export class GroupSums {
+  readonly #sums = new Map<string, Sum>();
+
+  addUp(name: string, by: number, write: (sum: number) => void): void {
+    const known = this.#sums.get(name);
+    if (known) known.value += by;
+    else this.#sums.set(name, { value: by, write });
+  }
+
+  write(): void {
+    for (const { value, write } of this.#sums.values()) write(value);
+    this.#sums.clear();
+  }
+
+  /** What the verbs have said that are rolled back now. */
+  clear(): void {
+    this.#sums.clear();
+  }
+}
