@@ -16,7 +16,7 @@ import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import type { HttpHandler, HttpOptions } from './http/http.ts';
 import { startHttp } from './http/start-http.ts';
-import { openIncoming, reputationOf } from './incoming.ts';
+import { openIncoming, reputationOf, serviceMailOf } from './incoming.ts';
 import { attemptObserver, handlerOf, openMetricsListener } from './monitoring.ts';
 import type { Logger, LogSink } from './observe/log.ts';
 import { openTimers } from './periodic.ts';
@@ -27,12 +27,13 @@ import { linkPages } from './public/link-pages.ts';
 import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import type { Tier } from './store/tenants.ts';
+import { tellByMail } from './submission/service-mail.ts';
 import { createSubmission } from './submission/submit.ts';
 import { RenderPool } from './templates/render-pool.ts';
 import { createTemplates } from './templates/templates.ts';
 import { HitRecorder } from './tracking/hit-recorder.ts';
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
-import { type RunningWebhooks, startWebhooks } from './webhooks/start-webhooks.ts';
+import { type RunningWebhooks, startWebhooks, type WebhooksKit } from './webhooks/start-webhooks.ts';
 
 // Two for each of the calls that can be under way.
 const WEBHOOK_LOOKUPS = 2048;
@@ -68,10 +69,16 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { clock, ids, log, store, identity, folder, intake } = foundation;
   const servers = config.dns.servers.length > 0 ? config.dns.servers : getServers();
   const resolver = createResolver({ servers, clock });
-  const { webhooks, ...hooks } = await openWebhooks(config, foundation, servers);
+  // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
+  let running: Delivery | null = null;
+  const onAccepted = (lanes: LaneNotice[]) => running?.notice(lanes);
+  const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
+  const tell = tellByMail(sendServiceMail, log);
+  const { webhooks, ...hooks } = await openWebhooks(config, foundation, { servers, tell });
   opened.add(hooks.close);
-  const reputation = await reputationOf(config, foundation);
+  const reputation = await reputationOf(config, foundation, tell);
   const delivery = await openDelivery(config, foundation, resolver, reputation);
+  running = delivery;
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
@@ -80,7 +87,6 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const renderer = new RenderPool({ clock, log });
   opened.add(() => renderer.close());
   const templates = createTemplates({ store, renderer, clock, ids });
-  const onAccepted = (lanes: LaneNotice[]) => delivery.notice(lanes);
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
   const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted });
@@ -97,7 +103,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     return http.close(config.stop.grace);
   });
 
-  const inbound = await openIncoming(config, foundation, { resolver, reputation, onAccepted });
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, send: sendServiceMail });
   opened.add(() => inbound.close());
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
@@ -162,10 +168,14 @@ function openDelivery(
 }
 
 /** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
-function openWebhooks(config: Config, foundation: Foundation, servers: readonly string[]): Promise<RunningWebhooks> {
+function openWebhooks(
+  config: Config,
+  foundation: Foundation,
+  { servers, tell }: { servers: readonly string[]; tell: WebhooksKit['tell'] },
+): Promise<RunningWebhooks> {
   const resolver = createResolver({ servers, clock: foundation.clock, maxConcurrent: WEBHOOK_LOOKUPS });
   const { allow_private: allowPrivate } = config.webhooks;
-  return startWebhooks({ ...foundation, resolver, random: Math.random, allowPrivate });
+  return startWebhooks({ ...foundation, resolver, random: Math.random, allowPrivate, tell });
 }
 
 function domainsOptions(config: Config, foundation: Foundation, resolver: Resolver): DomainsOptions {

@@ -9,15 +9,29 @@ import { type Inbound, startInbound } from './inbound/inbound.ts';
 import type { Recorded } from './inbound/processor.ts';
 import type { Resolver } from './protocol/dns/resolver.ts';
 import type { LaneNotice } from './store/submissions.ts';
-import { createServiceMail } from './submission/service-mail.ts';
-import { openReputation, type Reputation } from './suppression/reputation.ts';
+import { createServiceMail, type SendServiceMail } from './submission/service-mail.ts';
+import { openReputation, type Reputation, type ReputationKit } from './suppression/reputation.ts';
 
 const MIB = 1024 * 1024;
 
-export function reputationOf(config: Config, { store, clock, log }: Foundation): Promise<Reputation> {
+export function serviceMailOf(
+  config: Config,
+  { store, vault, clock, ids, identity }: Foundation,
+  onAccepted: (lanes: LaneNotice[]) => void,
+): SendServiceMail {
+  const bouncesDomain = config.service.bounces_domain;
+  const lifetimeMs = config.delivery.lifetime;
+  return createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim: identity.dkim, lifetimeMs, onAccepted });
+}
+
+export function reputationOf(
+  config: Config,
+  { store, clock, log }: Foundation,
+  tell: ReputationKit['tell'],
+): Promise<Reputation> {
   const { limits, suppression, service } = config;
   return openReputation({
-    ...{ store, clock, log, operatorAddress: service.operator_address },
+    ...{ store, clock, log, tell, operatorAddress: service.operator_address },
     leapRule: {
       windowMs: suppression.leap_window,
       minHardBounces: suppression.leap_hard_bounces,
@@ -35,18 +49,13 @@ export function reputationOf(config: Config, { store, clock, log }: Foundation):
 export interface IncomingParts {
   resolver: Resolver;
   reputation: Reputation & EndWatch;
-  onAccepted(lanes: LaneNotice[]): void;
+  send: SendServiceMail;
 }
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
-  const { store, clock, ids, log, vault, identity, intake, bounceRules: rules } = foundation;
+  const { store, clock, ids, log, identity, intake, bounceRules: rules } = foundation;
   const { smtp, service, retention } = config;
-  const { resolver, reputation, onAccepted } = parts;
-  const { dkim } = identity;
-  const bouncesDomain = service.bounces_domain;
-  const lifetimeMs = config.delivery.lifetime;
-  const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
-  reputation.tellBy(send);
+  const { resolver, reputation, send } = parts;
   return startInbound({
     ...{ store, clock, ids, log, resolver, rules, send },
     listen: {
@@ -64,7 +73,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       },
     },
     service: {
-      bouncesDomain,
+      bouncesDomain: service.bounces_domain,
       dmarcReportAddress: service.dmarc_report_address,
       dkimDomain: service.dkim_domain,
       operatorAddress: service.operator_address,

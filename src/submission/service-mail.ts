@@ -2,9 +2,10 @@
 // queue as everybody's, from postmaster of the bounce domain. For this the service is a tenant of
 // its own, made when it is first needed; its domain is that of the service's own signature.
 import type { Clock } from '../base/clock.ts';
-import { Fault } from '../base/errors.ts';
+import { describeError, Fault } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
+import type { Logger } from '../observe/log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore } from '../store/domains.ts';
@@ -77,6 +78,28 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
     if (result.kind === 'accepted') kit.onAccepted(result.lanes);
     if (result.kind === 'accepted' || result.kind === 'replayed') return { kind: 'queued' };
     return { kind: 'refused', reason: REASONS[result.kind] };
+  };
+}
+
+/** What several people have to know; whoever tells it does not wait. */
+export interface Notice {
+  subject: string;
+  text: string;
+  /** The same key again tells nobody. */
+  key: string;
+}
+
+export function tellByMail(send: SendServiceMail, log: Logger): (to: readonly string[], notice: Notice) => void {
+  const tellOne = async (to: string, notice: Notice) => {
+    const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
+    if (result.kind === 'refused') log.warn({ reason: result.reason }, 'somebody could not be told by mail');
+  };
+  return (to, notice) => {
+    for (const address of to) {
+      tellOne(address, notice).catch((error: unknown) => {
+        log.error({ error }, `nobody could be told by mail: ${describeError(error)}`);
+      });
+    }
   };
 }
 

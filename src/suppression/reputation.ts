@@ -1,7 +1,6 @@
 // The two brakes put together: receivers whose hard bounces leap, tenants whose mail bounces. Both
 // hear how messages end, at once in SMTP or later by a report; operator and owners are told by mail.
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
-import { describeError } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReputationStore } from '../store/reputation.ts';
@@ -17,9 +16,9 @@ export interface ReputationKit {
   leapRule: LeapRule;
   reviewLimits: ReviewLimits;
   operatorAddress: string | null;
+  /** By mail. */
+  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
-
-type Send = (mail: { to: string; subject: string; text: string; key: string }) => Promise<unknown>;
 
 export interface Reputation {
   ended(message: { tenantId: string; mxGroup: string | null }, end: MessageEnd): void;
@@ -27,22 +26,12 @@ export interface Reputation {
   doubtOf(mxGroup: string | null): string | null;
   trust(mxGroup: string): void;
   timers: TimerSpec[];
-  /** From now on people are told by mail, too. */
-  tellBy(send: Send): void;
 }
 
 const REVIEW_PERIOD_MS = 5 * SECOND_MS;
 
 export async function openReputation(kit: ReputationKit): Promise<Reputation> {
-  const { store, clock, log, operatorAddress } = kit;
-  let send: Send | null = null;
-  const tell = (to: readonly string[], what: { subject: string; text: string; key: string }) => {
-    for (const address of to) {
-      send?.({ ...what, to: address, key: `${what.key}:${address}` }).catch((error: unknown) => {
-        log.error({ error }, `nobody could be told by mail: ${describeError(error)}`);
-      });
-    }
-  };
+  const { store, clock, log, operatorAddress, tell } = kit;
   const operator = operatorAddress === null ? [] : [operatorAddress];
   const watch = await HardBounceWatch.open({
     ...{ store, clock, log, rule: kit.leapRule },
@@ -77,8 +66,5 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     timers: [
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
     ],
-    tellBy(given) {
-      send = given;
-    },
   };
 }

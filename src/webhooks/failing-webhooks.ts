@@ -1,7 +1,8 @@
-// Tells a tenant's owners of an endpoint that fails: once, after an hour without a success. Nothing
+// Tells a tenant's owners by mail of an endpoint that fails: once, after an hour without a success. Nothing
 // else follows from it: an endpoint is never switched off.
-import { type Clock, HOUR_MS } from '../base/clock.ts';
+import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
+import type { ReputationStore } from '../store/reputation.ts';
 import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
 import * as webhookLog from './webhook-log.ts';
 
@@ -9,19 +10,29 @@ import * as webhookLog from './webhook-log.ts';
 export const TOLD_AFTER_MS = HOUR_MS;
 
 export interface FailingKit {
-  store: Pick<DeliveryStore, 'takeFailingWebhooks'>;
+  store: Pick<DeliveryStore, 'takeFailingWebhooks'> & Pick<ReputationStore, 'ownersOf'>;
   clock: Clock;
   log: Logger;
-  /** By mail, or however owners are told. */
-  tellOwners?(webhook: FailingWebhook): void;
+  /** By mail. */
+  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
-export async function tellOfFailing({ store, clock, log, tellOwners }: FailingKit): Promise<string> {
+export async function tellOfFailing({ store, clock, log, tell }: FailingKit): Promise<string> {
   const now = clock.now();
   const failing = await store.takeFailingWebhooks(now - TOLD_AFTER_MS, now);
   for (const webhook of failing) {
     webhookLog.failing(log, webhook);
-    tellOwners?.(webhook);
+    tell(await store.ownersOf(webhook.tenantId), noticeOf(webhook));
   }
   return `${failing.length} told`;
+}
+
+function noticeOf({ webhookId, url, failingSince }: FailingWebhook) {
+  const since = toTimestamp(failingSince);
+  return {
+    subject: 'A webhook of yours has been failing for an hour',
+    text: `${url}\nhas taken no event since ${since}. Events are tried again for about three days; then they are given
+up for it, and can be sent once more. It is not switched off.\n`,
+    key: `webhook-failing:${webhookId}:${failingSince}`,
+  };
 }

@@ -6,17 +6,18 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
-import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { ReputationStore } from '../store/reputation.ts';
+import type { DeliveryStore } from '../store/webhook-deliveries.ts';
 import type { WebhookStore } from '../store/webhooks.ts';
 import { Connections } from './connections.ts';
 import { eraseDeletedWebhooks } from './deleted-webhooks.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
-import { tellOfFailing } from './failing-webhooks.ts';
+import { type FailingKit, tellOfFailing } from './failing-webhooks.ts';
 import { targetPolicy } from './target.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
-  store: WebhookStore & DeliveryStore;
+  store: WebhookStore & DeliveryStore & Pick<ReputationStore, 'ownersOf'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -25,8 +26,8 @@ export interface WebhooksKit {
   random: () => number;
   /** `webhooks.allow_private`. */
   allowPrivate: boolean | readonly string[];
-  /** Tells a tenant's owners that a webhook has been failing for an hour. */
-  tellOwners?(webhook: FailingWebhook): void;
+  /** By mail, what a tenant's owners have to know. */
+  tell: FailingKit['tell'];
 }
 
 export interface RunningWebhooks {

@@ -1,10 +1,12 @@
 // The service's own mail over a real store: queued once per key, from a domain that nobody looks at.
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { Vault } from '../../src/base/vault.ts';
+import { createLogger } from '../../src/observe/log.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
-import { createServiceMail } from '../../src/submission/service-mail.ts';
+import { createServiceMail, type SendServiceMail, tellByMail } from '../../src/submission/service-mail.ts';
 import { openStore } from '../inbound/store-kit.ts';
 import { T0 } from '../store/conformance/harness.ts';
 
@@ -37,4 +39,27 @@ t.test("nobody looks whether the record of the service's own domain is there", a
   const { store, kit } = await open(t);
   await createServiceMail(kit)(MAIL);
   t.same(await store.dueRechecks(T0 + 365 * DAY_MS, 10), []);
+});
+
+t.test('each of several people is told once, whatever becomes of the others', async (t) => {
+  const lines: { level: string; reason?: unknown; error?: unknown }[] = [];
+  const log = createLogger({ level: 'info', to: { write: (line) => void lines.push(JSON.parse(line)) } });
+  const asked: string[] = [];
+  const send: SendServiceMail = async ({ to, key }) => {
+    asked.push(`${key} ${to}`);
+    if (to === 'gone@acme.test') return { kind: 'refused', reason: 'the address is on a suppression list' };
+    if (to === 'late@acme.test') throw new Error('the store is closed');
+    return { kind: 'queued' };
+  };
+  const people = ['gone@acme.test', 'late@acme.test', 'ann@acme.test'];
+  tellByMail(send, log)(people, { subject: 'a word', text: 'about something', key: 'k' });
+  await setImmediate();
+  t.same(
+    asked,
+    people.map((address) => `k:${address} ${address}`),
+  );
+  t.match(lines, [
+    { level: 'warn', reason: 'the address is on a suppression list' },
+    { level: 'error', msg: /the store is closed/ },
+  ]);
 });

@@ -282,8 +282,19 @@ t.test('a dispatcher that is closed gives back what it has not finished', async 
 });
 
 t.test('owners are told once after an hour of failure, and again only after a success', async (t) => {
-  const { bench, webhooks, clock, pass, failing, ...stage } = await openStage(t);
+  const { bench, webhooks, clock, pass, told, ...stage } = await openStage(t);
   const { tenant, domain } = await bench.sender('acme.test');
+  for (const role of ['owner', 'viewer'] as const) {
+    const user = {
+      id: bench.id(),
+      tenantId: tenant.id,
+      email: `${role}@acme.test`,
+      role,
+      passwordHash: '',
+      createdAt: 0,
+    };
+    await stage.store.createUser(user);
+  }
   const endpoint = await startEndpoint(t);
   endpoint.answer = (response) => response.writeHead(500).end();
   const hook = await registered(webhooks, tenant.id, endpoint.url);
@@ -293,12 +304,14 @@ t.test('owners are told once after an hour of failure, and again only after a su
   await endpoint.until(1);
   await dispatcher.idle();
   await pass(dispatcher, 59 * MINUTE_MS, MINUTE_MS);
-  t.equal(failing.length, 0);
+  t.equal(told.length, 0);
   await pass(dispatcher, 2 * MINUTE_MS, MINUTE_MS);
-  t.equal(failing.length, 1, 'although nobody was called just then');
+  t.equal(told.length, 1, 'although nobody was called just then');
   await pass(dispatcher, 20 * HOUR_MS, HOUR_MS);
-  t.match(failing, [{ webhookId: hook.id, tenantId: tenant.id, url: endpoint.url, failingSince: begin }]);
-  t.equal(failing.length, 1);
+  t.strictSame(told[0]!.to, ['owner@acme.test']);
+  t.match(told[0]!.text, `${endpoint.url}\nhas taken no event since ${new Date(begin).toISOString()}`);
+  t.equal(told[0]!.key, `webhook-failing:${hook.id}:${begin}`);
+  t.equal(told.length, 1);
   t.not(await webhooks.get(tenant.id, hook.id), null, 'it is never switched off');
 });
 

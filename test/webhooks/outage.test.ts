@@ -7,7 +7,7 @@ import type { Domain } from '../../src/store/domains.ts';
 import { happen, openStage, registered, type Stage, startEndpoint } from './stage.ts';
 
 t.test('an endpoint that was down for a day gets everything after its return', async (t) => {
-  const { bench, webhooks, clock, pass, store, failing, ...stage } = await openStage(t);
+  const { bench, webhooks, clock, pass, store, told, ...stage } = await openStage(t);
   const { tenant, domain } = await bench.sender('acme.test');
   const before = await startEndpoint(t);
   await registered(webhooks, tenant.id, before.url);
@@ -27,7 +27,7 @@ t.test('an endpoint that was down for a day gets everything after its return', a
       dispatcher = await stage.dispatcher();
     }
   }
-  t.equal(failing.length, 1, 'its owners were told once');
+  t.equal(told.length, 1, 'its owners were told once');
   const after = await startEndpoint(t, before.port);
   await pass(dispatcher, 26 * HOUR_MS, 5 * MINUTE_MS);
   const received = [...before.received, ...after.received].map(({ id }) => id);

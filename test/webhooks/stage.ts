@@ -16,7 +16,6 @@ import type { NewEvent } from '../../src/store/events.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { FailingWebhook } from '../../src/store/webhook-deliveries.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { Dispatcher, type DispatcherKit, TICK_MS } from '../../src/webhooks/dispatcher.ts';
 import { tellOfFailing } from '../../src/webhooks/failing-webhooks.ts';
@@ -41,7 +40,8 @@ export interface Stage {
   clock: FakeClock;
   webhooks: Webhooks;
   vault: Vault;
-  failing: FailingWebhook[];
+  /** What owners were told of failing endpoints. */
+  told: { to: readonly string[]; text: string; key: string }[];
   /** A new one over the same store, started. */
   dispatcher(change?: Partial<DispatcherKit>): Promise<Dispatcher>;
   /** Moves the clock on in steps, and waits each time until all that was due has been tried. */
@@ -63,7 +63,7 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]);
   const policy = targetPolicy(allowPrivate);
   const running: Dispatcher[] = [];
-  const failing: FailingWebhook[] = [];
+  const told: Stage['told'] = [];
   const resolver = createResolver({ servers: [dns.endpoint], clock: time });
   t.teardown(async () => {
     await Promise.all(running.map((dispatcher) => dispatcher.close(0)));
@@ -72,7 +72,7 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
   });
   const base = { store, vault, clock: time, policy };
   return {
-    ...{ file, store, dns, clock, vault, failing },
+    ...{ file, store, dns, clock, vault, told },
     bench: new Bench({ store, openContents: () => openContentReader(file) }),
     webhooks: createWebhooks({
       ...{ ...base, ids: new IdSource() },
@@ -96,8 +96,9 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
         clock.time = Math.min(end, clock.time + stepMs);
         dispatcher.tick();
         await dispatcher.idle();
-        const tellOwners = (webhook: FailingWebhook) => void failing.push(webhook);
-        await tellOfFailing({ store, clock, log: silentLogger, tellOwners });
+        const tell = (to: readonly string[], { text, key }: { text: string; key: string }) =>
+          void told.push({ to, text, key });
+        await tellOfFailing({ store, clock, log: silentLogger, tell });
       }
     },
   };
