@@ -3,7 +3,7 @@
 // is loaded from elsewhere, and what it calls is this service alone.
 import fs from 'node:fs';
 import type { Route } from '../http/router.ts';
-import { contentHash, staticPage } from './static-page.ts';
+import { contentHash, staticPage } from '../http/static-page.ts';
 
 /** `connect-src` is for the description, and for calls that people try out. */
 const CONTENT_SECURITY_POLICY = [

@@ -3,8 +3,8 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Route } from '../http/router.ts';
+import { staticPage } from '../http/static-page.ts';
 import { apiReader } from './api-reader.ts';
-import { staticPage } from './static-page.ts';
 
 /** Reads the files of the reader at once; call at the start. */
 export function createPublicPages(): Route[] {

@@ -1,6 +1,7 @@
 // What people see who unsubscribe: a question, and what was done. One small page without script,
 // pictures or anything from elsewhere; it follows the reader's choice of light or dark.
 import { createHash } from 'node:crypto';
+import { escapeHtml } from '../http/html.ts';
 import type { HttpReply } from '../http/http.ts';
 import { NEVER_STORED } from './link-request.ts';
 
@@ -100,16 +101,4 @@ ${lines.join('\n')}
 
 function sender(fromDomain: string | null): string {
   return fromDomain === null ? 'this sender' : `<strong>${escapeHtml(fromDomain)}</strong>`;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => ESCAPES[char]!);
 }

@@ -221,7 +221,7 @@ async function callApi(
   return answer;
 }
 
-function listLogger(lines: LogLine[], base: LogLine['facts'] = {}): Logger {
+export function listLogger(lines: LogLine[], base: LogLine['facts'] = {}): Logger {
   const at = (level: string) => (facts: LogLine['facts'], message: string) => {
     lines.push({ level, facts: { ...base, ...facts }, message });
   };

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { HttpReply, HttpRequest } from '../http/http.ts';
+import type { HttpReply, HttpRequest } from './http.ts';
 
 export interface StaticContent {
   mediaType: string;

@@ -1,7 +1,7 @@
 // A static page whose content could not be made at first: later calls try again.
 import t from 'tap';
 import type { HttpRequest } from '../../src/http/http.ts';
-import { staticPage } from '../../src/public/static-page.ts';
+import { staticPage } from '../../src/http/static-page.ts';
 
 const request = { header: () => undefined } as unknown as HttpRequest;
 

@@ -1,0 +1,45 @@
+// HTML as a tagged template in which everything that is put in is escaped, for text and for quoted
+// attributes alike. What is markup already is a value of its own type, so that it cannot be confused
+// with text. Left out: unquoted attributes, script and style elements.
+
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+/** Null, undefined and false leave nothing behind, so that `condition && html…` can be written. */
+export type HtmlPart = string | number | Html | null | undefined | false | readonly HtmlPart[];
+
+export function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html {
+  let text = strings[0]!;
+  for (const [at, part] of parts.entries()) text += markupOf(part) + strings[at + 1]!;
+  return new Html(text);
+}
+
+export const NOTHING = new Html('');
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => ESCAPES[char]!);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+function markupOf(part: HtmlPart): string {
+  if (part === null || part === undefined || part === false) return '';
+  if (part instanceof Html) return part.text;
+  if (typeof part === 'object') return part.map(markupOf).join('');
+  return escapeHtml(String(part));
+}

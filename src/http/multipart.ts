@@ -1,0 +1,69 @@
+// multipart/form-data (RFC 7578) as browsers send it: each part has a name, and a file name where it
+// is a file. Works on bytes that are already bounded; the number of parts is bounded here.
+export interface FormFile {
+  name: string;
+  bytes: Buffer;
+}
+
+export interface FormBody {
+  fields: URLSearchParams;
+  files: ReadonlyMap<string, FormFile>;
+}
+
+const MOST_PARTS = 100;
+const HEAD_END = Buffer.from('\r\n\r\n');
+
+/** Null when it is not well formed. */
+export function parseMultipart(contentType: string, bytes: Buffer): FormBody | null {
+  const boundary = boundaryOf(contentType);
+  if (boundary === null) return null;
+  const fields = new URLSearchParams();
+  const files = new Map<string, FormFile>();
+  const parts = splitParts(bytes, boundary);
+  for (const part of parts ?? []) {
+    const headEnd = part.indexOf(HEAD_END);
+    if (headEnd < 0) return null;
+    const disposition = dispositionOf(part.subarray(0, headEnd).toString('utf8'));
+    if (disposition === null) return null;
+    const content = part.subarray(headEnd + HEAD_END.length);
+    if (disposition.file === null) fields.append(disposition.name, content.toString('utf8'));
+    else files.set(disposition.name, { name: disposition.file, bytes: content });
+  }
+  return parts === null ? null : { fields, files };
+}
+
+/** RFC 2046 section 5.1.1: at most 70 characters. */
+function boundaryOf(contentType: string): string | null {
+  const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
+  return match?.[1] ?? match?.[2] ?? null;
+}
+
+function splitParts(bytes: Buffer, boundary: string): Buffer[] | null {
+  // The first delimiter may stand at the very beginning, without the line end that belongs to the others.
+  const all = Buffer.concat([Buffer.from('\r\n'), bytes]);
+  const delimiter = Buffer.from(`\r\n--${boundary}`);
+  const parts: Buffer[] = [];
+  let at = all.indexOf(delimiter);
+  while (at >= 0) {
+    const start = at + delimiter.length;
+    const mark = all.toString('latin1', start, start + 2);
+    if (mark === '--') return parts;
+    if (mark !== '\r\n' || parts.length === MOST_PARTS) return null;
+    at = all.indexOf(delimiter, start);
+    // An empty head would begin with the line end that has just been read.
+    if (at >= 0) parts.push(all.subarray(start + 2, at));
+  }
+  return null;
+}
+
+function dispositionOf(head: string): { name: string; file: string | null } | null {
+  const line = head.split('\r\n').find((field) => /^content-disposition\s*:/i.test(field));
+  const name = line && parameter(line, 'name');
+  return name === undefined || name === '' ? null : { name, file: parameter(line!, 'filename') ?? null };
+}
+
+/** Browsers write quotes and line ends in a name as %22, %0D and %0A (the HTML standard's encoding). */
+function parameter(line: string, name: string): string | undefined {
+  const written = new RegExp(`;\\s*${name}="([^"]*)"`, 'i').exec(line)?.[1];
+  return written?.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n');
+}

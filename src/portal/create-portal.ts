@@ -1,0 +1,181 @@
+// The kernel of the portal: every page and every form goes through `answer`, in this order: who is it,
+// may they, was the form shown to them, then the page itself, then frame, cookies and headers.
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { parseFormBody } from '../http/form-body.ts';
+import { html } from '../http/html.ts';
+import type { HttpReply, HttpRequest } from '../http/http.ts';
+import type { FormBody } from '../http/multipart.ts';
+import type { PathParams, Route } from '../http/router.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Visitor } from '../store/sessions.ts';
+import { admit, hasRole } from './access.ts';
+import { loadAssets } from './assets.ts';
+import { type Cookies, portalCookies } from './cookies.ts';
+import { comesFromElsewhere, FORM_TOKEN_FIELD, formToken, formTokenHolds } from './form-guard.ts';
+import { openNotice, sealNotice } from './notice.ts';
+import { missing, type PageResult, type PortalRoute, redirect, type Visit, view } from './page.ts';
+import { Replies } from './replies.ts';
+
+export interface AuditEntry {
+  action: string;
+  visitor: Visitor | null;
+  ip: string;
+  at: number;
+  details: Readonly<Record<string, string | number | boolean | null>>;
+}
+
+export interface PortalKit {
+  clock: Clock;
+  log: Logger;
+  /** `service.base_url`. */
+  baseUrl: string;
+  sandbox: boolean;
+  /** Whose session the token is, if it is one. */
+  findVisitor(token: string, address: string): Promise<Visitor | null>;
+  recordAudit(entry: AuditEntry): Promise<void>;
+}
+
+interface Asked {
+  request: HttpRequest;
+  params: PathParams;
+  visitor: Visitor | null;
+  /** What forms and notices are bound to: the token of the session or of the guest. */
+  secret: string;
+  /** A guest who has not been here before. */
+  newGuest: boolean;
+}
+
+const SIGN_IN = '/portal/sign-in';
+const GUEST_BYTES = 16;
+const GUEST_AGE_SECS = 24 * 60 * 60;
+const NO_FORM: FormBody = { fields: new URLSearchParams(), files: new Map() };
+
+/** Reads the assets at once; call at the start. */
+export function createPortal(kit: PortalKit, pages: readonly PortalRoute[]): Route[] {
+  const assets = loadAssets();
+  const portal = new Portal(kit, new Replies({ assets, sandbox: kit.sandbox }));
+  const routes = pages.map((route): Route => {
+    const handler = (request: HttpRequest, params: PathParams) => portal.answer(route, request, params);
+    return { method: route.method, pattern: route.path, handler };
+  });
+  return [...assets.routes, ...routes];
+}
+
+class Portal {
+  readonly #kit: PortalKit;
+  readonly #replies: Replies;
+  readonly #cookies: Cookies;
+
+  constructor(kit: PortalKit, replies: Replies) {
+    this.#kit = kit;
+    this.#replies = replies;
+    this.#cookies = portalCookies(new URL(kit.baseUrl).protocol === 'https:');
+  }
+
+  async answer(route: PortalRoute, request: HttpRequest, params: PathParams): Promise<HttpReply> {
+    const { log } = this.#kit;
+    const about = { method: request.method, route: route.path, client: request.clientAddress };
+    try {
+      const asked = await this.#askedBy(request, params);
+      const result = await this.#resultOf(route, asked);
+      return this.#replyTo(asked, result);
+    } catch (error) {
+      log.error({ ...about, error, reason: describeError(error) }, 'a page of the portal failed');
+      return this.#replies.failure();
+    }
+  }
+
+  async #askedBy(request: HttpRequest, params: PathParams): Promise<Asked> {
+    const token = this.#cookies.read(request, 'session');
+    const visitor = token === null ? null : await this.#kit.findVisitor(token, request.clientAddress);
+    if (visitor) return { request, params, visitor, secret: token!, newGuest: false };
+    const known = this.#cookies.read(request, 'guest');
+    const secret = known ?? randomBytes(GUEST_BYTES).toString('base64url');
+    return { request, params, visitor: null, secret, newGuest: known === null };
+  }
+
+  async #resultOf(route: PortalRoute, asked: Asked): Promise<PageResult> {
+    const { request, visitor } = asked;
+    const admission = admit(route.access, visitor);
+    if (admission.kind === 'sign_in') return redirect(signInPath(request), 'Please sign in first.');
+    if (admission.kind === 'missing') return visitor!.tenant ? missing() : toOperatorArea(request);
+    if (admission.kind === 'role') return refusal(403, 'This is not for you', admission.message);
+    if (route.method === 'GET') return route.answer(this.#visitOf(asked, NO_FORM));
+    const form = await this.#formOf(route, asked);
+    return 'kind' in form ? form : route.answer(this.#visitOf(asked, form));
+  }
+
+  async #formOf({ limitBytes }: PortalRoute, { request, secret, newGuest }: Asked): Promise<FormBody | PageResult> {
+    const body = await request.readBody(limitBytes);
+    if (body.kind === 'too_large') {
+      const limit = `${Math.floor(limitBytes / 1024)} KiB`;
+      return refusal(413, 'That is too much', `This form takes at most ${limit}. Go back, and send less at once.`);
+    }
+    const form = body.kind === 'body' ? parseFormBody(request.header('content-type'), body.bytes) : null;
+    if (!form) return refusal(400, 'The form did not arrive', 'Go back, and send it once more.');
+    const guarded =
+      !comesFromElsewhere(request, this.#kit.baseUrl) &&
+      formTokenHolds(newGuest ? null : secret, form.fields.get(FORM_TOKEN_FIELD));
+    if (guarded) return form;
+    return refusal(403, 'This form is out of date', 'Go back, reload the page, and send the form once more.');
+  }
+
+  #visitOf({ request, params, visitor, secret }: Asked, form: FormBody): Visit {
+    const { clock, recordAudit } = this.#kit;
+    const client = { ip: request.clientAddress, userAgent: request.header('user-agent') ?? '' };
+    return {
+      ...{ path: request.path, params, query: request.query, form: form.fields, files: form.files, client, visitor },
+      now: clock.now(),
+      formField: formField(secret),
+      may: (role) => visitor !== null && hasRole(visitor, role),
+      audit: (action, details = {}) => recordAudit({ action, visitor, ip: client.ip, at: clock.now(), details }),
+    };
+  }
+
+  #replyTo(asked: Asked, result: PageResult): HttpReply {
+    const { request, visitor, secret } = asked;
+    const cookies: string[] = [];
+    const sealed = this.#cookies.read(request, 'notice');
+    if (result.kind === 'redirect') {
+      const { session, notice } = result;
+      // Whoever signs in or out goes on with another secret.
+      const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
+      if (session === 'ended') cookies.push(this.#cookies.clear('session'));
+      else if (session) cookies.push(this.#cookies.set('session', session.token, Math.floor(session.maxAgeMs / 1000)));
+      if (notice !== null && nextSecret !== null) cookies.push(this.#noticeCookie(notice, nextSecret));
+    }
+    if (asked.newGuest) cookies.push(this.#cookies.set('guest', secret, GUEST_AGE_SECS));
+    const shown = result.kind === 'view' || result.kind === 'missing';
+    const notice = shown && sealed !== null ? openNotice(sealed, secret) : null;
+    if (shown && sealed !== null) cookies.push(this.#cookies.clear('notice'));
+    const facts = { path: request.path, visitor, notice, formField: formField(secret) };
+    return this.#replies.reply(result, facts, cookies);
+  }
+
+  #noticeCookie(notice: string, secret: string): string {
+    return this.#cookies.set('notice', sealNotice(notice, secret), NOTICE_AGE_SECS);
+  }
+}
+
+const NOTICE_AGE_SECS = 60;
+
+function formField(secret: string) {
+  return html`<input type="hidden" name="${FORM_TOKEN_FIELD}" value="${formToken(secret)}">`;
+}
+
+/** Back to the page that was asked for. */
+function signInPath({ method, path, queryText }: HttpRequest): string {
+  if (method !== 'GET' || path === '/portal') return SIGN_IN;
+  return `${SIGN_IN}?next=${encodeURIComponent(queryText ? `${path}?${queryText}` : path)}`;
+}
+
+/** Operators have no tenant: the portal's front door is another one for them. */
+function toOperatorArea({ path }: HttpRequest): PageResult {
+  return path === '/portal' ? redirect('/portal/operator') : missing();
+}
+
+function refusal(status: number, title: string, message: string): PageResult {
+  return view({ status, title, body: html`<h1>${title}</h1><p>${message}</p>` });
+}
