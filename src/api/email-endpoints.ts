@@ -17,8 +17,8 @@ export interface EmailServices {
 export function emailEndpoints({ submission, store }: EmailServices): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
 
-  async function send({ key, idempotencyKey, read }: Call) {
-    const answer = await submission.submit(key, idempotencyKey, () => read(shape));
+  async function send({ key, idempotencyKey, bodyBytes, read }: Call) {
+    const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: () => read(shape) });
     if (isRefusal(answer)) return answer;
     const { id, messageIds, rejected } = answer.receipt;
     return { status: 202, body: { id, message_ids: messageIds, rejected, replayed: answer.replayed } };

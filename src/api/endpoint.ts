@@ -24,6 +24,7 @@ export interface Call extends Caller {
   id: string;
   readonly query: URLSearchParams;
   idempotencyKey: string | null;
-  /** Parses the body: only when asked, because a replay must not look at it. */
+  bodyBytes: number;
+  /** Parses the body: only when asked, because that of a replay counts for nothing. */
   read<Body>(shape: BodyShape<Body>): Body | Refusal;
 }

@@ -1,10 +1,11 @@
 // From bytes to a JSON object: UTF-8 without a byte order mark (RFC 8259 section 8.1), and an
 // object at the top. What its fields may be is told by body-shape.ts. The one field that may be
 // of any size stays text.
+
+import { type Span, scanJson } from '../base/json-scan.ts';
 import { JsonText } from '../base/json-text.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { BodyResult, HttpRequest } from '../http/http.ts';
-import { type Span, scanJson } from './json-scan.ts';
 
 /** The specification's 5 MiB for every call. */
 export const BODY_LIMIT_BYTES = 5 * 1024 * 1024;

@@ -22,6 +22,8 @@ export interface PipelineOptions {
   log: Logger;
   /** Null: no cap. */
   requestsPerMinute(tier: Tier): number | null;
+  /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
+  keyUsed?(keyId: string): void;
 }
 
 /** The headers that an answer has collected on its way. */
@@ -77,6 +79,7 @@ export class Pipeline {
     const caller = await findCaller(token, this.#options.store);
     if (isRefusal(caller)) return caller;
     const { key, tenant } = caller;
+    this.#options.keyUsed?.(key.id);
     const early = refuseInactive(tenant) ?? this.#refuseRate(caller, headers) ?? refuseScope(key, endpoint.scope);
     if (early) return early;
     const idempotencyKey = endpoint.idempotent ? readIdempotencyKey(request.header('idempotency-key')) : null;
@@ -89,7 +92,7 @@ export class Pipeline {
     const bytes = await readBytes(request);
     if (isRefusal(bytes)) return bytes;
     return {
-      ...{ key, tenant, id, idempotencyKey },
+      ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
       get query() {
         return request.query;
       },

@@ -44,34 +44,40 @@ export interface SubmissionOptions {
   onAccepted(lanes: LaneNotice[]): void;
 }
 
-export interface Submission {
-  /**
-   * `readBody` is only called when the call is no replay: the body of a repeated call is
-   * ignored, even one that cannot be parsed.
-   */
-  submit(
-    sender: Sender,
-    idempotencyKey: string | null,
-    readBody: () => SendBody | Refusal,
-  ): Promise<SubmissionAnswer | Refusal>;
+/** What a call brings; its body is read when it is needed. */
+export interface SentBody {
+  bytes: number;
+  read(): SendBody | Refusal;
 }
+
+export interface Submission {
+  /** The body of a repeated call counts for nothing, even one that cannot be parsed. */
+  submit(sender: Sender, idempotencyKey: string | null, body: SentBody): Promise<SubmissionAnswer | Refusal>;
+}
+
+/**
+ * Nearly every call is new, and the insert itself finds the ones that are not: to look for a receipt
+ * before costs more than it saves, unless the body is large.
+ */
+const LOOK_FIRST_BYTES = 32 * 1024;
 
 export function createSubmission(options: SubmissionOptions): Submission {
   const { store } = options;
   const gate = new IdempotencyGate<SubmissionReceipt>();
 
-  async function submitOnce(
-    sender: Sender,
-    key: string,
-    work: () => Promise<SubmissionAnswer | Refusal>,
-  ): Promise<SubmissionAnswer | Refusal> {
+  async function submitOnce({ sender, idempotencyKey: key }: KeyedCall, body: SentBody) {
     const place = `${sender.tenantId} ${key}`;
     const others = await gate.enter(place);
     if (others) return { receipt: others, replayed: true };
     let receipt: SubmissionReceipt | null = null;
-    try {
+    const replay = async () => {
       const earlier = await store.findReceipt(sender.tenantId, key);
-      const answer = earlier ? { receipt: earlier, replayed: true } : await work();
+      return earlier && { receipt: earlier, replayed: true };
+    };
+    try {
+      const work = () => takeIfOpen(options, { sender, idempotencyKey: key }, body);
+      const lookFirst = body.bytes >= LOOK_FIRST_BYTES;
+      const answer = await (lookFirst ? orElse(replay, work) : unlessReplay(work, replay));
       if (!isRefusal(answer)) receipt = answer.receipt;
       return answer;
     } finally {
@@ -80,11 +86,29 @@ export function createSubmission(options: SubmissionOptions): Submission {
   }
 
   return {
-    submit(sender, idempotencyKey, readBody) {
-      const work = () => takeIfOpen(options, { sender, idempotencyKey }, readBody);
-      return idempotencyKey === null ? work() : submitOnce(sender, idempotencyKey, work);
+    submit(sender, idempotencyKey, body) {
+      if (idempotencyKey !== null) return submitOnce({ sender, idempotencyKey }, body);
+      return takeIfOpen(options, { sender, idempotencyKey }, body);
     },
   };
+}
+
+type Outcome = SubmissionAnswer | Refusal;
+
+async function orElse(replay: () => Promise<Outcome | null>, work: () => Promise<Outcome>): Promise<Outcome> {
+  return (await replay()) ?? work();
+}
+
+/** Whatever is wrong with a repeated call, or with us at the moment: it gets its receipt. */
+async function unlessReplay(work: () => Promise<Outcome>, replay: () => Promise<Outcome | null>): Promise<Outcome> {
+  try {
+    const answer = await work();
+    return isRefusal(answer) ? ((await replay()) ?? answer) : answer;
+  } catch (error) {
+    const earlier = await replay();
+    if (earlier) return earlier;
+    throw error;
+  }
 }
 
 interface Call {
@@ -92,16 +116,14 @@ interface Call {
   idempotencyKey: string | null;
 }
 
+type KeyedCall = Call & { idempotencyKey: string };
+
 /** Before the body is read: what is refused anyway need not be parsed. */
-async function takeIfOpen(
-  options: SubmissionOptions,
-  call: Call,
-  readBody: () => SendBody | Refusal,
-): Promise<SubmissionAnswer | Refusal> {
+async function takeIfOpen(options: SubmissionOptions, call: Call, body: SentBody): Promise<SubmissionAnswer | Refusal> {
   const closed = options.refuseNew?.();
   if (closed) return closed;
   try {
-    return await take(options, call, readBody());
+    return await take(options, call, body.read());
   } catch (error) {
     // Whoever is the first to meet a fault is told of it like those who come later.
     const closedByNow = options.refuseNew?.();
