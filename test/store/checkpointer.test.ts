@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { describeError } from '../../src/base/errors.ts';
 import { CHECKPOINT_LIMITS, nextCheckpoint } from '../../src/store/sqlite/checkpoint-plan.ts';
 import { startCheckpointer } from '../../src/store/sqlite/checkpointer.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
@@ -101,6 +102,36 @@ t.test('a thread that cannot work is told of, and commits do its work', async (t
   t.strictSame(inCommits, [true]);
   await checkpointer.close();
 });
+
+t.test('while a thread fails, commits do its work; when it works again, it does', async (t) => {
+  const fails = `import { parentPort } from 'node:worker_threads';
+    let looks = 0;
+    parentPort.postMessage({ kind: 'ready' });
+    parentPort.on('message', ({ kind }) => {
+      if (kind === 'close') parentPort.close();
+      else parentPort.postMessage(++looks < 3 ? { kind: 'failed', reason: 'disk I/O error' } : { kind: 'looked', inVain: false });
+    });`;
+  const told: (boolean | string)[] = [];
+  const checkpointer = startCheckpointer({
+    ...{ file: '', limits: LIMITS, entry: new URL(`data:text/javascript,${encodeURIComponent(fails)}`) },
+    checkpointInCommits: (on) => void told.push(on),
+    pauseWriter: () => {},
+    onFault: (error) => void told.push(describeError(error)),
+  });
+  const { length: answers } = EXPECTED;
+  await until(
+    () => told.length >= answers,
+    async () => {
+      checkpointer.committed();
+      await breath();
+    },
+  );
+  t.same(told.slice(0, answers), EXPECTED);
+  await checkpointer.close();
+});
+
+const FAILED = 'a checkpoint failed (disk I/O error)';
+const EXPECTED = [false, true, FAILED, true, FAILED, false];
 
 t.test('what is done when', async (t) => {
   const { copyFromPages, beginAnewFromPages, shrinkFromBytes } = CHECKPOINT_LIMITS;

@@ -1,5 +1,5 @@
 // The main thread's side of the checkpoint thread: tells it when there were commits, and keeps the
-// writer still for the moment in which the log begins anew. While the thread does not run, SQLite
+// writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
 // does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
@@ -24,6 +24,8 @@ export interface CheckpointTask {
 }
 
 export interface CheckpointerKit extends CheckpointTask {
+  /** What the thread runs; the product's own when left out. */
+  entry?: URL;
   /** Whether SQLite is to do checkpoints inside commits. */
   checkpointInCommits(on: boolean): void;
   /** Commits nothing until the promise settles. */
@@ -84,7 +86,7 @@ class CheckpointThread implements Checkpointer {
 
   #start(): void {
     this.#replaceTimer = null;
-    const worker = new Worker(new URL('./checkpoint-thread.ts', import.meta.url), {
+    const worker = new Worker(this.#kit.entry ?? new URL('./checkpoint-thread.ts', import.meta.url), {
       workerData: { file: this.#kit.file, limits: this.#kit.limits } satisfies CheckpointTask,
       name: 'checkpoint',
       resourceLimits: { maxYoungGenerationSizeMb: 1 }, // it makes next to nothing, and otherwise takes 16 times that
@@ -124,8 +126,15 @@ class CheckpointThread implements Checkpointer {
       this.#order({ kind: 'run', step: report.step });
       return;
     }
-    if (report.kind === 'looked' && report.inVain) this.#lookWhenQuiet();
-    if (report.kind === 'failed') this.#kit.onFault(new Fault('a checkpoint failed', { detail: report.reason }));
+    if (report.kind === 'looked') {
+      this.#kit.checkpointInCommits(false);
+      if (report.inVain) this.#lookWhenQuiet();
+    }
+    if (report.kind === 'failed') {
+      // A thread that lives and fails each time would let the log grow without end.
+      this.#kit.checkpointInCommits(true);
+      this.#kit.onFault(new Fault('a checkpoint failed', { detail: report.reason }));
+    }
     this.#rest();
   }
 
