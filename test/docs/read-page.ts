@@ -62,7 +62,12 @@ export function readPage(markdown: string): Page {
       case 'toml':
         page.configurations.push(text);
         break;
-      case 'js': // for readers' own programs: test/webhooks/verify-snippet.test.ts runs it
+      case 'js': // for readers' own programs: test/webhooks/verify-snippet.test.ts and test/clients run them
+      case 'python':
+      case 'go':
+      case 'java':
+      case 'php':
+      case 'ruby':
         break;
       default:
         page.problems.push(`line ${line}: a block is bash, json, text or toml, not "${language}"`);

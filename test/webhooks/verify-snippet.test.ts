@@ -11,7 +11,7 @@ type Verify = (secret: string, headers: Record<string, string>, body: string) =>
 
 t.test('the snippet of docs/api.md', async (t) => {
   const page = fs.readFileSync(path.join(import.meta.dirname, '../../docs/api.md'), 'utf8');
-  const code = /```js\n([\s\S]*?)```/.exec(page)?.[1];
+  const code = /```js\n(import \{ createHmac[\s\S]*?)```/.exec(page)?.[1];
   t.match(code, 'export function verifyWebhook');
   const { bench, webhooks, ...stage } = await openStage(t);
   const file = path.join(path.dirname(stage.file), 'verify.mjs');

@@ -1,0 +1,82 @@
+// The runner of the conformance suite (clients/conformance/README.md): a call per line, many at a time.
+import { createInterface } from 'node:readline';
+import { inspect } from 'node:util';
+import * as postrider from 'postrider';
+
+const toSnake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function snakeCase(value) {
+  if (Array.isArray(value)) return value.map(snakeCase);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [toSnake(name), snakeCase(part)]));
+}
+
+function sendArguments({ template_id, idempotency_key, ...rest }) {
+  const message = { ...rest };
+  if (template_id !== undefined) message.templateId = template_id;
+  if (idempotency_key !== undefined) message.idempotencyKey = idempotency_key;
+  return message;
+}
+
+function verify({ headers, secret, tolerance_seconds, ...given }) {
+  const payload = given.payload ?? given.payload_parsed ?? Buffer.from(given.payload_base64, 'base64');
+  const options = tolerance_seconds === undefined ? undefined : { toleranceSeconds: tolerance_seconds };
+  return postrider.verifyWebhook(payload, headers, secret, options);
+}
+
+const METHODS = {
+  'emails.send': (client, args) => client.emails.send(sendArguments(args)),
+  'emails.get': (client, { id }) => client.emails.get(id),
+  'domains.create': (client, args) => client.domains.create(args),
+  'domains.list': (client) => client.domains.list(),
+  'domains.get': (client, { id }) => client.domains.get(id),
+  'domains.verify': (client, { id }) => client.domains.verify(id),
+  'domains.delete': (client, { id }) => client.domains.delete(id),
+  'webhooks.create': (client, args) => client.webhooks.create(args),
+  'webhooks.list': (client) => client.webhooks.list(),
+  'webhooks.get': (client, { id }) => client.webhooks.get(id),
+  'webhooks.delete': (client, { id }) => client.webhooks.delete(id),
+  'templates.create': (client, args) => client.templates.create(args),
+  'templates.update': (client, { id, ...template }) => client.templates.update(id, template),
+  'templates.delete': (client, { id }) => client.templates.delete(id),
+  'templates.list': (client) => client.templates.list(),
+  'templates.get': (client, { id }) => client.templates.get(id),
+  'events.list': (client, args) => client.events.list(args),
+  health: (client) => client.health(),
+  inspect: (client) => `${inspect(client, { depth: 9, showHidden: true })} ${JSON.stringify(client)}`,
+};
+
+async function run({ options, call: { method, args } }) {
+  if (method === 'verify_webhook') return verify(args);
+  const client = new postrider.Postrider({
+    apiKey: options.api_key,
+    baseUrl: options.base_url,
+    maxRetries: options.max_retries,
+    timeoutMs: options.timeout_ms,
+  });
+  return METHODS[method](client, args);
+}
+
+function caught(error) {
+  return {
+    class: error.constructor.name,
+    base: error instanceof postrider.PostriderError,
+    status: error.status ?? null,
+    code: error.code ?? null,
+    message: error.message,
+    request_id: error.requestId ?? null,
+    timeout: error.timeout ?? null,
+    retry_after: error.retryAfter ?? null,
+    domain: error.domain ?? null,
+    check: snakeCase(error.check ?? null),
+    text: inspect(error, { depth: 9 }),
+  };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line);
+  run(order).then(
+    (result) => console.log(JSON.stringify({ name: order.name, result: snakeCase(result ?? null) })),
+    (error) => console.log(JSON.stringify({ name: order.name, error: caught(error) })),
+  );
+}

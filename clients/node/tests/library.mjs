@@ -1,0 +1,72 @@
+// What the conformance suite cannot see: it only speaks JSON. Run with the installed package.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import * as postrider from 'postrider';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const BODY = '{"test": 2432232314}';
+const SIGNED = {
+  'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+  'webhook-timestamp': '1614265330',
+  'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+};
+const verify = (headers, payload = BODY) =>
+  postrider.verifyWebhook(payload, headers, SECRET, { toleranceSeconds: 1e10 }).test;
+
+test('import and require have the same names and classes', () => {
+  const required = createRequire(import.meta.url)('postrider');
+  assert.deepEqual(Object.keys(postrider).sort(), Object.keys(required).sort());
+  assert.equal(postrider.PostriderError, required.PostriderError);
+});
+
+test('headers as servers and frameworks have them', () => {
+  assert.equal(verify(new Headers(SIGNED)), 2432232314);
+  assert.equal(verify(new Map(Object.entries(SIGNED))), 2432232314);
+  const lists = Object.entries(SIGNED).map(([name, value]) => [name, [value]]);
+  assert.equal(verify({ ...Object.fromEntries(lists), 'x-none': undefined }), 2432232314);
+  assert.throws(() => verify(undefined), { code: 'missing_header' });
+});
+
+test('bodies as servers and frameworks have them', () => {
+  const bytes = new TextEncoder().encode(BODY);
+  assert.equal(verify(SIGNED, bytes), 2432232314);
+  assert.equal(verify(SIGNED, bytes.buffer), 2432232314);
+  assert.equal(verify(SIGNED, Buffer.from(`..${BODY}..`).subarray(2, -2)), 2432232314);
+  assert.throws(() => verify(SIGNED, null), { code: 'payload_not_raw' });
+});
+
+test('errors are kinds of one class, named as it', () => {
+  const kinds = Object.entries(postrider).filter(([name]) => name.endsWith('Error'));
+  assert.equal(kinds.length, 9);
+  for (const [name, kind] of kinds) {
+    const error = new kind('message', { code: 'code' });
+    assert.ok(error instanceof postrider.PostriderError && error instanceof Error);
+    assert.equal(error.name, name);
+  }
+});
+
+test('no timer is too long for Node', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const month = 30 * 24 * 3600;
+  const answers = [
+    new Response('{}', { status: 429, headers: { 'retry-after': String(month) } }),
+    Response.json({ domains: [] }),
+  ];
+  t.mock.method(globalThis, 'fetch', async () => answers.shift());
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  let listed = null;
+  const listing = client.domains.list().then((domains) => {
+    listed = domains;
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  let days = 0;
+  // The first turns pass before the client waits: their days count for nothing.
+  for (; listed === null && days < 60; days++) {
+    t.mock.timers.tick(24 * 3600 * 1000);
+    await turn();
+  }
+  await listing;
+  assert.ok(days >= 30, `${days} days`);
+  assert.deepEqual(listed, []);
+});

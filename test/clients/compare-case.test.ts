@@ -1,0 +1,126 @@
+// The comparison notices what a library does wrong: each offence alone, against a case that is
+// otherwise kept. And the cases themselves make sense.
+import t from 'tap';
+import type { Case, CaughtError, Outcome } from '../../clients/conformance/case-format.ts';
+import type { RecordedRequest } from '../../clients/conformance/server.ts';
+import { judge, type Played } from './compare-case.ts';
+import { readCases, readWebhookCases } from './read-cases.ts';
+
+const BODY = Buffer.from('{"to":"jo@example.org","text":"Ω"}');
+
+const request = (change: Partial<RecordedRequest> = {}, headers: Record<string, string | undefined> = {}) => ({
+  ...{ atMs: 0, method: 'POST', path: '/emails', body: BODY },
+  headers: {
+    authorization: 'Bearer pr_key_of_this_case',
+    'user-agent': 'postrider-node/0.1.0',
+    accept: 'application/json',
+    'content-type': 'application/json',
+    'idempotency-key': 'k',
+    ...headers,
+  },
+  ...change,
+});
+
+const RETRIED: Case = {
+  name: 'retried',
+  call: { method: 'emails.send', args: {} },
+  answers: [{ status: 500 }, { status: 202 }],
+  expect: {
+    requests: [
+      { method: 'POST', path: '/emails', body: { to: ['jo@example.org'], text: 'Ω' } },
+      { method: 'POST', path: '/emails', after_ms: [250, 300] },
+    ],
+    result: { id: '1' },
+  },
+};
+
+const ERROR: CaughtError = {
+  ...{
+    class: 'ServerError',
+    base: true,
+    status: 500,
+    code: 'internal_error',
+    message: 'try again',
+    request_id: 'req_1',
+  },
+  ...{ timeout: null, retry_after: null, domain: null, check: null, text: 'ServerError: try again' },
+};
+
+function problems(requests: RecordedRequest[], outcome: Partial<Outcome>, change: Partial<Case> = {}): string {
+  const played: Played = {
+    case: { ...RETRIED, ...change },
+    language: 'node',
+    apiKey: 'pr_key_of_this_case',
+    requests,
+    outcome: { name: 'retried', ...outcome },
+  };
+  return judge(played).problems.join('; ');
+}
+
+const GOOD = { result: { id: '1', more: true } };
+const second = (headers: Record<string, string | undefined> = {}) => request({ atMs: 270 }, headers);
+
+t.test('requests', async (t) => {
+  const offence = (what: RegExp, ...requests: RecordedRequest[]) => t.match(problems(requests, GOOD), what);
+  t.equal(problems([request(), second()], GOOD), '', 'nothing is wrong');
+  offence(/1 requests in place of 2/, request());
+  offence(/came 240 ms after/, request(), request({ atMs: 240 }));
+  offence(/came 900 ms after/, request(), request({ atMs: 900 }));
+  offence(/authorization is undefined/, request({}, { authorization: undefined }), second());
+  offence(/authorization is Bearer other/, request({}, { authorization: 'Bearer other' }), second());
+  offence(/user-agent is curl/, request({}, { 'user-agent': 'curl' }), second());
+  offence(/content-type is undefined/, request({}, { 'content-type': undefined }), second());
+  offence(/idempotency-key is undefined/, request({}, { 'idempotency-key': undefined }), second());
+  offence(/of a retry is not the same/, request(), second({ 'idempotency-key': 'other' }));
+  offence(/asks for an upgrade/, request({}, { upgrade: 'h2c' }), second());
+  offence(
+    /the body is .*"Gruss"/,
+    request({ body: Buffer.from('{"to":["jo@example.org"],"text":"Gruss"}') }),
+    second(),
+  );
+  offence(/no JSON in UTF-8/, request({ body: Buffer.from('{"to":"\xff"}', 'latin1') }), second());
+  offence(/PUT in place of POST/, request({ method: 'PUT' }), second());
+  offence(/path \/\/emails/, request({ path: '//emails' }), second());
+});
+
+t.test('outcomes', async (t) => {
+  const requests = [request(), second()];
+  t.match(problems(requests, { result: { id: '2' } }), /the result.id is "2" in place of "1"/);
+  t.match(problems(requests, { error: ERROR }), /an error: ServerError internal_error/);
+  const failing = (change: Partial<CaughtError>) => {
+    const expect = { ...RETRIED.expect, result: undefined, error: { class: 'ServerError', message_matches: '^try' } };
+    return problems(requests, { error: { ...ERROR, ...change } }, { expect });
+  };
+  t.equal(failing({}), '', 'nothing is wrong');
+  t.match(failing({ class: 'NetworkError' }), /class of the error is "NetworkError"/);
+  t.match(failing({ base: false }), /not of the base class/);
+  t.match(failing({ message: 'no' }), /does not fit/);
+  t.match(failing({ message: 'try <html>' }), /is HTML/);
+  t.match(failing({ text: 'Bearer pr_key_of_this_case' }), /a key or secret is shown/);
+});
+
+t.test('times that a busy machine may have moved are looked at again, others are not', async (t) => {
+  const verdict = (one: Case, atMs: number) =>
+    judge({
+      case: one,
+      language: 'node',
+      apiKey: 'pr_key_of_this_case',
+      requests: [request(), request({ atMs })],
+      outcome: { name: 'x', ...GOOD },
+    }).mayBeTheMachine;
+  const silent = { ...RETRIED, answers: [{ silent: true }, { status: 202 }] };
+  t.equal(verdict(RETRIED, 900), true, 'too late');
+  t.equal(verdict(RETRIED, 100), false, 'too early');
+  t.equal(verdict(silent, 100), true, 'too early after a timeout, which runs from before the arrival');
+});
+
+t.test('the cases', async (t) => {
+  const cases = [...readCases(), ...readWebhookCases(0)];
+  const names = cases.map(({ name }) => name);
+  t.same([...new Set(names)], names, 'each has a name of its own');
+  for (const { name, answers, expect } of cases) {
+    const hasOne = (expect.error === undefined) !== (expect.result === undefined);
+    const open = expect.requests.length - answers.length;
+    if (!hasOne || open > 0) t.fail(`${name}: one result or error, and an answer to each request`);
+  }
+});

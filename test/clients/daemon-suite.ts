@@ -1,0 +1,211 @@
+// The library against a real sandbox: what the scripted server of the conformance suite cannot
+// know, because nobody wrote the answers down beforehand.
+import { randomUUID } from 'node:crypto';
+import type { Test } from 'tap';
+import type { CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
+import { until } from '../sandbox/until.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { contains } from './compare-case.ts';
+import type { Installed, Language } from './language.ts';
+import { Runners } from './runner-process.ts';
+import type { SandboxSite } from './sandbox-site.ts';
+import { catchWebhooks } from './webhook-catcher.ts';
+
+const MAIL = { from: 'Shop <shop@hello.verified.test>', to: ['Jo <jo@example.org>'], subject: 'Grüße 🎉', text: 'Ω' };
+const UUID = '/^[0-9a-f-]{36}$/';
+const TIME = '/^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$/';
+
+export async function daemonSuite(t: Test, language: Language, installed: Installed, site: SandboxSite): Promise<void> {
+  const runners = new Runners(installed.runner, { processes: language.processes && 2 });
+  const caller = new Caller(t, runners, site);
+  const parts = { sending, domains, templates, events, refusals, webhooks };
+  for (const [name, part] of Object.entries(parts)) await t.test(name, (t) => part(t, caller.in(t), site));
+  t.same(await runners.end(), [], 'the runner ends well');
+}
+
+class Caller {
+  readonly #t: Test;
+  readonly #runners: Runners;
+  readonly #site: SandboxSite;
+
+  constructor(t: Test, runners: Runners, site: SandboxSite) {
+    this.#t = t;
+    this.#runners = runners;
+    this.#site = site;
+  }
+
+  in(t: Test): Caller {
+    return new Caller(t, this.#runners, this.#site);
+  }
+
+  outcome(method: string, args: JsonObject = {}, options: JsonObject = {}): Promise<Outcome> {
+    const whole = { api_key: this.#site.key, base_url: this.#site.url, ...options };
+    return this.#runners.ask({ name: randomUUID(), options: whole, call: { method, args } });
+  }
+
+  async result(method: string, args: JsonObject = {}): Promise<Json> {
+    const { result, error } = await this.outcome(method, args);
+    if (error) throw new Error(`${method}: ${error.class} ${error.code}: ${error.message}`);
+    return result ?? null;
+  }
+
+  /** The result, in which `expected` is found. */
+  async gives(expected: Json, method: string, args: JsonObject = {}): Promise<JsonObject> {
+    const result = await this.result(method, args);
+    this.#t.same(contains(result, expected, method), [], method);
+    return result as JsonObject;
+  }
+
+  /** The error, whose fields are these. */
+  async fails(expected: Partial<CaughtError>, call: { method: string; args?: JsonObject; options?: JsonObject }) {
+    const { error, result } = await this.outcome(call.method, call.args, call.options);
+    const name = `${call.method}: ${expected.class} ${expected.code}`;
+    this.#t.same(contains((error ?? result ?? null) as Json, { base: true, ...expected } as Json, name), [], name);
+    return error;
+  }
+}
+
+async function sending(t: Test, call: Caller): Promise<void> {
+  const mail = { ...MAIL, headers: { 'X-Order': '17' } };
+  const sent = await call.gives({ id: UUID, message_ids: [UUID], rejected: [], replayed: false }, 'emails.send', mail);
+  const [id] = sent.message_ids as string[];
+  await until('the message is delivered', async () => {
+    const email = (await call.result('emails.get', { id: id! })) as JsonObject;
+    return email.state === 'delivered';
+  });
+  const delivered = { type: 'email.delivered', family: 'delivery', data: { delivery: { smtp_code: 250, attempt: 1 } } };
+  const email = { id: id!, submission_id: sent.id!, to: 'jo@example.org', subject: 'Grüße 🎉', created_at: TIME };
+  await call.gives({ ...email, events: [delivered] }, 'emails.get', { id: id! });
+
+  const keyed = { ...MAIL, idempotency_key: `order ${randomUUID()}` };
+  const first = await call.gives({ replayed: false }, 'emails.send', keyed);
+  await call.gives({ id: first.id!, message_ids: first.message_ids!, replayed: true }, 'emails.send', keyed);
+  const again = await call.gives({ replayed: false }, 'emails.send', MAIL);
+  const once = await call.gives({ replayed: false }, 'emails.send', MAIL);
+  t.not(again.id, once.id, 'two calls without a key of the caller are two messages');
+  await call.gives({ status: 'ok' }, 'health');
+}
+
+async function domains(t: Test, call: Caller): Promise<void> {
+  const name = `d${randomUUID()}.verified.test`;
+  const created = await call.gives({ id: UUID, domain: name, state: 'pending' }, 'domains.create', { domain: name });
+  const id = created.id as string;
+  await call.gives({ id, dkim_selector: created.dkim_selector!, created_at: TIME }, 'domains.get', { id });
+  const verified = { id, state: 'verified', verified_at: TIME };
+  const { checks } = await call.gives(verified, 'domains.verify', { id });
+  t.match(checks, [{ record: 'dkim', ok: true }]);
+  const listed = (await call.result('domains.list')) as JsonObject[];
+  t.ok(
+    listed.some((domain) => domain.id === id && domain.state === 'verified'),
+    'is in the list',
+  );
+  await call.gives({ id, state: 'revoked' }, 'domains.delete', { id });
+
+  const other = await call.gives({ domain: 'nowhere.example' }, 'domains.create', {
+    domain: 'nowhere.example',
+    selector: 'mine',
+  });
+  const failed = { class: 'ValidationError', status: 422, code: 'verification_failed', domain: 'nowhere.example' };
+  const check = { record: 'dkim', ok: false, name: 'mine._domainkey.nowhere.example' };
+  await call.fails({ ...failed, check }, { method: 'domains.verify', args: { id: other.id! } });
+}
+
+async function templates(t: Test, call: Caller): Promise<void> {
+  const welcome = { name: 'Welcome', html: '<p>Hello {{ name }}</p>' };
+  const made = await call.gives({ id: UUID, ...welcome, text: null, created_at: TIME }, 'templates.create', welcome);
+  const id = made.id as string;
+  await call.gives({ id, name: 'Welcome' }, 'templates.get', { id });
+  await call.gives({ id, html: null, text: 'Hi {{ name }}' }, 'templates.update', {
+    id,
+    name: 'W',
+    text: 'Hi {{ name }}',
+  });
+  const { text: _text, ...mail } = MAIL;
+  await call.gives({ message_ids: [UUID] }, 'emails.send', { ...mail, template_id: id, data: { name: 'Jo' } });
+  const listed = (await call.result('templates.list')) as JsonObject[];
+  t.ok(
+    listed.some((template) => template.id === id),
+    'is in the list',
+  );
+  t.equal(await call.result('templates.delete', { id }), null);
+  const gone = { class: 'ValidationError', status: 404, code: 'template_not_found' };
+  await call.fails(gone, { method: 'templates.get', args: { id } });
+}
+
+async function events(t: Test, call: Caller): Promise<void> {
+  const page = await until('there are two events', async () => {
+    const page = (await call.result('events.list', { limit: 2 })) as JsonObject;
+    return (page.events as Json[]).length === 2 ? page : null;
+  });
+  const [first, second] = page.events as { id: string; timestamp: string; data: JsonObject }[];
+  t.match(first!.timestamp, /^\d{4}-/);
+  const next = await call.gives({ events: [{ id: second!.id }] }, 'events.list', { after: first!.id, limit: 1 });
+  t.type(next.has_more, 'boolean');
+  const unknown = { class: 'ValidationError', status: 400, code: 'validation_failed' };
+  await call.fails(unknown, { method: 'events.list', args: { after: randomUUID() } });
+}
+
+async function refusals(t: Test, call: Caller, site: SandboxSite): Promise<void> {
+  const send = (class_: string, fields: Partial<CaughtError>, more: { args?: JsonObject; options?: JsonObject }) =>
+    call.fails({ class: class_, ...fields }, { method: 'emails.send', args: MAIL, ...more });
+  const { message_ids } = (await call.result('emails.send', MAIL)) as { message_ids: string[] };
+  t.ok(message_ids[0]);
+  const invalid = await send(
+    'AuthError',
+    { status: 401, code: 'invalid_api_key' },
+    { options: { api_key: 'pr_no_no' } },
+  );
+  t.ok(invalid?.request_id, 'an error has the id of its request');
+  const keyForDomains = { options: { api_key: site.keyForDomains } };
+  await send('ScopeError', { status: 403, code: 'scope_required' }, keyForDomains);
+  const suspended = { options: { api_key: site.suspendedKey } };
+  await send('TenantNotActiveError', { status: 403, code: 'tenant_not_active' }, suspended);
+  await send('ValidationError', { status: 400, code: 'validation_failed' }, { args: { ...MAIL, subject: '' } });
+  const stranger = { args: { ...MAIL, from: 'a@stranger.example' } };
+  await send('ValidationError', { status: 422, code: 'domain_not_verified' }, stranger);
+  const unknown = { class: 'ValidationError', status: 404, code: 'email_not_found' };
+  await call.fails(unknown, { method: 'emails.get', args: { id: randomUUID() } });
+  await call.fails({ ...unknown, status: 400, code: 'invalid_id' }, { method: 'domains.get', args: { id: 'a/../b' } });
+
+  const slow = { api_key: site.slowKey, max_retries: 0 };
+  await call.outcome('domains.list', {}, slow);
+  const limited = { class: 'RateLimitError', status: 429, code: 'rate_limited' };
+  const error = await call.fails(limited, { method: 'domains.list', options: slow });
+  t.ok(Number(error?.retry_after) >= 1, 'a 429 says when to come again');
+  const closed = { base_url: `http://127.0.0.1:${await findFreePort()}`, max_retries: 0 };
+  await send('NetworkError', { status: null, timeout: false }, { options: closed });
+}
+
+async function webhooks(t: Test, call: Caller): Promise<void> {
+  const { url, caught } = await catchWebhooks(t);
+  const made = await call.gives({ id: UUID, url, description: 'Grüße' }, 'webhooks.create', {
+    url,
+    description: 'Grüße',
+  });
+  const [id, secret] = [made.id as string, made.secret as string];
+  await call.gives({ id, url, created_at: TIME }, 'webhooks.get', { id });
+  const listed = (await call.result('webhooks.list')) as JsonObject[];
+  t.ok(
+    listed.some((webhook) => webhook.id === id),
+    'is in the list',
+  );
+  await call.result('emails.send', MAIL);
+  const { headers, body } = await until('a webhook comes', () => caught.find(({ body }) => body.includes('Grüße')));
+
+  const event = JSON.parse(body.toString()) as Json;
+  const given = { headers, secret };
+  await call.gives(event, 'verify_webhook', { ...given, payload: body.toString() });
+  await call.gives(event, 'verify_webhook', { ...given, payload_base64: body.toString('base64') });
+  await call.gives({ type: 'email.delivered' }, 'verify_webhook', {
+    ...given,
+    secret: `whsec_${secret}`,
+    payload: body.toString(),
+  });
+  const forged = { class: 'WebhookVerificationError', code: 'no_matching_signature' };
+  const verify = (args: JsonObject) => ({ method: 'verify_webhook', args: { ...given, ...args } });
+  await call.fails(forged, verify({ payload: body.toString().replace('jo@', 'joe@') }));
+  await call.fails(forged, verify({ payload: body.toString(), secret: Buffer.alloc(32).toString('base64') }));
+  t.equal(await call.result('webhooks.delete', { id }), null);
+  const gone = { class: 'ValidationError', status: 404, code: 'webhook_not_found' };
+  await call.fails(gone, { method: 'webhooks.get', args: { id } });
+}

@@ -1,0 +1,23 @@
+// What every client library brings beside its code: manifest, README, changelog, licence.
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Test } from 'tap';
+import type { Language } from './language.ts';
+
+const ROOT = path.join(import.meta.dirname, '../..');
+const MANIFESTS: Record<Language['name'], string> = {
+  node: 'package.json',
+  python: 'pyproject.toml',
+  go: 'go.mod',
+  java: 'pom.xml',
+  php: 'composer.json',
+  ruby: 'postrider.gemspec',
+};
+
+export async function manifestTests(t: Test, { name }: Language): Promise<void> {
+  const file = (...parts: string[]) => path.join(ROOT, 'clients', name, ...parts);
+  t.ok(existsSync(file(MANIFESTS[name])), `has ${MANIFESTS[name]}`);
+  t.equal(readFileSync(file('LICENSE'), 'utf8'), readFileSync(path.join(ROOT, 'LICENSE'), 'utf8'), 'the same licence');
+  const released = /^## (\d+\.\d+\.\d+)/m.exec(readFileSync(file('CHANGELOG.md'), 'utf8'))?.[1];
+  t.match(released, /^\d+\.\d+\.\d+$/, 'the changelog names a semantic version');
+}

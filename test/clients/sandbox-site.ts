@@ -1,0 +1,52 @@
+// A sandbox for the client libraries: the real program in a process of its own, and what an
+// operator makes there so that every kind of refusal can be met.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { runInThisProcess } from '../cli/program.ts';
+import { newDataDir, spawnSandbox } from '../sandbox/sandbox-process.ts';
+
+export interface SandboxSite {
+  url: string;
+  /** May do everything. */
+  key: string;
+  /** Of the same tenant, for domains only. */
+  keyForDomains: string;
+  /** Of a tenant that is suspended. */
+  suspendedKey: string;
+  /** Of a tenant that may make one call per minute. */
+  slowKey: string;
+}
+
+const ALL_SCOPES = 'emails:send,domains:write,webhooks:write,templates:write';
+
+export async function startSandboxSite(t: Test): Promise<SandboxSite> {
+  const folder = newDataDir(t);
+  const data = path.join(folder, 'data');
+  mkdirSync(data);
+  const ofSandbox = path.join(folder, 'sandbox.toml');
+  writeFileSync(ofSandbox, '[http]\nport = 0\n[smtp]\nport = 0\n[limits]\nrequests_per_minute = [1, 10000]\n');
+  const printed = await spawnSandbox(t, data, '--config', ofSandbox).ready();
+  const [url = '', key = ''] = [/http:\S+/, /pr_\w+/].map((pattern) => pattern.exec(printed)?.[0]);
+
+  const ofOperator = path.join(folder, 'operator.toml');
+  writeFileSync(ofOperator, `[data]\ndir = ${JSON.stringify(data)}\n`);
+  const operator = async (...args: string[]) => {
+    const { code, stdout, stderr } = await runInThisProcess([...args, '--json', '--config', ofOperator]);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const keyFor = async (tenant: string, scopes = ALL_SCOPES) =>
+    String((await operator('key', 'create', '--tenant', tenant, '--name', 'Test', '--scopes', scopes)).key);
+  const { tenants } = (await operator('tenant', 'list')) as { tenants: { id: string }[] };
+  const suspended = String((await operator('tenant', 'create', '--name', 'Gone', '--status', 'suspended')).id);
+  const slow = String((await operator('tenant', 'create', '--name', 'Slow', '--status', 'active')).id);
+  await operator('tenant', 'set', slow, '--tier', '1k');
+  return {
+    url,
+    key,
+    keyForDomains: await keyFor(tenants[0]!.id, 'domains:write'),
+    suspendedKey: await keyFor(suspended),
+    slowKey: await keyFor(slow),
+  };
+}
