@@ -1,0 +1,88 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Postrider\Model;
+
+use Postrider\Internal\Fields;
+
+/**
+ * One message to one recipient, and what happened to it.
+ *
+ * @phpstan-type EmailFields array{
+ *     id: string,
+ *     submission_id: string,
+ *     state: 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed',
+ *     from: string,
+ *     to: string,
+ *     subject: string,
+ *     created_at: string,
+ *     events: list<array<mixed>>,
+ * }
+ */
+final class Email implements \JsonSerializable
+{
+    /**
+     * @param 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed' $state
+     * @param list<Event> $events
+     */
+    public function __construct(
+        public readonly string $id,
+        public readonly string $submissionId,
+        public readonly string $state,
+        public readonly string $from,
+        public readonly string $to,
+        public readonly string $subject,
+        public readonly string $createdAt,
+        public readonly array $events,
+    ) {
+    }
+
+    /**
+     * A field that this version does not know is left out; one that is missing is empty.
+     *
+     * @param array<mixed> $fields a parsed answer
+     */
+    public static function fromArray(array $fields): self
+    {
+        $read = new Fields($fields);
+
+        return new self(
+            id: $read->string('id'),
+            submissionId: $read->string('submission_id'),
+            state: $read->string('state'),
+            from: $read->string('from'),
+            to: $read->string('to'),
+            subject: $read->string('subject'),
+            createdAt: $read->string('created_at'),
+            events: $read->list('events', Event::fromArray(...)),
+        );
+    }
+
+    /**
+     * The fields as the service names them.
+     *
+     * @return EmailFields
+     */
+    public function toArray(): array
+    {
+        return [
+            'id' => $this->id,
+            'submission_id' => $this->submissionId,
+            'state' => $this->state,
+            'from' => $this->from,
+            'to' => $this->to,
+            'subject' => $this->subject,
+            'created_at' => $this->createdAt,
+            'events' => Fields::plain($this->events),
+        ];
+    }
+
+    /**
+     * @return EmailFields
+     */
+    public function jsonSerialize(): array
+    {
+        return $this->toArray();
+    }
+}

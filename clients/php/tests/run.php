@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+/*
+ * What the conformance suite does not reach: connections over several calls and processes, what is shown, and the
+ * headers of different frameworks. The argument is Composer's autoloader; the exit code is 0 when all holds.
+ */
+
+use Postrider\Client;
+use Postrider\Exception\PostriderException;
+use Postrider\Model\Domain;
+use Postrider\Model\Webhook;
+use Postrider\WebhookVerifier;
+
+require $argv[1];
+
+function same(mixed $expected, mixed $given, string $what): void
+{
+    if ($expected !== $given) {
+        fwrite(STDERR, "{$what}: " . var_export($given, true) . ' in place of ' . var_export($expected, true) . "\n");
+        exit(1);
+    }
+}
+
+/** All that PHP, and loggers, have to look into a value; a var_export() shows every public property. */
+function shown(mixed $value): string
+{
+    ob_start();
+    var_dump($value);
+
+    return ob_get_clean() . print_r($value, true) . json_encode($value);
+}
+
+$server = proc_open([PHP_BINARY, __DIR__ . '/answering-server.php'], [['pipe', 'r'], ['pipe', 'w'], STDERR], $pipes);
+$client = new Client(apiKey: 'pr_id_secret', baseUrl: 'http://127.0.0.1:' . trim(fgets($pipes[1])), maxRetries: 0);
+
+same('connection 1, request 1', $client->health()->status, 'the first call');
+same('connection 1, request 2', $client->health()->status, 'the second call uses its connection');
+
+if (function_exists('pcntl_fork')) {
+    $child = pcntl_fork();
+    if ($child === 0) {
+        exit($client->health()->status === 'connection 2, request 1' ? 0 : 1);
+    }
+    pcntl_waitpid($child, $status);
+    same(0, pcntl_wexitstatus($status), 'a forked process leaves the connection of its parent alone');
+    same('connection 1, request 3', $client->health()->status, 'and the parent goes on with it');
+}
+
+$sent = $client->emails->send('a@b.c', ['x' => 'd@e.f'], 'S', data: [], headers: [], templateId: '1')->id;
+$body = '{"from":"a@b.c","to":["d@e.f"],"subject":"S","template_id":"1","data":{},"headers":{}}';
+same($body, $sent, 'empty arrays are objects where the API wants objects, and lists are lists');
+
+try {
+    $client->emails->send('a@b.c', 'd@e.f', "\xff", text: 'T');
+    same('an exception', 'none', 'no UTF-8');
+} catch (PostriderException $error) {
+    same('invalid_argument', $error->errorCode, 'no UTF-8');
+}
+
+foreach ([$client, $client->emails, $client->webhooks] as $object) {
+    same(false, str_contains(shown($object) . var_export($object, true), 'pr_id_secret'), 'the key is not shown');
+}
+$webhook = Webhook::fromArray(['id' => '1', 'url' => 'https://example.com/', 'secret' => 'c2VjcmV0']);
+same(false, str_contains(shown($webhook), 'c2VjcmV0'), 'the secret of a webhook is not shown');
+same('c2VjcmV0', $webhook->toArray()['secret'], 'but there when it is asked for');
+
+$odd = Domain::fromArray(['id' => 7, 'records' => 'none', 'checks' => [1, ['ok' => true]], 'new' => 1]);
+same(['', [], true], [$odd->id, $odd->records, $odd->checks[0]->ok], 'an answer of other types is empty, not an error');
+
+$secret = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+$payload = '{"id":"1","type":"email.opened","data":{"open":{"first":true}}}';
+$signature = 'v1,' . base64_encode(hash_hmac('sha256', "evt_1.1700000000.{$payload}", base64_decode($secret), true));
+$verifier = new WebhookVerifier($secret);
+$superglobal = ['REQUEST_METHOD' => 'POST', 'REQUEST_TIME' => 1, 'argv' => [], 'HTTP_WEBHOOK_ID' => 'evt_1',
+    'HTTP_WEBHOOK_TIMESTAMP' => '1700000000', 'HTTP_WEBHOOK_SIGNATURE' => $signature];
+$psr7 = ['Webhook-Id' => ['evt_1'], 'Webhook-Timestamp' => ['1700000000'], 'Webhook-Signature' => [$signature]];
+$kinds = ['$_SERVER' => $superglobal, 'PSR-7' => $psr7, 'an iterator' => new ArrayIterator($psr7)];
+foreach ($kinds as $name => $headers) {
+    $event = $verifier->verify($payload, $headers, now: 1_700_000_000);
+    same(['email.opened', true], [$event->type, $event->data->open?->first], "headers: {$name}");
+}
+
+fclose($pipes[0]);
+same(0, proc_close($server), 'the server ends');
+echo "ok\n";

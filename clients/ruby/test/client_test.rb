@@ -1,0 +1,113 @@
+# frozen_string_literal: true
+
+# What the conformance suite does not reach: connections over several calls, threads and processes, and what is shown.
+
+require 'minitest/autorun'
+require 'postrider'
+require 'pp'
+require_relative 'answering_server'
+
+class ClientTest < Minitest::Test
+  def client_of(server)
+    Postrider::Client.new(api_key: 'pr_id_secret', base_url: server.url, max_retries: 0, timeout: 20)
+  end
+
+  def test_calls_one_after_the_other_use_one_connection
+    AnsweringServer.open do |server|
+      client = client_of(server)
+      assert_equal ['connection 1, request 1', 'connection 1, request 2'], [client.health.status, client.health.status]
+    end
+  end
+
+  def test_threads_share_a_client_but_no_connection
+    AnsweringServer.open do |server|
+      client = client_of(server)
+      answers = Array.new(20) { Thread.new { Array.new(10) { client.health.status } } }.flat_map(&:value)
+      assert_equal 200, answers.uniq.size, 'two threads were on one connection'
+    end
+  end
+
+  def test_a_forked_process_leaves_its_parents_connection_alone
+    AnsweringServer.open do |server|
+      client = client_of(server)
+      client.health
+      reader, writer = IO.pipe
+      # exit! leaves out what a test framework does at the end of a process.
+      child = fork { writer.write(client.health.status) && exit!(0) }
+      Process.wait(child)
+      writer.close
+      assert_equal 'connection 2, request 1', reader.read
+      assert_equal 'connection 1, request 2', client.health.status
+    end
+  end
+
+  def test_a_timeout_of_the_caller_is_not_swallowed
+    silent = TCPServer.new('127.0.0.1', 0)
+    client = Postrider::Client.new(api_key: 'k', base_url: "http://127.0.0.1:#{silent.addr[1]}")
+    error = assert_raises(Timeout::Error) { Timeout.timeout(0.2) { client.health } }
+    refute_kind_of Postrider::Error, error
+  ensure
+    silent.close
+  end
+
+  def test_every_call_keeps_to_its_signature
+    AnsweringServer.open do |server|
+      client = client_of(server)
+      assert_kind_of Postrider::SendResult, client.emails.send(from: 'a@b.c', to: ['d@e.f'], subject: 'S', text: 'T')
+      assert_kind_of Postrider::Email, client.emails.get('1')
+      assert_kind_of Postrider::EventPage, client.events.list(after: '1', limit: 2)
+      %i[domains webhooks templates].each { |group| assert_equal [], client.public_send(group).list }
+      assert_kind_of Postrider::Domain, client.domains.verify('1')
+      assert_nil client.webhooks.delete('1')
+      assert_nil client.templates.delete('1')
+    end
+  end
+end
+
+class ShownTest < Minitest::Test
+  def test_the_secret_of_a_webhook_is_only_shown_when_asked_for
+    webhook = Postrider::Webhook.from('id' => '1', 'url' => 'https://example.com/', 'secret' => 'c2VjcmV0')
+    shown = [webhook.inspect, webhook.to_s, PP.pp(webhook, +''), "#{webhook}", JSON.generate([webhook])]
+    shown.each { |text| refute_includes text, 'c2VjcmV0' }
+    assert_equal 'c2VjcmV0', webhook.secret
+    assert_equal 'c2VjcmV0', webhook.to_h[:secret]
+  end
+
+  def test_nothing_of_a_client_shows_the_key
+    client = Postrider::Client.new(api_key: 'pr_id_secret', base_url: 'https://example.com')
+    [client, client.emails, client.domains, client.webhooks, client.templates, client.events].each do |object|
+      [object.inspect, object.to_s, PP.pp(object, +'')].each { |text| refute_includes text, 'pr_id_secret' }
+    end
+  end
+
+  def test_answers_cannot_be_changed
+    domain = Postrider::Domain.from('id' => '1', 'records' => [{ 'name' => 'a' }], 'unknown' => 1)
+    assert_raises(FrozenError) { domain.id = '2' }
+    assert_raises(FrozenError) { domain.records << 1 }
+    assert_equal 'a', domain.records.first.name
+  end
+end
+
+class WebhookHeadersTest < Minitest::Test
+  SECRET = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+  PAYLOAD = '{"id":"1","type":"email.opened","data":{"open":{"first":true}}}'
+
+  def headers(id, timestamp, signature)
+    digest = OpenSSL::HMAC.digest('SHA256', SECRET.unpack1('m'), "evt_1.1700000000.#{PAYLOAD}")
+    { id => 'evt_1', timestamp => '1700000000', signature => "v1,#{[digest].pack('m0')}" }
+  end
+
+  def verify(headers)
+    Postrider.verify_webhook(PAYLOAD, headers, SECRET, now: Time.at(1_700_000_000))
+  end
+
+  def test_a_rack_environment
+    environment = headers('HTTP_WEBHOOK_ID', 'HTTP_WEBHOOK_TIMESTAMP', 'HTTP_WEBHOOK_SIGNATURE')
+    assert verify(environment.merge('rack.input' => nil, 'REQUEST_METHOD' => 'POST')).data.open.first
+  end
+
+  def test_lists_of_values_and_symbols
+    given = headers(:webhook_id, :webhook_timestamp, :webhook_signature).transform_values { |value| [value] }
+    assert_equal 'email.opened', verify(given).type
+  end
+end
