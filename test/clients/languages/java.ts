@@ -4,7 +4,7 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path';
 import type { Installed, Language, Program, Site } from '../language.ts';
 
-const JDK = 'openjdk-17-jdk-headless';
+const JDK = 'default-jdk-headless';
 /** Without the compiler that pays off after minutes, and several collectors: all of this lives for seconds. */
 const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
 const SHORT_LIVED_TOOL = SHORT_LIVED.map((option) => `-J${option}`);

@@ -1,0 +1,173 @@
+package postrider
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// EmailsService sends messages and shows what became of them; see Client.
+type EmailsService struct{ caller *caller }
+
+// SendRequest is what to send to whom. What is empty is not sent along.
+type SendRequest struct {
+	// From is "addr@domain" or "Name <addr@domain>"; the domain is a verified one
+	// of yours.
+	From string `json:"from"`
+	// To has up to 50 such addresses. Each recipient gets a message of their own
+	// that shows nobody else.
+	To []string `json:"to"`
+	// Subject is sent as it is, with templates, too.
+	Subject string `json:"subject"`
+	// HTML and Text: at least one, unless there is a template.
+	HTML string `json:"html,omitempty"`
+	Text string `json:"text,omitempty"`
+	// TemplateID names a stored template in place of HTML and Text.
+	TemplateID string `json:"template_id,omitempty"`
+	// Data fills the template in; whatever encoding/json makes an object of.
+	Data any `json:"data,omitempty"`
+	// Headers are extra header fields.
+	Headers map[string]string `json:"-"`
+}
+
+// MarshalJSON writes what the API takes. A map that is empty but not nil stays
+// an empty object, and no recipients are an empty list, which the service then
+// complains about in its own words.
+func (r SendRequest) MarshalJSON() ([]byte, error) {
+	type plain SendRequest
+	written := struct {
+		plain
+		Headers *map[string]string `json:"headers,omitempty"`
+	}{plain: plain(r)}
+	if r.To == nil {
+		written.To = []string{}
+	}
+	if r.Headers != nil {
+		written.Headers = &r.Headers
+	}
+	return encodeBody(written)
+}
+
+// SendOption changes how one message is sent.
+type SendOption func(*sendSettings)
+
+type sendSettings struct{ idempotencyKey string }
+
+// WithIdempotencyKey gives a key of your own, of up to 200 printable ASCII
+// characters: what was accepted once with a key is not sent again, by whichever
+// process. Without it, each call of Send has a random one.
+func WithIdempotencyKey(key string) SendOption {
+	return func(s *sendSettings) { s.idempotencyKey = key }
+}
+
+// SendResult says what was taken.
+type SendResult struct {
+	// ID of the submission, this one call.
+	ID string `json:"id"`
+	// MessageIDs has one id per queued message, in the order of To.
+	MessageIDs []string `json:"message_ids"`
+	// Rejected has the recipients that get nothing.
+	Rejected []Rejection `json:"rejected"`
+	// Replayed says that this repeats the answer to an earlier call with the same
+	// Idempotency-Key, and that nothing was sent again.
+	Replayed bool `json:"replayed"`
+}
+
+// Rejection is a recipient on a suppression list.
+type Rejection struct {
+	To     string          `json:"to"`
+	Reason RejectionReason `json:"reason"`
+}
+
+// RejectionReason says why an address is on a suppression list.
+type RejectionReason string
+
+// What a RejectionReason can be.
+const (
+	RejectedHardBounce  RejectionReason = "hard_bounce"
+	RejectedComplaint   RejectionReason = "complaint"
+	RejectedUnsubscribe RejectionReason = "unsubscribe"
+	RejectedManual      RejectionReason = "manual"
+)
+
+// MessageState says how far a message has come.
+type MessageState string
+
+// What a MessageState can be. Delivered, bounced and failed are the end, except
+// that a report may turn delivered into bounced.
+const (
+	MessageQueued    MessageState = "queued"
+	MessageSending   MessageState = "sending"
+	MessageDeferred  MessageState = "deferred"
+	MessageDelivered MessageState = "delivered"
+	MessageBounced   MessageState = "bounced"
+	MessageFailed    MessageState = "failed"
+)
+
+// Email is one message and what happened to it.
+type Email struct {
+	ID           string       `json:"id"`
+	SubmissionID string       `json:"submission_id"`
+	State        MessageState `json:"state"`
+	From         string       `json:"from"`
+	To           string       `json:"to"`
+	Subject      string       `json:"subject"`
+	CreatedAt    time.Time    `json:"created_at"`
+	// Events are in the order in which they happened.
+	Events []Event `json:"events"`
+}
+
+// Send hands a message over. When it returns without an error, the message is
+// stored safely by the service. It may be repeated at will: see
+// WithIdempotencyKey.
+func (s *EmailsService) Send(ctx context.Context, message SendRequest, options ...SendOption) (*SendResult, error) {
+	settings := sendSettings{idempotencyKey: newUUID()}
+	for _, option := range options {
+		option(&settings)
+	}
+	if !isPrintableASCII(settings.idempotencyKey) {
+		return nil, invalidArgument("The idempotency key is empty or has characters other than printable ASCII.")
+	}
+	result := new(SendResult)
+	what := call{method: http.MethodPost, path: "/emails", body: message, idempotencyKey: settings.idempotencyKey}
+	if err := s.caller.do(ctx, what, result); err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// Get shows the message with an id out of SendResult.MessageIDs.
+func (s *EmailsService) Get(ctx context.Context, id string) (*Email, error) {
+	path, err := pathWithID("/emails", id)
+	if err != nil {
+		return nil, err
+	}
+	email := new(Email)
+	if err := s.caller.do(ctx, call{method: http.MethodGet, path: path}, email); err != nil {
+		return nil, err
+	}
+	return email, nil
+}
+
+// newUUID is a random one (RFC 9562 section 5.4), or "" when the system has no
+// randomness, which Send then refuses to work with.
+func newUUID() string {
+	var b [16]byte
+	if _, err := rand.Read(b[:]); err != nil {
+		return ""
+	}
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func isPrintableASCII(text string) bool {
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return text != ""
+}

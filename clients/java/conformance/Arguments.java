@@ -1,0 +1,43 @@
+import java.util.List;
+import java.util.Map;
+
+/** A JSON object with arguments. */
+final class Arguments {
+  private final Map<?, ?> values;
+
+  Arguments(Object object) {
+    this.values = (Map<?, ?>) object;
+  }
+
+  boolean has(String name) {
+    return values.containsKey(name);
+  }
+
+  String text(String name) {
+    return (String) values.get(name);
+  }
+
+  long number(String name) {
+    return (Long) values.get(name);
+  }
+
+  Arguments object(String name) {
+    return new Arguments(values.get(name));
+  }
+
+  @SuppressWarnings("unchecked")
+  Map<String, Object> map(String name) {
+    return (Map<String, Object>) values.get(name);
+  }
+
+  @SuppressWarnings("unchecked")
+  Map<String, String> texts(String name) {
+    return (Map<String, String>) values.get(name);
+  }
+
+  @SuppressWarnings("unchecked")
+  List<String> oneOrMore(String name) {
+    Object value = values.get(name);
+    return value instanceof String ? List.of((String) value) : (List<String>) value;
+  }
+}
