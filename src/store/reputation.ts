@@ -21,6 +21,9 @@ export interface ReputationStore {
   /** From active to in review; false when the tenant is not active. */
   stopForReview(tenantId: string, review: { at: number; reason: string }): Promise<boolean>;
 
+  /** The last time that it was stopped for review; null: never. */
+  reviewOf(tenantId: string): Promise<{ at: number; reason: string } | null>;
+
   /** Mail addresses of the tenant's owners, for what they have to know. */
   ownersOf(tenantId: string): Promise<string[]>;
 }

@@ -94,6 +94,8 @@ export interface ShapingStore {
   /** The pause that it ended, with the lane that a message is due in again; null when there was none. */
   resumeQueue(target: QueueTarget): Promise<{ pause: QueuePause; lane: LaneNotice | null } | null>;
   findPause(target: QueueTarget): Promise<QueuePause | null>;
+  /** Those in force, the latest first. */
+  listPauses(limit: number): Promise<QueuePause[]>;
   addOperatorNote(note: OperatorNote): Promise<void>;
   /** The latest first; of all targets, or of one. */
   listOperatorNotes(filter: { target?: QueueTarget; limit: number }): Promise<OperatorNote[]>;

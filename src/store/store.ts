@@ -2,15 +2,27 @@
 // only after the commit (or the failure) of everything that the verb wrote or saw. A driver
 // may commit many verbs at once, but never answers one of them before that.
 // Every driver passes test/store/conformance.
+
+import type { AuditStore } from './audit.ts';
+import type { ChartFigureStore } from './chart-figures.ts';
+import type { DmarcStore } from './dmarc.ts';
+import type { DomainCheckStore } from './domain-checks.ts';
 import type { DomainRecheckStore } from './domain-rechecks.ts';
 import type { DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
 import type { FiguresStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
+import type { KeyUseStore } from './key-uses.ts';
+import type { MailLinkStore } from './mail-links.ts';
+import type { MemberStore } from './members.ts';
+import type { OnboardingStore } from './overview.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { QueueStore } from './queue.ts';
+import type { RecipientMarkStore } from './recipient-marks.ts';
 import type { ReputationStore } from './reputation.ts';
 import type { RetentionStore } from './retention.ts';
+import type { SecondFactorStore } from './second-factors.ts';
+import type { SessionStore } from './sessions.ts';
 import type { ShapingStore } from './shaping.ts';
 import type { SourceStore } from './source-addresses.ts';
 import type { StrayStore } from './strays.ts';
@@ -27,17 +39,28 @@ export interface Store
   extends TenantStore,
     DomainStore,
     DomainRecheckStore,
+    DomainCheckStore,
+    KeyUseStore,
     RetentionStore,
     FiguresStore,
+    ChartFigureStore,
+    OnboardingStore,
     TemplateStore,
     SubmissionStore,
     QueueStore,
+    RecipientMarkStore,
     ReputationStore,
+    SessionStore,
+    MemberStore,
+    SecondFactorStore,
+    MailLinkStore,
+    AuditStore,
     ShapingStore,
     SourceStore,
     StrayStore,
     EventStore,
     InboundStore,
+    DmarcStore,
     SuppressionStore,
     WebhookStore,
     DeliveryStore,

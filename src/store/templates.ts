@@ -11,6 +11,14 @@ export interface Template extends TemplateContent {
   id: string;
   createdAt: number;
   updatedAt: number;
+  /** E-mail address of who changed it last in the portal; null: a call of the API. */
+  changedBy: string | null;
+}
+
+/** What a list shows of a template. */
+export interface TemplateName extends Pick<Template, 'id' | 'name' | 'updatedAt' | 'changedBy'> {
+  hasHtml: boolean;
+  hasText: boolean;
 }
 
 /** What a tenant may keep, all its templates together. */
@@ -27,6 +35,8 @@ export interface TemplateStore {
   createTemplate(tenantId: string, template: Template, quota: TemplateQuota): Promise<'created' | TemplateExcess>;
   /** Oldest first. */
   listTemplates(tenantId: string): Promise<Template[]>;
+  /** Newest first, from the one before `before` on. */
+  listTemplateNames(tenantId: string, page: { before: string | null; limit: number }): Promise<TemplateName[]>;
   getTemplate(tenantId: string, id: string): Promise<Template | null>;
   /** Replaces name, html and text. Null when the tenant has no such template. */
   replaceTemplate(tenantId: string, id: string, change: TemplateReplacement): Promise<Template | 'too_large' | null>;
@@ -37,5 +47,6 @@ export interface TemplateStore {
 export interface TemplateReplacement {
   content: TemplateContent;
   updatedAt: number;
+  changedBy: string | null;
   quota: TemplateQuota;
 }

@@ -84,6 +84,22 @@ export interface AttemptView {
   state: 'due' | 'delivered' | 'failed';
 }
 
+/** Which attempts at a webhook are listed. */
+export interface AttemptFilter {
+  webhookId: string;
+  eventId: string | null;
+  limit: number;
+  /** Only the last attempts of deliveries that wait for another, or have failed for good. */
+  state?: 'due' | 'failed';
+  /** Only attempts that come after this one in the list. Not together with `state`. */
+  after?: AttemptName;
+}
+
+export interface AttemptName {
+  eventId: string;
+  number: number;
+}
+
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
 export interface DeliveryStore {
@@ -103,10 +119,13 @@ export interface DeliveryStore {
   /** Makes due what was under way when a daemon ended. */
   recoverDeliveries(at: number): Promise<number>;
   /** Newest first. */
-  listWebhookAttempts(
+  listWebhookAttempts(tenantId: string, filter: AttemptFilter): Promise<AttemptView[]>;
+  /** With the event as it was sent. */
+  findWebhookAttempt(
     tenantId: string,
-    filter: { webhookId: string; eventId: string | null; limit: number },
-  ): Promise<AttemptView[]>;
+    webhookId: string,
+    attempt: AttemptName,
+  ): Promise<{ attempt: AttemptView; event: StoredEvent } | null>;
   /** One event of the tenant, whatever became of it before. */
   replayDelivery(tenantId: string, target: { webhookId: string; eventId: string }, at: number): Promise<ReplayOutcome>;
   /** Those that have failed at or after `since`; says how many, at most `limit`. */

@@ -20,7 +20,7 @@ export interface NewWebhook extends Webhook {
 export interface WebhookHealth extends Webhook {
   /** Since when no attempt has succeeded; null while it works or was never called. */
   failingSince: number | null;
-  /** How many wait and how many have failed for good, counted up to `COUNTED_AT_MOST`. */
+  /** How many wait and how many have failed for good, counted up to a limit. */
   due: number;
   failed: number;
 }
@@ -35,6 +35,13 @@ export interface SecretRotation {
   previousUntil: number;
 }
 
+export interface WebhookSecret {
+  secret: SealedSecret;
+  createdAt: number;
+  /** Null: the current one. */
+  expiresAt: number | null;
+}
+
 export interface WebhookStore {
   /** 'exists' when the tenant has the target already; 'too_many' when it has `maxPerTenant` others. */
   createWebhook(webhook: NewWebhook, maxPerTenant: number): Promise<'created' | 'exists' | 'too_many'>;
@@ -47,6 +54,10 @@ export interface WebhookStore {
   rotateWebhookSecret(tenantId: string, id: string, rotation: SecretRotation): Promise<boolean>;
   /** For the operator, who names a webhook and not its tenant. */
   ownerOfWebhook(id: string): Promise<string | null>;
-  /** Oldest first; of all tenants when null. */
-  listWebhookHealth(tenantId: string | null): Promise<WebhookHealth[]>;
+  /** Oldest first; of all tenants when null. Counts up to `COUNTED_AT_MOST` when nothing else is said. */
+  listWebhookHealth(tenantId: string | null, countedAtMost?: number): Promise<WebhookHealth[]>;
+  /** As in the list, for one. */
+  getWebhookHealth(tenantId: string, id: string): Promise<WebhookHealth | null>;
+  /** Its secrets, the current one first; of those before it the ones that still sign. */
+  listWebhookSecrets(tenantId: string, id: string, now: number): Promise<WebhookSecret[]>;
 }

@@ -8,10 +8,11 @@ import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openForReading } from '../../src/store/sqlite/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { Bench, T0 } from './conformance/harness.ts';
+import { Bench, countAll, T0 } from './conformance/harness.ts';
 
 const SQL = Connection.prototype.sql;
 const PAGE = { after: null, limit: 10 };
+const NOVEMBER = { firstDay: '2026-11-01', lastDay: '2026-11-30' };
 
 /** Reading one of these from end to end takes longer with every message that was ever sent. */
 const GROWING =
@@ -285,6 +286,30 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   t.notMatch(plans, /^SCAN (d|a|e|webhook_deliveries|webhook_attempts|events)$/m);
 });
 
+t.test('charts are counted from where the count stands, and read by tenant', async (t) => {
+  const planner = await Planner.open(t);
+  const { bench } = planner;
+  const { domain, tenant } = await bench.sender('acme.test');
+  const message = await bench.sending(domain, 'a@x.test');
+  await bench.store.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
+  await bench.store.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }] });
+  const count = await planner.plansOf((store) => countAll(store));
+  t.match(count, 'SEARCH e USING INTEGER PRIMARY KEY (rowid>?)');
+  t.match(count, 'SEARCH submissions USING INDEX submissions_in_order (content_id>?)');
+  t.match(count, 'SEARCH messages USING INDEX messages_of_submission (submission_id=?)');
+  t.match(count, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour=? AND provider=?)');
+  t.match(count, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour=? AND tenant_id=?)');
+  const span = { fromHour: 0, untilHour: 1 };
+  const read = await planner.plansOf(async (store) => {
+    await store.chartOf(tenant.id, { ...span, stepHours: 1 });
+    await store.providersOf(tenant.id, span);
+    await store.forgetFigures(1, 10);
+  });
+  t.match(read, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour>? AND hour<?)');
+  t.match(read, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour<?)');
+  t.notMatch(`${count}\n${read}`, /^SCAN/m);
+});
+
 t.test('no verb reads a growing table from end to end', async (t) => {
   const planner = await Planner.open(t);
   const { bench } = planner;
@@ -312,7 +337,13 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     'listInbound of a message': (store) => store.listInbound({ messageId: message.id, limit: 10 }),
     getInbound: (store) => store.getInbound(message.id),
     forgetInbound: (store) => store.forgetInbound({ content: T0, records: T0 }, 10),
+    listDmarcDomains: (store) => store.listDmarcDomains(NOVEMBER, { after: null, limit: 10 }),
+    dmarcSumsOf: (store) => store.dmarcSumsOf(['acme.test'], NOVEMBER),
+    sumDmarc: (store) => store.sumDmarc('acme.test', NOVEMBER, 10),
+    reviewOf: (store) => store.reviewOf(tenant.id),
     listDomains: (store) => store.listDomains(tenant.id),
+    onboardingFacts: (store) => store.onboardingFacts(tenant.id),
+    listTemplateNames: (store) => store.listTemplateNames(tenant.id, { before: null, limit: 10 }),
     findUserByEmail: (store) => store.findUserByEmail('a@x.test'),
     revokeDomain: (store) => store.revokeDomain(tenant.id, domain.id),
   };
@@ -333,12 +364,66 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   const contents = await planner.plansOf((store) => store.eraseContents({ days: null, before: later, budgetMs: 1000 }));
   t.match(contents, /SEARCH m USING INDEX messages_finished \(.*finished_at/);
   t.match(contents, 'SEARCH m USING INDEX messages_of_submission (submission_id=?)');
+  await countAll(planner.bench.store);
   const records = await planner.plansOf((store) => store.eraseRecords(later, 1000));
   t.match(records, /SEARCH m USING INDEX messages_finished \(finished_at/);
   t.match(records, /SEARCH events USING .*INDEX events_of_message \(message_id=\?\)/);
+  t.match(records, 'SEARCH events USING COVERING INDEX events_of_message (message_id=? AND seq>?)');
   for (const plan of [contents, records]) t.notMatch(plan, GROWING);
   for (const plan of [contents, records]) t.notMatch(plan, 'TEMP B-TREE');
   const due = await planner.plansOf((store) => store.dueRechecks(later, 10));
   t.match(due, 'SEARCH r USING INDEX domain_rechecks_due (next_at>? AND next_at<?)');
   t.notMatch(due, /TEMP B-TREE|SCAN/);
+});
+
+t.test('attempts at a webhook are read in the order of their index, from wherever a page begins', async (t) => {
+  const planner = await Planner.open(t);
+  const { tenant, domain } = await planner.bench.sender('acme.test');
+  const webhookId = planner.bench.id();
+  const url = 'https://a.test/';
+  const secret = { masterKeyId: 'm', sealed: Buffer.from('s') };
+  const webhook = { id: webhookId, tenantId: tenant.id, url, target: url, description: null, createdAt: T0, secret };
+  await planner.bench.store.createWebhook(webhook, 50);
+  const message = await planner.bench.sending(domain, 'a@x.test');
+  const event = planner.bench.event('email.delivered');
+  await planner.bench.store.record([planner.bench.update(message, { to: 'delivered' }, { event })]);
+  const terms = { now: T0, leaseUntil: () => T0 + 1 };
+  const [claimed] = await planner.bench.store.claimDeliveries([{ webhookId, limit: 1 }], terms);
+  const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: 'no', answer: null };
+  const end = { to: 'due', dueAt: T0 } as const;
+  await planner.bench.store.recordDeliveries([{ delivery: claimed!.deliveries[0]!, end, ...result }], T0);
+  const list = (filter: { state?: 'due' | 'failed'; after?: { eventId: string; number: number } }) =>
+    planner.plansOf((store) =>
+      store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 10, ...filter }),
+    );
+  for (const plan of [await list({}), await list({ after: { eventId: event.id, number: 1 } })]) {
+    t.match(plan, /SEARCH a USING INDEX webhook_attempts_newest \(webhook_id=\?/);
+    t.notMatch(plan, /TEMP B-TREE|SCAN/);
+  }
+  t.match(
+    await list({ after: { eventId: event.id, number: 1 } }),
+    /webhook_attempts_newest \(webhook_id=\? AND \(?started_at/,
+  );
+  t.match(await list({ state: 'due' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_due/);
+  t.match(await list({ state: 'failed' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_failed/);
+});
+
+t.test('sessions, members and the audit log are found by their indexes', async (t) => {
+  const planner = await Planner.open(t);
+  const tenant = await planner.bench.tenant();
+  const [id, hash, page] = [planner.bench.id(), Buffer.alloc(32), { before: null, limit: 10 }];
+  const plans = [
+    await planner.plansOf((store) => store.findSession(hash, T0)),
+    await planner.plansOf((store) => store.endSessionsOf(id)),
+    await planner.plansOf((store) => store.eraseSessions(T0, 10)),
+    await planner.plansOf((store) => store.listMembers(tenant.id)),
+    await planner.plansOf((store) => store.listInvitations(tenant.id, T0)),
+    await planner.plansOf((store) => store.findMailLink(hash, T0)),
+    await planner.plansOf((store) => store.eraseMailLinks(T0, 10)),
+    await planner.plansOf((store) => store.isUnconfirmed(id)),
+    await planner.plansOf((store) => store.listAudit(tenant.id, page)),
+    await planner.plansOf((store) => store.listAllAudit(page)),
+  ];
+  for (const plan of plans) t.notMatch(plan, /\bSCAN\b|TEMP B-TREE/);
+  t.match(plans[8], 'SEARCH audit USING INDEX audit_of_tenant (tenant_id=? AND seq<?)');
 });

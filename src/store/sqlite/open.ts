@@ -2,11 +2,15 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Store } from '../store.ts';
+import { auditVerbs } from './audit.ts';
+import { chartFigureVerbs } from './chart-figures.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { claimVerbs } from './claims.ts';
 import { Connection, type ConnectionOptions } from './connection.ts';
 import { checkpointInCommits, openForWriting } from './database-file.ts';
+import { dmarcVerbs } from './dmarc.ts';
+import { domainCheckVerbs } from './domain-checks.ts';
 import { domainRecheckVerbs } from './domain-rechecks.ts';
 import { domainVerbs } from './domains.ts';
 import { dueLaneVerbs } from './due-lanes.ts';
@@ -14,12 +18,19 @@ import { eventVerbs } from './events.ts';
 import { figuresVerbs } from './figures.ts';
 import { inboundVerbs } from './inbound.ts';
 import { inboundViewVerbs } from './inbound-views.ts';
+import { keyUseVerbs } from './key-uses.ts';
+import { mailLinkVerbs } from './mail-links.ts';
+import { memberVerbs } from './members.ts';
 import { migrate } from './migrations.ts';
+import { onboardingVerbs } from './overview.ts';
 import { platformKeyVerbs } from './platform-keys.ts';
 import { queueVerbs } from './queue.ts';
 import { queueViewVerbs } from './queue-views.ts';
+import { recipientMarkVerbs } from './recipient-marks.ts';
 import { reputationVerbs } from './reputation.ts';
 import { retentionVerbs } from './retention.ts';
+import { secondFactorVerbs } from './second-factors.ts';
+import { sessionVerbs } from './sessions.ts';
 import { shapingVerbs } from './shaping.ts';
 import { strayVerbs } from './strays.ts';
 import { submissionVerbs } from './submissions.ts';
@@ -66,12 +77,33 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
   const inode = fs.statSync(options.file).ino;
   return {
+    ...verbsOf(connection),
+    ping: () => ping(connection, options.file, inode),
+    proveWritable: (at) => connection.write(() => noteProof(connection, at)),
+    async close() {
+      await checkpointer?.close();
+      await connection.close();
+    },
+  };
+}
+
+function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' | 'close'> {
+  return {
     ...tenantVerbs(connection),
     ...userVerbs(connection),
+    ...sessionVerbs(connection),
+    ...memberVerbs(connection),
+    ...secondFactorVerbs(connection),
+    ...mailLinkVerbs(connection),
+    ...auditVerbs(connection),
     ...domainVerbs(connection),
     ...domainRecheckVerbs(connection),
+    ...domainCheckVerbs(connection),
+    ...keyUseVerbs(connection),
     ...retentionVerbs(connection),
     ...figuresVerbs(connection),
+    ...chartFigureVerbs(connection),
+    ...onboardingVerbs(connection),
     ...templateVerbs(connection),
     ...submissionVerbs(connection),
     ...claimVerbs(connection),
@@ -83,19 +115,15 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     ...eventVerbs(connection),
     ...inboundVerbs(connection),
     ...inboundViewVerbs(connection),
+    ...dmarcVerbs(connection),
     ...suppressionVerbs(connection),
+    ...recipientMarkVerbs(connection),
     ...reputationVerbs(connection),
     ...webhookVerbs(connection),
     ...deliveryVerbs(connection),
     ...trackingVerbs(connection),
     ...platformKeyVerbs(connection),
     ...transportSecurityVerbs(connection),
-    ping: () => ping(connection, options.file, inode),
-    proveWritable: (at) => connection.write(() => noteProof(connection, at)),
-    async close() {
-      await checkpointer?.close();
-      await connection.close();
-    },
   };
 }
 

@@ -6,13 +6,18 @@ import type { Connection } from './connection.ts';
 import { laneFromRow } from './queue.ts';
 import { type Row, toId } from './values.ts';
 
-type PauseVerbs = Pick<ShapingStore, 'pauseQueue' | 'resumeQueue' | 'findPause'>;
+type PauseVerbs = Pick<ShapingStore, 'pauseQueue' | 'resumeQueue' | 'findPause' | 'listPauses'>;
 
 export function pauseVerbs(db: Connection): PauseVerbs {
   return {
     pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
     resumeQueue: (target) => db.write(() => resumeQueue(db, target)),
     findPause: (target) => db.read(() => findPause(db, target)),
+    listPauses: (limit) =>
+      db.read(() => {
+        const rows = db.sql('SELECT * FROM queue_pauses ORDER BY paused_at DESC, kind, target LIMIT ?').all(limit);
+        return (rows as Row[]).map(pauseFromRow);
+      }),
   };
 }
 

@@ -1,10 +1,12 @@
 // The queue in SQLite as operators see it: what waits, one message whole, another try now.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode } from '../../base/outcome.ts';
-import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../queue.ts';
+import type { AttemptRecord, MessageDetail, QueueLane, QueueStore } from '../queue.ts';
 import type { LaneNotice } from '../submissions.ts';
 import type { Connection } from './connection.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+import { listQueue } from './queue-listing.ts';
+import { messageFromRow } from './queue-rows.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 type QueueViewVerbs = Pick<
@@ -15,7 +17,7 @@ type QueueViewVerbs = Pick<
 export function queueViewVerbs(db: Connection): QueueViewVerbs {
   return {
     queueSummary: () => queueSummary(db),
-    listQueue: (filter) => db.read(() => listQueue(db, filter)),
+    listQueue: (filter) => listQueue(db, filter),
     getMessage: (id) => db.read(() => getMessage(db, id)),
     findMessage: (tenantId, id) =>
       db.read(() => {
@@ -52,24 +54,7 @@ function summaryOf(db: Connection, after: number): Row[] {
   return rows.all(after, SLICE_LANES) as Row[];
 }
 
-function listQueue(db: Connection, filter: { tenantId?: string; domain?: string; limit: number }): QueuedMessage[] {
-  const conditions = ['m.finished_at IS NULL'];
-  const values: unknown[] = [];
-  if (filter.tenantId !== undefined) {
-    conditions.push('m.tenant_id = ?');
-    values.push(toId(filter.tenantId));
-  }
-  if (filter.domain !== undefined) {
-    conditions.push('m.lane IN (SELECT id FROM lanes WHERE domain = ?)');
-    values.push(filter.domain);
-  }
-  const rows = db.sql(
-    `SELECT m.* FROM messages m WHERE ${conditions.join(' AND ')} ORDER BY m.expires_at, m.id LIMIT ?`,
-  );
-  return (rows.all(...values, filter.limit) as Row[]).map(messageFromRow);
-}
-
-function getMessage(db: Connection, id: string): MessageDetail | null {
+export function getMessage(db: Pick<Connection, 'sql'>, id: string): MessageDetail | null {
   const row = db
     .sql(
       `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject
@@ -93,25 +78,6 @@ function retryNow(db: Connection, id: string, at: number): LaneNotice | null {
     .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
     .get(toId(id)) as Row;
   return laneFromRow(row);
-}
-
-function messageFromRow(row: Row): QueuedMessage {
-  return {
-    id: fromId(row.id),
-    tenantId: fromId(row.tenant_id),
-    submissionId: fromId(row.submission_id),
-    recipient: row.recipient as string,
-    state: row.state as QueuedMessage['state'],
-    attempts: row.attempts as number,
-    dueAt: row.due_at as number | null,
-    expiresAt: row.expires_at as number,
-    lastReason: row.last_reason as string | null,
-    ambiguous: row.ambiguous === 1,
-    parked: row.parked === 1,
-    sourceAddress: row.source_address as string | null,
-    createdAt: row.created_at as number,
-    finishedAt: row.finished_at as number | null,
-  };
 }
 
 function attemptFromRow(row: Row): AttemptRecord {

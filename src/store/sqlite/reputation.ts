@@ -20,6 +20,11 @@ export function reputationVerbs(db: Connection): ReputationStore {
       db.read(() => (db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all() as Row[]).map(doubtFromRow)),
     standingSinceReview: (tenantId, window) => db.read(() => standing(db, tenantId, window)),
     stopForReview: (tenantId, review) => db.write(() => stopForReview(db, tenantId, review)),
+    reviewOf: (tenantId) =>
+      db.read(() => {
+        const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = ?').get(toId(tenantId));
+        return (row as { at: number; reason: string } | undefined) ?? null;
+      }),
     ownersOf: (tenantId) =>
       db.read(() => {
         const owners = db.sql(`SELECT email FROM users WHERE tenant_id = ? AND role = 'owner' ORDER BY email`);

@@ -55,7 +55,7 @@ export function suppressionVerbs(db: Connection): SuppressionStore {
 /** Behind every text that begins with the prefix: no address has this character, the last one there is. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
+export function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
   return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
 }
 
@@ -118,7 +118,7 @@ export function suppressionReason(
   return (reason.get(toId(tenantId), address, address, now) as { reason: SuppressionReason | null }).reason;
 }
 
-function suppressionFromRow(row: Row): Suppression {
+export function suppressionFromRow(row: Row): Suppression {
   return {
     address: row.address as string,
     reason: row.reason as SuppressionReason,

@@ -3,6 +3,7 @@ import type {
   Template,
   TemplateContent,
   TemplateExcess,
+  TemplateName,
   TemplateQuota,
   TemplateReplacement,
   TemplateStore,
@@ -18,6 +19,7 @@ export function templateVerbs(db: Connection): TemplateStore {
         const rows = db.sql('SELECT * FROM templates WHERE tenant_id = ? ORDER BY id');
         return (rows.all(toId(tenantId)) as Row[]).map(templateFromRow);
       }),
+    listTemplateNames: (tenantId, page) => db.read(() => listNames(db, tenantId, page)),
     getTemplate: (tenantId, id) => db.read(() => readTemplate(db, tenantId, id)),
     replaceTemplate: (tenantId, id, change) => db.write(() => replaceTemplate(db, { tenantId, id, change })),
     deleteTemplate: (tenantId, id) =>
@@ -28,6 +30,29 @@ export function templateVerbs(db: Connection): TemplateStore {
   };
 }
 
+function listNames(
+  db: Connection,
+  tenantId: string,
+  { before, limit }: { before: string | null; limit: number },
+): TemplateName[] {
+  const rows = db.sql(
+    `SELECT id, name, html IS NOT NULL AS has_html, text IS NOT NULL AS has_text, updated_at, changed_by
+     FROM templates WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+  );
+  const found = rows.all(toId(tenantId), before === null ? BEHIND_ALL : toId(before), limit) as Row[];
+  return found.map((row) => ({
+    id: fromId(row.id),
+    name: row.name as string,
+    hasHtml: row.has_html === 1,
+    hasText: row.has_text === 1,
+    updatedAt: row.updated_at as number,
+    changedBy: row.changed_by as string | null,
+  }));
+}
+
+/** Longer than any id, and none is greater. */
+const BEHIND_ALL = Buffer.alloc(17, 0xff);
+
 function createTemplate(
   db: Connection,
   { tenantId, template, quota }: { tenantId: string; template: Template; quota: TemplateQuota },
@@ -37,8 +62,12 @@ function createTemplate(
   if (others.count >= quota.templates) return 'too_many';
   if (others.bytes + bytesOf(template) > quota.bytes) return 'too_large';
   db.sql(
-    `INSERT INTO templates (tenant_id, id, name, html, text, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-  ).run(tenant, id, template.name, template.html, template.text, template.createdAt, template.updatedAt);
+    `INSERT INTO templates (tenant_id, id, name, html, text, created_at, updated_at, changed_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    ...[tenant, id, template.name, template.html, template.text],
+    ...[template.createdAt, template.updatedAt, template.changedBy],
+  );
   return 'created';
 }
 
@@ -46,17 +75,12 @@ function replaceTemplate(
   db: Connection,
   { tenantId, id, change }: { tenantId: string; id: string; change: TemplateReplacement },
 ): Template | 'too_large' | null {
-  const { content, updatedAt, quota } = change;
+  const { content, updatedAt, changedBy, quota } = change;
   if (!readTemplate(db, tenantId, id)) return null;
   if (usage(db, toId(tenantId), toId(id)).bytes + bytesOf(content) > quota.bytes) return 'too_large';
-  db.sql('UPDATE templates SET name = ?, html = ?, text = ?, updated_at = ? WHERE tenant_id = ? AND id = ?').run(
-    content.name,
-    content.html,
-    content.text,
-    updatedAt,
-    toId(tenantId),
-    toId(id),
-  );
+  db.sql(
+    'UPDATE templates SET name = ?, html = ?, text = ?, updated_at = ?, changed_by = ? WHERE tenant_id = ? AND id = ?',
+  ).run(content.name, content.html, content.text, updatedAt, changedBy, toId(tenantId), toId(id));
   return readTemplate(db, tenantId, id);
 }
 
@@ -88,5 +112,6 @@ function templateFromRow(row: Row): Template {
     text: row.text as string | null,
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
+    changedBy: row.changed_by as string | null,
   };
 }

@@ -38,7 +38,7 @@ export function tenantVerbs(db: Connection): TenantVerbs {
   };
 }
 
-function insertTenant(db: Connection, tenant: Tenant): void {
+export function insertTenant(db: Connection, tenant: Tenant): void {
   db.sql(
     `INSERT INTO tenants (id, name, status, status_reason, tier, tier_pinned, open_tracking, click_tracking,
        unsubscribe, links_host, bounces_domain, created_at)
@@ -84,7 +84,7 @@ function tenantColumns(tenant: Tenant) {
   };
 }
 
-function readTenant(db: Connection, id: string): Tenant | null {
+export function readTenant(db: Connection, id: string): Tenant | null {
   const row = db.sql('SELECT * FROM tenants WHERE id = ?').get(toId(id)) as Row | undefined;
   return row ? tenantFromRow(row) : null;
 }

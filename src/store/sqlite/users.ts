@@ -7,17 +7,7 @@ type UserVerbs = Pick<TenantStore, 'createUser' | 'findUserByEmail' | 'setPasswo
 
 export function userVerbs(db: Connection): UserVerbs {
   return {
-    createUser: (user) =>
-      db.write(() => {
-        const insert = db.sql(
-          `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
-           ON CONFLICT (email) DO NOTHING`,
-        );
-        const tenant = user.tenantId === null ? null : toId(user.tenantId);
-        const email = user.email.toLowerCase();
-        const result = insert.run(toId(user.id), tenant, email, user.role, user.passwordHash, user.createdAt);
-        return result.changes === 1 ? 'created' : 'exists';
-      }),
+    createUser: (user) => db.write(() => (insertUser(db, user) ? 'created' : 'exists')),
     findUserByEmail: (email) =>
       db.read(() => {
         const row = db.sql('SELECT * FROM users WHERE email = ?').get(email.toLowerCase()) as Row | undefined;
@@ -28,7 +18,23 @@ export function userVerbs(db: Connection): UserVerbs {
   };
 }
 
-function userFromRow(row: Row): User {
+/** False when the address has a user. */
+export function insertUser(db: Connection, user: User): boolean {
+  const insert = db.sql(
+    `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (email) DO NOTHING`,
+  );
+  const tenant = user.tenantId === null ? null : toId(user.tenantId);
+  const email = user.email.toLowerCase();
+  return insert.run(toId(user.id), tenant, email, user.role, user.passwordHash, user.createdAt).changes === 1;
+}
+
+export function readUser(db: Connection, id: string): User | null {
+  const row = db.sql('SELECT * FROM users WHERE id = ?').get(toId(id)) as Row | undefined;
+  return row ? userFromRow(row) : null;
+}
+
+export function userFromRow(row: Row): User {
   return {
     id: fromId(row.id),
     tenantId: fromOptionalId(row.tenant_id),

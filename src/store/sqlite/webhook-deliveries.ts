@@ -1,5 +1,5 @@
 // Deliveries to webhooks in SQLite: leasing what is due, recording what became of it, starting over
-// after a crash. What people do with them, and what time does, stands in webhook-replays.ts.
+// after a crash. What people do with them, and what time does, stands in webhook-replays.ts and webhook-attempts.ts.
 import type {
   ClaimedDeliveries,
   ClaimTerms,
@@ -13,6 +13,7 @@ import type {
 import type { Connection } from './connection.ts';
 import { eventFromRow } from './events.ts';
 import { fromId, type Row, toId } from './values.ts';
+import { attemptVerbs } from './webhook-attempts.ts';
 import { replayVerbs } from './webhook-replays.ts';
 
 export function deliveryVerbs(db: Connection): DeliveryStore {
@@ -30,6 +31,7 @@ export function deliveryVerbs(db: Connection): DeliveryStore {
         );
         return recover.run(at).changes;
       }),
+    ...attemptVerbs(db),
     ...replayVerbs(db),
   };
 }

@@ -1,66 +1,18 @@
-// What people do with deliveries in SQLite: reading attempts, replaying; and erasing what deleted
-// webhooks leave behind. Old deliveries go with the messages of their events (retention.ts).
-import type { AttemptView, DeliveryStore, ReplayOutcome } from '../webhook-deliveries.ts';
+// What people do with deliveries in SQLite: replaying; and erasing what deleted webhooks leave
+// behind. Old deliveries go with the messages of their events (retention.ts).
+import type { DeliveryStore, ReplayOutcome } from '../webhook-deliveries.ts';
 import type { Connection } from './connection.ts';
-import { fromId, type Row, toId } from './values.ts';
+import { type Row, toId } from './values.ts';
+import { hasWebhook } from './webhook-attempts.ts';
 
-type ReplayVerbs = Pick<
-  DeliveryStore,
-  'listWebhookAttempts' | 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'
->;
+type ReplayVerbs = Pick<DeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>;
 
 export function replayVerbs(db: Connection): ReplayVerbs {
   return {
-    listWebhookAttempts: (tenantId, filter) => db.read(() => listAttempts(db, tenantId, filter)),
     replayDelivery: (tenantId, target, at) => db.writeMail(() => replay(db, { tenantId, ...target }, at)),
     replayFailed: (tenantId, target, at) => db.writeMail(() => replayFailed(db, { tenantId, ...target }, at)),
     forgetDeletedWebhooks: (limit) => db.writeMail(() => forgetDeleted(db, limit)),
   };
-}
-
-const ATTEMPT_COLUMNS = `a.webhook_id, e.id AS event_id, e.type, a.number, a.started_at, a.elapsed_ms, a.status, a.reason,
-  a.answer, a.next_at, d.state
-  FROM webhook_attempts a JOIN events e ON e.seq = a.event_seq
-  JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq`;
-
-function listAttempts(
-  db: Connection,
-  tenantId: string,
-  { webhookId, eventId, limit }: { webhookId: string; eventId: string | null; limit: number },
-): AttemptView[] {
-  const [tenant, webhook] = [toId(tenantId), toId(webhookId)];
-  if (!hasWebhook(db, tenant, webhook)) return [];
-  if (eventId === null) {
-    const newest = db.sql(
-      `SELECT ${ATTEMPT_COLUMNS} WHERE a.tenant_id = ? AND a.webhook_id = ? ORDER BY a.started_at DESC LIMIT ?`,
-    );
-    return (newest.all(tenant, webhook, limit) as Row[]).map(attemptFromRow);
-  }
-  const ofEvent = db.sql(
-    `SELECT ${ATTEMPT_COLUMNS} WHERE a.tenant_id = ? AND a.webhook_id = ?
-       AND a.event_seq = (SELECT seq FROM events WHERE tenant_id = ? AND id = ?) ORDER BY a.number DESC LIMIT ?`,
-  );
-  return (ofEvent.all(tenant, webhook, tenant, toId(eventId), limit) as Row[]).map(attemptFromRow);
-}
-
-function attemptFromRow(row: Row): AttemptView {
-  return {
-    webhookId: fromId(row.webhook_id),
-    eventId: fromId(row.event_id),
-    eventType: row.type as string,
-    number: row.number as number,
-    startedAt: row.started_at as number,
-    elapsedMs: row.elapsed_ms as number,
-    status: row.status as number | null,
-    reason: row.reason as string,
-    answer: row.answer as string | null,
-    nextAt: row.next_at as number | null,
-    state: row.state as AttemptView['state'],
-  };
-}
-
-function hasWebhook(db: Connection, tenant: Buffer, webhook: Buffer): boolean {
-  return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?').get(tenant, webhook) !== undefined;
 }
 
 function replay(

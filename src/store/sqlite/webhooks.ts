@@ -5,6 +5,7 @@ import {
   type SecretRotation,
   type Webhook,
   type WebhookHealth,
+  type WebhookSecret,
   type WebhookStore,
 } from '../webhooks.ts';
 import type { Connection } from './connection.ts';
@@ -30,7 +31,20 @@ export function webhookVerbs(db: Connection): WebhookStore {
         const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = ?').get(toId(id)) as Row | undefined;
         return row === undefined ? null : fromId(row.tenant_id);
       }),
-    listWebhookHealth: (tenantId) => db.read(() => listHealth(db, tenantId)),
+    listWebhookHealth: (tenantId, countedAtMost = COUNTED_AT_MOST) =>
+      db.read(() => {
+        const rows =
+          tenantId === null
+            ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
+            : db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
+        return (rows as Row[]).map((row) => healthFromRow(db, row, countedAtMost));
+      }),
+    getWebhookHealth: (tenantId, id) =>
+      db.read(() => {
+        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = ? AND id = ?').get(toId(tenantId), toId(id));
+        return row === undefined ? null : healthFromRow(db, row as Row, COUNTED_AT_MOST);
+      }),
+    listWebhookSecrets: (tenantId, id, now) => db.read(() => listSecrets(db, { tenantId, id }, now)),
   };
 }
 
@@ -82,24 +96,34 @@ function insertSecret(db: Connection, id: Buffer, { secret, at }: Pick<SecretRot
   insert.run(id, secret.masterKeyId, secret.sealed, at);
 }
 
-function listHealth(db: Connection, tenantId: string | null): WebhookHealth[] {
-  const rows =
-    tenantId === null
-      ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
-      : db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
-  const count = (condition: string) =>
-    db.sql(
+function listSecrets(db: Connection, of: { tenantId: string; id: string }, now: number): WebhookSecret[] {
+  const rows = db
+    .sql(
+      `SELECT s.master_key_id, s.sealed, s.created_at, s.expires_at
+       FROM webhooks w JOIN webhook_secrets s ON s.webhook_id = w.id
+       WHERE w.tenant_id = ? AND w.id = ? AND (s.expires_at IS NULL OR s.expires_at > ?) ORDER BY s.id DESC`,
+    )
+    .all(toId(of.tenantId), toId(of.id), now) as Row[];
+  return rows.map((row) => ({
+    secret: { masterKeyId: row.master_key_id as string, sealed: row.sealed as Buffer },
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number | null,
+  }));
+}
+
+function healthFromRow(db: Connection, row: Row, countedAtMost: number): WebhookHealth {
+  const count = (condition: string) => {
+    const counted = db.sql(
       `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? AND ${condition} LIMIT ?)`,
     );
-  const [due, failed] = [count('due_at IS NOT NULL'), count("state = 'failed'")];
-  const counted = (statement: typeof due, row: Row) =>
-    (statement.get(row.id, COUNTED_AT_MOST) as { count: number }).count;
-  return (rows as Row[]).map((row) => ({
+    return (counted.get(row.id, countedAtMost) as { count: number }).count;
+  };
+  return {
     ...webhookFromRow(row),
     failingSince: row.failing_since as number | null,
-    due: counted(due, row),
-    failed: counted(failed, row),
-  }));
+    due: count('due_at IS NOT NULL'),
+    failed: count("state = 'failed'"),
+  };
 }
 
 function webhookFromRow(row: Row): Webhook {

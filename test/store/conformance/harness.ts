@@ -3,10 +3,12 @@
 import type { Test } from 'tap';
 import { IdSource } from '../../../src/base/ids.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
+import { FIGURE_SOURCES } from '../../../src/store/chart-figures.ts';
 import type { ContentReader } from '../../../src/store/contents.ts';
 import type { Domain, NewDomain } from '../../../src/store/domains.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { ClaimedMessage, MessageDetail, MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import type { PortalReads } from '../../../src/store/reads.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
 import type { ApiKey, Tenant } from '../../../src/store/tenants.ts';
@@ -16,6 +18,8 @@ export interface OpenedStore {
   store: Store;
   /** A courier's view of the same database. */
   openContents(): ContentReader;
+  /** What the portal asks of the same database; only the driver's own test has it. */
+  reads?(): PortalReads;
 }
 
 export type OpenStore = (t: Test) => Promise<OpenedStore>;
@@ -31,11 +35,16 @@ export type Accepted = Extract<AcceptResult, { kind: 'accepted' }>;
 export class Bench {
   readonly store: Store;
   readonly openContents: () => ContentReader;
+  readonly reads: () => PortalReads;
   readonly #ids = new IdSource();
 
   constructor(opened: OpenedStore) {
     this.store = opened.store;
     this.openContents = opened.openContents;
+    this.reads = () => {
+      if (!opened.reads) throw new Error('this test has opened no reads');
+      return opened.reads();
+    };
   }
 
   id(): string {
@@ -197,6 +206,17 @@ export class Bench {
     const message = await this.store.getMessage(id);
     if (!message) throw new Error(`no message ${id}`);
     return message;
+  }
+}
+
+/** Counts all that there is to count for charts, in slices of so many. */
+export async function countAll(store: Store, limit = 1000): Promise<void> {
+  for (const source of FIGURE_SOURCES) {
+    for (;;) {
+      const tally = await store.tallyNext(source, limit);
+      if (tally.to === tally.from) break;
+      await store.addTally(tally);
+    }
   }
 }
 

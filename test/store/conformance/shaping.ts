@@ -76,6 +76,7 @@ export const shapingCases = {
     t.equal(await bench.store.pauseQueue(pause), true);
     t.equal(await bench.store.pauseQueue(pause), false, 'once');
     t.strictSame(await bench.store.findPause(pause), pause);
+    t.same((await bench.store.listPauses(1)).length, 1);
     t.strictSame(await bench.claim(message.lane, T0), []);
     t.match(await bench.message(message.id), { state: 'queued', parked: true, dueAt: null });
     const resumed = await bench.store.resumeQueue(pause);

@@ -1,6 +1,10 @@
 // The conformance suite that every driver of the store must pass: one call per driver.
 import type { Test } from 'tap';
+import { auditCases } from './audit.ts';
+import { chartFigureCases } from './chart-figures.ts';
 import { contentCases } from './contents.ts';
+import { dmarcCases } from './dmarc.ts';
+import { domainCheckCases } from './domain-checks.ts';
 import { domainKeyCases } from './domain-keys.ts';
 import { domainCases } from './domains.ts';
 import { eventCases } from './events.ts';
@@ -8,11 +12,19 @@ import { type OpenStore, runCases } from './harness.ts';
 import { inboundCases } from './inbound.ts';
 import { isolationCases } from './isolation.ts';
 import { keepingCases } from './keeping.ts';
+import { keyUseCases } from './key-uses.ts';
+import { mailLinkCases } from './mail-links.ts';
+import { memberCases } from './members.ts';
+import { messageSearchCases } from './message-search.ts';
+import { messageViewCases } from './message-view.ts';
+import { overviewCases } from './overview.ts';
 import { platformKeyCases } from './platform-keys.ts';
 import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
 import { queueViewCases } from './queue-views.ts';
 import { reputationCases } from './reputation.ts';
+import { secondFactorCases } from './second-factors.ts';
+import { sessionCases } from './sessions.ts';
 import { shapingCases } from './shaping.ts';
 import { sourceAddressCases } from './source-addresses.ts';
 import { strayCases } from './strays.ts';
@@ -22,13 +34,21 @@ import { templateCases } from './templates.ts';
 import { tenantCases } from './tenants.ts';
 import { trackingCases } from './tracking.ts';
 import { transportSecurityCases } from './transport-security.ts';
+import { webhookAttemptCases } from './webhook-attempts.ts';
 import { deliveryCases } from './webhook-deliveries.ts';
 import { webhookCases } from './webhooks.ts';
 
 const GROUPS = {
   tenants: tenantCases,
+  sessions: sessionCases,
+  members: memberCases,
+  'second factors': secondFactorCases,
+  'links in mails': mailLinkCases,
+  'audit log': auditCases,
   domains: domainCases,
   'keys of domains': domainKeyCases,
+  'checks of domains': domainCheckCases,
+  'uses of keys': keyUseCases,
   templates: templateCases,
   submissions: submissionCases,
   contents: contentCases,
@@ -39,14 +59,20 @@ const GROUPS = {
   'queue: own addresses': sourceAddressCases,
   shaping: shapingCases,
   events: eventCases,
+  'finding messages': messageSearchCases,
+  'looking at messages': messageViewCases,
   suppressions: suppressionCases,
   reputation: reputationCases,
   'inbound mail': inboundCases,
+  'sums of DMARC reports': dmarcCases,
   webhooks: webhookCases,
   'deliveries to webhooks': deliveryCases,
+  'attempts at webhooks': webhookAttemptCases,
   'platform keys': platformKeyCases,
   'security of receiving servers': transportSecurityCases,
   tracking: trackingCases,
+  'figures of charts': chartFigureCases,
+  overview: overviewCases,
   'keeping and erasing': keepingCases,
   'isolation of tenants': isolationCases,
 };

@@ -6,7 +6,8 @@ import { type Bench, T0 } from './harness.ts';
 const QUOTA = { templates: 3, bytes: 100 };
 
 function newTemplate(bench: Bench, change: Partial<Template> = {}): Template {
-  return { id: bench.id(), name: 'Hello', html: '<p>{{ a }}</p>', text: null, createdAt: T0, updatedAt: T0, ...change };
+  const content = { name: 'Hello', html: '<p>{{ a }}</p>', text: null };
+  return { id: bench.id(), ...content, createdAt: T0, updatedAt: T0, changedBy: null, ...change };
 }
 
 async function kept(bench: Bench, tenantId: string, change: Partial<Template> = {}): Promise<Template> {
@@ -30,14 +31,30 @@ export const templateCases = {
     t.strictSame(await bench.store.listTemplates(tenantId), templates);
   },
 
+  'a page of names is newest first': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    const stranger = await bench.tenant();
+    const older = await kept(bench, tenantId, { name: 'older', html: null, text: 'x' });
+    const newer = await kept(bench, tenantId, { name: 'newer', text: 'x', changedBy: 'ann@acme.test' });
+    await kept(bench, stranger.id);
+    const names = (before: string | null, limit = 10) => bench.store.listTemplateNames(tenantId, { before, limit });
+    const asListed = ({ id, name, updatedAt, changedBy, html }: Template) => {
+      return { id, name, hasHtml: html !== null, hasText: true, updatedAt, changedBy };
+    };
+    t.strictSame(await names(null), [asListed(newer), asListed(older)]);
+    t.strictSame(await names(null, 1), [asListed(newer)]);
+    t.strictSame(await names(newer.id), [asListed(older)]);
+    t.strictSame(await names(older.id), []);
+  },
+
   'replacing replaces all three and keeps the rest': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const template = await kept(bench, tenantId);
     const other = await kept(bench, tenantId);
     const content = { name: 'New', html: null, text: 'Hi' };
-    const change = { content, updatedAt: T0 + 1, quota: QUOTA };
+    const change = { content, updatedAt: T0 + 1, changedBy: 'ann@acme.test', quota: QUOTA };
     const replaced = await bench.store.replaceTemplate(tenantId, template.id, change);
-    t.strictSame(replaced, { ...template, ...content, updatedAt: T0 + 1 });
+    t.strictSame(replaced, { ...template, ...content, updatedAt: T0 + 1, changedBy: 'ann@acme.test' });
     t.strictSame(await bench.store.listTemplates(tenantId), [replaced, other]);
     t.equal(await bench.store.replaceTemplate(tenantId, bench.id(), change), null);
   },
@@ -60,7 +77,7 @@ export const templateCases = {
     t.equal(await create('x'.repeat(40)), 'created', 'to the byte');
     const replace = (size: number) => {
       const content = { name: 'x', html: null, text: 'x'.repeat(size) };
-      return bench.store.replaceTemplate(tenantId, first.id, { content, updatedAt: T0, quota: QUOTA });
+      return bench.store.replaceTemplate(tenantId, first.id, { content, updatedAt: T0, changedBy: null, quota: QUOTA });
     };
     t.equal(await replace(61), 'too_large');
     t.equal(((await replace(60)) as Template).text?.length, 60, 'its own old size does not count');
@@ -76,7 +93,7 @@ export const templateCases = {
     t.equal(await bench.store.getTemplate(stranger.id, template.id), null);
     t.strictSame(await bench.store.listTemplates(stranger.id), []);
     t.equal(await bench.store.deleteTemplate(stranger.id, template.id), false);
-    const change = { content: { name: 'x', html: 'x', text: null }, updatedAt: T0 + 1, quota: QUOTA };
+    const change = { content: { name: 'x', html: 'x', text: null }, updatedAt: T0 + 1, changedBy: null, quota: QUOTA };
     t.equal(await bench.store.replaceTemplate(stranger.id, template.id, change), null);
     t.strictSame(await bench.store.getTemplate(owner.id, template.id), template);
   },

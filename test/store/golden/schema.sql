@@ -1,3 +1,11 @@
+CREATE TABLE api_key_uses (
+ key_id BLOB PRIMARY KEY REFERENCES api_keys (id) ON DELETE CASCADE,
+ tenant_id BLOB NOT NULL,
+ last_used_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX api_key_uses_of_tenant ON api_key_uses (tenant_id, key_id);
+
 CREATE TABLE api_keys (
  id BLOB PRIMARY KEY,
  tenant_id BLOB NOT NULL REFERENCES tenants (id),
@@ -30,6 +38,20 @@ CREATE TABLE attempts (
  PRIMARY KEY (message_id, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE audit (
+ seq INTEGER PRIMARY KEY AUTOINCREMENT,
+ tenant_id BLOB,
+ at INTEGER NOT NULL,
+ actor TEXT NOT NULL CHECK (actor IN ('user', 'operator', 'command', 'system')),
+ user_id BLOB,
+ who TEXT NOT NULL,
+ address TEXT,
+ action TEXT NOT NULL,
+ data TEXT NOT NULL
+) STRICT;
+
+CREATE INDEX audit_of_tenant ON audit (tenant_id, seq);
+
 CREATE TABLE broken_tls (
  host TEXT PRIMARY KEY,
  reason TEXT NOT NULL,
@@ -38,6 +60,31 @@ CREATE TABLE broken_tls (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX broken_tls_expiry ON broken_tls (expires_at);
+
+CREATE TABLE chart_figures (
+ tenant_id BLOB NOT NULL,
+ hour INTEGER NOT NULL,
+ provider TEXT NOT NULL,
+ accepted INTEGER NOT NULL DEFAULT 0,
+ delivered INTEGER NOT NULL DEFAULT 0,
+ deferred INTEGER NOT NULL DEFAULT 0,
+ bounced_hard INTEGER NOT NULL DEFAULT 0,
+ bounced_soft INTEGER NOT NULL DEFAULT 0,
+ bounced_block INTEGER NOT NULL DEFAULT 0,
+ failed INTEGER NOT NULL DEFAULT 0,
+ complained INTEGER NOT NULL DEFAULT 0,
+ opened INTEGER NOT NULL DEFAULT 0,
+ opened_by_machine INTEGER NOT NULL DEFAULT 0,
+ clicked INTEGER NOT NULL DEFAULT 0,
+ PRIMARY KEY (tenant_id, hour, provider)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX chart_figures_old ON chart_figures (hour);
+
+CREATE TABLE chart_positions (
+ source TEXT PRIMARY KEY,
+ position INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE contents (
  id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -79,6 +126,13 @@ CREATE TABLE dmarc_reports (
 ) STRICT;
 
 CREATE INDEX dmarc_reports_received ON dmarc_reports (received_at);
+
+CREATE TABLE domain_checks (
+ domain_id BLOB PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
+ tenant_id BLOB NOT NULL,
+ checked_at INTEGER NOT NULL,
+ checks TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE domain_rechecks (
  domain_id BLOB PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
@@ -204,6 +258,24 @@ CREATE TABLE link_hits (
  PRIMARY KEY (message_id, link)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE mail_links (
+ id BLOB PRIMARY KEY,
+ token_hash BLOB NOT NULL UNIQUE,
+ purpose TEXT NOT NULL CHECK (purpose IN ('reset', 'confirmation', 'invitation')),
+ email TEXT NOT NULL,
+ user_id BLOB REFERENCES users (id) ON DELETE CASCADE,
+ tenant_id BLOB REFERENCES tenants (id) ON DELETE CASCADE,
+ role TEXT CHECK (role IN ('owner', 'member', 'viewer')),
+ created_at INTEGER NOT NULL,
+ expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX mail_links_expiry ON mail_links (expires_at);
+
+CREATE INDEX mail_links_of_tenant ON mail_links (tenant_id, id) WHERE tenant_id IS NOT NULL;
+
+CREATE INDEX mail_links_of_user ON mail_links (user_id, id) WHERE user_id IS NOT NULL;
+
 CREATE TABLE messages (
  id BLOB PRIMARY KEY,
  tenant_id BLOB NOT NULL,
@@ -291,6 +363,54 @@ CREATE TABLE queue_pauses (
  PRIMARY KEY (kind, target)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE recipient_marks (
+ seq INTEGER PRIMARY KEY,
+ first_id BLOB NOT NULL,
+ last_id BLOB NOT NULL,
+ marks BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE recovery_codes (
+ user_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+ code_hash BLOB NOT NULL,
+ PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE second_factors (
+ user_id BLOB PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
+ master_key_id TEXT NOT NULL,
+ sealed BLOB NOT NULL,
+ last_step INTEGER NOT NULL,
+ created_at INTEGER NOT NULL,
+ confirmed_at INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sessions (
+ id BLOB PRIMARY KEY,
+ user_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+ token_hash BLOB NOT NULL UNIQUE,
+ client TEXT,
+ address TEXT NOT NULL,
+ created_at INTEGER NOT NULL,
+ last_seen_at INTEGER NOT NULL,
+ expires_at INTEGER NOT NULL,
+ ends_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+CREATE INDEX sessions_of_user ON sessions (user_id, id);
+
+CREATE TABLE sign_ups (
+ tenant_id BLOB PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,
+ user_id BLOB NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+ created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sign_ups_by_age ON sign_ups (created_at);
+
+CREATE INDEX sign_ups_of_user ON sign_ups (user_id);
+
 CREATE TABLE signing_keys (
  id INTEGER PRIMARY KEY,
  domain_id BLOB NOT NULL,
@@ -330,6 +450,8 @@ CREATE TABLE submissions (
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
+CREATE INDEX submissions_in_order ON submissions (content_id);
+
 CREATE TABLE suppressions (
  tenant_id BLOB NOT NULL,
  address TEXT NOT NULL,
@@ -360,7 +482,7 @@ CREATE TABLE templates (
  html TEXT,
  text TEXT,
  created_at INTEGER NOT NULL,
- updated_at INTEGER NOT NULL,
+ updated_at INTEGER NOT NULL, changed_by TEXT,
  PRIMARY KEY (tenant_id, id)
 ) STRICT;
 
@@ -410,6 +532,8 @@ CREATE TABLE users (
  password_hash TEXT NOT NULL,
  created_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX users_of_tenant ON users (tenant_id, id);
 
 CREATE TABLE webhook_attempts (
  webhook_id BLOB NOT NULL,

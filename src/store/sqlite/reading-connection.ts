@@ -1,0 +1,33 @@
+// The reading process' connection to the database: it cannot write, sees only what is committed, and
+// is called like the writing one, so that both can share what they ask.
+import type Database from 'better-sqlite3';
+import { openForReading } from './database-file.ts';
+import { steadyPlan } from './steady-plan.ts';
+
+// Lists go over many rows, and come back to the same ones page after page.
+const CACHE_KIB = 16 * 1024;
+
+export class ReadingConnection {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement>();
+
+  constructor(file: string) {
+    this.#db = openForReading(file);
+    this.#db.pragma('query_only = ON');
+    this.#db.pragma(`cache_size = -${CACHE_KIB}`);
+  }
+
+  /** A prepared statement, prepared once. */
+  sql(text: string): Database.Statement {
+    const known = this.#statements.get(text);
+    if (known) return known;
+    const statement = this.#db.prepare(steadyPlan(text));
+    this.#statements.set(text, statement);
+    return statement;
+  }
+
+  /** All that `work` sees is of one moment. The transaction ends with it, and checkpoints go on. */
+  snapshot<T>(work: () => T): T {
+    return this.#db.transaction(work)();
+  }
+}

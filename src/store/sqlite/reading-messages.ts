@@ -1,0 +1,13 @@
+// What the main process and the reading process say to each other. Plain data only: it is cloned.
+import type { ReadingConnection } from './reading-connection.ts';
+
+export interface ReadingOrder {
+  name: string;
+  asked: unknown[];
+}
+
+export type ReadingReport = { kind: 'ready' } | { kind: 'answer'; value: unknown } | { kind: 'failed'; reason: string };
+
+/** By name, what the process answers; the module that it loads exports one as `QUERIES`. */
+// biome-ignore lint/suspicious/noExplicitAny: each query has arguments of its own
+export type QueryRegistry = Record<string, (db: ReadingConnection, ...asked: any[]) => unknown>;

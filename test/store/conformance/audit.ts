@@ -1,0 +1,49 @@
+// Conformance: the audit log: newest first, page by page, each tenant its own.
+import type { Test } from 'tap';
+import type { NewAuditEntry } from '../../../src/store/audit.ts';
+import { type Bench, T0 } from './harness.ts';
+
+function entryOf(tenantId: string | null, change: Partial<NewAuditEntry> = {}): NewAuditEntry {
+  const who = { actor: 'user' as const, userId: null, who: 'a@x.test', address: '192.0.2.1' };
+  return { tenantId, at: T0, ...who, action: 'domain.created', data: {}, ...change };
+}
+
+export const auditCases = {
+  'an entry is read as it was written': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const data = { domain: 'ä.test', n: 1.5, on: true, nothing: null };
+    const entries = [
+      entryOf(tenant.id, { userId: bench.id(), data }),
+      entryOf(tenant.id, { actor: 'command', who: 'command line', address: null, at: T0 + 1 }),
+    ];
+    for (const entry of entries) await bench.store.recordAudit(entry);
+    const read = await bench.store.listAudit(tenant.id, { before: null, limit: 10 });
+    t.strictSame(
+      read.map(({ seq: _, ...rest }) => rest),
+      entries.reverse(),
+    );
+  },
+
+  'pages follow each other, and tenants do not mix': async (t: Test, bench: Bench) => {
+    const [one, two] = [await bench.tenant(), await bench.tenant()];
+    for (let n = 0; n < 5; n++) {
+      for (const id of [one.id, two.id, null]) await bench.store.recordAudit(entryOf(id, { data: { n } }));
+    }
+    const seen: unknown[] = [];
+    let before: number | null = null;
+    for (;;) {
+      const page = await bench.store.listAudit(one.id, { before, limit: 2 });
+      if (page.length === 0) break;
+      t.ok(page.every(({ tenantId }) => tenantId === one.id));
+      seen.push(...page.map(({ data }) => data.n));
+      before = page.at(-1)!.seq;
+    }
+    t.strictSame(seen, [4, 3, 2, 1, 0]);
+    const all = await bench.store.listAllAudit({ before: null, limit: 4 });
+    t.strictSame(
+      all.map(({ tenantId }) => tenantId),
+      [null, two.id, one.id, null],
+    );
+    t.equal((await bench.store.listAllAudit({ before: all.at(-1)!.seq, limit: 100 })).length, 11);
+  },
+};

@@ -1,0 +1,189 @@
+// Conformance: sums for charts are what a plain count finds, each fact once, whatever interrupts the count.
+import type { Test } from 'tap';
+import {
+  type Figures,
+  noFigures,
+  OTHER_PROVIDERS,
+  PROVIDERS_PER_HOUR,
+  type Tally,
+  UNKNOWN_PROVIDER,
+} from '../../../src/store/chart-figures.ts';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { EventType } from '../../../src/store/events.ts';
+import { type Bench, countAll, T0 } from './harness.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const HOUR0 = T0 / HOUR;
+const ALWAYS = { fromHour: 0, untilHour: HOUR0 + 10_000 };
+
+export const chartFigureCases = {
+  'accepted messages and all kinds of events are counted by hour and provider': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    await store.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'google', at: T0 }] });
+    await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@y.test']);
+    await bench.accept(domain, ['d@x.test'], { acceptedAt: T0 + HOUR });
+    const told = async (type: EventType, data: Record<string, unknown>, at = T0) =>
+      tell(bench, domain, { type, data, at });
+    await told('email.delivered', {});
+    await told('email.deferred', {}, T0 + HOUR - 1);
+    await told('email.failed', { bounce: { type: 'soft' } }, T0 + HOUR);
+    for (const type of ['hard', 'soft', 'block', 'soft']) await told('email.bounced', { bounce: { type } });
+    await told('email.complained', {});
+    await told('email.opened', { open: { first: true, machine: false } });
+    await told('email.opened', { open: { first: true, machine: true } });
+    await told('email.opened', { open: { first: false, machine: false } });
+    await told('email.clicked', { click: { first: true } });
+    await told('email.clicked', { click: { first: false } });
+    await countAll(store);
+
+    const points = await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 });
+    const told13 = { delivered: 1, deferred: 1, bouncedHard: 1, bouncedSoft: 2, bouncedBlock: 1, complained: 1 };
+    const atFirst = figures({ accepted: 3 + 13, ...told13, opened: 2, openedByMachine: 1, clicked: 1 });
+    t.same(points, [
+      { hour: HOUR0, figures: atFirst },
+      { hour: HOUR0 + 1, figures: figures({ accepted: 1, failed: 1 }) },
+    ]);
+    const both = (await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 24 }))[0];
+    t.same(both, { hour: HOUR0, figures: { ...atFirst, accepted: 17, failed: 1 } }, 'hours add up to days');
+    t.match(await store.providersOf(tenant.id, ALWAYS), [
+      { provider: 'google', figures: { accepted: 16, delivered: 1, bouncedHard: 1, complained: 1 } },
+      { provider: UNKNOWN_PROVIDER, figures: { accepted: 1, delivered: 0 } },
+    ]);
+    const lastHour = { fromHour: HOUR0 + 1, untilHour: HOUR0 + 2 };
+    t.match(await store.providersOf(tenant.id, lastHour), [{ provider: 'google', figures: { failed: 1 } }]);
+    t.same(await store.chartOf(bench.id(), { ...ALWAYS, stepHours: 1 }), [], 'of nobody else');
+  },
+
+  'a tally is added once, and only from where the count stands': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    await bench.accept(domain, ['a@x.test', 'b@x.test']);
+    const first = await store.tallyNext('submissions', 100);
+    t.match(first, { counted: 2, more: false });
+    t.same(await store.tallyNext('submissions', 100), first, 'counting alone changes nothing');
+    const twice = await Promise.all([store.addTally(first), store.addTally(first)]);
+    t.same(twice, [true, false], 'as of two that counted at the same time');
+    t.equal(await store.addTally({ ...first, from: first.to + 5, to: first.to + 6 }), false, 'nothing is left out');
+    t.equal((await total(bench, tenant.id)).accepted, 2);
+    const rest = await store.tallyNext('submissions', 100);
+    t.match(rest, { from: first.to, to: first.to, counted: 0, sums: [] as Tally['sums'] });
+  },
+
+  'slices end between submissions, and together are a plain count': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('beta.test');
+    for (let n = 0; n < 7; n++) {
+      await bench.accept(domain, ['a@x.test', 'b@y.test', 'c@z.test']);
+      await tell(bench, other.domain, { type: 'email.delivered', data: {}, at: T0 + n * HOUR });
+    }
+    const slices: number[] = [];
+    for (let more = true; more; ) {
+      const tally = await store.tallyNext('submissions', 2);
+      slices.push(tally.counted);
+      t.equal(await store.addTally(tally), true);
+      more = tally.more;
+    }
+    t.ok(slices.length > 7 && Math.max(...slices) <= 4, 'bounded, but whole submissions');
+    await countAll(store, 3);
+    t.match(await total(bench, tenant.id), { accepted: 21, delivered: 0 });
+    t.match(await total(bench, other.tenant.id), { accepted: 7, delivered: 7 });
+  },
+
+  'what is committed late, with older ids and times, is counted as well': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const late = bench.submission(domain, ['late@x.test'], { acceptedAt: T0 - 5 * HOUR });
+    await bench.accept(domain, ['a@x.test']);
+    await countAll(store);
+    t.ok(late.id < bench.id());
+    t.match(await store.accept(late), { kind: 'accepted' });
+    await tell(bench, domain, { type: 'email.delivered', data: {}, at: T0 - 5 * HOUR });
+    await countAll(store);
+    t.match(await total(bench, tenant.id), { accepted: 3, delivered: 1 });
+  },
+
+  'damaged and unknown events are passed over': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    await tell(bench, domain, { type: 'email.bounced', data: {}, at: T0 });
+    await tell(bench, domain, { type: 'email.opened', data: {}, at: T0 });
+    await tell(bench, domain, { type: 'email.delivered', data: {}, at: T0 });
+    await countAll(store);
+    const counted = await total(bench, tenant.id);
+    t.match(counted, { bouncedHard: 0, bouncedSoft: 1, opened: 0, delivered: 1 }, 'a bounce is a bounce');
+  },
+
+  'of one hour only so many providers are told apart, and none is lost': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const domains = Array.from({ length: PROVIDERS_PER_HOUR + 3 }, (_, n) => `x${n}.test`);
+    await store.saveShaping({ domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })) });
+    for (const name of domains) await bench.accept(domain, [`a@${name}`]);
+    await countAll(store, 1);
+    await bench.accept(domain, ['b@x0.test']);
+    await countAll(store);
+    const providers = await store.providersOf(tenant.id, ALWAYS);
+    const count = (name: string) => providers.find(({ provider }) => provider === name)?.figures.accepted;
+    t.equal(providers.length, PROVIDERS_PER_HOUR + 1);
+    t.equal(count(OTHER_PROVIDERS), 3);
+    t.equal(count('mx.x0.test'), 2, 'who has a place keeps it');
+    t.equal((await total(bench, tenant.id)).accepted, PROVIDERS_PER_HOUR + 4);
+  },
+
+  'sums of old hours are forgotten in slices': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    for (let n = 0; n < 4; n++) await bench.accept(domain, ['a@x.test'], { acceptedAt: T0 + n * HOUR });
+    await countAll(store);
+    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 2);
+    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 1);
+    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 0);
+    t.equal((await total(bench, tenant.id)).accepted, 1);
+  },
+
+  'nothing is erased that has not been counted': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    await store.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
+    const erase = () => store.eraseRecords(T0 + DAY, 1000);
+    t.match(await erase(), { erased: 0, more: false }, 'neither the message nor its event is counted');
+    await store.addTally(await store.tallyNext('submissions', 10));
+    t.match(await erase(), { erased: 0, more: false }, 'its event is not');
+    await countAll(store);
+    const opened = { ...bench.event('email.opened', { open: { first: true } }), at: T0 + HOUR };
+    const hit = { tenantId: tenant.id, messageId: message.id, link: -1, hits: 1, firstAt: T0, lastAt: T0 };
+    await store.recordHits([{ ...hit, event: opened }]);
+    t.match(await erase(), { erased: 0 }, 'there is a new event');
+    await countAll(store);
+    t.match(await erase(), { erased: 1, more: false });
+    t.match(await total(bench, tenant.id), { accepted: 1, delivered: 1, opened: 1 }, 'the sums stay');
+  },
+};
+
+/** One message, and one event of it. */
+async function tell(
+  bench: Bench,
+  domain: Domain,
+  { type, data, at }: { type: EventType; data: Record<string, unknown>; at: number },
+): Promise<void> {
+  const { receipt } = await bench.accept(domain, ['a@x.test']);
+  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const event = { ...bench.event(type, data), at };
+  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+}
+
+async function total(bench: Bench, tenantId: string): Promise<Figures> {
+  const sum = noFigures();
+  for (const { figures } of await bench.store.providersOf(tenantId, ALWAYS)) {
+    for (const name of Object.keys(sum) as (keyof Figures)[]) sum[name] += figures[name];
+  }
+  return sum;
+}
+
+function figures(some: Partial<Figures>): Figures {
+  return { ...noFigures(), ...some };
+}

@@ -1,0 +1,180 @@
+// Conformance: finding messages. The same cases run with and without marks of recipients, which must
+// make no difference to what is found.
+import type { Test } from 'tap';
+import type { MessageSearch } from '../../../src/store/message-search.ts';
+import { type Bench, countAll, LIFETIME_MS, T0 } from './harness.ts';
+
+const PATIENT = { limit: 100, budgetMs: 60_000 };
+/** As many as one stretch of marks has in the SQLite driver, and some. */
+const MANY = 1100;
+
+async function find(bench: Bench, tenantId: string, search: Partial<MessageSearch> = {}) {
+  const outcome = await bench.reads().searchMessages(tenantId, { ...PATIENT, ...search });
+  if (outcome.kind === 'refused') throw new Error(outcome.reason);
+  return outcome.value;
+}
+
+async function recipients(bench: Bench, tenantId: string, search: Partial<MessageSearch> = {}) {
+  return (await find(bench, tenantId, search)).messages.map(({ recipient }) => recipient);
+}
+
+export const messageSearchCases = {
+  'newest first, with everything that a list shows': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    await bench.accept(domain, ['a@x.test']);
+    await bench.accept(domain, ['B@x.test'], { subject: 'Second', acceptedAt: T0 + 1 });
+    const page = await find(bench, tenant.id);
+    t.match(page, { next: null, ranOutOfTime: false });
+    t.strictSame(
+      page.messages.map(({ recipient, subject }) => [recipient, subject]),
+      [
+        ['B@x.test', 'Second'],
+        ['a@x.test', 'Hello'],
+      ],
+    );
+    t.match(page.messages[0], { state: 'queued', from: 'news@acme.test', attempts: 0, parked: false, bounce: null });
+    t.match(page.messages[0], { recipientName: null, lastReason: null, complained: false, createdAt: T0 + 1 });
+  },
+
+  'a tenant finds its own messages alone': async (t: Test, bench: Bench) => {
+    const one = await bench.sender('one.test');
+    const other = await bench.sender('other.test');
+    await bench.accept(one.domain, ['joe@x.test']);
+    const joe = { recipient: 'joe@x.test', recipientDomain: 'x.test' };
+    t.strictSame(await recipients(bench, other.tenant.id), []);
+    t.strictSame(await recipients(bench, other.tenant.id, joe), []);
+    t.strictSame(await recipients(bench, other.tenant.id, { senderDomain: 'one.test' }), []);
+    t.strictSame(await recipients(bench, one.tenant.id, joe), ['joe@x.test']);
+  },
+
+  'each filter, and all together': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const second = await bench.verifiedDomain(tenant.id, 'second.test');
+    const [key, otherKey] = [bench.id(), bench.id()];
+    await bench.accept(domain, ['joe@x.test', 'ann@y.test'], { apiKeyId: key });
+    await bench.accept(second, ['Joe@X.test'], { apiKeyId: otherKey });
+    const message = await bench.sending(domain, 'gone@z.test');
+    await bench.store.record([bench.update(message, { to: 'failed', reason: 'too old' })]);
+    const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
+    t.strictSame(await found({ state: 'failed' }), ['gone@z.test']);
+    t.strictSame(await found({ recipient: 'joe@x.test', recipientDomain: 'x.test' }), ['Joe@X.test', 'joe@x.test']);
+    t.strictSame(await found({ recipientDomain: 'y.test' }), ['ann@y.test']);
+    t.strictSame(await found({ recipientDomain: 'nowhere.test' }), []);
+    t.strictSame(await found({ senderDomain: 'second.test' }), ['Joe@X.test']);
+    t.strictSame(await found({ senderDomain: 'third.test' }), []);
+    t.strictSame(await found({ apiKeyId: key }), ['ann@y.test', 'joe@x.test']);
+    const all = { recipient: 'joe@x.test', recipientDomain: 'x.test', senderDomain: 'acme.test', apiKeyId: key };
+    t.strictSame(await found({ ...all, state: 'queued', from: 0, until: Date.now() + 60_000 }), ['joe@x.test']);
+    t.strictSame(await found({ ...all, state: 'delivered' }), []);
+    t.strictSame(await found({ ...all, apiKeyId: otherKey }), []);
+  },
+
+  'time is the time of the ids: from is in, until is not': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    for (const minute of [0, 1, 2]) await acceptAt(bench, domain, `m${minute}@x.test`, T0 + minute * 60_000);
+    const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
+    t.strictSame(await found({ from: T0 + 60_000 }), ['m2@x.test', 'm1@x.test']);
+    t.strictSame(await found({ until: T0 + 60_000 }), ['m0@x.test']);
+    t.strictSame(await found({ from: T0, until: T0 + 60_001 }), ['m1@x.test', 'm0@x.test']);
+  },
+
+  'pages follow each other without a gap': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    for (let number = 0; number < 7; number++) await bench.accept(domain, [`m${number}@x.test`]);
+    const seen: string[] = [];
+    for (let olderThan: string | null | undefined; olderThan !== null; ) {
+      const page = await find(bench, tenant.id, { limit: 3, ...(olderThan && { olderThan }) });
+      seen.push(...page.messages.map(({ recipient }) => recipient));
+      olderThan = page.next;
+    }
+    t.strictSame(
+      seen,
+      ['m6', 'm5', 'm4', 'm3', 'm2', 'm1', 'm0'].map((name) => `${name}@x.test`),
+    );
+  },
+
+  'without time it says how far it came, and goes on from there': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    await bench.accept(domain, ['joe@y.test']);
+    await acceptMany(bench, domain, MANY);
+    let rounds = 0;
+    const seen: string[] = [];
+    for (let olderThan: string | null | undefined; olderThan !== null; rounds++) {
+      const page = await find(bench, tenant.id, {
+        recipientDomain: 'y.test',
+        budgetMs: 0,
+        ...(olderThan && { olderThan }),
+      });
+      seen.push(...page.messages.map(({ recipient }) => recipient));
+      t.equal(page.ranOutOfTime, page.next !== null);
+      olderThan = page.next;
+    }
+    t.strictSame(seen, ['joe@y.test']);
+    t.ok(rounds > 1, `in ${rounds} rounds`);
+  },
+
+  'marks change nothing about what is found': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    const joe = { recipient: 'joe@x.test', recipientDomain: 'x.test' };
+    await bench.accept(domain, ['Joe@x.test'], { subject: 'oldest' });
+    await bench.accept(other.domain, ['joe@x.test']);
+    await acceptMany(bench, domain, MANY);
+    await bench.accept(domain, ['joe@x.test'], { subject: 'newest' });
+    const subjects = async (search: Partial<MessageSearch> = {}) =>
+      (await find(bench, tenant.id, { ...joe, ...search })).messages.map(({ subject }) => subject);
+    t.strictSame(await subjects(), ['newest', 'oldest']);
+    t.equal(await bench.store.markRecipients(0), false, 'nothing is old enough');
+    const settled = Date.now() + 60_000;
+    t.equal(await bench.store.markRecipients(settled), true);
+    t.equal(await bench.store.markRecipients(settled), false, 'the rest is no whole stretch');
+    t.strictSame(await subjects(), ['newest', 'oldest']);
+    t.strictSame(await subjects({ state: 'queued' }), ['newest', 'oldest']);
+    t.strictSame(await subjects({ limit: 1 }), ['newest']);
+    const [newest] = (await find(bench, tenant.id, joe)).messages;
+    t.strictSame(await subjects({ olderThan: newest!.id }), ['oldest']);
+    t.strictSame(await subjects({ recipient: 'jim@x.test' }), []);
+    const first = await find(bench, tenant.id, { recipient: 'jim@x.test', recipientDomain: 'x.test', budgetMs: 0 });
+    t.match(first, { ranOutOfTime: true, messages: [] });
+    t.equal(await bench.store.forgetRecipientMarks(10), 0, 'their messages are there');
+  },
+
+  'marks go with their messages': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const lane = await acceptMany(bench, domain, MANY);
+    t.equal(await bench.store.markRecipients(Date.now() + 60_000), true);
+    for (
+      let claimed = await bench.claim(lane, T0, 200);
+      claimed.length > 0;
+      claimed = await bench.claim(lane, T0, 200)
+    ) {
+      await bench.store.record(claimed.map((message) => bench.update(message, { to: 'failed', reason: 'gone' })));
+    }
+    await countAll(bench.store);
+    for (let more = true; more; ) more = (await bench.store.eraseRecords(T0 + LIFETIME_MS, 1000)).more;
+    await bench.accept(domain, ['a@x.test']);
+    t.equal(await bench.store.forgetRecipientMarks(10), 1);
+    t.equal(await bench.store.forgetRecipientMarks(10), 0);
+  },
+};
+
+type Domain = Parameters<Bench['accept']>[0];
+
+/** Fifty to a submission, at x.test. */
+async function acceptMany(bench: Bench, domain: Domain, messages: number): Promise<number> {
+  let lane = 0;
+  for (let done = 0; done < messages; done += 50) {
+    const to = Array.from({ length: 50 }, (_, index) => `customer-${done + index}@x.test`);
+    lane = (await bench.accept(domain, to)).lanes[0]!.lane;
+  }
+  return lane;
+}
+
+/** With ids of that time, as the daemon gives them out. */
+async function acceptAt(bench: Bench, domain: Domain, to: string, at: number): Promise<void> {
+  const hex = at.toString(16).padStart(12, '0');
+  const timed = (id: string) => `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
+  const submission = bench.submission(domain, [to], { acceptedAt: at });
+  const recipients = submission.recipients.map((each) => ({ ...each, messageId: timed(each.messageId) }));
+  await bench.store.accept({ ...submission, recipients });
+}

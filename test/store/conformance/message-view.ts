@@ -1,0 +1,92 @@
+// Conformance: one message as its tenant's people look at it, and looking through suppression lists.
+import type { Test } from 'tap';
+import type { ReadOutcome } from '../../../src/store/reads.ts';
+import type { SuppressionSearch } from '../../../src/store/suppression-search.ts';
+import type { SuppressionReason } from '../../../src/store/suppressions.ts';
+import { type Bench, T0 } from './harness.ts';
+
+async function found<T>(outcome: Promise<ReadOutcome<T>>): Promise<T> {
+  const answer = await outcome;
+  if (answer.kind === 'refused') throw new Error(answer.reason);
+  return answer.value;
+}
+
+const MOST_CHARS = 1000;
+
+export const messageViewCases = {
+  'a message with its call, its attempts, its events and its content': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const key = bench.apiKey(tenant.id);
+    await bench.store.createApiKey(key, 10);
+    const change = { apiKeyId: key.id, idempotencyKey: 'once' };
+    const { receipt, lanes } = await bench.accept(domain, ['joe@x.test', 'ann@x.test'], change);
+    const claimed = await bench.claim(lanes[0]!.lane, T0);
+    const joe = claimed.find(({ recipient }) => recipient === 'joe@x.test')!;
+    await bench.store.record([bench.attempted(joe, { to: 'delivered' }, bench.event('email.delivered', { a: 1 }))]);
+    const view = await found(bench.reads().messageView(tenant.id, joe.id));
+    t.match(view, {
+      message: {
+        id: joe.id,
+        state: 'delivered',
+        from: 'news@acme.test',
+        subject: 'Hello',
+        attemptList: [{ attempt: 1 }],
+      },
+      ...{ fromName: 'News', senderDomain: 'acme.test', idempotencyKey: 'once', bounce: null, complained: false },
+      ...{ apiKey: { id: key.id, name: 'a key' }, moreEvents: false, rejected: [] },
+      events: [{ type: 'email.delivered', data: { a: 1 } }],
+      siblings: [{ id: receipt.messageIds[1], recipient: 'ann@x.test', state: 'sending' }],
+      content: { hasHtml: true, text: 'Hello', textIsCut: false, headers: [['X-Campaign', 'spring']] },
+    });
+    t.equal(view?.siblings.length, 1, 'not itself');
+    t.equal(await found(bench.reads().messageHtml(tenant.id, joe.id)), '<p>Hello</p>');
+    const content = await found(bench.reads().messageContent(tenant.id, joe.id, MOST_CHARS));
+    t.match(content, { messageId: joe.id, to: { address: 'joe@x.test' }, html: '<p>Hello</p>', text: 'Hello' });
+    t.match(content, { signing: { domain: 'acme.test' }, headers: [['X-Campaign', 'spring']], createdAt: T0 });
+    t.notMatch(JSON.stringify(content), /sealed|privateKey/, 'and nothing that signs');
+    t.equal(await found(bench.reads().messageContent(tenant.id, joe.id, 5)), 'too_large');
+  },
+
+  "another tenant's message is none": async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    const { id } = await bench.queued(domain, 'joe@x.test');
+    t.equal(await found(bench.reads().messageView(other.tenant.id, id)), null);
+    t.equal(await found(bench.reads().messageHtml(other.tenant.id, id)), null);
+    t.equal(await found(bench.reads().messageContent(other.tenant.id, id, MOST_CHARS)), null);
+    t.equal(await found(bench.reads().messageView(other.tenant.id, bench.id())), null, 'nor one that never was');
+  },
+
+  'what was erased is not there, and the record still is': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'joe@x.test');
+    await bench.store.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
+    t.match(await found(bench.reads().messageView(tenant.id, message.id)), {
+      ...{ content: null, message: { recipient: 'joe@x.test', subject: 'Hello' } },
+    });
+    t.equal(await found(bench.reads().messageHtml(tenant.id, message.id)), null);
+    t.equal(await found(bench.reads().messageContent(tenant.id, message.id, MOST_CHARS)), null);
+  },
+
+  'a suppression list by prefix and reason, in pages': async (t: Test, bench: Bench) => {
+    const [tenant, other] = [await bench.tenant(), await bench.tenant()];
+    const add = (tenantId: string, address: string, reason: SuppressionReason) =>
+      bench.store.addSuppression(tenantId, { address, reason, messageId: null, createdAt: T0 });
+    for (const name of ['c', 'a', 'b']) await add(tenant.id, `${name}@x.test`, 'manual');
+    await add(tenant.id, 'ab@x.test', 'complaint');
+    await add(other.id, 'aa@x.test', 'manual');
+    const search = async (asked: Partial<SuppressionSearch>) => {
+      const all = { prefix: '', reason: null, after: null, limit: 10, ...asked };
+      const { entries, next } = await found(bench.reads().searchSuppressions(tenant.id, all));
+      return [...entries.map(({ address }) => address[0] + (address[1] === '@' ? '' : address[1]!)), next];
+    };
+    t.same(await search({}), ['a', 'ab', 'b', 'c', null]);
+    t.same(await search({ prefix: 'a' }), ['a', 'ab', null]);
+    t.same(await search({ reason: 'manual', prefix: 'a' }), ['a', null]);
+    t.same(await search({ reason: 'complaint' }), ['ab', null]);
+    t.same(await search({ limit: 2 }), ['a', 'ab', 'ab@x.test']);
+    t.same(await search({ limit: 2, after: 'ab@x.test' }), ['b', 'c', null]);
+    t.same(await search({ limit: 1, reason: 'manual', after: 'a@x.test' }), ['b', 'b@x.test']);
+  },
+};

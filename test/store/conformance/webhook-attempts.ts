@@ -1,0 +1,113 @@
+// Conformance: attempts at webhooks for people to read: page by page, by what became of the delivery, one
+// of them with its event; and the health and the secrets of one webhook.
+import type { Test } from 'tap';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { DeliveryEnd } from '../../../src/store/webhook-deliveries.ts';
+import { type Bench, T0 } from './harness.ts';
+
+const SECRET = { masterKeyId: 'master1', sealed: Buffer.from('first') };
+
+async function webhookOf(bench: Bench, tenantId: string): Promise<string> {
+  const id = bench.id();
+  const url = 'https://a.test/';
+  const webhook = { id, tenantId, url, target: url, description: null, createdAt: T0, secret: SECRET };
+  await bench.store.createWebhook(webhook, 50);
+  return id;
+}
+
+async function happen(bench: Bench, domain: Domain): Promise<string> {
+  const { receipt } = await bench.accept(domain, ['a@x.test']);
+  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const event = bench.event('email.delivered', { n: 1 });
+  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  return event.id;
+}
+
+/** One attempt for each thing that is due, all of them begun at the same time. */
+async function attempt(bench: Bench, webhookId: string, end: DeliveryEnd, startedAt: number): Promise<void> {
+  const terms = { now: startedAt, leaseUntil: () => startedAt + 60_000 };
+  const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit: 100 }], terms);
+  const results = claimed!.deliveries.map((delivery) => {
+    return { delivery, end, startedAt, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
+  });
+  await bench.store.recordDeliveries(results, startedAt);
+}
+
+export const webhookAttemptCases = {
+  'pages meet without a gap, also between attempts of one millisecond': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    for (let n = 0; n < 4; n++) await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 10 }, T0);
+    await attempt(bench, webhookId, { to: 'delivered' }, T0 + 10);
+    const list = (limit: number, after?: { eventId: string; number: number }) =>
+      bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit, ...(after && { after }) });
+    const all = await list(100);
+    t.equal(all.length, 8);
+    const paged = [];
+    for (let page = await list(3); page.length > 0; page = await list(3, paged.at(-1))) paged.push(...page);
+    t.strictSame(paged, all);
+    t.strictSame(await list(3, { eventId: bench.id(), number: 1 }), [], 'after something that there is not');
+  },
+
+  'the last attempts of what waits, and of what has failed': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const failed = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 10 }, T0);
+    await attempt(bench, webhookId, { to: 'failed' }, T0 + 10);
+    const waits = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 90 }, T0 + 20);
+    await happen(bench, domain); // never tried
+    const list = (state: 'due' | 'failed', tenantId = tenant.id) =>
+      bench.store.listWebhookAttempts(tenantId, { webhookId, eventId: null, limit: 10, state });
+    const [due, gone] = [await list('due'), await list('failed')];
+    t.match(due, [{ eventId: waits, number: 1, nextAt: T0 + 90, state: 'due' }]);
+    t.match(gone, [{ eventId: failed, number: 2, nextAt: null, state: 'failed' }]);
+    t.strictSame([due.length, gone.length], [1, 1]);
+    t.strictSame(await list('failed', (await bench.tenant()).id), []);
+    const terms = { now: T0 + 90, leaseUntil: () => T0 + 99_000 };
+    await bench.store.claimDeliveries([{ webhookId, limit: 10 }], terms);
+    t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
+  },
+
+  'one attempt with the event that was sent, for its tenant only': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const eventId = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'failed' }, T0);
+    const find = (tenantId: string, id: string, name: { eventId: string; number: number }) =>
+      bench.store.findWebhookAttempt(tenantId, id, name);
+    t.match(await find(tenant.id, webhookId, { eventId, number: 1 }), {
+      attempt: { eventId, number: 1, status: 500, answer: 'oops', state: 'failed' },
+      event: { id: eventId, tenantId: tenant.id, type: 'email.delivered', at: T0, data: { n: 1 } },
+    });
+    t.equal(await find(tenant.id, webhookId, { eventId, number: 2 }), null);
+    t.equal(await find(tenant.id, bench.id(), { eventId, number: 1 }), null);
+    t.equal(await find((await bench.tenant()).id, webhookId, { eventId, number: 1 }), null);
+  },
+
+  'how one webhook does': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    for (let n = 0; n < 3; n++) await happen(bench, domain);
+    const health = await bench.store.getWebhookHealth(tenant.id, webhookId);
+    t.match(health, { id: webhookId, due: 3, failed: 0, failingSince: null });
+    t.strictSame(await bench.store.listWebhookHealth(tenant.id), [health]);
+    t.match(await bench.store.listWebhookHealth(tenant.id, 2), [{ due: 2 }], 'counted no further');
+    t.equal(await bench.store.getWebhookHealth((await bench.tenant()).id, webhookId), null);
+    t.equal(await bench.store.getWebhookHealth(tenant.id, bench.id()), null);
+  },
+
+  'its secrets, those that have ended left out': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    const webhookId = await webhookOf(bench, tenantId);
+    const secret = { masterKeyId: 'master1', sealed: Buffer.from('second') };
+    await bench.store.rotateWebhookSecret(tenantId, webhookId, { secret, at: T0 + 5, previousUntil: T0 + 100 });
+    const current = { secret, createdAt: T0 + 5, expiresAt: null };
+    const list = (tenant: string, now: number) => bench.store.listWebhookSecrets(tenant, webhookId, now);
+    t.strictSame(await list(tenantId, T0 + 99), [current, { secret: SECRET, createdAt: T0, expiresAt: T0 + 100 }]);
+    t.strictSame(await list(tenantId, T0 + 100), [current]);
+    t.strictSame(await list((await bench.tenant()).id, T0), []);
+  },
+};
