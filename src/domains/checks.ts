@@ -5,6 +5,8 @@ import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
 import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { isSpfRecord, parseSpfRecord, searchInclude } from '../protocol/dns/spf-record.ts';
+import type { CheckReason, DomainCheck } from '../store/domain-checks.ts';
+import { findMisplaced, whereInstead } from './misplaced.ts';
 
 export interface DomainFacts {
   /** Lower case, A-labels. */
@@ -24,22 +26,6 @@ export interface DnsRecordToPublish {
   value: string;
   required: boolean;
   purpose: string;
-}
-
-export type CheckReason = 'not_found' | 'mismatch' | 'invalid_record' | 'multiple_records' | 'dns_unavailable';
-
-export interface DomainCheck {
-  record: 'dkim' | 'spf' | 'dmarc';
-  name: string;
-  type: 'TXT';
-  required: boolean;
-  ok: boolean;
-  expected: string;
-  /** The TXT records that stand there, of whatever kind. */
-  found: string[];
-  reason: CheckReason | null;
-  /** One sentence: what is right, or what to change. */
-  message: string;
 }
 
 export interface TxtLookups {
@@ -123,14 +109,21 @@ async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups
   const verdicts = found.map((text) => checkDkimRecord(text, facts.publicKeyB64));
   const keys = verdicts.filter((verdict) => verdict.kind !== 'no_key_record');
   const [key] = keys;
-  if (!key)
-    return failed('not_found', found, `Publish the DKIM record as a TXT record at ${name}: ${whatIsThere(found)}.`);
+  if (!key) return missingKey(name, facts, found, lookups);
   if (keys.length > 1) {
     return failed('multiple_records', found, `Remove all DKIM records at ${name} but the expected one.`);
   }
   if (key.kind === 'ok') return passed(found, `The DKIM record at ${name} holds the expected key.`);
   const advice = `Replace the DKIM record at ${name} with the expected value: ${key.problem}.`;
   return failed(key.kind === 'invalid' ? 'invalid_record' : 'mismatch', found, advice);
+}
+
+/** The name of a key is long, and what a DNS provider makes of it is not always what was meant. */
+async function missingKey(name: string, facts: DomainFacts, found: string[], lookups: TxtLookups): Promise<Verdict> {
+  const isKey = (text: string) => checkDkimRecord(text, facts.publicKeyB64).kind !== 'no_key_record';
+  const misplaced = found.length > 0 ? null : await findMisplaced({ name, domain: facts.domain, isKey }, lookups);
+  if (misplaced !== null) return failed('not_found', found, whereInstead(name, misplaced));
+  return failed('not_found', found, `Publish the DKIM record as a TXT record at ${name}: ${whatIsThere(found)}.`);
 }
 
 async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups): Promise<Verdict> {

@@ -6,13 +6,13 @@ import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
+import type { DomainCheck, DomainCheckStore, DomainChecks } from '../store/domain-checks.ts';
 import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore, DomainVerdict } from '../store/domains.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import {
   checkDomainRecords,
   type DnsRecordToPublish,
-  type DomainCheck,
   recordsToPublish,
   type ServiceNames,
   type TxtLookups,
@@ -23,7 +23,7 @@ import { defaultSelector, domainNameProblem, selectorProblem } from './domain-na
 export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
 
 export interface DomainsOptions {
-  store: DomainStore & Pick<DomainRecheckStore, 'postponeRecheck'>;
+  store: DomainStore & DomainCheckStore & Pick<DomainRecheckStore, 'postponeRecheck'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -46,6 +46,10 @@ export interface Domains {
   get(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
   verify(owner: DomainOwner, id: string): Promise<VerifiedDomain | Refusal>;
   revoke(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  /** While somebody waits for it: verified as soon as the record is there; as long as it is not, nothing changes. */
+  look(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  /** What was found last, by whoever looked. */
+  lastChecks(owner: DomainOwner, id: string): Promise<DomainChecks | null>;
   recordsOf(domain: Domain): DnsRecordToPublish[];
 }
 
@@ -75,6 +79,13 @@ export function createDomains(options: DomainsOptions): Domains {
       if (isRefusal(domain)) return domain;
       return (await store.revokeDomain(owner.tenantId, id)) ?? notFound();
     },
+    async look(owner, id) {
+      const domain = await changeable(owner, id);
+      if (isRefusal(domain) || domain.state === 'verified') return domain;
+      const failing = firstFailing(await checkAndKeep(options, domain));
+      return failing ? domain : claim(options, domain);
+    },
+    lastChecks: (owner, id) => store.lastChecks(owner.tenantId, id),
     recordsOf: (domain) => recordsToPublish(factsOf(domain), service),
   };
 }
@@ -120,7 +131,7 @@ const QUIET_MS = 10 * MINUTE_MS;
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
   await options.store.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
-  const checks = await checkOf(options, domain);
+  const checks = await checkAndKeep(options, domain);
   const failing = firstFailing(checks);
   if (failing) return recordFailure(options, domain, failing);
   const verified = await claim(options, domain);
@@ -129,6 +140,13 @@ async function verify(options: DomainsOptions, domain: Domain): Promise<Verified
 
 export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
   return checkDomainRecords({ facts: factsOf(domain), service }, lookups);
+}
+
+/** The same, kept for whoever wants to read it. */
+export async function checkAndKeep(options: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
+  const checks = await checkOf(options, domain);
+  await options.store.recordChecks(domain.tenantId, domain.id, { at: options.clock.now(), checks });
+  return checks;
 }
 
 /** SPF and DMARC are advice: only required records decide. */

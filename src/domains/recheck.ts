@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
+import type { DomainCheckStore } from '../store/domain-checks.ts';
 import type { DomainRecheckStore, DueRecheck } from '../store/domain-rechecks.ts';
 import type { DomainState, DomainStore } from '../store/domains.ts';
 import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
@@ -82,7 +83,7 @@ export function decideRecheck(
 }
 
 export interface RecheckKit extends DomainsOptions {
-  store: DomainStore & DomainRecheckStore;
+  store: DomainStore & DomainCheckStore & DomainRecheckStore;
   random(): number;
   log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -153,8 +154,10 @@ async function recheckOne(
 async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
   const { store, clock, log } = kit;
   const { domain } = due;
-  const failing = firstFailing(await checkOf(kit, domain));
+  const checks = await checkOf(kit, domain);
   if (stopped.aborted) return 'keep';
+  await store.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
+  const failing = firstFailing(checks);
   const look = lookOf(failing);
   const now = clock.now();
   const plan = decideRecheck({ ...due, state: domain.state }, look, { now, jitter: kit.random() });

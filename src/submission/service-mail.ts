@@ -9,6 +9,7 @@ import type { Logger } from '../observe/log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore } from '../store/domains.ts';
+import type { RetentionStore } from '../store/retention.ts';
 import type { LaneNotice, SubmissionStore } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 
@@ -25,6 +26,7 @@ export interface ServiceMailKit {
   store: SubmissionStore &
     DomainStore &
     Pick<DomainRecheckStore, 'postponeRecheck'> &
+    Pick<RetentionStore, 'contentDaysOf' | 'setContentDays'> &
     Pick<TenantStore, 'createTenant'>;
   vault: Vault;
   clock: Clock;
@@ -118,6 +120,9 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 async function unwatchedDomain(kit: ServiceMailKit): Promise<Domain> {
   const domain = await ownDomain(kit);
   await kit.store.postponeRecheck(domain.tenantId, domain.id, NEVER);
+  // Some of these mails hold links that set passwords: they are kept no longer than their delivery takes.
+  const days = await kit.store.contentDaysOf(domain.tenantId);
+  if (days === null) await kit.store.setContentDays(domain.tenantId, 0);
   return domain;
 }
 

@@ -46,26 +46,68 @@ export interface ImportedSuppressions {
 export interface ImportDefaults {
   reason: SuppressionReason;
   now: number;
+  /** Takes a mere list of addresses as well, as people paste it: without a line that names columns. */
+  bareLists?: boolean;
 }
 
 /** What a spreadsheet of somebody else calls the column. */
 const ADDRESS_NAMES = ['address', 'email', 'e-mail', 'email_address', 'recipient'];
 
 export function readSuppressionCsv(text: string, defaults: ImportDefaults): ImportedSuppressions {
-  const [header, ...rows] = readCsv(text);
-  const names = header?.cells.map((name) => name.trim().toLowerCase()) ?? [];
-  const addressAt = names.findIndex((name) => ADDRESS_NAMES.includes(name));
-  if (addressAt < 0) return { entries: [], problems: ['line 1: names no column "address"'] };
-  const [reasonAt, createdAt] = [names.indexOf('reason'), names.indexOf('created_at')];
-  const entries: Suppression[] = [];
-  const problems: string[] = [];
-  for (const { line, cells } of rows) {
-    const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
-    const read = readRow({ address: cell(addressAt), reason: cell(reasonAt), createdAt: cell(createdAt) }, defaults);
-    if (typeof read === 'string') problems.push(`line ${line}: ${read}`);
-    else entries.push(read);
+  const all: ImportedSuppressions = { entries: [], problems: [] };
+  for (const read of readLines(text, defaults)) sortIn(read, all);
+  return all;
+}
+
+/** So many are read between two turns: some milliseconds. */
+const LINES_PER_TURN = 250;
+
+/** The same for whoever has other things to do as well; null when there are more lines than that. */
+export async function readSuppressionCsvInTurns(
+  text: string,
+  defaults: ImportDefaults & { mostLines: number },
+  turn: () => Promise<unknown>,
+): Promise<ImportedSuppressions | null> {
+  const all: ImportedSuppressions = { entries: [], problems: [] };
+  let lines = 0;
+  for (const read of readLines(text, defaults)) {
+    sortIn(read, all);
+    if (++lines > defaults.mostLines) return null;
+    if (lines % LINES_PER_TURN === 0) await turn();
   }
-  return { entries, problems };
+  return all;
+}
+
+function sortIn(read: Suppression | string, { entries, problems }: ImportedSuppressions): void {
+  if (typeof read === 'string') problems.push(read);
+  else entries.push(read);
+}
+
+/** Entries, and sentences about lines that are none. */
+function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | string> {
+  const rows = readCsv(text);
+  const first = rows.next();
+  if (first.done) return yield NO_COLUMN;
+  const names = first.value.cells.map((name) => name.trim().toLowerCase());
+  const isList =
+    defaults.bareLists === true && first.value.cells.length === 1 && parseAddress(first.value.cells[0]!.trim()).ok;
+  const addressAt = isList ? 0 : names.findIndex((name) => ADDRESS_NAMES.includes(name));
+  if (addressAt < 0) return yield NO_COLUMN;
+  const columns = { addressAt, reasonAt: names.indexOf('reason'), createdAt: names.indexOf('created_at') };
+  if (isList) yield readLine(first.value, columns, defaults);
+  for (const row of rows) yield readLine(row, columns, defaults);
+}
+
+const NO_COLUMN = 'line 1: names no column "address"';
+
+function readLine(
+  { line, cells }: CsvRow,
+  { addressAt, reasonAt, createdAt }: { addressAt: number; reasonAt: number; createdAt: number },
+  defaults: ImportDefaults,
+): Suppression | string {
+  const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
+  const read = readRow({ address: cell(addressAt), reason: cell(reasonAt), createdAt: cell(createdAt) }, defaults);
+  return typeof read === 'string' ? `line ${line}: ${read}` : read;
 }
 
 function readRow(
@@ -88,19 +130,19 @@ interface CsvRow {
 }
 
 /** Lines that are empty are left out. */
-function readCsv(text: string): CsvRow[] {
-  const rows: CsvRow[] = [];
+function* readCsv(text: string): Generator<CsvRow> {
   let cells: string[] = [];
   let cell = '';
   let [line, startedAt] = [1, 1];
   let isQuoted = false;
   let hasJustClosed = false;
-  const endRow = () => {
+  const endRow = (): CsvRow | null => {
     cells.push(cell);
-    if (cells.some((one) => one.trim() !== '')) rows.push({ line: startedAt, cells });
+    const row = { line: startedAt, cells };
     cells = [];
     cell = '';
     startedAt = line;
+    return row.cells.some((one) => one.trim() !== '') ? row : null;
   };
   // A byte order mark is what spreadsheets begin with.
   for (const char of text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')) {
@@ -117,9 +159,11 @@ function readCsv(text: string): CsvRow[] {
     } else if (char === ',' || char === ';') {
       cells.push(cell);
       cell = '';
-    } else if (char === '\n') endRow();
-    else cell += char;
+    } else if (char === '\n') {
+      const row = endRow();
+      if (row) yield row;
+    } else cell += char;
   }
-  endRow();
-  return rows;
+  const row = endRow();
+  if (row) yield row;
 }

@@ -23,15 +23,18 @@ export interface TemplatesOptions {
 }
 
 export interface Templates {
-  create(tenantId: string, body: TemplateBody): Promise<Template | Refusal>;
+  /** `changedBy` is the e-mail address of who does it in the portal. */
+  create(tenantId: string, body: TemplateBody, changedBy?: string): Promise<Template | Refusal>;
   /** Oldest first. */
   list(tenantId: string): Promise<Template[]>;
   get(tenantId: string, id: string): Promise<Template | Refusal>;
-  replace(tenantId: string, id: string, body: TemplateBody): Promise<Template | Refusal>;
+  replace(tenantId: string, id: string, body: TemplateBody, changedBy?: string): Promise<Template | Refusal>;
   /** Null when it is gone now. */
   remove(tenantId: string, id: string): Promise<Refusal | null>;
   /** What a message gets; a part that the template lacks, or that comes out empty, is null. */
   render(tenantId: string, id: string, dataJson: string): Promise<TemplateSource | Refusal>;
+  /** What a source that is not kept would become, or what is wrong with it. Without data only its syntax is checked. */
+  preview(tenantId: string, source: TemplateSource, dataJson: string | null): Promise<RenderOutcome>;
 }
 
 /** Of html and of text, each. */
@@ -44,26 +47,28 @@ export function createTemplates(options: TemplatesOptions): Templates {
   const { store, clock, ids } = options;
 
   return {
-    async create(tenantId, body) {
+    async create(tenantId, body, changedBy) {
       const content = await readContent(options, tenantId, body);
       if (isRefusal(content)) return content;
       const createdAt = clock.now();
-      const template = { id: ids.next(), ...content, createdAt, updatedAt: createdAt };
+      const template = { id: ids.next(), ...content, createdAt, updatedAt: createdAt, changedBy: changedBy ?? null };
       const result = await store.createTemplate(tenantId, template, QUOTA);
       return result === 'created' ? template : refuseExcess(result);
     },
     list: (tenantId) => store.listTemplates(tenantId),
     get: async (tenantId, id) => (await store.getTemplate(tenantId, id)) ?? notFound(),
-    async replace(tenantId, id, body) {
+    async replace(tenantId, id, body, changedBy) {
       if (!(await store.getTemplate(tenantId, id))) return notFound();
       const content = await readContent(options, tenantId, body);
       if (isRefusal(content)) return content;
-      const result = await store.replaceTemplate(tenantId, id, { content, updatedAt: clock.now(), quota: QUOTA });
+      const change = { content, updatedAt: clock.now(), changedBy: changedBy ?? null, quota: QUOTA };
+      const result = await store.replaceTemplate(tenantId, id, change);
       if (result === null) return notFound();
       return result === 'too_large' ? refuseExcess(result) : result;
     },
     remove: async (tenantId, id) => ((await store.deleteTemplate(tenantId, id)) ? null : notFound()),
     render: (tenantId, id, dataJson) => render(options, { tenantId, id, dataJson }),
+    preview: (tenantId, source, dataJson) => preview(options, { tenantId, source, dataJson }),
   };
 }
 
@@ -85,12 +90,30 @@ async function readContent(
 function contentProblem({ name, ...source }: TemplateContent): string | null {
   if (!name.isWellFormed()) return 'name: must be valid Unicode; it has half a surrogate pair.';
   if (source.html === null && source.text === null) return 'html: at least one of html and text is required.';
+  const flaw = sourceFlaw(source);
+  return flaw && `${flaw.part}: ${flaw.problem}.`;
+}
+
+function sourceFlaw(source: TemplateSource): Flaw | null {
   for (const part of PARTS) {
-    const text = source[part] ?? '';
-    if (!text.isWellFormed()) return `${part}: must be valid Unicode; it has half a surrogate pair.`;
-    if (Buffer.byteLength(text) > SOURCE_MAX_BYTES) return `${part}: must have at most ${SOURCE_MAX_BYTES} bytes.`;
+    const problem = sourceProblem(source[part] ?? '');
+    if (problem !== null) return { part, problem, place: null };
   }
   return null;
+}
+
+function sourceProblem(text: string): string | null {
+  if (!text.isWellFormed()) return 'must be valid Unicode; it has half a surrogate pair';
+  return Buffer.byteLength(text) > SOURCE_MAX_BYTES ? `must have at most ${SOURCE_MAX_BYTES} bytes` : null;
+}
+
+async function preview(
+  { renderer }: TemplatesOptions,
+  { tenantId, source, dataJson }: { tenantId: string; source: TemplateSource; dataJson: string | null },
+): Promise<RenderOutcome> {
+  const flaw = sourceFlaw(source);
+  if (flaw) return { kind: 'flawed', flaw };
+  return renderer.run(tenantId, { source, data: dataJson });
 }
 
 async function render(

@@ -84,8 +84,12 @@ export interface CreatedApiKey {
   token: string;
 }
 
+export interface KeyMaking extends Pick<TenantServices, 'clock' | 'ids'> {
+  store: Pick<TenantStore, 'getTenant' | 'createApiKey'>;
+}
+
 export async function createApiKey(
-  services: TenantServices,
+  services: KeyMaking,
   request: NewApiKey,
   random: RandomBytes = randomBytes,
 ): Promise<CreatedApiKey | Refused> {

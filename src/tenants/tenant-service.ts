@@ -24,10 +24,21 @@ export async function createTenant(
 ): Promise<{ kind: 'created'; tenant: Tenant } | Refused> {
   const problem = nameProblem(request.name);
   if (problem) return refused('name', problem);
-  const tenant: Tenant = {
+  const tenant = newTenant({
     id: services.ids.next(),
-    name: request.name.trim(),
+    name: request.name,
     status: request.status ?? 'in_review',
+    createdAt: services.clock.now(),
+  });
+  await services.store.createTenant(tenant);
+  return { kind: 'created', tenant };
+}
+
+/** As every tenant begins: in the lowest tier, with all switches off. */
+export function newTenant(of: Pick<Tenant, 'id' | 'name' | 'status' | 'createdAt'>): Tenant {
+  return {
+    ...of,
+    name: of.name.trim(),
     statusReason: null,
     tier: '1k',
     tierPinned: false,
@@ -36,15 +47,14 @@ export async function createTenant(
     unsubscribe: false,
     linksHost: null,
     bouncesDomain: null,
-    createdAt: services.clock.now(),
   };
-  await services.store.createTenant(tenant);
-  return { kind: 'created', tenant };
 }
 
 /** What an operator may change; `auto` lets age and standing move the tier again. */
 export interface TenantSettings {
   status?: TenantStatus;
+  /** With a status, for its people; without one nothing. */
+  statusReason?: string;
   tier?: Tier | 'auto';
   openTracking?: boolean;
   clickTracking?: boolean;
@@ -56,11 +66,11 @@ export async function setTenant(
   id: string,
   settings: TenantSettings,
 ): Promise<{ kind: 'changed'; tenant: Tenant } | Refused> {
-  const { status, tier, ...switches } = settings;
+  const { status, statusReason = null, tier, ...switches } = settings;
   const change: TenantChange = {
     ...withoutUndefined(switches),
     // A reason given with an earlier status says nothing about the new one.
-    ...(status === undefined ? {} : { status, statusReason: null }),
+    ...(status === undefined ? {} : { status, statusReason }),
     ...tierChange(tier),
   };
   if (Object.keys(change).length === 0) return refused(null, 'nothing to change was given');

@@ -49,7 +49,7 @@ export async function createUser(
   return { kind: 'created', user, password };
 }
 
-/** Gives the user a new password; the old one is worth nothing from now on. */
+/** Gives the user a new password; the old one and all sessions are worth nothing from now on. */
 export async function resetPassword(
   services: Pick<TenantServices, 'store'>,
   givenEmail: string,
@@ -61,6 +61,7 @@ export async function resetPassword(
   const password = generatePassword();
   const passwordHash = await hashPassword(password);
   await services.store.setPassword(user.id, passwordHash);
+  await services.store.endSessionsOf(user.id);
   return { kind: 'reset', user: { ...user, passwordHash }, password };
 }
 
@@ -79,7 +80,7 @@ export async function verifyUser(
 }
 
 /** Lower case in both parts: nobody has two logins that differ in case only. */
-function readEmail(text: string): string | Refused {
+export function readEmail(text: string): string | Refused {
   const parsed = parseAddress(text);
   if (!parsed.ok) return refused('email', parsed.reason);
   const { address } = parsed;

@@ -5,6 +5,7 @@ import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Connections, Line } from './connections.ts';
 import { type AddressKit, endpointAddresses } from './endpoint-address.ts';
+import { CALL_HEADERS } from './sent-request.ts';
 
 export interface Call {
   target: string;
@@ -101,7 +102,7 @@ async function post({ pool }: Line, url: URL, { headers, body, signal, onStatus 
   try {
     const response = await pool.request({
       ...{ method: 'POST', path: `${url.pathname}${url.search}`, body, signal },
-      headers: { 'content-type': 'application/json', 'user-agent': 'Postrider', ...headers },
+      headers: { ...CALL_HEADERS, ...headers },
     });
     const retryAfter = response.headers['retry-after'];
     const answered = {

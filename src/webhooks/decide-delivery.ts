@@ -52,7 +52,8 @@ export function tablePauseMs(step: number): number {
   return pauseAfterAttempt({ ...RETRY_TABLE, jitter: 0 }, step, () => 0);
 }
 
-function describeOutcome(outcome: CallOutcome): string {
+/** As a sentence. */
+export function describeOutcome(outcome: CallOutcome): string {
   if (outcome.kind !== 'answered') return outcome.reason;
   const { status } = outcome;
   if (status >= 300 && status < 400) {

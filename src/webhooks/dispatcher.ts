@@ -14,7 +14,7 @@ import { decideDelivery, tablePauseMs } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
 import { EndpointLine, type WaitingDelivery } from './endpoint-line.ts';
 import { ResultBook } from './result-book.ts';
-import { signedHeaders } from './signature.ts';
+import { signedRequest } from './sent-request.ts';
 import { type Place, Turns } from './turns.ts';
 import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
@@ -273,9 +273,7 @@ export class Dispatcher {
     { startedAt, signal }: { startedAt: number; signal: AbortSignal },
   ): Promise<CallOutcome> {
     try {
-      const body = JSON.stringify(eventBody(event));
-      const timestampS = Math.floor(startedAt / SECOND_MS);
-      const headers = signedHeaders({ id: event.id, timestampS, body }, line.keys);
+      const { headers, body } = signedRequest(eventBody(event), startedAt, line.keys);
       return await callEndpoint({ target: line.target, headers, body, signal }, this.#kit);
     } catch (error) {
       return { kind: 'unanswered', reason: `The endpoint could not be called: ${describeError(error)}.` };

@@ -14,6 +14,7 @@ import { eraseDeletedWebhooks } from './deleted-webhooks.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
 import { type FailingKit, tellOfFailing } from './failing-webhooks.ts';
 import { targetPolicy } from './target.ts';
+import { TestSender } from './test-sender.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
@@ -32,6 +33,7 @@ export interface WebhooksKit {
 
 export interface RunningWebhooks {
   webhooks: Webhooks;
+  tests: TestSender;
   timers: TimerSpec[];
   close(): Promise<void>;
 }
@@ -42,12 +44,12 @@ const GRACE_MS = 3000;
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
   const { store, vault, clock, ids } = kit;
   const policy = targetPolicy(kit.allowPrivate);
-  const dispatcher = new Dispatcher({
-    ...{ ...kit, policy, tickMs: TICK_MS, connections: new Connections({ clock }) },
-  });
+  const calling = { ...kit, policy, connections: new Connections({ clock }) };
+  const dispatcher = new Dispatcher({ ...calling, tickMs: TICK_MS });
   await dispatcher.start();
   return {
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
+    tests: new TestSender(calling),
     timers: [
       { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => tellOfFailing(kit) },
       { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },

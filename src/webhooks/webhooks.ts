@@ -58,7 +58,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     list: (tenantId) => store.listWebhooks(tenantId),
     get: async (tenantId, id) => (await store.getWebhook(tenantId, id)) ?? notFound(),
     remove: (tenantId, id) => remove(options, tenantId, id),
-    rotate: (tenantId, id) => rotate(options, tenantId, id),
+    rotate: async (tenantId, id) => (await rotateSecret(options, tenantId, id)) ?? notFound(),
   };
 }
 
@@ -68,18 +68,23 @@ async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, i
   return null;
 }
 
-async function rotate(
-  { store, vault, clock, random = randomBytes }: WebhooksOptions,
+export interface RotationKit extends Pick<WebhooksOptions, 'vault' | 'clock' | 'random'> {
+  store: Pick<WebhookStore, 'rotateWebhookSecret'>;
+}
+
+/** Null when the tenant has no such webhook. */
+export async function rotateSecret(
+  { store, vault, clock, random = randomBytes }: RotationKit,
   tenantId: string,
   webhookId: string,
-): Promise<{ secret: Buffer; previousUntil: number } | Refusal> {
+): Promise<{ secret: Buffer; previousUntil: number } | null> {
   const id = webhookId.toLowerCase();
   const secret = random(SECRET_BYTES);
   const at = clock.now();
   const previousUntil = at + SECRET_OVERLAP_MS;
   const sealed = vault.seal(secret, webhookSecretContext(id));
   const rotated = await store.rotateWebhookSecret(tenantId, id, { secret: sealed, at, previousUntil });
-  return rotated ? { secret, previousUntil } : notFound();
+  return rotated ? { secret, previousUntil } : null;
 }
 
 async function register(
@@ -88,6 +93,8 @@ async function register(
   { url, description = null }: { url: string; description?: string | null },
 ): Promise<RegisteredWebhook | Refusal> {
   const { store, vault, clock, ids, policy, random = randomBytes } = options;
+  const tooLong = lengthProblem(url, description);
+  if (tooLong !== null) return tooLong;
   const read = readWebhookUrl(url);
   if ('problem' in read) return invalid('url', read.problem);
   const refused = refuseTarget(read.url, policy);
@@ -111,6 +118,18 @@ async function register(
     case 'too_many':
       return invalid('url', `you have ${MAX_WEBHOOKS_PER_TENANT} webhooks, which is the limit; delete one first.`);
   }
+}
+
+/** As schema/api/register-webhook.json has it, for those who do not come through the API. */
+const MAX_URL_CHARS = 2048;
+const MAX_DESCRIPTION_CHARS = 500;
+
+function lengthProblem(url: string, description: string | null): Refusal | null {
+  const isOver = (text: string, most: number) => text.length > most && [...text].length > most;
+  if (isOver(url, MAX_URL_CHARS)) return invalid('url', `must have at most ${MAX_URL_CHARS} characters.`);
+  return isOver(description ?? '', MAX_DESCRIPTION_CHARS)
+    ? invalid('description', `must have at most ${MAX_DESCRIPTION_CHARS} characters.`)
+    : null;
 }
 
 /** Binds a sealed secret to its webhook; whoever opens it names the same context. */

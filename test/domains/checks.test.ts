@@ -1,7 +1,8 @@
 // The records of a sending domain: what is published, and how every way to get it wrong is judged.
 import t from 'tap';
-import { checkDomainRecords, type DomainCheck, recordsToPublish } from '../../src/domains/checks.ts';
+import { checkDomainRecords, recordsToPublish } from '../../src/domains/checks.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import type { DomainCheck } from '../../src/store/domain-checks.ts';
 import { type RecordData, startDnsServer } from '../support/dns-server.ts';
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA${'x+/9'.repeat(80)}IDAQAB`;

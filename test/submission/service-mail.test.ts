@@ -63,3 +63,13 @@ t.test('each of several people is told once, whatever becomes of the others', as
     { level: 'error', msg: /the store is closed/ },
   ]);
 });
+
+t.test('its mails hold links that set passwords: their content goes once they are delivered', async (t) => {
+  const { store, kit } = await open(t);
+  await createServiceMail(kit)(MAIL);
+  const [tenant] = await store.listTenants();
+  t.equal(await store.contentDaysOf(tenant!.id), 0);
+  await store.setContentDays(tenant!.id, 3);
+  await createServiceMail(kit)({ ...MAIL, key: 'other' });
+  t.equal(await store.contentDaysOf(tenant!.id), 3, 'an operator may want something else');
+});

@@ -1,6 +1,12 @@
 // Suppression lists as CSV: what is exported can be imported, and what others export, too.
 import t from 'tap';
-import { csvLine, readSuppressionCsv, TENANT_COLUMNS, tenantCsvLine } from '../../src/suppression/csv.ts';
+import {
+  csvLine,
+  readSuppressionCsv,
+  readSuppressionCsvInTurns,
+  TENANT_COLUMNS,
+  tenantCsvLine,
+} from '../../src/suppression/csv.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW });
@@ -46,4 +52,26 @@ t.test('what cannot be used is named by its line', async (t) => {
     'line 4: "bored" is none of hard_bounce, complaint, unsubscribe, manual',
     'line 5: "soon" is no time',
   ]);
+});
+
+t.test('a pasted list of addresses needs no first line where that is wanted', async (t) => {
+  const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW, bareLists: true });
+  t.match(read('jo@x.test\nAnn@Y.test\n'), {
+    entries: [{ address: 'jo@x.test' }, { address: 'ann@y.test' }],
+    problems: [],
+  });
+  t.match(read('email;reason\njo@x.test;complaint'), { entries: [{ address: 'jo@x.test', reason: 'complaint' }] });
+  t.same(read('jo@x.test\nno address').problems.length, 1);
+  t.same(read('nobody\n').problems, ['line 1: names no column "address"']);
+});
+
+t.test('a long file is read in turns, up to a limit', async (t) => {
+  const text = `address\n${Array.from({ length: 1000 }, (_, at) => `a${at}@x.test`).join('\n')}\nbad`;
+  let turns = 0;
+  const turn = async () => void turns++;
+  const defaults = { reason: 'manual' as const, now: NOW };
+  const all = await readSuppressionCsvInTurns(text, { ...defaults, mostLines: 1001 }, turn);
+  t.same(all, readSuppressionCsv(text, defaults));
+  t.ok(turns >= 2);
+  t.equal(await readSuppressionCsvInTurns(text, { ...defaults, mostLines: 1000 }, turn), null);
 });

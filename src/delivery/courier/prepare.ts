@@ -5,17 +5,14 @@ import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describeError } from '../../base/errors.ts';
 import type { Vault } from '../../base/vault.ts';
-import { compose } from '../../protocol/mail/compose.ts';
 import { signMessage } from '../../protocol/mail/dkim.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
-import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
-import type { HmacKey } from '../../protocol/mail/message-token.ts';
 import { makeReturnPath } from '../../protocol/mail/return-path.ts';
 import type { ContentReader, MessageContent } from '../../store/contents.ts';
-import { unsubscribeHeaders } from '../../tracking/unsubscribe.ts';
+import { type ComposeKit, composeMessage } from './compose-message.ts';
 import { ReadAhead } from './read-ahead.ts';
 import { hashedBody, SharedBodies } from './shared-bodies.ts';
-import { type LinkMaker, TrackedPages } from './tracked-pages.ts';
+import { TrackedPages } from './tracked-pages.ts';
 
 export type Prepared =
   | {
@@ -27,12 +24,9 @@ export type Prepared =
     }
   | { kind: 'unreadable'; reason: string };
 
-export interface PrepareKit {
+export interface PrepareKit extends ComposeKit {
   contents: ContentReader;
   vault: Vault;
-  tokenKey: HmacKey;
-  bouncesDomain: string;
-  links: LinkMaker;
   serviceSigner: { domain: string; selector: string; key: KeyObject };
   now: () => number;
 }
@@ -73,24 +67,13 @@ interface Workshop {
 }
 
 async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Workshop): Promise<Prepared> {
-  const { messageId, from, to, signing } = content;
+  const { messageId, signing } = content;
   const bouncesDomain = content.bouncesDomain ?? kit.bouncesDomain;
   const html = pages.htmlFor(content, kit.links);
   const body = await (html === null
     ? bodies.bodyOf(content)
     : hashedBody(content.submissionId, { text: content.text, html }));
-  const composed = compose(
-    {
-      messageId,
-      from: { address: from.address, name: from.name ?? '' },
-      to: { address: to.address, name: to.name ?? '' },
-      subject: content.subject,
-      headers: content.headers,
-      serviceHeaders: serviceHeaders(content, kit),
-      date: new Date(content.createdAt),
-    },
-    body,
-  );
+  const composed = composeMessage(content, body, kit);
   const signers = [{ domain: signing.domain, selector: signing.selector, key: keys.get(content) }, kit.serviceSigner];
   const signable = { header: composed.header, body: composed.body, bodyHash: body.bodyHash };
   return {
@@ -100,29 +83,6 @@ async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Wo
     message: signMessage(signable, signers, Math.floor(kit.now() / 1000)),
     needs: composed.needs,
   };
-}
-
-/** RFC 9477 for complaint loops that mailbox providers run; Feedback-ID has no part per message, so that it can be counted. */
-function serviceHeaders(content: MessageContent, kit: PrepareKit): [string, string][] {
-  const unsubscribe = content.unsubscribe ? unsubscribePair(content, kit) : [];
-  return [
-    ...unsubscribe,
-    ['CFBL-Address', `fbl@${kit.bouncesDomain}; report=arf`],
-    ['CFBL-Feedback-ID', makeFeedbackId(content.messageId, kit.tokenKey)],
-    ['Feedback-ID', `${content.tenantId}:${content.signing.domain}:transactional:postrider`],
-  ];
-}
-
-function unsubscribePair({ tenantId, messageId, to, bouncesDomain }: MessageContent, kit: PrepareKit) {
-  return unsubscribeHeaders(
-    { tenantId, messageId, recipient: to.address },
-    {
-      linksUrl: kit.links.url,
-      linkKey: kit.links.key,
-      bouncesDomain: bouncesDomain ?? kit.bouncesDomain,
-      addressKey: kit.tokenKey,
-    },
-  );
 }
 
 class SigningKeys {

@@ -11,12 +11,17 @@ export interface LinkMaker {
   key: HmacKey;
 }
 
+type TrackedContent = Pick<
+  MessageContent,
+  'submissionId' | 'tenantId' | 'messageId' | 'html' | 'headers' | 'openTracking' | 'clickTracking'
+>;
+
 export class TrackedPages {
   /** One is enough, and what it holds may be large. */
   #last: { submissionId: string; outline: HtmlOutline } | null = null;
 
   /** Null when nothing in the body is this message's own, so that it may be shared. */
-  htmlFor(content: MessageContent, links: LinkMaker): string | null {
+  htmlFor(content: TrackedContent, links: LinkMaker): string | null {
     const { tenantId, messageId, html, headers, openTracking: opens, clickTracking: clicks } = content;
     if (html === null || html === '' || !(opens || clicks)) return null;
     const plan = { subject: { tenantId, messageId }, opens, clicks, headers, linksUrl: links.url, key: links.key };

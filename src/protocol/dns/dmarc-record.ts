@@ -5,10 +5,14 @@ import { parseTagList } from './dkim-record.ts';
 
 const POLICIES = new Set(['none', 'quarantine', 'reject']);
 
-/** The domain itself, then its organizational domain (section 3.2, by the Public Suffix List) if that is another. */
+/** What somebody has registered (section 3.2, by the Public Suffix List); the domain itself where that is not known. */
+export function organizationalDomain(domain: string): string {
+  return getDomain(domain, { allowPrivateDomains: true }) || domain;
+}
+
+/** The domain itself, then its organizational domain if that is another. */
 export function dmarcNames(domain: string): string[] {
-  const organizational = getDomain(domain, { allowPrivateDomains: true });
-  const domains = organizational && organizational !== domain ? [domain, organizational] : [domain];
+  const domains = [...new Set([domain, organizationalDomain(domain)])];
   return domains.map((name) => `_dmarc.${name}`);
 }
 

@@ -1,0 +1,88 @@
+// What the services around accounts share: signing in, links by mail, signing up, members.
+import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Vault } from '../base/vault.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Store } from '../store/store.ts';
+import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
+import { PasswordLine } from './password-line.ts';
+import { SecondFactors } from './second-factors.ts';
+import { createSessions, type Sessions } from './sessions.ts';
+
+/** Where a request came from. */
+export interface Client {
+  ip: string;
+  userAgent: string;
+}
+
+export interface AccountParts {
+  store: Store;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  vault: Vault;
+  /** `service.base_url`: where links in mails lead. */
+  baseUrl: string;
+  /** Hears of sign-ups; when it is not set, the operators do. */
+  operatorAddress: string | null;
+  signUpOpen: boolean;
+  /** Does not wait, and tells the log what could not be sent. */
+  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+}
+
+export interface AccountKit extends AccountParts {
+  passwords: PasswordLine;
+  secondFactors: SecondFactors;
+  sessions: Sessions;
+  throttles: AccountThrottles;
+  /** Goes on after the answer, which must not tell by its time what was found. */
+  inBackground(work: () => Promise<void>): void;
+}
+
+export interface AccountThrottles {
+  /** One address from one network: what a guesser meets first, and nobody else does. */
+  pair: AttemptThrottle;
+  /** One address from everywhere. */
+  address: AttemptThrottle;
+  /** One network, whatever addresses it tries. */
+  network: AttemptThrottle;
+  /** Mails that somebody who is not signed in can make us send. */
+  mailsTo: AttemptThrottle;
+  mailsFrom: AttemptThrottle;
+  mails: AttemptThrottle;
+}
+
+const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
+  pair: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  address: { freeTries: 50, firstWaitMs: MINUTE_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  network: { freeTries: 40, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  mailsTo: { freeTries: 3, firstWaitMs: 10 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 6 * HOUR_MS },
+  mailsFrom: { freeTries: 10, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 2 * HOUR_MS },
+  // Of all together: many networks must not make a flood of ours. Ten a minute once it has begun.
+  mails: { freeTries: 300, firstWaitMs: 6 * SECOND_MS, longestWaitMs: 6 * SECOND_MS, forgetAfterMs: 10 * MINUTE_MS },
+};
+
+export function createAccountKit(parts: AccountParts): AccountKit {
+  const { store, clock, ids, vault, log } = parts;
+  const throttle = (name: keyof AccountThrottles) => new AttemptThrottle(clock, RULES[name]);
+  return {
+    ...parts,
+    passwords: new PasswordLine(),
+    secondFactors: new SecondFactors({ store, clock, vault }),
+    sessions: createSessions({ store, clock, ids }),
+    throttles: {
+      pair: throttle('pair'),
+      address: throttle('address'),
+      network: throttle('network'),
+      mailsTo: throttle('mailsTo'),
+      mailsFrom: throttle('mailsFrom'),
+      mails: throttle('mails'),
+    },
+    inBackground(work) {
+      work().catch((error: unknown) => {
+        log.error({ error }, `work for somebody who is not signed in: ${describeError(error)}`);
+      });
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// How often something may be tried: some times freely, then with pauses that double. Counted before the try,
+// so that many at once are no way around it. Kept in memory, in bounded room: whoever is forgotten early has
+// to compete with tens of thousands of others for it, and a restart forgives everybody.
+import type { Clock } from '../base/clock.ts';
+
+export interface ThrottleRule {
+  freeTries: number;
+  firstWaitMs: number;
+  longestWaitMs: number;
+  /** Without a try for so long, all is forgotten. */
+  forgetAfterMs: number;
+}
+
+interface Tries {
+  count: number;
+  openAt: number;
+  lastAt: number;
+}
+
+const MAX_KEYS = 50_000;
+const KEY_MAX_CHARS = 330;
+
+export class AttemptThrottle {
+  readonly #clock: Clock;
+  readonly #rule: ThrottleRule;
+  readonly #maxKeys: number;
+  /** The one that tried last comes last. */
+  readonly #tries = new Map<string, Tries>();
+
+  constructor(clock: Clock, rule: ThrottleRule, maxKeys = MAX_KEYS) {
+    this.#clock = clock;
+    this.#rule = rule;
+    this.#maxKeys = maxKeys;
+  }
+
+  /** 0: it may be tried now. */
+  waitMs(key: string): number {
+    return Math.max(0, (this.#find(key)?.openAt ?? 0) - this.#clock.now());
+  }
+
+  count(key: string): void {
+    const now = this.#clock.now();
+    const { freeTries, firstWaitMs, longestWaitMs } = this.#rule;
+    const count = (this.#find(key)?.count ?? 0) + 1;
+    const over = count - freeTries;
+    const waitMs = over < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** over);
+    this.#tries.delete(shorten(key));
+    this.#tries.set(shorten(key), { count, openAt: now + waitMs, lastAt: now });
+    if (this.#tries.size > this.#maxKeys) this.#tries.delete(this.#tries.keys().next().value!);
+  }
+
+  /** It was no guess after all: one try less. */
+  refund(key: string): void {
+    const tries = this.#find(key);
+    if (!tries) return;
+    if (tries.count <= 1) this.forgive(key);
+    else this.#tries.set(shorten(key), { ...tries, count: tries.count - 1, openAt: 0 });
+  }
+
+  forgive(key: string): void {
+    this.#tries.delete(shorten(key));
+  }
+
+  #find(key: string): Tries | undefined {
+    const tries = this.#tries.get(shorten(key));
+    if (!tries || this.#clock.now() - tries.lastAt < this.#rule.forgetAfterMs) return tries;
+    this.#tries.delete(shorten(key));
+    return undefined;
+  }
+}
+
+function shorten(key: string): string {
+  return key.slice(0, KEY_MAX_CHARS);
+}
+
+/** One try counts for all of these. */
+export type Gates = readonly (readonly [throttle: AttemptThrottle, key: string])[];
+
+/** 0 when it may be tried, which is then counted; otherwise for how long to wait. */
+export function takeTry(gates: Gates): number {
+  const waitMs = Math.max(...gates.map(([throttle, key]) => throttle.waitMs(key)));
+  if (waitMs > 0) return waitMs;
+  for (const [throttle, key] of gates) throttle.count(key);
+  return 0;
+}
+
+/** Of an IPv6 address the network: whoever has one address there has all 2^64. */
+export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [head.split(':'), tail?.split(':') ?? []].map((part) => part.filter((group) => group !== ''));
+  const gap = tail === undefined ? 0 : 8 - before!.length - after!.length;
+  const groups = [...before!, ...Array<string>(Math.max(0, gap)).fill('0'), ...after!];
+  return `${groups.slice(0, 4).join(':')}::/64`;
+}

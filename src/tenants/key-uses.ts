@@ -1,0 +1,59 @@
+// When API keys were last used. A call costs one entry in a map; what was seen is written once a
+// minute, so a crash loses a minute of it. Whoever asks gets what is not written yet, too.
+import type { Clock } from '../base/clock.ts';
+import { MINUTE_MS } from '../base/clock.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { KeyUseStore } from '../store/key-uses.ts';
+
+const PERIOD_MS = MINUTE_MS;
+/** Keeps one verb short. */
+const KEYS_PER_VERB = 500;
+
+export interface KeyUsesKit {
+  store: KeyUseStore;
+  clock: Clock;
+}
+
+export class KeyUses {
+  readonly #kit: KeyUsesKit;
+  #seen = new Map<string, number>();
+
+  constructor(kit: KeyUsesKit) {
+    this.#kit = kit;
+  }
+
+  readonly note = (keyId: string): void => {
+    this.#seen.set(keyId, this.#kit.clock.now());
+  };
+
+  /** By key; those that were never used are not in it. */
+  async ofTenant(tenantId: string): Promise<Map<string, number>> {
+    const known = await this.#kit.store.lastKeyUses(tenantId);
+    return new Map(known.map(({ keyId, at }) => [keyId, at]));
+  }
+
+  /** Of a key whose stored time is known. */
+  latest(keyId: string, stored: number | undefined): number | null {
+    return this.#seen.get(keyId) ?? stored ?? null;
+  }
+
+  /** Says how many keys were written. What the store does not take is kept for the next time. */
+  async write(): Promise<number> {
+    const uses = [...this.#seen].map(([keyId, at]) => ({ keyId, at }));
+    for (let from = 0; from < uses.length; from += KEYS_PER_VERB) {
+      const batch = uses.slice(from, from + KEYS_PER_VERB);
+      await this.#kit.store.noteKeyUses(batch);
+      for (const { keyId, at } of batch) if (this.#seen.get(keyId) === at) this.#seen.delete(keyId);
+    }
+    return uses.length;
+  }
+
+  /** What cannot be written is lost: nothing must keep the daemon from ending for it. */
+  async close(): Promise<void> {
+    await this.write().catch(() => 0);
+  }
+
+  timer(): TimerSpec {
+    return { name: 'uses of keys', periodMs: PERIOD_MS, run: async () => `${await this.write()} written` };
+  }
+}

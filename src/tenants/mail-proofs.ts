@@ -1,0 +1,205 @@
+// What a link in a mail proves: that whoever follows it reads the address. New passwords, invitations, the
+// confirmation of a sign-up. Each link works once; looking at its page does not use it up, because mail
+// programs look at links by themselves.
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import type { MailLink } from '../store/mail-links.ts';
+import type { MemberRole } from '../store/members.ts';
+import type { Tenant, User } from '../store/tenants.ts';
+import type { AccountKit, Client } from './account-kit.ts';
+import {
+  type AccountMail,
+  alreadyThereMail,
+  confirmationMail,
+  invitationMail,
+  resetMail,
+  signUpMail,
+} from './account-mails.ts';
+import { type Gates, networkOf, takeTry } from './attempt-throttle.ts';
+import { actOf } from './audit-log.ts';
+import { passwordProblem } from './password-rules.ts';
+import { type Refused, refused } from './refused.ts';
+import { newToken, tokenHash } from './secret-tokens.ts';
+import { readEmail } from './users.ts';
+
+const RESET_LIFE_MS = HOUR_MS;
+const INVITATION_LIFE_MS = 7 * DAY_MS;
+export const CONFIRMATION_LIFE_MS = 7 * DAY_MS;
+/** For a team; more at once is a list that somebody bought. */
+const OPEN_INVITATIONS = 50;
+
+export type Asked = { kind: 'sent' } | { kind: 'wait'; waitMs: number } | Refused;
+
+export type Purpose = MailLink['purpose'];
+
+const PAGES: Readonly<Record<Purpose, string>> = {
+  reset: '/portal/reset/password',
+  invitation: '/portal/join',
+  confirmation: '/portal/confirm',
+};
+
+export function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): string {
+  return `${baseUrl.replace(/\/+$/, '')}${path}`;
+}
+
+/** Always the same answer; whether anybody has the address only the address itself is told. */
+export function askForReset(kit: AccountKit, givenEmail: string, client: Client): Asked {
+  const email = readEmail(givenEmail);
+  if (typeof email !== 'string') return email;
+  const waitMs = takeTry(mailGates(kit, client));
+  if (waitMs > 0) return { kind: 'wait', waitMs };
+  kit.inBackground(async () => {
+    const user = await kit.store.findUserByEmail(email);
+    if (user && mayMail(kit, email)) await sendLink(kit, { purpose: 'reset', user }, resetMail);
+  });
+  return { kind: 'sent' };
+}
+
+export function mailGates({ throttles }: AccountKit, { ip }: Client): Gates {
+  return [
+    [throttles.mailsFrom, networkOf(ip)],
+    [throttles.mails, 'all'],
+  ];
+}
+
+/** Not more than a few to one address, whoever asks. */
+export function mayMail({ throttles }: AccountKit, email: string): boolean {
+  return takeTry([[throttles.mailsTo, email]]) === 0;
+}
+
+export async function sendConfirmation(kit: AccountKit, user: User): Promise<void> {
+  if (mayMail(kit, user.email)) await sendLink(kit, { purpose: 'confirmation', user }, confirmationMail);
+}
+
+export function tellAlreadyThere(kit: AccountKit, { id, email }: User): void {
+  if (!mayMail(kit, email)) return;
+  const mail = alreadyThereMail(portalUrl(kit, '/portal/sign-in'), portalUrl(kit, '/portal/reset'));
+  kit.tell([email], { ...mail, key: `already-there:${id}:${kit.ids.next()}` });
+}
+
+async function sendLink(
+  kit: AccountKit,
+  { purpose, user }: { purpose: 'reset' | 'confirmation'; user: User },
+  words: (link: string) => AccountMail,
+): Promise<void> {
+  const lifeMs = purpose === 'reset' ? RESET_LIFE_MS : CONFIRMATION_LIFE_MS;
+  const { link, url } = newLink(kit, { purpose, email: user.email, userId: user.id }, lifeMs);
+  await kit.store.keepMailLink(link);
+  kit.tell([user.email], { ...words(url), key: `link:${link.id}` });
+}
+
+function newLink(
+  kit: AccountKit,
+  of: Pick<MailLink, 'purpose' | 'email'> & Partial<MailLink>,
+  lifeMs: number,
+): { link: MailLink; url: string } {
+  const token = newToken();
+  const createdAt = kit.clock.now();
+  const link: MailLink = {
+    ...{ id: kit.ids.next(), tokenHash: tokenHash(token)!, userId: null, tenantId: null, role: null },
+    ...{ createdAt, expiresAt: createdAt + lifeMs },
+    ...of,
+  };
+  return { link, url: portalUrl(kit, `${PAGES[of.purpose]}?token=${token}`) };
+}
+
+/** What a link is for, without using it up; null when it does not hold, or is for something else. */
+export async function lookAtLink(kit: AccountKit, token: string, purpose: Purpose): Promise<MailLink | null> {
+  const hash = tokenHash(token);
+  const link = hash && (await kit.store.findMailLink(hash, kit.clock.now()));
+  return link?.purpose === purpose ? link : null;
+}
+
+export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | Refused;
+
+export async function resetPasswordByLink(
+  kit: AccountKit,
+  { token, password }: { token: string; password: string },
+  client: Client,
+): Promise<Used> {
+  const link = await lookAtLink(kit, token, 'reset');
+  if (!link) return { kind: 'dead' };
+  const problem = passwordProblem(password, link);
+  if (problem) return refused('password', problem);
+  const wasUnconfirmed = await kit.store.isUnconfirmed(link.userId!);
+  const passwordHash = await kit.passwords.hash(password);
+  const user = await kit.store.resetByLink(link.tokenHash, passwordHash, kit.clock.now());
+  if (!user) return { kind: 'dead' };
+  kit.throttles.address.forgive(user.email);
+  kit.throttles.pair.forgive(`${networkOf(client.ip)} ${user.email}`);
+  const act = { at: kit.clock.now(), address: client.ip };
+  await kit.store.recordAudit(actOf(user, { ...act, action: 'user.password_reset' }));
+  const tenant = wasUnconfirmed && user.tenantId ? await kit.store.getTenant(user.tenantId) : null;
+  if (tenant) await tellOfSignUp(kit, tenant, user);
+  return { kind: 'used', user };
+}
+
+export interface Invitation {
+  tenant: Tenant;
+  by: User;
+  email: string;
+  role: MemberRole;
+}
+
+export async function invite(kit: AccountKit, { tenant, by, ...request }: Invitation): Promise<Asked> {
+  const email = readEmail(request.email);
+  if (typeof email !== 'string') return email;
+  if (tenant.status !== 'active') {
+    return refused(null, 'Invitations can be sent once the tenant is active; the settings page says why it is not.');
+  }
+  const existing = await kit.store.findUserByEmail(email);
+  // What this tenant can see anyway may be told; of others' people nothing.
+  if (existing?.tenantId === tenant.id) return refused('email', `${email} is a member already.`);
+  if (!mayMail(kit, email)) {
+    return refused('email', `${email} has got several mails from us just now. Try again in a few hours.`);
+  }
+  const of = { purpose: 'invitation' as const, email, tenantId: tenant.id, role: request.role };
+  const { link, url } = newLink(kit, of, INVITATION_LIFE_MS);
+  if ((await kit.store.keepInvitation(link, OPEN_INVITATIONS)) === 'too_many') {
+    return refused(null, `${OPEN_INVITATIONS} invitations are open already. Cancel some of them first.`);
+  }
+  const mail = invitationMail(url, { tenant: tenant.name, email: by.email, role: request.role });
+  kit.tell([email], { ...mail, key: `link:${link.id}` });
+  return { kind: 'sent' };
+}
+
+export async function joinByInvitation(
+  kit: AccountKit,
+  { token, password }: { token: string; password: string },
+  client: Client,
+): Promise<Used> {
+  const link = await lookAtLink(kit, token, 'invitation');
+  if (!link) return { kind: 'dead' };
+  const problem = passwordProblem(password, link);
+  if (problem) return refused('password', problem);
+  const joining = { userId: kit.ids.next(), passwordHash: await kit.passwords.hash(password), at: kit.clock.now() };
+  const user = await kit.store.joinByLink(link.tokenHash, joining);
+  if (user === 'exists') {
+    return refused(
+      null,
+      `${link.email} has an account already, and an account belongs to one organization. Ask to be invited at another address.`,
+    );
+  }
+  if (!user) return { kind: 'dead' };
+  const act = { action: 'member.joined', at: joining.at, address: client.ip, data: { role: user.role } };
+  await kit.store.recordAudit(actOf(user, act));
+  return { kind: 'used', user };
+}
+
+/** The password comes along: the link may have been sent for the sign-up of somebody else with this address. */
+export async function confirmSignUp(kit: AccountKit, token: string, client: Client): Promise<Used> {
+  const hash = tokenHash(token);
+  const signUp = hash && (await kit.store.confirmByLink(hash, kit.clock.now()));
+  if (!signUp) return { kind: 'dead' };
+  const { tenant, user } = signUp;
+  const act = { action: 'tenant.address_confirmed', at: kit.clock.now(), address: client.ip };
+  await kit.store.recordAudit(actOf(user, act));
+  await tellOfSignUp(kit, tenant, user);
+  return { kind: 'used', user };
+}
+
+async function tellOfSignUp(kit: AccountKit, tenant: Tenant, user: User): Promise<void> {
+  const { operatorAddress, store } = kit;
+  const to = operatorAddress ? [operatorAddress] : (await store.listOperators()).map(({ email }) => email);
+  const link = portalUrl(kit, `/portal/operator/tenants`);
+  kit.tell(to, { ...signUpMail(tenant, user.email, link), key: `sign-up:${tenant.id}` });
+}

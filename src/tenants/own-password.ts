@@ -1,0 +1,30 @@
+// A new password for somebody who is signed in and knows the old one. Every other session ends, and the own one
+// goes on with a token of its own.
+import type { User } from '../store/tenants.ts';
+import type { AccountKit, Client } from './account-kit.ts';
+import { passwordChangedMail } from './account-mails.ts';
+import { passwordProblem } from './password-rules.ts';
+import { type Refused, refused } from './refused.ts';
+import type { StartedSession } from './sessions.ts';
+import type { SignIn } from './sign-in.ts';
+
+export type PasswordChange = { kind: 'changed'; started: StartedSession } | { kind: 'wait'; waitMs: number } | Refused;
+
+export async function changePassword(
+  { accounts, signIn }: { accounts: AccountKit; signIn: SignIn },
+  user: User,
+  { current, next }: { current: string; next: string },
+  client: Client,
+): Promise<PasswordChange> {
+  const problem = passwordProblem(next, user);
+  if (problem) return refused('password', problem);
+  const asked = await signIn.asksAgain(user, current, client);
+  if (asked === 'wrong') return refused('current', 'This is not your current password.');
+  if (asked !== 'right') return { kind: 'wait', waitMs: asked.waitMs };
+  const { store, passwords, sessions, ids, tell } = accounts;
+  await store.setPassword(user.id, await passwords.hash(next));
+  await store.endSessionsOf(user.id);
+  tell([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
+  const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
+  return started ? { kind: 'changed', started } : refused(null, 'Your account has just been removed.');
+}

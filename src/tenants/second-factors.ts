@@ -1,0 +1,107 @@
+// The second step of signing in: a code of the user's device, or one of the recovery codes that were shown when
+// it was set up. The secret is sealed; a code that was taken is never taken again.
+import { hash, randomBytes } from 'node:crypto';
+import { encodeBase32 } from '../base/base32.ts';
+import type { Clock } from '../base/clock.ts';
+import type { Vault } from '../base/vault.ts';
+import type { SecondFactor, SecondFactorStore } from '../store/second-factors.ts';
+import type { RandomBytes } from './random-text.ts';
+import { matchingStep, TOTP_SECRET_BYTES } from './totp.ts';
+
+const RECOVERY_CODES = 10;
+/** 80 bits: 16 characters, and no slow hash is needed. */
+const RECOVERY_CODE_BYTES = 10;
+
+export interface SecondFactorKit {
+  store: SecondFactorStore;
+  clock: Clock;
+  vault: Vault;
+  random?: RandomBytes;
+}
+
+export type CodeCheck =
+  | { kind: 'right' }
+  /** How many recovery codes are left. */
+  | { kind: 'recovery'; left: number }
+  | { kind: 'wrong' };
+
+export class SecondFactors {
+  readonly #kit: SecondFactorKit;
+  readonly #random: RandomBytes;
+
+  constructor(kit: SecondFactorKit) {
+    this.#kit = kit;
+    this.#random = kit.random ?? randomBytes;
+  }
+
+  /** The one that is asked for at sign-in, or null. */
+  async inForce(userId: string): Promise<SecondFactor | null> {
+    const factor = await this.#kit.store.findSecondFactor(userId);
+    return factor?.confirmedAt == null ? null : factor;
+  }
+
+  /** A new secret for the device; null when the user has a second factor already. */
+  async begin(userId: string): Promise<Buffer | null> {
+    const { store, vault, clock } = this.#kit;
+    const secret = this.#random(TOTP_SECRET_BYTES);
+    const begun = await store.beginSecondFactor(userId, vault.seal(secret, contextOf(userId)), clock.now());
+    return begun ? secret : null;
+  }
+
+  /** The secret that waits for its first code, to be shown once more; null when none does. */
+  async waitingSecret(userId: string): Promise<Buffer | null> {
+    const factor = await this.#kit.store.findSecondFactor(userId);
+    return factor && factor.confirmedAt === null ? this.#open(userId, factor) : null;
+  }
+
+  /** From the first right code on it is asked for. The recovery codes are shown once; null: the code is wrong. */
+  async confirm(userId: string, code: string): Promise<string[] | null> {
+    const { store, clock } = this.#kit;
+    const secret = await this.waitingSecret(userId);
+    const step = secret && matchingStep(secret, code, { now: clock.now(), lastStep: 0 });
+    if (step === null) return null;
+    const codes = this.#newCodes();
+    const confirmation = { step, at: clock.now(), recoveryCodeHashes: codes.map(hashOf) };
+    return (await store.confirmSecondFactor(userId, confirmation)) ? codes : null;
+  }
+
+  async check(userId: string, code: string): Promise<CodeCheck> {
+    const factor = await this.inForce(userId);
+    if (!factor) return { kind: 'wrong' };
+    const { store, clock } = this.#kit;
+    const at = { now: clock.now(), lastStep: factor.lastStep };
+    const step = matchingStep(this.#open(userId, factor), code, at);
+    if (step !== null) return { kind: (await store.takeStep(userId, step)) ? 'right' : 'wrong' };
+    const left = await store.takeRecoveryCode(userId, hashOf(code));
+    return left === null ? { kind: 'wrong' } : { kind: 'recovery', left };
+  }
+
+  /** New recovery codes, shown once; the old ones are worth nothing. Null without a second factor. */
+  async renewCodes(userId: string): Promise<string[] | null> {
+    const codes = this.#newCodes();
+    return (await this.#kit.store.replaceRecoveryCodes(userId, codes.map(hashOf))) ? codes : null;
+  }
+
+  drop(userId: string): Promise<boolean> {
+    return this.#kit.store.dropSecondFactor(userId);
+  }
+
+  #open(userId: string, { secret }: SecondFactor): Buffer {
+    return this.#kit.vault.open(secret, contextOf(userId));
+  }
+
+  #newCodes(): string[] {
+    return Array.from({ length: RECOVERY_CODES }, () =>
+      encodeBase32(this.#random(RECOVERY_CODE_BYTES)).replace(/.{4}(?=.)/g, '$&-'),
+    );
+  }
+}
+
+function contextOf(userId: string): string {
+  return `second-factor:${userId}`;
+}
+
+/** However it is typed: with or without hyphens, in any case. */
+function hashOf(code: string): Buffer {
+  return hash('sha256', code.toLowerCase().replace(/[\s-]/g, ''), 'buffer');
+}

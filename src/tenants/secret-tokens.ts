@@ -1,0 +1,16 @@
+// Tokens that only one browser or one mail has: 256 random bits, looked up by their SHA-256. A slow hash would
+// add nothing: nobody chose them.
+import { hash, randomBytes } from 'node:crypto';
+import type { RandomBytes } from './random-text.ts';
+
+const TOKEN_BYTES = 32;
+const TOKEN_SHAPE = /^[A-Za-z0-9_-]{43}$/;
+
+export function newToken(random: RandomBytes = randomBytes): string {
+  return random(TOKEN_BYTES).toString('base64url');
+}
+
+/** Null for what is not shaped like one of ours. */
+export function tokenHash(token: string): Buffer | null {
+  return TOKEN_SHAPE.test(token) ? hash('sha256', token, 'buffer') : null;
+}

@@ -1,0 +1,123 @@
+// Sessions of people who are signed in: a random token that only the browser has, looked up by its SHA-256.
+// Every sign-in begins a session with a token that did not exist before, whatever the browser brought along.
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { Session, SessionStore, Visitor } from '../store/sessions.ts';
+import type { User } from '../store/tenants.ts';
+import type { RandomBytes } from './random-text.ts';
+import { newToken, tokenHash } from './secret-tokens.ts';
+
+export interface SessionLives {
+  /** Over when nobody was there for so long. */
+  idleMs: number;
+  /** Over after so long, whatever happens. */
+  absoluteMs: number;
+}
+
+const LIVES: SessionLives = { idleMs: 14 * DAY_MS, absoluteMs: 90 * DAY_MS };
+/** Operators can do everything to everybody: a machine that was left open is not theirs for weeks. */
+const LIVES_OF_OPERATORS: SessionLives = { idleMs: DAY_MS, absoluteMs: 7 * DAY_MS };
+
+/** Being seen is written so often at most: a page of twenty requests is one write. */
+const SEEN_EVERY_MS = MINUTE_MS;
+/** More than anybody has browsers; a program that signs in again and again must not fill the table. */
+const SESSIONS_PER_USER = 50;
+const CLIENT_MAX_CHARS = 300;
+
+export interface SessionsKit {
+  store: SessionStore;
+  clock: Clock;
+  ids: IdSource;
+  random?: RandomBytes;
+}
+
+export interface Arrival {
+  user: Pick<User, 'id' | 'role'>;
+  /** The User-Agent field of the request, if it had one. */
+  client: string | undefined;
+  address: string;
+  /** The token that the browser had until now: it is worth nothing from now on. */
+  replaces?: string | null;
+}
+
+export interface StartedSession {
+  /** For the cookie; kept nowhere else. */
+  token: string;
+  session: Session;
+}
+
+export interface Sessions {
+  /** Null when the user was removed in the meantime. */
+  startSession(arrival: Arrival): Promise<StartedSession | null>;
+  /** Who has this token, if its session is not over; being found keeps it alive. */
+  findVisitor(token: string, address?: string): Promise<Visitor | null>;
+  endSession(token: string): Promise<void>;
+}
+
+export function createSessions(kit: SessionsKit): Sessions {
+  const { store, clock, ids } = kit;
+  const find = async (token: string) => {
+    const hash = tokenHash(token);
+    return hash && store.findSession(hash, clock.now());
+  };
+  const endSession = async (token: string) => {
+    const visitor = await find(token);
+    if (visitor) await store.endSession(visitor.user.id, visitor.session.id);
+  };
+  return {
+    endSession,
+    async startSession({ user, client, address, replaces }) {
+      if (replaces) await endSession(replaces);
+      const token = newToken(kit.random);
+      const now = clock.now();
+      const { idleMs, absoluteMs } = livesOf(user);
+      const session: Session = {
+        id: ids.next(),
+        userId: user.id,
+        tokenHash: tokenHash(token)!,
+        client: client?.slice(0, CLIENT_MAX_CHARS) ?? null,
+        address,
+        createdAt: now,
+        lastSeenAt: now,
+        expiresAt: now + Math.min(idleMs, absoluteMs),
+        endsAt: now + absoluteMs,
+      };
+      return (await store.createSession(session, SESSIONS_PER_USER)) ? { token, session } : null;
+    },
+    async findVisitor(token, address) {
+      const visitor = await find(token);
+      if (!visitor) return null;
+      const { session, user } = visitor;
+      const now = clock.now();
+      if (now - session.lastSeenAt < SEEN_EVERY_MS) return visitor;
+      const expiresAt = Math.min(now + livesOf(user).idleMs, session.endsAt);
+      const sight = { at: now, expiresAt, address: address ?? session.address };
+      await store.touchSession(user.id, session.id, sight);
+      return { ...visitor, session: { ...session, lastSeenAt: now, expiresAt, address: sight.address } };
+    },
+  };
+}
+
+function livesOf({ role }: Pick<User, 'role'>): SessionLives {
+  return role === 'operator' ? LIVES_OF_OPERATORS : LIVES;
+}
+
+const ERASED_AT_ONCE = 500;
+
+/** They are worth nothing by then; this only frees their room. */
+export function sessionTimer({ store, clock }: Pick<SessionsKit, 'store' | 'clock'>): TimerSpec {
+  return {
+    name: 'sessions',
+    periodMs: HOUR_MS,
+    async run(stopped) {
+      let erased = 0;
+      while (!stopped.aborted) {
+        const some = await store.eraseSessions(clock.now(), ERASED_AT_ONCE);
+        erased += some;
+        if (some < ERASED_AT_ONCE) break;
+      }
+      return `${erased} erased`;
+    },
+  };
+}

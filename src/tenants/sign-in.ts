@@ -1,0 +1,134 @@
+// Signing in: password, then the second step for whoever has set one up, then a session that did not exist before.
+// Addresses that nobody has are treated like all others: the same throttling, the same work, the same answer.
+//
+// A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
+import { MINUTE_MS } from '../base/clock.ts';
+import type { User } from '../store/tenants.ts';
+import type { AccountKit, Client } from './account-kit.ts';
+import { type Gates, networkOf, takeTry } from './attempt-throttle.ts';
+import { actOf } from './audit-log.ts';
+import { newToken } from './secret-tokens.ts';
+import type { StartedSession } from './sessions.ts';
+import { readEmail } from './users.ts';
+
+export interface SignedIn {
+  kind: 'signed_in';
+  user: User;
+  started: StartedSession;
+  /** After a recovery code: how many are left. */
+  recoveryCodesLeft: number | null;
+}
+
+export type SignInOutcome =
+  | SignedIn
+  /** A code is asked for next; `step` comes back with it. */
+  | { kind: 'second_step'; step: string }
+  | { kind: 'wrong' }
+  /** The password is right, and the address of the sign-up is not confirmed. */
+  | { kind: 'unconfirmed'; user: User }
+  /** The second step took too long, or too many codes. */
+  | { kind: 'expired' }
+  | { kind: 'wait'; waitMs: number };
+
+interface Between {
+  user: User;
+  until: number;
+  codes: number;
+}
+
+const STEP_LIFE_MS = 5 * MINUTE_MS;
+const CODES_PER_STEP = 5;
+const STEPS_AT_ONCE = 10_000;
+/** Until the line of passwords is shorter. */
+const BUSY_WAIT_MS = 5_000;
+
+export class SignIn {
+  readonly #kit: AccountKit;
+  /** Oldest first. */
+  readonly #between = new Map<string, Between>();
+
+  constructor(kit: AccountKit) {
+    this.#kit = kit;
+  }
+
+  async withPassword(login: { email: string; password: string }, client: Client): Promise<SignInOutcome> {
+    const { store, secondFactors } = this.#kit;
+    const email = readEmail(login.email);
+    const gates = this.#gatesOf(typeof email === 'string' ? email : login.email.toLowerCase(), client);
+    const waitMs = takeTry(gates);
+    if (waitMs > 0) return { kind: 'wait', waitMs };
+    const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
+    const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null);
+    if (holds === 'busy') return { kind: 'wait', waitMs: BUSY_WAIT_MS };
+    if (!user || !holds) return { kind: 'wrong' };
+    if (await store.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
+    if (await secondFactors.inForce(user.id)) return { kind: 'second_step', step: this.#remember(user) };
+    return this.enter(user, client);
+  }
+
+  async withCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
+    const { store, secondFactors, clock } = this.#kit;
+    const between = this.#between.get(step);
+    if (!between || between.until <= clock.now() || between.codes >= CODES_PER_STEP) {
+      this.#between.delete(step);
+      return { kind: 'expired' };
+    }
+    const waitMs = takeTry(this.#gatesOf(between.user.email, client));
+    if (waitMs > 0) return { kind: 'wait', waitMs };
+    between.codes++;
+    const user = await store.getUser(between.user.id);
+    // Somebody has set another password in the meantime: this one has not been asked for.
+    if (user?.passwordHash !== between.user.passwordHash) return { kind: 'expired' };
+    const check = await secondFactors.check(user.id, code);
+    if (check.kind === 'wrong') return { kind: 'wrong' };
+    this.#between.delete(step);
+    return this.enter(user, client, check.kind === 'recovery' ? check.left : null);
+  }
+
+  /** For somebody who has proved to be the user. */
+  async enter(user: User, client: Client, recoveryCodesLeft: number | null = null): Promise<SignInOutcome> {
+    const { store, sessions, clock } = this.#kit;
+    const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
+    if (!started) return { kind: 'wrong' };
+    this.#forgive(user.email, client);
+    const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
+    await store.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
+    return { kind: 'signed_in', user, started, recoveryCodesLeft };
+  }
+
+  /** Asks once more for the password of somebody who is signed in, before what matters. */
+  async asksAgain(user: User, password: string, client: Client): Promise<'right' | 'wrong' | { waitMs: number }> {
+    const gates = this.#gatesOf(user.email, client);
+    const waitMs = takeTry(gates);
+    if (waitMs > 0) return { waitMs };
+    const holds = await this.#kit.passwords.verify(password, user.passwordHash);
+    if (holds === 'busy') return { waitMs: BUSY_WAIT_MS };
+    if (holds) this.#forgive(user.email, client);
+    return holds ? 'right' : 'wrong';
+  }
+
+  #gatesOf(email: string, { ip }: Client): Gates {
+    const { pair, address, network } = this.#kit.throttles;
+    const from = networkOf(ip);
+    return [
+      [pair, `${from} ${email}`],
+      [address, email],
+      [network, from],
+    ];
+  }
+
+  /** Their own tries, not those of the others behind the same network. */
+  #forgive(email: string, client: Client): void {
+    const [[pair, both], [address], [network, from]] = this.#gatesOf(email, client) as [Gates[0], Gates[0], Gates[0]];
+    pair.forgive(both);
+    address.forgive(email);
+    network.refund(from);
+  }
+
+  #remember(user: User): string {
+    const step = newToken();
+    this.#between.set(step, { user, until: this.#kit.clock.now() + STEP_LIFE_MS, codes: 0 });
+    if (this.#between.size > STEPS_AT_ONCE) this.#between.delete(this.#between.keys().next().value!);
+    return step;
+  }
+}

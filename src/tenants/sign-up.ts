@@ -1,0 +1,71 @@
+// Tenants that come by themselves, where the configuration allows it: pending until the address is confirmed, then
+// in review until an operator approves. The answer does not tell whether the address has an account.
+import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import type { TimerSpec } from '../base/timers.ts';
+import type { Tenant, User } from '../store/tenants.ts';
+import type { AccountKit, Client } from './account-kit.ts';
+import { takeTry } from './attempt-throttle.ts';
+import { actOf } from './audit-log.ts';
+import { type Asked, CONFIRMATION_LIFE_MS, mailGates, sendConfirmation, tellAlreadyThere } from './mail-proofs.ts';
+import { passwordProblem } from './password-rules.ts';
+import { nameProblem, refused } from './refused.ts';
+import { newTenant } from './tenant-service.ts';
+import { readEmail } from './users.ts';
+
+export interface SignUpRequest {
+  /** Of the organization. */
+  name: string;
+  email: string;
+  password: string;
+}
+
+export async function signUp(kit: AccountKit, request: SignUpRequest, client: Client): Promise<Asked> {
+  const problem = nameProblem(request.name);
+  if (problem) return refused('name', `The name ${problem}.`);
+  const email = readEmail(request.email);
+  if (typeof email !== 'string') return email;
+  const weakness = passwordProblem(request.password, { email, name: request.name });
+  if (weakness) return refused('password', weakness);
+  const waitMs = takeTry(mailGates(kit, client));
+  if (waitMs > 0) return { kind: 'wait', waitMs };
+  // As much work for an address that has an account.
+  const passwordHash = await kit.passwords.hash(request.password);
+  kit.inBackground(() => open(kit, { ...request, email, passwordHash }, client));
+  return { kind: 'sent' };
+}
+
+async function open(
+  kit: AccountKit,
+  { name, email, passwordHash }: { name: string; email: string; passwordHash: string },
+  client: Client,
+): Promise<void> {
+  const { store, ids, clock } = kit;
+  const createdAt = clock.now();
+  const tenant: Tenant = newTenant({ id: ids.next(), name, status: 'pending_verification', createdAt });
+  const user: User = { id: ids.next(), tenantId: tenant.id, email, role: 'owner', passwordHash, createdAt };
+  if ((await store.signUp({ tenant, user })) === 'created') {
+    await store.recordAudit(actOf(user, { action: 'tenant.signed_up', at: createdAt, address: client.ip }));
+    return sendConfirmation(kit, user);
+  }
+  const existing = await store.findUserByEmail(email);
+  if (!existing) return;
+  // The password of the first sign-up stays: whoever comes second may be somebody else.
+  if (await store.isUnconfirmed(existing.id)) await sendConfirmation(kit, existing);
+  else tellAlreadyThere(kit, existing);
+}
+
+const ERASED_AT_ONCE = 200;
+
+/** Links whose time is over, and sign-ups that nobody has confirmed. */
+export function signUpTimer({ store, clock }: Pick<AccountKit, 'store' | 'clock'>): TimerSpec {
+  return {
+    name: 'links and sign-ups',
+    periodMs: HOUR_MS,
+    async run() {
+      const now = clock.now();
+      const links = await store.eraseMailLinks(now, ERASED_AT_ONCE);
+      const signUps = await store.eraseSignUps(now - CONFIRMATION_LIFE_MS - DAY_MS, ERASED_AT_ONCE);
+      return `${links} links and ${signUps} sign-ups erased`;
+    },
+  };
+}

@@ -1,0 +1,81 @@
+// The services around accounts over a real store, with a clock of the test's own and mail that is only noted.
+import { scryptSync } from 'node:crypto';
+import path from 'node:path';
+import type { Test } from 'tap';
+import { IdSource } from '../../src/base/ids.ts';
+import { Vault } from '../../src/base/vault.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { Tenant, TenantStatus, User, UserRole } from '../../src/store/tenants.ts';
+import { type AccountKit, createAccountKit } from '../../src/tenants/account-kit.ts';
+import type { PasswordLine } from '../../src/tenants/password-line.ts';
+import { verifyPassword } from '../../src/tenants/passwords.ts';
+import { SignIn } from '../../src/tenants/sign-in.ts';
+import { newTenant } from '../../src/tenants/tenant-service.ts';
+
+export const T0 = Date.UTC(2026, 0, 31);
+export const PASSWORD = 'horse battery lake';
+export const CLIENT = { ip: '192.0.2.1', userAgent: 'Browser/1.0' };
+
+/** With the cheapest parameters: these tests check many. Real ones are in password-line.test.ts. */
+const quickPasswords = {
+  hash: async (password: string) => quickHash(password),
+  verify: async (password: string, stored: string | null) => stored !== null && verifyPassword(password, stored),
+} as PasswordLine;
+
+export interface TestMail {
+  to: readonly string[];
+  subject: string;
+  text: string;
+  key: string;
+}
+
+export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
+  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  t.teardown(() => store.close());
+  const time = { now: T0 };
+  const clock = { now: () => time.now };
+  const ids = new IdSource();
+  const mails: TestMail[] = [];
+  const under: Promise<void>[] = [];
+  const kit: AccountKit = {
+    ...createAccountKit({
+      ...{ store, clock, ids, log: silentLogger, vault: new Vault([Buffer.alloc(32, 5)]) },
+      ...{ baseUrl: 'https://mail.test', operatorAddress: 'ops@platform.test', signUpOpen: true },
+      tell(to, notice) {
+        mails.push({ to, ...notice });
+      },
+    }),
+    inBackground: (work) => void under.push(work()),
+    passwords: quickPasswords,
+    ...change,
+  };
+  const tenant = async (status: TenantStatus = 'active'): Promise<Tenant> => {
+    const made = newTenant({ id: ids.next(), name: 'Acme', status, createdAt: T0 });
+    await store.createTenant(made);
+    return made;
+  };
+  const user = async (of: Tenant | null, email: string, role: UserRole = 'owner'): Promise<User> => {
+    const passwordHash = quickHash(PASSWORD);
+    const made = { id: ids.next(), tenantId: of?.id ?? null, email, role, passwordHash, createdAt: T0 };
+    await store.createUser(made);
+    return made;
+  };
+  /** What goes on after an answer is over. */
+  const settled = async () => {
+    while (under.length > 0) await under.shift();
+  };
+  return { kit, store, time, mails, tenant, user, settled, signIn: new SignIn(kit) };
+}
+
+function quickHash(password: string): string {
+  const hash = scryptSync(password.normalize('NFKC'), 'salt', 32, { N: 2, r: 1, p: 1 });
+  return `$scrypt$ln=1,r=1,p=1$c2FsdA==$${hash.toString('base64')}`;
+}
+
+/** The token of the link in a mail. */
+export function tokenIn({ text }: TestMail): string {
+  const token = /[?&]token=([A-Za-z0-9_-]{43})$/m.exec(text)?.[1];
+  if (!token) throw new Error(`no link in: ${text}`);
+  return token;
+}
