@@ -12,6 +12,7 @@ import { measureClicks } from './sections/clicks.ts';
 import { measureEndToEnd } from './sections/end-to-end.ts';
 import { measureIdle } from './sections/idle.ts';
 import { measureLimits } from './sections/limits.ts';
+import { measureMessageSearch } from './sections/message-search.ts';
 import { measurePostfix } from './sections/postfix.ts';
 import { measureReports } from './sections/reports.ts';
 import { measureSlowDisk } from './sections/slow-disk.ts';
@@ -30,6 +31,7 @@ const SECTIONS: Record<string, Section> = {
   webhooks: measureWebhooks,
   backlog: measureBacklog,
   'slow-disk': measureSlowDisk,
+  search: measureMessageSearch,
 };
 
 const RESULTS = path.join(import.meta.dirname, 'results');

@@ -17,9 +17,12 @@ import { diskFreeShare, memoryBytes } from './observe/host-room.ts';
 import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
+import type { PortalReads } from './store/reads.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
 import { openSqliteStore } from './store/sqlite/open.ts';
+import { openPortalReads } from './store/sqlite/reading.ts';
 import type { Store } from './store/store.ts';
+import { KeyUses } from './tenants/key-uses.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -27,12 +30,15 @@ export interface Foundation {
   log: Logger;
   folder: DataFolder;
   store: Store;
+  /** For people who look at many rows; starts when one of them does. */
+  reads: PortalReads;
   /** Whether new mail is taken in. */
   intake: Intake;
   masterKeys: Buffer[];
   vault: Vault;
   identity: ServiceIdentity;
   bounceRules: BounceRules;
+  keyUses: KeyUses;
   /** Null: nobody wants to see them. */
   metrics: Metrics | null;
 }
@@ -67,6 +73,12 @@ export async function openFoundation(
     checkpointThread: { onFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`) },
   });
   opened.add(() => store.close());
+  const keyUses = new KeyUses({ store, clock });
+  opened.add(() => keyUses.close());
+  const onTrouble = (reason: string) => log.error({}, reason);
+  const reading = openPortalReads({ file: folder.database, onTrouble });
+  opened.add(() => reading.close());
+  const { reads } = reading;
   await intake.check();
 
   const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
@@ -74,7 +86,7 @@ export async function openFoundation(
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
-  return { clock, ids, log, folder, store, intake, masterKeys, vault, identity, bounceRules, metrics };
+  return { clock, ids, log, folder, store, reads, intake, masterKeys, vault, identity, bounceRules, keyUses, metrics };
 }
 
 // The rest is for the page cache, which the database lives from, and for everything else that runs.

@@ -6,9 +6,13 @@ import { type TimerSpec, Timers } from './base/timers.ts';
 import type { Config } from './config/keys.ts';
 import type { DomainsOptions } from './domains/domains.ts';
 import { recheckTimer } from './domains/recheck.ts';
+import { figuresTimer } from './figures/count-figures.ts';
 import type { Foundation } from './foundation.ts';
 import { retentionTimer } from './retention/retention.ts';
+import { recipientMarksTimer } from './search/mark-recipients.ts';
 import { escalateTiers } from './tenants/escalation.ts';
+import { sessionTimer } from './tenants/sessions.ts';
+import { signUpTimer } from './tenants/sign-up.ts';
 
 // At the speed that one disk can be filled with mail, two seconds are some hundred megabytes.
 const INTAKE_PERIOD_MS = 2 * SECOND_MS;
@@ -30,7 +34,12 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
   const { content_days: contentDays, records_days: recordsDays } = config.retention;
+  timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));
+  timers.add(recipientMarksTimer({ store, clock, pause: (ms) => sleep(ms) }));
   timers.add(retentionTimer({ store, clock, contentDays, recordsDays, pause: (ms) => sleep(ms) }));
+  timers.add(foundation.keyUses.timer());
+  timers.add(sessionTimer({ store, clock }));
+  timers.add(signUpTimer({ store, clock }));
   for (const timer of others) timers.add(timer);
   return timers;
 }

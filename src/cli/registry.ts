@@ -4,6 +4,7 @@ import { addressExplain } from './commands/address.ts';
 import { bounceExplain, bounceReply } from './commands/bounce.ts';
 import { configCheck, configPrint } from './commands/config.ts';
 import { backup, migrate, restore } from './commands/data.ts';
+import { dmarcList, dmarcShow } from './commands/dmarc.ts';
 import { doctor, doctorDaemon } from './commands/doctor.ts';
 import { domainList } from './commands/domain.ts';
 import { inboundList, inboundShow } from './commands/inbound.ts';
@@ -22,7 +23,7 @@ import {
 import { suppressionExport, suppressionImport, suppressionImportRows } from './commands/suppression-csv.ts';
 import { tenantCreate, tenantList, tenantSet } from './commands/tenant.ts';
 import { userCreate, userReset } from './commands/user.ts';
-import { webhookAttempts, webhookList, webhookReplay } from './commands/webhook.ts';
+import { webhookAttempts, webhookList, webhookReplay, webhookRotate } from './commands/webhook.ts';
 
 export const COMMANDS: readonly Command[] = [
   serve,
@@ -53,8 +54,11 @@ export const COMMANDS: readonly Command[] = [
   webhookList,
   webhookAttempts,
   webhookReplay,
+  webhookRotate,
   inboundList,
   inboundShow,
+  dmarcList,
+  dmarcShow,
   addressExplain,
   bounceReply,
   bounceExplain,

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerStatus } from '../base/timers.ts';
+import type { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { Explainer } from '../delivery/explain.ts';
 import type { ActionOutcome, OperatorWord } from '../delivery/queue-actions.ts';
@@ -17,6 +18,8 @@ export interface OperatorServices {
   ids: IdSource;
   config: Config;
   queue: QueueControl;
+  /** What seals secrets in the store; its keys are read when the first is needed. */
+  vault(): Vault;
   /** Called after a tenant's change is on disk: the daemon wakes what its status held back. */
   tenantChanged(tenant: Tenant): void;
   /** Called after it is on disk that a receiver's hard bounces are believed again. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
+import { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import { silentLogger } from '../observe/log.ts';
 import { type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
@@ -11,6 +12,7 @@ import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Answer, StoreCommand } from './command.ts';
 import { askDaemon } from './control-client.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from './data-folder.ts';
+import { loadMasterKeys } from './master-key.ts';
 import type { RawArguments } from './parse-arguments.ts';
 import { storeQueueControl } from './queue-control.ts';
 import { runStoreCommand } from './run-command.ts';
@@ -72,6 +74,8 @@ async function runHere(command: StoreCommand, raw: RawArguments, place: Place): 
       ids,
       config,
       queue,
+      // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
+      vault: () => new Vault(loadMasterKeys(config, () => {})),
       tenantChanged: () => {},
       receiverTrusted: () => {},
     };

@@ -117,6 +117,20 @@ export const SERVICE_KEYS = {
     },
   },
 
+  portal: {
+    doc: ['The customer portal, at /portal of service.base_url.'],
+    keys: {
+      sign_up: {
+        type: 'bool',
+        default: false,
+        doc: [
+          'Whether people can sign up by themselves. They confirm their mail address, and an operator approves',
+          'before anything is sent. Off, because a form that anybody can fill in draws those who send spam.',
+        ],
+      },
+    },
+  },
+
   webhooks: {
     doc: ["Delivery of events to tenants' endpoints."],
     keys: {

@@ -103,9 +103,11 @@ export function confirmed(options: {
   button: string;
   /** Hidden fields, or fields to fill in. */
   fields?: HtmlPart;
+  /** `danger` when not given: most of what is asked about takes something away. */
+  tone?: 'danger' | 'primary' | 'neutral';
 }): Html {
-  const { label, question, action, formField, button, fields } = options;
-  return html`<details class="confirm"><summary class="button danger">${label}</summary><form method="post" action="${action}" class="card"><p>${question}</p>${formField}${fields}<button class="danger">${button}</button></form></details>`;
+  const { label, question, action, formField, button, fields, tone = 'danger' } = options;
+  return html`<details class="confirm"><summary class="button ${tone}">${label}</summary><form method="post" action="${action}" class="card"><p>${question}</p>${formField}${fields}<button class="${tone === 'neutral' ? 'primary' : tone}">${button}</button></form></details>`;
 }
 
 /** Name and value, one beside the other. */
@@ -113,16 +115,20 @@ export function facts(pairs: readonly (readonly [string, HtmlPart])[]): Html {
   return html`<dl class="facts">${pairs.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** Scrolls by itself where it is too wide; the caption is read out, and seen when `showCaption` is set. */
+/**
+ * Scrolls by itself where it is too wide; on a phone each row becomes a list. The roles say that it is a table
+ * there, too. The caption is read out, and seen when `showCaption` is set.
+ */
 export function table(
   { caption, heads, showCaption = false }: { caption: string; heads: readonly string[]; showCaption?: boolean },
   rows: readonly (readonly HtmlPart[])[],
 ): Html {
-  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table><caption${!showCaption && html` class="unseen"`}>${caption}</caption><thead><tr>${heads.map(
-    (head) => html`<th scope="col">${head}</th>`,
-  )}</tr></thead><tbody>${rows.map(
-    (cells) => html`<tr>${cells.map((cell, at) => html`<td data-label="${heads[at]}">${cell}</td>`)}</tr>`,
-  )}</tbody></table></div>`;
+  const headCells = heads.map((head) => html`<th scope="col" role="columnheader">${head}</th>`);
+  // The cell's content is one element, so that it stands beside its head as one.
+  const cellOf = (cell: HtmlPart, at: number) =>
+    html`<td role="cell" data-label="${heads[at]}"><div>${cell}</div></td>`;
+  const rowOf = (cells: readonly HtmlPart[]) => html`<tr role="row">${cells.map(cellOf)}</tr>`;
+  return html`<div class="scroll stacks" role="region" aria-label="${caption}" tabindex="0"><table role="table"><caption${!showCaption && html` class="unseen"`}>${caption}</caption><thead role="rowgroup"><tr role="row">${headCells}</tr></thead><tbody role="rowgroup">${rows.map(rowOf)}</tbody></table></div>`;
 }
 
 /** In place of an empty list: why it is empty, and what to do next. */

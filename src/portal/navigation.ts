@@ -40,6 +40,8 @@ export function navigationOf({ user }: Visitor, sandbox: boolean): NavigationEnt
 
 /** The entry that the path belongs to: the longest that it begins with. */
 export function currentEntry(entries: readonly NavigationEntry[], path: string): NavigationEntry | null {
-  const holding = entries.filter((entry) => path === entry.path || path.startsWith(`${entry.path}/`));
+  // The front door is the beginning of every path, and holds none but its own.
+  const holds = (entry: NavigationEntry) => entry.path !== '/portal' && path.startsWith(`${entry.path}/`);
+  const holding = entries.filter((entry) => path === entry.path || holds(entry));
   return holding.sort((one, other) => other.path.length - one.path.length)[0] ?? null;
 }

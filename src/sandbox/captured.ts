@@ -33,6 +33,8 @@ export interface CapturedFolder {
   list(after: string | null, limit: number): CapturedMail[];
   /** Null when there is none, or no longer. */
   get(id: string): Promise<{ mail: CapturedMail; raw: Buffer } | null>;
+  /** The first octets of it; null when there is none, or no longer. */
+  head(id: string, octets: number): Promise<Buffer | null>;
   close(): Promise<void>;
 }
 
@@ -96,6 +98,21 @@ class Folder implements CapturedFolder {
       // Somebody may have cleared the folder by hand.
       if (isMissing(error)) return null;
       throw error;
+    }
+  }
+
+  async head(id: string, octets: number): Promise<Buffer | null> {
+    if (!this.#mails.has(id)) return null;
+    let file: FileHandle | null = null;
+    try {
+      file = await open(fileOf(this.dir, id));
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(octets), 0, octets, 0);
+      return buffer.subarray(0, bytesRead);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    } finally {
+      await file?.close();
     }
   }
 

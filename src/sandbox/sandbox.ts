@@ -9,6 +9,7 @@ import { IdSource } from '../base/ids.ts';
 import type { Config } from '../config/keys.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
+import type { CapturedMails } from '../portal/captured-mails.ts';
 import { lockDataFolder } from '../store/sqlite/data-lock.ts';
 import { prepareAccess } from './access.ts';
 import { startCaptureServer } from './capture-server.ts';
@@ -65,14 +66,14 @@ async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: C
   opened.add(() => captured.close());
 
   // DNS speaks of what the daemon's store holds, and the daemon needs DNS to start.
-  const running: { daemon: Daemon | null } = { daemon: null };
+  const running: { daemon: Daemon | null; tenantId: string | null } = { daemon: null, tenantId: null };
   const dns = await openDns(wishes.config, running, log);
   opened.add(() => dns.close());
   const ports = await choosePorts(wishes);
   const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
 
   const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
-  const daemon = await startDaemon(config, { logTo: logSink });
+  const daemon = await startDaemon(config, { logTo: logSink, captured: seenInPortal(captured, running) });
   opened.add(() => daemon.close());
   running.daemon = daemon;
   const access = await prepareAccess(folder.accessFile, {
@@ -82,12 +83,23 @@ async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: C
     ids: new IdSource(),
     maxKeys: config.limits.keys_per_tenant,
   });
+  running.tenantId = access.tenantId;
   const url = `${config.http.tls_cert ? 'https' : 'http'}://127.0.0.1:${daemon.httpPort}`;
   const portalUrl = await findPortal(url);
   const { capturedDir, logFile } = folder;
   const dnsServer = `127.0.0.1:${dns.port}`;
   const welcome = { url, busyHttpPort: ports.busyHttp, access, portalUrl, capturedDir, logFile, dnsServer };
   return { welcome, captured, close: () => opened.close() };
+}
+
+/** Whoever has the printed login sees all of it. */
+function seenInPortal(folder: CapturedFolder, running: { tenantId: string | null }): CapturedMails {
+  return {
+    list: (after, limit) => folder.list(after, limit),
+    get: (id) => folder.get(id),
+    head: (id, octets) => folder.head(id, octets),
+    ownerTenantId: () => running.tenantId,
+  };
 }
 
 interface SandboxFolder {

@@ -20,7 +20,19 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // Parts get the values they need, not the configuration: so a part can be tested without one.
   config: {
     tier: 1,
-    onlyFor: ['cli', 'foundation', 'daemon', 'sandbox', 'main', 'incoming', 'periodic', 'monitoring'],
+    onlyFor: [
+      'cli',
+      'foundation',
+      'daemon',
+      'sandbox',
+      'main',
+      'incoming',
+      'periodic',
+      'monitoring',
+      'portal-routes',
+      'outgoing',
+      'site',
+    ],
   },
   http: { tier: 1 },
   'protocol/mail': { tier: 1 },
@@ -51,9 +63,23 @@ export const HOMES: Readonly<Record<string, Home>> = {
   webhooks: { tier: 4 },
   doctor: { tier: 4 },
   retention: { tier: 4 },
+  figures: { tier: 4 },
+  search: { tier: 4 },
 
   api: { tier: 5 },
   portal: { tier: 5 },
+  'portal/accounts': { tier: 5, partOf: 'portal' },
+  'portal/settings': { tier: 5, partOf: 'portal' },
+  'portal/domains': { tier: 5, partOf: 'portal' },
+  'portal/keys': { tier: 5, partOf: 'portal' },
+  'portal/webhooks': { tier: 5, partOf: 'portal' },
+  'portal/messages': { tier: 5, partOf: 'portal' },
+  'portal/suppressions': { tier: 5, partOf: 'portal' },
+  'portal/overview': { tier: 5, partOf: 'portal' },
+  'portal/templates': { tier: 5, partOf: 'portal' },
+  'portal/mails': { tier: 5, partOf: 'portal' },
+  'portal/dmarc': { tier: 5, partOf: 'portal' },
+  'portal/operator': { tier: 5, partOf: 'portal', siblings: ['portal/mails', 'portal/dmarc'] },
   public: { tier: 5 },
   cli: { tier: 5 },
   'cli/commands': { tier: 5, partOf: 'cli' },
@@ -64,6 +90,9 @@ export const HOMES: Readonly<Record<string, Home>> = {
   incoming: { tier: 6, siblings: '*' },
   periodic: { tier: 6, siblings: '*' },
   monitoring: { tier: 6, siblings: '*' },
+  'portal-routes': { tier: 6, siblings: '*' },
+  outgoing: { tier: 6, siblings: '*' },
+  site: { tier: 6, siblings: '*' },
   main: { tier: 6, siblings: '*' },
 };
 
@@ -74,8 +103,10 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'smol-toml': ['config', 'classify', 'delivery', 'tracking'],
   'hyper-express': ['http'],
   'uWebSockets.js': ['http'],
+  uqr: ['portal/accounts'],
   'better-sqlite3': ['store/sqlite'],
   parse5: ['tracking'],
+  mailparser: ['portal/mails'],
 };
 
 /** Who may read the environment and end the process. */

@@ -6,6 +6,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
+import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { socketName } from '../../src/cli/control-protocol.ts';
 import { startControlServer } from '../../src/cli/control-server.ts';
 import { dataFolder } from '../../src/cli/data-folder.ts';
@@ -36,6 +37,7 @@ async function startDaemonSide(t: Test) {
     ...parts,
     config,
     queue: await storeQueueControl({ ...parts, config, log: silentLogger }, onLanes),
+    vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     tenantChanged: ({ id }) => void changedTenants.push(id),
     receiverTrusted: () => {},
   };

@@ -44,6 +44,12 @@ t.test('README.md', PATIENT, async (t) => {
   await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv(), differences });
 });
 
+t.test('docs/portal.md', PATIENT, async (t) => {
+  const { dir } = await startSandbox(t);
+  const env = { ...plainEnv(), POSTRIDER_DATA_DIR: path.join(dir, 'data/sandbox') };
+  await walkPage(t, openPage('docs/portal.md'), { cwd: CHECKOUT, env });
+});
+
 t.test('docs/development.md', PATIENT, async (t) => {
   await walkPage(t, openPage('docs/development.md'), { cwd: CHECKOUT, env: plainEnv() });
 });
@@ -52,5 +58,5 @@ t.test('no page is forgotten', async (t) => {
   const withSnippets = fs
     .globSync('docs/*.md', { cwd: CHECKOUT })
     .filter((file) => /^```(?:bash|sh)/m.test(fs.readFileSync(path.join(CHECKOUT, file), 'utf8')));
-  t.same(withSnippets.sort(), ['docs/api.md', 'docs/development.md', 'docs/operate.md']);
+  t.same(withSnippets.sort(), ['docs/api.md', 'docs/development.md', 'docs/operate.md', 'docs/portal.md']);
 });

@@ -38,6 +38,8 @@ t.test('a delivered mail is told, over a kill of the daemon, and can be replayed
   const [second] = await send(daemon, sender, `bob@${RECEIVER}`);
   await endpoint.until(2);
   await daemon.kill();
+  const rotated = await postrider.json('webhook', 'rotate', String(hook.id));
+  const fresh = String(rotated.secret);
   endpoint.answer = (response) => response.writeHead(500).end('not <b>now</b>');
   const next = await postrider.serve();
   const [, cutOff, again] = await endpoint.until(3);
@@ -57,7 +59,7 @@ t.test('a delivered mail is told, over a kill of the daemon, and can be replayed
   t.match(await postrider.json('webhook', 'replay', id, '--event', again!.id), { replayed: 1 });
   const replayed = (await endpoint.until(4))[3]!;
   t.equal(replayed.id, again!.id);
-  verified(secret, replayed);
+  for (const either of [secret, fresh]) verified(either, replayed);
   t.match(
     await postrider.json('webhook', 'replay', id, '--event', told!.id),
     { replayed: 1 },
@@ -69,6 +71,7 @@ t.test('a delivered mail is told, over a kill of the daemon, and can be replayed
     code: 2,
     stderr: /exactly one of --event and --failed-since/,
   });
+  t.match(await postrider.runHere('webhook', 'rotate', first!), { code: 1, stderr: /there is no webhook/ });
   t.match(await postrider.runHere('webhook', 'attempts', first!), { code: 1, stderr: /there is no webhook/ });
   t.match(await postrider.runHere('webhook', 'replay', id, '--event', first!), {
     code: 1,
@@ -81,7 +84,9 @@ t.test('a delivered mail is told, over a kill of the daemon, and can be replayed
   await world.sink.received(3);
   await next.stop();
   t.equal(endpoint.received.length, 5, 'nothing after the deletion');
-  t.notOk(postrider.everythingLogged.includes(secret), 'the secret is in no log');
+  for (const either of [secret, fresh]) t.notOk(postrider.everythingLogged.includes(either), 'no secret is in the log');
+  const { keys } = await postrider.json('key', 'list', '--tenant', sender.tenantId);
+  t.match(keys, [{ last_used_at: String }, { last_used_at: String }], 'uses of keys are written at the end');
 });
 
 t.test('targets inside are refused at the call', async (t) => {

@@ -8,6 +8,7 @@ import { arfTarget, inboundMailTarget } from './targets/mails.ts';
 import { publishedRecordsTarget } from './targets/published-records.ts';
 import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 import { smtpReplyTarget } from './targets/smtp-reply.ts';
+import { templateSampleTarget } from './targets/template-sample.ts';
 import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
 
 export const ALL_TARGETS: readonly FuzzTarget[] = [
@@ -23,4 +24,5 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   smtpReplyTarget,
   dnsTarget,
   publishedRecordsTarget,
+  templateSampleTarget,
 ];

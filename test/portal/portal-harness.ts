@@ -22,14 +22,19 @@ export interface Login {
   password: string;
 }
 
-export async function startPortal(t: Test, options: WorldOptions = {}): Promise<PortalWorld> {
+export interface PortalOptions extends WorldOptions {
+  tenantName?: string;
+}
+
+export async function startPortal(t: Test, options: PortalOptions = {}): Promise<PortalWorld> {
   const settings = {
     ...options.settings,
     service: { base_url: 'http://mail.postrider.test', ...options.settings?.service },
   };
   const world = await startWorld(t, { ...options, settings });
   const daemon = await world.postrider.serve();
-  const sender = await registerSender(world, daemon);
+  const { tenantName: name = 'Acme' } = options;
+  const sender = await registerSender(world, daemon, { name, domain: 'acme.test' });
   const addUser: PortalWorld['addUser'] = async (role, email = `${role}@acme.test`) => {
     const whose = role === 'operator' ? ['--operator'] : ['--tenant', sender.tenantId, '--role', role];
     const { password } = await world.postrider.json('user', 'create', ...whose, '--email', email);
@@ -49,6 +54,8 @@ const MOST_REDIRECTS = 5;
 
 export class PortalVisitor {
   readonly cookies = new Map<string, string>();
+  /** What its program calls itself. */
+  userAgent = 'Mozilla/5.0 (test)';
   readonly #origin: string;
 
   constructor(origin: string) {
@@ -84,6 +91,7 @@ export class PortalVisitor {
   /** One request with the visitor's cookies; its redirect is not followed. */
   async raw(method: string, path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
+    headers.set('User-Agent', this.userAgent);
     if (this.cookies.size > 0) headers.set('Cookie', [...this.cookies].map((pair) => pair.join('=')).join('; '));
     const response = await fetch(new URL(path, this.#origin), { ...init, method, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.#keep(line);

@@ -6,6 +6,7 @@ import { type ApiKey, SCOPES } from '../../store/tenants.ts';
 import { createApiKey, publicPart, readPublicId } from '../../tenants/api-keys.ts';
 import { done, failed, storeCommand } from '../command.ts';
 import { domainName, listOf, positional, required, text, uuid } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderTable } from '../table.ts';
 
@@ -22,7 +23,10 @@ export const keyCreate = storeCommand({
     const maxLive = services.config.limits.keys_per_tenant;
     const request = { tenantId: tenant, name, scopes, boundDomain: domain ?? null, maxLive };
     const result = await createApiKey(services, request);
-    return result.kind === 'refused' ? fromRefused(result) : done({ id: result.key.id, key: result.token });
+    if (result.kind === 'refused') return fromRefused(result);
+    const { id, scopes: held, boundDomain } = result.key;
+    await recordAct(services, tenant, 'key.created', { key_id: id, name, scopes: held.join(' '), domain: boundDomain });
+    return done({ id, key: result.token });
   },
   render: ({ id, key }) => `Key ${id} created. It is shown this once only:\n${key}`,
 });
@@ -33,7 +37,8 @@ export const keyList = storeCommand({
   options: { tenant: required(uuid('ID', 'the tenant')) },
   async run({ store }, { tenant }) {
     if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
-    return done({ keys: (await store.listApiKeys(tenant)).map(showKey) });
+    const uses = new Map((await store.lastKeyUses(tenant)).map(({ keyId, at }) => [keyId, at]));
+    return done({ keys: (await store.listApiKeys(tenant)).map((key) => showKey(key, uses.get(key.id))) });
   },
   render: ({ keys }) =>
     renderTable(
@@ -44,6 +49,7 @@ export const keyList = storeCommand({
         { title: 'SCOPES', value: (key) => key.scopes.join(',') },
         { title: 'DOMAIN', value: (key) => key.domain },
         { title: 'CREATED', value: (key) => key.created_at },
+        { title: 'LAST USED', value: (key) => key.last_used_at },
         { title: 'REVOKED', value: (key) => key.revoked_at },
         { title: 'NAME', value: (key) => key.name },
       ],
@@ -60,13 +66,16 @@ export const keyRevoke = storeCommand({
   },
   check: ({ key }) =>
     isUuid(key) || readPublicId(key) !== null ? null : `KEY: "${key}" is neither an id nor the public part of a key`,
-  async run({ store, clock }, { key: named, tenant }) {
+  async run(services, { key: named, tenant }) {
+    const { store, clock } = services;
     const key = isUuid(named)
       ? await findById(store, named.toLowerCase(), tenant)
       : await findByPublicPart(store, named);
     if (!key || (tenant !== undefined && key.tenantId !== tenant)) return failed('there is no such key');
     const revoked = await store.revokeApiKey(key.tenantId, key.id, clock.now());
-    return revoked ? done({ id: key.id, revoked: true }) : failed(`the key ${key.id} is already revoked`);
+    if (!revoked) return failed(`the key ${key.id} is already revoked`);
+    await recordAct(services, key.tenantId, 'key.revoked', { key_id: key.id, name: key.name });
+    return done({ id: key.id, revoked: true });
   },
   render: ({ id }) => `Key ${id} is revoked.`,
 });
@@ -86,7 +95,8 @@ async function findById(store: Store, id: string, tenant: string | undefined): P
   return null;
 }
 
-function showKey(key: ApiKey) {
+/** The time of the last use is written once a minute. */
+function showKey(key: ApiKey, lastUsedAt: number | undefined) {
   return {
     id: key.id,
     public_part: publicPart(key.publicId),
@@ -94,6 +104,7 @@ function showKey(key: ApiKey) {
     scopes: key.scopes,
     domain: key.boundDomain,
     created_at: toTimestamp(key.createdAt),
+    last_used_at: lastUsedAt === undefined ? null : toTimestamp(lastUsedAt),
     revoked_at: key.revokedAt === null ? null : toTimestamp(key.revokedAt),
   };
 }

@@ -2,6 +2,7 @@
 // do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
 import { SUPPRESSION_REASONS, type SuppressionPage } from '../../store/suppressions.ts';
+import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
 import type { OperatorServices } from '../services.ts';
@@ -124,17 +125,9 @@ async function removeOne(
   return failed(`${address} is not on this list${elsewhere}`);
 }
 
-const UNDO_SLICE = 500;
-
-/** In slices: mail goes on meanwhile. */
 async function undo({ store }: OperatorServices, of: { since: number; mxGroup: string }): Promise<Removal> {
-  const total = { platform: 0, tenants: 0 };
-  for (;;) {
-    const { platform, tenants } = await store.undoHardBounces(of, UNDO_SLICE);
-    total.platform += platform;
-    total.tenants += tenants;
-    if (platform < UNDO_SLICE) return { kind: 'undone', mx_group: of.mxGroup, since: toTimestamp(of.since), ...total };
-  }
+  const total = await undoHardBounces(store, of);
+  return { kind: 'undone', mx_group: of.mxGroup, since: toTimestamp(of.since), ...total };
 }
 
 export const suppressionDoubts = storeCommand({

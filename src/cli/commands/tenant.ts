@@ -4,6 +4,7 @@ import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { done, storeCommand } from '../command.ts';
 import { numberOrDefault, oneOf, onOff, positional, required, text, uuid } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
@@ -18,7 +19,10 @@ export const tenantCreate = storeCommand({
   options: { name: required(text('NAME', 'what people call the tenant')), status },
   async run(services, { name, status }) {
     const result = await createTenant(services, { name, ...(status && { status }) });
-    return result.kind === 'refused' ? fromRefused(result) : done({ id: result.tenant.id });
+    if (result.kind === 'refused') return fromRefused(result);
+    const { id } = result.tenant;
+    await recordAct(services, id, 'tenant.created', { name: result.tenant.name, status: result.tenant.status });
+    return done({ id });
   },
   render: ({ id }) => `Tenant ${id} created.`,
 });
@@ -71,6 +75,7 @@ export const tenantSet = storeCommand({
       if (result.kind === 'refused') return fromRefused(result);
       services.tenantChanged(result.tenant);
     }
+    await recordAct(services, id, 'tenant.changed', { ...settings, contentDays: days });
     const tenant = await store.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
     const content_days = await store.contentDaysOf(id);

@@ -3,6 +3,7 @@ import { USER_ROLES } from '../../store/tenants.ts';
 import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
 import { done, storeCommand } from '../command.ts';
 import { flag, mailAddress, oneOf, required, uuid } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts } from '../table.ts';
 
@@ -24,6 +25,8 @@ export const userCreate = storeCommand({
   async run(services, { tenant, email, role }) {
     const result = await createUser(services, { tenantId: tenant ?? null, email, ...(role && { role }) });
     if (result.kind === 'refused') return fromRefused(result);
+    const { user } = result;
+    await recordAct(services, user.tenantId, 'user.created', { email: user.email, role: user.role });
     return done(showLogin(result));
   },
   render: (login) => renderLogin(login),
@@ -32,11 +35,18 @@ export const userCreate = storeCommand({
 
 export const userReset = storeCommand({
   name: 'user reset',
-  summary: 'Gives a user a new generated password; the old one ends at once.',
-  options: { email: required(mailAddress('the login')) },
-  async run(services, { email }) {
+  summary: 'Gives a user a new generated password; the old one and all sessions end at once.',
+  options: {
+    email: required(mailAddress('the login')),
+    'drop-second-step': flag('sign-in asks for no code any more: the device and the recovery codes are lost'),
+  },
+  async run(services, { email, 'drop-second-step': drop = false }) {
     const result = await resetPassword(services, email);
     if (result.kind === 'refused') return fromRefused(result);
+    const { user } = result;
+    const dropped = drop && (await services.store.dropSecondFactor(user.id));
+    const data = { email: user.email, second_step_dropped: dropped };
+    await recordAct(services, user.tenantId, 'user.password_reset', data);
     return done(showLogin(result));
   },
   render: (login) => renderLogin(login),

@@ -1,16 +1,16 @@
-// webhook list | attempts | replay: how tenants' endpoints do, what they answered, and sending events
+// webhook list | attempts | replay | rotate: how tenants' endpoints do, what they answered, and sending events
 // to them once more.
-import { toTimestamp } from '../../base/clock.ts';
+import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
 import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
 import { COUNTED_AT_MOST, type WebhookHealth } from '../../store/webhooks.ts';
+import { replayFailedSince } from '../../webhooks/replay-failed.ts';
+import { rotateSecret, SECRET_OVERLAP_MS } from '../../webhooks/webhooks.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { moment, positional, required, uuid, wholeNumber } from '../option.ts';
-import type { OperatorServices } from '../services.ts';
+import { recordAct } from '../record-act.ts';
 import { renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 100;
-/** One verb each: the daemon has other things to do meanwhile. */
-const REPLAYED_PER_VERB = 500;
 
 const webhookId = required(positional(uuid('WEBHOOK', 'its id, as webhook list shows it')));
 
@@ -90,8 +90,10 @@ export const webhookReplay = storeCommand({
   async run(services, { webhook, event, 'failed-since': since }): Promise<Answer<Replayed>> {
     const tenantId = await services.store.ownerOfWebhook(webhook);
     if (tenantId === null) return noWebhook(webhook);
-    if (event === undefined)
-      return done({ webhook, replayed: await replayFailed(services, tenantId, { webhook, since: since ?? 0 }) });
+    if (event === undefined) {
+      const target = { webhookId: webhook, since: since ?? 0 };
+      return done({ webhook, replayed: await replayFailedSince(services, tenantId, target) });
+    }
     const outcome = await services.store.replayDelivery(
       tenantId,
       { webhookId: webhook, eventId: event },
@@ -102,19 +104,21 @@ export const webhookReplay = storeCommand({
   render: ({ replayed }) => `${replayed} ${replayed === 1 ? 'event is' : 'events are'} due now.`,
 });
 
-async function replayFailed(
-  { store, clock }: OperatorServices,
-  tenantId: string,
-  { webhook, since }: { webhook: string; since: number },
-): Promise<number> {
-  let replayed = 0;
-  for (;;) {
-    const target = { webhookId: webhook, since, limit: REPLAYED_PER_VERB };
-    const count = await store.replayFailed(tenantId, target, clock.now());
-    replayed += count;
-    if (count < REPLAYED_PER_VERB) return replayed;
-  }
-}
+export const webhookRotate = storeCommand({
+  name: 'webhook rotate',
+  summary: `Gives a webhook a new secret and prints it, this once only; the old one signs, too, for ${SECRET_OVERLAP_MS / HOUR_MS} hours.`,
+  options: { webhook: webhookId },
+  async run({ store, clock, vault }, { webhook }) {
+    const tenantId = await store.ownerOfWebhook(webhook);
+    const rotated = tenantId === null ? null : await rotateSecret({ store, clock, vault: vault() }, tenantId, webhook);
+    if (rotated === null) return noWebhook(webhook);
+    await recordAct({ store, clock }, tenantId, 'webhook.secret_rotated', { webhook_id: webhook });
+    const { secret, previousUntil } = rotated;
+    return done({ webhook, secret: secret.toString('base64'), previous_until: toTimestamp(previousUntil) });
+  },
+  render: ({ secret, previous_until: until }) =>
+    `The new secret is shown this once only:\n${secret}\nUntil ${until} events are signed with the old one, too.`,
+});
 
 function refusalOf(
   outcome: Exclude<ReplayOutcome, 'due'>,

@@ -1,6 +1,7 @@
 // What pages do beyond forms and links. Every page works without it.
 //   data-copy="text"                 a button that copies the text
 //   data-poll="url" data-poll-ms=…   an element with an id that is fetched anew, until it has no data-poll any more
+//   data-polled-with="id"            an element that is taken over along with that one
 //   data-submit-on-change            a form that sends itself when a choice in it changes
 //   time[datetime]                   shown in the reader's own time zone
 const PATIENCE_MS = 2000;
@@ -55,6 +56,19 @@ function showLocalTimes(root) {
 }
 showLocalTimes(document);
 
+/** What stands in the place of the element from now on. */
+function takeOver(element, fresh) {
+  const found = fresh.getElementById(element.id);
+  if (!found) return element;
+  const next = document.importNode(found, true);
+  // What somebody has opened stays open.
+  const opened = [...element.querySelectorAll('details')].map((details) => details.open);
+  for (const [at, details] of next.querySelectorAll('details').entries()) details.open ||= opened[at] === true;
+  element.replaceWith(next);
+  showLocalTimes(next);
+  return next;
+}
+
 /** Asks for the page again and takes over the element of the same id; waits while nobody looks. */
 async function poll(element) {
   const { poll: url, pollMs = '5000' } = element.dataset;
@@ -65,12 +79,10 @@ async function poll(element) {
     try {
       const answer = await fetch(url, { headers: { Accept: 'text/html' } });
       const text = answer.ok && !answer.redirected ? await answer.text() : '';
-      const found = new DOMParser().parseFromString(text, 'text/html').getElementById(element.id);
-      if (found) {
-        next = document.importNode(found, true);
-        element.replaceWith(next);
-        showLocalTimes(next);
-      }
+      const fresh = new DOMParser().parseFromString(text, 'text/html');
+      const beside = document.querySelectorAll(`[data-polled-with="${element.id}"][id]`);
+      for (const old of beside) if (!old.contains(document.activeElement)) takeOver(old, fresh);
+      next = takeOver(element, fresh);
     } catch {
       // The next turn tries again.
     }

@@ -1,0 +1,109 @@
+// dmarc list | show: what receivers' aggregate reports say about domains, summed up.
+import { DAY_MS } from '../../base/clock.ts';
+import type { DmarcPeriod, DmarcSums } from '../../store/dmarc.ts';
+import { done, storeCommand } from '../command.ts';
+import { domainName, positional, required, wholeNumber } from '../option.ts';
+import { type Column, renderFacts, renderTable } from '../table.ts';
+
+const DEFAULT_DAYS = 30;
+const DEFAULT_LIMIT = 100;
+const days = wholeNumber('N', { min: 1, max: 400 }, `of the last N days; ${DEFAULT_DAYS} when not given`);
+
+export const dmarcList = storeCommand({
+  name: 'dmarc list',
+  summary: 'Lists domains with DMARC reports: how many messages passed, failed, were quarantined or rejected.',
+  options: {
+    days,
+    after: domainName('begin behind this domain'),
+    limit: wholeNumber('N', { min: 1, max: 1000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+  },
+  async run({ store, clock }, { days: span, after, limit = DEFAULT_LIMIT }) {
+    const period = periodOf(clock.now(), span);
+    const { domains, next } = await store.listDmarcDomains(period, { after: after ?? null, limit });
+    return done({
+      ...shownPeriod(period),
+      domains: domains.map(({ domain, ...sums }) => ({ domain, ...shown(sums) })),
+      next,
+    });
+  },
+  render({ domains, next }) {
+    const more = next === null ? [] : ['', `There are more: --after ${next}`];
+    return [renderTable(domains, DOMAIN_COLUMNS, 'There are no reports.'), ...more].join('\n');
+  },
+});
+
+export const dmarcShow = storeCommand({
+  name: 'dmarc show',
+  summary: 'Shows what DMARC reports say about one domain: its sources, those with most failures on top, and days.',
+  options: {
+    domain: required(positional(domainName('the domain of the From field'))),
+    days,
+    limit: wholeNumber('N', { min: 1, max: 10_000 }, `how many sources at most; ${DEFAULT_LIMIT} when not given`),
+  },
+  async run({ store, clock }, { domain, days: span, limit = DEFAULT_LIMIT }) {
+    const period = periodOf(clock.now(), span);
+    const report = await store.sumDmarc(domain, period, limit);
+    return done({
+      ...{ domain, ...shownPeriod(period), ...shown(report.total) },
+      reporters: report.reporters.map(({ orgName, messages }) => ({ org_name: orgName, messages })),
+      sources: report.sources.map(({ sourceIp, ...sums }) => ({ source_ip: sourceIp, ...shown(sums) })),
+      source_count: report.sourceCount,
+      days: report.days.map(({ day, ...sums }) => ({ day, ...shown(sums) })),
+    });
+  },
+  render({ domain, first_day, last_day, messages, passed, reporters, sources, source_count: all, days: each }) {
+    const left = all > sources.length ? ['', `These are ${sources.length} of ${all} sources.`] : [];
+    return [
+      renderFacts([
+        ['domain', domain],
+        ['days', `${first_day} to ${last_day}`],
+        ['messages', messages],
+        ['passed', passed],
+        ['reported by', reporters.map(({ org_name }) => org_name).join(', ') || null],
+      ]),
+      '',
+      renderTable(sources, SOURCE_COLUMNS, 'There are no reports.'),
+      ...left,
+      '',
+      renderTable(each, DAY_COLUMNS, ''),
+    ].join('\n');
+  },
+});
+
+function periodOf(now: number, span = DEFAULT_DAYS): DmarcPeriod {
+  const dayOf = (at: number) => new Date(at).toISOString().slice(0, 10);
+  return { firstDay: dayOf(now - (span - 1) * DAY_MS), lastDay: dayOf(now) };
+}
+
+function shownPeriod({ firstDay, lastDay }: DmarcPeriod) {
+  return { first_day: firstDay, last_day: lastDay };
+}
+
+function shown({ messages, passed, dkimPassed, spfPassed, quarantined, rejected }: DmarcSums) {
+  const failed = messages - passed;
+  return { messages, passed, failed, dkim_passed: dkimPassed, spf_passed: spfPassed, quarantined, rejected };
+}
+
+type Sums = ReturnType<typeof shown>;
+
+const SUM_COLUMNS: Column<Sums>[] = [
+  { title: 'MESSAGES', value: (each) => each.messages },
+  { title: 'PASSED', value: (each) => each.passed },
+  { title: 'FAILED', value: (each) => each.failed },
+  { title: 'DKIM', value: (each) => each.dkim_passed },
+  { title: 'SPF', value: (each) => each.spf_passed },
+  { title: 'QUARANTINED', value: (each) => each.quarantined },
+  { title: 'REJECTED', value: (each) => each.rejected },
+];
+
+const DOMAIN_COLUMNS: Column<Sums & { domain: string }>[] = [
+  { title: 'DOMAIN', value: (each) => each.domain },
+  ...SUM_COLUMNS,
+];
+
+const SOURCE_COLUMNS: Column<Sums & { source_ip: string }>[] = [
+  { title: 'SOURCE', value: (each) => each.source_ip },
+  ...SUM_COLUMNS,
+];
+
+const DAY_COLUMNS: Column<Sums & { day: string }>[] = [{ title: 'DAY', value: (each) => each.day }, ...SUM_COLUMNS];

@@ -1,0 +1,22 @@
+// All pages around accounts, for whoever wires the portal.
+import type { AccountKit } from '../../tenants/account-kit.ts';
+import { SignIn } from '../../tenants/sign-in.ts';
+import type { PortalRoute } from '../page.ts';
+import { ownAccountPages } from './account-page.ts';
+import { joinPages } from './join-pages.ts';
+import { resetPages } from './reset-pages.ts';
+import { secondStepPages } from './second-step-pages.ts';
+import { signInPages } from './sign-in-pages.ts';
+import { signUpPages } from './sign-up-pages.ts';
+
+export function accountPages(accounts: AccountKit): PortalRoute[] {
+  const services = { accounts, signIn: new SignIn(accounts) };
+  return [
+    ...signInPages(services),
+    ...signUpPages(services),
+    ...resetPages(accounts),
+    ...joinPages(services),
+    ...ownAccountPages(services),
+    ...secondStepPages(services),
+  ];
+}

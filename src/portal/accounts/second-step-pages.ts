@@ -1,0 +1,144 @@
+// Setting up the second step of signing in, and taking it away. Each begins with the password: a browser that was
+// left open must not be enough. Secret and recovery codes are shown on the answer to a form, and never again.
+import { type Html, html } from '../../http/html.ts';
+import type { Visitor } from '../../store/sessions.ts';
+import { secondFactorMail } from '../../tenants/account-mails.ts';
+import { secretInWords, totpUri } from '../../tenants/totp.ts';
+import { confirmed, copyable, copyableBlock, field, heading, problemBox } from '../elements.ts';
+import { action, type PageResult, type PortalRoute, page, redirect, type Visit, view } from '../page.ts';
+import { qrCode } from './qr-code.ts';
+import type { SignInServices } from './sign-in-pages.ts';
+import { waitingTime } from './waiting-time.ts';
+
+const PATH = '/portal/account/second-step';
+type OwnVisit = Visit<Visitor>;
+
+export function secondStepPages(services: SignInServices): PortalRoute[] {
+  const back = () => redirect(PATH);
+  return [
+    page({ path: PATH, access: 'user', show: (visit) => show(services, visit) }),
+    action({ path: `${PATH}/begin`, access: 'user', run: (visit) => begin(services, visit) }),
+    page({ path: `${PATH}/begin`, access: 'user', show: back }),
+    action({ path: `${PATH}/confirm`, access: 'user', run: (visit) => confirm(services, visit) }),
+    page({ path: `${PATH}/confirm`, access: 'user', show: back }),
+    action({ path: `${PATH}/codes`, access: 'user', run: (visit) => newCodes(services, visit) }),
+    page({ path: `${PATH}/codes`, access: 'user', show: back }),
+    action({ path: `${PATH}/off`, access: 'user', run: (visit) => turnOff(services, visit) }),
+    page({ path: `${PATH}/off`, access: 'user', show: back }),
+  ];
+}
+
+async function show({ accounts }: SignInServices, visit: OwnVisit, problem: string | null = null): Promise<PageResult> {
+  const { formField, visitor } = visit;
+  const factor = await accounts.secondFactors.inForce(visitor.user.id);
+  const body = factor
+    ? html`<div class="card"><p>Signing in asks for a code of your device. ${factor.recoveryCodes} recovery codes are left.</p>
+<div class="actions">
+${confirmed({ label: 'New recovery codes', question: 'The old codes stop working.', action: `${PATH}/codes`, formField, button: 'Make new codes', fields: passwordField('codes') })}
+${confirmed({ label: 'Turn it off', question: 'Whoever learns your password can sign in then.', action: `${PATH}/off`, formField, button: 'Turn it off', fields: passwordField('off') })}
+</div></div>`
+    : html`<p>You need an authenticator app on your phone or in your password manager. It shows a new code of six digits every half a minute, without a network.</p>
+<form method="post" action="${PATH}/begin" class="card">${formField}
+${passwordField('begin')}<button class="primary">Go on</button></form>`;
+  return view({
+    title: 'Second step',
+    status: problem === null ? 200 : 422,
+    body: html`<p class="crumb"><a href="/portal/account">Your account</a></p>${heading('Second step')}${problemBox(problem)}${body}`,
+  });
+}
+
+/** With an id of its own: the page has several. */
+function passwordField(of: string): Html {
+  const id = `password-${of}`;
+  return html`<div class="field"><label for="${id}">Your password</label><input type="password" id="${id}" name="password" required autocomplete="current-password"></div>`;
+}
+
+/** What is shown when the password does not hold; null when it does. */
+async function refusedPassword(services: SignInServices, visit: OwnVisit): Promise<PageResult | null> {
+  const { visitor, form, client } = visit;
+  const asked = await services.signIn.asksAgain(visitor.user, form.get('password') ?? '', client);
+  if (asked === 'right') return null;
+  if (asked === 'wrong') return show(services, visit, 'This is not your password.');
+  return show(services, visit, `Too many tries. Wait ${waitingTime(asked.waitMs)}, then try again.`);
+}
+
+async function begin(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
+  const refusal = await refusedPassword(services, visit);
+  if (refusal) return refusal;
+  const secret = await services.accounts.secondFactors.begin(visit.visitor.user.id);
+  return secret ? secretPage(services, visit, secret) : redirect(PATH, 'You have a second step already.');
+}
+
+function secretPage(
+  { accounts }: SignInServices,
+  { formField, visitor }: OwnVisit,
+  secret: Buffer,
+  problem: string | null = null,
+): PageResult {
+  const issuer = `Postrider ${new URL(accounts.baseUrl).hostname}`;
+  const uri = totpUri(secret, { issuer, account: visitor.user.email });
+  return view({
+    title: 'Second step',
+    status: problem === null ? 200 : 422,
+    body: html`<p class="crumb"><a href="/portal/account">Your account</a></p>${heading('Second step')}
+<ol class="setup"><li><p>Scan this with your authenticator app.</p>
+${qrCode(uri)}
+<details><summary>It cannot be scanned?</summary><p>Type this key into the app: ${copyable(secretInWords(secret), 'the key')}</p>
+<p>Or <a href="${uri}">open it in an app on this device</a>.</p></details></li>
+<li><form method="post" action="${PATH}/confirm">${formField}
+${field({ name: 'code', label: 'Type the code that the app shows', problem, required: true, autocomplete: 'one-time-code', maxLength: 10 })}
+<button class="primary">Turn it on</button></form></li></ol>`,
+  });
+}
+
+async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
+  const { secondFactors, store, tell, ids } = services.accounts;
+  const { user, session } = visit.visitor;
+  const codes = await secondFactors.confirm(user.id, visit.form.get('code') ?? '');
+  if (!codes) {
+    const secret = await secondFactors.waitingSecret(user.id);
+    if (!secret) return redirect(PATH);
+    return secretPage(
+      services,
+      visit,
+      secret,
+      'This code is wrong. Is the clock of the device right? Type the next one.',
+    );
+  }
+  await store.endSessionsOf(user.id, session.id);
+  await visit.audit('user.second_step_on');
+  tell([user.email], { ...secondFactorMail(true), key: `second-step:${ids.next()}` });
+  return codesPage('The second step is on', codes);
+}
+
+function codesPage(title: string, codes: readonly string[]): PageResult {
+  return view({
+    title,
+    body: html`${heading(title)}
+<p class="notice warn">Keep these recovery codes where you do not need the device to read them. They are shown this once only.</p>
+<p>When the device is lost, sign in with one of them in place of the code. Each works once.</p>
+${copyableBlock(codes.join('\n'), 'the recovery codes')}
+<p><a class="button primary" href="/portal/account">I have kept them</a></p>`,
+  });
+}
+
+async function newCodes(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
+  const refusal = await refusedPassword(services, visit);
+  if (refusal) return refusal;
+  const codes = await services.accounts.secondFactors.renewCodes(visit.visitor.user.id);
+  if (!codes) return redirect(PATH);
+  await visit.audit('user.recovery_codes_renewed');
+  return codesPage('New recovery codes', codes);
+}
+
+async function turnOff(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
+  const refusal = await refusedPassword(services, visit);
+  if (refusal) return refusal;
+  const { secondFactors, tell, ids } = services.accounts;
+  const { user } = visit.visitor;
+  if (await secondFactors.drop(user.id)) {
+    await visit.audit('user.second_step_off');
+    tell([user.email], { ...secondFactorMail(false), key: `second-step:${ids.next()}` });
+  }
+  return redirect('/portal/account', 'The second step is off.');
+}

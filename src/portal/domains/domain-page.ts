@@ -1,0 +1,105 @@
+// The page of one domain: its state, the records to publish, and what DNS says of each. It looks again by itself as long
+// as the domain is not verified and somebody who may change it has the page open.
+import { isUuid } from '../../base/ids.ts';
+import { isRefusal } from '../../base/refusals.ts';
+import { zoneFile } from '../../domains/zone-file.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { DomainChecks } from '../../store/domain-checks.ts';
+import type { Domain } from '../../store/domains.ts';
+import { confirmed, facts, heading, time } from '../elements.ts';
+import { document, missing, type PageResult, type VisitOf, view } from '../page.ts';
+import type { DomainServices } from './domain-services.ts';
+import { checkBadge, domainBadge, RECORD_NAMES, stateInWords } from './domain-words.ts';
+import { recordCard } from './record-card.ts';
+
+const POLL_MS = 2000;
+const KINDS = ['dkim', 'spf', 'dmarc'] as const;
+
+export function ownerOf(visit: VisitOf<'viewer'>) {
+  return { tenantId: visit.visitor.tenant.id, boundDomain: null };
+}
+
+/** Null for what is not there or not theirs. */
+export async function domainOf({ domains }: DomainServices, visit: VisitOf<'viewer'>): Promise<Domain | null> {
+  const { id = '' } = visit.params;
+  const domain = isUuid(id) ? await domains.get(ownerOf(visit), id) : null;
+  return domain === null || isRefusal(domain) ? null : domain;
+}
+
+export async function showDomain(services: DomainServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const { domains, attended, names } = services;
+  const domain = await domainOf(services, visit);
+  if (!domain) return missing();
+  const last = await domains.lastChecks(ownerOf(visit), domain.id);
+  const waits = domain.state === 'pending' || domain.state === 'failed';
+  const isLooking = waits && visit.may('member') && attended.attend(domain.tenantId, domain.id);
+  const records = domains.recordsOf(domain);
+  const body = html`<p class="crumb"><a href="/portal/domains">Domains</a></p>
+${heading(domain.name)}
+${status({ domain, last, waits, isLooking })}
+${domain.state !== 'revoked' && visit.may('member') && actions(domain, visit.formField)}
+${
+  domain.state !== 'revoked' &&
+  html`<h2>Records to publish</h2>
+<p>Enter them where the DNS of ${domain.name} is managed: your registrar, or whoever your name servers belong to.
+<a href="/portal/domains/${domain.id}/zone-file" download>Download them as a zone file</a> where you can import one.</p>
+${records.map((record, at) => {
+  const kind = KINDS[at]!;
+  const check = last?.checks.find((one) => one.record === kind);
+  return recordCard({ kind, domain: domain.name, record, check, names });
+})}`
+}`;
+  return view({ title: domain.name, body });
+}
+
+interface StatusFacts {
+  domain: Domain;
+  last: DomainChecks | null;
+  waits: boolean;
+  isLooking: boolean;
+}
+
+function status({ domain, last, waits, isLooking }: StatusFacts): Html {
+  const checkedAt = Math.max(last?.at ?? 0, domain.lastCheckedAt ?? 0) || null;
+  const polling = waits && html` data-poll="/portal/domains/${domain.id}" data-poll-ms="${POLL_MS}"`;
+  return html`<div class="card" id="status"${polling}>
+${facts([
+  ['State', html`${domainBadge(domain)} ${stateInWords(domain)}`],
+  [
+    'Records',
+    html`${KINDS.map((kind) => html`<span class="pair">${RECORD_NAMES[kind]} ${checkBadge(last?.checks.find((one) => one.record === kind))}</span> `)}`,
+  ],
+  ['Last look into DNS', html`${time(checkedAt)}${isLooking && html` <span class="quiet">· looking again now</span>`}`],
+  ['DKIM selector', html`<code>${domain.selector}</code>`],
+  ['Added', time(domain.createdAt)],
+  ['Id', html`<code>${domain.id}</code>`],
+])}
+${waits && html`<p class="hint">Publish the records below. While this page is open it looks for them by itself; after that they are looked for now and then for two weeks.</p>`}
+</div>`;
+}
+
+function actions(domain: Domain, formField: Html): Html {
+  const path = `/portal/domains/${domain.id}`;
+  return html`<div class="actions after-card">
+<form method="post" action="${path}/check">${formField}<button class="primary">Check now</button></form>
+${confirmed({
+  label: 'Remove',
+  question: html`Remove <strong>${domain.name}</strong>? No mail can be sent from it any more; what was accepted is still delivered. To use the name again you add it
+anew, and it gets a new DKIM record.`,
+  action: `${path}/remove`,
+  formField,
+  button: 'Remove this domain',
+})}</div>`;
+}
+
+export async function downloadZoneFile(services: DomainServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const domain = await domainOf(services, visit);
+  if (!domain || domain.state === 'revoked') return missing();
+  const last = await services.domains.lastChecks(ownerOf(visit), domain.id);
+  const records = services.domains.recordsOf(domain);
+  return document(zoneFile({ domain: domain.name, records, checks: last?.checks ?? [] }), {
+    'Content-Type': 'text/plain; charset=utf-8',
+    // The name is of A-labels, so nothing in it needs quoting.
+    'Content-Disposition': `attachment; filename="${domain.name}.zone"`,
+  });
+}

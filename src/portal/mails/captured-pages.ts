@@ -1,0 +1,145 @@
+// Mail that the sandbox has captured instead of letting it leave: a list and the mails themselves, like in a
+// mail client. The tenant that the sandbox has made for its visitor sees all of it, mail of the service
+// itself too; any other tenant sees what went out for its own messages; operators see all.
+import { SECOND_MS } from '../../base/clock.ts';
+import { isUuid } from '../../base/ids.ts';
+import { type Html, html } from '../../http/html.ts';
+import { readHeaderBlock } from '../../protocol/mail/inbound/header-block.ts';
+import type { MessageDetail } from '../../store/queue.ts';
+import type { CapturedMail, CapturedMails } from '../captured-mails.ts';
+import { emptyState, field, heading, pager, table, time } from '../elements.ts';
+import { type PageResult, type PortalRoute, page, type Visit, type VisitOf, view } from '../page.ts';
+import { mailPages, octetsText } from './mail-pages.ts';
+import type { MailReader } from './mail-reader.ts';
+
+export interface CapturedServices {
+  captured: CapturedMails;
+  reader: MailReader;
+  /** The message that a return path of ours names, or null. */
+  messageOf(returnPath: string): string | null;
+  /** The tenant's own message. */
+  findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
+}
+
+const PER_PAGE = 50;
+/** As many as the folder keeps. */
+const MOST_MAILS = 10_000;
+const HEAD_OCTETS = 16 * 1024;
+const POLL_MS = 5 * SECOND_MS;
+
+export function capturedPages(services: CapturedServices): PortalRoute[] {
+  const { reader } = services;
+  const listName = 'Captured mail';
+  const [ofTenant, ofOperator] = ['/portal/captured', '/portal/operator/captured'] as const;
+  return [
+    page({ path: ofTenant, access: 'viewer', show: (visit) => showList(services, visit, ofTenant) }),
+    page({ path: ofOperator, access: 'operator', show: (visit) => showList(services, visit, ofOperator) }),
+    ...mailPages({
+      listPath: ofTenant,
+      listName,
+      access: 'viewer',
+      reader,
+      open: (visit) => open(services, visit, ofTenant),
+    }),
+    ...mailPages({
+      ...{ listPath: ofOperator, listName, access: 'operator', reader },
+      open: (visit) => open(services, visit, ofOperator),
+    }),
+  ];
+}
+
+type Looking = VisitOf<'viewer'> | VisitOf<'operator'>;
+
+async function open(services: CapturedServices, visit: Looking, listPath: string) {
+  const id = visit.params.id ?? '';
+  const found = isUuid(id) ? await services.captured.get(id) : null;
+  if (!found || !(await maySee(services, visit, found.mail))) return null;
+  const { mail, raw } = found;
+  const messageId = services.messageOf(mail.mailFrom);
+  const message = messageId !== null && listPath === '/portal/captured' && visit.visitor.tenant;
+  const shown = message && (await services.findMessage(message.id, messageId)) !== null;
+  return {
+    id: mail.id,
+    raw,
+    known: [
+      ['Captured', time(mail.receivedAt)],
+      ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.rcptTo.join(', ')}</code>`],
+      [
+        'Connection',
+        `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ? `${mail.tls.version}, ${mail.tls.cipher}` : 'clear text'}`,
+      ],
+      ...(messageId !== null && visit.visitor.tenant === null
+        ? ([['Message', html`<a href="/portal/operator/queue/${messageId}">${messageId}</a>`]] as const)
+        : []),
+      ...(shown ? ([['Message', html`<a href="/portal/messages/${messageId}">${messageId}</a>`]] as const) : []),
+    ] as const,
+  };
+}
+
+async function maySee(services: CapturedServices, visit: Visit, mail: CapturedMail): Promise<boolean> {
+  const tenant = visit.visitor?.tenant;
+  if (!tenant) return visit.visitor?.user.role === 'operator';
+  if (services.captured.ownerTenantId() === tenant.id) return true;
+  const messageId = services.messageOf(mail.mailFrom);
+  return messageId !== null && (await services.findMessage(tenant.id, messageId)) !== null;
+}
+
+async function showList(services: CapturedServices, visit: Looking, listPath: string): Promise<PageResult> {
+  const to = (visit.query.get('to') ?? '').trim().toLowerCase();
+  const messageId = visit.query.get('message') ?? '';
+  const before = visit.query.get('before') ?? '';
+  const fits = (mail: CapturedMail) =>
+    (before === '' || mail.id < before) &&
+    (to === '' || mail.rcptTo.some((address) => address.toLowerCase().includes(to))) &&
+    (messageId === '' || services.messageOf(mail.mailFrom) === messageId);
+  const shown: CapturedMail[] = [];
+  for (const mail of services.captured.list(null, MOST_MAILS).reverse()) {
+    if (shown.length > PER_PAGE) break;
+    if (fits(mail) && (await maySee(services, visit, mail))) shown.push(mail);
+  }
+  const onPage = shown.slice(0, PER_PAGE);
+  const rows = await Promise.all(onPage.map((mail) => rowOf(services, mail, listPath)));
+  const query = (change: Record<string, string>) => {
+    const filled = Object.entries({ to, message: messageId, ...change }).filter(([, value]) => value !== '');
+    return `${listPath}?${new URLSearchParams(filled)}`;
+  };
+  const next = shown.length > PER_PAGE ? query({ before: onPage.at(-1)!.id }) : null;
+  const list =
+    rows.length === 0
+      ? nothing(to !== '' || messageId !== '', listPath)
+      : table({ caption: 'Captured mail', heads: HEADS }, rows);
+  const isNewest = before === '';
+  const body = html`${heading('Captured mail')}
+<p>The sandbox keeps what it would have sent. No mail leaves this machine.</p>
+<form class="filters" method="get" action="${listPath}">${field({ name: 'to', label: 'Recipient', value: to, type: 'search' })}<button>Search</button></form>
+<div id="captured"${isNewest && html` data-poll="${query({})}" data-poll-ms="${POLL_MS}"`}>${list}${pager({ first: isNewest ? null : query({}), next })}</div>`;
+  return view({ title: 'Captured mail', body });
+}
+
+const HEADS = ['Subject', 'From', 'To', 'Captured', 'Size'];
+
+async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPath: string) {
+  const octets = await captured.head(mail.id, HEAD_OCTETS);
+  const text = octets?.toString('latin1') ?? '';
+  const { header } = readHeaderBlock(text, 0, text.length);
+  const subject = header.text('subject').slice(0, 200) || '(no subject)';
+  return [
+    html`<a href="${listPath}/${mail.id}">${subject}</a>`,
+    header.text('from').slice(0, 200),
+    mail.rcptTo.join(', ').slice(0, 200),
+    time(mail.receivedAt),
+    octetsText(mail.sizeOctets),
+  ];
+}
+
+function nothing(isSearch: boolean, listPath: string): Html {
+  return isSearch
+    ? emptyState(
+        'No captured mail fits',
+        html`Search for something else, or <a href="${listPath}">look at all of it</a>.`,
+      )
+    : emptyState(
+        'Nothing has been captured yet',
+        'Send a message with the key that the sandbox has printed; it is here a moment later.',
+      );
+}

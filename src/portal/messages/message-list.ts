@@ -1,0 +1,111 @@
+// The list of messages: filters, newest first, and how far it has looked when that was not to the end.
+import { type Html, html } from '../../http/html.ts';
+import type { FoundMessage, MessagePage } from '../../store/message-search.ts';
+import type { Suppression } from '../../store/suppressions.ts';
+import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
+import { type PageResult, type VisitOf, view } from '../page.ts';
+import { listPath, type MessageFilter, readFilter } from './message-filter.ts';
+import type { MessageServices } from './message-services.ts';
+import { cut, STATES, stateBadge } from './message-words.ts';
+
+const PER_PAGE = 50;
+/** The whole page is to be there within 100 ms. */
+const SEARCH_BUDGET_MS = 50;
+const REASON_CHARS = 100;
+const SUBJECT_CHARS = 160;
+
+export async function showMessages(services: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const tenantId = visit.visitor.tenant.id;
+  const filter = readFilter(visit.query);
+  const form = await filterForm(services, tenantId, filter);
+  const title = 'Messages';
+  const shown = async (list: Html, status = 200) =>
+    view({ title, status, body: html`${heading(title)}${form}${list}` });
+  if (Object.keys(filter.problems).length > 0) return shown(html``, 422);
+  const search = { ...filter.search, limit: PER_PAGE, budgetMs: SEARCH_BUDGET_MS };
+  const outcome = await services.reads.searchMessages(tenantId, search);
+  if (outcome.kind === 'refused') return shown(html`<p class="notice warn">${outcome.reason}</p>`, 503);
+  const suppression = await suppressionOf(services, tenantId, filter);
+  return shown(html`${suppression && suppressionNote(suppression)}${foundList(outcome.value, filter)}`);
+}
+
+function foundList(page: MessagePage, filter: MessageFilter): Html {
+  const { messages, next, ranOutOfTime } = page;
+  const list = messages.length === 0 ? (ranOutOfTime ? null : nothing(filter)) : messageTable(messages);
+  const first = filter.search.olderThan === undefined ? null : listPath(filter, null);
+  const links = pager({ first, next: next === null || ranOutOfTime ? null : listPath(filter, next) });
+  return html`${list}${ranOutOfTime && next !== null && lookedSoFar(page, filter, next)}${links}`;
+}
+
+function messageTable(messages: readonly FoundMessage[]): Html {
+  const heads = ['State', 'To', 'Subject', 'Accepted'];
+  return html`<div class="messages">${table({ caption: 'Messages, the newest first', heads }, messages.map(messageRow))}</div>`;
+}
+
+function messageRow(message: FoundMessage): Html[] {
+  const { id, recipient, recipientName, state, lastReason, complained, subject, from, createdAt } = message;
+  const reason = state === 'delivered' ? null : lastReason;
+  return [
+    html`${stateBadge(message)}${complained && html` <span class="badge bad">complaint</span>`}${
+      reason && html`<br><span class="hint">${cut(reason, REASON_CHARS)}</span>`
+    }`,
+    html`<a href="/portal/messages/${id}">${recipient}</a>${recipientName && html`<br><span class="hint">${recipientName}</span>`}`,
+    html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}<br><span class="hint">from ${from}</span>`,
+    time(createdAt),
+  ];
+}
+
+function nothing(filter: MessageFilter): Html {
+  if (filter.search.olderThan !== undefined) return html`<p>There are no older messages.</p>`;
+  if (filter.isSet) {
+    const all = html`Take one of the filters away, or <a href="/portal/messages">look at all messages</a>.`;
+    return emptyState('No message fits.', all);
+  }
+  const next = html`What you send by <code>POST /emails</code> appears here at once. The <a href="/portal">overview</a> shows how to send the first one, the <a href="/docs">API reference</a> all the rest.`;
+  return emptyState('Nothing has been sent yet.', next);
+}
+
+/** The time is in the id that the search has come to. */
+function lookedSoFar({ lookedThrough, messages }: MessagePage, filter: MessageFilter, next: string): Html {
+  const reached = Number.parseInt(next.slice(0, 13).replace('-', ''), 16);
+  const found = messages.length === 0 ? 'Nothing so far. ' : '';
+  const many = lookedThrough > 0 && html`Looked through ${lookedThrough.toLocaleString('en')} messages, `;
+  return html`<p class="notice info">${found}${many || 'Looked '}back to ${time(reached)}. <a href="${listPath(filter, next)}" rel="next">Go on looking</a></p>`;
+}
+
+async function suppressionOf(
+  { store }: MessageServices,
+  tenantId: string,
+  { suppressionKey: key }: MessageFilter,
+): Promise<Suppression | null> {
+  if (key === null) return null;
+  const [entry] = await store.listSuppressions(tenantId, { after: null, limit: 1, prefix: key });
+  return entry?.address === key ? entry : null;
+}
+
+function suppressionNote({ address, reason, createdAt }: Suppression): Html {
+  const path = `/portal/suppressions?${new URLSearchParams({ search: address })}`;
+  return html`<p class="notice warn"><strong>${address}</strong> is on your suppression list since ${time(createdAt)} (${reason}): mail to it is not accepted. <a href="${path}">See the entry</a></p>`;
+}
+
+async function filterForm({ store }: MessageServices, tenantId: string, filter: MessageFilter): Promise<Html> {
+  const { fields, problems } = filter;
+  const [domains, keys] = [await store.listDomains(tenantId), await store.listApiKeys(tenantId)];
+  const senders = [...new Set([...domains.map(({ name }) => name), ...(fields.sender ? [fields.sender] : [])])].sort();
+  const any = { value: '', label: 'any' };
+  const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];
+  const keyChoices = [
+    any,
+    ...keys.map(({ id, name, revokedAt }) => ({ value: id, label: revokedAt === null ? name : `${name} (revoked)` })),
+  ];
+  const problem = (name: keyof typeof problems) => problems[name] ?? null;
+  return html`<form method="get" action="/portal/messages" class="filters card">
+${field({ name: 'recipient', label: 'Recipient', value: fields.recipient, type: 'search', placeholder: 'address or domain', problem: problem('recipient') })}
+${select({ name: 'state', label: 'State' }, choices(STATES), fields.state)}
+${select({ name: 'sender', label: 'Sending domain' }, choices(senders), fields.sender)}
+${select({ name: 'key', label: 'API key' }, keyChoices, fields.key)}
+${field({ name: 'from', label: 'From (UTC)', value: fields.from, type: 'datetime-local', problem: problem('from') })}
+${field({ name: 'until', label: 'Until (UTC)', value: fields.until, type: 'datetime-local', problem: problem('until') })}
+<button class="primary">Search</button>${filter.isSet && html`<a class="button" href="/portal/messages">Clear</a>`}
+</form>`;
+}

@@ -1,0 +1,145 @@
+// The page of one message: where it stands and why, what happened to it, what was in it.
+import type { MessageExplanation } from '../../delivery/explain.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { ContentView, MessageView } from '../../store/message-view.ts';
+import { copyable, facts, heading, table, time } from '../elements.ts';
+import { missing, type PageResult, type VisitOf, view } from '../page.ts';
+import { inTenantsWords } from '../tenants-words.ts';
+import type { MessageServices } from './message-services.ts';
+import { stateBadge, stateMeaning } from './message-words.ts';
+import { type TimelineEntry, timelineOf } from './timeline.ts';
+
+const POLL_MS = 3000;
+
+export async function showMessage(services: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const outcome = await services.reads.messageView(visit.visitor.tenant.id, visit.params.id!);
+  if (outcome.kind === 'refused') {
+    const body = html`${heading('Message')}<p class="notice warn">${outcome.reason}</p>`;
+    return view({ title: 'Message', status: 503, body });
+  }
+  const message = outcome.value;
+  if (message === null) return missing('There is no such message, or it was erased because it is old.');
+  const isWaiting = message.message.finishedAt === null;
+  const explanation = isWaiting ? await services.explain(message.message) : null;
+  const withImages = visit.query.get('images') === 'on';
+  return view({
+    title: message.message.subject || 'Message',
+    body: messageBody(message, { explanation, withImages, sandbox: services.sandbox }),
+  });
+}
+
+interface Extras {
+  /** Null once it is finished. */
+  explanation: MessageExplanation | null;
+  withImages: boolean;
+  sandbox: boolean;
+}
+
+function messageBody(shown: MessageView, { explanation, withImages, sandbox }: Extras): Html {
+  const { message } = shown;
+  const path = `/portal/messages/${message.id}`;
+  const poll = explanation && html` data-poll="${path}" data-poll-ms="${POLL_MS}"`;
+  return html`<p class="crumb"><a href="/portal/messages">Messages</a></p>
+${heading(message.subject || '(no subject)', sandbox && html`<a class="button" href="/portal/captured?message=${message.id}">As it was captured</a>`)}
+<div id="course"${poll}>
+<div class="card">
+<p>${stateBadge(message)} ${stateMeaning({ ...message, bounce: shown.bounce, complained: shown.complained })}</p>
+${message.lastReason !== null && message.state !== 'delivered' && html`<pre class="wrap">${message.lastReason}</pre>`}
+</div>
+${explanation && message.state !== 'sending' && waiting(shown, explanation)}
+<h2>What happened</h2>
+<ol class="timeline">${timelineOf(shown).map(entryItem)}</ol>
+${shown.moreEvents && html`<p class="hint">There are more events than are shown here; the API lists all of them.</p>`}
+</div>
+<h2>Message</h2>
+<div class="card">${messageFacts(shown)}</div>
+${contentPart(shown, path, withImages)}
+${callPart(shown)}`;
+}
+
+function waiting({ message }: MessageView, { reasons, until, lastReply }: MessageExplanation): Html {
+  const next = message.dueAt === null ? html`not planned` : time(message.dueAt);
+  const earliest = until !== null && until !== message.dueAt ? html` (at the earliest ${time(until)})` : null;
+  // The next attempt has a line of its own.
+  const others = reasons.filter(({ code }) => code !== 'not_due');
+  const inTurn = reasons.length === 0 ? 'It is its turn next.' : 'It is tried again by itself.';
+  const why =
+    others.length === 0
+      ? html`<p>${inTurn}</p>`
+      : html`<ul>${others.map(
+          (held) => html`<li>${inTenantsWords(held)}${held.until !== null && html` (until ${time(held.until)})`}</li>`,
+        )}</ul>`;
+  const meaning =
+    lastReply !== null &&
+    lastReply.rule !== null &&
+    html`<p class="hint">The last reply means: ${lastReply.meaning}</p>`;
+  return html`<h2>Why it waits</h2><div class="card">
+<p>Next attempt: ${next}${earliest}. Without delivery it is given up ${time(message.expiresAt)}.</p>
+${why}${meaning}</div>`;
+}
+
+function entryItem({ at, tone, title, reason, facts: named }: TimelineEntry): Html {
+  return html`<li class="${tone}"><p><strong>${title}</strong> <span class="quiet">${time(at)}</span></p>
+${reason !== null && html`<pre class="wrap">${reason}</pre>`}${named.length > 0 && html`<p class="hint pairs">${named.map(([name, value]) => html`<span>${name}: ${value}</span> `)}</p>`}</li>`;
+}
+
+function messageFacts({ message, recipientName, fromName, senderDomain, apiKey, idempotencyKey }: MessageView): Html {
+  return facts([
+    ['To', html`${recipientName && `${recipientName} `}<code>${message.recipient}</code>`],
+    ['From', html`${fromName && `${fromName} `}<code>${message.from}</code>`],
+    ['Message ID', copyable(message.id, 'the message id')],
+    ['Submission', copyable(message.submissionId, 'the id of the submission')],
+    ['Sending domain', senderDomain],
+    [
+      'API key',
+      apiKey === null
+        ? html`<span class="quiet">none of yours</span>`
+        : html`<a href="/portal/keys">${apiKey.name}</a>`,
+    ],
+    ...(idempotencyKey === null ? [] : [['Idempotency key', html`<code>${idempotencyKey}</code>`] as const]),
+    ...(message.sourceAddress === null ? [] : [['Sent from', html`<code>${message.sourceAddress}</code>`] as const]),
+    ['Accepted', time(message.createdAt)],
+    ['Finished', time(message.finishedAt, 'not yet')],
+  ]);
+}
+
+function contentPart({ content }: MessageView, path: string, withImages: boolean): Html {
+  if (content === null) {
+    return html`<h2>Content</h2><p class="card">The content has been erased: it is kept for some days after a message is finished, its record for longer.</p>`;
+  }
+  return html`<h2>Content</h2>
+<p class="actions"><a class="button" href="${path}/source">Headers and source</a></p>
+${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${content.headers.length > 0 && headerPart(content)}`;
+}
+
+function htmlPart(path: string, withImages: boolean): Html {
+  const images = withImages
+    ? html`Its images are loaded from where they lie. <a href="${path}#html">Show it without images</a>`
+    : html`Images from elsewhere are not loaded. <a href="${path}?images=on#html">Show it with its images</a>`;
+  return html`<h3 id="html">HTML</h3>
+<p class="hint">As you sent it, without tracking; scripts never run. ${images}</p>
+<iframe class="preview" sandbox title="The HTML of the message" src="${path}/html${withImages && '?images=on'}"></iframe>`;
+}
+
+function textPart({ text, textIsCut }: ContentView): Html {
+  return html`<h3>Text</h3><pre class="wrap" tabindex="0">${text}</pre>${textIsCut && html`<p class="hint">The text is longer; its source has the rest.</p>`}`;
+}
+
+function headerPart({ headers }: ContentView): Html {
+  const rows = headers.map(([name, value]) => [html`<code>${name}</code>`, html`<code>${value}</code>`]);
+  return html`<h3>Headers of your own</h3>${table({ caption: 'Headers of your own', heads: ['Name', 'Value'] }, rows)}`;
+}
+
+function callPart({ siblings, rejected }: MessageView): Html | null {
+  if (siblings.length === 0 && rejected.length === 0) return null;
+  const queued = siblings.map((sibling) => [
+    html`<a href="/portal/messages/${sibling.id}">${sibling.recipient}</a>`,
+    stateBadge(sibling),
+  ]);
+  const dropped = rejected.map(({ to, reason }) => [
+    to,
+    html`<span class="badge">not accepted</span> <span class="hint">${reason}</span>`,
+  ]);
+  const heads = ['Recipient', 'State'];
+  return html`<h2>Other recipients of the same call</h2>${table({ caption: 'Other recipients of the same call', heads }, [...queued, ...dropped])}`;
+}

@@ -1,0 +1,17 @@
+// What the pages of messages work with.
+import type { MessageExplanation } from '../../delivery/explain.ts';
+import type { ComposedContent } from '../../store/message-view.ts';
+import type { MessageDetail } from '../../store/queue.ts';
+import type { PortalReads } from '../../store/reads.ts';
+import type { Store } from '../../store/store.ts';
+
+export interface MessageServices {
+  store: Pick<Store, 'listDomains' | 'listApiKeys' | 'listSuppressions'>;
+  reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent'>;
+  /** In the sandbox: the mail itself has been captured, and can be looked at. */
+  sandbox: boolean;
+  /** Why it waits, as `queue show` says it. */
+  explain(message: MessageDetail): Promise<MessageExplanation>;
+  /** As it was or would be sent, without signatures and valid tokens. */
+  sourceOf(content: ComposedContent): Promise<Buffer>;
+}

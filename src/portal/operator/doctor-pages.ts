@@ -1,0 +1,91 @@
+// The doctor: looks at everything that has to be right outside of the program. It takes a while, so the page
+// starts it, and shows it when it is over.
+import { SECOND_MS } from '../../base/clock.ts';
+import { type Finding, type Remedy, worstOf } from '../../doctor/finding.ts';
+import { type Html, html } from '../../http/html.ts';
+import { badge, copyable, emptyState, heading, type Tone, table, time } from '../elements.ts';
+import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import type { DoctorState } from './doctor-runs.ts';
+import type { OperatorServices } from './operator-services.ts';
+
+type Services = Pick<OperatorServices, 'doctor'>;
+
+const PATH = '/portal/operator/doctor';
+const POLL_MS = 1500;
+
+export function doctorPages(services: Services): PortalRoute[] {
+  return [
+    page({ path: PATH, access: 'operator', show: (visit) => show(services, visit) }),
+    action({
+      path: PATH,
+      access: 'operator',
+      async run(visit) {
+        const started = services.doctor.start();
+        if (started) await visit.audit('doctor.run');
+        return redirect(PATH);
+      },
+    }),
+  ];
+}
+
+function show({ doctor }: Services, visit: VisitOf<'operator'>): PageResult {
+  const { state } = doctor;
+  const button = html`<form method="post" action="${PATH}">${visit.formField}<button class="primary">Run now</button></form>`;
+  // All of it is looked for again: the button comes back when the examination is over.
+  const body = html`<div id="doctor"${state.kind === 'running' && html` data-poll="${PATH}" data-poll-ms="${POLL_MS}"`}>
+${heading('Doctor', state.kind === 'running' ? null : button)}
+<p>Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, database and the daemon itself.</p>
+${resultOf(state)}</div>`;
+  return view({ title: 'Doctor', body });
+}
+
+function resultOf(state: DoctorState): Html {
+  switch (state.kind) {
+    case 'never':
+      return emptyState(
+        'The doctor has not looked since the daemon was started',
+        'Run it now. It takes up to a minute and changes nothing.',
+      );
+    case 'running':
+      return html`<p class="notice info" role="status">The doctor is looking since ${time(state.since)}. It takes up to a minute; <a href="${PATH}">look again</a>.</p>`;
+    case 'failed':
+      return html`<p class="notice bad">The examination itself has failed: ${state.reason}</p>`;
+    case 'done':
+      return findingsOf(state);
+  }
+}
+
+const TONES: Readonly<Record<Finding['health'], Tone>> = { ok: 'good', warn: 'warn', fail: 'bad' };
+const SUMMARIES = {
+  ok: 'All is well.',
+  warn: 'Nothing is wrong, something is odd.',
+  fail: 'Something is wrong.',
+} as const;
+const ORDER: readonly Finding['health'][] = ['fail', 'warn', 'ok'];
+
+function findingsOf({ findings, since, until }: Extract<DoctorState, { kind: 'done' }>): Html {
+  const health = worstOf(findings);
+  const count = (of: Finding['health']) => findings.filter((finding) => finding.health === of).length;
+  const ordered = [...findings].sort((a, b) => ORDER.indexOf(a.health) - ORDER.indexOf(b.health));
+  const tone = { ok: '', warn: ' warn', fail: ' bad' }[health];
+  const rows = ordered
+    .filter((finding) => finding.health === 'ok')
+    .map(({ check, subject, message }) => [check, subject, message]);
+  return html`<p class="notice${tone}" role="status"><strong>${SUMMARIES[health]}</strong> ${count('fail')} wrong, ${count('warn')} odd, ${count('ok')} fine; looked at ${time(until)}, in ${Math.max(1, Math.round((until - since) / SECOND_MS))} s.</p>
+${ordered.filter((finding) => finding.health !== 'ok').map(findingCard)}
+${rows.length > 0 && html`<h2>What is fine</h2>${table({ caption: 'What is fine', heads: ['Check', 'Of', 'Result'] }, rows)}`}`;
+}
+
+function findingCard({ health, check, subject, message, remedy }: Finding): Html {
+  return html`<div class="card"><h2>${badge(health, TONES[health])} ${check}</h2><p>${subject} ${message}</p>${remedy && html`<p>${remedyOf(remedy)}</p>`}</div>`;
+}
+
+export function remedyOf(remedy: Remedy): Html {
+  if ('record' in remedy) {
+    const { name, type, value } = remedy.record;
+    return html`Publish: ${copyable(name, 'the name')} ${type} ${copyable(value, 'the value')}`;
+  }
+  if ('command' in remedy) return html`Run: ${copyable(remedy.command, 'the command')}`;
+  if ('setting' in remedy) return html`Configure: ${copyable(remedy.setting, 'the setting')}`;
+  return html`${remedy.advice}`;
+}

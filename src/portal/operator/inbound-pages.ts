@@ -1,0 +1,105 @@
+// Mail that came in, for operators: what people wrote to postmaster, abuse and the like first, then bounces,
+// complaints and reports; read as in a mail client.
+import { isUuid } from '../../base/ids.ts';
+import { type HtmlPart, html } from '../../http/html.ts';
+import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord } from '../../store/inbound.ts';
+import { emptyState, heading, pager, select, table, time } from '../elements.ts';
+import { mailPages, octetsText } from '../mails/mail-pages.ts';
+import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
+import type { OperatorServices } from './operator-services.ts';
+
+const PATH = '/portal/operator/inbound';
+const PER_PAGE = 50;
+const EVERY = 'all';
+
+type Services = Pick<OperatorServices, 'store' | 'reader'>;
+
+export function inboundPages(services: Services): PortalRoute[] {
+  const { store, reader } = services;
+  return [
+    page({ path: PATH, access: 'operator', show: (visit) => showList(services, visit) }),
+    ...mailPages({
+      ...{ listPath: PATH, listName: 'Inbound mail', access: 'operator', reader },
+      async open({ params }) {
+        const { id = '' } = params;
+        const found = isUuid(id) ? await store.getInbound(id) : null;
+        return found && { id: found.mail.id, raw: found.content, known: knownOf(found.mail) };
+      },
+    }),
+  ];
+}
+
+async function showList({ store }: Services, { query }: VisitOf<'operator'>): Promise<PageResult> {
+  const kind = [EVERY, ...INBOUND_KINDS].find((each) => each === query.get('kind')) ?? 'human';
+  const effect = INBOUND_EFFECTS.find((each) => each === query.get('effect')) ?? '';
+  const wished = query.get('before') ?? '';
+  const before = isUuid(wished) ? wished : '';
+  const ofKind = INBOUND_KINDS.find((each) => each === kind);
+  const found = await store.listInbound({
+    ...(ofKind && { kind: ofKind }),
+    ...(effect !== '' && { effect }),
+    ...(before !== '' && { before }),
+    limit: PER_PAGE + 1,
+  });
+  const mails = found === 'unknown' ? [] : found;
+  const pathOf = (change: Record<string, string>) => `${PATH}?${new URLSearchParams({ kind, effect, ...change })}`;
+  const rows = mails.slice(0, PER_PAGE).map(rowOf);
+  const kinds = [EVERY, ...INBOUND_KINDS].map((each) => ({ value: each, label: KIND_NAMES[each]! }));
+  const effects = [
+    { value: '', label: 'whatever it was' },
+    ...INBOUND_EFFECTS.map((each) => ({ value: each, label: each })),
+  ];
+  const list =
+    rows.length === 0
+      ? emptyState(
+          'Nothing of this has come in',
+          html`Mail to postmaster, abuse and the like lands here, and is passed on to <code>service.operator_address</code>.`,
+        )
+      : table({ caption: 'Inbound mail', heads: ['Mail', 'From', 'Received', 'Effect', 'Why'] }, rows);
+  const next = mails.length > PER_PAGE ? pathOf({ before: mails[PER_PAGE - 1]!.id }) : null;
+  const body = html`${heading('Inbound mail')}
+<form class="filters" method="get" action="${PATH}" data-submit-on-change>${select({ name: 'kind', label: 'What' }, kinds, kind)}${select({ name: 'effect', label: 'What it has led to' }, effects, effect)}<button>Show</button></form>
+${list}${pager({ first: before === '' ? null : pathOf({}), next })}`;
+  return view({ title: 'Inbound mail', body });
+}
+
+const KIND_NAMES: Readonly<Record<string, string>> = {
+  all: 'everything',
+  human: 'mail by people',
+  report: 'bounces and other reports',
+  complaint: 'complaints',
+  auto_reply: 'automatic replies',
+  dmarc: 'DMARC reports',
+  unsubscribe: 'unsubscribing by mail',
+  unreadable: 'what nobody could read',
+};
+
+function rowOf(mail: InboundMailRecord): HtmlPart[] {
+  const subject = typeof mail.finding?.subject === 'string' ? mail.finding.subject : '';
+  const name = subject === '' ? (mail.kind === null ? 'not looked at yet' : KIND_NAMES[mail.kind]) : subject;
+  return [
+    html`<a href="${PATH}/${mail.id}">${name}</a>`,
+    mail.mailFrom || '<>',
+    time(mail.receivedAt),
+    mail.effect ?? 'waits',
+    mail.reason ?? '',
+  ];
+}
+
+function knownOf(mail: InboundMailRecord): [string, HtmlPart][] {
+  const { messageId, reason, kind, effect } = mail;
+  return [
+    ['Received', time(mail.receivedAt)],
+    ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.recipients.join(', ')}</code>`],
+    ['Connection', `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ?? 'clear text'}`],
+    ['Size', octetsText(mail.sizeOctets)],
+    ['Taken for', kind === null ? 'nobody has looked yet' : `${KIND_NAMES[kind]}: ${effect}`],
+    ['Why', reason ?? '–'],
+    ...(messageId === null
+      ? []
+      : ([['About', html`<a href="/portal/operator/queue/${messageId}">message ${messageId}</a>`]] satisfies [
+          string,
+          HtmlPart,
+        ][])),
+  ];
+}

@@ -1,0 +1,32 @@
+// The operator's area of the portal: everything under /portal/operator, but for captured mail.
+import type { PortalRoute } from '../page.ts';
+import { auditPage } from './audit-page.ts';
+import { operatorDmarcPages } from './dmarc-pages.ts';
+import { doctorPages } from './doctor-pages.ts';
+import { inboundPages } from './inbound-pages.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { overviewPage } from './overview-page.ts';
+import { queueActRoute } from './queue-act.ts';
+import { queueMessagePage } from './queue-message-page.ts';
+import { queuePages } from './queue-pages.ts';
+import { suppressionPages } from './suppressions-page.ts';
+import { tenantDecisions } from './tenant-decisions.ts';
+import { tenantPage } from './tenant-page.ts';
+import { tenantsPage } from './tenants-page.ts';
+
+export function operatorPages(services: OperatorServices): PortalRoute[] {
+  return [
+    overviewPage(services),
+    tenantsPage(services),
+    tenantPage(services),
+    ...tenantDecisions(services),
+    ...queuePages(services),
+    queueActRoute(services),
+    queueMessagePage(services),
+    ...suppressionPages(services),
+    ...doctorPages(services),
+    ...inboundPages(services),
+    ...operatorDmarcPages(services),
+    auditPage(services),
+  ];
+}

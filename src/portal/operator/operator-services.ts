@@ -1,0 +1,42 @@
+// What the operator's pages work with: the store, the daemon's own views of itself, and the same hands on the
+// queue that the command line has.
+import type { TimerStatus } from '../../base/timers.ts';
+import type { Explainer } from '../../delivery/explain.ts';
+import type { ActionOutcome, OperatorWord } from '../../delivery/queue-actions.ts';
+import type { SourceAddressState } from '../../delivery/source-addresses.ts';
+import type { IntakeState } from '../../observe/intake.ts';
+import type { PortalReads } from '../../store/reads.ts';
+import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
+import type { Store } from '../../store/store.ts';
+import type { Notice } from '../../submission/service-mail.ts';
+import type { MailReader } from '../mails/mail-reader.ts';
+import type { DoctorRuns } from './doctor-runs.ts';
+
+export interface QueueDesk {
+  act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome>;
+  explain: Pick<Explainer, 'message' | 'group' | 'groups'>;
+  sources?(): readonly SourceAddressState[];
+}
+
+export interface OperatorServices {
+  store: Store;
+  reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'standingsOf'>;
+  queue: QueueDesk;
+  intake(): IntakeState;
+  timers(): readonly TimerStatus[];
+  doctor: DoctorRuns;
+  reader: MailReader;
+  /** Told after a tenant's change is on disk. */
+  tenantChanged(): void;
+  /** Told after it is on disk that a receiver's hard bounces are believed again. */
+  receiverTrusted(mxGroup: string): void;
+  /** By mail. */
+  tell(to: readonly string[], notice: Notice): void;
+  /** `service.base_url`. */
+  baseUrl: string;
+  /** `service.dkim_domain`: whoever holds it is the tenant that the service's own mail goes out from. */
+  ownDomain: string;
+  /** `limits.review_window`. */
+  reviewWindow: number;
+  sandbox: boolean;
+}

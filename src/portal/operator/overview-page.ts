@@ -1,0 +1,147 @@
+// The operator's overview: whether mail is taken in, how long the queue is, what needs a person, and how the
+// daemon's own periodic work goes.
+import { SECOND_MS } from '../../base/clock.ts';
+import type { TimerStatus } from '../../base/timers.ts';
+import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import type { InboundMailRecord } from '../../store/inbound.ts';
+import type { DoubtedReceiver } from '../../store/reputation.ts';
+import type { QueuePause } from '../../store/shaping.ts';
+import type { Tenant } from '../../store/tenants.ts';
+import { badge, heading, table, time } from '../elements.ts';
+import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
+import type { DoctorState } from './doctor-runs.ts';
+import { ageText } from './explained.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { pauseName, pausePath } from './queue-targets.ts';
+
+const MOST_OF_EACH = 10;
+const HUMAN_MAIL_MS = 7 * 24 * 60 * 60 * SECOND_MS;
+const POLL_MS = 15 * SECOND_MS;
+
+export function overviewPage(services: OperatorServices): PortalRoute {
+  return page({ path: '/portal/operator', access: 'operator', show: (visit) => show(services, visit) });
+}
+
+async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
+  const { store } = services;
+  const [open, [oldest], tenants, doubts, pauses, human] = await Promise.all([
+    store.countOpenMessages(),
+    store.listQueue({ limit: 1 }),
+    store.listTenants(),
+    store.listDoubtedReceivers(),
+    store.listPauses(MOST_OF_EACH + 1),
+    store.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
+  ]);
+  const intake = services.intake();
+  const timers = services.timers();
+  const tasks = tasksOf({
+    ...{ tenants, doubts, pauses, timers, doctor: services.doctor.last },
+    human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
+  });
+  const body = html`${heading('Overview')}
+<div id="overview" data-poll="/portal/operator" data-poll-ms="${POLL_MS}">
+<div class="cards">
+<div class="card"><p class="quiet">New mail</p><p class="big">${intake.accepting ? 'Taken in' : 'Refused'}</p><p class="hint">${intake.reason ?? 'The intake is open'}, since ${time(intake.since)}</p></div>
+<div class="card"><p class="quiet">In the queue</p><p class="big">${open.toLocaleString('en')}</p><p class="hint">${open === 1 ? 'message' : 'messages'} not finished. <a href="/portal/operator/queue">Why they wait</a></p></div>
+<div class="card"><p class="quiet">Oldest</p><p class="big">${oldest ? ageText(visit.now - oldest.createdAt) : '–'}</p><p class="hint">${oldest ? html`<a href="/portal/operator/queue/${oldest.id}">Look at it</a>` : 'Nothing waits'}</p></div>
+<div class="card"><p class="quiet">Tenants</p><p class="big">${tenants.length.toLocaleString('en')}</p><p class="hint">${tenants.filter(({ status }) => status === 'active').length} active. <a href="/portal/operator/tenants">All of them</a></p></div>
+</div>
+<h2>What needs you</h2>
+${tasks.length === 0 ? html`<p class="card">Nothing waits for a decision.</p>` : html`<ul class="tasks">${tasks.map(taskItem)}</ul>`}
+<h2>Periodic work</h2>
+${timersTable(timers)}
+</div>`;
+  return view({ title: 'Operator', body });
+}
+
+interface Task {
+  kind: string;
+  tone: 'bad' | 'warn' | 'busy';
+  what: HtmlPart;
+  why: HtmlPart;
+}
+
+export interface TaskFacts {
+  tenants: readonly Tenant[];
+  doubts: readonly DoubtedReceiver[];
+  pauses: readonly QueuePause[];
+  timers: readonly TimerStatus[];
+  doctor: DoctorState;
+  human: readonly InboundMailRecord[];
+}
+
+/** What only a person can decide; that which stops most mail first. */
+export function tasksOf(facts: TaskFacts): Task[] {
+  return [
+    ...failedChecks(facts.doctor),
+    ...facts.timers
+      .filter(({ lastResult }) => lastResult?.startsWith('failed'))
+      .map(({ name, lastResult }): Task => ({ kind: 'Timer', tone: 'bad', what: name, why: lastResult })),
+    ...cut(facts.doubts, '/portal/operator/suppressions', ({ mxGroup, since, reason }) => {
+      const what = html`<a href="/portal/operator/suppressions">Hard bounces of ${mxGroup} are doubted</a>`;
+      return { kind: 'Receiver', tone: 'warn', what, why: html`${reason}. Since ${time(since)} they count as soft.` };
+    }),
+    ...cut(facts.pauses, '/portal/operator/queue', (pause) => {
+      const what = html`<a href="${pausePath(pause)}">${pauseName(pause)}</a> is paused`;
+      return { kind: 'Pause', tone: 'warn', what, why: html`by ${pause.by} since ${time(pause.at)}: ${pause.note}` };
+    }),
+    ...cut(
+      facts.tenants.filter(({ status }) => status === 'in_review'),
+      '/portal/operator/tenants?status=in_review',
+      ({ id, name, statusReason, createdAt }) => {
+        const why = statusReason ?? html`new since ${time(createdAt)}: nobody has looked at it yet`;
+        return { kind: 'Review', tone: 'busy', what: html`<a href="/portal/operator/tenants/${id}">${name}</a>`, why };
+      },
+    ),
+    ...cut(facts.human, '/portal/operator/inbound', ({ id, mailFrom, finding, receivedAt }) => {
+      const subject = typeof finding?.subject === 'string' && finding.subject !== '' ? finding.subject : '(no subject)';
+      const what = html`<a href="/portal/operator/inbound/${id}">${subject}</a>`;
+      return { kind: 'Mail', tone: 'busy', what, why: html`from ${mailFrom || '<>'}, ${time(receivedAt)}` };
+    }),
+  ];
+}
+
+function failedChecks(doctor: DoctorState): Task[] {
+  const link = (text: string) => html`<a href="/portal/operator/doctor">${text}</a>`;
+  if (doctor.kind === 'failed')
+    return [{ kind: 'Doctor', tone: 'bad', what: link('The examination failed'), why: doctor.reason }];
+  if (doctor.kind !== 'done') return [];
+  const failed = doctor.findings.filter(({ health }) => health === 'fail');
+  return failed.map(({ check, subject, message }) => ({
+    kind: 'Doctor',
+    tone: 'bad',
+    what: link(check),
+    why: `${subject} ${message}`,
+  }));
+}
+
+/** The first of them, and that there are more. */
+function cut<T>(all: readonly T[], path: string, taskOf: (one: T) => Task): Task[] {
+  const tasks = all.slice(0, MOST_OF_EACH).map(taskOf);
+  const first = tasks[0];
+  if (!first || all.length <= MOST_OF_EACH) return tasks;
+  return [...tasks, { ...first, what: html`<a href="${path}">and more like these</a>`, why: '' }];
+}
+
+function taskItem({ kind, tone, what, why }: Task): Html {
+  return html`<li>${badge(kind, tone)} <div><strong>${what}</strong><br><span class="quiet">${why}</span></div></li>`;
+}
+
+function timersTable(timers: readonly TimerStatus[]): Html {
+  const rows = timers.map(({ name, periodMs, lastRunAt, nextRunAt, lastResult }) => [
+    name,
+    lastRunAt === null ? 'not yet' : time(lastRunAt),
+    lastResult?.startsWith('failed')
+      ? html`${badge('failed', 'bad')} ${lastResult.slice('failed: '.length)}`
+      : (lastResult ?? ''),
+    time(nextRunAt),
+    periodText(periodMs),
+  ]);
+  return table({ caption: 'Periodic work', heads: ['Timer', 'Last run', 'Result', 'Next run', 'Every'] }, rows);
+}
+
+function periodText(ms: number): string {
+  if (ms < 120 * SECOND_MS) return `${ms / SECOND_MS} s`;
+  const minutes = ms / (60 * SECOND_MS);
+  return minutes % 60 === 0 ? `${minutes / 60} h` : `${minutes} min`;
+}

@@ -1,0 +1,116 @@
+// One message for operators: everything that keeps it waiting, what the receiver said last and what that
+// means, every attempt, and what came in about it.
+import { isUuid } from '../../base/ids.ts';
+import type { MessageExplanation } from '../../delivery/explain.ts';
+import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import type { InboundMailRecord } from '../../store/inbound.ts';
+import type { AttemptRecord, MessageDetail, MessageState } from '../../store/queue.ts';
+import { badge, copyable, facts, heading, type Tone, table, time } from '../elements.ts';
+import { missing, type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
+import { lastReplyText, reasonList } from './explained.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { notesTable } from './queue-pages.ts';
+import { actionForms, pausePath, QUEUE_PATH } from './queue-targets.ts';
+
+const MOST_INBOUND = 20;
+
+export function queueMessagePage(services: OperatorServices): PortalRoute {
+  return page({ path: `${QUEUE_PATH}/:messageId`, access: 'operator', show: (visit) => show(services, visit) });
+}
+
+async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
+  const { store, queue, sandbox } = services;
+  const { messageId = '' } = visit.params;
+  const detail = isUuid(messageId) ? await store.getMessage(messageId) : null;
+  if (!detail) return missing('There is no such message, or it has been erased.');
+  const [explained, tenant, inbound] = await Promise.all([
+    queue.explain.message(detail),
+    store.getTenant(detail.tenantId),
+    store.listInbound({ messageId, limit: MOST_INBOUND }),
+  ]);
+  const captured =
+    sandbox && html`<a class="button" href="/portal/operator/captured?message=${messageId}">Captured mail</a>`;
+  const isWaiting = detail.finishedAt === null && detail.state !== 'sending';
+  const body = html`<p class="crumb"><a href="${QUEUE_PATH}">Queue</a></p>${heading(`Message to ${detail.recipient}`, captured)}
+${whyPart(detail, explained)}
+${facts(factsOf(detail, explained, tenant?.name ?? detail.tenantId))}
+${isWaiting && actionForms({ kind: 'message', key: messageId }, visit.formField)}
+<h2>Attempts</h2>${attemptsTable(detail.attemptList)}
+${inbound !== 'unknown' && inbound.length > 0 && html`<h2>What came in about it</h2>${inboundTable(inbound)}`}
+${explained.notes.length > 0 && html`<h2>What operators did</h2>${notesTable(explained.notes)}`}`;
+  return view({ title: `Message to ${detail.recipient}`, body });
+}
+
+/** In words, in every state. */
+function whyPart({ state, finishedAt, lastReason }: MessageDetail, { reasons, until }: MessageExplanation): Html {
+  if (finishedAt !== null) {
+    const tone = state === 'delivered' ? '' : ' bad';
+    return html`<p class="notice${tone}">It ended as ${state} at ${time(finishedAt)}${lastReason !== null && html`: ${lastReason}`}</p>`;
+  }
+  if (state === 'sending') return html`<p class="notice info">It is being sent right now.</p>`;
+  if (reasons.length === 0) return html`<p class="notice info">Nothing keeps it back: it goes when its turn comes.</p>`;
+  return html`<div class="card"><p><strong>It waits, because</strong></p>${reasonList(reasons)}${until !== null && html`<p class="quiet">The earliest time at which all of this may be over is ${time(until)}.</p>`}</div>`;
+}
+
+const TONES: Readonly<Record<MessageState, Tone>> = {
+  queued: 'quiet',
+  sending: 'busy',
+  deferred: 'warn',
+  delivered: 'good',
+  bounced: 'bad',
+  failed: 'bad',
+};
+
+function factsOf(
+  detail: MessageDetail,
+  { group, lastReply }: MessageExplanation,
+  tenantName: string,
+): [string, HtmlPart][] {
+  return [
+    [
+      'State',
+      html`${badge(detail.state, TONES[detail.state])}${detail.parked && html` ${badge('parked', 'warn')}`}${detail.ambiguous && html` ${badge('may have arrived', 'warn')}`}`,
+    ],
+    ['Subject', detail.subject || '(no subject)'],
+    ['From', detail.from],
+    ['Tenant', html`<a href="/portal/operator/tenants/${detail.tenantId}">${tenantName}</a>`],
+    [
+      'MX group',
+      group === null ? 'not known yet' : html`<a href="${pausePath({ kind: 'group', key: group })}">${group}</a>`,
+    ],
+    ['Last reply', lastReply ? lastReplyText(lastReply) : 'none yet'],
+    ['Next attempt', time(detail.dueAt, '–')],
+    ['Our address', detail.sourceAddress ?? 'the system picks'],
+    ['Accepted', time(detail.createdAt)],
+    ['Given up at', time(detail.expiresAt)],
+    ['Message id', copyable(detail.id, 'the message id')],
+  ];
+}
+
+function attemptsTable(attempts: readonly AttemptRecord[]): Html {
+  if (attempts.length === 0) return html`<p class="quiet">Not attempted yet.</p>`;
+  const rows = attempts.map(({ attempt, startedAt, outcome, peer }) => [
+    attempt,
+    time(startedAt),
+    badge(outcome, { delivered: 'good', temporary: 'warn', permanent: 'bad' }[outcome] as Tone),
+    html`${peer.mx ?? 'none'}<br><span class="quiet">${peer.remoteIp ?? ''}</span>`,
+    peer.stage,
+    html`${peer.tls ? peer.tls.version : 'clear text'}${peer.tlsPolicy.failure !== null && html`<br><span class="quiet">${peer.tlsPolicy.failure}</span>`}`,
+    `${Math.round(peer.elapsedMs)} ms`,
+    html`<code>${peer.smtpCode} ${peer.response}</code>`,
+  ]);
+  return table(
+    { caption: 'Attempts', heads: ['#', 'Started', 'Outcome', 'Server', 'Stage', 'TLS', 'Time', 'Reply'] },
+    rows,
+  );
+}
+
+function inboundTable(mails: readonly InboundMailRecord[]): Html {
+  const rows = mails.map(({ id, receivedAt, kind, effect, reason }) => [
+    html`<a href="/portal/operator/inbound/${id}">${kind ?? 'waits'}</a>`,
+    time(receivedAt),
+    effect ?? '',
+    reason ?? '',
+  ]);
+  return table({ caption: 'What came in about it', heads: ['Mail', 'Received', 'Effect', 'Reason'] }, rows);
+}

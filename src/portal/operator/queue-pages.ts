@@ -1,0 +1,261 @@
+// The queue as operators see it: by MX group with every reason for waiting, and one part of it (a group, a
+// tenant, a recipient domain) with its lanes and messages.
+import { isUuid } from '../../base/ids.ts';
+import type { GroupExplanation } from '../../delivery/explain.ts';
+import type { SourceAddressState } from '../../delivery/source-addresses.ts';
+import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import type { QueueGroupSums, QueueMessageView, QueueOverview, QueueSliceView } from '../../store/operator-reads.ts';
+import type { OperatorNote, QueuePause, QueueTarget } from '../../store/shaping.ts';
+import { badge, emptyState, facts, heading, table, time } from '../elements.ts';
+import { type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import { ageText, orRefusal, reasonList } from './explained.ts';
+import type { OperatorServices, QueueDesk } from './operator-services.ts';
+import { actionForms, findForm, pauseName, pausePath, QUEUE_PATH, readTarget } from './queue-targets.ts';
+
+const MOST = { groups: 100, lanes: 50, messages: 50, pauses: 50, notes: 20, parked: 50 };
+/** In place of a group's name: of domains to which nothing has gone yet. */
+const UNKNOWN_GROUP = '';
+
+export function queuePages(services: OperatorServices): PortalRoute[] {
+  return [page({ path: QUEUE_PATH, access: 'operator', show: (visit) => show(services, visit) })];
+}
+
+async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
+  const { query } = visit;
+  const find = (query.get('find') ?? '').trim();
+  if (find !== '') {
+    const path = await findPath(services, find);
+    return path === null
+      ? showAll(services, visit, `There is nothing by the name of “${find.slice(0, 100)}” here.`)
+      : redirect(path);
+  }
+  for (const kind of ['group', 'tenant', 'domain'] as const) {
+    const key = query.get(kind);
+    if (key === UNKNOWN_GROUP && kind === 'group') return showSlice(services, visit, null);
+    const target = readTarget(kind, key);
+    if (target) return showSlice(services, visit, target);
+  }
+  return showAll(services, visit, null);
+}
+
+async function findPath({ store }: OperatorServices, find: string): Promise<string | null> {
+  if (isUuid(find)) {
+    if (await store.getMessage(find)) return pausePath({ kind: 'message', key: find });
+    return (await store.getTenant(find)) ? pausePath({ kind: 'tenant', key: find }) : null;
+  }
+  const name = find.toLowerCase();
+  if (await store.isKnownGroup(name)) return pausePath({ kind: 'group', key: name });
+  return /^[a-z0-9.-]+\.[a-z0-9-]+$/.test(name) ? pausePath({ kind: 'domain', key: name }) : null;
+}
+
+async function showAll(
+  services: OperatorServices,
+  visit: VisitOf<'operator'>,
+  problem: string | null,
+): Promise<PageResult> {
+  const { store, reads, queue } = services;
+  const [overview, parked, pauses, notes] = await Promise.all([
+    reads.queueOverview(null),
+    reads.parkedMessages(null, MOST.parked),
+    store.listPauses(MOST.pauses),
+    store.listOperatorNotes({ limit: MOST.notes }),
+  ]);
+  const body = html`${heading('Queue')}
+${findForm(problem)}
+${orRefusal(
+  overview,
+  (found) => html`${cards(found, visit.now)}
+<h2>By receiver</h2>
+${groupsTable(found.groups, queue.explain)}`,
+)}
+${pauses.length > 0 && html`<h2>Paused by operators</h2>${pausesTable(pauses)}`}
+${orRefusal(parked, (messages) => (messages.length === 0 ? html`` : html`<h2>For a person to look at</h2><p class="quiet">Paused one by one, or not to be sent as they are.</p>${messagesTable(messages)}`))}
+${sourcesPart(queue.sources?.() ?? [])}
+${notes.length > 0 && html`<h2>What operators did</h2>${notesTable(notes)}`}`;
+  return view({ title: 'Queue', body, status: problem === null ? 200 : 404 });
+}
+
+function cards({ groups, parked, sending, oldestCreatedAt }: QueueOverview, now: number): Html {
+  const waiting = groups.reduce((sum, group) => sum + group.waiting, 0);
+  const one = (name: string, figure: string, note: string) =>
+    html`<div class="card"><p class="quiet">${name}</p><p class="big">${figure}</p><p class="hint">${note}</p></div>`;
+  return html`<div class="cards">
+${one('Waiting', waiting.toLocaleString('en'), `for ${groups.length} receiver${groups.length === 1 ? '' : 's'}`)}
+${one('On the wire', sending.toLocaleString('en'), 'being sent right now')}
+${one('Parked', parked.toLocaleString('en'), 'until a person decides')}
+${one('Oldest', oldestCreatedAt === null ? '–' : ageText(now - oldestCreatedAt), 'since it was accepted')}
+</div>`;
+}
+
+interface GroupRow {
+  mxGroup: string | null;
+  sums: QueueGroupSums | null;
+  explained: GroupExplanation | null;
+}
+
+/** Those where something waits, and those where something is out of the ordinary, once each. */
+export function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExplanation[]): GroupRow[] {
+  const byName = new Map(explained.map((one) => [one.group, one]));
+  const rows = sums.map((one): GroupRow => {
+    const found = one.mxGroup === null ? null : (byName.get(one.mxGroup) ?? null);
+    return { mxGroup: one.mxGroup, sums: one, explained: found };
+  });
+  const waiting = new Set(sums.map(({ mxGroup }) => mxGroup));
+  const others = explained.filter(({ group }) => !waiting.has(group));
+  return [...rows, ...others.map((one): GroupRow => ({ mxGroup: one.group, sums: null, explained: one }))];
+}
+
+function groupsTable(sums: readonly QueueGroupSums[], explain: QueueDesk['explain']): Html {
+  const all = groupRows(sums, explain.groups());
+  if (all.length === 0)
+    return emptyState('Nothing waits', 'Every message that was taken in has ended, one way or the other.');
+  const rows = all.slice(0, MOST.groups).map(({ mxGroup, sums: one, explained }): HtmlPart[] => {
+    const why = explained ?? (mxGroup === null ? null : explain.group(mxGroup));
+    const query = new URLSearchParams({ group: mxGroup ?? UNKNOWN_GROUP });
+    return [
+      html`<a href="${QUEUE_PATH}?${query.toString()}">${mxGroup ?? 'not known yet'}</a>`,
+      html`${(one?.waiting ?? 0).toLocaleString('en')}${one && html`<br><span class="quiet whole">${counted(one.lanes, 'lane')}, ${counted(one.tenants, 'tenant')}</span>`}`,
+      why ? limitText(why) : '–',
+      one ? time(one.nextDueAt) : '–',
+      html`${whyText(why, one)}${one?.lastReason && html`<p class="quiet">Last: ${one.lastReason}</p>`}`,
+    ];
+  });
+  const more =
+    all.length > MOST.groups &&
+    html`<p class="quiet">These are the first ${MOST.groups} of ${all.length} receivers.</p>`;
+  return html`${table({ caption: 'By receiver', heads: ['MX group', 'Waiting', 'Connections', 'Next due', 'Why it waits'] }, rows)}${more}`;
+}
+
+function counted(number: number, what: string): string {
+  return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function limitText({ open, permitted, ceiling }: GroupExplanation): string {
+  return permitted < ceiling ? `${open} of ${permitted} (lowered from ${ceiling})` : `${open} of ${permitted}`;
+}
+
+function whyText(why: GroupExplanation | null, sums: QueueGroupSums | null): HtmlPart {
+  const reasons = [...(why?.reasons ?? [])];
+  const others = (why?.suspensions ?? []).filter(({ scope }) => scope === 'sender_domain' || scope === 'domain');
+  if (reasons.length > 0 || others.length > 0) {
+    return html`${reasonList(reasons)}${others.length > 0 && html`<p class="quiet">${others.length} of its domains make a pause.</p>`}`;
+  }
+  return sums ? 'Nothing holds it back: each goes when it is due.' : 'Nothing waits.';
+}
+
+async function showSlice(
+  services: OperatorServices,
+  visit: VisitOf<'operator'>,
+  target: (QueueTarget & { kind: 'group' | 'tenant' | 'domain' | 'message' }) | null,
+): Promise<PageResult> {
+  const { store, reads, queue } = services;
+  const asked = {
+    ...(target === null && { mxGroup: null }),
+    ...(target?.kind === 'group' && { mxGroup: target.key }),
+    ...(target?.kind === 'tenant' && { tenantId: target.key }),
+    ...(target?.kind === 'domain' && { domain: target.key }),
+  };
+  const [slice, pause, notes] = await Promise.all([
+    reads.queueSlice(null, { ...asked, lanes: MOST.lanes, messages: MOST.messages }),
+    target && store.findPause(target),
+    target ? store.listOperatorNotes({ target, limit: MOST.notes }) : [],
+  ]);
+  const title = target ? pauseName(target) : 'Receivers that are not known yet';
+  const body = html`<p class="crumb"><a href="${QUEUE_PATH}">Queue</a></p>${heading(title)}
+${pause && html`<p class="notice warn">Paused by ${pause.by} since ${time(pause.at)}: ${pause.note}</p>`}
+${target === null && html`<p>Nothing has gone to these domains yet, so nobody knows which servers take their mail.</p>`}
+${target?.kind === 'group' && groupPart(queue.explain.group(target.key))}
+${target?.kind === 'tenant' && html`<p><a href="/portal/operator/tenants/${target.key}">About this tenant</a></p>`}
+${target && actionForms(target, visit.formField)}
+${orRefusal(slice, slicePart)}
+${notes.length > 0 && html`<h2>What operators did</h2>${notesTable(notes)}`}`;
+  return view({ title, body });
+}
+
+function groupPart(group: GroupExplanation): Html {
+  const { reasons, provider, lanes, messagesPerConnection, messagesPerMinute, until, suspensions } = group;
+  const rows = suspensions.map(({ scope, subject, rule, reply, since, until: end }) => [
+    { group: 'everything', source: 'our address', sender_domain: 'sender domain', domain: 'recipient domain' }[scope],
+    subject || '–',
+    html`<code>${reply}</code><br><span class="quiet">rule ${rule}</span>`,
+    time(since),
+    time(end),
+  ]);
+  return html`<div class="card">${reasons.length === 0 ? html`<p>Nothing holds back this receiver’s mail as a whole.</p>` : html`<p><strong>It waits, because</strong></p>${reasonList(reasons)}`}
+${facts([
+  ['Connections', `${limitText(group)} open`],
+  ['Messages per connection', messagesPerConnection],
+  ['Messages per minute', messagesPerMinute ?? 'no limit'],
+  ['Lanes in line', lanes],
+  ['Earliest', until === null ? (reasons.length === 0 ? 'now' : 'not known') : time(until)],
+  ['Why these limits', provider ?? 'the usual ones'],
+])}</div>
+${rows.length > 0 && html`<h2>Pauses that its replies have called for</h2>${table({ caption: 'Pauses that its replies have called for', heads: ['What', 'Of', 'Reply', 'Since', 'Until'] }, rows)}`}`;
+}
+
+function slicePart({ lanes, laneCount, waiting, messages }: QueueSliceView): Html {
+  if (laneCount === 0)
+    return emptyState(
+      'Nothing of this waits',
+      'What is being sent right now, and what is parked, does not count as waiting.',
+    );
+  const rows = lanes.map((lane) => [
+    lane.waiting.toLocaleString('en'),
+    html`<a href="${pausePath({ kind: 'domain', key: lane.domain })}">${lane.domain}</a>`,
+    html`<a href="${pausePath({ kind: 'tenant', key: lane.tenantId })}">${lane.tenantName}</a>`,
+    lane.mxGroup === null
+      ? '–'
+      : html`<a href="${pausePath({ kind: 'group', key: lane.mxGroup })}">${lane.mxGroup}</a>`,
+    time(lane.nextDueAt),
+  ]);
+  const more = laneCount > lanes.length ? ` These are the ${lanes.length} fullest of ${laneCount}.` : '';
+  return html`<h2>Lanes</h2><p class="quiet">${counted(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'}. A lane is one tenant’s mail to one domain.${more}</p>
+${table({ caption: 'Lanes', heads: ['Waiting', 'To', 'Tenant', 'MX group', 'Next due'] }, rows)}
+<h2>Messages</h2><p class="quiet">Those that are due first.</p>${messagesTable(messages)}`;
+}
+
+function messagesTable(messages: readonly QueueMessageView[]): Html {
+  const rows = messages.map((one) => [
+    html`<a href="${QUEUE_PATH}/${one.id}">${one.recipient}</a>`,
+    one.parked ? badge('parked', 'warn') : badge(one.attempts === 0 ? 'queued' : 'deferred'),
+    one.attempts,
+    time(one.dueAt, 'parked'),
+    one.lastReason ?? '',
+  ]);
+  return table({ caption: 'Messages', heads: ['To', 'State', 'Tries', 'Next attempt', 'Last reason'] }, rows);
+}
+
+function pausesTable(pauses: readonly QueuePause[]): Html {
+  const rows = pauses.map((pause) => [
+    html`<a href="${pausePath(pause)}">${pauseName(pause)}</a>`,
+    pause.by,
+    time(pause.at),
+    pause.note,
+  ]);
+  return table({ caption: 'Paused by operators', heads: ['What', 'By', 'Since', 'Reason'] }, rows);
+}
+
+export function notesTable(notes: readonly OperatorNote[]): Html {
+  const rows = notes.map((note) => [
+    time(note.at),
+    note.by,
+    note.action,
+    html`<a href="${pausePath(note)}">${pauseName(note)}</a>`,
+    note.messages ?? '–',
+    note.note,
+  ]);
+  return table({ caption: 'What operators did', heads: ['When', 'Who', 'What', 'On', 'Messages', 'Reason'] }, rows);
+}
+
+function sourcesPart(sources: readonly SourceAddressState[]): Html | null {
+  if (sources.length === 0) return null;
+  const rows = sources.map(({ ip, ehloName, weight, warm, usable, reason }) => [
+    html`<code>${ip}</code>`,
+    ehloName,
+    usable ? badge('used', 'good') : badge('not used', 'bad'),
+    weight,
+    warm ? 'known to receivers' : 'grows slowly',
+    reason ?? '',
+  ]);
+  return html`<h2>Our own addresses</h2>${table({ caption: 'Our own addresses', heads: ['Address', 'Name', 'State', 'Weight', 'Standing', 'Reason'] }, rows)}`;
+}

@@ -1,0 +1,134 @@
+// The platform's list of mailboxes that do not exist, and what to do when a receiver was wrong about many:
+// which receivers are doubted (the leap rule), trusting one again, taking back what one has said.
+import { type Html, html } from '../../http/html.ts';
+import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
+import type { DoubtedReceiver } from '../../store/reputation.ts';
+import type { PlatformSuppression } from '../../store/suppressions.ts';
+import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
+import { confirmed, emptyState, field, heading, pager, problemBox, table, time } from '../elements.ts';
+import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { pausePath } from './queue-targets.ts';
+
+const PATH = '/portal/operator/suppressions';
+const PER_PAGE = 50;
+const MOST_CHARS = 320;
+
+type Services = Pick<OperatorServices, 'store' | 'receiverTrusted'>;
+type Operators = VisitOf<'operator'>;
+
+export function suppressionPages(services: Services): PortalRoute[] {
+  const access = 'operator';
+  return [
+    page({ path: PATH, access, show: (visit) => show(services, visit) }),
+    action({ path: `${PATH}/remove`, access, run: (visit) => remove(services, visit) }),
+    action({ path: `${PATH}/undo`, access, run: (visit) => undo(services, visit) }),
+    action({ path: `${PATH}/trust`, access, run: (visit) => trust(services, visit) }),
+  ];
+}
+
+interface UndoForm {
+  group: string;
+  since: string;
+  problem: string | null;
+}
+
+async function show({ store }: Services, visit: Operators, undone?: UndoForm): Promise<PageResult> {
+  const search = (visit.query.get('address') ?? '').trim().toLowerCase().slice(0, MOST_CHARS);
+  const after = visit.query.get('after');
+  const [doubts, found] = await Promise.all([
+    store.listDoubtedReceivers(),
+    store.listPlatformSuppressions({ after, limit: PER_PAGE + 1, ...(search !== '' && { prefix: search }) }),
+  ]);
+  const pathOf = (change: Record<string, string>) => {
+    const filled = Object.entries({ address: search, ...change }).filter(([, value]) => value !== '');
+    return filled.length === 0 ? PATH : `${PATH}?${new URLSearchParams(filled)}`;
+  };
+  const next = found.length > PER_PAGE ? pathOf({ after: found[PER_PAGE - 1]!.address }) : null;
+  const body = html`${heading('Suppressions')}
+<p>Mailboxes that receivers have said do not exist. Nobody’s mail is sent there, until the entry expires or you remove it.</p>
+${doubts.length > 0 && html`<h2>Doubted receivers</h2>${doubts.map((doubt) => doubtCard(doubt, visit.formField))}`}
+<form class="filters" method="get" action="${PATH}">${field({ name: 'address', label: 'Address begins with', value: search, type: 'search', maxLength: MOST_CHARS })}<button>Search</button></form>
+${found.length === 0 ? nothing(search) : entriesTable(found.slice(0, PER_PAGE), visit.formField)}
+${pager({ first: after === null ? null : pathOf({}), next })}
+<h2>Take back what a receiver has said</h2>
+${undoForm(undone ?? { group: '', since: '', problem: null }, visit.formField)}`;
+  return view({ title: 'Suppressions', body, status: undone ? 422 : 200 });
+}
+
+function nothing(search: string): Html {
+  return search === ''
+    ? emptyState('The list is empty', 'Addresses come here by themselves when a receiver says that they do not exist.')
+    : emptyState(
+        'No address on the list begins so',
+        html`A tenant’s own list may hold it: <code>postrider address explain</code> says why an address is refused.`,
+      );
+}
+
+function doubtCard({ mxGroup, since, reason }: DoubtedReceiver, formField: Html): Html {
+  const group = html`<input type="hidden" name="group" value="${mxGroup}">`;
+  const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
+  return html`<div class="card"><p><strong><a href="${pausePath({ kind: 'group', key: mxGroup })}">${mxGroup}</a></strong>: ${reason}. Its hard bounces count as soft since ${time(since)}.</p>
+<div class="actions">${confirmed({
+    ...{ label: 'Trust again', button: 'Trust again', action: `${PATH}/trust`, formField, tone: 'neutral' },
+    question: `Believe the hard bounces of ${mxGroup} again? Do it when they were right, or when the trouble is over.`,
+    fields: group,
+  })}${confirmed({
+    ...{ label: 'Take back what it said', button: 'Take back', action: `${PATH}/undo`, formField },
+    question: `Remove all that ${mxGroup} has put on lists since then, from the platform’s and from tenants’?`,
+    fields: html`${group}${sinceField(`since-${mxGroup}`, start)}`,
+  })}</div></div>`;
+}
+
+function sinceField(id: string, value: string): Html {
+  return html`<div class="field"><label for="${id}">Since (UTC)</label><input type="datetime-local" id="${id}" name="since" value="${value}" required></div>`;
+}
+
+function undoForm({ group, since, problem }: UndoForm, formField: Html): Html {
+  return html`<form method="post" action="${PATH}/undo" class="card">${formField}${problemBox(problem)}
+<p>Removes all hard bounces of an MX group from a time on, from the platform’s list and from tenants’ lists.</p>
+${field({ name: 'group', label: 'MX group', hint: 'As the list above names it.', value: group, required: true, maxLength: 255 })}${sinceField('field-since', since)}<button class="danger">Take back</button></form>`;
+}
+
+function entriesTable(entries: readonly PlatformSuppression[], formField: Html): Html {
+  const rows = entries.map(({ address, mxGroup, rule, messageId, createdAt, expiresAt }) => [
+    address,
+    html`${mxGroup ?? 'an operator'} <span class="quiet">(rule ${rule})</span>${messageId !== null && html`<br><a href="/portal/operator/queue/${messageId}">the message</a>`}`,
+    html`<span class="whole">${time(createdAt)}</span><br><span class="quiet">until ${time(expiresAt)}</span>`,
+    html`<form method="post" action="${PATH}/remove">${formField}<input type="hidden" name="address" value="${address}"><button aria-label="Remove ${address}">Remove</button></form>`,
+  ]);
+  return table({ caption: 'The platform’s list', heads: ['Address', 'Who said so', 'Since', ''] }, rows);
+}
+
+async function remove({ store }: Services, visit: Operators): Promise<PageResult> {
+  const written = (visit.form.get('address') ?? '').trim();
+  const parsed = parseAddress(written);
+  const address = parsed.ok ? suppressionKey(parsed.address) : written;
+  if (!(await store.removePlatformSuppression(address))) return redirect(PATH, 'The address is not on the list.');
+  await visit.audit('platform_suppression.removed', { address });
+  return redirect(PATH, `${address} is no longer on the platform’s list. Tenants’ own lists are as they were.`);
+}
+
+async function undo(services: Services, visit: Operators): Promise<PageResult> {
+  const group = (visit.form.get('group') ?? '').trim().toLowerCase();
+  const since = (visit.form.get('since') ?? '').trim();
+  // As the field gives it: without a zone, in UTC.
+  const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(since) ? Date.parse(`${since}Z`) : Number.NaN;
+  const problem = group === '' ? 'Name the MX group.' : Number.isNaN(at) ? 'Say since when, as date and time.' : null;
+  if (problem !== null) return show(services, visit, { group, since, problem });
+  const { platform, tenants } = await undoHardBounces(services.store, { mxGroup: group, since: at });
+  await visit.audit('platform_suppression.undone', { group, since: new Date(at).toISOString(), platform, tenants });
+  return redirect(
+    PATH,
+    `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group} had caused.`,
+  );
+}
+
+async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
+  const group = visit.form.get('group') ?? '';
+  const doubt = await store.trustReceiver(group);
+  if (!doubt) return redirect(PATH, 'This receiver is not doubted.');
+  receiverTrusted(group);
+  await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });
+  return redirect(PATH, `Hard bounces of ${group} count again.`);
+}

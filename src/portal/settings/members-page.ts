@@ -1,0 +1,171 @@
+// The people of a tenant: who they are, what they may do, who is invited. Owners change it; the last owner stays.
+import { type Html, html } from '../../http/html.ts';
+import type { MailLink } from '../../store/mail-links.ts';
+import type { Member, MemberRole } from '../../store/members.ts';
+import type { Tenant } from '../../store/tenants.ts';
+import { invite } from '../../tenants/mail-proofs.ts';
+import { badge, confirmed, emptyState, field, problemBox, select, table, time } from '../elements.ts';
+import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
+import { settingsHead } from './settings-nav.ts';
+import type { SettingsServices } from './settings-services.ts';
+
+const PATH = '/portal/settings/members';
+const ROLES: readonly MemberRole[] = ['owner', 'member', 'viewer'];
+const ROLE_CHOICES = [
+  { value: 'viewer', label: 'Viewer: looks, changes nothing' },
+  { value: 'member', label: 'Member: everything but people and settings' },
+  { value: 'owner', label: 'Owner: everything' },
+];
+const LAST_OWNER = 'This is the last owner. Make somebody else an owner first.';
+
+export function membersPage(services: SettingsServices): PortalRoute[] {
+  return [
+    page({ path: PATH, access: 'viewer', show: (visit) => show(services, visit) }),
+    action({ path: `${PATH}/invite`, access: 'owner', run: (visit) => sendInvitation(services, visit) }),
+    page({ path: `${PATH}/invite`, access: 'viewer', show: () => redirect(PATH) }),
+    action({ path: `${PATH}/invitations/:id/cancel`, access: 'owner', run: (visit) => cancel(services, visit) }),
+    action({ path: `${PATH}/:id/role`, access: 'owner', run: (visit) => changeRole(services, visit) }),
+    action({ path: `${PATH}/:id/remove`, access: 'owner', run: (visit) => remove(services, visit) }),
+  ];
+}
+
+function readRole(text: string | null): MemberRole | null {
+  return ROLES.find((role) => role === text) ?? null;
+}
+
+async function sendInvitation(services: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
+  const { form, visitor } = visit;
+  const role = readRole(form.get('role'));
+  if (!role) return show(services, visit, { field: null, message: 'Choose a role.' });
+  const email = form.get('email')?.trim() ?? '';
+  const asked = await invite(services.accounts, { tenant: visitor.tenant, by: visitor.user, email, role });
+  if (asked.kind === 'refused') return show(services, visit, asked);
+  if (asked.kind === 'wait')
+    return show(services, visit, { field: null, message: 'Too many at once. Try again later.' });
+  await visit.audit('member.invited', { email, role });
+  return redirect(PATH, `An invitation is on its way to ${email}. It holds for seven days.`);
+}
+
+async function cancel({ store }: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
+  const { tenant } = visit.visitor;
+  const id = visit.params.id ?? '';
+  const invitation = (await store.listInvitations(tenant.id, visit.now)).find((one) => one.id === id);
+  if (!invitation || !(await store.cancelInvitation(tenant.id, id))) {
+    return missing('There is no such invitation: it may have been accepted, cancelled, or have ended.');
+  }
+  await visit.audit('member.invitation_cancelled', { email: invitation.email });
+  return redirect(PATH, `The invitation of ${invitation.email} does not work any more.`);
+}
+
+async function changeRole(services: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
+  const { store } = services;
+  const { tenant } = visit.visitor;
+  const [id, role] = [visit.params.id ?? '', readRole(visit.form.get('role'))];
+  if (!role) return show(services, visit, { field: null, message: 'There is no such role.' });
+  const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
+  const changed = member ? await store.changeRole(tenant.id, id, role) : 'unknown';
+  if (!member || changed === 'unknown') return missing('There is no such member.');
+  if (changed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
+  await visit.audit('member.role', { email: member.email, from: member.role, to: role });
+  return redirect(PATH, `${member.email} is ${role === 'owner' ? 'an' : 'a'} ${role} now.`);
+}
+
+async function remove(services: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
+  const { store } = services;
+  const { tenant, user } = visit.visitor;
+  const id = visit.params.id ?? '';
+  const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
+  const removed = member ? await store.removeMember(tenant.id, id) : 'unknown';
+  if (!member || removed === 'unknown') return missing('There is no such member.');
+  if (removed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
+  await visit.audit('member.removed', { email: member.email, role: member.role });
+  if (id === user.id) return { kind: 'redirect', to: '/portal/sign-in', notice: null, session: 'ended' };
+  return redirect(PATH, `${member.email} is removed, and signed out everywhere.`);
+}
+
+interface Problem {
+  field: string | null;
+  message: string;
+}
+
+async function show(
+  { store }: SettingsServices,
+  visit: VisitOf<'viewer'>,
+  problem: Problem | null = null,
+): Promise<PageResult> {
+  const { tenant } = visit.visitor;
+  const members = await store.listMembers(tenant.id);
+  const invitations = await store.listInvitations(tenant.id, visit.now);
+  const mayChange = visit.may('owner');
+  return view({
+    title: 'Members',
+    status: problem === null ? 200 : 422,
+    body: html`${settingsHead('Members', PATH)}
+${problemBox(problem?.field === null ? problem.message : null)}
+${memberTable(members, visit)}
+<h2>Invitations</h2>
+${
+  invitations.length === 0
+    ? emptyState('Nobody is invited.', mayChange ? 'Invite the first one below.' : 'Owners can invite people.')
+    : invitationTable(invitations, visit)
+}
+${mayChange && inviteForm(tenant, visit, problem)}`,
+  });
+}
+
+function memberTable(members: readonly Member[], visit: VisitOf<'viewer'>): Html {
+  const mayChange = visit.may('owner');
+  const heads = ['Login', 'Role', 'Second step', 'Last seen', ...(mayChange ? ['Change'] : [])];
+  const rows = members.map((member) => [
+    html`<span>${member.email} ${member.id === visit.visitor.user.id && badge('you', 'quiet')}</span>`,
+    member.role,
+    member.hasSecondFactor ? badge('on', 'good') : badge('off', 'quiet'),
+    time(member.lastSeenAt, 'not lately'),
+    ...(mayChange ? [memberForms(member, visit)] : []),
+  ]);
+  return table({ caption: 'Members', heads }, rows);
+}
+
+function memberForms({ id, email, role }: Member, { formField, visitor }: VisitOf<'viewer'>): Html {
+  const self = id === visitor.user.id;
+  const options = ROLES.map((one) => html`<option value="${one}"${one === role && html` selected`}>${one}</option>`);
+  return html`<div class="row-actions"><form method="post" action="${PATH}/${id}/role">${formField}<select name="role" aria-label="Role of ${email}">${options}</select> <button>Set</button></form>
+${confirmed({
+  label: self ? 'Leave' : 'Remove',
+  question: self
+    ? 'You lose access at once, and only an owner can invite you again.'
+    : html`<strong>${email}</strong> loses access at once. API keys that they made go on working.`,
+  action: `${PATH}/${id}/remove`,
+  formField,
+  button: self ? 'Leave' : 'Remove',
+})}</div>`;
+}
+
+function invitationTable(invitations: readonly MailLink[], visit: VisitOf<'viewer'>): Html {
+  const mayChange = visit.may('owner');
+  const heads = ['Address', 'Role', 'Sent', 'Ends', ...(mayChange ? ['Change'] : [])];
+  const rows = invitations.map(({ id, email, role, createdAt, expiresAt }) => [
+    email,
+    role ?? '',
+    time(createdAt),
+    time(expiresAt),
+    ...(mayChange
+      ? [
+          html`<form method="post" action="${PATH}/invitations/${id}/cancel">${visit.formField}<button class="plain" aria-label="Cancel the invitation of ${email}">Cancel</button></form>`,
+        ]
+      : []),
+  ]);
+  return table({ caption: 'Invitations', heads }, rows);
+}
+
+function inviteForm(tenant: Tenant, { formField, form }: VisitOf<'viewer'>, problem: Problem | null): Html {
+  if (tenant.status !== 'active') {
+    return html`<p class="quiet">People can be invited once your account is active.</p>`;
+  }
+  const at = problem?.field === 'email' ? problem.message : null;
+  return html`<h2>Invite somebody</h2>
+<form method="post" action="${PATH}/invite" class="card">${formField}
+${field({ name: 'email', label: 'Mail address', type: 'email', value: form.get('email') ?? '', problem: at, required: true, autocomplete: 'off' })}
+${select({ name: 'role', label: 'Role' }, ROLE_CHOICES, readRole(form.get('role')) ?? 'member')}
+<button class="primary">Send the invitation</button></form>`;
+}

@@ -1,0 +1,51 @@
+// What the settings' pages work with.
+import type { HourSpan } from '../../store/chart-figures.ts';
+import type { Store } from '../../store/store.ts';
+import type { Tier } from '../../store/tenants.ts';
+import type { AccountKit } from '../../tenants/account-kit.ts';
+
+/** What the configuration allows and expects; null: no limit. */
+export interface LimitsShown {
+  requestsPerMinute(tier: Tier): number | null;
+  messagesPerHour(tier: Tier): number | null;
+  keys: number;
+  /** Age in days at which a tenant in good standing reaches the second and the third tier. */
+  escalationDays: readonly [number, number];
+  escalationHardBounceRate: number;
+  escalationComplaintRate: number;
+  reviewHardBounceRate: number;
+  reviewComplaintRate: number;
+  reviewWindow: number;
+  contentDays: number;
+  recordsDays: number;
+}
+
+export interface SettingsServices {
+  accounts: AccountKit;
+  store: Pick<
+    Store,
+    | 'listApiKeys'
+    | 'onboardingFacts'
+    | 'findPause'
+    | 'standingOf'
+    | 'contentDaysOf'
+    | 'chartOf'
+    | 'updateTenant'
+    | 'listMembers'
+    | 'listInvitations'
+    | 'cancelInvitation'
+    | 'changeRole'
+    | 'removeMember'
+    | 'getUser'
+    | 'listAudit'
+  >;
+  limits: LimitsShown;
+}
+
+const HOUR_MS = 3_600_000;
+
+/** The last whole hours and the one that runs. */
+export function lastHours(now: number, hours: number): HourSpan {
+  const untilHour = Math.floor(now / HOUR_MS) + 1;
+  return { fromHour: untilHour - hours, untilHour };
+}

@@ -1,0 +1,119 @@
+// Importing a suppression list from a CSV file or from pasted text: all of it, or nothing, unless lines that
+// cannot be used are to be left out.
+import { type Html, html } from '../../http/html.ts';
+import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
+import { readSuppressionCsvInTurns } from '../../suppression/csv.ts';
+import { checkbox, field, heading, problemBox, select } from '../elements.ts';
+import { type PageResult, redirect, type VisitOf, view } from '../page.ts';
+import { LIST, type SuppressionServices } from './suppression-services.ts';
+
+export const IMPORT_LIMIT_BYTES = 5 * 1024 * 1024;
+const MOST_LINES = 100_000;
+const MOST_PROBLEMS_SHOWN = 30;
+/** One transaction, some milliseconds. */
+const ENTRIES_AT_ONCE = 500;
+/** More is not sent back into the field when something was wrong. */
+const MOST_PASTED_CHARS = 40_000;
+
+interface Attempt {
+  problem: string | null;
+  problems: readonly string[];
+  pasted: string;
+  reason: SuppressionReason;
+  skips: boolean;
+}
+
+const FRESH: Attempt = { problem: null, problems: [], pasted: '', reason: 'manual', skips: false };
+
+export function showImport(visit: VisitOf<'member'>): PageResult {
+  return view({ title: 'Import suppressions', body: importForm(visit, FRESH) });
+}
+
+export async function importList(services: SuppressionServices, visit: VisitOf<'member'>): Promise<PageResult> {
+  const file = visit.files.get('file');
+  const pasted = visit.form.get('pasted') ?? '';
+  const reason = SUPPRESSION_REASONS.find((known) => known === visit.form.get('reason')) ?? 'manual';
+  const skips = visit.form.has('skip');
+  const again = (problem: string, problems: readonly string[] = []) => {
+    const attempt = { problem, problems, reason, skips, pasted: pasted.length > MOST_PASTED_CHARS ? '' : pasted };
+    return view({ title: 'Import suppressions', status: 422, body: importForm(visit, attempt) });
+  };
+  const text = file && file.bytes.length > 0 ? textOf(file.bytes) : pasted;
+  if (text === null) return again('The file is not text in UTF-8. Save it as CSV in UTF-8, and choose it again.');
+  if (text.trim() === '') return again('Choose a file, or paste addresses into the field.');
+  const defaults = { reason, now: visit.now, bareLists: true, mostLines: MOST_LINES };
+  const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
+  if (read === null)
+    return again(`There are more than ${MOST_LINES.toLocaleString('en')} lines. Import the list in several parts.`);
+  const { entries, problems } = read;
+  if (problems.length > 0 && !skips) return again('Nothing was imported, because some lines cannot be used.', problems);
+  if (entries.length === 0) return again('There is no address in it.', problems);
+  const added = await addAll(services, visit.visitor.tenant.id, entries);
+  const counts = { added, known: entries.length - added, left_out: problems.length };
+  await visit.audit('suppression.imported', counts);
+  return redirect(LIST, resultSentence(counts));
+}
+
+function textOf(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+async function addAll(
+  { store, turn }: SuppressionServices,
+  tenantId: string,
+  entries: readonly Suppression[],
+): Promise<number> {
+  let added = 0;
+  for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
+    added += await store.importSuppressions(tenantId, entries.slice(at, at + ENTRIES_AT_ONCE));
+    await turn();
+  }
+  return added;
+}
+
+function resultSentence({
+  added,
+  known,
+  left_out: leftOut,
+}: {
+  added: number;
+  known: number;
+  left_out: number;
+}): string {
+  const sentences = [
+    `${counted(added, 'address was added', 'addresses were added')}.`,
+    known > 0 &&
+      `${counted(known, 'was on the list already and keeps its reason', 'were on the list already and keep their reasons')}.`,
+    leftOut > 0 && `${counted(leftOut, 'line was left out', 'lines were left out')}.`,
+  ];
+  return sentences.filter(Boolean).join(' ');
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+}
+
+function importForm({ formField }: VisitOf<'member'>, { problem, problems, pasted, reason, skips }: Attempt): Html {
+  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and if you have them <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A list of addresses alone does as well, one to a line.`;
+  const choices = SUPPRESSION_REASONS.map((value) => ({ value, label: value }));
+  const hint = 'for lines that name none';
+  return html`<p class="crumb"><a href="${LIST}">Suppressions</a></p>
+${heading('Import suppressions')}
+${problemBox(problem)}${problems.length > 0 && problemList(problems)}
+<p class="quiet">${example} Addresses that are on the list already keep their reason.</p>
+<form method="post" action="${LIST}/import" enctype="multipart/form-data" class="card">${formField}
+<div class="field"><label for="field-file">CSV file</label><p class="hint" id="field-file-hint">at most 5 MiB and ${MOST_LINES.toLocaleString('en')} lines</p><input type="file" id="field-file" name="file" accept=".csv,.txt,text/csv,text/plain" aria-describedby="field-file-hint"></div>
+${field({ name: 'pasted', label: 'Or paste it here', value: pasted, rows: 8 })}
+${select({ name: 'reason', label: 'Reason', hint }, choices, reason)}
+${checkbox({ name: 'skip', label: 'Leave out lines that cannot be used', hint: 'Otherwise one such line stops the whole import.', checked: skips })}
+<button class="primary">Import</button></form>`;
+}
+
+function problemList(problems: readonly string[]): Html {
+  const more = problems.length - MOST_PROBLEMS_SHOWN;
+  return html`<ul>${problems.slice(0, MOST_PROBLEMS_SHOWN).map((each) => html`<li>${each}</li>`)}${more > 0 && html`<li>and ${more.toLocaleString('en')} more</li>`}</ul>`;
+}

@@ -1,0 +1,74 @@
+// A preview: what a template becomes with sample data, or everything that keeps it from becoming anything.
+import { type Html, html } from '../../http/html.ts';
+import type { Templates } from '../../templates/templates.ts';
+import { dataFault, type Fault, faultOf, faultView } from './faults.ts';
+import type { TemplateFields } from './template-fields.ts';
+
+export type Preview =
+  | { kind: 'rendered'; html: string | null; text: string | null }
+  | { kind: 'faulty'; faults: Fault[] }
+  | { kind: 'refused'; reason: string };
+
+export async function makePreview(
+  templates: Pick<Templates, 'preview'>,
+  tenantId: string,
+  fields: Pick<TemplateFields, 'html' | 'text' | 'data'>,
+): Promise<Preview> {
+  const source = { html: fields.html || null, text: fields.text || null };
+  if (source.html === null && source.text === null) {
+    return { kind: 'refused', reason: 'There is nothing to show yet: write HTML, text or both.' };
+  }
+  const data = dataFault(fields.data);
+  // With unusable data the syntax is looked at all the same, so that all that is wrong is seen at once.
+  const outcome = await templates.preview(tenantId, source, data === null ? fields.data.trim() || '{}' : null);
+  const faults = data === null ? [] : [data];
+  if (outcome.kind === 'flawed') faults.push(faultOf(outcome.flaw));
+  if (faults.length > 0) return { kind: 'faulty', faults };
+  if (outcome.kind === 'rendered') return outcome;
+  return { kind: 'refused', reason: 'Too many templates wait to be rendered. Try again in a moment.' };
+}
+
+/** Pictures of the author's own may be loaded; nothing runs, nothing is sent, and nobody else may frame it. */
+export const FRAME_POLICY = [
+  ...['sandbox', "default-src 'none'", 'img-src https: data:', 'font-src https: data:'],
+  ...["style-src 'unsafe-inline' https:", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'self'"],
+].join('; ');
+
+export const FRAME_HEADERS = {
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': FRAME_POLICY,
+  'Referrer-Policy': 'no-referrer',
+};
+
+/** The parts have ids, because the script exchanges them one by one: the frame stays where it is. */
+export function previewView(preview: Preview | null, frame: string | null, fields: TemplateFields): Html {
+  return html`<section id="preview" aria-labelledby="preview-title">
+<h2 id="preview-title">Preview</h2>
+<div id="preview-problems" aria-live="polite">${preview && problemsOf(preview, fields)}</div>
+<div id="preview-html">${frame !== null && html`<iframe class="preview" sandbox title="The HTML part" src="${frame}"></iframe>`}</div>
+<div id="preview-text">${preview?.kind === 'rendered' && preview.text !== null && html`<h3>Text part</h3><pre class="wrap" tabindex="0">${preview.text}</pre>`}</div>
+</section>`;
+}
+
+function problemsOf(preview: Preview, fields: TemplateFields): Html | null {
+  switch (preview.kind) {
+    case 'faulty':
+      return html`${preview.faults.map((fault) => faultView(fault, fields[fault.part]))}`;
+    case 'refused':
+      return html`<p class="notice warn" role="alert">${preview.reason}</p>`;
+    case 'rendered':
+      return !preview.html && !preview.text
+        ? html`<p class="notice warn">With this data it renders to nothing at all, and would not be sent.</p>`
+        : null;
+  }
+}
+
+/** In the frame, where a kept template cannot be shown. */
+export function faultDocument(preview: Exclude<Preview, { kind: 'rendered' }>): string {
+  const words =
+    preview.kind === 'refused'
+      ? preview.reason
+      : preview.faults.map(({ part, problem }) => `${part}: ${problem}.`).join(' ');
+  return html`<!doctype html><meta charset="utf-8"><title>Preview</title><p>This template cannot be rendered with sample data made up for it. ${words}</p>`
+    .text;
+}

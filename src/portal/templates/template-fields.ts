@@ -1,0 +1,30 @@
+// What the form of a template sends, made plain: line ends as the API's callers write them, empty parts absent.
+import type { TemplateBody } from '../../templates/templates.ts';
+
+export interface TemplateFields {
+  name: string;
+  html: string;
+  text: string;
+  /** Sample data as JSON; never kept. */
+  data: string;
+}
+
+const MOST_NAME_CHARS = 200;
+
+export function readFields(form: URLSearchParams): TemplateFields {
+  // Browsers send CRLF from fields of several lines (HTML, "constructing the entry list").
+  const lines = (name: string) => (form.get(name) ?? '').replaceAll('\r\n', '\n');
+  return { name: (form.get('name') ?? '').trim(), html: lines('html'), text: lines('text'), data: lines('data') };
+}
+
+/** As the API takes it. */
+export function bodyOf({ name, html, text }: TemplateFields): TemplateBody {
+  return { name, ...(html !== '' && { html }), ...(text !== '' && { text }) };
+}
+
+/** The rule of schema/api/template.json; everything else is asked of the service. */
+export function nameProblem({ name }: Pick<TemplateFields, 'name'>): string | null {
+  if (name === '') return 'Give it a name.';
+  const chars = [...name].length;
+  return chars > MOST_NAME_CHARS ? `At most ${MOST_NAME_CHARS} characters; these are ${chars}.` : null;
+}

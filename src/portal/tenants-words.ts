@@ -1,0 +1,16 @@
+// What delivery says of mail that waits, as a tenant's own people may read it: without the names and notes
+// of operators.
+import type { ShapingReason } from '../delivery/shaping.ts';
+
+const OPERATORS_WORDS: Partial<Record<ShapingReason['code'], string>> = {
+  message_paused: 'The operator of this service has paused this message.',
+  tenant_paused: 'The operator of this service has paused your mail.',
+  domain_paused: 'The operator of this service has paused mail to this domain.',
+  group_paused: 'The operator of this service has paused mail to this provider.',
+  tenant_not_active: 'Your account is not active: what is queued waits until it is.',
+};
+
+export function inTenantsWords({ code, reason }: Pick<ShapingReason, 'code' | 'reason'>): string {
+  const words = OPERATORS_WORDS[code] ?? reason;
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

@@ -1,0 +1,62 @@
+// The form for a new webhook, and the one page that shows a secret.
+import { toTimestamp } from '../../base/clock.ts';
+import { type Html, html } from '../../http/html.ts';
+import type { Webhook } from '../../store/webhooks.ts';
+import { copyable, field, heading, problemBox, time } from '../elements.ts';
+
+const MOST_URL_CHARS = 2048;
+const MOST_DESCRIPTION_CHARS = 500;
+
+export interface WebhookFormFacts {
+  formField: Html;
+  url?: string;
+  description?: string;
+  /** The API's sentence, which begins with the field that it is about. */
+  problem?: string;
+}
+
+export function webhookForm({ formField, url = '', description = '', problem = '' }: WebhookFormFacts): Html {
+  const [, at, message] = /^(url|description): (.*)$/s.exec(problem) ?? [];
+  const sentence = message === undefined ? null : `${message[0]!.toUpperCase()}${message.slice(1)}`;
+  return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
+${heading('New webhook')}
+${problemBox(problem === '' ? null : (sentence ?? problem))}
+<form method="post" action="/portal/webhooks/new" class="card">${formField}
+${field({
+  ...{ name: 'url', label: 'URL', type: 'url', value: url, required: true, maxLength: MOST_URL_CHARS },
+  placeholder: 'https://example.com/postrider-events',
+  hint: 'Where events are posted to as JSON. HTTPS is recommended; it must lead to a public address.',
+  problem: at === 'url' ? sentence : null,
+})}
+${field({
+  ...{ name: 'description', label: 'Description (optional)', value: description, maxLength: MOST_DESCRIPTION_CHARS },
+  hint: 'For you: which of your systems listens there.',
+  problem: at === 'description' ? sentence : null,
+})}
+<div class="actions"><button class="primary">Register the webhook</button><a class="button" href="/portal/webhooks">Cancel</a></div>
+</form>`;
+}
+
+/** Of a new webhook, or after a rotation: then the old secret signs, too, for a while. */
+export function newSecret(facts: {
+  webhook: Pick<Webhook, 'id' | 'url'>;
+  secret: Buffer;
+  previousUntil: number | null;
+}): Html {
+  const { webhook, secret, previousUntil } = facts;
+  return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
+${heading(previousUntil === null ? 'Your new webhook' : 'The new secret')}
+<div class="card">
+<p class="notice warn">Copy the secret now. It is stored encrypted, and this page is the only one that ever shows it.</p>
+<h2><code>${webhook.url}</code></h2>
+<p class="secret">${copyable(secret.toString('base64'), 'the secret')}</p>
+<p>Your program checks the signature of every event with it, by <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: there are
+libraries for most languages, which take the secret as it is.</p>
+${
+  previousUntil !== null &&
+  html`<p class="notice info">Until ${time(previousUntil)} every event has two signatures, one with the new secret and one with the old. Put the new
+one into your program before ${toTimestamp(previousUntil).slice(0, 16).replace('T', ' ')} UTC, and no event is refused meanwhile.</p>`
+}
+</div>
+<p><a class="button primary" href="/portal/webhooks/${webhook.id}">I have kept it</a></p>`;
+}

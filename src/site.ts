@@ -1,0 +1,65 @@
+// All that is answered over HTTP: the API, the public pages, the links in mails, the portal; and what only these
+// work with. A part of the wiring list in daemon.ts.
+import { createApi } from './api/create-api.ts';
+import type { ClosingStack } from './base/closing-stack.ts';
+import type { Config } from './config/keys.ts';
+import type { Foundation } from './foundation.ts';
+import type { HttpHandler, HttpOptions, HttpServer } from './http/http.ts';
+import { startHttp } from './http/start-http.ts';
+import { handlerOf } from './monitoring.ts';
+import type { Logger } from './observe/log.ts';
+import { createMailReader } from './portal/mails/mail-reader.ts';
+import { type PortalParts, portalRoutes } from './portal-routes.ts';
+import { createPublicPages } from './public/create-public-pages.ts';
+import { linkPages } from './public/link-pages.ts';
+import type { LaneNotice } from './store/submissions.ts';
+import type { Tier } from './store/tenants.ts';
+import { createSubmission } from './submission/submit.ts';
+import { RenderPool } from './templates/render-pool.ts';
+import { createTemplates } from './templates/templates.ts';
+import { HitRecorder } from './tracking/hit-recorder.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
+
+export interface SiteParts extends Omit<PortalParts, 'templates' | 'renderer' | 'reader'> {
+  onAccepted(lanes: LaneNotice[]): void;
+}
+
+export async function openSite(
+  config: Config,
+  foundation: Foundation,
+  parts: SiteParts,
+  opened: ClosingStack,
+): Promise<HttpServer> {
+  const { clock, ids, log, store, identity, intake, keyUses } = foundation;
+  const { domains, webhooks, onAccepted } = parts;
+  const reader = createMailReader();
+  opened.add(() => reader.close());
+  const renderer = new RenderPool({ clock, log });
+  opened.add(() => renderer.close());
+  const templates = createTemplates({ store, renderer, clock, ids });
+  const lifetimeMs = config.delivery.lifetime;
+  const refuseNew = () => intake.refusal();
+  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted });
+  const services = { store, clock, ids, log, domains, templates, webhooks, submission, keyUsed: keyUses.note };
+  const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
+  const recorder = new HitRecorder({ ...foundation, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
+  opened.add(() => recorder.close());
+  const links = linkPages({ ...foundation, recorder, keys: (keyId) => identity.linkKeys.get(keyId) });
+  const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
+  const pages = { ...api, routes: [...api.routes, ...createPublicPages(), ...portal] };
+  return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages)));
+}
+
+function requestCap(config: Config, tier: Tier): number | null {
+  const [first, second] = config.limits.requests_per_minute;
+  return { '1k': first ?? null, '10k': second ?? null, uncapped: null }[tier];
+}
+
+function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpOptions {
+  const { engine, host, port, tls_cert, tls_key } = http;
+  return {
+    ...{ engine, host, port, handler, log, trustedProxies: http.trusted_proxies },
+    ...(tls_cert && tls_key && { tls: { certFile: tls_cert, keyFile: tls_key } }),
+    onError: (error) => log.error({ error }, 'HTTP handler failed'),
+  };
+}

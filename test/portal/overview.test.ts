@@ -1,0 +1,121 @@
+// The overview through a real daemon: steps that are ticked as they are taken, why sending is blocked, figures
+// of mail that was really sent, what waits and why; each tenant its own.
+import t from 'tap';
+import { send } from '../flows/world.ts';
+import { until } from '../sandbox/until.ts';
+import { HOSTILE } from './hostile-world.ts';
+import type { Page } from './page-reader.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
+
+const world: PortalWorld = await startPortal(t, {
+  sink: {
+    onRcpt(address) {
+      if (address.startsWith('bounce')) return { code: 550, text: '5.1.1 no such user' };
+      return address.startsWith('wait') ? { code: 451, text: `4.2.0 later ${HOSTILE}` } : null;
+    },
+  },
+});
+const { daemon, sender, postrider } = world;
+const owner = await world.visitor();
+
+const marks = (page: Page) => page.texts((name, { class: of }) => name === 'li' && of === 'done');
+const polls = (page: Page, part: string) =>
+  page.texts((_name, attributes) => attributes['data-poll']?.startsWith(`/portal/overview/${part}`) === true).length >
+  0;
+
+/** A tenant that begins, with its owner. */
+async function newcomer(status: string): Promise<{ id: string; visitor: PortalVisitor }> {
+  const { id } = await postrider.json('tenant', 'create', '--name', 'New', '--status', status);
+  const email = `owner@${id}.test`;
+  const who = ['--tenant', String(id), '--role', 'owner', '--email', email];
+  const { password } = await postrider.json('user', 'create', ...who);
+  return { id: String(id), visitor: await world.visitor({ email, password: String(password) }) };
+}
+
+t.test('a newcomer is led from step to step, and told why sending is blocked', async (t) => {
+  const { id, visitor } = await newcomer('in_review');
+  const first = await visitor.get('/portal');
+  t.equal(first.status, 200);
+  t.match(first.text, 'Your account is in review: calls are refused until the operator has looked at it.');
+  t.same(marks(first), ['Confirm your e-mail address done']);
+  t.ok(polls(first, 'start'), 'it looks again by itself');
+  t.match(first.text, 'No mail in the last 7 days');
+  t.match(first.text, 'No events yet');
+  t.match(first.text, 'hello@your-domain.example');
+  t.match(first.text, `http://mail.postrider.test/emails`);
+
+  await postrider.json('tenant', 'set', id, '--status', 'active');
+  await postrider.json('key', 'create', '--tenant', id, '--name', 'k', '--scopes', 'emails:send');
+  const part = await visitor.get('/portal/overview/start');
+  t.same(
+    marks(part).map((text) => text.replace(' done', '')),
+    ['Confirm your e-mail address', 'Create an API key', 'Be approved'],
+  );
+  t.match(part.text, 'no domain of yours is verified, so calls are refused');
+  t.ok(part.links.some(({ href, text }) => href === '/portal/domains' && text === 'Add a domain'));
+  await postrider.json('tenant', 'set', id, '--status', 'suspended');
+  t.match((await visitor.get('/portal')).text, 'Your account is suspended');
+});
+
+t.test('mail that was sent is seen in figures, events and the queue', async (t) => {
+  const hostile = { subject: HOSTILE };
+  const [delivered] = await send(daemon, sender, 'joe@receiver.test', hostile);
+  const [bounced] = await send(daemon, sender, 'bounce@receiver.test');
+  const [waiting] = await send(daemon, sender, 'wait@receiver.test');
+  await daemon.logged({ message_id: delivered!, fact: 'delivered' });
+  await daemon.logged({ message_id: bounced!, fact: 'bounced' });
+  await daemon.logged({ message_id: waiting!, fact: 'deferred' });
+
+  const now = await owner.get('/portal/overview/now');
+  t.match(now.text, '1 message is not at an end. The oldest has waited');
+  t.match(now.text, /Last attempt: mx\.receiver\.test said: later/);
+  t.ok(now.links.some(({ href }) => href === `/portal/messages/${waiting}`));
+  t.match(now.text, 'bounce@receiver.test');
+  t.ok(now.links.some(({ href, text }) => href === `/portal/messages/${delivered}` && text.includes('xss-probe')));
+
+  const counted = await until('the count has come by', async () => {
+    const page = await owner.get('/portal?range=24h');
+    return page.text.includes('Deferred') && /Accepted 3 /.test(page.text) && /Delivered 1 /.test(page.text) && page;
+  });
+  t.match(counted.text, /Bounced 1 1 hard, 0 soft, 0 blocked/);
+  t.match(counted.text, /mx\.receiver\.test 3 1 1 1 0/, 'by provider: accepted, delivered, deferred, bounced, opened');
+  t.equal(counted.texts((name, { role }) => name === 'svg' && role === 'img').length, 3);
+  t.same(
+    counted.texts((name) => name === 'xss-probe'),
+    [],
+  );
+  t.ok(polls(counted, 'figures') && polls(counted, 'now'));
+  t.match(counted.text, 'hello@acme.test', 'the programs send from a domain that is verified');
+  for (const range of ['7d', '30d', '90d']) {
+    t.match((await owner.get(`/portal?range=${range}`)).text, /Accepted 3 /, range);
+  }
+});
+
+t.test('an operator who pauses a tenant is seen, without name and note', async (t) => {
+  await postrider.json('queue', 'pause', '--tenant', sender.tenantId, '--reason', 'owes us money', '--by', 'root');
+  const page = await owner.get('/portal');
+  t.match(page.text, 'The operator of this service has paused your mail: calls are taken');
+  t.match(page.text, /Why.*The operator of this service has paused your mail\./);
+  t.notMatch(page.source, 'owes us money');
+  await postrider.json('queue', 'resume', '--tenant', sender.tenantId, '--reason', 'has paid', '--by', 'root');
+  t.match((await owner.get('/portal')).text, 'You can send.');
+});
+
+t.test('nobody sees the figures, events and queue of another tenant', async (t) => {
+  const { visitor } = await newcomer('active');
+  for (const path of ['/portal', '/portal/overview/now', '/portal/overview/figures?range=24h']) {
+    const { source } = await visitor.get(path);
+    t.notMatch(source, /receiver\.test|acme/, path);
+  }
+  t.match((await world.guest().get('/portal/overview/now')).path, '/portal/sign-in');
+});
+
+t.test('a viewer sees all of it', async (t) => {
+  const viewer = await world.visitor(await world.addUser('viewer'));
+  const page = await viewer.get('/portal?range=24h');
+  t.match(page.text, /Delivered 1 /);
+  t.same(
+    page.forms.map(({ action }) => action),
+    ['/portal/sign-out'],
+  );
+});

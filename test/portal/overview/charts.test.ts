@@ -1,0 +1,146 @@
+// Charts as pure functions: numbers in, markup out; and the steps of time that they are drawn over.
+import { parseFragment } from 'parse5';
+import t from 'tap';
+import { chosenRange, everyStep, RANGES, spanOf, stepName } from '../../../src/portal/overview/chart-range.ts';
+import { complaintRate, judgeRate, percentText } from '../../../src/portal/overview/complaint-rate.ts';
+import { figuresView } from '../../../src/portal/overview/figures-view.ts';
+import { type LineChart, lineChart, roundTop } from '../../../src/portal/overview/line-chart.ts';
+import { type Figures, noFigures } from '../../../src/store/chart-figures.ts';
+
+const NOW = Date.UTC(2026, 10, 22, 13, 45);
+const HOUR_MS = 3_600_000;
+
+function drawn(change: Partial<LineChart>): string {
+  const chart: LineChart = {
+    ...{ id: 'c', title: 'Mail', summary: 'What it shows.', stepLabels: ['a', 'b', 'c', 'd'], top: 10 },
+    series: [{ label: 'Sent', values: [0, 10, 5, 20], style: 1 }],
+    format: String,
+    ...change,
+  };
+  return lineChart(chart).text;
+}
+
+const pathsIn = (markup: string) => [...markup.matchAll(/<path d="([^"]*)"/g)].map(([, path]) => path);
+
+t.test('a line goes through its values; what is above the top is cut', async (t) => {
+  t.same(pathsIn(drawn({})), ['M125 100 L375 0 L625 50 L875 0']);
+});
+
+t.test('a line is broken where nothing can be said, and a lonely value is seen', async (t) => {
+  const values = [5, null, 10, 0];
+  const paths = pathsIn(drawn({ series: [{ label: 'Rate', values, style: 2 }] }));
+  t.same(paths, ['M121 50 L129 50', 'M625 0 L875 100']);
+  t.same(pathsIn(drawn({ series: [{ label: 'Rate', values: [null, null], style: 2 }] })), []);
+});
+
+t.test('the area below a line is closed at the bottom', async (t) => {
+  const [area] = pathsIn(drawn({ series: [{ label: 'Sent', values: [10, 5], style: 1, filled: true }] }));
+  t.equal(area, 'M250 100 L250 0 L750 50 L750 100 Z');
+});
+
+t.test('it has a name, a summary, a key, and texts at its scale and its steps', async (t) => {
+  const thresholds = [
+    { value: 4, label: 'careful', style: 'warn' as const },
+    { value: 40, label: 'beyond', style: 'bad' as const },
+  ];
+  const markup = drawn({ thresholds, format: (value) => `${value} mails`, hints: ['one', 'two'] });
+  t.match(markup, '<figcaption id="c-name">Mail</figcaption>');
+  t.match(markup, 'role="img" aria-labelledby="c-name c-summary"');
+  t.match(markup, '<title id="c-summary">What it shows.</title>');
+  t.match(markup, /<ul class="legend"><li><svg .*class="series-1".*<\/svg>Sent<\/li>/s);
+  for (const text of ['10 mails', '5 mails', '0 mails', 'careful', 'a', 'd']) t.match(markup, `>${text}</text>`);
+  t.notMatch(markup, 'beyond', 'a threshold above the scale is not drawn');
+  t.match(markup, 'viewBox="0 0 2 1"');
+  t.match(markup, '<rect x="1"><title>two</title></rect>');
+  t.ok(markup.indexOf('<text') > markup.indexOf('<path'), 'texts lie above the lines');
+  t.notMatch(markup, /style=/, 'the policy forbids inline styles');
+});
+
+t.test('labels are texts, whatever is in them', async (t) => {
+  const series = [{ label: '<b onx=1>"', values: [1], style: 1 }];
+  const fragment = JSON.stringify(
+    parseFragment(drawn({ title: '</title><b>', summary: '</title><b>', series, hints: ['</title><b>'] })),
+    (key, value) => (key === 'parentNode' ? undefined : value),
+  );
+  t.notMatch(fragment, '"tagName":"b"');
+  t.match(fragment, '</title><b>');
+});
+
+t.test('the top of a scale is round, and so is its half', async (t) => {
+  const tops = [0, 1, 2, 3, 5, 7, 9, 10, 11, 23, 65, 99, 100, 101, 4001, 999_999].map(roundTop);
+  t.same(tops, [2, 2, 2, 4, 6, 8, 10, 10, 20, 40, 80, 100, 100, 200, 6000, 1_000_000]);
+  for (const top of tops) t.ok(Number.isInteger(top / 2));
+});
+
+t.test('ranges end with the step that is under way, and have a point for each step', async (t) => {
+  for (const range of RANGES) {
+    const span = spanOf(range, NOW);
+    const hour = Math.floor(NOW / HOUR_MS);
+    t.equal((span.untilHour - span.fromHour) / range.stepHours, range.hours / range.stepHours);
+    t.ok(span.untilHour > hour && span.untilHour - range.stepHours <= hour, range.name);
+    t.equal(span.fromHour % range.stepHours, 0, 'as the sums are grouped');
+    const point = { hour: span.fromHour + range.stepHours, figures: { ...noFigures(), accepted: 7 } };
+    const steps = everyStep([point], span);
+    t.same(
+      steps.map(({ figures }) => figures.accepted),
+      steps.map((_, at) => (at === 1 ? 7 : 0)),
+    );
+  }
+  t.equal(chosenRange('90d').hours, 2160);
+  for (const unknown of [null, '', '7D', '__proto__']) t.equal(chosenRange(unknown).name, '7d');
+  const hour = Math.floor(NOW / HOUR_MS);
+  t.equal(stepName(hour, chosenRange('24h'), 'short'), '13:00');
+  t.equal(stepName(hour, chosenRange('24h'), 'long'), 'Nov 22, 13:00');
+  t.equal(stepName(hour, chosenRange('7d'), 'short'), 'Nov 22');
+  t.equal(stepName(hour, chosenRange('30d'), 'long'), 'Nov 22');
+});
+
+t.test('a share of complaints is judged at 0.1 and 0.3 %', async (t) => {
+  const of = (complained: number, delivered: number) => judgeRate(complaintRate({ complained, delivered })).tone;
+  t.same(
+    [of(0, 0), of(0, 1000), of(99, 100_000), of(1, 1000), of(299, 100_000), of(3, 1000)],
+    [...['quiet', 'good', 'good', 'warn', 'warn', 'bad']],
+  );
+  t.same([null, 0, 0.00035, 0.00095, 0.001, 0.0123, 0.5, 1].map(percentText), [
+    ...['–', '0 %', '0.035 %', '0.095 %', '0.1 %', '1.2 %', '50 %', '100 %'],
+  ]);
+});
+
+const FIGURES: Figures = {
+  ...{ accepted: 1200, delivered: 1000, deferred: 4, bouncedHard: 3, bouncedSoft: 2, bouncedBlock: 1, failed: 0 },
+  ...{ complained: 2, opened: 300, openedByMachine: 100, clicked: 50 },
+};
+
+t.test('figures are there as sums, charts, a table, and by provider', async (t) => {
+  const range = chosenRange('24h');
+  const points = everyStep([{ hour: spanOf(range, NOW).fromHour, figures: FIGURES }], spanOf(range, NOW));
+  const hostile = 'mx.<b>.test,"x';
+  const providers = [
+    { provider: 'google', figures: FIGURES },
+    { provider: hostile, figures: { ...FIGURES, complained: 9 } },
+    { provider: '', figures: noFigures() },
+  ];
+  const markup = figuresView({ range, points, providers, tracking: true }).text;
+  t.equal(markup.match(/<figure class="chart">/g)?.length, 3);
+  t.match(markup, '1,200');
+  t.match(markup, '3 hard, 2 soft, 1 blocked');
+  t.match(markup, '0.1 %: stay below');
+  t.match(markup, '0.3 %: never reach it');
+  t.match(markup, /<th scope="row">Nov 21, 14:00<\/th><td>1,200<\/td><td>1,000<\/td><td>4<\/td><td>6<\/td>/);
+  t.match(markup, 'mx.&lt;b&gt;.test, &quot;x');
+  t.match(markup, 'not known');
+  t.match(markup, '30 % of delivered; 100 by machines');
+  t.match(figuresView({ range, points, providers, tracking: false }).text, 'Tracking is off');
+  const empty = everyStep([], spanOf(range, NOW));
+  t.match(figuresView({ range, points: empty, providers: [], tracking: true }).text, 'No mail in the last 24 hours');
+});
+
+t.test('the largest page of figures is small', async (t) => {
+  const range = chosenRange('90d');
+  const big = Object.fromEntries(Object.keys(FIGURES).map((name) => [name, 9_876_543])) as Figures;
+  const points = everyStep([], spanOf(range, NOW)).map(({ hour }) => ({ hour, figures: big }));
+  const providers = Array.from({ length: 22 }, (_, n) => ({ provider: `mx${n}.${'x'.repeat(90)}`, figures: big }));
+  const bytes = figuresView({ range, points, providers, tracking: true }).text.length;
+  t.comment(`${bytes} bytes`);
+  t.ok(bytes < 85_000, 'with the rest of the page it stays below 100 KiB');
+});

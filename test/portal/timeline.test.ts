@@ -1,0 +1,122 @@
+// What happened to a message, told once and in its order.
+import t from 'tap';
+import type { PeerFacts } from '../../src/base/outcome.ts';
+import { timelineOf } from '../../src/portal/messages/timeline.ts';
+import type { EventType, StoredEvent } from '../../src/store/events.ts';
+import type { MessageView } from '../../src/store/message-view.ts';
+import type { AttemptRecord } from '../../src/store/queue.ts';
+
+const T0 = Date.UTC(2026, 0, 31);
+
+const PEER: PeerFacts = {
+  ...{ mx: 'mx.x.test', remoteIp: '192.0.2.1', stage: 'dot', smtpCode: 250, enhancedCode: '2.0.0', response: 'queued' },
+  tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384', verified: true },
+  tlsPolicy: { mode: 'enforce', failure: null },
+  elapsedMs: 1234,
+};
+
+function attempt(number: number, outcome: AttemptRecord['outcome'], peer: Partial<PeerFacts> = {}): AttemptRecord {
+  const ids = { messageId: 'm', tenantId: 't' };
+  return { ...ids, attempt: number, startedAt: T0 + number * 1000, outcome, peer: { ...PEER, ...peer } };
+}
+
+function event(type: EventType, seconds: number, data: Record<string, unknown>): StoredEvent {
+  return { id: 'e', tenantId: 't', messageId: 'm', type, at: T0 + seconds * 1000, data };
+}
+
+function told(attempts: AttemptRecord[], events: StoredEvent[]) {
+  const message = { createdAt: T0, attemptList: attempts };
+  return timelineOf({ message, events, apiKey: { id: 'k', name: 'app' } } as unknown as MessageView);
+}
+
+const titles = (entries: ReturnType<typeof told>) => entries.map(({ title }) => title);
+
+t.test('attempts with server, TLS, policy and reply; their own events are not told twice', async (t) => {
+  const refusal = { stage: 'rcpt', smtpCode: 451, enhancedCode: '4.7.1', response: 'later', tls: null } as const;
+  const entries = told(
+    [
+      attempt(1, 'temporary', { ...refusal, tlsPolicy: { mode: 'none', failure: 'TLS is broken there' } }),
+      attempt(2, 'delivered'),
+    ],
+    [
+      event('email.deferred', 1, { delivery: { attempt: 1, next_attempt_at: '2026-01-31T00:00:10.000Z' } }),
+      event('email.delivered', 3, { delivery: { attempt: 2 } }),
+    ],
+  );
+  t.same(titles(entries), [
+    'Accepted and stored',
+    'Attempt 1: not taken yet',
+    'Attempt 2: taken by the receiving server',
+  ]);
+  const [accepted, first, second] = entries;
+  t.same(accepted!.facts, [['API key', 'app']]);
+  t.equal(first!.reason, '451 4.7.1 later');
+  t.same(first!.facts, [
+    ['Server', 'mx.x.test (192.0.2.1)'],
+    ['TLS', 'none: in clear text'],
+    ['Policy', 'no MTA-STS: TLS is broken there'],
+    ['Ended', 'at the recipient (RCPT)'],
+    ['Took', '1.2 s'],
+  ]);
+  t.match(second!.facts, [
+    ['Server', /mx/],
+    ['TLS', /^TLSv1.3, TLS_AES_256_GCM_SHA384, certificate valid/],
+    ['Policy', 'MTA-STS enforce'],
+    ['Took', '1.2 s'],
+  ]);
+});
+
+t.test('what came later by mail has entries of its own', async (t) => {
+  const entries = told(
+    [attempt(1, 'delivered')],
+    [
+      event('email.delivered', 2, { delivery: { attempt: 1 } }),
+      event('email.deferred', 3, { delivery: { attempt: 1, next_attempt_at: null, response: 'delayed' } }),
+      event('email.bounced', 4, {
+        bounce: {
+          source: 'dsn',
+          attempt: 1,
+          type: 'hard',
+          diagnostic: 'no such user',
+          suppressed: true,
+          enhanced_code: '5.1.1',
+        },
+      }),
+      event('email.complained', 5, { complaint: { feedback_type: 'abuse', suppressed: true } }),
+    ],
+  );
+  t.same(titles(entries).slice(2), ['The receiving side reports a delay', 'Bounced', 'The recipient complained']);
+  const bounced = entries[3]!;
+  t.equal(bounced.reason, 'no such user');
+  t.match(bounced.facts, [
+    ['Kind', 'hard'],
+    ['Reply code', '5.1.1'],
+    ['Came', /by mail/],
+    ['Suppression list', /added/],
+  ]);
+});
+
+t.test('opens and clicks say when it was a program, and which link', async (t) => {
+  const entries = told(
+    [],
+    [
+      event('email.opened', 1, { open: { machine: true, machine_reason: 'a proxy of images', ip: '192.0.2.9' } }),
+      event('email.clicked', 2, { click: { machine: false, url: 'https://x.test/a', user_agent: 'Browser' } }),
+    ],
+  );
+  t.same(titles(entries).slice(1), ['Opened, most likely by a program', 'Clicked']);
+  t.match(entries[1], { tone: 'quiet', reason: 'a proxy of images' });
+  t.same(entries[2]!.facts, [
+    ['Link', 'https://x.test/a'],
+    ['Program', 'Browser'],
+  ]);
+});
+
+t.test('giving up without an attempt is told with its reason', async (t) => {
+  const failed = event('email.failed', 9, {
+    bounce: { source: 'smtp', attempt: 0, diagnostic: 'its lifetime is over' },
+  });
+  t.match(told([], [failed])[1], { title: 'Given up', reason: 'its lifetime is over', tone: 'bad' });
+  const strange = event('email.strange' as EventType, 1, {});
+  t.match(told([], [strange])[1], { title: 'email.strange' }, 'a kind of a later version');
+});

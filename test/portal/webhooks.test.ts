@@ -1,0 +1,246 @@
+// The pages of webhooks through a real daemon and a real endpoint: register, try, rotate, look at attempts,
+// replay, delete; wrong input, other people's ids, roles, and what endpoints answer to do harm.
+import { Webhook } from 'standardwebhooks';
+import t from 'tap';
+import { HOUR_MS } from '../../src/base/clock.ts';
+import { uuidToBytes } from '../../src/base/ids.ts';
+import { withDatabase } from '../flows/database.ts';
+import { send } from '../flows/world.ts';
+import { until } from '../sandbox/until.ts';
+import { startEndpoint } from '../webhooks/stage.ts';
+import { HOSTILE } from './hostile-world.ts';
+import { PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
+
+const world: PortalWorld = await startPortal(t, { settings: { webhooks: { allow_private: true } } });
+const { daemon, sender } = world;
+const owner = await world.visitor();
+type Page = Awaited<ReturnType<typeof owner.get>>;
+
+const secretOf = (page: Page): string => {
+  const copied = page.texts((name, { 'aria-label': label }) => name === 'button' && label === 'Copy the secret');
+  t.equal(copied.length, 1);
+  return /data-copy="([A-Za-z0-9+/=]{44})"/.exec(page.source)?.[1] ?? '';
+};
+
+async function register(url: string, description = ''): Promise<{ secret: string; path: string; page: Page }> {
+  const page = await owner.submit(await owner.get('/portal/webhooks/new'), '/portal/webhooks/new', {
+    url,
+    description,
+  });
+  t.equal(page.status, 200, page.text.slice(0, 300));
+  const path = page.links.find(({ text }) => text === 'I have kept it')!.href;
+  return { secret: secretOf(page), path, page };
+}
+
+const eventIdsOf = (page: Page) => [
+  ...new Set(page.links.flatMap(({ href }) => /attempts\/([0-9a-f-]{36})\//.exec(href)?.[1] ?? [])),
+];
+
+t.test('a webhook is registered, its secret shown once, and it verifies what comes', async (t) => {
+  const endpoint = await startEndpoint(t);
+  endpoint.answer = (response) => response.writeHead(202).end('got it');
+  const { secret, path } = await register(endpoint.url, 'Orders');
+  const page = await owner.get(path);
+  t.notMatch(page.source, secret);
+  t.match(page.text, 'Nothing was sent to it yet');
+  await send(daemon, sender, 'joe@receiver.test');
+  const [got] = await endpoint.until(1);
+  t.ok(new Webhook(secret).verify(got!.text, got!.headers));
+  await daemon.logged({ fact: 'delivered' });
+  const row = await until(
+    'it to be shown',
+    async () => (await owner.get(path)).links.find(({ href }) => href.includes('/attempts/')) ?? null,
+  );
+  const attempt = await owner.get(row.href);
+  t.match(attempt.text, 'email.delivered');
+  t.match(attempt.text, 'got it');
+  t.match(attempt.text, `webhook-id: ${got!.id}`);
+  t.match(attempt.text, `webhook-timestamp: ${got!.headers['webhook-timestamp']}`);
+  t.match(attempt.text, 'webhook-signature: v1,… (not kept)');
+  const [shown = ''] = attempt.texts((name) => name === 'pre').filter((text) => text.includes('"timestamp"'));
+  t.same(JSON.parse(shown), got!.body, 'the body as it was sent');
+  t.match((await owner.get('/portal/webhooks')).text, /Orders in order/);
+
+  const replayed = await owner.submit(attempt, 'Send it once more');
+  t.match(replayed.text, 'The event is on its way.');
+  t.equal((await endpoint.until(2))[1]!.id, got!.id, 'with the same id');
+});
+
+t.test('a test event and its answer', async (t) => {
+  const endpoint = await startEndpoint(t);
+  const { secret, path } = await register(`${endpoint.url}/test`);
+  endpoint.answer = (response) => response.writeHead(503).end(HOSTILE);
+  const failed = await owner.submit(await owner.get(path), 'Send a test event');
+  t.match(failed.text, 'The endpoint did not take the test event. The endpoint answered 503.');
+  t.match(failed.text, HOSTILE.slice(0, 20), 'the answer is shown');
+  t.equal(failed.texts((name) => name === 'xss-probe').length, 0, 'and is no markup');
+  endpoint.answer = (response) => response.writeHead(204).end();
+  t.match((await owner.submit(failed, 'Send another')).text, 'The endpoint took the test event.');
+  const [, got] = await endpoint.until(2);
+  t.match(new Webhook(secret).verify(got!.text, got!.headers), { type: 'test', data: { test: {} } });
+  t.match((await owner.get(path)).text, 'Nothing was sent to it yet', 'it is no attempt');
+});
+
+t.test('after a rotation both secrets hold', async (t) => {
+  const endpoint = await startEndpoint(t);
+  const { secret, path } = await register(`${endpoint.url}/rotate`);
+  const rotated = await owner.submit(await owner.get(path), 'Make a new secret');
+  const fresh = secretOf(rotated);
+  t.not(fresh, secret);
+  t.match(rotated.text, /Until .* every event has two signatures/);
+  await owner.submit(await owner.get(path), 'Send a test event');
+  const [got] = await endpoint.until(1);
+  for (const one of [secret, fresh]) t.ok(new Webhook(one).verify(got!.text, got!.headers));
+  t.match((await owner.get(path)).text, 'the one before it signs, too, until');
+  const id = path.split('/').at(-1)!;
+  const { secret: third } = await world.postrider.json('webhook', 'rotate', id);
+  await owner.submit(await owner.get(path), 'Send a test event');
+  const [, again] = await endpoint.until(2);
+  for (const one of [fresh, String(third)]) t.ok(new Webhook(one).verify(again!.text, again!.headers));
+  t.throws(() => new Webhook(secret).verify(again!.text, again!.headers), 'never more than two');
+  for (const one of [secret, fresh, String(third)]) t.notMatch(world.postrider.everythingLogged, one);
+});
+
+t.test('what is failing says so, and is replayed when it works again', async (t) => {
+  const endpoint = await startEndpoint(t);
+  endpoint.answer = (response) => response.writeHead(500).end(HOSTILE);
+  const { path } = await register(`${endpoint.url}/failing`);
+  const [messageId] = await send(daemon, sender, 'joe@receiver.test');
+  await endpoint.until(1);
+  const page = await until('it to be shown', async () => {
+    const page = await owner.get(path);
+    return page.text.includes('It has taken no event since') ? page : null;
+  });
+  t.match(page.text, 'failing');
+  t.equal(page.texts((name) => name === 'xss-probe').length, 0);
+  t.match((await owner.get(`${path}?show=due`)).text, 'next attempt');
+  t.match((await owner.get(`${path}?show=failed`)).text, 'No event was given up.');
+  const [eventId = ''] = eventIdsOf(page);
+  const attempt = await owner.get(`${path}/attempts/${eventId}/1`);
+  t.ok(
+    attempt.links.some(({ href }) => href === `/portal/messages/${messageId}`),
+    'it leads to its message',
+  );
+  t.equal(attempt.texts((name) => name === 'xss-probe').length, 0);
+  endpoint.answer = (response) => response.writeHead(200).end();
+  await owner.submit(attempt, 'Send it now');
+  const all = await endpoint.until(2);
+  t.equal(all.at(-1)!.id, eventId);
+  t.match(
+    await until('it to be shown', async () => {
+      const { text } = await owner.get(path);
+      return text.includes('taken by a later attempt') ? text : null;
+    }),
+    'in order',
+  );
+});
+
+t.test('deleting needs no second thought but one', async (t) => {
+  const { path } = await register('http://127.0.0.1:9/delete');
+  const page = await owner.get(path);
+  const gone = await owner.submit(page, 'Delete this webhook');
+  t.match(gone.text, 'The webhook http://127.0.0.1:9/delete is deleted.');
+  t.equal((await owner.get(path)).status, 404);
+  t.equal((await owner.submit(page, 'Delete this webhook')).status, 404);
+  t.equal((await owner.submit(page, 'Send a test event')).status, 404);
+  t.equal((await owner.submit(page, 'Make a new secret')).status, 404);
+});
+
+t.test('what is refused is said at its field', async (t) => {
+  const form = await owner.get('/portal/webhooks/new');
+  const url = 'http://127.0.0.1:9/twice';
+  await register(url);
+  const refused = async (fields: Record<string, string>) => {
+    const page = await owner.submit(form, '/portal/webhooks/new', fields);
+    t.equal(page.status, 422);
+    t.equal(page.form('/portal/webhooks/new').fields.get('url'), fields.url);
+    t.equal(page.texts((name) => name === 'xss-probe').length, 0);
+    return page.text;
+  };
+  t.match(await refused({ url: 'ftp://a.test' }), 'Must be a full http:// or https:// URL');
+  t.match(await refused({ url }), 'You have a webhook with this URL already');
+  t.match(await refused({ url: 'https://a:b@c.test/' }), 'Must not contain credentials');
+  t.match(await refused({ url: `https://a.test/${HOSTILE}` }), 'Must not contain white space');
+  t.match(await refused({ url: '' }), 'http');
+  t.match(await refused({ url: `https://a.test/${'x'.repeat(3000)}` }), 'Must have at most 2048 characters');
+  t.match(await refused({ url: 'https://a.test/', description: 'x'.repeat(501) }), 'Must have at most 500 characters');
+});
+
+t.test('a viewer looks, a stranger sees nothing', async (t) => {
+  const { path } = await register('http://127.0.0.1:9/roles');
+  const page = await owner.get(path);
+  const viewer = await world.visitor(await world.addUser('viewer'));
+  const seen = await viewer.get(path);
+  t.equal(seen.status, 200);
+  t.same(
+    seen.forms.map(({ action }) => action),
+    ['/portal/sign-out'],
+  );
+  const form_token = seen.form('/portal/sign-out').fields.get('form_token')!;
+  const posts = page.forms.map(({ action }) => action).filter((action) => action !== '/portal/sign-out');
+  t.same(posts.map((action) => action.replace(path, '')).sort(), ['/delete', '/rotate', '/test']);
+  for (const action of [...posts, `${path}/replay`]) {
+    t.equal((await viewer.raw('POST', action, { body: new URLSearchParams({ form_token }) })).status, 403, action);
+  }
+  const { id } = await world.postrider.json('tenant', 'create', '--name', 'Other', '--status', 'active');
+  const people = ['--tenant', String(id), '--email', 'owner@other.test', '--role', 'owner'];
+  const { password } = await world.postrider.json('user', 'create', ...people);
+  const stranger = await world.visitor({ email: 'owner@other.test', password: String(password) });
+  const token = (await stranger.get('/portal/webhooks')).form('/portal/sign-out').fields.get('form_token')!;
+  for (const action of [...posts, `${path}/replay`, `${path}/events/${id}/replay`]) {
+    const body = new URLSearchParams({ form_token: token, since: 'all' });
+    t.equal((await stranger.raw('POST', action, { body })).status, 404, action);
+  }
+  t.equal((await stranger.get(path)).status, 404);
+  t.equal((await stranger.get(`${path}/attempts/${id}/1`)).status, 404);
+  t.equal((await owner.get(path)).status, 200, 'and it is still there');
+});
+
+t.test('addresses that make no sense', async (t) => {
+  const { path } = await register('http://127.0.0.1:9/odd');
+  const page = await owner.get(path);
+  for (const odd of ['/portal/webhooks/nonsense', `${path}/attempts/x/1`, `${path}/attempts/${sender.tenantId}/x`]) {
+    t.equal((await owner.get(odd)).status, 404, odd);
+  }
+  for (const query of ['?after=x.1', '?after=.', `?after=${sender.tenantId}.99999999999`, '?event=x', '?show=x']) {
+    t.equal((await owner.get(path + query)).status, 200, query);
+  }
+  const replay = { ...page.form('Send a test event'), action: `${path}/replay` };
+  const replayed = async (fields: Record<string, string>) => (await owner.submit(page, replay, fields)).text;
+  t.match(await replayed({ since: 'all' }), 'Nothing was given up since then.');
+  t.match(await replayed({ since: 'all', at: '2026-01-01T00:00' }), 'Nothing was given up since then.');
+  t.match(await replayed({ at: '2026-99-01T00:00' }), 'the time could not be read');
+  t.match(await replayed({ since: '1; drop' }), 'the time could not be read');
+});
+
+t.test('what was given up is listed, and replayed all at once', async (t) => {
+  const endpoint = await startEndpoint(t);
+  endpoint.answer = (response) => response.writeHead(500).end();
+  const { path } = await register(`${endpoint.url}/given-up`);
+  await send(daemon, sender, ['joe@receiver.test', 'ann@receiver.test']);
+  await endpoint.until(2);
+  await until('both attempts to be stored', async () => eventIdsOf(await owner.get(path)).length === 2);
+  await daemon.stop();
+  // As after three days.
+  withDatabase(world.postrider.databaseFile, (db) => {
+    const giveUp = `UPDATE webhook_deliveries SET state = 'failed', due_at = NULL, leased = 0, finished_at = ? WHERE webhook_id = ?`;
+    db.prepare(giveUp).run(Date.now() - 2 * HOUR_MS, uuidToBytes(path.split('/').at(-1)!));
+  });
+  const visitor = new PortalVisitor(`http://127.0.0.1:${(await world.postrider.serve()).httpPort}`);
+  await visitor.signIn(world.owner);
+  const page = await visitor.get(`${path}?show=failed`);
+  const ids = eventIdsOf(page);
+  t.equal(ids.length, 2);
+  t.match(page.text, /Events given up 2 /);
+  t.match(page.text, 'given up; it can be replayed');
+  endpoint.answer = (response) => response.writeHead(204).end();
+  const before = endpoint.received.length;
+  t.match(
+    (await visitor.submit(page, 'Replay all of it', { since: '3600000' })).text,
+    'Nothing was given up since then.',
+  );
+  const replayed = await visitor.submit(page, 'Replay all of it', { since: '86400000' });
+  t.match(replayed.text, '2 events are on their way again.');
+  const got = (await endpoint.until(before + 2)).slice(before).map(({ id }) => id);
+  t.same(got.sort(), ids.sort(), 'with the ids that they had');
+});
