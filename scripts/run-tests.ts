@@ -21,6 +21,7 @@ const THOROUGH = [
   'test/flows/09-back-pressure.test.ts',
   'test/fuzz',
   'test/peers',
+  'test/portal/browser',
   'test/protocol/mail/compose-oracle.test.ts',
 ];
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');

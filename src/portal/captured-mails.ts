@@ -3,12 +3,14 @@
 export interface CapturedMail {
   /** A UUIDv7: ids sort by arrival. */
   id: string;
+  /** Milliseconds since 1970. */
   receivedAt: number;
   /** Empty for the null sender. */
   mailFrom: string;
   rcptTo: string[];
   sizeOctets: number;
   remoteIp: string;
+  /** What the client called itself. */
   ehloName: string;
   tls: { version: string; cipher: string } | null;
 }

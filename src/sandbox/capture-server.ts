@@ -1,6 +1,7 @@
 // The receiving side of the sandbox: a real MTA (RFC 5321) on loopback that takes mail for every
 // domain, keeps it in a folder, and behaves as the recipient's local part asks. It relays
 // nothing. Which first tries it has put off is forgotten when it stops.
+
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,7 +10,8 @@ import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
-import type { CapturedFolder, CapturedMail } from './captured.ts';
+import type { CapturedMail } from '../portal/captured-mails.ts';
+import type { CapturedFolder } from './captured.ts';
 import { type SmtpRefusal, treatmentOf } from './magic-recipient.ts';
 import { composeReportMail } from './report-mail.ts';
 import type { ReportSender } from './report-sender.ts';

@@ -5,36 +5,17 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, writeFile 
 import path from 'node:path';
 import { toTimestamp } from '../base/clock.ts';
 import { isUuid } from '../base/ids.ts';
-
-export interface CapturedMail {
-  /** A UUIDv7: ids sort by arrival. */
-  id: string;
-  /** Milliseconds since 1970. */
-  receivedAt: number;
-  /** Empty for the null sender. */
-  mailFrom: string;
-  rcptTo: string[];
-  sizeOctets: number;
-  remoteIp: string;
-  /** What the client called itself. */
-  ehloName: string;
-  tls: { version: string; cipher: string } | null;
-}
+import type { CapturedMail, CapturedMails } from '../portal/captured-mails.ts';
 
 export interface CapturedLimits {
   messages: number;
   octets: number;
 }
 
-export interface CapturedFolder {
+/** All that the portal sees of it, and what the capture server does with it. */
+export interface CapturedFolder extends Omit<CapturedMails, 'ownerTenantId'> {
   readonly dir: string;
   add(mail: CapturedMail, raw: Buffer): Promise<void>;
-  /** In the order of arrival, after the one with the id `after`, or from the oldest. */
-  list(after: string | null, limit: number): CapturedMail[];
-  /** Null when there is none, or no longer. */
-  get(id: string): Promise<{ mail: CapturedMail; raw: Buffer } | null>;
-  /** The first octets of it; null when there is none, or no longer. */
-  head(id: string, octets: number): Promise<Buffer | null>;
   close(): Promise<void>;
 }
 

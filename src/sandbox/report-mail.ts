@@ -1,9 +1,10 @@
 // The mail that comes back for a captured one: a delivery report to its envelope sender
 // (RFC 3464), or a complaint to the address that its CFBL-Address names (RFC 9477 section 3.2).
+
 import { isAscii } from 'node:buffer';
+import type { CapturedMail } from '../portal/captured-mails.ts';
 import { composeArf } from '../protocol/mail/arf.ts';
 import { composeDsn } from '../protocol/mail/dsn.ts';
-import type { CapturedMail } from './captured.ts';
 import type { ReportKind } from './magic-recipient.ts';
 
 export interface ReportMail {

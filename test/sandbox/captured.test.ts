@@ -4,7 +4,8 @@ import { appendFile, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
-import { type CapturedFolder, type CapturedMail, openCapturedFolder } from '../../src/sandbox/captured.ts';
+import type { CapturedMail } from '../../src/portal/captured-mails.ts';
+import { type CapturedFolder, openCapturedFolder } from '../../src/sandbox/captured.ts';
 
 const ids = new IdSource();
 
