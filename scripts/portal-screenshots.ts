@@ -1,8 +1,10 @@
 // node scripts/portal-screenshots.ts FOLDER: pictures of every kind of page of the portal, light, dark and
 // as wide as a phone, out of a sandbox of its own with some mail in it. For people to look at.
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 
@@ -32,7 +34,13 @@ async function takeAll(target: string): Promise<void> {
   try {
     const { url, access } = sandbox.welcome;
     await sendSome(url, access);
-    for (const [kind, options] of Object.entries(KINDS)) await take(browser, { url, access, kind, options, target });
+    const people = [
+      { ...access, home: '/portal' },
+      { ...(await operatorOf(dataDir)), home: '/portal/operator' },
+    ];
+    for (const [kind, options] of Object.entries(KINDS)) {
+      for (const login of people) await take(browser, { url, login, kind, options, target });
+    }
   } finally {
     await browser.close();
     await sandbox.close();
@@ -40,24 +48,34 @@ async function takeAll(target: string): Promise<void> {
   }
 }
 
+async function operatorOf(dataDir: string): Promise<{ email: string; password: string }> {
+  const email = 'operator@postrider.example';
+  const args = ['src/main.ts', 'user', 'create', '--operator', '--email', email, '--json'];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: path.join(import.meta.dirname, '..'),
+    env: { ...process.env, POSTRIDER_DATA_DIR: dataDir },
+  });
+  return { email, password: JSON.parse(stdout).password };
+}
+
 interface Take {
   url: string;
-  access: { email: string; password: string };
+  login: { email: string; password: string; home: string };
   kind: string;
   options: BrowserContextOptions;
   target: string;
 }
 
-async function take(browser: Browser, { url, access, kind, options, target }: Take): Promise<void> {
+async function take(browser: Browser, { url, login, kind, options, target }: Take): Promise<void> {
   const context = await browser.newContext({ ...options, baseURL: url });
   const page = await context.newPage();
   await page.goto('/portal/sign-in');
   await shoot(page, target, `sign-in.${kind}`);
-  await page.fill('[name=email]', access.email);
-  await page.fill('[name=password]', access.password);
-  await Promise.all([page.waitForURL('**/portal'), page.press('[name=password]', 'Enter')]);
-  const seen = new Set(['/portal']);
-  const waiting = ['/portal'];
+  await page.fill('[name=email]', login.email);
+  await page.fill('[name=password]', login.password);
+  await Promise.all([page.waitForURL(`**${login.home}`), page.press('[name=password]', 'Enter')]);
+  const seen = new Set([login.home]);
+  const waiting = [login.home];
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
     const answer = await page.goto(next);
     if (!answer?.headers()['content-type']?.startsWith('text/html')) continue;
