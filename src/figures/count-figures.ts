@@ -1,8 +1,8 @@
-// Adds up what charts show, behind what is committed: small slices with pauses between them, so that taking
+// Adds up what events tell charts, behind what is committed: small slices with pauses between them, so that taking
 // mail in and recording what became of it never wait for it. What it has not reached is not erased either.
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import { type ChartFigureStore, FIGURE_SOURCES, type FigureSource } from '../store/chart-figures.ts';
+import type { ChartFigureStore } from '../store/chart-figures.ts';
 
 export interface FiguresKit {
   /** Who counts may read on a connection of its own; whoever adds is the writer. */
@@ -12,8 +12,8 @@ export interface FiguresKit {
 }
 
 const PERIOD_MS = 5 * SECOND_MS;
-/** Messages or events; counting and adding them takes a few milliseconds. */
-const SLICE = 300;
+/** Events; counting and adding them takes a few milliseconds. */
+const SLICE = 1000;
 /** At most a fifth of the time goes into it, when there is much to catch up with. */
 const PAUSE_MS = 20;
 /** The daemon's end waits for a run. */
@@ -28,18 +28,16 @@ export function figuresTimer(kit: FiguresKit): TimerSpec {
 /** Once `stopped` is aborted it ends after its slice. */
 export async function countFigures(kit: FiguresKit, stopped: AbortSignal): Promise<string> {
   const endsAt = kit.clock.now() + RUN_MS;
-  const goesOn = () => !stopped.aborted && kit.clock.now() < endsAt;
-  let counted = 0;
-  for (const source of FIGURE_SOURCES) counted += await countSource(kit, source, goesOn);
+  const counted = await countEvents(kit, () => !stopped.aborted && kit.clock.now() < endsAt);
   const beforeHour = Math.floor((kit.clock.now() - FIGURES_KEPT_MS) / HOUR_MS);
   await kit.store.forgetFigures(beforeHour, FORGET_AT_ONCE);
-  return `${counted} messages and events counted`;
+  return `${counted} events counted`;
 }
 
-async function countSource({ store, pause }: FiguresKit, source: FigureSource, goesOn: () => boolean): Promise<number> {
+async function countEvents({ store, pause }: FiguresKit, goesOn: () => boolean): Promise<number> {
   let counted = 0;
   while (goesOn()) {
-    const tally = await store.tallyNext(source, SLICE);
+    const tally = await store.tallyNext(SLICE);
     // Nothing new: nothing is written, and the disk sleeps on.
     if (tally.to === tally.from) break;
     if (await store.addTally(tally)) counted += tally.counted;

@@ -1,6 +1,6 @@
-// Contract: sums for charts, per tenant, hour and receiving provider. They are not written when mail is
-// taken in or recorded, but counted afterwards, in bounded slices along what has been committed since.
-// The position of that walk moves in the transaction that adds to the sums: nothing is lost or counted twice.
+// Contract: sums for charts, per tenant, hour and receiving provider. Accepted messages are counted by the verb
+// that accepts them. All else is counted afterwards, in bounded slices along the events committed since; the
+// position of that walk moves in the transaction that adds to the sums: nothing is lost or counted twice.
 
 export const FIGURE_NAMES = [
   ...(['accepted', 'delivered', 'deferred', 'bouncedHard', 'bouncedSoft', 'bouncedBlock', 'failed'] as const),
@@ -15,15 +15,14 @@ export type FigureName = (typeof FIGURE_NAMES)[number];
  */
 export type Figures = Record<FigureName, number>;
 
-/** Of mail whose receiver is not known: nothing was sent to its domain yet, or it cannot be reached. */
+/**
+ * Of mail whose receiver is not known: nothing was sent to its domain yet, or it cannot be reached. Accepted
+ * messages are all counted here: who receives them shows at their first attempt.
+ */
 export const UNKNOWN_PROVIDER = '';
 /** Everybody can make up domains: of one tenant and hour only so many providers are told apart. */
 export const OTHER_PROVIDERS = 'other';
 export const PROVIDERS_PER_HOUR = 20;
-
-/** Accepted messages are counted along submissions, all else along events. */
-export const FIGURE_SOURCES = ['submissions', 'events'] as const;
-export type FigureSource = (typeof FIGURE_SOURCES)[number];
 
 export interface FigureSum {
   tenantId: string;
@@ -34,14 +33,13 @@ export interface FigureSum {
   figures: Figures;
 }
 
-/** What follows the position of one source. */
+/** The events that follow those that are counted. */
 export interface Tally {
-  source: FigureSource;
   /** The position that it was counted from, and the one that follows. */
   from: number;
   to: number;
   sums: FigureSum[];
-  /** Messages or events. */
+  /** Events. */
   counted: number;
   /** Whether something was left for the next one. */
   more: boolean;
@@ -65,18 +63,20 @@ export interface ProviderFigures {
 }
 
 export interface ChartFigureStore {
-  /** At most about `limit` messages or events; reads only. */
-  tallyNext(source: FigureSource, limit: number): Promise<Tally>;
-  /** False, and nothing is changed, when the source has been counted further meanwhile. */
+  /** At most `limit` events; reads only. */
+  tallyNext(limit: number): Promise<Tally>;
+  /** False, and nothing is changed, when events have been counted further meanwhile. */
   addTally(tally: Tally): Promise<boolean>;
   /** Erases up to `limit` sums of earlier hours; returns how many. */
   forgetFigures(beforeHour: number, limit: number): Promise<number>;
   /** Steps without any figure are left out. */
   chartOf(tenantId: string, span: HourSpan & { stepHours: number }): Promise<ChartPoint[]>;
-  /** Those with most mail first. */
+  /** Those first at which most messages have come to an end. */
   providersOf(tenantId: string, span: HourSpan): Promise<ProviderFigures[]>;
 }
 
+const NONE = Object.fromEntries(FIGURE_NAMES.map((name) => [name, 0])) as Figures;
+
 export function noFigures(): Figures {
-  return Object.fromEntries(FIGURE_NAMES.map((name) => [name, 0])) as Figures;
+  return { ...NONE };
 }

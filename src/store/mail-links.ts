@@ -48,7 +48,10 @@ export interface MailLinkStore {
    * too. Null when the link does not hold.
    */
   resetByLink(tokenHash: Buffer, passwordHash: string, now: number): Promise<User | null>;
-  /** Uses up an invitation and makes its user. Null when it does not hold; 'exists' leaves it as it is. */
+  /**
+   * Uses up an invitation and makes its user; a sign-up with the address that was never confirmed is forgotten. Null
+   * when it does not hold; 'exists' leaves it as it is.
+   */
   joinByLink(tokenHash: Buffer, joining: Joining): Promise<User | 'exists' | null>;
   /** Uses up the link of a sign-up: its tenant goes into review. Null when it does not hold. */
   confirmByLink(tokenHash: Buffer, now: number): Promise<SignUp | null>;

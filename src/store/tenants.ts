@@ -74,6 +74,7 @@ export interface TenantStore {
   /** 'exists' when the address already has a user. */
   createUser(user: User): Promise<'created' | 'exists'>;
   findUserByEmail(email: string): Promise<User | null>;
+  /** Links for a new password that were asked for before hold no longer. */
   setPassword(userId: string, passwordHash: string): Promise<void>;
 
   /** Refused when the tenant already has `maxLive` keys that are not revoked. */

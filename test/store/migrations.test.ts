@@ -86,6 +86,24 @@ t.test('a migration that fails leaves the version before it', async (t) => {
   t.equal(dumpSchema(db), GOLDEN);
 });
 
+t.test('messages of before there were charts are counted by the migration', async (t) => {
+  const db = databaseOfVersion(t, 13);
+  const insert = db.prepare(
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, state, attempts, expires_at, ambiguous, parked, created_at)
+     VALUES (?, ?, x'00', 1, 'a@x.test', 'queued', 0, 0, 0, 0, ?)`,
+  );
+  const times = [7_200_000, 10_799_999, 10_800_000];
+  for (const [at, time] of times.entries()) insert.run(Buffer.of(at), Buffer.of(1), time);
+  insert.run(Buffer.of(9), Buffer.of(2), 0);
+  migrate(db);
+  const sums = db.prepare('SELECT tenant_id, hour, accepted FROM chart_figures ORDER BY 1, 2').raw().all();
+  t.same(sums, [
+    [Buffer.of(1), 2, 2],
+    [Buffer.of(1), 3, 1],
+    [Buffer.of(2), 0, 1],
+  ]);
+});
+
 t.test('a newer database is refused and left as it is', async (t) => {
   const file = path.join(t.testdir(), 'postrider.db');
   const store = await openSqliteStore({ file });

@@ -295,9 +295,8 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   await bench.store.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }] });
   const count = await planner.plansOf((store) => countAll(store));
   t.match(count, 'SEARCH e USING INTEGER PRIMARY KEY (rowid>?)');
-  t.match(count, 'SEARCH submissions USING INDEX submissions_in_order (content_id>?)');
-  t.match(count, 'SEARCH messages USING INDEX messages_of_submission (submission_id=?)');
-  t.match(count, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour=? AND provider=?)');
+  for (const key of ['m USING PRIMARY KEY (id=?)', 'l USING INTEGER PRIMARY KEY (rowid=?)']) t.match(count, key);
+  t.match(count, 'SEARCH g USING PRIMARY KEY (domain=?)');
   t.match(count, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour=? AND tenant_id=?)');
   const span = { fromHour: 0, untilHour: 1 };
   const read = await planner.plansOf(async (store) => {
@@ -307,7 +306,7 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   });
   t.match(read, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour>? AND hour<?)');
   t.match(read, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour<?)');
-  t.notMatch(`${count}\n${read}`, /^SCAN/m);
+  t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m, 'but for the slice itself');
 });
 
 t.test('no verb reads a growing table from end to end', async (t) => {

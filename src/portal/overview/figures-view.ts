@@ -174,11 +174,13 @@ function number(value: number): Html {
   return html`<span class="number">${count(value)}</span>`;
 }
 
+/** Nobody knows where a message goes before its first attempt: what is accepted stands in no row. */
 function providerTable({ providers, range }: FiguresShown): Html {
-  const heads = ['Provider', 'Accepted', 'Delivered', 'Deferred', 'Bounced', 'Opened', 'Complaints'];
-  const rows = providers.map(({ provider, figures }) => {
-    const { accepted, delivered, deferred, opened } = figures;
-    const numbers = [accepted, delivered, deferred, bounced(figures), opened].map(number);
+  const told = providers.filter(({ figures }) => FIGURE_NAMES.some((name) => name !== 'accepted' && figures[name] > 0));
+  if (told.length === 0) return html`<p class="quiet">Nothing is known yet of what became of the mail.</p>`;
+  const heads = ['Provider', 'Delivered', 'Deferred', 'Bounced', 'Opened', 'Complaints'];
+  const rows = told.map(({ provider, figures }) => {
+    const numbers = [figures.delivered, figures.deferred, bounced(figures), figures.opened].map(number);
     return [html`<span class="roomy">${providerName(provider)}</span>`, ...numbers, rateCell(figures)];
   });
   return table({ caption: `Figures by receiving provider in the last ${range.label}`, heads }, rows);

@@ -62,15 +62,19 @@ const PLAIN_ADDRESS = /^[\w.+-]+@[a-z0-9.-]+$/i;
 
 /** From the tenant's own domain to the reader, so that the program works as it stands. */
 export function personalized(snippet: Snippet, { domain, to }: FirstSendFacts): Snippet {
-  let { code } = snippet;
-  if (domain !== null) code = code.replaceAll(SENDER, `hello@${domain}`);
+  let code = snippet.code.replaceAll(SENDER, senderOf(domain));
   if (PLAIN_ADDRESS.test(to)) code = code.replaceAll(RECIPIENT, to);
   return { ...snippet, code };
 }
 
+/** Before a domain is verified the name says itself that it is to be replaced. */
+function senderOf(domain: string | null): string {
+  return `hello@${domain ?? 'your-domain.example'}`;
+}
+
 export function curlSnippet({ baseUrl, domain, to }: FirstSendFacts): Snippet {
   const mail = {
-    from: `hello@${domain ?? 'your-domain.example'}`,
+    from: senderOf(domain),
     to,
     subject: 'Your order',
     text: 'Thank you!',

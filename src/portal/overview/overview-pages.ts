@@ -96,7 +96,9 @@ async function figuresPart({ reads }: Services, visit: VisitOf<'viewer'>): Promi
   const shown = orReason(found, ({ points, providers }) =>
     figuresView({ range, points: everyStep(points, span), providers, tracking }),
   );
-  const poll = html` data-poll="/portal/overview/figures?range=${range.name}" data-poll-ms="${FIGURES_POLL_MS}"`;
+  // The first figures are waited for.
+  const pollMs = found.kind === 'found' && found.value.points.length === 0 ? NOW_POLL_MS : FIGURES_POLL_MS;
+  const poll = html` data-poll="/portal/overview/figures?range=${range.name}" data-poll-ms="${pollMs}"`;
   return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Figures</h2>${rangeLinks(range)}</div>${shown}</section>`;
 }
 

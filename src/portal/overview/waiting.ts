@@ -2,7 +2,7 @@
 // notes of operators, and what the receiving side said last.
 import type { ShapingVerdict } from '../../delivery/shaping.ts';
 import type { WaitingLane } from '../../store/overview.ts';
-import { inTenantsWords } from '../tenants-words.ts';
+import { inTenantsWords, saidBriefly } from '../tenants-words.ts';
 
 export interface WaitingReason {
   reasons: string[];
@@ -15,7 +15,7 @@ export function waitingReason(
   verdict: Pick<ShapingVerdict, 'reasons' | 'until'> | null,
   now: number,
 ): WaitingReason {
-  const said = lastReason === null ? [] : [`Last attempt: ${lastReason}`];
+  const said = lastReason === null ? [] : [`Last attempt: ${saidBriefly(lastReason)}`];
   if (dueAt === null) {
     const what = messages === 1 ? 'The message' : 'Each of the messages';
     return { reasons: [`${what} cannot be read, and waits for the operator of this service.`, ...said], until: null };

@@ -1,4 +1,6 @@
-// Sums for charts in SQLite: adding what was counted, reading it by time and by provider, and forgetting it.
+// Sums for charts in SQLite: counting what is accepted, adding what was counted of events, reading by time and by
+// provider, and forgetting.
+import { HOUR_MS } from '../../base/clock.ts';
 import {
   type ChartFigureStore,
   type ChartPoint,
@@ -7,14 +9,16 @@ import {
   type FigureSum,
   type Figures,
   type HourSpan,
+  noFigures,
   OTHER_PROVIDERS,
   PROVIDERS_PER_HOUR,
   type ProviderFigures,
   type Tally,
   UNKNOWN_PROVIDER,
 } from '../chart-figures.ts';
+import type { NewSubmission } from '../submissions.ts';
 import type { Connection } from './connection.ts';
-import { positionOf, type Queries, tallyNext } from './tally.ts';
+import { eventsCountedTo, type Queries, setEventsCountedTo, tallyNext } from './tally.ts';
 import { type Row, toId } from './values.ts';
 
 /** Names of groups are lists of hosts, and can be long. */
@@ -22,7 +26,7 @@ const MAX_PROVIDER_CHARS = 100;
 
 export function chartFigureVerbs(db: Connection): ChartFigureStore {
   return {
-    tallyNext: (source, limit) => db.read(() => tallyNext(db, source, limit)),
+    tallyNext: (limit) => db.read(() => tallyNext(db, limit)),
     addTally: (tally) => db.writeMail(() => addTally(db, tally)),
     forgetFigures: (beforeHour, limit) => db.writeMail(() => forgetFigures(db, beforeHour, limit)),
     chartOf: (tenantId, span) => db.read(() => chartOf(db, tenantId, span)),
@@ -52,27 +56,50 @@ const ADD = `
   ON CONFLICT (tenant_id, hour, provider)
   DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
 
-function addTally(db: Connection, { source, from, to, sums }: Tally): boolean {
-  if (positionOf(db, source) !== from) return false;
-  for (const sum of sums) {
-    const figures = FIGURE_NAMES.map((name) => sum.figures[name]);
-    db.sql(ADD).run(toId(sum.tenantId), sum.hour, providerFor(db, sum), ...figures);
+/** For the verb that accepts: one write per tenant and hour for all that is committed together. */
+export function countAccepted(db: Connection, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
+  const hour = Math.floor(acceptedAt / HOUR_MS);
+  db.addUp(`accepted of ${tenantId} in ${hour}`, messages, (sum) => {
+    db.sql(
+      `INSERT INTO chart_figures (tenant_id, hour, provider, accepted) VALUES (?, ?, '${UNKNOWN_PROVIDER}', ?)
+       ON CONFLICT (tenant_id, hour, provider) DO UPDATE SET accepted = accepted + excluded.accepted`,
+    ).run(toId(tenantId), hour, sum);
+  });
+}
+
+function addTally(db: Connection, { from, to, sums }: Tally): boolean {
+  if (eventsCountedTo(db) !== from) return false;
+  for (const { tenantId, hour, provider, figures } of withPlaces(db, sums)) {
+    db.sql(ADD).run(toId(tenantId), hour, provider, ...FIGURE_NAMES.map((name) => figures[name]));
   }
-  db.sql('UPDATE chart_positions SET position = ? WHERE source = ?').run(to, source);
+  setEventsCountedTo(db, to);
   return true;
 }
 
-/** Its own name while there is room among those of this tenant and hour. */
-function providerFor(db: Connection, { tenantId, hour, provider }: FigureSum): string {
-  const name = provider.slice(0, MAX_PROVIDER_CHARS);
-  if (name === UNKNOWN_PROVIDER || name === OTHER_PROVIDERS) return name;
-  const tenant = toId(tenantId);
-  const known = db.sql('SELECT 1 FROM chart_figures WHERE tenant_id = ? AND hour = ? AND provider = ?');
-  if (known.get(tenant, hour, name) !== undefined) return name;
-  const named = db.sql(
-    `SELECT count(*) FROM chart_figures WHERE tenant_id = ? AND hour = ? AND provider NOT IN ('', 'other')`,
-  );
-  return (named.pluck().get(tenant, hour) as number) < PROVIDERS_PER_HOUR ? name : OTHER_PROVIDERS;
+/** A provider keeps its own name while there is room among those of its tenant and hour. The others are one sum. */
+function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
+  const hours = new Map<string, Map<string, FigureSum | null>>();
+  for (const { tenantId, hour, provider, figures } of sums) {
+    const key = `${tenantId} ${hour}`;
+    const places = hours.get(key) ?? knownProviders(db, tenantId, hour);
+    hours.set(key, places);
+    const place = placeFor(places, provider.slice(0, MAX_PROVIDER_CHARS));
+    const sum = places.get(place) ?? { tenantId, hour, provider: place, figures: noFigures() };
+    places.set(place, sum);
+    for (const name of FIGURE_NAMES) sum.figures[name] += figures[name];
+  }
+  return [...hours.values()].flatMap((places) => [...places.values()].filter((sum) => sum !== null));
+}
+
+/** Both that have no name of their own are among them, so that they take no place. */
+function knownProviders(db: Connection, tenantId: string, hour: number): Map<string, null> {
+  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = ? AND hour = ?').pluck();
+  const names = known.all(toId(tenantId), hour) as string[];
+  return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
+}
+
+function placeFor(places: ReadonlyMap<string, unknown>, name: string): string {
+  return places.has(name) || places.size < PROVIDERS_PER_HOUR + 2 ? name : OTHER_PROVIDERS;
 }
 
 function forgetFigures(db: Connection, beforeHour: number, limit: number): number {
@@ -96,7 +123,7 @@ export function chartOf(db: Queries, tenantId: string, span: HourSpan & { stepHo
 export function providersOf(db: Queries, tenantId: string, { fromHour, untilHour }: HourSpan): ProviderFigures[] {
   const rows = db.sql(
     `SELECT provider, ${SUM_LIST} FROM chart_figures WHERE tenant_id = ? AND hour >= ? AND hour < ?
-     GROUP BY provider ORDER BY sum(accepted + delivered) DESC, provider`,
+     GROUP BY provider ORDER BY sum(delivered + bounced_hard + bounced_soft + bounced_block + failed) DESC, provider`,
   );
   const providers = rows.all(toId(tenantId), fromHour, untilHour) as Row[];
   return providers.map((row) => ({ provider: row.provider as string, figures: figuresFromRow(row) }));

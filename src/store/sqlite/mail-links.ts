@@ -2,7 +2,7 @@
 import type { Joining, MailLink, MailLinkStore } from '../mail-links.ts';
 import type { User } from '../tenants.ts';
 import type { Connection } from './connection.ts';
-import { confirmSignUp, signUpVerbs } from './sign-ups.ts';
+import { confirmSignUp, dropSignUpOf, signUpVerbs } from './sign-ups.ts';
 import { insertUser, readUser } from './users.ts';
 import { fromId, fromOptionalId, type Row, toId } from './values.ts';
 
@@ -98,6 +98,7 @@ function joinByLink(db: Connection, tokenHash: Buffer, { userId, passwordHash, a
   if (link?.purpose !== 'invitation') return null;
   const { tenantId, email, role } = link;
   const user: User = { id: userId, tenantId, email, role: role!, passwordHash, createdAt: at };
+  dropSignUpOf(db, email);
   if (!insertUser(db, user)) return 'exists';
   dropLink(db, link);
   return user;

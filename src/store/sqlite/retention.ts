@@ -2,7 +2,7 @@
 // milliseconds at a time. The writer's other verbs wait no longer than that.
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../retention.ts';
 import type { Connection } from './connection.ts';
-import { positionOf } from './tally.ts';
+import { eventsCountedTo } from './tally.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 /** Rows are asked for in such numbers, and the time is looked at after each. */
@@ -91,10 +91,11 @@ function eraseRecords(db: Connection, before: number, budgetMs: number): Retenti
        ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
     )
     .all(before) as Row[];
+  const countedTo = eventsCountedTo(db);
   let erased = 0;
   for (const row of rows) {
-    // What charts do not know yet waits: the count comes by every few seconds, this every minute.
-    if (isUncounted(db, row.id as Buffer, row.submission_id as Buffer)) return { seen: erased, erased, more: false };
+    // An event that charts do not know yet waits: the count comes by every few seconds, this every minute.
+    if (hasEventBeyond(db, row.id as Buffer, countedTo)) return { seen: erased, erased, more: false };
     eraseMessage(db, row.id as Buffer, row.submission_id as Buffer);
     erased++;
     if (performance.now() >= endsAt) break;
@@ -102,14 +103,8 @@ function eraseRecords(db: Connection, before: number, budgetMs: number): Retenti
   return { seen: erased, erased, more: erased < rows.length || rows.length === ROWS_AT_ONCE };
 }
 
-/** Whether the count for charts has yet to come to the message itself, or to an event of it. */
-function isUncounted(db: Connection, id: Buffer, submission: Buffer): boolean {
-  const ahead = db.sql(
-    `SELECT EXISTS (SELECT 1 FROM submissions WHERE id = @submission AND content_id > @submissions)
-       OR EXISTS (SELECT 1 FROM events WHERE message_id = @id AND seq > @events)`,
-  );
-  const positions = { submissions: positionOf(db, 'submissions'), events: positionOf(db, 'events') };
-  return ahead.pluck().get({ id, submission, ...positions }) === 1;
+function hasEventBeyond(db: Connection, message: Buffer, seq: number): boolean {
+  return db.sql('SELECT 1 FROM events WHERE message_id = ? AND seq > ? LIMIT 1').get(message, seq) !== undefined;
 }
 
 function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {

@@ -42,14 +42,31 @@ function eraseSignUps(db: Connection, before: number, limit: number): number {
   const tenants = old.pluck().all(before, limit) as Buffer[];
   for (const tenant of tenants) {
     db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
-    const touched = db.sql(
-      `SELECT 1 FROM tenants t WHERE t.id = @tenant AND (t.status <> 'pending_verification'
-         OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = @tenant)
-         OR EXISTS (SELECT 1 FROM domains d WHERE d.tenant_id = @tenant))`,
-    );
-    if (touched.get({ tenant }) !== undefined) continue;
-    db.sql('DELETE FROM users WHERE tenant_id = ?').run(tenant);
-    db.sql('DELETE FROM tenants WHERE id = ?').run(tenant);
+    if (!isTouched(db, tenant)) eraseTenant(db, tenant);
   }
   return tenants.length;
+}
+
+/** Whoever has this address has proved it, and wants something else than what somebody has begun with it. */
+export function dropSignUpOf(db: Connection, email: string): void {
+  const begun = db.sql('SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = ?');
+  const tenant = begun.pluck().get(email) as Buffer | undefined;
+  if (tenant === undefined || isTouched(db, tenant)) return;
+  db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
+  eraseTenant(db, tenant);
+}
+
+/** By an operator: then it is no longer a mere sign-up. */
+function isTouched(db: Connection, tenant: Buffer): boolean {
+  const touched = db.sql(
+    `SELECT 1 FROM tenants t WHERE t.id = @tenant AND (t.status <> 'pending_verification'
+       OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = @tenant)
+       OR EXISTS (SELECT 1 FROM domains d WHERE d.tenant_id = @tenant))`,
+  );
+  return touched.get({ tenant }) !== undefined;
+}
+
+function eraseTenant(db: Connection, tenant: Buffer): void {
+  db.sql('DELETE FROM users WHERE tenant_id = ?').run(tenant);
+  db.sql('DELETE FROM tenants WHERE id = ?').run(tenant);
 }

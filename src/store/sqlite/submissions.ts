@@ -8,6 +8,7 @@ import type {
   SubmissionReceipt,
   SubmissionStore,
 } from '../submissions.ts';
+import { countAccepted } from './chart-figures.ts';
 import type { Connection } from './connection.ts';
 import { countOpenMessages } from './domains.ts';
 import { suppressionReason } from './suppressions.ts';
@@ -34,6 +35,7 @@ function accept(db: Connection, submission: NewSubmission): AcceptResult {
   if (replay) return replay;
   const lanes = taken.map((recipient) => insertMessage(db, submission, recipient));
   countOpenMessages(db, submission.domainId, taken.length);
+  countAccepted(db, submission, taken.length);
   const receipt = { id: submission.id, messageIds: taken.map((recipient) => recipient.messageId), rejected };
   return { kind: 'accepted', receipt, lanes };
 }

@@ -14,7 +14,10 @@ export function userVerbs(db: Connection): UserVerbs {
         return row ? userFromRow(row) : null;
       }),
     setPassword: (userId, passwordHash) =>
-      db.write(() => void db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, toId(userId))),
+      db.write(() => {
+        db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, toId(userId));
+        db.sql(`DELETE FROM mail_links WHERE user_id = ? AND purpose = 'reset'`).run(toId(userId));
+      }),
   };
 }
 

@@ -118,7 +118,7 @@ t.test('figures are there as sums, charts, a table, and by provider', async (t) 
   const providers = [
     { provider: 'google', figures: FIGURES },
     { provider: hostile, figures: { ...FIGURES, complained: 9 } },
-    { provider: '', figures: noFigures() },
+    { provider: '', figures: { ...noFigures(), accepted: 7, failed: 1 } },
   ];
   const markup = figuresView({ range, points, providers, tracking: true }).text;
   t.equal(markup.match(/<figure class="chart">/g)?.length, 3);
@@ -131,6 +131,11 @@ t.test('figures are there as sums, charts, a table, and by provider', async (t) 
   t.match(markup, 'not known');
   t.match(markup, '30 % of delivered; 100 by machines');
   t.match(figuresView({ range, points, providers, tracking: false }).text, 'Tracking is off');
+  t.notMatch(markup.slice(markup.indexOf('By receiving provider')), 'Accepted');
+  const onlyAccepted = [{ provider: '', figures: { ...noFigures(), accepted: 7 } }];
+  const early = figuresView({ range, points, providers: onlyAccepted, tracking: true }).text;
+  t.notMatch(early, 'not known');
+  t.match(early, 'Nothing is known yet of what became of the mail.');
   const empty = everyStep([], spanOf(range, NOW));
   t.match(figuresView({ range, points: empty, providers: [], tracking: true }).text, 'No mail in the last 24 hours');
 });

@@ -34,7 +34,7 @@ t.test(
   'the last reply explains a retry, nothing at all is about to be sent, and parked mail waits for a person',
   async (t) => {
     const free = { reasons: [], until: null };
-    const later = { ...LANE, lastReason: '451 busy', dueAt: NOW + 60_000 };
+    const later = { ...LANE, lastReason: '451 busy (later, rule busy-now)', dueAt: NOW + 60_000 };
     t.same(waitingReason(later, free, NOW), { reasons: ['Last attempt: 451 busy'], until: NOW + 60_000 });
     const due = { reasons: [reason('not_due', 'Its next attempt is due at …', NOW + 60_000)], until: NOW + 60_000 };
     t.same(waitingReason(later, due, NOW), { reasons: ['Last attempt: 451 busy'], until: NOW + 60_000 });

@@ -164,6 +164,37 @@ export const mailLinkCases = {
     t.equal(await store.confirmByLink(confirmation.tokenHash, T0), null);
   },
 
+  'a new password ends the reset that was asked for before, and nothing else': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const [user, other] = [await newUser(bench, null, 'operator'), await newUser(bench, null, 'operator')];
+    const [reset, confirmation] = [
+      linkFor(bench, { userId: user.id }),
+      linkFor(bench, { userId: user.id, purpose: 'confirmation' }),
+    ];
+    const others = linkFor(bench, { userId: other.id });
+    for (const link of [reset, confirmation, others]) await store.keepMailLink(link);
+    await store.setPassword(user.id, 'new');
+    t.equal(await store.findMailLink(reset.tokenHash, T0), null);
+    for (const { tokenHash } of [confirmation, others]) t.ok(await store.findMailLink(tokenHash, T0));
+  },
+
+  'an invitation goes before a sign-up that nobody has confirmed': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const home = await bench.tenant();
+    const [begun, touched] = [await signedUp(bench), await signedUp(bench)];
+    await store.updateTenant(touched.tenant.id, { status: 'active' });
+    const joining = (email: string) => {
+      const link = invitationTo(bench, home.id, email);
+      const by = { userId: bench.id(), passwordHash: 'h', at: T0 };
+      return store.keepMailLink(link).then(() => store.joinByLink(link.tokenHash, by));
+    };
+    t.match(await joining(begun.user.email), { tenantId: home.id, email: begun.user.email });
+    t.equal(await store.getTenant(begun.tenant.id), null);
+    t.equal(await store.getUser(begun.user.id), null);
+    t.equal(await joining(touched.user.email), 'exists', 'an operator has made more of it');
+    t.equal(await store.isUnconfirmed(touched.user.id), true, 'and its address is as unproved as it was');
+  },
+
   "an operator's word about a tenant stands": async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, user } = await signedUp(bench);

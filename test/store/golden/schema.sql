@@ -81,11 +81,6 @@ CREATE TABLE chart_figures (
 
 CREATE INDEX chart_figures_old ON chart_figures (hour);
 
-CREATE TABLE chart_positions (
- source TEXT PRIMARY KEY,
- position INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE contents (
  id INTEGER PRIMARY KEY AUTOINCREMENT,
  subject TEXT NOT NULL,
@@ -449,8 +444,6 @@ CREATE TABLE submissions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
-
-CREATE INDEX submissions_in_order ON submissions (content_id);
 
 CREATE TABLE suppressions (
  tenant_id BLOB NOT NULL,
