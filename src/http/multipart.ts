@@ -58,12 +58,26 @@ function splitParts(bytes: Buffer, boundary: string): Buffer[] | null {
 
 function dispositionOf(head: string): { name: string; file: string | null } | null {
   const line = head.split('\r\n').find((field) => /^content-disposition\s*:/i.test(field));
-  const name = line && parameter(line, 'name');
-  return name === undefined || name === '' ? null : { name, file: parameter(line!, 'filename') ?? null };
+  const parameters = parametersOf(line ?? '');
+  const name = parameters.get('name');
+  return name === undefined || name === '' ? null : { name, file: parameters.get('filename') ?? null };
+}
+
+const PARAMETER = /;\s*([\w*-]+)="([^"]*)"\s*/y;
+
+/** One after the other: a value may look like the next parameter. What stands behind them is not looked at. */
+function parametersOf(line: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  const start = line.indexOf(';');
+  PARAMETER.lastIndex = start;
+  for (let found = start < 0 ? null : PARAMETER.exec(line); found; found = PARAMETER.exec(line)) {
+    const name = found[1]!.toLowerCase();
+    if (!parameters.has(name)) parameters.set(name, unescaped(found[2]!));
+  }
+  return parameters;
 }
 
 /** Browsers write quotes and line ends in a name as %22, %0D and %0A (the HTML standard's encoding). */
-function parameter(line: string, name: string): string | undefined {
-  const written = new RegExp(`;\\s*${name}="([^"]*)"`, 'i').exec(line)?.[1];
-  return written?.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n');
+function unescaped(text: string): string {
+  return text.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n');
 }

@@ -11,10 +11,11 @@ import type { PathParams, Route } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Visitor } from '../store/sessions.ts';
 import { admit, hasRole } from './access.ts';
+import { ActionLimit } from './action-limit.ts';
 import { loadAssets } from './assets.ts';
 import { type Cookies, portalCookies } from './cookies.ts';
 import { comesFromElsewhere, FORM_TOKEN_FIELD, formToken, formTokenHolds } from './form-guard.ts';
-import { openNotice, sealNotice } from './notice.ts';
+import { type Notice, openNotice, sealNotice } from './notice.ts';
 import { missing, type PageResult, type PortalRoute, redirect, type Visit, view } from './page.ts';
 import { Replies } from './replies.ts';
 
@@ -67,11 +68,13 @@ class Portal {
   readonly #kit: PortalKit;
   readonly #replies: Replies;
   readonly #cookies: Cookies;
+  readonly #limit: ActionLimit;
 
   constructor(kit: PortalKit, replies: Replies) {
     this.#kit = kit;
     this.#replies = replies;
     this.#cookies = portalCookies(new URL(kit.baseUrl).protocol === 'https:');
+    this.#limit = new ActionLimit(kit.clock);
   }
 
   async answer(route: PortalRoute, request: HttpRequest, params: PathParams): Promise<HttpReply> {
@@ -99,10 +102,21 @@ class Portal {
   async #resultOf(route: PortalRoute, asked: Asked): Promise<PageResult> {
     const { request, visitor } = asked;
     const admission = admit(route.access, visitor);
-    if (admission.kind === 'sign_in') return redirect(signInPath(request), 'Please sign in first.');
+    if (admission.kind === 'sign_in') return redirect(signInPath(request), 'Please sign in first.', 'warn');
     if (admission.kind === 'missing') return visitor!.tenant ? missing() : toOperatorArea(request);
     if (admission.kind === 'role') return refusal(403, 'This is not for you', admission.message);
     if (route.method === 'GET') return route.answer(this.#visitOf(asked, NO_FORM));
+    if (route.access === 'everybody') return this.#act(route, asked);
+    const permission = this.#limit.take(visitor!.user.id);
+    if (permission.kind === 'wait') return tooMany(permission.seconds);
+    try {
+      return await this.#act(route, asked);
+    } finally {
+      permission.done();
+    }
+  }
+
+  async #act(route: PortalRoute, asked: Asked): Promise<PageResult> {
     const form = await this.#formOf(route, asked);
     return 'kind' in form ? form : route.answer(this.#visitOf(asked, form));
   }
@@ -139,12 +153,14 @@ class Portal {
     const cookies: string[] = [];
     const sealed = this.#cookies.read(request, 'notice');
     if (result.kind === 'redirect') {
-      const { session, notice } = result;
+      const { session, notice, tone = 'good' } = result;
       // Whoever signs in or out goes on with another secret.
       const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
       if (session === 'ended') cookies.push(this.#cookies.clear('session'));
       else if (session) cookies.push(this.#cookies.set('session', session.token, Math.floor(session.maxAgeMs / 1000)));
-      if (notice !== null && nextSecret !== null) cookies.push(this.#noticeCookie(notice, nextSecret));
+      if (notice !== null && nextSecret !== null) {
+        cookies.push(this.#noticeCookie({ text: notice, tone }, nextSecret));
+      }
     }
     if (asked.newGuest) cookies.push(this.#cookies.set('guest', secret, GUEST_AGE_SECS));
     const shown = result.kind === 'view' || result.kind === 'missing';
@@ -154,7 +170,7 @@ class Portal {
     return this.#replies.reply(result, facts, cookies);
   }
 
-  #noticeCookie(notice: string, secret: string): string {
+  #noticeCookie(notice: Notice, secret: string): string {
     return this.#cookies.set('notice', sealNotice(notice, secret), NOTICE_AGE_SECS);
   }
 }
@@ -174,6 +190,11 @@ function signInPath({ method, path, queryText }: HttpRequest): string {
 /** Operators have no tenant: the portal's front door is another one for them. */
 function toOperatorArea({ path }: HttpRequest): PageResult {
   return path === '/portal' ? redirect('/portal/operator') : missing();
+}
+
+function tooMany(seconds: number): PageResult {
+  const wait = `Wait ${seconds} second${seconds === 1 ? '' : 's'}, then go back and send the form once more.`;
+  return refusal(429, 'Too many at once', wait);
 }
 
 function refusal(status: number, title: string, message: string): PageResult {

@@ -94,7 +94,7 @@ export function problemBox(message: string | null): Html | null {
   return message === null ? null : html`<p class="notice bad" role="alert">${message}</p>`;
 }
 
-/** Opens to a question with the button that does it: works without script, and nothing happens by one slip. */
+/** Opens to a question with the button that does it, one at a time: works without script, and nothing happens by one slip. */
 export function confirmed(options: {
   label: string;
   question: HtmlPart;
@@ -107,7 +107,7 @@ export function confirmed(options: {
   tone?: 'danger' | 'primary' | 'neutral';
 }): Html {
   const { label, question, action, formField, button, fields, tone = 'danger' } = options;
-  return html`<details class="confirm"><summary class="button ${tone}">${label}</summary><form method="post" action="${action}" class="card"><p>${question}</p>${formField}${fields}<button class="${tone === 'neutral' ? 'primary' : tone}">${button}</button></form></details>`;
+  return html`<details class="confirm" name="question"><summary class="button ${tone}">${label}</summary><form method="post" action="${action}" class="card"><p>${question}</p>${formField}${fields}<button class="${tone === 'neutral' ? 'primary' : tone}">${button}</button></form></details>`;
 }
 
 /** Name and value, one beside the other. */

@@ -3,13 +3,14 @@
 import { type Html, html } from '../http/html.ts';
 import type { Visitor } from '../store/sessions.ts';
 import { currentEntry, navigationOf } from './navigation.ts';
+import type { Notice } from './notice.ts';
 
 export interface FrameFacts {
   title: string;
   body: Html;
   path: string;
   visitor: Visitor | null;
-  notice: string | null;
+  notice: Notice | null;
   formField: Html;
   sandbox: boolean;
   /** Paths of the files that it loads. */
@@ -73,5 +74,6 @@ ${noticeOf(facts)}${facts.body}
 }
 
 function noticeOf({ notice }: FrameFacts): Html | null {
-  return notice === null ? null : html`<p class="notice" role="status">${notice}</p>\n`;
+  if (notice === null) return null;
+  return html`<p class="notice${notice.tone === 'warn' && ' warn'}" role="status">${notice.text}</p>\n`;
 }

@@ -4,6 +4,7 @@ import type { Html } from '../http/html.ts';
 import type { FormFile } from '../http/multipart.ts';
 import type { Visitor } from '../store/sessions.ts';
 import type { Tenant } from '../store/tenants.ts';
+import type { NoticeTone } from './notice.ts';
 
 /** Of a tenant's people at least this role; `user` is everybody who is signed in, operators too. */
 export type Access = 'everybody' | 'user' | 'viewer' | 'member' | 'owner' | 'operator';
@@ -35,7 +36,7 @@ export type VisitOf<A extends Access> = A extends 'everybody'
 
 export type PageResult =
   | { kind: 'view'; status: number; title: string; body: Html; scripts: readonly string[] }
-  | { kind: 'redirect'; to: string; notice: string | null; session?: SessionChange }
+  | { kind: 'redirect'; to: string; notice: string | null; tone?: NoticeTone; session?: SessionChange }
   | { kind: 'document'; status: number; headers: Readonly<Record<string, string>>; body: Buffer | string }
   | { kind: 'missing'; message: string };
 
@@ -56,8 +57,8 @@ export function view({ title, body, status = 200, scripts = [] }: ViewOptions): 
 }
 
 /** After what was done; the notice is shown once, on the page that comes next. */
-export function redirect(to: string, notice: string | null = null): PageResult {
-  return { kind: 'redirect', to, notice };
+export function redirect(to: string, notice: string | null = null, tone: NoticeTone = 'good'): PageResult {
+  return { kind: 'redirect', to, notice, tone };
 }
 
 export function missing(message = 'There is nothing at this address, or it is not yours.'): PageResult {

@@ -14,3 +14,10 @@ export function inTenantsWords({ code, reason }: Pick<ShapingReason, 'code' | 'r
   const words = OPERATORS_WORDS[code] ?? reason;
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+const JUDGED = / \([\w-]+, rule [^()]*\)$/;
+
+/** What a receiving server said, without the rule that it was judged by: that stands with the message. */
+export function saidBriefly(reason: string): string {
+  return reason.replace(JUDGED, '');
+}

@@ -25,7 +25,18 @@ export function csvLine(cells: readonly (string | null)[]): string {
 }
 
 function quoted(cell: string): string {
-  return /[",\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell;
+  const text = FORMULA.test(cell) ? `'${cell}` : cell;
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+/**
+ * Spreadsheets run what begins so, and anybody can bring an address onto a list: with an apostrophe before it, it is
+ * text to them. Where there is one already it gets another, so that an import can take off what was put on.
+ */
+const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+
+function withoutMark(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
 export function tenantCsvLine({ address, reason, createdAt, messageId }: Suppression): string {
@@ -55,7 +66,7 @@ const ADDRESS_NAMES = ['address', 'email', 'e-mail', 'email_address', 'recipient
 
 export function readSuppressionCsv(text: string, defaults: ImportDefaults): ImportedSuppressions {
   const all: ImportedSuppressions = { entries: [], problems: [] };
-  for (const read of readLines(text, defaults)) sortIn(read, all);
+  for (const read of readLines(text, defaults)) if (read !== null) sortIn(read, all);
   return all;
 }
 
@@ -71,6 +82,10 @@ export async function readSuppressionCsvInTurns(
   const all: ImportedSuppressions = { entries: [], problems: [] };
   let lines = 0;
   for (const read of readLines(text, defaults)) {
+    if (read === null) {
+      await turn();
+      continue;
+    }
     sortIn(read, all);
     if (++lines > defaults.mostLines) return null;
     if (lines % LINES_PER_TURN === 0) await turn();
@@ -83,19 +98,22 @@ function sortIn(read: Suppression | string, { entries, problems }: ImportedSuppr
   else entries.push(read);
 }
 
-/** Entries, and sentences about lines that are none. */
-function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | string> {
+/** Entries, sentences about lines that are none, and null where there was much to read in between. */
+function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | string | null> {
   const rows = readCsv(text);
-  const first = rows.next();
-  if (first.done) return yield NO_COLUMN;
+  let first = rows.next();
+  for (; !first.done && first.value === null; first = rows.next()) yield null;
+  if (first.done || first.value === null) return yield NO_COLUMN;
   const names = first.value.cells.map((name) => name.trim().toLowerCase());
   const isList =
-    defaults.bareLists === true && first.value.cells.length === 1 && parseAddress(first.value.cells[0]!.trim()).ok;
+    defaults.bareLists === true &&
+    first.value.cells.length === 1 &&
+    parseAddress(withoutMark(first.value.cells[0]!.trim())).ok;
   const addressAt = isList ? 0 : names.findIndex((name) => ADDRESS_NAMES.includes(name));
   if (addressAt < 0) return yield NO_COLUMN;
   const columns = { addressAt, reasonAt: names.indexOf('reason'), createdAt: names.indexOf('created_at') };
   if (isList) yield readLine(first.value, columns, defaults);
-  for (const row of rows) yield readLine(row, columns, defaults);
+  for (const row of rows) yield row && readLine(row, columns, defaults);
 }
 
 const NO_COLUMN = 'line 1: names no column "address"';
@@ -106,7 +124,10 @@ function readLine(
   defaults: ImportDefaults,
 ): Suppression | string {
   const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
-  const read = readRow({ address: cell(addressAt), reason: cell(reasonAt), createdAt: cell(createdAt) }, defaults);
+  const read = readRow(
+    { address: withoutMark(cell(addressAt)), reason: cell(reasonAt), createdAt: cell(createdAt) },
+    defaults,
+  );
   return typeof read === 'string' ? `line ${line}: ${read}` : read;
 }
 
@@ -129,40 +150,53 @@ interface CsvRow {
   cells: string[];
 }
 
-/** Lines that are empty are left out. */
-function* readCsv(text: string): Generator<CsvRow> {
+/** A line has as many cells at most, and a cell as many characters: what comes behind is no address of anybody. */
+const MOST_CELLS = 100;
+const MOST_CELL_CHARS = 2000;
+/** Some milliseconds of reading. */
+const CHARS_PER_TURN = 65_536;
+
+/** Lines that are empty are left out. Null, every now and then: somebody else may have a turn. */
+function* readCsv(text: string): Generator<CsvRow | null> {
   let cells: string[] = [];
   let cell = '';
   let [line, startedAt] = [1, 1];
   let isQuoted = false;
   let hasJustClosed = false;
+  let chars = 0;
+  const add = (char: string) => {
+    if (cell.length < MOST_CELL_CHARS) cell += char;
+  };
+  const endCell = () => {
+    if (cells.length < MOST_CELLS) cells.push(cell);
+    cell = '';
+  };
   const endRow = (): CsvRow | null => {
-    cells.push(cell);
+    endCell();
     const row = { line: startedAt, cells };
     cells = [];
-    cell = '';
     startedAt = line;
     return row.cells.some((one) => one.trim() !== '') ? row : null;
   };
   // A byte order mark is what spreadsheets begin with.
   for (const char of text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')) {
+    if (++chars % CHARS_PER_TURN === 0) yield null;
     if (char === '\n') line++;
     const isDoubled = hasJustClosed && char === '"';
     hasJustClosed = isQuoted && char === '"';
     if (isQuoted) {
       if (hasJustClosed) isQuoted = false;
-      else cell += char;
+      else add(char);
     } else if (char === '"') {
       // A doubled quote inside a quoted cell closes it and opens it again.
-      if (isDoubled) cell += '"';
+      if (isDoubled) add('"');
       isQuoted = true;
     } else if (char === ',' || char === ';') {
-      cells.push(cell);
-      cell = '';
+      endCell();
     } else if (char === '\n') {
       const row = endRow();
       if (row) yield row;
-    } else cell += char;
+    } else add(char);
   }
   const row = endRow();
   if (row) yield row;

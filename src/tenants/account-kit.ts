@@ -1,5 +1,5 @@
 // What the services around accounts share: signing in, links by mail, signing up, members.
-import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
@@ -51,6 +51,10 @@ export interface AccountThrottles {
   mailsTo: AttemptThrottle;
   mailsFrom: AttemptThrottle;
   mails: AttemptThrottle;
+  /** Invitations of one tenant. */
+  invitations: AttemptThrottle;
+  /** New passwords with one link: each is work for the line of passwords. */
+  links: AttemptThrottle;
 }
 
 const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
@@ -61,6 +65,8 @@ const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
   mailsFrom: { freeTries: 10, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 2 * HOUR_MS },
   // Of all together: many networks must not make a flood of ours. Ten a minute once it has begun.
   mails: { freeTries: 300, firstWaitMs: 6 * SECOND_MS, longestWaitMs: 6 * SECOND_MS, forgetAfterMs: 10 * MINUTE_MS },
+  invitations: { freeTries: 60, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: 30 * MINUTE_MS, forgetAfterMs: DAY_MS },
+  links: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
 };
 
 export function createAccountKit(parts: AccountParts): AccountKit {
@@ -78,6 +84,8 @@ export function createAccountKit(parts: AccountParts): AccountKit {
       mailsTo: throttle('mailsTo'),
       mailsFrom: throttle('mailsFrom'),
       mails: throttle('mails'),
+      invitations: throttle('invitations'),
+      links: throttle('links'),
     },
     inBackground(work) {
       work().catch((error: unknown) => {

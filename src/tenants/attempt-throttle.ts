@@ -1,6 +1,7 @@
 // How often something may be tried: some times freely, then with pauses that double. Counted before the try,
 // so that many at once are no way around it. Kept in memory, in bounded room: whoever is forgotten early has
 // to compete with tens of thousands of others for it, and a restart forgives everybody.
+import { hash } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 
 export interface ThrottleRule {
@@ -18,7 +19,8 @@ interface Tries {
 }
 
 const MAX_KEYS = 50_000;
-const KEY_MAX_CHARS = 330;
+/** The longest address with the longest network before it. */
+const KEY_MAX_CHARS = 380;
 
 export class AttemptThrottle {
   readonly #clock: Clock;
@@ -69,8 +71,9 @@ export class AttemptThrottle {
   }
 }
 
+/** By its hash where it is long: a piece of it would keep the whole text in memory. */
 function shorten(key: string): string {
-  return key.slice(0, KEY_MAX_CHARS);
+  return key.length <= KEY_MAX_CHARS ? key : hash('sha256', key);
 }
 
 /** One try counts for all of these. */

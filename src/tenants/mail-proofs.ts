@@ -48,8 +48,10 @@ export function askForReset(kit: AccountKit, givenEmail: string, client: Client)
   const waitMs = takeTry(mailGates(kit, client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   kit.inBackground(async () => {
+    // Counted for an address that nobody has as well: who invites it could tell the difference.
+    const may = mayMail(kit, email);
     const user = await kit.store.findUserByEmail(email);
-    if (user && mayMail(kit, email)) await sendLink(kit, { purpose: 'reset', user }, resetMail);
+    if (user && may) await sendLink(kit, { purpose: 'reset', user }, resetMail);
   });
   return { kind: 'sent' };
 }
@@ -109,7 +111,12 @@ export async function lookAtLink(kit: AccountKit, token: string, purpose: Purpos
   return link?.purpose === purpose ? link : null;
 }
 
-export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | Refused;
+export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | { kind: 'wait'; waitMs: number } | Refused;
+
+/** Before a password is hashed for a link. */
+function takeTryOf({ throttles }: AccountKit, link: MailLink): number {
+  return takeTry([[throttles.links, link.id]]);
+}
 
 export async function resetPasswordByLink(
   kit: AccountKit,
@@ -120,6 +127,8 @@ export async function resetPasswordByLink(
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
+  const waitMs = takeTryOf(kit, link);
+  if (waitMs > 0) return { kind: 'wait', waitMs };
   const wasUnconfirmed = await kit.store.isUnconfirmed(link.userId!);
   const passwordHash = await kit.passwords.hash(password);
   const user = await kit.store.resetByLink(link.tokenHash, passwordHash, kit.clock.now());
@@ -149,6 +158,8 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   const existing = await kit.store.findUserByEmail(email);
   // What this tenant can see anyway may be told; of others' people nothing.
   if (existing?.tenantId === tenant.id) return refused('email', `${email} is a member already.`);
+  const waitMs = takeTry([[kit.throttles.invitations, tenant.id]]);
+  if (waitMs > 0) return { kind: 'wait', waitMs };
   if (!mayMail(kit, email)) {
     return refused('email', `${email} has got several mails from us just now. Try again in a few hours.`);
   }
@@ -171,6 +182,8 @@ export async function joinByInvitation(
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
+  const waitMs = takeTryOf(kit, link);
+  if (waitMs > 0) return { kind: 'wait', waitMs };
   const joining = { userId: kit.ids.next(), passwordHash: await kit.passwords.hash(password), at: kit.clock.now() };
   const user = await kit.store.joinByLink(link.tokenHash, joining);
   if (user === 'exists') {

@@ -42,6 +42,13 @@ const STEPS_AT_ONCE = 10_000;
 /** Until the line of passwords is shorter. */
 const BUSY_WAIT_MS = 5_000;
 
+const REFUSED = { wrong: 'wrong address, password or code', wait: 'too many tries' };
+
+interface Login {
+  email: string;
+  password: string;
+}
+
 export class SignIn {
   readonly #kit: AccountKit;
   /** Oldest first. */
@@ -51,7 +58,15 @@ export class SignIn {
     this.#kit = kit;
   }
 
-  async withPassword(login: { email: string; password: string }, client: Client): Promise<SignInOutcome> {
+  async withPassword(login: Login, client: Client): Promise<SignInOutcome> {
+    return this.#told(await this.#tryPassword(login, client), client);
+  }
+
+  async withCode(entry: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
+    return this.#told(await this.#tryCode(entry, client), client);
+  }
+
+  async #tryPassword(login: Login, client: Client): Promise<SignInOutcome> {
     const { store, secondFactors } = this.#kit;
     const email = readEmail(login.email);
     const gates = this.#gatesOf(typeof email === 'string' ? email : login.email.toLowerCase(), client);
@@ -66,7 +81,7 @@ export class SignIn {
     return this.enter(user, client);
   }
 
-  async withCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
+  async #tryCode({ step, code }: { step: string; code: string }, client: Client): Promise<SignInOutcome> {
     const { store, secondFactors, clock } = this.#kit;
     const between = this.#between.get(step);
     if (!between || between.until <= clock.now() || between.codes >= CODES_PER_STEP) {
@@ -85,11 +100,15 @@ export class SignIn {
     return this.enter(user, client, check.kind === 'recovery' ? check.left : null);
   }
 
-  /** For somebody who has proved to be the user. */
+  /** For somebody who has proved to be the user, as long as the password is the one that `user` has. */
   async enter(user: User, client: Client, recoveryCodesLeft: number | null = null): Promise<SignInOutcome> {
     const { store, sessions, clock } = this.#kit;
     const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
     if (!started) return { kind: 'wrong' };
+    // Looked at after the session is there: a change of the password ends either all sessions or this one.
+    const isSame = (await store.getUser(user.id))?.passwordHash === user.passwordHash;
+    if (!isSame) await store.endSession(user.id, started.session.id);
+    if (!isSame) return { kind: 'wrong' };
     this.#forgive(user.email, client);
     const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
     await store.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
@@ -105,6 +124,13 @@ export class SignIn {
     if (holds === 'busy') return { waitMs: BUSY_WAIT_MS };
     if (holds) this.#forgive(user.email, client);
     return holds ? 'right' : 'wrong';
+  }
+
+  /** Who tries passwords is seen in the log, by their network alone: what they typed may be a password. */
+  #told(outcome: SignInOutcome, { ip: client }: Client): SignInOutcome {
+    const { kind } = outcome;
+    if (kind === 'wrong' || kind === 'wait') this.#kit.log.info({ client, reason: REFUSED[kind] }, 'sign-in refused');
+    return outcome;
   }
 
   #gatesOf(email: string, { ip }: Client): Gates {

@@ -5,9 +5,12 @@ import { dmarcReportTarget, packedFileTarget } from './targets/dmarc.ts';
 import { dnsTarget } from './targets/dns.ts';
 import { htmlTarget } from './targets/html.ts';
 import { arfTarget, inboundMailTarget } from './targets/mails.ts';
+import { markupTarget } from './targets/markup.ts';
+import { multipartTarget } from './targets/multipart.ts';
 import { publishedRecordsTarget } from './targets/published-records.ts';
 import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 import { smtpReplyTarget } from './targets/smtp-reply.ts';
+import { suppressionCsvTarget } from './targets/suppression-csv.ts';
 import { templateSampleTarget } from './targets/template-sample.ts';
 import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
 
@@ -25,4 +28,7 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   dnsTarget,
   publishedRecordsTarget,
   templateSampleTarget,
+  multipartTarget,
+  markupTarget,
+  suppressionCsvTarget,
 ];

@@ -112,6 +112,7 @@ t.test('what is wrong is said with its line and column, and shown', async (t) =>
   t.match((await preview(form, { html: '', text: '' })).text, 'There is nothing to show yet');
   t.match((await preview(form, { html: '{% if no %}x{% endif %}', text: '' })).text, 'renders to nothing at all');
   t.match((await preview(form, { data: '[1]' })).text, 'must be a JSON object');
+  t.match((await preview(form, { data: '\n'.repeat(300_000) })).text, 'The sample data is longer than 256 KiB');
   const large = await owner.submit(form, '/portal/templates/new', { name: 'x', html: 'x'.repeat(1024 * 1024 + 1) });
   t.match(large.text, 'must have at most 1048576 bytes');
 });

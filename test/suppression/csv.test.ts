@@ -75,3 +75,49 @@ t.test('a long file is read in turns, up to a limit', async (t) => {
   t.ok(turns >= 2);
   t.equal(await readSuppressionCsvInTurns(text, { ...defaults, mostLines: 1000 }, turn), null);
 });
+
+t.test('what a spreadsheet would run is text to it, and the same again after an import', async (t) => {
+  const addresses = [
+    "=cmd|'/c calc'!a0@x.test",
+    '+1@x.test',
+    '-1@x.test',
+    "'=1@x.test",
+    "''+1@x.test",
+    "'jo@x.test",
+    '"@"@x.test',
+  ];
+  const entryOf = (address: string) => ({ address, reason: 'manual' as const, messageId: null, createdAt: NOW });
+  const csv = [csvLine(TENANT_COLUMNS), ...addresses.map((address) => tenantCsvLine(entryOf(address)))].join('');
+  const cells = csv.split('\r\n').slice(1, -1);
+  t.same(
+    cells.filter((cell) => /^"?[=+\-@]/.test(cell)),
+    [],
+  );
+  t.match(csv, "\r\n'=cmd|'/c calc'!a0@x.test,", 'an apostrophe before it');
+  t.match(csv, "\r\n'jo@x.test,", 'and none where there is no need');
+  const imported = readSuppressionCsv(csv.replace("=cmd|'/c calc'!", "=cmd|'/c'!"), { reason: 'manual', now: NOW });
+  t.same(imported.problems, []);
+  t.same(
+    imported.entries.map(({ address }) => address),
+    addresses.map((address) => address.replace(' calc', '')),
+  );
+});
+
+t.test('a file of one endless line, or of endless empty ones, keeps nobody waiting', async (t) => {
+  const endless = [
+    `address\n${'a'.repeat(1_000_000)}`,
+    ','.repeat(1_000_000),
+    '\n'.repeat(1_000_000),
+    `address\n"${'""'.repeat(500_000)}`,
+  ];
+  for (const text of endless) {
+    let turns = 0;
+    const read = await readSuppressionCsvInTurns(
+      text,
+      { reason: 'manual', now: NOW, mostLines: 10 },
+      async () => void turns++,
+    );
+    t.ok(turns >= 10, `${turns} turns`);
+    t.ok(JSON.stringify(read).length < 1000);
+  }
+});

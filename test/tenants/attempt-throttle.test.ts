@@ -60,7 +60,7 @@ t.test('the room is bounded', async (t) => {
   for (const key of ['a', 'a', 'a', 'b', 'c']) takeTry([[throttle, key]]);
   t.equal(throttle.waitMs('a'), 0, 'the one that was quiet for longest is forgotten');
   for (let tries = 0; tries < 3; tries++) takeTry([[throttle, 'x'.repeat(10_000)]]);
-  t.ok(throttle.waitMs('x'.repeat(9_000)) > 0, 'keys are cut');
+  t.ok(throttle.waitMs('x'.repeat(10_000)) > 0, 'long keys as well');
 });
 
 t.test('networks', async (t) => {

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
 import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
+import { type LogLine, listLogger } from '../support/api-harness.ts';
 import { CLIENT, openAccounts, PASSWORD } from './account-stage.ts';
 
 const OTHER_CLIENT = { ip: '198.51.100.7', userAgent: 'Elsewhere' };
@@ -34,6 +35,20 @@ t.test('known and unknown addresses are told apart by nothing', async (t) => {
   t.same(known, [...Array(5).fill({ kind: 'wrong' }), wait, wait]);
   t.same(await tries('nobody@acme.test', '192.0.2.11'), known);
   t.same(await tries('not an address', '192.0.2.12'), known);
+});
+
+t.test('the log says from where somebody tries, and not what they typed', async (t) => {
+  const lines: LogLine[] = [];
+  const { signIn, user, tenant } = await openAccounts(t, { log: listLogger(lines) });
+  await user(await tenant(), 'jo@acme.test');
+  for (let count = 0; count < 6; count++)
+    await signIn.withPassword({ email: 'jo@acme.test', password: 'hunter2' }, CLIENT);
+  t.match(lines[0], {
+    facts: { client: CLIENT.ip, reason: 'wrong address, password or code' },
+    message: 'sign-in refused',
+  });
+  t.match(lines.at(-1), { facts: { client: CLIENT.ip, reason: 'too many tries' } });
+  t.notMatch(JSON.stringify(lines), /hunter2|jo@/);
 });
 
 t.test('an address that nobody has costs as much work', async (t) => {

@@ -6,7 +6,7 @@ import { joinByInvitation, lookAtLink } from '../../tenants/mail-proofs.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
-import { deadLink } from './dead-link.ts';
+import { deadLink, problemWith } from './dead-link.ts';
 import { type SignInServices, sessionOf } from './sign-in-pages.ts';
 
 const PATH = '/portal/join';
@@ -55,7 +55,7 @@ async function join(services: SignInServices, visit: Visit): Promise<PageResult>
   const { form, client, visitor, now } = visit;
   const token = form.get('token') ?? '';
   const used = await joinByInvitation(accounts, { token, password: form.get('password') ?? '' }, client);
-  if (used.kind !== 'used') return show(services, visit, token, used.kind === 'refused' ? used.message : null);
+  if (used.kind !== 'used') return show(services, visit, token, problemWith(used));
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
   const entered = await signIn.enter(used.user, client);
   if (entered.kind !== 'signed_in') return { kind: 'redirect', to: '/portal/sign-in', notice: null };

@@ -6,7 +6,7 @@ import { askForReset, lookAtLink, resetPasswordByLink } from '../../tenants/mail
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
-import { deadLink } from './dead-link.ts';
+import { deadLink, problemWith } from './dead-link.ts';
 import { waitingTime } from './waiting-time.ts';
 
 const ASK = '/portal/reset';
@@ -75,7 +75,7 @@ async function setPassword(accounts: AccountKit, visit: Visit): Promise<PageResu
   const { form, client } = visit;
   const token = form.get('token') ?? '';
   const used = await resetPasswordByLink(accounts, { token, password: form.get('password') ?? '' }, client);
-  if (used.kind !== 'used') return passwordForm(accounts, visit, token, used.kind === 'refused' ? used.message : null);
+  if (used.kind !== 'used') return passwordForm(accounts, visit, token, problemWith(used));
   const notice = 'Your new password is set. Sign in with it.';
   // Whoever was signed in here in the meantime is not any more.
   if (!visit.visitor) return { kind: 'redirect', to: '/portal/sign-in', notice };

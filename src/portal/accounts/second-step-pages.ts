@@ -1,5 +1,6 @@
 // Setting up the second step of signing in, and taking it away. Each begins with the password: a browser that was
 // left open must not be enough. Secret and recovery codes are shown on the answer to a form, and never again.
+import { timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '../../http/html.ts';
 import type { Visitor } from '../../store/sessions.ts';
 import { secondFactorMail } from '../../tenants/account-mails.ts';
@@ -85,7 +86,7 @@ function secretPage(
 ${qrCode(uri)}
 <details><summary>It cannot be scanned?</summary><p>Type this key into the app: ${copyable(secretInWords(secret), 'the key')}</p>
 <p>Or <a href="${uri}">open it in an app on this device</a>.</p></details></li>
-<li><form method="post" action="${PATH}/confirm">${formField}
+<li><form method="post" action="${PATH}/confirm">${formField}<input type="hidden" name="key" value="${secretInWords(secret)}">
 ${field({ name: 'code', label: 'Type the code that the app shows', problem, required: true, autocomplete: 'one-time-code', maxLength: 10 })}
 <button class="primary">Turn it on</button></form></li></ol>`,
   });
@@ -94,10 +95,11 @@ ${field({ name: 'code', label: 'Type the code that the app shows', problem, requ
 async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
   const { secondFactors, store, tell, ids } = services.accounts;
   const { user, session } = visit.visitor;
+  const secret = await secondFactors.waitingSecret(user.id);
+  // The key comes back from the page that was shown after the password: who has not seen it does not see it here.
+  if (!secret || !isSame(visit.form.get('key') ?? '', secretInWords(secret))) return redirect(PATH);
   const codes = await secondFactors.confirm(user.id, visit.form.get('code') ?? '');
   if (!codes) {
-    const secret = await secondFactors.waitingSecret(user.id);
-    if (!secret) return redirect(PATH);
     return secretPage(
       services,
       visit,
@@ -109,6 +111,11 @@ async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageR
   await visit.audit('user.second_step_on');
   tell([user.email], { ...secondFactorMail(true), key: `second-step:${ids.next()}` });
   return codesPage('The second step is on', codes);
+}
+
+function isSame(one: string, other: string): boolean {
+  const [given, expected] = [Buffer.from(one), Buffer.from(other)];
+  return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
 function codesPage(title: string, codes: readonly string[]): PageResult {

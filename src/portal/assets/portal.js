@@ -15,18 +15,26 @@ narrow.addEventListener('change', () => {
   if (menu) menu.open = !narrow.matches;
 });
 
+// What a button says of itself is not read out while its name is another.
+const spoken = document.createElement('p');
+spoken.className = 'unseen';
+spoken.setAttribute('role', 'status');
+document.body.append(spoken);
+
 document.addEventListener('click', async ({ target }) => {
   const button = target.closest?.('[data-copy]');
   if (!button) return;
-  const word = button.textContent;
+  button.dataset.word ??= button.textContent;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = 'Copied';
   } catch {
     button.textContent = 'Select it by hand';
   }
+  spoken.textContent = button.textContent;
   setTimeout(() => {
-    button.textContent = word;
+    button.textContent = button.dataset.word;
+    spoken.textContent = '';
   }, PATIENCE_MS);
 });
 

@@ -5,9 +5,20 @@ const QUIET_MS = 500;
 
 const form = document.querySelector('[data-template-preview]');
 const sample = form?.elements.data;
-const sampleKey = `sample data of ${form?.dataset.sampleOf}`;
+const keyOf = (template) => `sample data of ${template}`;
+const sampleKey = keyOf(form?.dataset.sampleOf);
 let timer;
 let running;
+
+/** What was typed for a new template belongs to the one that it has become. */
+function takenAlong() {
+  const fromNew = document.referrer === `${location.origin}/portal/templates/new`;
+  if (!fromNew || form.dataset.sampleOf === 'new') return null;
+  const typed = sessionStorage.getItem(keyOf('new'));
+  sessionStorage.removeItem(keyOf('new'));
+  if (typed !== null) sessionStorage.setItem(sampleKey, typed);
+  return typed;
+}
 
 function exchange(id, found) {
   const [old, next] = [document.getElementById(id), found.getElementById(id)];
@@ -41,7 +52,7 @@ async function refresh() {
 }
 
 if (form) {
-  const kept = sessionStorage.getItem(sampleKey);
+  const kept = sessionStorage.getItem(sampleKey) ?? takenAlong();
   const isShownAgain = form.closest('main').querySelector('.fault, .problem, .notice.bad');
   if (kept !== null && !isShownAgain) sample.value = kept;
   form.addEventListener('input', ({ target }) => {

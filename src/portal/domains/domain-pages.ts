@@ -138,7 +138,8 @@ async function checkDomain(services: DomainServices, visit: VisitOf<'member'>): 
   if (isRefusal(result) && result.refused === 'domain_not_found') return missing();
   const state = isRefusal(result) ? result.refused : 'verified';
   await visit.audit('domain.checked', { domain_id: domain.id, domain: domain.name, outcome: state });
-  return redirect(`${LIST}/${domain.id}`, outcomeInWords(domain, isRefusal(result) ? result.message : null));
+  const problem = isRefusal(result) ? result.message : null;
+  return redirect(`${LIST}/${domain.id}`, outcomeInWords(domain, problem), problem === null ? 'good' : 'warn');
 }
 
 function outcomeInWords({ name }: Domain, problem: string | null): string {

@@ -26,7 +26,7 @@ export function recordCard({ kind, domain, record, check, names }: RecordFacts):
   const zone = likelyZone(domain);
   return html`<section class="card record" aria-labelledby="record-${kind}">
 <h3 id="record-${kind}">${name} ${record.required ? badge('required', 'busy') : badge('recommended')}</h3>
-<p>${record.purpose}</p>
+<p>${withoutName(record.purpose, name)}</p>
 ${facts([
   ['Type', record.type],
   [
@@ -38,6 +38,12 @@ ${facts([
 ])}
 ${foundPart({ kind, check, names })}
 </section>`;
+}
+
+/** The heading has said it. */
+function withoutName(purpose: string, name: string): string {
+  const rest = purpose.startsWith(`${name}: `) ? purpose.slice(name.length + 2) : purpose;
+  return `${rest[0]?.toUpperCase() ?? ''}${rest.slice(1)}`;
 }
 
 function hostNote({ name }: DnsRecordToPublish, domain: string, zone: string): Html {

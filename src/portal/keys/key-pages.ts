@@ -48,13 +48,11 @@ function nothingYet(mayCreate: boolean): Html {
 
 function liveTable(keys: readonly ShownKey[], visit: VisitOf<'viewer'>): Html {
   const mayRevoke = visit.may('owner');
-  const heads = ['Name', 'Key', 'Scopes', 'Sends from', 'Created', 'Last used', ...(mayRevoke ? ['Revoke'] : [])];
+  const heads = ['Key', 'Scopes', 'Sends from', 'Last used', ...(mayRevoke ? ['Revoke'] : [])];
   const rows = keys.map((key) => [
-    html`<strong>${key.name}</strong>`,
-    html`<code class="unbroken">${key.publicPart}_…</code>`,
+    html`<strong>${key.name}</strong><br><code class="unbroken">${key.publicPart}_…</code><br><span class="hint">made ${time(key.createdAt)}</span>`,
     scopesOf(key),
     key.boundDomain ?? html`<span class="quiet">any domain</span>`,
-    time(key.createdAt),
     time(key.lastUsedAt),
     ...(mayRevoke ? [revokeButton(key, visit.formField)] : []),
   ]);

@@ -12,6 +12,7 @@ import {
   type VisitOf,
   view,
 } from '../page.ts';
+import { QUIET_HEADERS, quietMarkup } from '../quiet-markup.ts';
 import type { MailReader } from './mail-reader.ts';
 import type { MailReading, ShownMail } from './shown-mail.ts';
 
@@ -53,10 +54,7 @@ export function mailPages<A extends Access>(options: MailPagesOptions<A>): Porta
         const reading = await reader.read(mail.raw);
         const markup = reading.kind === 'read' ? reading.mail.html : null;
         if (markup === null) return missing('This mail has no HTML that can be shown.');
-        return document(markup, {
-          'Content-Type': 'text/html; charset=utf-8',
-          'Content-Security-Policy': FRAME_POLICY,
-        });
+        return document(quietMarkup(markup), { ...QUIET_HEADERS, 'Content-Security-Policy': FRAME_POLICY });
       },
     }),
     page({

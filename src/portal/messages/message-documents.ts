@@ -3,6 +3,7 @@
 import { html } from '../../http/html.ts';
 import { heading } from '../elements.ts';
 import { document, missing, type PageResult, type VisitOf, view } from '../page.ts';
+import { QUIET_HEADERS, quietMarkup } from '../quiet-markup.ts';
 import type { MessageServices } from './message-services.ts';
 
 const GONE = 'There is no such message, or its content has been erased.';
@@ -12,11 +13,9 @@ export async function showHtml({ reads }: MessageServices, visit: VisitOf<'viewe
   if (outcome.kind === 'refused') return plainText(outcome.reason);
   if (outcome.value === null) return plainText(GONE);
   const withImages = visit.query.get('images') === 'on';
-  return document(withoutHints(outcome.value), {
-    'Content-Type': 'text/html; charset=utf-8',
+  return document(quietMarkup(outcome.value), {
+    ...QUIET_HEADERS,
     'Content-Security-Policy': framePolicy(withImages),
-    'Referrer-Policy': 'no-referrer',
-    'X-DNS-Prefetch-Control': 'off',
   });
 }
 
@@ -30,11 +29,6 @@ function framePolicy(withImages: boolean): string {
     "base-uri 'none'",
     "frame-ancestors 'self'",
   ].join('; ');
-}
-
-/** A policy does not hold back what `link` asks for ahead of time: names looked up, connections opened. */
-function withoutHints(source: string): string {
-  return source.replace(/<link(?=[\s/>])/gi, '<no-link');
 }
 
 function plainText(text: string): PageResult {

@@ -4,6 +4,7 @@ import type { FoundMessage, MessagePage } from '../../store/message-search.ts';
 import type { Suppression } from '../../store/suppressions.ts';
 import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
+import { saidBriefly } from '../tenants-words.ts';
 import { listPath, type MessageFilter, readFilter } from './message-filter.ts';
 import type { MessageServices } from './message-services.ts';
 import { cut, STATES, stateBadge } from './message-words.ts';
@@ -47,7 +48,7 @@ function messageRow(message: FoundMessage): Html[] {
   const reason = state === 'delivered' ? null : lastReason;
   return [
     html`${stateBadge(message)}${complained && html` <span class="badge bad">complaint</span>`}${
-      reason && html`<br><span class="hint">${cut(reason, REASON_CHARS)}</span>`
+      reason && html`<br><span class="hint">${cut(saidBriefly(reason), REASON_CHARS)}</span>`
     }`,
     html`<a href="/portal/messages/${id}">${recipient}</a>${recipientName && html`<br><span class="hint">${recipientName}</span>`}`,
     html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}<br><span class="hint">from ${from}</span>`,

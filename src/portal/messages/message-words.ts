@@ -52,7 +52,7 @@ export function stateMeaning({ state, parked, bounce, complained }: StateFacts):
 }
 
 const BOUNCES: Record<BounceType, string> = {
-  hard: 'the mailbox or its domain does not exist. The address is on your suppression list now.',
+  hard: 'the mailbox or its domain does not exist. The address was put on your suppression list.',
   soft: 'for now there is no way to deliver it. The address is not suppressed.',
   block: 'because of the content, the sender or a rule of theirs. The address is not suppressed.',
 };

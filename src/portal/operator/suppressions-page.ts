@@ -104,7 +104,8 @@ async function remove({ store }: Services, visit: Operators): Promise<PageResult
   const written = (visit.form.get('address') ?? '').trim();
   const parsed = parseAddress(written);
   const address = parsed.ok ? suppressionKey(parsed.address) : written;
-  if (!(await store.removePlatformSuppression(address))) return redirect(PATH, 'The address is not on the list.');
+  if (!(await store.removePlatformSuppression(address)))
+    return redirect(PATH, 'The address is not on the list.', 'warn');
   await visit.audit('platform_suppression.removed', { address });
   return redirect(PATH, `${address} is no longer on the platform’s list. Tenants’ own lists are as they were.`);
 }
@@ -127,7 +128,7 @@ async function undo(services: Services, visit: Operators): Promise<PageResult> {
 async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
   const group = visit.form.get('group') ?? '';
   const doubt = await store.trustReceiver(group);
-  if (!doubt) return redirect(PATH, 'This receiver is not doubted.');
+  if (!doubt) return redirect(PATH, 'This receiver is not doubted.', 'warn');
   receiverTrusted(group);
   await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });
   return redirect(PATH, `Hard bounces of ${group} count again.`);

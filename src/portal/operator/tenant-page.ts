@@ -116,7 +116,7 @@ function people(members: readonly Member[]): Html {
       email,
       role,
       hasSecondFactor ? 'on' : 'off',
-      time(lastSeenAt),
+      time(lastSeenAt, 'not lately'),
       time(createdAt),
     ]);
   return table({ caption: 'People', heads: ['Address', 'Role', 'Second factor', 'Last seen', 'Since'] }, rows);

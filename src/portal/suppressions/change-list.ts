@@ -13,7 +13,7 @@ export async function addAddress(services: SuppressionServices, visit: VisitOf<'
   const entry = { address, reason: 'manual' as const, messageId: null, createdAt: visit.now };
   const outcome = await services.store.addSuppression(visit.visitor.tenant.id, entry);
   const found = `${LIST}?${new URLSearchParams({ search: address })}`;
-  if (outcome === 'exists') return redirect(found, `${address} was on the list already; it keeps its reason.`);
+  if (outcome === 'exists') return redirect(found, `${address} was on the list already; it keeps its reason.`, 'warn');
   await visit.audit('suppression.added', { address });
   return redirect(found, `${address} is on the list now: mail to it is not accepted.`);
 }
@@ -23,7 +23,7 @@ export async function removeAddress(services: SuppressionServices, visit: VisitO
   const { removed, platform } = await services.store.removeSuppression(visit.visitor.tenant.id, address, visit.now);
   if (removed) await visit.audit('suppression.removed', { address });
   const done = removed ? `${address} is no longer on the list.` : `${address} is not on the list.`;
-  return redirect(LIST, `${done}${platform ? platformNote(platform) : ''}`);
+  return redirect(LIST, `${done}${platform ? platformNote(platform) : ''}`, removed && !platform ? 'good' : 'warn');
 }
 
 function platformNote({ expiresAt }: PlatformSuppression): string {

@@ -9,6 +9,9 @@ export type Preview =
   | { kind: 'faulty'; faults: Fault[] }
   | { kind: 'refused'; reason: string };
 
+/** It is looked through on the thread that serves everybody: some milliseconds. */
+const MOST_DATA_CHARS = 256 * 1024;
+
 export async function makePreview(
   templates: Pick<Templates, 'preview'>,
   tenantId: string,
@@ -17,6 +20,13 @@ export async function makePreview(
   const source = { html: fields.html || null, text: fields.text || null };
   if (source.html === null && source.text === null) {
     return { kind: 'refused', reason: 'There is nothing to show yet: write HTML, text or both.' };
+  }
+  if (fields.data.length > MOST_DATA_CHARS) {
+    const limit = `${MOST_DATA_CHARS / 1024} KiB`;
+    return {
+      kind: 'refused',
+      reason: `The sample data is longer than ${limit}. A preview needs no more than a few lines.`,
+    };
   }
   const data = dataFault(fields.data);
   // With unusable data the syntax is looked at all the same, so that all that is wrong is seen at once.

@@ -75,11 +75,11 @@ async function replayOne({ store }: WebhookServices, visit: VisitOf<'member'>): 
   const outcome = await store.replayDelivery(visit.visitor.tenant.id, target, visit.now);
   if (outcome === 'no_webhook' || outcome === 'no_event') return missing();
   if (outcome === 'due') await visit.audit('webhook.event_replayed', { webhook_id: id, event_id: eventId });
-  return redirect(`/portal/webhooks/${id}?event=${eventId}`, REPLAYED[outcome]);
+  return redirect(`/portal/webhooks/${id}?event=${eventId}`, REPLAYED[outcome], outcome === 'due' ? 'good' : 'warn');
 }
 
 const REPLAYED: Record<Extract<ReplayOutcome, 'due' | 'under_way'>, string> = {
-  due: 'The event is on its way. Reload the page in a moment to see the attempt.',
+  due: 'The event is on its way. Its attempt appears below in a moment; if not, reload the page.',
   under_way: 'The event is being sent right now; there is nothing to replay yet.',
 };
 
@@ -91,7 +91,7 @@ async function replayAll({ store }: WebhookServices, visit: VisitOf<'member'>): 
   const since = readSince(visit.form, visit.now);
   const path = `/portal/webhooks/${webhook.id}`;
   if (since === null)
-    return redirect(path, 'Nothing was replayed: the time could not be read. Use the form YYYY-MM-DDThh:mm.');
+    return redirect(path, 'Nothing was replayed: the time could not be read. Use the form YYYY-MM-DDThh:mm.', 'warn');
   const clock = { now: () => visit.now };
   const replayed = await replayFailedSince({ store, clock }, tenantId, { webhookId: webhook.id, since });
   await visit.audit('webhook.failed_replayed', {
@@ -99,7 +99,7 @@ async function replayAll({ store }: WebhookServices, visit: VisitOf<'member'>): 
     since: new Date(since).toISOString(),
     replayed,
   });
-  return redirect(path, replayedWords(replayed));
+  return redirect(path, replayedWords(replayed), replayed === 0 ? 'warn' : 'good');
 }
 
 function replayedWords(count: number): string {

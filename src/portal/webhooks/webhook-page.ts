@@ -1,4 +1,5 @@
-// The page of one webhook: how it does, its secret, the newest attempts, and what can be done.
+// The page of one webhook: how it does, its secret, the newest attempts, and what can be done. It looks again by itself
+// as long as something waits to be sent to it.
 import { DAY_MS, HOUR_MS } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
 import { type Html, html } from '../../http/html.ts';
@@ -10,6 +11,7 @@ import type { WebhookServices } from './webhook-services.ts';
 import { countOf, healthBadge, healthSentence, statusBadge, whatFollows } from './webhook-words.ts';
 
 const PAGE = 50;
+const POLL_MS = 2000;
 
 const SHOWN = {
   all: {
@@ -30,12 +32,13 @@ export async function showWebhook(services: WebhookServices, visit: VisitOf<'vie
   const secrets = await store.listWebhookSecrets(tenantId, webhook.id, visit.now);
   const filter = readFilter(visit.query, webhook.id);
   const attempts = await store.listWebhookAttempts(tenantId, { ...filter.filter, limit: PAGE + 1 });
+  const poll = webhook.due > 0 && html` data-poll="${visit.path}?${visit.query.toString()}" data-poll-ms="${POLL_MS}"`;
   const body = html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
-${heading(webhook.url, healthBadge(webhook))}
+<div id="state" data-polled-with="attempts-list">${heading(webhook.url, healthBadge(webhook))}
 ${webhook.failingSince !== null && html`<p class="notice bad">${healthSentence(webhook)}</p>`}
 <div class="card">${webhookFacts(webhook, secrets)}
-${visit.may('member') && actions(webhook, visit.formField)}</div>
-${attemptList(webhook, attempts, filter)}
+${visit.may('member') && actions(webhook, visit.formField)}</div></div>
+<div id="attempts-list"${poll}>${attemptList(webhook, attempts, filter)}</div>
 ${visit.may('member') && webhook.failed > 0 && replayForm(webhook, visit.formField)}`;
   return view({ title: webhook.url, body });
 }
@@ -72,6 +75,7 @@ ${confirmed({
   action: `${path}/rotate`,
   formField,
   button: 'Make a new secret',
+  tone: 'neutral',
 })}
 ${confirmed({
   label: 'Delete',
@@ -124,7 +128,7 @@ function attemptTable(path: string, attempts: readonly AttemptView[]): Html {
   const heads = ['Time', 'Event', 'Attempt', 'Answer', 'Took', 'What follows'];
   const rows = attempts.map((attempt) => [
     html`<a href="${path}/attempts/${attempt.eventId}/${attempt.number}">${time(attempt.startedAt)}</a>`,
-    html`${attempt.eventType}<br><code class="quiet">${attempt.eventId}</code>`,
+    html`${attempt.eventType}<br><code class="quiet unbroken">${attempt.eventId}</code>`,
     String(attempt.number),
     html`${statusBadge(attempt)}${attempt.status === null && html`<br><span class="quiet">${attempt.reason}</span>`}`,
     `${attempt.elapsedMs}\u00a0ms`,
