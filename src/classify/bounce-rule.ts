@@ -33,6 +33,8 @@ export interface BounceRule {
   mx: readonly string[];
   class: BounceType;
   label: Label;
+  /** Its words stand in most reports, whatever the reason: there, those of other rules go first. */
+  isGeneral: boolean;
   /** Null: as the first digit of the reply says. */
   action: Action | null;
   suspend: Suspension | null;

@@ -108,17 +108,42 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
   };
   // Who quotes no code may still be introducing the one who does.
   const [coded, others] = [quoted.filter(({ reply }) => hasCode(reply)), quoted.filter(({ reply }) => !hasCode(reply))];
-  const own = [...coded, ...others].flatMap(({ text, reply }) => {
+  const spoken = [...coded, ...others].map(({ text, reply }) => {
     // The reply by itself first: what the writer of the report says around it has words of its own.
-    return reply.start > 0 ? [listen(text.slice(reply.start)), listen(text)] : [listen(text)];
+    const alone = text.slice(reply.start);
+    const isAll = reply.start === 0 || !saysSomething(alone);
+    return isAll
+      ? { reply: listen(withoutFrame(text)), around: [] }
+      : { reply: listen(withoutFrame(alone)), around: [listen(withoutFrame(text))] };
   });
-  const whole = context === null ? [] : [listen(context)];
+  const own = spoken.map(({ reply }) => reply);
+  const around = spoken.flatMap((each) => each.around);
+  const whole = context === null ? [] : [listen(withoutFrame(context))];
+  const telling = ({ rule }: Voice) => rule.text.length > 0 && !rule.isGeneral;
   const voice =
-    own.find(({ rule }) => rule.text.length > 0) ??
+    own.find(telling) ??
     own.find(({ rule }) => rule.enhanced.length > 0) ??
-    whole.find(({ rule }) => rule.text.length > 0) ??
+    [...around, ...whole].find(telling) ??
+    [...own, ...around].find(({ rule }) => rule.text.length > 0) ??
     own[0]!;
   return voice.verdict;
+}
+
+/** What servers write before each reply that they pass on, whatever it says: its words are about nothing. */
+const FRAME =
+  /SMTP error from remote (?:mail ?server|mailer|server) after (?:RCPT TO|end of data|DATA|RCPT|initial connection)\b|\b(?:remote )?(?:host|server) [\w.-]{1,255}(?: ?\[[^\]]{0,60}\])?(?: said)?:|does not like recipient\.?|remote host said|giving up on \S{1,100}|\(in reply to [\w ]{1,40} command\)|\b55[04] (?:5\.0\.0 )?service unavailable$|a message that you sent could not be delivered to (?:one or more of its recipients|all of its recipients)|the following address(?:es|\(es\))? (?:failed|had [\w ]{1,40}(?:errors|problems))/gi;
+
+function withoutFrame(text: string): string {
+  return text.slice(0, MAX_TEXT_CHARACTERS).replace(FRAME, ' ');
+}
+
+const MAX_TEXT_CHARACTERS = 4_000;
+const MAX_LOOKED_AT = 400;
+
+/** Words behind the code; `(#5.1.1)` has none, for what it is about stands before it. */
+function saysSomething(reply: string): boolean {
+  const words = reply.slice(0, MAX_LOOKED_AT).match(/[a-z]{2,}|[^\x20-\x7e]{2,}/gi) ?? [];
+  return words.length >= 2;
 }
 
 function hasCode({ smtpCode, enhancedCode }: FoundReply): boolean {

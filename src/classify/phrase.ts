@@ -3,6 +3,8 @@
 // (one of these) and `..` (up to six other words). No regular expressions from outside: what
 // comes out of this language has no unbounded repetition and takes linear time on any text.
 
+import { spelledOut } from './words.ts';
+
 /** A word, or the beginning of one. */
 export interface Anchor {
   word: string;
@@ -32,7 +34,7 @@ export function parsePhrase(source: string): Phrase {
   const complain: Complain = (problem) => {
     throw new Error(`"${source}": ${problem}`);
   };
-  const tokens = source.match(TOKEN) ?? [];
+  const tokens = spelledOut(source).match(TOKEN) ?? [];
   if (tokens.filter((token) => token === '..').length > MAX_GAPS) complain(`over ${MAX_GAPS} times ..`);
   const [row, ...others] = readRows(tokens, complain);
   if (tokens.length > 0 || others.length > 0) complain('| or ) outside of brackets');

@@ -18,7 +18,7 @@ const ACTIONS: readonly Action[] = ['retry', 'give_up', 'suspend'];
 const SCOPES: readonly SuspendScope[] = ['group', 'source', 'sender_domain'];
 const STAGES: readonly SmtpStage[] = ['connect', 'greeting', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'dot'];
 const KEYS = ['id', 'codes', 'enhanced', 'text', 'unless', 'stage', 'mx', 'class', 'label', 'action'];
-const ALL_KEYS = new Set([...KEYS, 'suspend_for', 'suspend_scope', 'samples']);
+const ALL_KEYS = new Set([...KEYS, 'general', 'suspend_for', 'suspend_scope', 'samples']);
 
 const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const CODE = /^[45](?:xx|\d\d)$/;
@@ -53,10 +53,16 @@ export function readRule(table: unknown, { index, lists, problems }: Surrounding
     mx: texts('mx', (text) => HOST.test(text)),
     class: oneOf('class', CLASSES),
     label: fields.label as Label,
+    isGeneral: readFlag(fields.general, complain),
     action: fields.action === undefined ? null : oneOf('action', ACTIONS),
     suspend: readSuspension(fields, complain),
     samples,
   };
+}
+
+function readFlag(value: unknown, complain: (problem: string) => void): boolean {
+  if (value !== undefined && value !== true) complain('general is true or left out');
+  return value === true;
 }
 
 interface TextsRules {

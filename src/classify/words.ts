@@ -22,5 +22,17 @@ export function wordsOf(text: string): string {
   if (words.includes('[')) words = words.replace(NAMED_HOST, ' ');
   if (words.includes(':')) words = words.replace(IPV6, ' ');
   words = words.replace(IPV4, ' ').replace(REPEATED_CODE, ' ').replace(APOSTROPHES, '');
-  return ` ${words.toLowerCase().replace(BETWEEN_WORDS, ' ').trim()} `;
+  return ` ${spelledOut(words.toLowerCase().replace(BETWEEN_WORDS, ' ').trim())} `;
+}
+
+const CONTRACTION = /\b(does|do|did|is|was|are|were|could|would|should|has|have|had)nt\b/g;
+const CANNOT = /\bca(?:nt|n not)\b/g;
+const BRITISH = /\b(recogn|(?:un)?author|organ|categor)is(?=[a-z])/g;
+/** Kana, Han and Hangul: their texts have no blanks, or too few, so each sign is a word. */
+const SIGN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
+
+/** One spelling for what has several, in texts and in phrases alike, so that a rule needs one of them only. */
+export function spelledOut(words: string): string {
+  const plain = words.replace(CONTRACTION, '$1 not').replace(CANNOT, 'cannot').replace(BRITISH, '$1iz');
+  return plain.search(SIGN) < 0 ? plain : plain.replace(SIGN, ' $& ').replace(/ {2,}/g, ' ').trim();
 }

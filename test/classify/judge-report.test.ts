@@ -223,6 +223,19 @@ t.test('texts without fields', async (t) => {
   }
 });
 
+t.test('words that stand in every report decide last', async (t) => {
+  const mail = 'From: MAILER-DAEMON@mx.test\nTo: s@acme.test\nSubject: Undeliverable mail\n\n';
+  const text = 'The following address does not exist:\n\n  ann@rcpt.test\n\nYour message was rejected.\n';
+  t.match(explainMail(Buffer.from(mail + text), rules), { kind: 'hard', recipient: 'ann@rcpt.test' });
+  const alone = text.replace('The following address does not exist', 'Delivery report for');
+  t.match(explainMail(Buffer.from(mail + alone), rules), { kind: 'block', rule: 'denied-without-more' });
+});
+
+t.test('the words of who passes a reply on are not those of the reply', async (t) => {
+  const mail = reportOf('5.0.0', '550 HTML without text is not what we read', 'RCPT TO');
+  t.match(explainMail(mail, rules), { kind: 'soft', rule: 'unknown-5xx' });
+});
+
 t.test('a delay is soft, whatever the server said', async (t) => {
   for (const said of ['450 4.1.1 User unknown', '550 5.1.1 User unknown', '451 4.7.1 blocked by policy']) {
     const mail = reportOf('4.1.1', said).toString().replace('Action: failed', 'Action: delayed');

@@ -36,6 +36,7 @@ const WRONG: [toml: string, says: RegExp][] = [
     withRule(`id = "a"\nsuspend_for = "1h"\nsuspend_scope = "all"\n${GOOD}`),
     /a: suspend_scope is none of group, source/,
   ],
+  [withRule(`id = "a"\ngeneral = "yes"\n${GOOD}`), /a: general is true or left out/],
   [`[[rule]]\nid = "a"\ncodes = "550"\n${GOOD}`, /a: the last rule must fit every reply/],
 ];
 

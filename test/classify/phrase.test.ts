@@ -23,6 +23,11 @@ const FOUND: [phrase: string, text: string][] = [
   ['user .. found', 'user one two three four five six found'],
   ['(big|small)? dog', 'dog'],
   ['нет такого', 'Нет такого пользователя'],
+  ['does not exist', "user doesn't exist"],
+  ['doesnt exist', 'user does not exist'],
+  ['cannot be found', 'it can not be found'],
+  ['recognised', 'not recognized'],
+  ['用户 .. 不存在', '您的用户名不存在。'],
 ];
 
 const NOT_FOUND: [phrase: string, text: string][] = [
@@ -30,6 +35,7 @@ const NOT_FOUND: [phrase: string, text: string][] = [
   ['user unknown', 'user unknowns'],
   ['user unknown', 'unknown user'],
   ['block*', 'unblocked'],
+  ['用户不存在', '用户存在'],
   ['user .. found', 'user one two three four five six seven found'],
   ['(mailbox (is full|over quota)|quota)', 'mailbox full'],
 ];

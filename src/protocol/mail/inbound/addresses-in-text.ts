@@ -1,8 +1,11 @@
 // Finds mail addresses in what programs write for people and in header fields. This is a search,
 // not a check: what it finds may be no address that anybody could write to.
 
+/** What East Asian texts and quotation marks put around an address, with no blank between. */
+const WIDE = '\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65\u00ab\u00bb\u2018-\u201f';
+
 /** As a source for other patterns; bounded, so that no text takes long. RFC 5321 section 4.5.3.1. */
-export const ADDRESS = String.raw`(?:"[^"\s]{1,64}"|[^\s<>()[\]{}",;:|\\@]{1,128})@[^\s<>()[\]{}",;:|\\@/?=&]{1,255}`;
+export const ADDRESS = String.raw`(?:"[^"\s]{1,64}"|[^\s<>()[\]{}",;:|\\@${WIDE}]{1,128})@[^\s<>()[\]{}",;:|\\@/?=&${WIDE}]{1,255}`;
 
 const ADDRESSES = new RegExp(ADDRESS, 'g');
 const MAX_SEARCHED_CHARACTERS = 20_000;

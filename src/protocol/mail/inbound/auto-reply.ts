@@ -32,31 +32,41 @@ const SUBJECTS = [
   'risposta automatica|fuori (?:sede|ufficio)|assenza',
   'automatisch antwoord|afwezig|niet op kantoor|autosvar|automatiskt svar|fr[åa]nvaro|poissaoloviesti|automaattinen vastaus|fravær|frav[æe]r',
   'odpowied[zź] automatyczna|poza biurem|automatick[áa] odpov[eě][dď]|automatikus v[áa]lasz|automata v[áa]lasz|automatiska atbilde|automatinis atsakymas',
+  String.raw`otomatik (?:yan[ıi]t|cevap)|ofis d[ıi][şs][ıi]|αυτόματη απάντηση|εκτός γραφείου|r[ăa]spuns automat|automatisk svar|automatiskt? (?:svar|meddelande)|frav[æa]rsmelding|ute av kontoret|lomalla|poissa toimistolta|samodejni odgovor|automatski odgovor|отговор автоматично|автоматичн\S{1,4} (?:відповідь|отговор)|תשובה אוטומטית|ر[دّ]{1,2} تلقائي|自動回覆|trả lời tự động|balasan otomatis|ตอบกลับอัตโนมัติ`,
   'автоответ|автоматический ответ|нет на месте|отсутств|自動(?:返信|応答)|不在(?:通知|の)|自动(?:回复|答复)|자동 ?(?:회신|응답)|부재중',
 ];
 const SUBJECT = new RegExp(SUBJECTS.join('|'), 'i');
 
 const CHALLENGES = [
   'please (?:confirm|verify) (?:your (?:message|e-?mail|identity)|that you)|confirm(?:ation)? (?:required|needed|your message|you are (?:human|a person))|verification required|verify your (?:message|e-?mail)',
+  'protecting (?:myself|my mailbox|itself) from (?:receiving )?(?:junk|spam)|just this once,? click|(?:was|been) waitlisted|add yourself to my (?:guest|contact|approved) ?list',
   String.raw`sender (?:verification|authentication|authorization)|challenge[- ]response|spam ?arrest|boxbe|choicemail|spamblocker|mailblocks|knowspam|uol antispam|antispam uol|tmda\b|0spam|qurb|vanquish|bluebottle`,
   'your (?:message|e-?mail|mail) .{0,60}(?:is being held|has been held|awaits|is waiting|requires (?:confirmation|verification|approval))',
   'one[- ]time (?:verification|confirmation|authorization)|not (?:yet )?(?:on|in) my (?:allowed|approved|white) ?list',
 ];
 const CHALLENGE = new RegExp(CHALLENGES.join('|'), 'i');
 
+/** Of programs that write receipts in words (Outlook, Notes). */
+const RECEIPT_SUBJECT =
+  /^\s*(?:(?:not |un)?read|gelesen|ungelesen|lu|non lu|le[íi]do|lett[oa]|lid[oa]|gelezen|l[æe]st|läst|прочитано|已读|開封済み|return receipt|read receipt|lesebest[äa]tigung|empfangsbest[äa]tigung|accus[ée] de (?:lecture|r[ée]ception)|confirmaci[óo]n de lectura|conferma di lettura)\b/i;
+const RECEIPT =
+  /(?:was|has been|been) (?:read|displayed|opened|received|deleted)\b|return receipt|gelesen|angezeigt|a [ée]t[ée] (?:lu|ouvert|affich)|le[íi]do|lett[oa]|lid[ao]|gelezen/i;
+
 const ABSENCE =
-  /\b(?:i|we) (?:am|are|will be|'m|'ll be) (?:currently |now )?(?:away|out of (?:the )?office|on (?:vacation|leave|holiday|maternity)|travel|not in the office|unable to read)|i'm (?:away|out of)|out of (?:the )?office (?:until|from|today|and)|this is an auto(?:mated|matic) (?:reply|response)|ich bin .{0,40}(?:nicht im b(?:ü|ue)ro|abwesend|im urlaub)|je suis (?:actuellement )?(?:absent|en cong)/i;
+  /\b(?:i|we) (?:am|are|will be|'m|'ll be) (?:currently |now )?(?:away|out of (?:the )?office|on (?:vacation|leave|holiday|maternity)|travel|not in the office|unable to read)|i'm (?:away|out of)|out of (?:the )?office (?:until|from|today|and)|this is an auto(?:mated|matic) (?:reply|response)|ich bin .{0,40}(?:nicht im b(?:ü|ue)ro|abwesend|im urlaub)|je suis (?:actuellement )?(?:absent|en (?:cong|vacances))|(?:estoy|estar[ée]|estou|estarei) .{0,30}(?:fuera de la oficina|de vacaciones|fora do escrit|de f[ée]rias|ausente)|sono .{0,20}(?:fuori ufficio|in ferie|assente)|ik ben .{0,30}(?:afwezig|niet op kantoor|met vakantie)|jag (?:är|ar) .{0,20}(?:på semester|inte på kontoret)|jeg er .{0,20}(?:på ferie|ikke på kontoret)|jestem .{0,20}(?:poza biurem|na urlopie)|nieobecn\S{1,4} .{0,20}w biurze|меня (?:сейчас )?нет на (?:месте|работе)|я (?:в отпуске|отсутству)|(?:this is an? (?:automated|automatic)|automatically generated) (?:e-?mail |mail )?(?:message|response|reply|acknowledg\w+)[^.]{0,80}(?:received|not (?:monitored|read)|ticket|enquiry|inquiry|request)|(?:no longer|not) (?:work(?:s|ing)? (?:for|at|with)|employed (?:by|at)|with the company)[^.]{0,80}\.[^.]{0,120}(?:not monitored|please (?:contact|direct|write|forward|e-?mail|update)|instead)/i;
 
 /** One sentence that says what shows it, or null. */
-export function autoReplyEvidence({ header, contentType }: ReadMail, text: string): string | null {
+export function autoReplyEvidence({ header, contentType, parts }: ReadMail, text: string): string | null {
   if (contentType.parameters.get('report-type')?.toLowerCase() === 'disposition-notification') {
     return 'it is a receipt (RFC 8098)';
   }
+  if (parts.some(({ type }) => type === 'message/disposition-notification')) return 'it is a receipt (RFC 8098)';
   const byField = evidenceInFields(header);
   if (byField !== null) return byField;
   const subject = header.text('subject');
   if (SUBJECT.test(subject)) return 'its subject is that of an automatic reply';
   const opening = text.slice(0, 2_000);
+  if (RECEIPT_SUBJECT.test(subject) && RECEIPT.test(opening)) return 'it says that a mail was read';
   if (CHALLENGE.test(subject) || CHALLENGE.test(opening)) return 'it asks the sender to prove who he is';
   if (ABSENCE.test(opening)) return 'its text says that somebody is away';
   return null;

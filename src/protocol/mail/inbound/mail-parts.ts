@@ -35,7 +35,7 @@ const MAX_TEXT_OCTETS = 256 * 1024;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
 export function readMail(octets: Buffer): ReadMail {
-  const all = octets.subarray(0, MAX_MAIL_OCTETS).toString('latin1');
+  const all = inOctets(octets.subarray(0, MAX_MAIL_OCTETS)).toString('latin1');
   // The same number of octets, so that places stay.
   const text = all.includes('\n') ? all : all.replaceAll('\r', '\n');
   const { header, bodyStart } = readHeaderBlock(text, startOf(text), text.length);
@@ -43,6 +43,15 @@ export function readMail(octets: Buffer): ReadMail {
   const parts: MailPart[] = [];
   collectParts({ text, header, start: bodyStart, end: text.length }, { parts, depth: 0 });
   return { header, contentType, body: text.slice(bodyStart), parts };
+}
+
+/** Editors save mails as UTF-16; with its mark at the beginning it is nothing else. */
+function inOctets(octets: Buffer): Buffer {
+  const [first, second] = octets;
+  if (first === 0xff && second === 0xfe) return Buffer.from(octets.toString('utf16le'));
+  if (first !== 0xfe || second !== 0xff) return octets;
+  const whole = octets.subarray(0, octets.length - (octets.length % 2));
+  return Buffer.from(Buffer.from(whole).swap16().toString('utf16le'));
 }
 
 /** Behind what mailboxes and editors put before a mail. */

@@ -7,11 +7,12 @@ import { readAmazonNotification } from './amazon-notification.ts';
 import { autoReplyEvidence } from './auto-reply.ts';
 import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts';
 import { readComplaint } from './feedback-report.ts';
+import type { Header } from './header-block.ts';
 import type { DeliveryReport, InboundMail, ReportedRecipient } from './inbound-mail.ts';
 import { contentOf, type MailPart, type ReadMail, readMail, textOf } from './mail-parts.ts';
 import { isOriginal, originalIn } from './original-message.ts';
 import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
-import { actionInText, isDeliveryReport } from './report-signs.ts';
+import { actionInText, isDeliveryReport, isFromDaemon } from './report-signs.ts';
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
 import { evidenceIn } from './text-evidence.ts';
 
@@ -31,10 +32,13 @@ export function readInboundMail(octets: Buffer): InboundMail {
   );
 }
 
-/** Some gateways send reports on as the only part of a mail of theirs. */
+/** Some gateways send reports on in a mail of theirs, alone or with a few words. */
 function unwrapped(mail: ReadMail): ReadMail {
-  const [part] = mail.parts;
-  if (part?.type !== 'message/rfc822') return mail;
+  const part = mail.parts.find(({ type }) => type === 'message/rfc822');
+  if (!part || mail.parts.some(({ type }) => STATUS_PARTS.has(type))) return mail;
+  const isFirst = part === mail.parts[0];
+  // Whoever names a recipient of his own reports on the report.
+  if (!isFirst && !(isFromDaemon(mail.header) && addressesIn(textForPeople(mail.parts)).length === 0)) return mail;
   const inner = readMail(contentOf(part));
   return inner.parts.some(({ type }) => STATUS_PARTS.has(type)) ? inner : mail;
 }
@@ -61,18 +65,16 @@ function textForPeople(parts: readonly MailPart[]): string {
 }
 
 function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null {
-  const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type));
+  const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type)) ?? attachedStatus(mail.parts);
   const text = divided.lines.join('\n');
   // Fields that lost their part, or were written into the text (Amazon WorkMail), count as well.
   const status = (statusPart && readDeliveryStatus(textOf(statusPart))) ?? statusInText(text);
   const original = originalIn(mail.parts, divided.original);
   const found = recipientsIn(divided.lines);
-  const signs = {
-    header: mail.header,
-    text,
-    hasOriginal: original !== null,
-    namesRecipient: !found.areOnlyMentioned,
-  };
+  // Who names nobody but the one he writes to reports on nothing (false warnings of storage that is full).
+  const sender = addressesIn(mail.header.raw('to') ?? '')[0] ?? null;
+  const namesRecipient = !found.areOnlyMentioned && found.named.some(({ address }) => !sameAddress(address, sender));
+  const signs = { header: mail.header, text, hasOriginal: original !== null, namesRecipient };
   if (!status && !statusPart && !isDeliveryReport(signs)) return null;
   const recipients = status
     ? withTexts(status, divided, found)
@@ -84,6 +86,19 @@ const FIELDS_IN_TEXT = /^(?:final-recipient|original-recipient)[ \t]*:/im;
 
 function statusInText(text: string): DeliveryStatus | null {
   return FIELDS_IN_TEXT.test(text) ? readDeliveryStatus(text) : null;
+}
+
+const MAX_ATTACHMENTS = 5;
+
+/** Gateways that do not know the type pass the fields on as a file. */
+function attachedStatus(parts: readonly MailPart[]): MailPart | undefined {
+  const files = parts.filter(
+    (part) => !isOriginal(part) && /^application\/octet-stream|^text\/(?!html)/.test(part.type),
+  );
+  return files.slice(0, MAX_ATTACHMENTS).find((part) => {
+    const text = textOf(part);
+    return FIELDS_IN_TEXT.test(text) && /^(?:action|status)[ \t]*:/im.test(text);
+  });
 }
 
 /** The recipients of the fields, with what the text says of each. */
@@ -151,8 +166,19 @@ function addressesOf({ header }: ReadMail, { found, original }: Known): (string 
   // Both name them: then what else stands in the text is somebody else.
   const confirmed = inText.filter((address) => failed.some((one) => sameAddress(one, address)));
   if (confirmed.length > 0) return confirmed;
+  const list = listOf(header);
+  if (list !== null) return [list];
   const sources = found.areOnlyMentioned
     ? [failed, others, original]
     : [others.length > 0 ? others : inText, failed, original];
   return sources.find((addresses) => addresses.length > 0)?.slice() ?? [null];
+}
+
+/** The list whose program answers: `talk-bounces@` speaks for `talk@` (Mailman, ezmlm). */
+function listOf(header: Header): string | null {
+  const named = addressesIn(
+    `${header.raw('x-beenthere') ?? ''} ${header.raw('list-post')?.replace('mailto:', '') ?? ''}`,
+  );
+  const list = addressesIn(header.raw('from') ?? '')[0]?.replace(/-(?:bounces|owner|request|help)@/i, '@') ?? null;
+  return named.find((address) => sameAddress(address, list)) ?? null;
 }

@@ -22,7 +22,12 @@ const RECIPIENT_LINES: readonly RegExp[] = [
   new RegExp(
     String.raw`^\s*(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?(?:To:\s*)?["'<]{0,2}(${ADDRESS})["'>]{0,2}\s*(?:$|[:;,]\s*(.*)$|(\.{3}\s.*)$|(\(.*)$|(\[.*)$|<mailto:.*$)`,
   ),
-  // ann@rcpt.test on Thu, 29 Apr 2010 … (Exchange); ann@rcpt.test Error, … (Zoho); <ann@rcpt.test> 550 …
+  // ann@rcpt.test on Thu, 29 Apr 2010 10:00 (Exchange), in any language
+  new RegExp(
+    String.raw`^\s*["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:\S{1,10}\s){1,2}.{0,60}\d{1,2}[:.]\d\d\b.{0,20}$`,
+    'i',
+  ),
+  // ann@rcpt.test on …; ann@rcpt.test Error, … (Zoho); <ann@rcpt.test> 550 …
   new RegExp(
     String.raw`^\s*["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:on\s.{0,80}$|((?:error|failed|unknown|user|mailbox|was|is|could|has|-|–|[45]\d\d[\s-]).*)$|<${ADDRESS}>\s*(.*)$)`,
     'i',
@@ -39,7 +44,7 @@ const LABELS = [
   String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail)?(?:\(s\))?`,
   'addressed to',
   'undeliverable (?:address|to)',
-  '(?:unknown|no such|invalid|bad|illegal) (?:local )?(?:user|recipient|address|mailbox|account)',
+  '(?:unknown|no such|invalid|bad|illegal) (?:local )?(?:user|host|domain|recipient|receiver|address|mailbox|account)(?: address)?',
   'delivery userid',
   String.raw`delivery failed \d{1,5} attempts`,
   'exceeds allowed size',
@@ -52,10 +57,10 @@ const LABELS = [
   'permanent errors',
   'mailing list',
   'could not be (?:sent|reached|delivered)(?: to)?',
-  '(?:destinatario|destinatário|destinataire|empf(?:ä|ae)nger|получател[ьюя]{1,2}|收件人)',
+  String.raw`(?:destinat[aá]ri[oa]s?|destinataires?|empf(?:ä|ae)nger(?:adresse)?|ontvangers?|geadresseerden?|odbiorc\S{1,2}|adresat\S{0,2}|mottagar\S{1,3}|modtager\S{0,2}|mottaker\S{0,2}|vastaanottaja|p[řr][íi]jemce|c[íi]mzett|al[ıi]c[ıi]|παραλήπτης|получател[ьюяи]{1,2}|адресат\S{0,2}|宛先|受信者|受取人|送信先|收件人|收信人|받는 ?사람|수신[자인])[^\x20-\x7e]{0,10}`,
 ];
 const LABELLED = new RegExp(
-  String.raw`(?:${LABELS.join('|')})\s{0,5}[:=]?\s{0,20}[<"'(\[]{0,2}(?:smtp:|mailto:|rfc822;)?\s?(${ADDRESS})[>"')\]]{0,2}[.:,]?\s*(.*)$`,
+  String.raw`(?:${LABELS.join('|')})\s{0,5}[:=：]?\s{0,20}[<"'(\[（「【]{0,2}(?:smtp:|mailto:|rfc822;)?\s?(${ADDRESS})[>"')\]]{0,2}[.:,]?\s*(.*)$`,
   'i',
 );
 
@@ -114,10 +119,14 @@ function byCommand(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
+/** Of the header of a message, in the languages of mail servers. */
+const TO_LINE =
+  /^\s*(?:to|an|à|a|al|para|aan|till|til|do|komu|kime|vastaanottaja|кому|宛先|收件人|받는 ?사람)\s{0,10}[:：]/i;
+
 /** `To: ann@rcpt.test` among what is told of the message. */
 function byToLine(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => {
-    const address = /^\s*to:/i.test(line) ? addressesIn(line)[0] : undefined;
+    const address = TO_LINE.test(line) ? addressesIn(line)[0] : undefined;
     return address === undefined ? null : { address, reason: '' };
   });
 }
@@ -148,11 +157,15 @@ function collect(lines: readonly string[], read: (line: string) => NamedRecipien
 
 const RULE_LINE = /^\s*(?:[-=_*#+|~]{3,}|-{2,}\s*\w)/;
 
+/** What the writer says to whom it may concern. */
+const HELP_LINE =
+  /^\s*(?:please (?:reply|contact|send|do not reply)|for (?:further )?(?:assistance|help|information)|if you (?:feel|believe|think|do so|have (?:any )?questions?))\b/i;
+
 /** Up to the end of the paragraph that says something, or a ruled line. */
 function reasonBehind(lines: readonly string[]): string[] {
   const reason: string[] = [];
   for (const line of lines) {
-    if (RULE_LINE.test(line)) break;
+    if (RULE_LINE.test(line) || HELP_LINE.test(line)) break;
     if (line.trim() === '') {
       if (reason.length > 0) break;
       continue;

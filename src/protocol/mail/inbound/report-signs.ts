@@ -4,7 +4,7 @@ import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mailscanner|mailenable|complaints@|mta-)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mailscanner|mailenable|complaints@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall)|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
@@ -16,7 +16,8 @@ const SUBJECTS = [
   String.raw`(?:mail|message|e-?mail)\b.{0,60}\b(?:fail(?:ed|ure)?|error|not (?:be )?(?:yet )?(?:been )?(?:delivered|sent)|undelivered|delayed|returned|rejected|blocked)\b`,
   String.raw`fail(?:ure|ed)?\s+(?:notice|delivery|mail|notification)`,
   "could(?: not|n't) (?:be )?(?:deliver|sen[dt])",
-  '(?:can ?not|unable to) deliver',
+  '(?:can ?not|unable to) (?:be )?deliver',
+  'automatically rejected|rejected (?:mail|message|post)|^rejected:|(?:message|mail|post) rejected|^banned contents?|^considered unsolicited|^virus (?:in|found)|returned post',
   'not delivered',
   String.raw`delay(?:ed)?\b.{0,20}\b(?:mail|message)`,
   String.raw`warning: .{0,40}\b(?:message|mail)`,
@@ -25,12 +26,17 @@ const SUBJECTS = [
   String.raw`\bare not (?:a )?member\b|not allowed to post|post(?:ing)? (?:was |has been )?(?:rejected|denied)`,
   'user unknown|unknown (?:user|recipient)|invalid (?:recipient|address)|mailbox (?:is )?full|over quota',
   'status notification',
+  // The same in other languages.
+  'zustellung verz(?:ö|oe)gert|verz(?:ö|oe)gerte zustellung|remise (?:diff[ée]r[ée]e|retard[ée]e)|entrega (?:retrasada|atrasada|demorada)|consegna ritardata|доставка (?:отложена|задерж)|配信(?:の)?遅延',
   'unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|nicht zugestellt|unzustellbarkeit',
-  "non (?:remis|distribu)|[ée]chec de (?:la )?(?:remise|distribution|livraison)|notification d'[ée]chec",
-  'no se (?:puede|pudo|ha podido) entregar|no entregad|devuelto|correo no entregado',
-  'n[ãa]o (?:foi )?(?:entregue|p[oô]de ser entregue)|falha na entrega',
-  'mancata consegna|non recapitat|impossibile recapitare|onbestelbaar|недоставлен|не доставлен|не удалось доставить',
-  '配信(?:不能|エラー|できません)|送信(?:エラー|できません|失敗)|返送|退信|无法(?:投递|送达)|メールを送信',
+  "non (?:remis|distribu|livr|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution|livraison|l'envoi)|notification d'[ée]chec|retour [àa] l'exp[ée]diteur",
+  'no se (?:puede|pudo|ha podido) entregar|no entregad|devuelt[oa]|correo no entregado|error (?:de|en la) entrega|fallo (?:de|en la) entrega|imposible entregar',
+  'n[ãa]o (?:foi )?(?:entregue|p[oô]de ser entregue)|falha (?:na|de) entrega|(?:n[ãa]o [eé]|im)poss[ií]vel (?:de )?entregar|mensagem devolvida|erro (?:na|de) entrega',
+  'mancata consegna|mancato recapito|non (?:recapitat|recapitabil|consegnat|consegnabil)|impossibile (?:recapitare|consegnare)|errore di consegna',
+  'onbestelbaar|niet (?:bezorgd|afgeleverd|bestelbaar)|bezorging (?:is )?mislukt|kan inte levereras|ej levererat|kunne ikke leveres|kan ikke leveres|leveringsfejl|leveringsfeil|toimitus ep[äa]onnistui|ei voitu toimittaa',
+  'niedostarcz|nie (?:mo[żz]na|uda[łl]o si[ęe]) dostarczy[ćc]|nie dostarczon|nedoru[čc]iteln|nelze doru[čc]it|k[ée]zbes[ií]thetetlen|nem k[ée]zbes[ií]thet|teslim edilemedi|iletilemedi|imposibil de livrat|nelivrat|δεν (?:είναι δυνατή|παραδόθηκε)|αδυναμία παράδοσης',
+  'недоставлен|не доставлен|не удалось доставить|невозможно доставить|ошибка доставки|сообщение не доставлено',
+  '配信(?:不能|エラー|できません|に失敗)|送信(?:エラー|できません|失敗)|返送|退信|退回|未(?:送达|傳遞)|无法(?:投递|送达|传递|传送)|無法(?:投遞|傳遞|傳送|遞送)|投递失败|邮件.{0,4}失败|メールを送信|届けられ|발송 ?실패|배달(?:되지| ?못| ?실패)|전송 ?실패|반송',
 ];
 const SUBJECT = new RegExp(SUBJECTS.join('|'), 'i');
 
@@ -38,6 +44,8 @@ const OPENINGS = [
   'this (?:message|is an? (?:message|mail|e-?mail)) (?:was |is )?(?:created|generated) automatically by (?:the )?(?:mail|smtp)',
   'this is an automatically generated delivery status',
   'this is the (?:mail system|postfix|qmail|mail delivery agent|mailer-daemon|dragonfly)',
+  '(?:delivery|sending) of (?:the|this|your) (?:e-?mail|message) (?:was|has been) (?:stopped|blocked)',
+  'automatically rejected|rejected automatically|(?:returning|returned) it to you|(?:message|mail|attachment).{0,80} (?:was|has been|were) (?:automatically )?(?:rejected|refused|blocked|stopped)|has (?:blocked|deleted|removed) an attachment|(?:not|no longer) (?:allowed|permitted|authori[sz]ed) to (?:post|send (?:this )?(?:message|mail|e-?mail))',
   '(?:could|was|can|has|have) ?not (?:yet )?(?:be(?:en)? )?(?:able to )?deliver',
   'unable to deliver',
   'did not reach the following',
@@ -65,16 +73,24 @@ export interface Signs {
   namesRecipient: boolean;
 }
 
+/** `550 5.1.1`, whatever the language around it; what people quote has a sign before it. */
+const QUOTED_REPLY = /^(?![>|])[^\n]{0,300}(?<![\d.])[45]\d\d[ -]#?[45]\.\d{1,3}\.\d{1,3}(?![.\d])/m;
+/** Of answers and of what is sent on, in the languages of mail programs. */
+const BY_A_PERSON =
+  /^\s*(?:re|fwd?|fw|aw|wg|tr|rv|sv|vs|vb|vl|antw|doorst|enc|i|r|odp|pd|ynt|转发|回复|答复|轉寄)\s*(?:\[\d{1,3}\])?\s*[:：]/i;
+
 /** Whether a mail that has no fields of a report is one all the same. */
 export function isDeliveryReport({ header, text, hasOriginal, namesRecipient }: Signs): boolean {
   if (header.has('x-failed-recipients') || header.has('x-mailer-daemon-recipients')) return true;
   const isByDaemon = isFromDaemon(header);
   // People complain of deliveries in the same words.
   if (!isByDaemon && !hasOriginal && !namesRecipient) return false;
+  if (!isByDaemon && BY_A_PERSON.test(header.text('subject'))) return false;
   const signs = [
     isByDaemon,
     SUBJECT.test(header.text('subject')),
     OPENING.test(text),
+    namesRecipient && QUOTED_REPLY.test(text),
     hasOriginal && (header.raw('return-path') ?? '').trim() === '<>',
   ];
   return signs.filter(Boolean).length >= 2;
@@ -85,7 +101,7 @@ export function isFromDaemon(header: Header): boolean {
 }
 
 const DELAY =
-  /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|temporarily deferred and will/i;
+  /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|noch nicht zugestellt|zustellung verz(?:ö|oe)gert|pas encore (?:été )?(?:remis|livr|distribu)|a[úu]n no (?:se )?ha|ainda n[ãa]o (?:foi|p[ôo]de)|non (?:è |e' )?ancora (?:stato )?(?:consegnat|recapitat)|ещ[её] не доставлен|could not be delivered yet|temporarily deferred and will/i;
 const GIVEN_UP =
   /giv(?:en|ing) up|permanent(?:ly)? (?:error|fail)|not going to try again|has been removed from|could not be delivered (?:in|within)/i;
 const SUCCESS =

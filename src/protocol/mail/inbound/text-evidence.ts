@@ -39,18 +39,26 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
     const wanted = address?.toLowerCase() ?? null;
     const own = named.find((one) => sameAddress(one.address, address));
     const command = commands.find(({ lower }) => wanted !== null && lower.includes(`<${wanted}>`));
-    const aboutIt = replies.filter(({ lower }) => wanted !== null && lower.includes(wanted));
+    const told = own?.reason.toLowerCase() ?? '';
+    // What stands beside the recipient goes on in further lines, which the line alone would cut off.
+    const further = replies.filter(({ lower }) => told === '' || !told.includes(behindAddress(lower)));
+    const aboutIt = further.filter(({ lower }) => wanted !== null && lower.includes(wanted));
     const evidence = [
       own?.reason ?? '',
       command ? behindCommand(lines, command.place).join(' ') : '',
       aboutIt.map(({ line }) => line).join(' '),
-      ...(only ? [transcriptIn(lines), replies.slice(0, MAX_TRANSCRIPT_LINES).map(({ line }) => line)] : []).map(
+      ...(only ? [transcriptIn(lines), further.slice(0, MAX_TRANSCRIPT_LINES).map(({ line }) => line)] : []).map(
         (part) => part.join(' '),
       ),
     ];
     const texts = evidence.map((text) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_EVIDENCE_CHARACTERS));
-    return [...new Set(texts.filter((text) => text !== ''))];
+    // A line that is cut out of a text which is there already would say less than it.
+    return texts.filter((text, place) => text !== '' && !texts.slice(0, place).some((other) => other.includes(text)));
   };
+}
+
+function behindAddress(line: string): string {
+  return line.replace(/^\s*<?[^\s<>]{1,300}@[^\s<>]{1,255}[>:]{0,2}\s*/, '').trim();
 }
 
 /** What a local mailer says has no code (sendmail). */

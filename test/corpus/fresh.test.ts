@@ -1,0 +1,60 @@
+// The parser and the rules on mails made up after the formats of many servers (fresh/), so that what is right on
+// the real ones of bounces.test.ts is right on their relatives too. None of them is like a mail of the corpus.
+import t from 'tap';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
+import { type CorpusMail, percent, scoreOf, tableOf } from './bounce-corpus.ts';
+import { APPLIANCES } from './fresh/appliances.ts';
+import { BARE_REPLIES } from './fresh/bare-replies.ts';
+import { EXCHANGE } from './fresh/exchange.ts';
+import type { FreshMail } from './fresh/fresh-mail.ts';
+import { MORE_NOTICES } from './fresh/more-notices.ts';
+import { MORE_REPLIES } from './fresh/more-replies.ts';
+import { NOTICES } from './fresh/notices.ts';
+import { ODD_FORMS } from './fresh/odd-forms.ts';
+import { OLDER_SERVERS } from './fresh/older-servers.ts';
+import { PROVIDERS } from './fresh/providers.ts';
+import { REPLIES } from './fresh/replies.ts';
+import { THIRD_SET } from './fresh/third-set.ts';
+import { UNIX_SERVERS } from './fresh/unix-servers.ts';
+
+const rules = loadBounceRules(SHIPPED_RULES);
+const sets = {
+  REPLIES,
+  UNIX_SERVERS,
+  EXCHANGE,
+  PROVIDERS,
+  APPLIANCES,
+  NOTICES,
+  ODD_FORMS,
+  MORE_REPLIES,
+  OLDER_SERVERS,
+  MORE_NOTICES,
+  THIRD_SET,
+  BARE_REPLIES,
+};
+
+function asInCorpus([name, kinds, recipient, status, mail]: FreshMail): CorpusMail {
+  const allowed = kinds.split('|') as CorpusMail['expected']['kind'][];
+  const label = allowed.length === 1 ? 'exact' : 'coarse';
+  const expected = { kind: allowed[0]!, kind_ok: allowed, label, recipient, status } as const;
+  return { file: name, octets: Buffer.from(mail), expected };
+}
+
+t.test('kinds, recipients and statuses', async (t) => {
+  const mails = Object.values(sets).flat().map(asInCorpus);
+  t.ok(mails.length >= 1_000, `note: ${mails.length} mails`);
+  t.equal(new Set(mails.map(({ file }) => file)).size, mails.length, 'each has a name of its own');
+  const score = scoreOf(mails, rules);
+  for (const line of tableOf(score)) t.pass(`note: ${line}`);
+  const held: [name: string, share: typeof score.kinds, least: number][] = [
+    ['exact kinds', score.exactKinds, 98],
+    ['kinds, coarse ones included', score.kinds, 98],
+    ['recipients', score.recipients, 99],
+    ['statuses', score.statuses, 99],
+    ['not hard and not called hard', score.notHard, 99.8],
+  ];
+  for (const [name, share, least] of held) {
+    const found = percent(share);
+    t.ok(found >= least, `note: ${name}: ${share.right} of ${share.of}, ${found.toFixed(1)} %`, { wrong: share.wrong });
+  }
+});
