@@ -1,14 +1,7 @@
 // The main thread's end of one courier session: orders out, reports in, and how long ago the
 // session last gave a sign of life.
-import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { unreachable } from '../base/errors.ts';
-import type {
-  CourierGoodbye,
-  CourierOrder,
-  CourierProgress,
-  CourierReceipt,
-  CourierReport,
-} from './courier/messages.ts';
+import type { CourierOrder, CourierReport, SessionWord } from './courier/messages.ts';
 
 export interface CourierLink {
   order(order: CourierOrder): void;
@@ -20,11 +13,10 @@ export interface CourierLink {
   untaken(): Set<string>;
 }
 
-type Heard = CourierReport | CourierReceipt | CourierProgress | CourierGoodbye;
-
 export class WatchedLink implements CourierLink {
   readonly over: Promise<void>;
-  readonly #port: MessagePort;
+  readonly #end: () => void;
+  readonly #post: (order: CourierOrder) => void;
   readonly #onReport: (report: CourierReport) => void;
   readonly #elapsed: () => number;
   #fate: string | null = 'the courier thread died in the middle of the session';
@@ -35,13 +27,14 @@ export class WatchedLink implements CourierLink {
   #abandoned = false;
   #lastSignAt: number;
 
-  constructor(port: MessagePort, onReport: (report: CourierReport) => void, elapsed: () => number) {
-    this.#port = port;
+  constructor(post: (order: CourierOrder) => void, onReport: (report: CourierReport) => void, elapsed: () => number) {
+    this.#post = post;
     this.#onReport = onReport;
     this.#elapsed = elapsed;
     this.#lastSignAt = elapsed();
-    this.over = new Promise((resolve) => port.once('close', () => resolve()));
-    port.on('message', (heard: Heard) => this.#hear(heard));
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.over = promise;
+    this.#end = resolve;
   }
 
   get fate(): string | null {
@@ -77,27 +70,24 @@ export class WatchedLink implements CourierLink {
       this.#untakenBatches.push(order.messageIds);
     } else this.#endOrdered = true;
     if (order.kind === 'abort') this.#aborted = true;
-    this.#port.postMessage(order);
+    this.#post(order);
   }
 
   /** Leaves a session behind that does not end by itself; its thread lives on. */
   abandon(reason: string): void {
     this.#abandoned = true;
     if (this.#fate !== null) this.#fate = reason;
-    this.cut();
+    this.#end();
   }
 
-  /** Ends it from this side. What it reported with its last breath is true all the same. */
+  /** Its thread is no more, and all that it had said has been heard. */
   cut(): void {
-    for (let last = receiveMessageOnPort(this.#port); last; last = receiveMessageOnPort(this.#port)) {
-      this.#hear(last.message);
-    }
-    this.#port.close();
+    this.#end();
   }
 
-  #hear(heard: Heard): void {
+  hear(word: SessionWord): void {
     this.#lastSignAt = this.#elapsed();
-    switch (heard.kind) {
+    switch (word.kind) {
       case 'progress':
         return;
       case 'taken':
@@ -105,18 +95,19 @@ export class WatchedLink implements CourierLink {
         return;
       case 'over':
         this.#fate = null;
+        this.#end();
         return;
       case 'result':
         this.#inHand--;
         break;
       case 'untried':
-        this.#inHand -= heard.messageIds.length;
+        this.#inHand -= word.messageIds.length;
         break;
       case 'more':
         break;
       default:
-        unreachable(heard);
+        unreachable(word);
     }
-    this.#onReport(heard);
+    this.#onReport(word);
   }
 }

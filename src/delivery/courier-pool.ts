@@ -2,18 +2,11 @@
 // that dies takes its sessions with it and is replaced; a session or thread that is stuck is
 // ended (watchdog.ts). No library: those we know give up on a pool for good when one thread dies
 // early, and mail must not wait for a restart.
-import { MessageChannel, Worker } from 'node:worker_threads';
 import { SECOND_MS } from '../base/clock.ts';
 import { Fault, unreachable } from '../base/errors.ts';
-import type {
-  BrokenTlsNote,
-  CourierHeartbeat,
-  CourierReport,
-  CourierSettings,
-  CourierTaskMessage,
-  SessionPlan,
-} from './courier/messages.ts';
-import { type CourierLink, WatchedLink } from './courier-link.ts';
+import type { BrokenTlsNote, CourierReport, CourierSettings, SessionPlan } from './courier/messages.ts';
+import type { CourierLink, WatchedLink } from './courier-link.ts';
+import { CourierThread } from './courier-thread.ts';
 import { heartbeatMs, judgeSilence, silenceLimitMs } from './watchdog.ts';
 
 export interface CourierPool {
@@ -43,14 +36,6 @@ export interface CourierPoolOptions {
 // started in a circle.
 const REPLACE_AFTER_MS = SECOND_MS;
 
-interface Thread {
-  worker: Worker;
-  sessions: Set<WatchedLink>;
-  /** Why it died, as soon as it has. */
-  death: unknown;
-  aliveAt: number;
-}
-
 export function openCourierPool(settings: CourierPoolSettings, options: CourierPoolOptions): CourierPool {
   return new ThreadPool(settings, options);
 }
@@ -60,7 +45,7 @@ class ThreadPool implements CourierPool {
   readonly #options: CourierPoolOptions;
   readonly #limitMs: number;
   readonly #elapsed: () => number;
-  readonly #threads = new Set<Thread>();
+  readonly #threads = new Set<CourierThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
   readonly #watch: NodeJS.Timeout;
   #closed = false;
@@ -76,61 +61,42 @@ class ThreadPool implements CourierPool {
   }
 
   start(plan: SessionPlan, onReport: (report: CourierReport) => void): CourierLink {
-    const thread = this.#leastBusy();
-    const { port1, port2 } = new MessageChannel();
-    const link = new WatchedLink(port1, onReport, this.#elapsed);
-    thread.sessions.add(link);
-    thread.worker.postMessage({ port: port2, plan } satisfies CourierTaskMessage, [port2]);
-    void link.over.then(() => thread.sessions.delete(link));
-    port1.once('close', () => {
-      if (link.fate !== null && !link.abandoned) this.#threads.delete(thread); // it is dying: no new session for it
-    });
-    return link;
+    return this.#leastBusy().start(plan, onReport);
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#watch);
     for (const timer of this.#replacements) clearTimeout(timer);
-    await Promise.all([...this.#threads].map(({ worker }) => worker.terminate()));
+    await Promise.all([...this.#threads].map((thread) => thread.terminate()));
   }
 
-  #leastBusy(): Thread {
-    let best: Thread | null = null;
-    for (const thread of this.#threads) if (!best || thread.sessions.size < best.sessions.size) best = thread;
+  #leastBusy(): CourierThread {
+    let best: CourierThread | null = null;
+    for (const thread of this.#threads) if (!best || thread.sessions < best.sessions) best = thread;
     return best ?? this.#spawn();
   }
 
-  #spawn(): Thread {
-    const worker = new Worker(this.#options.entry ?? new URL('./courier/worker.ts', import.meta.url), {
-      workerData: this.#settings,
-      name: 'courier',
-      // A third of V8's own measure: some 20 MB less at the peak of two busy threads.
-      resourceLimits: { maxYoungGenerationSizeMb: 24 },
+  #spawn(): CourierThread {
+    const thread = new CourierThread({
+      settings: this.#settings,
+      entry: this.#options.entry ?? new URL('./courier/worker.ts', import.meta.url),
+      elapsed: this.#elapsed,
+      onBrokenTls: this.#options.onBrokenTls,
+      onDying: (dying) => this.#threads.delete(dying),
+      onDead: (dead) => this.#bury(dead),
     });
-    const thread: Thread = { worker, sessions: new Set(), death: null, aliveAt: this.#elapsed() };
-    worker.on('message', (note: BrokenTlsNote | CourierHeartbeat) => {
-      thread.aliveAt = this.#elapsed();
-      if (note.kind === 'tls_broken') this.#options.onBrokenTls(note);
-    });
-    worker.on('error', (error) => {
-      thread.death = error;
-      this.#threads.delete(thread); // no new session for it
-      void worker.terminate();
-    });
-    worker.on('exit', () => this.#bury(thread));
     this.#threads.add(thread);
     return thread;
   }
 
   #lookAround(): void {
-    for (const thread of this.#threads) for (const link of thread.sessions) this.#lookAt(link, thread);
+    for (const thread of this.#threads) for (const link of thread.links) this.#lookAt(link, thread);
   }
 
-  #lookAt(link: WatchedLink, thread: Thread): void {
+  #lookAt(link: WatchedLink, thread: CourierThread): void {
     const { silentMs, owesSomething, aborted } = link;
-    const threadSilentMs = this.#elapsed() - thread.aliveAt;
-    const verdict = judgeSilence({ silentMs, threadSilentMs, owesSomething, aborted }, this.#limitMs);
+    const verdict = judgeSilence({ silentMs, threadSilentMs: thread.silentMs, owesSomething, aborted }, this.#limitMs);
     if (verdict.decision === 'wait') return;
     this.#options.onStuck?.(verdict.reason);
     switch (verdict.decision) {
@@ -138,24 +104,22 @@ class ThreadPool implements CourierPool {
         link.order({ kind: 'abort', reason: verdict.reason });
         return;
       case 'abandon':
-        link.abandon(verdict.reason);
+        thread.abandon(link, verdict.reason);
         return;
       case 'end_thread':
         thread.death ??= new Fault(verdict.reason);
         this.#threads.delete(thread);
-        void thread.worker.terminate();
+        void thread.terminate();
         return;
       default:
         unreachable(verdict);
     }
   }
 
-  #bury(thread: Thread): void {
+  #bury(thread: CourierThread): void {
     this.#threads.delete(thread);
-    thread.death ??= new Fault('the courier thread has ended');
-    for (const link of thread.sessions) link.cut();
     if (this.#closed) return;
-    this.#options.onThreadLost(thread.death);
+    this.#options.onThreadLost(thread.death ?? new Fault('the courier thread has ended'));
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
       // A session that could not wait may have started one already.

@@ -2,7 +2,7 @@
 // only this file knows pino, and tests can hand in a list.
 import { pino } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
-import { redact, redactText } from './redact.ts';
+import { Redactor, redactText } from './redact.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -36,16 +36,10 @@ export interface LogOptions {
 }
 
 export function createLogger({ level, to, clock = systemClock }: LogOptions): Logger {
-  const options = {
-    level,
-    // Process and host are the business of whoever collects the lines.
-    base: null,
-    timestamp: () => `,"time":"${toTimestamp(clock.now())}"`,
-    formatters: { level: (label: string) => ({ level: label }) },
-  };
-  if (typeof to !== 'string') return wrap(pino(options, to), () => {});
-  const stream = new StandardStream(to);
-  return wrap(pino(options, stream), () => stream.flush());
+  const stream = typeof to === 'string' ? new StandardStream(to) : null;
+  const sink = stream ?? (to as LogSink);
+  const flush = () => stream?.flush();
+  return new JsonLines({ lowest: LOG_LEVELS.indexOf(level), clock, redactor: new Redactor(), sink, flush }, '');
 }
 
 /** Lines of one turn of the event loop go out with one system call: for each, it costs more than all that is in it. */
@@ -81,20 +75,60 @@ export const silentLogger: Logger = {
   with: () => silentLogger,
 };
 
-type Method = Exclude<LogLevel, 'silent'>;
+interface JsonLinesKit {
+  /** Index of the lowest level that is written. */
+  lowest: number;
+  clock: Clock;
+  redactor: Redactor;
+  sink: LogSink;
+  flush(): void;
+}
 
-function wrap(target: pino.Logger, flush: () => void): Logger {
-  const at = (level: Method) => (facts: Facts, message: string) => {
-    if (!target.isLevelEnabled(level)) return;
-    target[level](redact(facts), redactText(message));
+class JsonLines implements Logger {
+  readonly #kit: JsonLinesKit;
+  /** Facts of every line, as they stand in it. */
+  readonly #always: string;
+
+  constructor(kit: JsonLinesKit, always: string) {
+    this.#kit = kit;
+    this.#always = always;
+  }
+
+  trace(facts: Facts, message: string): void {
+    this.#line('trace', facts, message);
+  }
+
+  debug(facts: Facts, message: string): void {
+    this.#line('debug', facts, message);
+  }
+
+  info(facts: Facts, message: string): void {
+    this.#line('info', facts, message);
+  }
+
+  warn(facts: Facts, message: string): void {
+    this.#line('warn', facts, message);
+  }
+
+  error(facts: Facts, message: string): void {
+    this.#line('error', facts, message);
+  }
+
+  with(facts: Facts): Logger {
+    return new JsonLines(this.#kit, this.#always + this.#members(facts));
+  }
+
+  #line(level: LogLevel, facts: Facts, message: string): void {
+    const { lowest, clock, sink, flush } = this.#kit;
+    if (LOG_LEVELS.indexOf(level) < lowest) return;
+    const said = `${this.#always}${this.#members(facts)},"msg":${JSON.stringify(redactText(message))}`;
+    sink.write(`{"level":"${level}","time":"${toTimestamp(clock.now())}"${said}}\n`);
     if (level === 'warn' || level === 'error') flush();
-  };
-  return {
-    trace: at('trace'),
-    debug: at('debug'),
-    info: at('info'),
-    warn: at('warn'),
-    error: at('error'),
-    with: (facts) => wrap(target.child(redact(facts)), flush),
-  };
+  }
+
+  /** `,"name":value…`: each message has three lines, and JSON.stringify writes one faster than any loop. */
+  #members(facts: Facts): string {
+    const json = JSON.stringify(this.#kit.redactor.redact(facts));
+    return json === '{}' ? '' : `,${json.slice(1, -1)}`;
+  }
 }

@@ -10,14 +10,11 @@ const SECRET_NAME =
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
+/** Names are those of our own source, hardly more than a hundred; whatever else comes is looked at each time. */
+const MOST_KNOWN_NAMES = 1000;
 
 /** What each of the replacements below begins with, or has in it. */
 const SUSPICIOUS = /pr_|:\/\/|-----BEGIN |bearer/i;
-
-/** A copy that may be logged. */
-export function redact(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return redactFields(facts, 0);
-}
 
 /** Secrets that are known by their look: API keys, bearer tokens, PEM private keys, passwords in URLs. */
 export function redactText(text: string): string {
@@ -31,34 +28,62 @@ export function redactText(text: string): string {
     .replace(/(:\/\/[^/\s:@]*):[^/\s@]*@/g, `$1:${HIDDEN}@`);
 }
 
-function redactFields(fields: object, depth: number): Record<string, unknown> {
-  const copy: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) copy[name] = redactField(name, value, depth);
-  return copy;
-}
+export class Redactor {
+  readonly #secretNames = new Map<string, boolean>();
 
-function redactField(name: string, value: unknown, depth: number): unknown {
-  const isEmpty = value === null || value === undefined || typeof value === 'boolean';
-  if (!isEmpty && SECRET_NAME.test(name.toLowerCase().replace(/[-_]/g, ''))) return HIDDEN;
-  return redactValue(value, depth);
-}
+  /** A copy that may be logged. */
+  redact(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return this.#fields(facts, 0);
+  }
 
-function redactValue(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return redactText(value);
-  if (typeof value === 'bigint') return String(value);
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Date) return value;
-  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
-  if (depth >= MAX_DEPTH) return '[…]';
-  if (value instanceof Error) return redactError(value, depth);
-  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => redactValue(item, depth + 1));
-  return redactFields(value, depth + 1);
-}
+  /** Nearly every value stays as it is, so the copy is made first, at once, and what must not stay is replaced in it. */
+  #fields(fields: object, depth: number): Record<string, unknown> {
+    const copy: Record<string, unknown> = { ...fields };
+    for (const name in copy) {
+      const value = copy[name];
+      if (value === null || value === undefined || typeof value === 'boolean') continue;
+      const shown = this.#isSecret(name) ? HIDDEN : this.#value(value, depth);
+      if (shown !== value) copy[name] = shown;
+    }
+    return copy;
+  }
 
-/** What Error keeps from JSON: the message, where it happened, what caused it. */
-function redactError(error: Error, depth: number): Record<string, unknown> {
-  const own = redactFields({ ...error }, depth + 1);
-  const cause = error.cause === undefined ? {} : { cause: redactValue(error.cause, depth + 1) };
-  const stack = error.stack === undefined ? {} : { stack: redactText(error.stack) };
-  return { ...own, type: error.name, message: redactText(error.message), ...stack, ...cause };
+  #isSecret(name: string): boolean {
+    const known = this.#secretNames.get(name);
+    if (known !== undefined) return known;
+    const secret = SECRET_NAME.test(name.toLowerCase().replace(/[-_]/g, ''));
+    if (this.#secretNames.size < MOST_KNOWN_NAMES) this.#secretNames.set(name, secret);
+    return secret;
+  }
+
+  #value(value: unknown, depth: number): unknown {
+    switch (typeof value) {
+      case 'string':
+        return redactText(value);
+      case 'bigint':
+        return String(value);
+      case 'function':
+        return undefined;
+      case 'object':
+        return value === null || value instanceof Date ? value : this.#object(value, depth);
+      default:
+        return value;
+    }
+  }
+
+  #object(value: object, depth: number): unknown {
+    if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+    if (depth >= MAX_DEPTH) return '[…]';
+    if (value instanceof Error) return this.#error(value, depth);
+    if (Array.isArray(value)) return value.slice(0, MAX_ITEMS).map((item) => this.#value(item, depth + 1));
+    return this.#fields(value, depth + 1);
+  }
+
+  /** What Error keeps from JSON: the message, where it happened, what caused it. */
+  #error(error: Error, depth: number): Record<string, unknown> {
+    const own = this.#fields(error, depth + 1);
+    const cause = error.cause === undefined ? {} : { cause: this.#value(error.cause, depth + 1) };
+    const stack = error.stack === undefined ? {} : { stack: redactText(error.stack) };
+    return { ...own, type: error.name, message: redactText(error.message), ...stack, ...cause };
+  }
 }

@@ -5,25 +5,25 @@
 // and those after it are real.
 import { once } from 'node:events';
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads';
-import type { CourierReceipt, CourierSettings, CourierTaskMessage } from '../../src/delivery/courier/messages.ts';
+import type { CourierBirth, CourierCall, CourierNews } from '../../src/delivery/courier/messages.ts';
 
 const wish = getEnvironmentData('stuck-courier');
 const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 
+const { line, heartbeatMs } = workerData as CourierBirth;
+
 async function takeFirstBatch() {
-  const [{ port }] = (await once(parentPort!, 'message')) as [CourierTaskMessage];
-  await once(port, 'message');
-  port.postMessage({ kind: 'taken' } satisfies CourierReceipt);
-  port.on('message', () => {});
+  const [{ session }] = (await once(line, 'message')) as [CourierCall];
+  await once(line, 'message');
+  line.postMessage([[session, { kind: 'taken' }]] satisfies CourierNews);
 }
 
-if (wish === 'asleep') parentPort!.once('message', standStill);
+if (wish === 'asleep') line.once('message', standStill);
 else if (wish === 'deaf') {
   await takeFirstBatch();
   standStill();
 } else {
   if (wish === 'mute') {
-    const { heartbeatMs } = workerData as CourierSettings;
     const beats = setInterval(() => parentPort!.postMessage({ kind: 'alive' }), heartbeatMs);
     await takeFirstBatch();
     clearInterval(beats);

@@ -40,11 +40,18 @@ export interface SessionPlan {
   source: SessionSource | null;
 }
 
-/** What starts a session in a courier thread; all else goes through the port. */
-export interface CourierTaskMessage {
-  port: MessagePort;
-  plan: SessionPlan;
+/** With the line on which its sessions are ordered, and report. */
+export interface CourierBirth extends CourierSettings {
+  line: MessagePort;
 }
+
+/** To a courier thread: what begins a session, or is ordered of one. The main thread numbers them. */
+export type CourierCall = { session: number; plan: SessionPlan } | { session: number; order: CourierOrder };
+
+/** From a courier thread: what its sessions have said since the last time, in that order. */
+export type CourierNews = [session: number, word: SessionWord][];
+
+export type SessionWord = CourierReport | CourierReceipt | CourierProgress | CourierGoodbye;
 
 /** From the main thread. */
 export type CourierOrder =
@@ -97,7 +104,7 @@ export interface CourierHeartbeat {
   kind: 'alive';
 }
 
-/** The last word of a session. A port that closes without it belongs to a thread that is dying. */
+/** The last word of a session. One that ends without it was in a thread that has died. */
 export interface CourierGoodbye {
   kind: 'over';
 }

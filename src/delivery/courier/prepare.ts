@@ -29,6 +29,8 @@ export interface PrepareKit extends ComposeKit {
   vault: Vault;
   serviceSigner: { domain: string; selector: string; key: KeyObject };
   now: () => number;
+  /** Called before each message: what waits to be told is told before the thread is held. */
+  beforeWork?(): void;
 }
 
 /** The message at this index of a batch. The batch tells what will be asked for next. */
@@ -48,6 +50,7 @@ export function createPrepare(kit: PrepareKit): Prepare {
   return async (batch, index) => {
     // Two signatures hold the thread for a millisecond: what the sessions have to say goes out before.
     await nextTurn();
+    kit.beforeWork?.();
     const found = ahead.read(batch, index);
     if (found.kind === 'unreadable') return found;
     try {

@@ -3,7 +3,7 @@
 // connection at once, and gets no other.
 import type { Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
-import { type Dialler, dialTcp } from '../../protocol/smtp/dial.ts';
+import { type Dialler, dialForOctets } from '../../protocol/smtp/dial.ts';
 
 export class Pulse {
   readonly #signal: AbortSignal;
@@ -18,7 +18,7 @@ export class Pulse {
 
   readonly dial: Dialler = async (target) => {
     this.#calls++;
-    const socket = await dialTcp({ ...target, signal: this.#signal });
+    const socket = await dialForOctets({ ...target, signal: this.#signal });
     this.#calls++;
     this.#socket = socket;
     return socket;

@@ -12,17 +12,15 @@ import { openContentReader } from '../../store/sqlite/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/transport-security.ts';
 import type { DoorKnocker } from './connect.ts';
 import type {
-  CourierGoodbye,
+  CourierBirth,
+  CourierCall,
   CourierHeartbeat,
-  CourierOrder,
-  CourierProgress,
-  CourierReceipt,
-  CourierReport,
-  CourierSettings,
-  CourierTaskMessage,
+  SessionPlan,
   SessionSource,
+  SessionWord,
 } from './messages.ts';
 import { OrderInbox } from './order-inbox.ts';
+import { Outbox } from './outbox.ts';
 import { createPrepare } from './prepare.ts';
 import { Pulse } from './pulse.ts';
 import { runCourierSession } from './session.ts';
@@ -33,7 +31,11 @@ import type { TransportSecurity } from './tls-choice.ts';
 const NICENESS = 5;
 if (platform() === 'linux') setPriority(NICENESS);
 
-const settings = workerData as CourierSettings;
+const { line, ...settings } = workerData as CourierBirth;
+const outbox = new Outbox((news) => line.postMessage(news));
+// What has been seen is told even if this thread fails at the next thing.
+process.once('exit', () => outbox.flush());
+
 const { domain, selector, privateKeyDer } = settings.serviceSigner;
 
 const prepare = createPrepare({
@@ -45,6 +47,7 @@ const prepare = createPrepare({
   links: { url: settings.links.url, key: { id: settings.links.key.id, key: Buffer.from(settings.links.key.key) } },
   serviceSigner: { domain, selector, key: loadPrivateKey(Buffer.from(privateKeyDer)) },
   now: systemClock.now,
+  beforeWork: () => outbox.flush(),
 });
 
 const secureContext = createSecureContext(settings.trustedRoots ? { ca: settings.trustedRoots } : {});
@@ -85,15 +88,21 @@ setInterval(() => {
   for (const beat of beats) beat();
 }, settings.heartbeatMs).unref();
 
-parentPort!.on('message', async ({ port, plan }: CourierTaskMessage) => {
-  const inbox = new OrderInbox(() => port.postMessage({ kind: 'taken' } satisfies CourierReceipt));
+const inboxes = new Map<number, OrderInbox>();
+line.on('message', (call: CourierCall) => {
+  if ('plan' in call) void run(call.session, call.plan);
+  else inboxes.get(call.session)?.take(call.order);
+});
+
+async function run(session: number, plan: SessionPlan): Promise<void> {
+  const report = (word: SessionWord) => outbox.add(session, word);
+  const inbox = new OrderInbox(() => report({ kind: 'taken' }));
   const pulse = new Pulse(inbox.signal);
   const beat = () => {
-    if (pulse.moved()) port.postMessage({ kind: 'progress' } satisfies CourierProgress);
+    if (pulse.moved()) report({ kind: 'progress' });
   };
+  inboxes.set(session, inbox);
   beats.add(beat);
-  port.on('message', (order: CourierOrder) => inbox.take(order));
-  const report = (message: CourierReport) => port.postMessage(message);
   const knocker = knockerFrom(plan.source, pulse);
   try {
     await runCourierSession({
@@ -103,7 +112,7 @@ parentPort!.on('message', async ({ port, plan }: CourierTaskMessage) => {
     });
   } finally {
     beats.delete(beat);
-    port.postMessage({ kind: 'over' } satisfies CourierGoodbye);
-    port.close();
+    inboxes.delete(session);
+    report({ kind: 'over' });
   }
-});
+}

@@ -142,20 +142,16 @@ function coverFields(headerNames: readonly string[], fields: Map<string, string[
 
 function signatureField(signer: DkimSigner, { covering, bodyHash, nowSeconds }: Signable): string {
   const isEd25519 = signer.key.asymmetricKeyType === 'ed25519';
-  const unsigned = [
-    `DKIM-Signature: v=1; a=${isEd25519 ? 'ed25519' : 'rsa'}-sha256; c=relaxed/relaxed;`,
-    ` d=${signer.domain};`,
-    ` s=${signer.selector}; t=${Math.floor(nowSeconds)};`,
-    covering.names,
-    ` bh=${bodyHash};`,
-    ' b=',
-  ].join('\r\n');
-  const data = Buffer.from(covering.canonical + canonicalField(unsigned), 'latin1');
+  const start = `v=1; a=${isEd25519 ? 'ed25519' : 'rsa'}-sha256; c=relaxed/relaxed;`;
+  const tags = `${start}\r\n d=${signer.domain};\r\n s=${signer.selector}; t=${Math.floor(nowSeconds)};\r\n`;
+  const unsigned = `${tags}${covering.names}\r\n bh=${bodyHash};\r\n b=`;
+  // As canonicalField() would: all of its white space are single blanks, each behind the end of a line or within one.
+  const data = Buffer.from(`${covering.canonical}dkim-signature:${unsigned.replaceAll('\r\n', '')}`, 'latin1');
   // RFC 8463 section 3: Ed25519 signs the hash of the data, not the data.
   const signature = isEd25519
     ? sign(null, hash('sha256', data, 'buffer'), signer.key)
     : sign('sha256', data, signer.key);
-  return `${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
+  return `DKIM-Signature: ${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }
 
 /** RFC 6376 section 3.5: white space may stand around the colons of h=. */

@@ -47,10 +47,10 @@ export function encodeQuotedPrintable(source: Buffer): Buffer {
       column = 0;
       continue; // the same character again: at the start of a line a dot is another matter
     }
-    if (literal) out[to++] = octet;
-    else to = writeEscaped(out, to, source.subarray(at, at + octets));
     column += width;
-    at += octets;
+    const next = Math.min(at + octets, source.length);
+    if (literal) out[to++] = source[at++]!;
+    while (at < next) to = writeEscaped(out, to, source[at++]!);
   }
   return out.subarray(0, to);
 }
@@ -92,12 +92,9 @@ function softBreak(out: Buffer, at: number): number {
   return at + 3;
 }
 
-function writeEscaped(out: Buffer, at: number, octets: Buffer): number {
-  let to = at;
-  for (const octet of octets) {
-    out[to++] = EQUALS;
-    out[to++] = HEX_DIGITS[octet >> 4]!;
-    out[to++] = HEX_DIGITS[octet & 15]!;
-  }
-  return to;
+function writeEscaped(out: Buffer, at: number, octet: number): number {
+  out[at] = EQUALS;
+  out[at + 1] = HEX_DIGITS[octet >> 4]!;
+  out[at + 2] = HEX_DIGITS[octet & 15]!;
+  return at + 3;
 }

@@ -20,6 +20,7 @@ const MAX_LINES = 100;
 const MAX_REPLY_OCTETS = 32 * 1024;
 const MAX_TEXT_CHARACTERS = 1_000;
 
+const NO_OCTETS = Buffer.alloc(0);
 const LF = 0x0a;
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 const CODE_AND_TEXT = /^([2-5]\d\d)(?:([ -])(.*))?$/s;
@@ -27,7 +28,7 @@ const CODE_AND_TEXT = /^([2-5]\d\d)(?:([ -])(.*))?$/s;
 const ENHANCED_CODE = /^\s*#?([245]\.\d{1,3}\.\d{1,3})(?![.\w])[\s:]*/;
 
 export class ReplyParser {
-  #rest: Buffer = Buffer.alloc(0);
+  #rest: Buffer = NO_OCTETS;
   #lines: string[] = [];
   #code = 0;
   #octets = 0;
@@ -37,7 +38,7 @@ export class ReplyParser {
     return this.#rest.length > 0 || this.#lines.length > 0;
   }
 
-  /** Hands over every reply that is now complete; returns what is wrong with the rest, after which there is no going on. */
+  /** The chunk is not kept. Hands over every reply that is now complete; returns what is wrong with the rest, after which there is no going on. */
   push(chunk: Buffer, deliver: (reply: Reply) => void): string | null {
     const bytes = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
     let start = 0;
@@ -46,7 +47,8 @@ export class ReplyParser {
       if (violation) return violation;
       start = end + 1;
     }
-    this.#rest = bytes.subarray(start);
+    // A copy: the chunk is whoever's who read it.
+    this.#rest = start === bytes.length ? NO_OCTETS : Buffer.from(bytes.subarray(start));
     return this.#rest.length > MAX_LINE_OCTETS ? 'reply line too long' : null;
   }
 

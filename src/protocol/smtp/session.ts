@@ -6,7 +6,7 @@ import { type Clock, systemClock } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
 import { NO_TLS_POLICY, type PeerFacts, type SmtpStage, type TlsFacts } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
-import { type Dialler, dialTcp } from './dial.ts';
+import { type Dialler, dialForOctets } from './dial.ts';
 import { assertSafe, type Envelope, findUnsupported, type Unsupported } from './envelope.ts';
 import { type Introduced, introduce, type TlsMode, type TlsTrouble } from './introduction.ts';
 import type { Reply } from './reply.ts';
@@ -63,7 +63,7 @@ export type SendResult =
   | { kind: 'unsupported'; peer: PeerFacts; need: Unsupported['need'] };
 
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
-  const { clock = systemClock, dial = dialTcp, signal } = options;
+  const { clock = systemClock, dial = dialForOctets, signal } = options;
   if (!/^[A-Za-z0-9.:[\]_-]+$/.test(options.ehloName)) {
     throw new Fault('the EHLO name is not a host name', { permanence: 'permanent', detail: options.ehloName });
   }

@@ -2,6 +2,7 @@
 // some point it is lost, once, for a reason in words. It knows nothing of commands.
 // Replies that came before the loss are still read first.
 import type { Socket } from 'node:net';
+import { OCTETS } from './dial.ts';
 import { type Reply, ReplyParser } from './reply.ts';
 
 /** The connection is gone, and why. */
@@ -24,10 +25,12 @@ export class Wire {
     this.#socket = socket;
     socket.setNoDelay(true);
     socket.on('data', this.#hear);
+    socket.on(OCTETS, this.#hear);
     socket.on('end', this.#ended);
     socket.on('close', this.#ended);
     // Never taken off: a destroyed socket may still report an error.
     socket.on('error', (error: NodeJS.ErrnoException) => this.lose(`connection error: ${error.code ?? error.message}`));
+    socket.resume();
   }
 
   get loss(): Loss | null {
@@ -93,6 +96,7 @@ export class Wire {
   detach(): Socket {
     this.#loss = { lost: 'handed over to TLS' };
     this.#socket.off('data', this.#hear);
+    this.#socket.off(OCTETS, this.#hear);
     this.#socket.off('end', this.#ended);
     this.#socket.off('close', this.#ended);
     this.#socket.pause();
