@@ -1,6 +1,5 @@
 // What is erased when, over a real store with a clock that is moved; and that no slice holds anybody up.
 import path from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import t, { type Test } from 'tap';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { eraseOld } from '../../src/retention/retention.ts';
@@ -129,6 +128,11 @@ t.test('back under the general setting, the content of the meantime is found as 
   t.notOk(hasContent(done.id));
 });
 
+function cpuMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
 t.test('thousands of rows are erased without holding the main thread for 20 ms', async (t) => {
   const { bench, clock, erase, store } = await openWorld(t);
   const { domain } = await bench.sender('acme.test');
@@ -139,23 +143,19 @@ t.test('thousands of rows are erased without holding the main thread for 20 ms',
   await store.record(claimed.map((message) => bench.attempted(message, { to: 'delivered' }, events())));
   await countAll(store);
   clock.time = T0 + 91 * DAY_MS;
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  let longestMs = 0;
-  for (const verb of ['eraseContents', 'eraseRecords'] as const) {
-    const inner = store[verb].bind(store) as (...args: never[]) => Promise<unknown>;
-    Object.assign(store, {
-      [verb]: async (...args: never[]) => {
-        const slice = await inner(...args);
-        longestMs = Math.max(longestMs, delay.max / 1e6);
-        return slice;
-      },
-    });
-  }
-  delay.enable();
+  // Its own processor time in each turn of the event loop: what others do to a busy machine does not count.
+  let [longestMs, before, watching] = [0, cpuMs(), true];
+  const look = () => {
+    const now = cpuMs();
+    longestMs = Math.max(longestMs, now - before);
+    before = now;
+    if (watching) setImmediate(look);
+  };
+  look();
   t.equal(await erase(), '1 contents and 3000 messages erased');
-  delay.disable();
-  t.comment(`the longest hold-up was ${Math.round(delay.max / 1e6)} ms`);
-  t.ok(longestMs < 100, 'a loaded machine adds its own; the budget of a slice is 8 ms');
+  watching = false;
+  t.comment(`the longest hold-up was ${longestMs.toFixed(1)} ms`);
+  t.ok(longestMs < 40, 'the budget of a slice is 8 ms; a collection of garbage may come on top');
   t.same(await store.listQueue({ limit: 10 }), []);
 });
 
