@@ -8,6 +8,7 @@ import { Fault } from '../../base/errors.ts';
 import { isBusy, isGroupFatal, storeFault } from './database-fault.ts';
 import { BUSY_TIMEOUT_MS } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
+import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
 import { Recollection } from './recollection.ts';
 import { steadyPlan } from './steady-plan.ts';
@@ -53,6 +54,7 @@ export class Connection {
   readonly #statements = new Map<string, Database.Statement>();
   readonly #recollection = new Recollection();
   readonly #sums = new GroupSums();
+  readonly #pace = new GroupPace();
   #waiting: Verb[] = [];
   #scheduled = false;
   #paused: Promise<void> | null = null;
@@ -82,6 +84,12 @@ export class Connection {
 
   /** As `write`, for work that changes nothing that `recall` keeps, except that it may add lanes. */
   writeMail<T>(work: () => T): Promise<T> {
+    return this.#enqueue(work, true);
+  }
+
+  /** As `writeMail`, for what came of deliveries: while much of it comes, groups keep a distance. */
+  writeResults<T>(work: () => T): Promise<T> {
+    this.#pace.resultsCame(performance.now());
     return this.#enqueue(work, true);
   }
 
@@ -155,16 +163,19 @@ export class Connection {
     if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
   }
 
-  #schedule(): void {
+  #schedule(atOnce = false): void {
     if (this.#scheduled || this.#paused) return;
     this.#scheduled = true;
-    setImmediate(() => {
+    const delayMs = atOnce ? 0 : this.#pace.delayMs(performance.now());
+    const commit = () => {
       this.#scheduled = false;
       if (this.#paused || this.#waiting.length === 0) return; // a pause schedules again at its end
       this.#commitWaiting();
-      if (this.#waiting.length > 0) this.#schedule();
+      if (this.#waiting.length > 0) this.#schedule(true);
       else this.#drained?.();
-    });
+    };
+    if (delayMs >= 1) setTimeout(commit, delayMs);
+    else setImmediate(commit);
   }
 
   #commitWaiting(): void {
@@ -173,6 +184,7 @@ export class Connection {
     const lost = this.#tryGroup(group);
     this.#waiting = this.#waiting.slice(group.length);
     if (lost === null) {
+      this.#pace.committed(performance.now());
       this.#options.onGroup?.({ verbs: group.length, elapsedMs: performance.now() - started });
       for (const { settle } of group) settle();
       return;

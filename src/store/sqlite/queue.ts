@@ -15,7 +15,7 @@ export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 export function queueVerbs(db: Connection): QueueVerbs {
   return {
     release: (ids, at) => db.writeMail(() => ids.flatMap((id) => release(db, id, at))),
-    record: (updates) => db.writeMail(() => updates.flatMap((update) => recordUpdate(db, update))),
+    record: (updates) => db.writeResults(() => updates.flatMap((update) => recordUpdate(db, update))),
     endWaiting: (update) => db.writeMail(() => endWaiting(db, update)),
     recoverInterrupted: (at) => db.write(() => recoverInterrupted(db, at)),
     expired: (now, limit) => db.read(() => expired(db, now, limit)),
