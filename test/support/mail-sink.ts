@@ -82,7 +82,10 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
   server.server.on('connection', (socket: Socket) => {
     sockets.set(socket.remotePort!, socket);
     connections.total++;
-    connections.most = Math.max(connections.most, ++connections.open);
+    connections.open++;
+    // In one turn of the event loop a new connection may be heard of before the end of the one in whose place it
+    // came, though the end was first on the wire: what is open is looked at when the ends have been heard.
+    setImmediate(() => setImmediate(() => (connections.most = Math.max(connections.most, connections.open))));
     const { remotePort } = socket;
     socket.on('close', () => {
       connections.open--;
