@@ -50,7 +50,7 @@ export interface WebhookCase {
   payload?: string;
   payload_base64?: string;
   give: 'string' | 'bytes' | 'parsed';
-  signed?: { id: string; at?: number; timestamp?: number; secrets: string[]; payload?: string };
+  signed?: { id: string; at?: number; timestamp?: number | string; secrets: string[]; payload?: string };
   headers?: Record<string, string | null>;
   secret: string;
   tolerance_seconds?: number;

@@ -216,8 +216,8 @@ func encodeBody(value any) ([]byte, error) {
 // pathWithID appends an id to a path. An empty one would address the whole list,
 // and dots would climb out of it.
 func pathWithID(collection, id string) (string, error) {
-	if strings.Trim(id, ".") == "" {
-		return "", invalidArgument("The id is empty or only dots; pass the one that the service gave.")
+	if id == "" || id == "." || id == ".." {
+		return "", invalidArgument("The id is empty, or dots that climb; pass the one that the service gave.")
 	}
 	return collection + "/" + url.PathEscape(id), nil
 }

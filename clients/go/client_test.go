@@ -125,6 +125,19 @@ func TestEmptyIdempotencyKeyIsRefused(t *testing.T) {
 	}
 }
 
+func TestAnAttemptMayTake30Seconds(t *testing.T) {
+	var left time.Duration
+	transport := roundTrip(func(r *http.Request) (*http.Response, error) {
+		deadline, _ := r.Context().Deadline()
+		left = time.Until(deadline)
+		return nil, io.EOF
+	})
+	client := newTestClient(t, nil, WithTransport(transport), WithMaxRetries(0))
+	if _, err := client.Domains.List(context.Background()); err == nil || left <= 29*time.Second || left > 30*time.Second {
+		t.Errorf("%v were left, and the error is %v", left, err)
+	}
+}
+
 func TestTransportOfTheCaller(t *testing.T) {
 	var seen *http.Request
 	transport := roundTrip(func(r *http.Request) (*http.Response, error) {

@@ -83,7 +83,7 @@ type DomainCheck struct {
 	// Reason is nil when all is well.
 	Reason *CheckReason `json:"reason"`
 	// Message says in one sentence what is right, or what to change.
-	Message string `json:"message,omitempty"`
+	Message string `json:"message"`
 }
 
 // Create registers a domain; its Records wait to be published then.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -128,7 +129,7 @@ func (s *EmailsService) Send(ctx context.Context, message SendRequest, options .
 		option(&settings)
 	}
 	if !isPrintableASCII(settings.idempotencyKey) {
-		return nil, invalidArgument("The idempotency key is empty or has characters other than printable ASCII.")
+		return nil, invalidArgument("The idempotency key is blank or has characters other than printable ASCII.")
 	}
 	result := new(SendResult)
 	what := call{method: http.MethodPost, path: "/emails", body: message, idempotencyKey: settings.idempotencyKey}
@@ -169,5 +170,5 @@ func isPrintableASCII(text string) bool {
 			return false
 		}
 	}
-	return text != ""
+	return strings.TrimLeft(text, " ") != ""
 }

@@ -64,6 +64,7 @@ func readSettings(options []Option) settings {
 		option(&s)
 	}
 	s.apiKey = strings.TrimSpace(s.apiKey)
+	s.baseURL = strings.TrimSpace(s.baseURL)
 	return s
 }
 

@@ -43,12 +43,12 @@ func VerifyWebhook[Payload ~[]byte | ~string](payload Payload, headers http.Head
 	if err != nil {
 		return nil, err
 	}
+	if err := signed.checkAge(time.Now(), settings.tolerance); err != nil {
+		return nil, err
+	}
 	body := []byte(payload)
 	if !signed.isSignedWith(key, body) {
 		return nil, unverified("no_matching_signature", "No signature fits the payload: the secret is another webhook's, or the payload is not the raw body.")
-	}
-	if err := signed.checkAge(time.Now(), settings.tolerance); err != nil {
-		return nil, err
 	}
 	return readEvent(body)
 }
@@ -122,7 +122,7 @@ func (s signedHeaders) checkAge(now time.Time, tolerance time.Duration) error {
 }
 
 func decodeSecret(secret string) ([]byte, error) {
-	text := strings.TrimRight(strings.TrimPrefix(secret, "whsec_"), "=")
+	text := strings.TrimRight(strings.TrimPrefix(strings.TrimSpace(secret), "whsec_"), "=")
 	key, err := base64.RawStdEncoding.DecodeString(text)
 	if err != nil || len(key) == 0 {
 		return nil, unverified("invalid_secret", "The secret is not the base64 text that the service gave when the webhook was created.")

@@ -9,7 +9,6 @@ Gem::Specification.new do |spec|
   spec.description = 'Sends transactional e-mail through a Postrider server, manages domains, webhooks and templates, ' \
                      'and verifies the signatures of webhooks. Standard library only.'
   spec.authors = ['The Postrider authors']
-  spec.homepage = 'https://github.com/postrider/postrider-ruby'
   spec.license = 'MIT'
   spec.required_ruby_version = '>= 3.1'
   spec.metadata = { 'rubygems_mfa_required' => 'true' }

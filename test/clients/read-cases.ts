@@ -17,7 +17,7 @@ export function readCases(): Case[] {
 
 /** Signed anew each time: their times are counted from now. */
 export function readWebhookCases(nowMs: number): Case[] {
-  return (read('webhooks') as unknown as WebhookCase[]).map((vector) => webhookCase(vector, nowMs));
+  return (fillIn(read('webhooks'), {}) as unknown as WebhookCase[]).map((vector) => webhookCase(vector, nowMs));
 }
 
 export function fillIn(value: Json, samples: JsonObject): Json {

@@ -2,6 +2,7 @@
 'use strict';
 
 const { randomUUID } = require('node:crypto');
+const { inspect } = require('node:util');
 const { PostriderError } = require('./errors.js');
 const { toCamelCase } = require('./names.js');
 const { readOptions } = require('./options.js');
@@ -83,7 +84,7 @@ class Webhooks {
   }
 
   async create(webhook) {
-    return this.#call({ method: 'POST', path: '/webhooks', body: webhook });
+    return printedWithoutSecret(await this.#call({ method: 'POST', path: '/webhooks', body: webhook }));
   }
 
   async list() {
@@ -137,6 +138,11 @@ class Events {
   async list({ after, limit } = {}) {
     return this.#call({ method: 'GET', path: '/events', query: { after, limit } });
   }
+}
+
+/** For console.log and the like; JSON.stringify and copies keep the secret, so that it can be stored. */
+function printedWithoutSecret(webhook) {
+  return Object.defineProperty(webhook, inspect.custom, { value: () => ({ ...webhook, secret: '[hidden]' }) });
 }
 
 /** An empty id would be the whole list, and dots climb: neither can be meant. */

@@ -35,11 +35,12 @@ function readBaseUrl(given) {
     const message = 'There is no address of the service: pass baseUrl, or set POSTRIDER_BASE_URL.';
     throw new PostriderError(message, { code: 'missing_base_url' });
   }
-  const url = URL.canParse(given) ? new URL(given) : null;
+  const address = given.trim();
+  const url = URL.canParse(address) ? new URL(address) : null;
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw invalid('baseUrl is an absolute URL that begins with https:// or http://.');
   }
-  if (url.username !== '' || url.password !== '' || given.includes('?') || given.includes('#')) {
+  if (url.username !== '' || url.password !== '' || address.includes('?') || address.includes('#')) {
     throw invalid('baseUrl has no user name, no query and no fragment.');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');

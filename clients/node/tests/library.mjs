@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import * as postrider from 'postrider';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -34,6 +35,39 @@ test('bodies as servers and frameworks have them', () => {
   assert.equal(verify(SIGNED, bytes.buffer), 2432232314);
   assert.equal(verify(SIGNED, Buffer.from(`..${BODY}..`).subarray(2, -2)), 2432232314);
   assert.throws(() => verify(SIGNED, null), { code: 'payload_not_raw' });
+});
+
+test('a tolerance that is no number lets nothing pass', () => {
+  const options = { toleranceSeconds: Number.NaN };
+  assert.throws(() => postrider.verifyWebhook(BODY, SIGNED, SECRET, options), { code: 'timestamp_too_old' });
+});
+
+test('the secret of a webhook is not printed, but there', async (t) => {
+  t.mock.method(globalThis, 'fetch', async () => Response.json({ id: '1', secret: 'c2VjcmV0' }));
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  const webhook = await client.webhooks.create({ url: 'https://example.com/' });
+  assert.doesNotMatch(inspect({ made: [webhook] }, { depth: 9 }), /c2VjcmV0/);
+  assert.deepEqual(JSON.parse(JSON.stringify(webhook)), { id: '1', secret: 'c2VjcmV0' });
+  assert.deepEqual({ ...webhook }, { id: '1', secret: 'c2VjcmV0' });
+});
+
+test('an attempt may take 30 s unless another time is given', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const aborted = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+  t.mock.method(globalThis, 'fetch', async (_, { signal }) => aborted(signal));
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1', maxRetries: 0 });
+  let error = null;
+  const listing = client.domains.list().catch((caught) => {
+    error = caught;
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  await turn();
+  t.mock.timers.tick(29_999);
+  await turn();
+  assert.equal(error, null);
+  t.mock.timers.tick(1);
+  await listing;
+  assert.ok(error instanceof postrider.NetworkError && error.timeout);
 });
 
 test('errors are kinds of one class, named as it', () => {

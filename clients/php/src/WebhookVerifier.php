@@ -106,8 +106,8 @@ final class WebhookVerifier
         if (\preg_match('/\A[0-9]+\z/', $timestamp) !== 1) {
             throw self::failure('invalid_timestamp', 'the header webhook-timestamp is not a number of seconds.');
         }
-        // What is too long for an integer becomes the largest one: far in the future, as it says.
-        $age = $now - (int) $timestamp;
+        // A float takes any number of digits.
+        $age = $now - (float) $timestamp;
         if ($age > $this->tolerance) {
             throw self::failure('timestamp_too_old', 'the timestamp is too old: it may be an earlier call again.');
         }

@@ -48,6 +48,9 @@ if (function_exists('pcntl_fork')) {
     same('connection 1, request 3', $client->health()->status, 'and the parent goes on with it');
 }
 
+$timeout = new ReflectionParameter([Client::class, '__construct'], 'timeout');
+same(30.0, $timeout->getDefaultValue(), 'an attempt may take 30 s unless another time is given');
+
 $sent = $client->emails->send('a@b.c', ['x' => 'd@e.f'], 'S', data: [], headers: [], templateId: '1')->id;
 $body = '{"from":"a@b.c","to":["d@e.f"],"subject":"S","template_id":"1","data":{},"headers":{}}';
 same($body, $sent, 'empty arrays are objects where the API wants objects, and lists are lists');

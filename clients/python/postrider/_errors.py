@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ._models import DomainCheck
@@ -47,15 +47,11 @@ class ValidationError(PostriderError):
         self,
         message: str,
         *,
-        code: str = "unknown",
-        status: int | None = None,
-        request_id: str | None = None,
         domain: str | None = None,
         check: DomainCheck | None = None,
+        **details: Any,
     ) -> None:
-        super().__init__(
-            message, code=code, status=status, request_id=request_id
-        )
+        super().__init__(message, **details)
         self.domain = domain
         self.check = check
 
@@ -64,17 +60,9 @@ class RateLimitError(PostriderError):
     """429, after the retries. ``retry_after`` is in seconds, None when unknown."""
 
     def __init__(
-        self,
-        message: str,
-        *,
-        code: str = "unknown",
-        status: int | None = None,
-        request_id: str | None = None,
-        retry_after: int | None = None,
+        self, message: str, *, retry_after: int | None = None, **details: Any
     ) -> None:
-        super().__init__(
-            message, code=code, status=status, request_id=request_id
-        )
+        super().__init__(message, **details)
         self.retry_after = retry_after
 
 

@@ -47,6 +47,8 @@ class DomainCheck:
     expected: str
     found: list[str]
     reason: str | None
+    # What is right, or what to change.
+    message: str
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,6 @@ class Click:
     ip: str | None
     user_agent: str | None
     machine: bool | None
-    machine_reason: str | None
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,15 @@ class Headers(unittest.TestCase):
         self.assertEqual(self.verified(SIGNED, payload).raw["test"], 2432232314)
 
 
+class Tolerance(unittest.TestCase):
+    def test_that_is_no_number_lets_nothing_pass(self):
+        with self.assertRaises(postrider.WebhookVerificationError) as caught:
+            postrider.verify_webhook(
+                BODY, SIGNED, SECRET, tolerance=float("nan")
+            )
+        self.assertEqual(caught.exception.code, "timestamp_too_old")
+
+
 class Errors(unittest.TestCase):
     def test_can_be_pickled(self):
         error = postrider.RateLimitError(
@@ -63,6 +72,14 @@ class Options(unittest.TestCase):
             with self.assertRaises(postrider.PostriderError) as caught:
                 postrider.Postrider("pr_k", "http://127.0.0.1", timeout=timeout)
             self.assertEqual(caught.exception.code, "invalid_option")
+
+    def test_an_attempt_may_take_30_s(self):
+        client = postrider.Postrider("pr_k", "http://127.0.0.1", max_retries=0)
+        with mock.patch.object(_transport, "exchange") as exchange:
+            exchange.side_effect = TimeoutError()
+            with self.assertRaisesRegex(postrider.NetworkError, "within 30 s"):
+                client.health()
+        self.assertEqual(exchange.call_args.args[3], 30.0)
 
     def test_https_has_its_port(self):
         client = postrider.Postrider("pr_k", "https://mail.example.com/v1/")

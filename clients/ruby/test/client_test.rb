@@ -3,6 +3,7 @@
 # What the conformance suite does not reach: connections over several calls, threads and processes, and what is shown.
 
 require 'minitest/autorun'
+require 'minitest/mock'
 require 'postrider'
 require 'pp'
 require_relative 'answering_server'
@@ -50,6 +51,18 @@ class ClientTest < Minitest::Test
     silent.close
   end
 
+  def test_an_attempt_may_take_30_seconds
+    client = Postrider::Client.new(api_key: 'k', base_url: 'http://127.0.0.1', max_retries: 0)
+    limits = []
+    expired = lambda do |seconds|
+      limits << seconds
+      raise Timeout::Error
+    end
+    error = Timeout.stub(:timeout, expired) { assert_raises(Postrider::NetworkError) { client.health } }
+    assert_equal [30], limits
+    assert_predicate error, :timeout?
+  end
+
   def test_every_call_keeps_to_its_signature
     AnsweringServer.open do |server|
       client = client_of(server)
@@ -88,7 +101,7 @@ class ShownTest < Minitest::Test
   end
 end
 
-class WebhookHeadersTest < Minitest::Test
+class WebhookVerifierTest < Minitest::Test
   SECRET = 'MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   PAYLOAD = '{"id":"1","type":"email.opened","data":{"open":{"first":true}}}'
 
@@ -97,8 +110,8 @@ class WebhookHeadersTest < Minitest::Test
     { id => 'evt_1', timestamp => '1700000000', signature => "v1,#{[digest].pack('m0')}" }
   end
 
-  def verify(headers)
-    Postrider.verify_webhook(PAYLOAD, headers, SECRET, now: Time.at(1_700_000_000))
+  def verify(headers, **more)
+    Postrider.verify_webhook(PAYLOAD, headers, SECRET, now: Time.at(1_700_000_000), **more)
   end
 
   def test_a_rack_environment
@@ -109,5 +122,11 @@ class WebhookHeadersTest < Minitest::Test
   def test_lists_of_values_and_symbols
     given = headers(:webhook_id, :webhook_timestamp, :webhook_signature).transform_values { |value| [value] }
     assert_equal 'email.opened', verify(given).type
+  end
+
+  def test_a_tolerance_that_is_no_number_lets_nothing_pass
+    given = headers('webhook-id', 'webhook-timestamp', 'webhook-signature')
+    error = assert_raises(Postrider::WebhookVerificationError) { verify(given, tolerance: Float::NAN) }
+    assert_equal 'timestamp_too_old', error.code
   end
 end

@@ -22,7 +22,10 @@ async function install({ source, folder, run }: Site): Promise<Installed> {
   await run('ruby', [...RBS, '-I', path.join(source, 'sig'), 'validate', '--silent']);
 
   const gem = path.join(folder, 'postrider.gem');
-  await run('gem', ['build', 'postrider.gemspec', '--strict', '--output', gem], { cwd: source });
+  const said = await run('sh', ['-c', 'gem build postrider.gemspec --output "$0" 2>&1', gem], { cwd: source });
+  // Not by --strict, which demands a homepage; there is none.
+  const warnings = said.match(/^WARNING: {2}(?!no homepage|See ).*/gm) ?? [];
+  if (warnings.length > 0) throw new Error(warnings.join('\n'));
   const gems = path.join(folder, 'gems');
   await run('gem', ['install', '--local', '--no-document', '--install-dir', gems, gem]);
 

@@ -38,14 +38,14 @@ final class Settings
         }
 
         return new self(
-            self::key(self::given($apiKey) ?? self::given(\getenv('POSTRIDER_API_KEY'))),
-            self::url(self::given($baseUrl) ?? self::given(\getenv('POSTRIDER_BASE_URL'))),
+            self::key(self::given($apiKey ?? \getenv('POSTRIDER_API_KEY'))),
+            self::url(self::given($baseUrl ?? \getenv('POSTRIDER_BASE_URL'))),
             $maxRetries,
             $timeoutSeconds,
         );
     }
 
-    private static function given(#[\SensitiveParameter] string|false|null $value): ?string
+    private static function given(#[\SensitiveParameter] string|false $value): ?string
     {
         $text = \trim((string) $value);
 

@@ -105,7 +105,7 @@ final class Transport
      */
     public static function segment(string $id): string
     {
-        if (\in_array(\trim($id), ['', '.', '..'], true)) {
+        if (\in_array($id, ['', '.', '..'], true)) {
             throw new PostriderException('id: must be the id of something, not empty.', errorCode: 'invalid_argument');
         }
 

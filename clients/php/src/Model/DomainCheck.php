@@ -18,6 +18,7 @@ use Postrider\Internal\Fields;
  *     expected: string,
  *     found: list<string>,
  *     reason: string|null,
+ *     message: string,
  * }
  */
 final class DomainCheck implements \JsonSerializable
@@ -35,6 +36,8 @@ final class DomainCheck implements \JsonSerializable
         public readonly string $expected,
         public readonly array $found,
         public readonly ?string $reason,
+        /** What is right, or what to change. */
+        public readonly string $message,
     ) {
     }
 
@@ -56,6 +59,7 @@ final class DomainCheck implements \JsonSerializable
             expected: $read->string('expected'),
             found: $read->strings('found'),
             reason: $read->stringOrNull('reason'),
+            message: $read->string('message'),
         );
     }
 
@@ -75,6 +79,7 @@ final class DomainCheck implements \JsonSerializable
             'expected' => $this->expected,
             'found' => $this->found,
             'reason' => $this->reason,
+            'message' => $this->message,
         ];
     }
 

@@ -83,7 +83,7 @@ final class Emails
         // Anything else could not travel in a header.
         if (\preg_match('/\A[\x20-\x7e]+\z/', $given) !== 1 || \trim($given) === '') {
             throw new PostriderException(
-                'idempotencyKey: must be printable ASCII, not empty.',
+                'idempotencyKey: must be printable ASCII, not blank.',
                 errorCode: 'invalid_argument',
             );
         }

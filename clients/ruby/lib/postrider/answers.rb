@@ -63,7 +63,7 @@ module Postrider
   DnsRecord = Answer.define(:name, :type, :value, :required, :purpose)
 
   # What the verification found for one record.
-  DomainCheck = Answer.define(:record, :name, :type, :required, :ok, :expected, :found, :reason)
+  DomainCheck = Answer.define(:record, :name, :type, :required, :ok, :expected, :found, :reason, :message)
 
   # A sending domain; state: pending, verified, failed or revoked. Only +verify+ answers checks.
   Domain = Answer.define(:id, :domain, :state, :dkim_selector, :dkim_public_key_b64, :created_at, :failure_reason,

@@ -11,8 +11,8 @@ module Postrider
     attr_reader :api_key, :base_url, :max_retries, :timeout
 
     def initialize(api_key: nil, base_url: nil, max_retries: MAX_RETRIES, timeout: TIMEOUT_SECONDS, env: ENV)
-      @api_key = check_key(given(api_key) || given(env['POSTRIDER_API_KEY']))
-      @base_url = check_url(given(base_url) || given(env['POSTRIDER_BASE_URL']))
+      @api_key = check_key(given(api_key.nil? ? env['POSTRIDER_API_KEY'] : api_key))
+      @base_url = check_url(given(base_url.nil? ? env['POSTRIDER_BASE_URL'] : base_url))
       @max_retries = check_retries(max_retries)
       @timeout = check_timeout(timeout)
       freeze

@@ -101,7 +101,7 @@ module Postrider
     # One segment of a path: what an id holds must not lead to another endpoint.
     def segment(id)
       text = id.to_s
-      if ['', '.', '..'].include?(text.strip)
+      if ['', '.', '..'].include?(text)
         raise Error.new('id: must be the id of something, not empty.', code: 'invalid_argument')
       end
 

@@ -32,8 +32,8 @@ module Postrider
       def idempotency(key)
         key = SecureRandom.uuid if key.nil?
         # Anything else could not travel in a header.
-        unless key.is_a?(String) && key.match?(/\A[\x20-\x7e]+\z/)
-          raise Error.new('idempotency_key: must be printable ASCII, not empty.', code: 'invalid_argument')
+        unless key.is_a?(String) && key.match?(/\A[\x20-\x7e]+\z/) && !key.strip.empty?
+          raise Error.new('idempotency_key: must be printable ASCII, not blank.', code: 'invalid_argument')
         end
 
         { 'Idempotency-Key' => key }

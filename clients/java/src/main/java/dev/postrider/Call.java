@@ -54,7 +54,7 @@ final class Call {
   /** An empty id would address the whole list, and dots would climb out of it. */
   static String path(String collection, String id) {
     if (id == null || id.isEmpty() || id.equals(".") || id.equals("..")) {
-      throw Failure.invalidArgument("The id is empty or only dots; pass the one that the service gave.");
+      throw Failure.invalidArgument("The id is empty, or dots that climb; pass the one that the service gave.");
     }
     return collection + "/" + percentEncode(id);
   }

@@ -41,8 +41,9 @@ final class Options {
     return key;
   }
 
-  private static String checkedAddress(String address) {
-    if (address == null || address.isEmpty()) {
+  private static String checkedAddress(String given) {
+    String address = given == null ? "" : given.strip();
+    if (address.isEmpty()) {
       throw new PostriderException(
           Failure.of(
               "missing_base_url", "There is no base URL: pass it to the builder or set POSTRIDER_BASE_URL."));

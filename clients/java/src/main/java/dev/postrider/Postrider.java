@@ -249,11 +249,16 @@ public final class Postrider {
      * @throws PostriderException when something is missing or cannot be used
      */
     public Postrider build() {
-      Options options = new Options(apiKey, baseUrl, maxRetries, timeout);
+      Options options = options();
       if (httpClient != null && httpClient.followRedirects() != HttpClient.Redirect.NEVER) {
         throw Failure.invalidOption("The HTTP client follows redirects, and the key would with it.");
       }
       return new Postrider(new Caller(options, httpClient == null ? HttpClient.newHttpClient() : httpClient));
+    }
+
+    /** What the client is made with, checked. */
+    Options options() {
+      return new Options(apiKey, baseUrl, maxRetries, timeout);
     }
   }
 }

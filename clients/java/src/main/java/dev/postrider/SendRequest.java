@@ -198,9 +198,9 @@ public final class SendRequest {
         body.put("headers", headers);
       }
       String key = idempotencyKey == null ? UUID.randomUUID().toString() : idempotencyKey;
-      if (key.isEmpty() || !key.chars().allMatch(c -> c >= ' ' && c <= '~')) {
+      if (key.isBlank() || !key.chars().allMatch(c -> c >= ' ' && c <= '~')) {
         throw Failure.invalidArgument(
-            "The idempotency key is empty or has characters other than printable ASCII.");
+            "The idempotency key is blank or has characters other than printable ASCII.");
       }
       return new SendRequest(body, key);
     }

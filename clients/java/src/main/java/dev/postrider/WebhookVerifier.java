@@ -38,20 +38,20 @@ final class WebhookVerifier {
     if (!timestamp.matches("[0-9]+")) {
       throw failure("invalid_timestamp", "The header webhook-timestamp is not a number of seconds.");
     }
+    checkAge(timestamp);
     if (!isAmong(signatures, sign(id + "." + timestamp + ".", payload))) {
       throw failure(
           "no_matching_signature",
           "No signature fits the payload: the secret is another webhook's, "
               + "or the payload is not the raw body.");
     }
-    checkAge(timestamp);
     return readEvent(payload);
   }
 
   private static byte[] decodeSecret(String secret) {
     byte[] key = new byte[0];
     try {
-      String given = secret == null ? "" : secret; // as of a variable of the environment that is not set
+      String given = secret == null ? "" : secret.strip(); // as of a variable of the environment that is not set
       key = Base64.getDecoder().decode(given.startsWith("whsec_") ? given.substring(6) : given);
     } catch (IllegalArgumentException e) {
       // Said below, without the cause, which shows a part of the secret.

@@ -71,6 +71,10 @@ public final class CallTest {
     equal(e.code(), "invalid_option");
   }
 
+  public void testAnAttemptMayTake30Seconds() {
+    equal(client(1).options().timeout, Duration.ofSeconds(30));
+  }
+
   public void testATimeoutMayBeAsLongAsAnybodyLikes() {
     equal(client(1).timeout(Duration.ofSeconds(Long.MAX_VALUE)).build().toString(), "Postrider(http://127.0.0.1:1)");
   }
