@@ -93,6 +93,8 @@ function statusOf(reported: string | null, inReplies: readonly (string | null)[]
 interface Voice {
   verdict: Classification;
   rule: BounceRule;
+  /** Its code ends in zero, so that any words say more; of policy and content even such a code says enough. */
+  isVague: boolean;
 }
 
 function verdictOf(recipient: ReportedRecipient, status: string | null, rules: BounceRules): Classification {
@@ -103,8 +105,10 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
   const host = quoted.find(({ reply }) => reply.host !== null)?.reply.host ?? null;
   const circumstances = { status, action, stage, mx: host ?? remoteMta };
   const listen = (text: string): Voice => {
-    const verdict = classifyReply(saidIn(text, circumstances), rules);
-    return { verdict, rule: rules.all.find(({ id }) => id === verdict.rule)! };
+    const said = saidIn(text, circumstances);
+    const verdict = classifyReply(said, rules);
+    const isVague = /^\d\.[0-5]\.0$/.test(said.enhancedCode ?? '');
+    return { verdict, rule: rules.all.find(({ id }) => id === verdict.rule)!, isVague };
   };
   // Who quotes no code may still be introducing the one who does.
   const [coded, others] = [quoted.filter(({ reply }) => hasCode(reply)), quoted.filter(({ reply }) => !hasCode(reply))];
@@ -114,24 +118,60 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
     const isAll = reply.start === 0 || !saysSomething(alone);
     return isAll
       ? { reply: listen(withoutFrame(text)), around: [] }
-      : { reply: listen(withoutFrame(alone)), around: [listen(withoutFrame(text))] };
+      : { reply: listen(withoutFrame(alone)), around: [listen(withoutFrame(text.slice(0, reply.start)))] };
   });
   const own = spoken.map(({ reply }) => reply);
   const around = spoken.flatMap((each) => each.around);
-  const whole = context === null ? [] : [listen(withoutFrame(context))];
-  const telling = ({ rule }: Voice) => rule.text.length > 0 && !rule.isGeneral;
+  const whole = context === null ? [] : [listen(withoutFrame(withoutReplies(context, coded)))];
+  // Where it was said tells as much as words do.
+  const telling = ({ rule }: Voice) => (rule.text.length > 0 || rule.stages.length > 0) && !rule.isGeneral;
   const voice =
     own.find(telling) ??
-    own.find(({ rule }) => rule.enhanced.length > 0) ??
+    own.find(({ rule, isVague }) => rule.enhanced.length > 0 && !isVague) ??
+    own.slice(0, coded.length).find(({ rule }) => rule.text.length > 0 && rule.class === 'block') ??
     [...around, ...whole].find(telling) ??
     [...own, ...around].find(({ rule }) => rule.text.length > 0) ??
     own[0]!;
   return voice.verdict;
 }
 
-/** What servers write before each reply that they pass on, whatever it says: its words are about nothing. */
-const FRAME =
-  /SMTP error from remote (?:mail ?server|mailer|server) after (?:RCPT TO|end of data|DATA|RCPT|initial connection)\b|\b(?:remote )?(?:host|server) [\w.-]{1,255}(?: ?\[[^\]]{0,60}\])?(?: said)?:|does not like recipient\.?|remote host said|giving up on \S{1,100}|\(in reply to [\w ]{1,40} command\)|\b55[04] (?:5\.0\.0 )?service unavailable$|a message that you sent could not be delivered to (?:one or more of its recipients|all of its recipients)|the following address(?:es|\(es\))? (?:failed|had [\w ]{1,40}(?:errors|problems))/gi;
+interface Quoted {
+  text: string;
+  reply: FoundReply;
+}
+
+/** Of a reply that has been heard, words must not join with those around it: `address … Client not known`. */
+function withoutReplies(context: string, coded: readonly Quoted[]): string {
+  const replies = coded.map(({ text, reply }) => text.slice(reply.start)).filter(saysSomething);
+  return replies.reduce((rest, reply) => rest.split(reply).join(' '), context);
+}
+
+const HOST_NAME = String.raw`[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}`;
+/** What servers write around each reply that they pass on, whatever it says: its words are about nothing. */
+const FRAMES: readonly string[] = [
+  String.raw`SMTP error from remote (?:mail ?server|mailer|server) (?:after|for) (?:RCPT TO|end of data|DATA|RCPT|TEXT|MAIL FROM|initial connection)(?: command)?\b`,
+  String.raw`\b(?:remote )?(?:host|server) (?:${HOST_NAME} ?\[[^\]]{0,60}\]|[\w.-]{1,255} ?\[[\da-f.:]{3,45}\])(?: said)?:?|\b(?:remote )?(?:host|server) ${HOST_NAME}(?: said)?:|\bhost: ${HOST_NAME}(?: \([\d.]{1,20}\))?`,
+  String.raw`\bfailed, id=\S{1,80}, from MTA ?\(\S{1,80}\):?`,
+  String.raw`\bdns; ?[\w.-]{1,255}(?: \(TCP\|[^)]{1,200}\))?`,
+  String.raw`does not like recipient\.?|remote host said|giving up on \S{1,100}`,
+  String.raw`\(in reply to [\w ]{1,40} command\)|\(error following [\w ]{1,40} command\)\.?`,
+  String.raw`\b55[04] (?:5\.0\.0 )?service unavailable$`,
+  'a message that you sent could not be delivered to (?:one or more of its recipients|all of its recipients)',
+  String.raw`the following address(?:es|\(es\))? (?:failed|had [\w ]{1,40}(?:errors|problems))`,
+  'google tried to deliver your message, but it was rejected by (?:the server for )?the recipient domain',
+  'we recommend contacting the other email provider[^.]{0,100}|the error that the other server returned was|\\berror message:',
+  String.raw`technical details of (?:permanent|temporary) failure|(?:PERM|TEMP)_FAILURE:|SMTP error \(state \d{1,3}\)`,
+  'your message was not delivered because the destination computer refused to accept it[^)]{0,80}',
+  'this type of error is usually due to a mis-?configured account[^.]{0,400}too large',
+  String.raw`remote server \([\w.:]{1,60}\) issued an error|error type: smtp\b|\w{1,40} sent: RCPT TO:<[^>]{0,300}>|remote (?:smtp )?server (?:replied|returned)`,
+  'SMTP server <[^>]{1,255}> rejected recipient <[^>]{1,300}>|it responded as follows',
+  'reason: remote SMTP server has rejected address|- other mail system problem',
+  'the number and frequency of delivery attempts are determined by local configuration parameters',
+  String.raw`\bthis is the [\w-]{1,40} (?:mail (?:server|system|agent)|program)(?: v[\w.]{1,20})? at (?:host )?\S{1,255}`,
+  String.raw`\[(?:RCPT_TO|MAIL_FROM|DATA|CONNECT)\]|this is a permanent error; i.?ve given up`,
+  '(?:please )?(?:check|correct|verify) [^.]{0,80} (?:try|send)[^.]{0,20} again',
+];
+const FRAME = new RegExp(FRAMES.join('|'), 'gi');
 
 function withoutFrame(text: string): string {
   return text.slice(0, MAX_TEXT_CHARACTERS).replace(FRAME, ' ');
@@ -143,7 +183,8 @@ const MAX_LOOKED_AT = 400;
 /** Words behind the code; `(#5.1.1)` has none, for what it is about stands before it. */
 function saysSomething(reply: string): boolean {
   const words = reply.slice(0, MAX_LOOKED_AT).match(/[a-z]{2,}|[^\x20-\x7e]{2,}/gi) ?? [];
-  return words.length >= 2;
+  // Where no blanks are written, a sentence is one word.
+  return words.length >= 2 || /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}/.test(words[0] ?? '');
 }
 
 function hasCode({ smtpCode, enhancedCode }: FoundReply): boolean {

@@ -16,10 +16,10 @@ export interface FoundReply {
 const MAX_CHARACTERS = 4_000;
 
 // `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`; the pair is never chance.
-const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)[#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
+const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)['"#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
 /** Behind what says that a server speaks, or at the beginning. */
 const CODE_ALONE =
-  /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
+  /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|\],\s|\bsmtp;\s?|\bhost: [\w.-]{3,255}\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
 const ENHANCED_ALONE = /(?:^|[\s#(:;[=])([45]\.\d{1,3}\.\d{1,3})(?![.\d])(?!\s*\()/;
 
 const STAGES: readonly [SmtpStage, RegExp][] = [
@@ -29,12 +29,12 @@ const STAGES: readonly [SmtpStage, RegExp][] = [
     /\b(?:in reply to|after|did not like our|response to|for) (?:the )?MAIL FROM\b|sender was rejected|\bMAIL FROM command/i,
   ],
   ['dot', /end of (?:DATA|message)|final DATA|after I sent the message|after end of data|\(DATA\)|TEXT command/i],
-  ['data', /\b(?:in reply to|after|for) (?:the )?DATA\b/i],
+  ['data', /\b(?:in reply to|after|for) (?:the )?DATA\b|failed on DATA command/i],
   [
     'greeting',
-    /initial (?:connection|server greeting)|while (?:performing|receiving) the initial server greeting|refused to talk to me|conversation with .{0,200} greeting/i,
+    /initial (?:connection|server greeting)|while (?:performing|receiving) the initial server greeting|refused to talk to me|but greeting failed|after initial connection|conversation with .{0,200} greeting/i,
   ],
-  ['ehlo', /\b(?:in reply to|after|did not like our) (?:the )?(?:HELO|EHLO)\b/i],
+  ['ehlo', /\b(?:in reply to|after|did not like our) (?:the )?(?:HELO|EHLO)\b|but my name was rejected/i],
 ];
 
 /** `host mx.rcpt.test[192.0.2.1] said`, `while talking to mx.rcpt.test.:` and the like. */

@@ -6,7 +6,8 @@
 // RFC 5321 section 4.5.3.1.5 allows 512 octets a line; what matters stands in the first ones.
 const MAX_TEXT_CHARACTERS = 2_000;
 
-const MAIL_ADDRESS = /[^\s<>()[\]{}",;:'=@]{1,64}@[^\s<>()[\]{}",;:'=@]{1,255}/g;
+// Sendmail writes `ann@rcpt.test...User unknown`: two dots end an address.
+const MAIL_ADDRESS = /[^\s<>()[\]{}",;:'=@]{1,64}@(?:[^\s<>()[\]{}",;:'=@.]|\.(?!\.)){1,255}/g;
 // `mail.example.com[192.0.2.1]`, as Postfix names hosts: what a name is made of says nothing either.
 const NAMED_HOST = /[\w.-]{1,255}\[[0-9a-f:.]{2,45}\]/gi;
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
@@ -26,6 +27,7 @@ export function wordsOf(text: string): string {
 }
 
 const CONTRACTION = /\b(does|do|did|is|was|are|were|could|would|should|has|have|had)nt\b/g;
+const MISSPELT = /\bdos(?:e)?nt\b/g;
 const CANNOT = /\bca(?:nt|n not)\b/g;
 const BRITISH = /\b(recogn|(?:un)?author|organ|categor)is(?=[a-z])/g;
 /** Kana, Han and Hangul: their texts have no blanks, or too few, so each sign is a word. */
@@ -33,6 +35,10 @@ const SIGN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 
 /** One spelling for what has several, in texts and in phrases alike, so that a rule needs one of them only. */
 export function spelledOut(words: string): string {
-  const plain = words.replace(CONTRACTION, '$1 not').replace(CANNOT, 'cannot').replace(BRITISH, '$1iz');
+  const plain = words
+    .replace(MISSPELT, 'does not')
+    .replace(CONTRACTION, '$1 not')
+    .replace(CANNOT, 'cannot')
+    .replace(BRITISH, '$1iz');
   return plain.search(SIGN) < 0 ? plain : plain.replace(SIGN, ' $& ').replace(/ {2,}/g, ' ').trim();
 }

@@ -236,6 +236,26 @@ t.test('the words of who passes a reply on are not those of the reply', async (t
   t.match(explainMail(mail, rules), { kind: 'soft', rule: 'unknown-5xx' });
 });
 
+t.test('a reply is judged without the words around it', async (t) => {
+  const head = 'From: postmaster@mx.test\nTo: s@acme.test\nSubject: Delivery Notification: Delivery has failed\n\n';
+  const told = (reply: string) =>
+    `${head}Your message cannot be delivered to the following recipients:\n\n  Recipient address: ann@rcpt.test\n  Reason: Remote SMTP server has rejected address\n  Diagnostic code: smtp;${reply}\n  Remote system: dns;mx.rcpt.test (TCP|192.0.2.7|4711|198.51.100.25|25)\n`;
+  const kindOf = (mail: string) => explainMail(Buffer.from(mail), rules).kind;
+  // "address … not known" goes across both, `dns;` is no word about our host.
+  t.equal(kindOf(told('550 Client is not known here')), 'block');
+  t.equal(kindOf(told('550 5.1.1 <ann@rcpt.test>... User Unknown')), 'hard');
+  t.equal(kindOf(told('550 ann@rcpt.test...User unknown')), 'hard');
+  const announced =
+    'The message could not be delivered because of\n\nDomain rcpt.test does not exist\n\nThe following recipients were affected:\n    ann@rcpt.test\n\nAdditional Information\n======\nOriginal Sender: <s@acme.test>\n';
+  t.equal(kindOf(`${head}${announced}`), 'hard');
+});
+
+t.test('a refusal without words is about us at the door, and about the content behind it', async (t) => {
+  t.match(explainMail(reportOf('5.0.0', '550 Not today', 'MAIL FROM'), rules), { kind: 'block' });
+  t.match(explainMail(reportOf('5.0.0', '554 No, thank you', 'end of DATA'), rules), { kind: 'block' });
+  t.match(explainMail(reportOf('5.0.0', '550 Not today', 'RCPT TO'), rules), { kind: 'soft' });
+});
+
 t.test('a delay is soft, whatever the server said', async (t) => {
   for (const said of ['450 4.1.1 User unknown', '550 5.1.1 User unknown', '451 4.7.1 blocked by policy']) {
     const mail = reportOf('4.1.1', said).toString().replace('Action: failed', 'Action: delayed');

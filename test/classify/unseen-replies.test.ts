@@ -9,6 +9,7 @@ import { readReply } from '../../src/classify/read-reply.ts';
 const rules = loadBounceRules(SHIPPED_RULES);
 
 const HARD = [
+  '550 5.1.3 Invalid address syntax',
   '550 5.1.1 <ann@rcpt.test>: Recipient address rejected: User unknown in virtual mailbox table',
   '550 5.1.1 The email account that you tried to reach does not exist. Please try 550-5.1.1 double-checking the recipient',
   '550-5.1.1 The email account that you tried to reach does 550-5.1.1 not exist. Please try double-checking - gsmtp',
@@ -80,10 +81,7 @@ const SOFT = [
   '550 5.2.1 ann@rcpt.test account expired',
   '550 Mailbox unavailable',
   '550 Requested action not taken: mailbox unavailable',
-  '550 5.1.3 Invalid address syntax',
   '554 Transaction failed',
-  '550 Relay access denied',
-  '550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain',
   '554 5.4.6 hop count exceeded, mail loop',
   '550 4.4.7 message expired',
   '503 5.5.1 RCPT first',
@@ -101,6 +99,8 @@ const SOFT = [
 ];
 
 const BLOCK: [reply: string, label: string | null][] = [
+  ['550 Relay access denied', 'relay_denied'],
+  ['550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain', 'relay_denied'],
   ['550 5.7.1 Unauthorized. Message rejected due to content', 'content_rejected'],
   [
     '550 5.7.1 Service unavailable, Client host [192.0.2.1] blocked using Spamhaus; user does not exist',

@@ -6,7 +6,9 @@ import { type CorpusMail, percent, scoreOf, tableOf } from './bounce-corpus.ts';
 import { APPLIANCES } from './fresh/appliances.ts';
 import { BARE_REPLIES } from './fresh/bare-replies.ts';
 import { EXCHANGE } from './fresh/exchange.ts';
+import { FRAMED_REPLIES } from './fresh/framed-replies.ts';
 import type { FreshMail } from './fresh/fresh-mail.ts';
+import { GATEWAYS } from './fresh/gateways.ts';
 import { MORE_NOTICES } from './fresh/more-notices.ts';
 import { MORE_REPLIES } from './fresh/more-replies.ts';
 import { NOTICES } from './fresh/notices.ts';
@@ -31,6 +33,8 @@ const sets = {
   MORE_NOTICES,
   THIRD_SET,
   BARE_REPLIES,
+  FRAMED_REPLIES,
+  GATEWAYS,
 };
 
 function asInCorpus([name, kinds, recipient, status, mail]: FreshMail): CorpusMail {

@@ -76,6 +76,24 @@ t.test('replies cut anywhere', async (t) => {
   t.notOk(parse('250 o\r\n').midReply);
 });
 
+t.test('a reply survives that all its pieces are read into the same buffer', async (t) => {
+  const wire = Buffer.from('250-5.0.0 first line\r\n250 second line\r\n354 go\r\n');
+  const whole = parse(wire).replies;
+  for (let at = 1; at < wire.length; at++) {
+    const [replies, parser, buffer] = [[] as Reply[], new ReplyParser(), Buffer.alloc(wire.length)];
+    for (const piece of [wire.subarray(0, at), wire.subarray(at)]) {
+      // Whoever reads may have overwritten all of it before the next piece is there.
+      buffer.fill('#');
+      piece.copy(buffer);
+      t.equal(
+        parser.push(buffer.subarray(0, piece.length), (reply) => replies.push(reply)),
+        null,
+      );
+    }
+    t.same(replies, whole, `cut at ${at}`);
+  }
+});
+
 t.test('what is not SMTP ends it', async (t) => {
   for (const garbage of [
     'HTTP/1.1 400 Bad Request\r\n',

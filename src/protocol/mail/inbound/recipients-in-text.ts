@@ -39,6 +39,10 @@ const RECIPIENT_LINES: readonly RegExp[] = [
   ),
 ];
 
+/** Whatever words follow: the line is about the address that it begins with. */
+const REASON_BEHIND =
+  /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d)\b)/i;
+
 /** A label with an address behind it, all on one line. */
 const LABELS = [
   String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail)?(?:\(s\))?`,
@@ -55,6 +59,7 @@ const LABELS = [
   String.raw`(?:un)?deliver(?:y|ed|able|ing)?(?: (?:of )?(?:the |your |this )?(?:following )?(?:e?-?mail|message|mail))? to(?: (?:the )?(?:following )?(?:recipients?|address(?:es)?|users?)(?:\(s\))?)?`,
   '(?:message|mail|e-?mail)(?: was| is)? (?:un|not )(?:able to be )?(?:delivered|sent|deliverable) to',
   'permanent errors',
+  '(?:message|mail|e-?mail)(?: that)? you sent to',
   'mailing list',
   'could not be (?:sent|reached|delivered)(?: to)?',
   String.raw`(?:destinat[aá]ri[oa]s?|destinataires?|empf(?:ä|ae)nger(?:adresse)?|ontvangers?|geadresseerden?|odbiorc\S{1,2}|adresat\S{0,2}|mottagar\S{1,3}|modtager\S{0,2}|mottaker\S{0,2}|vastaanottaja|p[řr][íi]jemce|c[íi]mzett|al[ıi]c[ıi]|παραλήπτης|получател[ьюяи]{1,2}|адресат\S{0,2}|宛先|受信者|受取人|送信先|收件人|收信人|받는 ?사람|수신[자인])[^\x20-\x7e]{0,10}`,
@@ -92,7 +97,7 @@ function byMailingList(lines: readonly string[]): NamedRecipient[] {
 
 function byLine(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => {
-    if (COMMENT_ABOUT_HELP.test(line) && !/^\s*[<"']?[^\s]{1,200}@\S{1,255}[>"']?:/.test(line)) return null;
+    if (COMMENT_ABOUT_HELP.test(line) && !REASON_BEHIND.test(line)) return null;
     for (const form of RECIPIENT_LINES) {
       const match = form.exec(line);
       const address = match ? tidyAddress(match[1]!) : '';
@@ -105,7 +110,10 @@ function byLine(lines: readonly string[]): NamedRecipient[] {
 function byLabel(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => {
     const match = LABELLED.exec(line);
-    if (!match || /\b(?:contact|postmaster|assistance|questions?)\b/i.test(line)) return null;
+    if (!match) return null;
+    // Behind the address stands what a server said of it, and that may name a postmaster.
+    const before = line.slice(0, line.indexOf(match[1]!, match.index));
+    if (/\b(?:contact|postmaster|assistance|questions?)\b/i.test(before)) return null;
     const address = tidyAddress(match[1]!);
     // `Unknown user: ann@rcpt.test` is the reason as well.
     return address === '' ? null : { address, reason: `${line.slice(0, match.index)} ${match[0]}`.trim() };

@@ -4,7 +4,7 @@ import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mailscanner|mailenable|complaints@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall)|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall)|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
@@ -26,9 +26,10 @@ const SUBJECTS = [
   String.raw`\bare not (?:a )?member\b|not allowed to post|post(?:ing)? (?:was |has been )?(?:rejected|denied)`,
   'user unknown|unknown (?:user|recipient)|invalid (?:recipient|address)|mailbox (?:is )?full|over quota',
   'status notification',
+  '^(?:delivered|relayed|expanded):|successful (?:mail )?delivery',
   // The same in other languages.
   'zustellung verz(?:ö|oe)gert|verz(?:ö|oe)gerte zustellung|remise (?:diff[ée]r[ée]e|retard[ée]e)|entrega (?:retrasada|atrasada|demorada)|consegna ritardata|доставка (?:отложена|задерж)|配信(?:の)?遅延',
-  'unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|nicht zugestellt|unzustellbarkeit',
+  'unzustellbar|nicht zustellbar|zustellung fehlgeschlagen|nicht zugestellt|unzustellbarkeit|zustell(?:ungs)?fehler',
   "non (?:remis|distribu|livr|d[ée]livr)|[ée]chec de (?:la )?(?:remise|distribution|livraison|l'envoi)|notification d'[ée]chec|retour [àa] l'exp[ée]diteur",
   'no se (?:puede|pudo|ha podido) entregar|no entregad|devuelt[oa]|correo no entregado|error (?:de|en la) entrega|fallo (?:de|en la) entrega|imposible entregar',
   'n[ãa]o (?:foi )?(?:entregue|p[oô]de ser entregue)|falha (?:na|de) entrega|(?:n[ãa]o [eé]|im)poss[ií]vel (?:de )?entregar|mensagem devolvida|erro (?:na|de) entrega',
@@ -36,7 +37,7 @@ const SUBJECTS = [
   'onbestelbaar|niet (?:bezorgd|afgeleverd|bestelbaar)|bezorging (?:is )?mislukt|kan inte levereras|ej levererat|kunne ikke leveres|kan ikke leveres|leveringsfejl|leveringsfeil|toimitus ep[äa]onnistui|ei voitu toimittaa',
   'niedostarcz|nie (?:mo[żz]na|uda[łl]o si[ęe]) dostarczy[ćc]|nie dostarczon|nedoru[čc]iteln|nelze doru[čc]it|k[ée]zbes[ií]thetetlen|nem k[ée]zbes[ií]thet|teslim edilemedi|iletilemedi|imposibil de livrat|nelivrat|δεν (?:είναι δυνατή|παραδόθηκε)|αδυναμία παράδοσης',
   'недоставлен|не доставлен|не удалось доставить|невозможно доставить|ошибка доставки|сообщение не доставлено',
-  '配信(?:不能|エラー|できません|に失敗)|送信(?:エラー|できません|失敗)|返送|退信|退回|未(?:送达|傳遞)|无法(?:投递|送达|传递|传送)|無法(?:投遞|傳遞|傳送|遞送)|投递失败|邮件.{0,4}失败|メールを送信|届けられ|발송 ?실패|배달(?:되지| ?못| ?실패)|전송 ?실패|반송',
+  '配信(?:不能|エラー|できません|に失敗)|送信(?:エラー|できません|失敗)|返送|退信|退回|未(?:送[达達]|[传傳][递遞])|无法(?:投递|送达|传递|传送)|無法(?:投遞|傳遞|傳送|遞送)|投递失败|邮件.{0,4}失败|メールを送信|届けられ|발송 ?실패|배달(?:되지| ?못| ?실패)|전송 ?실패|반송',
 ];
 const SUBJECT = new RegExp(SUBJECTS.join('|'), 'i');
 
@@ -60,6 +61,8 @@ const OPENINGS = [
   'returned to (?:the )?sender',
   String.raw`you are not (?:a )?member of this mailing list|are not member\b`,
   'failed (?:recipients|addresses)',
+  'successfully (?:delivered|relayed) to',
+  '(?:konnte|wurde|wird) nicht zugestellt|nicht zugestellt werden',
 ];
 const OPENING = new RegExp(OPENINGS.join('|'), 'i');
 

@@ -9,7 +9,7 @@ const MAX_TRANSCRIPT_LINES = 40;
 
 /** A reply of a server in a transcript, or in words: `<<< 550 …`, `said: 550 …`, `550 5.1.1 …`. */
 const REPLY_LINE =
-  /(?:^|[\s<>:'"([=,#;-])[45]\d\d(?:[\s:-]+#?\(?[45]\.\d{1,3}\.\d{1,3}\b|-\S|[\s:]+[^\s\d])|\(#[45]\.\d{1,3}\.\d{1,3}\)|^\s*\(?reason:/i;
+  /(?:^|[\s<>:'"([=,#;-])[45]\d\d(?:[\s:-]+#?\(?[45]\.\d{1,3}\.\d{1,3}\b|-\S|[\s:]+[^\s\d])|\(#[45]\.\d{1,3}\.\d{1,3}\)|^\s*[45]\.\d{1,3}\.\d{1,3} - |^\s*\(?reason:/i;
 const COMMAND_LINE = /^\s*(?:>>>|sent\b|c:)|\bRCPT\s{0,3}TO\s?:/i;
 /** `250`, sizes and dates look like replies too; so does what the writer says of himself. */
 const NOT_A_REPLY = /^\s*(?:received|date|message-id|x-\S+|size|arrival-date|from|to|subject)\s*:/i;
@@ -47,9 +47,10 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
       own?.reason ?? '',
       command ? behindCommand(lines, command.place).join(' ') : '',
       aboutIt.map(({ line }) => line).join(' '),
-      ...(only ? [transcriptIn(lines), further.slice(0, MAX_TRANSCRIPT_LINES).map(({ line }) => line)] : []).map(
-        (part) => part.join(' '),
-      ),
+      ...(only
+        ? [announcedIn(lines), transcriptIn(lines), further.slice(0, MAX_TRANSCRIPT_LINES).map(({ line }) => line)]
+        : []
+      ).map((part) => part.join(' ')),
     ];
     const texts = evidence.map((text) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_EVIDENCE_CHARACTERS));
     // A line that is cut out of a text which is there already would say less than it.
@@ -59,6 +60,22 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
 
 function behindAddress(line: string): string {
   return line.replace(/^\s*<?[^\s<>]{1,300}@[^\s<>]{1,255}[>:]{0,2}\s*/, '').trim();
+}
+
+/** `could not be delivered because of`, and the like: what follows is the reason, wherever the recipient stands. */
+const ANNOUNCES_A_REASON =
+  /(?:\bbecause(?: of)?|\b(?:the|following|this) (?:reason|error|problem|response|answer)s?(?: (?:was|is|given|for the problem)){0,2}|\breason given(?: was)?|\berror message)\s?[:.]?\s*$/i;
+const MAX_LINES_OF_A_REASON = 8;
+
+/** The paragraph behind the last line that announces one: the first may announce an explanation. */
+function announcedIn(lines: readonly string[]): string[] {
+  const at = lines.findLastIndex((line) => ANNOUNCES_A_REASON.test(line));
+  if (at < 0) return [];
+  const start = lines.findIndex((line, place) => place > at && line.trim() !== '');
+  if (start < 0) return [];
+  const paragraph = lines.slice(start, start + MAX_LINES_OF_A_REASON);
+  const end = paragraph.findIndex((line) => line.trim() === '');
+  return end < 0 ? paragraph : paragraph.slice(0, end);
 }
 
 /** What a local mailer says has no code (sendmail). */
