@@ -56,3 +56,10 @@ function deferAll(file: string): void {
   defer.run({ now: Date.now(), spread: SPREAD_MS, dead: `%@${DEAD_DOMAIN}` });
   db.close();
 }
+
+/** As if all of it had been given up: for retention to erase. */
+export function endBacklog(file: string): void {
+  const db = new Database(file);
+  db.prepare(`UPDATE messages SET state = 'failed', finished_at = created_at WHERE finished_at IS NULL`).run();
+  db.close();
+}

@@ -14,18 +14,22 @@ const BIN = path.join(ROOT, 'node_modules/.bin');
 const TAP = path.join(BIN, 'tap');
 /** What takes long: real time that has to pass, many rounds, the same once more in other ways. */
 const THOROUGH = [
-  ...['go', 'java', 'php', 'ruby'].map((name) => `test/clients/${name}.test.ts`),
+  ...['go', 'java', 'php', 'python', 'ruby'].map((name) => `test/clients/${name}.test.ts`),
   'test/contract/ways',
   ...['idempotency', 'keeps-flowing', 'rivals', 'size'].map((name) => `test/contract/${name}.test.ts`),
   ...['close', 'faults', 'mta-sts', 'shaping-live', 'watchdog'].map((name) => `test/delivery/${name}.test.ts`),
   'test/cli/queue-beside-daemon.test.ts',
   'test/docs/operate-page.test.ts',
-  ...['02-crash', '03-drain', '09-back-pressure'].map((name) => `test/flows/${name}.test.ts`),
+  ...['02-crash', '03-drain', '04-retry', '05-operator', '08-refused-starts'].map(
+    (name) => `test/flows/${name}.test.ts`,
+  ),
+  ...['09-back-pressure', '09-leap', '09-reports-and-crash'].map((name) => `test/flows/${name}.test.ts`),
   'test/fuzz',
   'test/peers',
   'test/portal/browser',
   ...['account-mails', 'captured', 'security'].map((name) => `test/portal/${name}.test.ts`),
   'test/protocol/mail/compose-oracle.test.ts',
+  ...[1, 2, 3].map((part) => `test/store/threaded-conformance-${part}.test.ts`),
 ];
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 

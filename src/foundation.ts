@@ -5,6 +5,7 @@ import { type Clock, systemClock } from './base/clock.ts';
 import type { ClosingStack } from './base/closing-stack.ts';
 import { describeError } from './base/errors.ts';
 import { IdSource } from './base/ids.ts';
+import { keepHeapsSmall } from './base/small-heap.ts';
 import { Vault } from './base/vault.ts';
 import type { BounceRules } from './classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from './classify/load-rules.ts';
@@ -19,8 +20,9 @@ import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
 import type { PortalReads } from './store/reads.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
-import { openSqliteStore } from './store/sqlite/open.ts';
+
 import { openPortalReads } from './store/sqlite/reading.ts';
+import { openThreadedStore } from './store/sqlite/threaded-store.ts';
 import type { Store } from './store/store.ts';
 import { KeyUses } from './tenants/key-uses.ts';
 
@@ -48,6 +50,7 @@ export async function openFoundation(
   logTo: 'stdout' | LogSink,
   opened: ClosingStack,
 ): Promise<Foundation> {
+  keepHeapsSmall();
   const clock = systemClock;
   const ids = new IdSource();
   const log = createLogger({ level: config.log.level, to: logTo });
@@ -66,11 +69,16 @@ export async function openFoundation(
   });
   const metrics = config.metrics.port > 0 ? new Metrics() : null;
   opened.add(() => metrics?.close());
-  const store = await openSqliteStore({
+  const store = await openThreadedStore({
     file: folder.database,
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
-    checkpointThread: { onFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`) },
+    onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
+    // What was called is committed or not, and nobody can tell: a new start finds out.
+    onLost(error) {
+      log.error({ error }, `the daemon ends: ${describeError(error)}`);
+      throw error;
+    },
   });
   opened.add(() => store.close());
   const keyUses = new KeyUses({ store, clock });

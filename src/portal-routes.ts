@@ -81,7 +81,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...domainPages(domainServices(config, foundation, parts)),
     ...keyPages({ keys, store, baseUrl }),
     ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store }),
-    ...accountPages(accounts),
+    ...accountPages(accounts, foundation.reads),
     ...settingsPages({ accounts, store, limits: limitsShown(config) }),
     ...operatorPages(operatorServices(config, foundation, parts)),
     ...dmarcPages({ store }),

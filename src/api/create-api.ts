@@ -19,7 +19,7 @@ import { templateEndpoints } from './template-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
-  store: Pick<Store, 'secretHashOf' | 'findApiKey' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
+  store: Pick<Store, 'findApiKeyBySecret' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
   submission: Submission;
   domains: Domains;
   templates: Templates;

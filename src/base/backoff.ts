@@ -8,6 +8,16 @@ export interface RetryLadder {
 }
 
 export function pauseAfterAttempt(ladder: RetryLadder, attempt: number, random: () => number): number {
-  const step = ladder.stepsMs[Math.min(attempt, ladder.stepsMs.length) - 1] ?? 0;
+  const step = atStep(ladder.stepsMs, attempt) ?? 0;
   return Math.round(step * (1 + ladder.jitter * (2 * random() - 1)));
+}
+
+/** The pause after each attempt, from the first: for whoever does not know yet which attempt it will be. */
+export function pausesAfterAttempts(ladder: RetryLadder, random: () => number): number[] {
+  return ladder.stepsMs.map((_, index) => pauseAfterAttempt(ladder, index + 1, random));
+}
+
+/** Of a list for the first, second, … step, whose last value holds for all later ones. */
+export function atStep<T>(values: readonly T[], step: number): T | undefined {
+  return values[Math.min(step, values.length) - 1];
 }

@@ -17,8 +17,8 @@ export interface ClaimsKit {
   shaping: Shaping;
   clock: Clock;
   log: Logger;
-  /** The pause after the n-th attempt, stored before it begins in case it vanishes. */
-  pauseAfter(attempt: number): number;
+  /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
+  pausesMs(): number[];
 }
 
 const AFTER_STORE_FAULT_MS = SECOND_MS;
@@ -42,12 +42,12 @@ export class Claims {
     limit: number,
     { group, from }: { group: string | null; from: ClaimSource | undefined },
   ): Promise<Claimed> {
-    const { store, clock, shaping, pauseAfter, log } = this.#kit;
+    const { store, clock, shaping, pausesMs, log } = this.#kit;
     const now = clock.now();
     if (group !== null) shaping.reserve(group, lane.tenantId, limit);
     let claimed: ClaimedMessage[] = [];
     try {
-      const times = { now, dueAgainAt: (attempt: number) => now + pauseAfter(attempt), ...(from && { from }) };
+      const times = { now, dueAgainAt: pausesMs().map((ms) => now + ms), ...(from && { from }) };
       const { messages, nextDueAt } = await store.claim(lane.id, limit, times);
       claimed = messages;
       const { free, putOffUntil } =

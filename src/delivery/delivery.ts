@@ -1,5 +1,5 @@
 // The delivery engine, put together: recorder, scheduler, courier threads, expiry.
-import { pauseAfterAttempt } from '../base/backoff.ts';
+import { pausesAfterAttempts } from '../base/backoff.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -11,6 +11,7 @@ import { bindProblem } from '../protocol/smtp/dial.ts';
 import type { QueueStore } from '../store/queue.ts';
 import type { ShapingStore } from '../store/shaping.ts';
 import type { SourceStore } from '../store/source-addresses.ts';
+import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-choice.ts';
 import type { StrayStore } from '../store/strays.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
@@ -29,7 +30,6 @@ import { whatPauses } from './shaping.ts';
 import type { ShapingLimits } from './shaping-memory.ts';
 import { Shaping } from './shaping-state.ts';
 import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './source-addresses.ts';
-import { dayOf, SOURCE_MEMORY_DAYS } from './source-choice.ts';
 import { StrayFinder } from './strays.ts';
 import { rememberBrokenTls } from './tls-memory.ts';
 import { createTransportPolicies, routesUnderPolicies } from './transport-policy.ts';
@@ -101,11 +101,11 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
   const recorder = new Recorder({ ...kit, store, onLanes });
   const { routes, giveUpFetches } = openRoutes(kit);
-  const pauseAfter = (attempt: number) => pauseAfterAttempt(policy.ladder, attempt, random);
+  const pausesMs = () => pausesAfterAttempts(policy.ladder, random);
   const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
   const sources = await openSources(kit, shaping);
   const scheduler = new Scheduler({
-    ...{ ...kit, store, routes, pool, recorder, shaping, pauseAfter },
+    ...{ ...kit, store, routes, pool, recorder, shaping, pausesMs },
     sources: sources?.addresses ?? null,
   });
 

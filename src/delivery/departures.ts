@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import type { MailHost } from '../protocol/dns/mail-route.ts';
 import type { SourceStore } from '../store/source-addresses.ts';
+import { chooseSource } from '../store/source-choice.ts';
 import type { SessionSource } from './courier/messages.ts';
 import type { Lane } from './lane.ts';
 import { hostsFor, type SourceAddresses } from './source-addresses.ts';
@@ -25,10 +26,11 @@ export async function findDeparture(
   { group, hosts }: { group: string; hosts: MailHost[] },
 ): Promise<SessionSource | null> {
   const { store, sources, clock, log } = kit;
-  const { due, usages } = await store.peekDue(lane.id, { now: clock.now(), mxGroup: group, limit: PEEKED });
-  const { choose } = sources.claim(null, group, hosts);
+  const now = clock.now();
+  const { due, usages } = await store.peekDue(lane.id, { now, mxGroup: group, limit: PEEKED });
+  const facts = sources.facts(group, hosts);
   for (const message of due) {
-    const choice = choose(message, usages);
+    const choice = chooseSource(message, usages, facts, now);
     if (choice.decision === 'wait') continue;
     const source = sources.source(choice.address);
     tellSkipped(log, source, hosts);

@@ -37,8 +37,8 @@ export interface SchedulerKit {
   random: () => number;
   log: Logger;
   limits: { sessions: number; lingerMs: number };
-  /** The pause after the n-th attempt, stored before it begins in case it vanishes. */
-  pauseAfter(attempt: number): number;
+  /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
+  pausesMs(): number[];
 }
 
 // A safety net under the notices: what was made due by other means (another process, a tenant

@@ -7,9 +7,8 @@ import { Fault } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { MailHost } from '../protocol/dns/mail-route.ts';
 import { checkOwnName, type NameCheckKit } from '../protocol/dns/own-name.ts';
-import type { ClaimSource } from '../store/source-addresses.ts';
+import type { Candidate, ClaimSource, SourceFacts } from '../store/source-addresses.ts';
 import type { SessionSource } from './courier/messages.ts';
-import { type Candidate, chooseSource, dayOf, type SourceFacts } from './source-choice.ts';
 
 export interface PoolAddress extends SessionSource {
   family: 4 | 6;
@@ -62,15 +61,10 @@ export class SourceAddresses {
 
   /** What a claim asks for: `address` null claims nothing, and puts off what must wait. */
   claim(address: string | null, mxGroup: string, hosts: readonly MailHost[]): ClaimSource {
-    const facts = this.#facts(mxGroup, hosts);
-    const now = this.#kit.clock.now();
-    return {
-      ...{ address, mxGroup, day: dayOf(now) },
-      choose: (message, usages) => chooseSource(message, usages, facts, now),
-    };
+    return { address, facts: this.facts(mxGroup, hosts) };
   }
 
-  #facts(mxGroup: string, hosts: readonly MailHost[]): SourceFacts {
+  facts(mxGroup: string, hosts: readonly MailHost[]): SourceFacts {
     const { pauseOf, ramp } = this.#kit;
     const usable = this.#states.filter((state) => state.usable);
     const reachable = reachableFrom(usable, hosts);

@@ -127,8 +127,8 @@ export interface QueueStore {
 
 export interface ClaimTimes {
   now: number;
-  /** When a message on its n-th attempt is due again if the attempt vanishes. */
-  dueAgainAt(attempt: number): number;
+  /** By attempt, from the first: when the message is due again if it vanishes. The last holds for all later ones. */
+  dueAgainAt: readonly number[];
   /** Not given: from whatever address. */
   from?: ClaimSource;
 }

@@ -27,4 +27,7 @@ export type PortalReads = {
   [Name in keyof PortalQueries]: (
     ...asked: Parameters<PortalQueries[Name]>
   ) => Promise<ReadOutcome<ReturnType<PortalQueries[Name]>>>;
+} & {
+  /** Somebody is about to ask: what the first question would have to wait for begins now. */
+  warm(): void;
 };

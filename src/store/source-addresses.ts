@@ -1,5 +1,5 @@
 // Contract: from which of the service's own addresses a message is sent, and how much each has
-// sent to whom. The store keeps and counts; who decides is handed in with each claim.
+// sent to whom. The store keeps and counts; what the choice depends on comes with each claim.
 
 /** How well an address is known to an MX group. */
 export interface SourceUsage {
@@ -26,15 +26,30 @@ export type SourceChoice =
   | { decision: 'use'; address: string; counted: boolean }
   | { decision: 'wait'; until: number; reason: string };
 
-/** What a claim must know where there are addresses to choose from. */
-export interface ClaimSource {
-  /** Only what is sent from this address is claimed; null: nothing, but what must wait is put off. */
-  address: string | null;
+/** An address that may speak to the hosts in question. */
+export interface Candidate {
+  ip: string;
+  weight: number;
+  /** Whether it has been sending for long: then nothing is counted. */
+  warm: boolean;
+  /** A pause that the receiver called for. */
+  pause: { until: number; reason: string } | null;
+}
+
+export interface SourceFacts {
   mxGroup: string;
-  /** Today, in days since 1970 (UTC). */
-  day: number;
-  /** Pure: it may be asked again. What must wait is put off, with the reason. */
-  choose(message: Departing, usages: SourceUsages): SourceChoice;
+  candidates: readonly Candidate[];
+  /** Why there are no candidates. */
+  none: string;
+  /** New messages per day to one MX group on the first, second, … day; after that without a limit. */
+  ramp: readonly number[];
+}
+
+/** What a claim must know where there are addresses to choose from (`chooseSource`). */
+export interface ClaimSource {
+  /** Only what is sent from this address is claimed; null: nothing. What must wait is put off, with the reason. */
+  address: string | null;
+  facts: SourceFacts;
 }
 
 export interface SourceStore {

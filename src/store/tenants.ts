@@ -79,13 +79,12 @@ export interface TenantStore {
 
   /** Refused when the tenant already has `maxLive` keys that are not revoked. */
   createApiKey(key: ApiKey, maxLive: number): Promise<'created' | 'too_many'>;
-  /**
-   * What the key's secret is compared with; null when nobody has the id. Little work and the same
-   * for both, so that the time taken does not tell them apart.
-   */
-  secretHashOf(publicId: string): Promise<Buffer | null>;
-  /** The key with its tenant, in one look: what every authenticated call needs. */
   findApiKey(publicId: string): Promise<{ key: ApiKey; tenant: Tenant } | null>;
+  /**
+   * The key with its tenant, for whoever knows its secret: what every authenticated call needs. Unknown
+   * ids and wrong secrets go through the same steps, so that the time taken tells nothing apart.
+   */
+  findApiKeyBySecret(publicId: string, secretHash: Buffer): Promise<{ key: ApiKey; tenant: Tenant } | null>;
   listApiKeys(tenantId: string): Promise<ApiKey[]>;
   /** False when the tenant has no such live key. */
   revokeApiKey(tenantId: string, id: string, at: number): Promise<boolean>;

@@ -38,8 +38,8 @@ export interface DeliveryClaim {
 
 export interface ClaimTerms {
   now: number;
-  /** When a delivery is due again should its attempt vanish. */
-  leaseUntil(step: number): number;
+  /** By step, from the first: when a delivery is due again should its attempt vanish. The last holds for all later ones. */
+  leaseUntil: readonly number[];
 }
 
 /** How an attempt ended, and what follows from it. */

@@ -47,11 +47,6 @@ export function decideDelivery({ outcome, step, now }: AttemptFacts, random: () 
   return { decision: 'retry', reason: `${reason} It asked for a later retry.`, until: now + askedMs };
 }
 
-/** The pause of the table without its jitter: the least that a lease has to cover. */
-export function tablePauseMs(step: number): number {
-  return pauseAfterAttempt({ ...RETRY_TABLE, jitter: 0 }, step, () => 0);
-}
-
 /** As a sentence. */
 export function describeOutcome(outcome: CallOutcome): string {
   if (outcome.kind !== 'answered') return outcome.reason;

@@ -10,7 +10,7 @@ import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ClaimedDeliveries, Delivery, DeliveryClaim, DeliveryStore } from '../store/webhook-deliveries.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
-import { decideDelivery, tablePauseMs } from './decide-delivery.ts';
+import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
 import { EndpointLine, type WaitingDelivery } from './endpoint-line.ts';
 import { ResultBook } from './result-book.ts';
@@ -188,7 +188,7 @@ export class Dispatcher {
   async #claim(claims: DeliveryClaim[]): Promise<void> {
     const { store, clock, log } = this.#kit;
     const now = clock.now();
-    const leaseUntil = (step: number) => now + Math.max(LEASE_MS, tablePauseMs(step));
+    const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(LEASE_MS, pauseMs));
     this.#claims++;
     try {
       for (const claimed of await store.claimDeliveries(claims, { now, leaseUntil })) this.#take(claimed, now);

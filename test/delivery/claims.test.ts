@@ -43,7 +43,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
     shaping: shaping as unknown as Shaping,
     clock: { now: () => NOW },
     log: silentLogger,
-    pauseAfter: () => 60_000,
+    pausesMs: () => [60_000],
   });
   const { messages, nextDueAt } = await claims.claim(LANE, 10, { group: 'g', from: undefined });
   t.same(messages, []);

@@ -2,9 +2,9 @@
 // where they came and what they were called.
 import t, { type Test } from 'tap';
 import type { PoolAddress } from '../../src/delivery/source-addresses.ts';
-import { chooseSource } from '../../src/delivery/source-choice.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { silentLogger } from '../../src/observe/log.ts';
+import { chooseSource } from '../../src/store/source-choice.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 import { isDeferred, isDelivered, type SetUpOptions, setMx, setOneMx, setUpFor } from './set-up.ts';

@@ -43,7 +43,7 @@ async function open(t: Test) {
   } satisfies Store);
   const take = async (to: string) => {
     const { id, lane } = await bench.queued(domain, to, clock.at);
-    const times = { now: clock.at, dueAgainAt: () => clock.at + MINUTE_MS };
+    const times = { now: clock.at, dueAgainAt: [clock.at + MINUTE_MS] };
     const { messages } = await hand.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
@@ -84,7 +84,7 @@ t.test('what is taken anew between two looks is no stray', async (t) => {
   const { lane } = message;
   // Marked by somebody whom the sweeper does not know: the attempts count up between its looks.
   for (let look = 0; look < 3; look++) {
-    await bench.store.claim(lane, 1, { now: clock.at, dueAgainAt: () => clock.at });
+    await bench.store.claim(lane, 1, { now: clock.at, dueAgainAt: [clock.at] });
     await sweeper.sweep();
     const reason = 'later';
     const { id, tenantId } = message;

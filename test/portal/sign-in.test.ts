@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../src/base/base32.ts';
 import { hotp, stepAt } from '../../src/tenants/totp.ts';
+import { pidByArgument } from '../contract/process-memory.ts';
 import { type Login, type PortalVisitor, startPortal } from './portal-harness.ts';
 
 const SESSION = 'postrider_session';
@@ -20,6 +21,13 @@ async function signInTo(guest: PortalVisitor, next: string, login: Login): Promi
 t.test('signing in, and one’s own account', async (t) => {
   const world = await startPortal(t);
   const { owner } = world;
+
+  t.test('what reads lists is started while somebody signs in, and not by the first page', async (t) => {
+    const pid = () => pidByArgument(world.postrider.databaseFile);
+    t.throws(pid, 'nobody has looked yet');
+    await world.guest().get('/portal/keys');
+    t.ok(pid() > 0, 'the form is open');
+  });
 
   t.test('a new session has a token that nobody has seen before', async (t) => {
     const planted = 'P'.repeat(43);

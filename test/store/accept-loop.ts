@@ -1,17 +1,17 @@
 // A process of its own for durability.test.ts: accepts submissions without end and prints each
 // one's message id once it is answered. Arguments: database file, tenant id, domain id.
 import { IdSource } from '../../src/base/ids.ts';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
 
 const [file, tenantId, domainId] = process.argv.slice(2) as [string, string, string];
 const PARALLEL = 16;
 const ids = new IdSource();
 // Small limits: within the life of one process the log is copied and begun anew many times.
-const limits = { copyFromPages: 50, beginAnewFromPages: 200, shrinkFromBytes: 1_000_000 };
-const onFault = (error: unknown) => {
+const checkpointLimits = { copyFromPages: 50, beginAnewFromPages: 200, shrinkFromBytes: 1_000_000 };
+const raise = (error: unknown) => {
   throw error;
 };
-const store = await openSqliteStore({ file, checkpointThread: { onFault, limits } });
+const store = await openThreadedStore({ file, checkpointLimits, onCheckpointFault: raise, onLost: raise });
 
 async function acceptForever(): Promise<never> {
   for (;;) {

@@ -3,8 +3,8 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
-import { Connection, type StoreFaults } from '../../src/store/sqlite/connection.ts';
 import { openForWriting } from '../../src/store/sqlite/database-file.ts';
+import { type StoreFaults, WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
 
 export const UNUSABLE = { name: 'Fault', message: 'the database could not be used' };
 
@@ -27,7 +27,7 @@ export function openFacts(t: Test) {
   db.exec('CREATE TABLE facts (name TEXT PRIMARY KEY, size INTEGER)');
   const disk = new FailingDisk();
   const groups: number[] = [];
-  const connection = new Connection(db, { faults: disk, onGroup: ({ verbs }) => groups.push(verbs) });
+  const connection = new WritingConnection(db, { faults: disk, onGroup: ({ verbs }) => groups.push(verbs) });
   const other = new Database(file, { readonly: true });
   const select = other.prepare('SELECT name FROM facts ORDER BY name').pluck();
   t.teardown(async () => {

@@ -3,14 +3,14 @@
 import path from 'node:path';
 import type Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { Connection } from '../../src/store/sqlite/connection.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openForReading } from '../../src/store/sqlite/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
-const SQL = Connection.prototype.sql;
+const SQL = WritingConnection.prototype.sql;
 const PAGE = { after: null, limit: 10 };
 const NOVEMBER = { firstDay: '2026-11-01', lastDay: '2026-11-30' };
 
@@ -33,8 +33,8 @@ class Planner {
   static async open(t: Test): Promise<Planner> {
     const file = path.join(t.testdir(), 'postrider.db');
     const prepared = new Set<string>();
-    t.intercept(Connection.prototype, 'sql', {
-      value(this: Connection, text: string) {
+    t.intercept(WritingConnection.prototype, 'sql', {
+      value(this: WritingConnection, text: string) {
         prepared.add(text);
         return SQL.call(this, text);
       },
@@ -92,9 +92,9 @@ t.test('claiming for one of our addresses uses the index of what is due, too', a
   const { domain } = await planner.bench.sender('acme.test');
   const { lane } = await planner.bench.queued(domain, 'a@x.test');
   const address = '192.0.2.1';
-  const choose = () => ({ decision: 'use', address, counted: true }) as const;
-  const from = { address, mxGroup: 'mx.x.test', day: 1, choose };
-  const times = { now: T0, dueAgainAt: () => T0, from };
+  const candidates = [{ ip: address, weight: 1, warm: false, pause: null }];
+  const from = { address, facts: { mxGroup: 'mx.x.test', candidates, none: '', ramp: [100] } };
+  const times = { now: T0, dueAgainAt: [T0], from };
   const claim = await planner.plansOf((store) => store.claim(lane, 10, times));
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=? AND due_at<?)');
   t.match(claim, 'SEARCH source_usage USING PRIMARY KEY (mx_group=?)');
@@ -138,8 +138,8 @@ t.test('accepting looks everything up by index', async (t) => {
   const key = bench.apiKey(tenant.id);
   const created = await planner.plansOf((store) => store.createApiKey(key, 50));
   t.match(created, 'SEARCH api_keys USING INDEX api_keys_of_tenant (tenant_id=?)');
-  const hash = await planner.plansOf((store) => store.secretHashOf(key.publicId));
-  t.match(hash, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)$/);
+  const wrong = await planner.plansOf((store) => store.findApiKeyBySecret(key.publicId, Buffer.alloc(32)));
+  t.match(wrong, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)$/, 'without the secret nothing else is looked up');
   const found = await planner.plansOf((store) => store.findApiKey(key.publicId));
   t.match(found, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)\nSEARCH tenants USING PRIMARY KEY \(id=\?\)$/);
   const verified = await planner.plansOf((store) => store.findVerifiedDomain(tenant.id, 'acme.test'));
@@ -262,7 +262,7 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: '', answer: null };
   const claims = [{ webhookId: webhook.id, limit: 10 }];
   const plans = await planner.plansOf(async (store) => {
-    const [claimed] = await store.claimDeliveries(claims, { now: T0 + 1, leaseUntil: () => T0 });
+    const [claimed] = await store.claimDeliveries(claims, { now: T0 + 1, leaseUntil: [T0] });
     const delivery = claimed!.deliveries[0]!;
     await store.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
     await store.takeFailingWebhooks(T0, T0);
@@ -386,7 +386,7 @@ t.test('attempts at a webhook are read in the order of their index, from whereve
   const message = await planner.bench.sending(domain, 'a@x.test');
   const event = planner.bench.event('email.delivered');
   await planner.bench.store.record([planner.bench.update(message, { to: 'delivered' }, { event })]);
-  const terms = { now: T0, leaseUntil: () => T0 + 1 };
+  const terms = { now: T0, leaseUntil: [T0 + 1] };
   const [claimed] = await planner.bench.store.claimDeliveries([{ webhookId, limit: 1 }], terms);
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: 'no', answer: null };
   const end = { to: 'due', dueAt: T0 } as const;

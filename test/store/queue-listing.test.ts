@@ -2,11 +2,11 @@
 // has ended, however much that is.
 import path from 'node:path';
 import t from 'tap';
-import { Connection } from '../../src/store/sqlite/connection.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openForWriting } from '../../src/store/sqlite/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { listQueue, type QueueFilter } from '../../src/store/sqlite/queue-listing.ts';
+import { WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 const NOT_MORE_THAN = { gathered: 5000, walked: 3 };
@@ -32,7 +32,7 @@ t.test('gathered by lanes or met by expiry, the list is the same', async (t) => 
   await store.record(parked.map((message) => bench.update(message, { to: 'parked', reason: 'unreadable' })));
   const sending = await bench.claim(ofTwo[2]!.lane, T0 + 100, 3);
   t.teardown(() => store.close());
-  const db = new Connection(openForWriting(file));
+  const db = new WritingConnection(openForWriting(file));
   t.teardown(() => db.close());
 
   const tenantId = two.tenant.id;

@@ -28,9 +28,9 @@ async function open(t: Test, limits: Partial<ReadingLimits> = {}) {
   const module = new URL('./strange-queries.ts', import.meta.url);
   const onTrouble = (reason: string) => troubles.push(reason);
   const all = { ...PATIENT, ...limits };
-  const { reads, close } = openReading<StrangeReads>({ file, onTrouble, module, queries: QUERIES, limits: all });
-  t.teardown(close);
-  return { store, reads, close, troubles };
+  const reading = openReading<StrangeReads>({ file, onTrouble, module, queries: QUERIES, limits: all });
+  t.teardown(reading.close);
+  return { store, ...reading, troubles };
 }
 
 function isAlive(pid: number): boolean {
@@ -129,12 +129,36 @@ t.test('nobody waits for longer than the limit', async (t) => {
   void hanging;
 });
 
-t.test('it starts with the first question only, and ends when nobody asks any more', async (t) => {
+t.test('it starts with the first question, and ends when nobody asks any more', async (t) => {
   const { reads } = await open(t, { idleMs: 50 });
   const first = await pidOf(reads);
   while (isAlive(first)) await new Promise((resolve) => setTimeout(resolve, 10));
   const second = await pidOf(reads);
   t.ok(second > 0 && second !== first, 'another one for the next question');
+});
+
+t.test('it starts before anybody asks when somebody is expected to', async (t) => {
+  const heard = Promise.withResolvers<string>();
+  const module = new URL('./strange-queries.ts', import.meta.url);
+  const file = path.join(t.testdir(), 'not-there.db');
+  const broken = openReading({ file, onTrouble: heard.resolve, module, queries: QUERIES, limits: PATIENT });
+  t.teardown(broken.close);
+  // Nobody asks, so nothing else holds this test.
+  const held = setInterval(() => {}, 60_000);
+  broken.warm();
+  t.match(await heard.promise, /unable to open database file/, 'it has looked for the database without a question');
+  clearInterval(held);
+
+  const { reads, warm, close, troubles } = await open(t);
+  warm();
+  warm();
+  const pid = await pidOf(reads);
+  warm();
+  t.equal(await pidOf(reads), pid, 'there is one, however often it is expected');
+  await close();
+  warm();
+  t.match(await reads.count('a', 'meta'), { kind: 'refused', reason: /restarted/ }, 'closed is closed');
+  t.strictSame(troubles, []);
 });
 
 t.test('closing ends it in the middle of a query', async (t) => {

@@ -3,26 +3,17 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import type { PortalReads } from '../../src/store/reads.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openPortalReads } from '../../src/store/sqlite/reading.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
+import { openReads } from './open-reads.ts';
 
 async function openStore(t: Test) {
   const file = path.join(t.testdir(), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   return { file, store, openContents: () => openContentReader(file), reads: () => openReads(t, file) };
-}
-
-/** Patient: a busy machine must not decide what is found. */
-function openReads(t: Test, file: string): PortalReads {
-  const limits = { queryMs: 60_000, waitMs: 60_000, startMs: 60_000 };
-  const reading = openPortalReads({ file, onTrouble: (reason) => t.fail(reason), limits });
-  t.teardown(() => reading.close());
-  return reading.reads;
 }
 
 storeConformance(t, 'sqlite', openStore);

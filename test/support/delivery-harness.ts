@@ -15,8 +15,8 @@ import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
 import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
-import type { StoreFaults } from '../../src/store/sqlite/connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 

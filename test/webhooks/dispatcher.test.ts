@@ -231,7 +231,7 @@ t.test('the result of a call that was under way at the deletion changes nothing'
   const hook = await registered(webhooks, tenant.id, 'http://x.test/');
   await happen(bench, domain);
   const claims = [{ webhookId: hook.id, limit: 10 }];
-  const [claimed] = await store.claimDeliveries(claims, { now: clock.time, leaseUntil: () => clock.time + MINUTE_MS });
+  const [claimed] = await store.claimDeliveries(claims, { now: clock.time, leaseUntil: [clock.time + MINUTE_MS] });
   const result = {
     delivery: claimed!.deliveries[0]!,
     end: { to: 'failed' as const },
@@ -251,7 +251,7 @@ t.test('what was under way when a daemon vanished goes out again, with the same 
   await registered(webhooks, tenant.id, endpoint.url);
   const id = await happen(bench, domain);
   const [{ id: webhookId } = { id: '' }] = await store.listWebhooks(tenant.id);
-  const terms = { now: clock.time, leaseUntil: () => clock.time + HOUR_MS };
+  const terms = { now: clock.time, leaseUntil: [clock.time + HOUR_MS] };
   const [first] = await store.claimDeliveries([{ webhookId, limit: 10 }], terms);
   t.match(first!.deliveries, [{ attempt: 1, step: 1, event: { id } }]);
   t.match(await store.claimDeliveries([{ webhookId, limit: 10 }], terms), [{ deliveries: [] }], 'it is leased');

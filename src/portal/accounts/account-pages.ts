@@ -1,4 +1,5 @@
 // All pages around accounts, for whoever wires the portal.
+import type { PortalReads } from '../../store/reads.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
 import { SignIn } from '../../tenants/sign-in.ts';
 import type { PortalRoute } from '../page.ts';
@@ -9,8 +10,8 @@ import { secondStepPages } from './second-step-pages.ts';
 import { signInPages } from './sign-in-pages.ts';
 import { signUpPages } from './sign-up-pages.ts';
 
-export function accountPages(accounts: AccountKit): PortalRoute[] {
-  const services = { accounts, signIn: new SignIn(accounts) };
+export function accountPages(accounts: AccountKit, reads: Pick<PortalReads, 'warm'>): PortalRoute[] {
+  const services = { accounts, signIn: new SignIn(accounts), reads };
   return [
     ...signInPages(services),
     ...signUpPages(services),

@@ -1,6 +1,7 @@
 // Signing in and out. Without a session the forms are bound to a guest; the session begins with the answer to
 // the right password, or to the right code.
 import { type Html, html } from '../../http/html.ts';
+import type { PortalReads } from '../../store/reads.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
 import { sendConfirmation } from '../../tenants/mail-proofs.ts';
 import type { SignedIn, SignIn, SignInOutcome } from '../../tenants/sign-in.ts';
@@ -12,6 +13,8 @@ import { waitingTime } from './waiting-time.ts';
 export interface SignInServices {
   accounts: AccountKit;
   signIn: SignIn;
+  /** Most pages behind the sign-in ask: what they would wait for starts while somebody types. */
+  reads: Pick<PortalReads, 'warm'>;
 }
 
 export function signInPages(services: SignInServices): PortalRoute[] {
@@ -19,7 +22,11 @@ export function signInPages(services: SignInServices): PortalRoute[] {
     page({
       path: '/portal/sign-in',
       access: 'everybody',
-      show: (visit) => (visit.visitor ? redirect(returnPath(visit.query.get('next'))) : passwordForm(services, visit)),
+      show(visit) {
+        if (visit.visitor) return redirect(returnPath(visit.query.get('next')));
+        services.reads.warm();
+        return passwordForm(services, visit);
+      },
     }),
     action({ path: '/portal/sign-in', access: 'everybody', run: (visit) => withPassword(services, visit) }),
     action({ path: '/portal/sign-in/code', access: 'everybody', run: (visit) => withCode(services, visit) }),
@@ -63,8 +70,9 @@ function problemOf(outcome: SignInOutcome, wrong: string): string {
 }
 
 /** Whatever session the browser had ends: the new one has a token that nobody has seen before. */
-async function enter({ accounts }: SignInServices, visit: Visit, signedIn: SignedIn): Promise<PageResult> {
+async function enter({ accounts, reads }: SignInServices, visit: Visit, signedIn: SignedIn): Promise<PageResult> {
   const { visitor, form } = visit;
+  reads.warm();
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
   const left = signedIn.recoveryCodesLeft;
   const notice = left === null ? null : `You have signed in with a recovery code; ${left} are left.`;

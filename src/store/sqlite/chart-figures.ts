@@ -18,7 +18,8 @@ import {
 } from '../chart-figures.ts';
 import type { NewSubmission } from '../submissions.ts';
 import type { Connection } from './connection.ts';
-import { eventsCountedTo, type Queries, setEventsCountedTo, tallyNext } from './tally.ts';
+import type { Queries } from './statements.ts';
+import { eventsCountedTo, setEventsCountedTo, tallyNext } from './tally.ts';
 import { type Row, toId } from './values.ts';
 
 /** Names of groups are lists of hosts, and can be long. */

@@ -1,7 +1,6 @@
 // The main thread's side of the checkpoint thread: tells it when there were commits, and keeps the
 // writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
 // does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Fault } from '../../base/errors.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
@@ -79,7 +78,7 @@ class CheckpointThread implements Checkpointer {
     const worker = this.#worker;
     if (!worker) return;
     worker.ref();
-    const exited = once(worker, 'exit');
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
     this.#order({ kind: 'close' });
     await exited;
   }
@@ -93,7 +92,9 @@ class CheckpointThread implements Checkpointer {
     });
     worker.unref(); // closing the store ends it; forgetting to must not keep the process
     worker.on('message', (report: CheckpointReport) => this.#hear(report));
-    worker.on('error', (error) => this.#kit.onFault(error));
+    worker.on('error', (error) => {
+      if (!this.#closing) this.#kit.onFault(error);
+    });
     worker.once('exit', () => this.#lost());
     this.#worker = worker;
   }

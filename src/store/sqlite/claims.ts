@@ -1,8 +1,10 @@
 // Claiming in SQLite: due messages of a lane are marked as being sent. Where the session speaks
 // from one certain address, each message is asked for its own: what fits is taken, what must
 // wait is put off, the rest stays due.
+import { atStep } from '../../base/backoff.ts';
 import type { ClaimedMessage, ClaimTimes, QueueStore } from '../queue.ts';
 import type { ClaimSource, Departing, PeekedLane, SourceStore, SourceUsage } from '../source-addresses.ts';
+import { chooseSource, dayOf } from '../source-choice.ts';
 import type { Connection } from './connection.ts';
 import { CLAIMED_COLUMNS, claimedFromRow, WAITING } from './queue.ts';
 import { fromId, type Row, toId } from './values.ts';
@@ -55,7 +57,7 @@ function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
 
 function markSending(db: Connection, { id, attempt }: ClaimedMessage, { dueAgainAt }: ClaimTimes): void {
   const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ? WHERE id = ?`);
-  mark.run(attempt, dueAgainAt(attempt), toId(id));
+  mark.run(attempt, atStep(dueAgainAt, attempt) ?? 0, toId(id));
 }
 
 /** Of those that will still be tried: what is past its lifetime is the sweeper's. */
@@ -87,12 +89,12 @@ function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: C
   const bind = db.sql('UPDATE messages SET source_address = ? WHERE id = ?');
   const putOff = db.sql('UPDATE messages SET due_at = ?, last_reason = ? WHERE id = ?');
   const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = ?`);
-  const ledger = new UsageLedger(db, from.mxGroup, from.day);
+  const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
   const claimed: ClaimedMessage[] = [];
   const scanned = Math.max(limit * SCANNED_PER_CLAIMED, LEAST_SCANNED);
   for (const { id, sourceAddress } of departing(db, { lane, now: times.now, limit: scanned })) {
     if (claimed.length === limit) break;
-    const choice = from.choose({ id, sourceAddress }, ledger.usages);
+    const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, times.now);
     if (choice.decision === 'wait') putOff.run(Math.max(choice.until, times.now + 1), choice.reason, toId(id));
     else if (choice.address === from.address) {
       if (sourceAddress !== choice.address) bind.run(choice.address, toId(id));

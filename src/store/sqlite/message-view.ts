@@ -5,18 +5,13 @@ import type { RejectedRecipient } from '../submissions.ts';
 import { eventFromRow } from './events.ts';
 import { getMessage } from './queue-views.ts';
 import type { ReadingConnection } from './reading-connection.ts';
+import type { Answered } from './reading-messages.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 const MOST_EVENTS = 100;
 /** A call has 50 recipients at most. */
 const MOST_SIBLINGS = 50;
 const MOST_TEXT_CHARS = 20_000;
-
-type Answered<Queries> = {
-  [Name in keyof Queries]: Queries[Name] extends (...asked: infer Asked) => infer Answer
-    ? (db: ReadingConnection, ...asked: Asked) => Answer
-    : never;
-};
 
 export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = { messageView, messageHtml, messageContent };
 

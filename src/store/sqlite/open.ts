@@ -7,7 +7,7 @@ import { chartFigureVerbs } from './chart-figures.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
 import { claimVerbs } from './claims.ts';
-import { Connection, type ConnectionOptions } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { checkpointInCommits, openForWriting } from './database-file.ts';
 import { dmarcVerbs } from './dmarc.ts';
 import { domainCheckVerbs } from './domain-checks.ts';
@@ -42,6 +42,7 @@ import { transportSecurityVerbs } from './transport-security.ts';
 import { userVerbs } from './users.ts';
 import { deliveryVerbs } from './webhook-deliveries.ts';
 import { webhookVerbs } from './webhooks.ts';
+import { type ConnectionOptions, WritingConnection } from './writing-connection.ts';
 
 export interface SqliteOptions extends ConnectionOptions {
   file: string;
@@ -59,7 +60,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     throw error;
   }
   let checkpointer: Checkpointer | null = null;
-  const connection = new Connection(db, {
+  const connection = new WritingConnection(db, {
     ...options,
     onGroup(stats) {
       options.onGroup?.(stats);
@@ -87,7 +88,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   };
 }
 
-function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' | 'close'> {
+export function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' | 'close'> {
   return {
     ...tenantVerbs(connection),
     ...userVerbs(connection),
@@ -131,7 +132,7 @@ function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' |
  * An open file keeps working after it was deleted or replaced; what is written to it then is lost.
  * One that another process has locked can be read, and takes nothing.
  */
-async function ping(connection: Connection, file: string, inode: number): Promise<boolean> {
+async function ping(connection: WritingConnection, file: string, inode: number): Promise<boolean> {
   try {
     if (fs.statSync(file).ino !== inode) return false;
     fs.accessSync(file, fs.constants.R_OK | fs.constants.W_OK);

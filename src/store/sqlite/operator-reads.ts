@@ -10,24 +10,17 @@ import type {
   TenantStanding,
 } from '../operator-reads.ts';
 import { WAITING } from './queue.ts';
-import type { ReadingConnection } from './reading-connection.ts';
+import type { Answered } from './reading-messages.ts';
+import type { Queries } from './statements.ts';
 import { fromId, type Row, toId } from './values.ts';
 
-type Reads = Pick<ReadingConnection, 'sql'>;
-type Answers = {
-  [Name in keyof OperatorQueries]: (
-    db: Reads,
-    ...asked: Parameters<OperatorQueries[Name]>
-  ) => ReturnType<OperatorQueries[Name]>;
-};
-
-export const OPERATOR_QUERIES: Answers = { queueOverview, queueSlice, parkedMessages, standingsOf };
+export const OPERATOR_QUERIES: Answered<OperatorQueries> = { queueOverview, queueSlice, parkedMessages, standingsOf };
 
 /** The condition on the lane leads to the index of what waits, which is read from end to end. */
 const LANES = `SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m
   WHERE m.lane > -1 AND ${WAITING} GROUP BY m.lane`;
 
-function queueOverview(db: Reads): QueueOverview {
+function queueOverview(db: Queries): QueueOverview {
   const rows = db
     .sql(
       `SELECT g.mx_group, sum(q.waiting) AS waiting, count(*) AS lanes, count(DISTINCT l.tenant_id) AS tenants,
@@ -50,7 +43,7 @@ function queueOverview(db: Reads): QueueOverview {
 }
 
 /** Of the message of the lane that is due last: of all, it is the most likely to have been tried. */
-function lastReasonIn(db: Reads, lane: unknown): string | null {
+function lastReasonIn(db: Queries, lane: unknown): string | null {
   const last = db.sql(
     `SELECT m.last_reason FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at DESC, m.id DESC LIMIT 1`,
   );
@@ -68,7 +61,7 @@ function groupFromRow(row: Row, lastReason: string | null): QueueGroupSums {
   };
 }
 
-function queueSlice(db: Reads, _: null, slice: QueueSlice): QueueSliceView {
+function queueSlice(db: Queries, _: null, slice: QueueSlice): QueueSliceView {
   const { where, values } = conditionsOf(slice);
   const found = `FROM (${LANES}) q JOIN lanes l ON l.id = q.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
     LEFT JOIN tenants t ON t.id = l.tenant_id WHERE ${where}`;
@@ -113,7 +106,7 @@ function laneFromRow(row: Row): QueueLaneView {
 const COLUMNS = 'm.id, m.tenant_id, m.recipient, m.attempts, m.parked, m.due_at, m.created_at, m.last_reason';
 
 /** Of the fullest lanes: what stands in others is found by their tenant or domain. */
-function messagesOf(db: Reads, lanes: Row[], { messages: limit }: QueueSlice): QueueMessageView[] {
+function messagesOf(db: Queries, lanes: Row[], { messages: limit }: QueueSlice): QueueMessageView[] {
   const waiting = db.sql(
     `SELECT ${COLUMNS} FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at, m.id LIMIT ?`,
   );
@@ -127,7 +120,7 @@ function messagesOf(db: Reads, lanes: Row[], { messages: limit }: QueueSlice): Q
   return found.sort((a, b) => order(a) - order(b) || (a.id < b.id ? -1 : 1)).slice(0, limit);
 }
 
-function parkedMessages(db: Reads, _: null, limit: number): QueueMessageView[] {
+function parkedMessages(db: Queries, _: null, limit: number): QueueMessageView[] {
   const rows = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.parked = 1 ORDER BY m.lane, m.id LIMIT ?`).all(limit);
   return (rows as Row[]).map(messageFromRow);
 }
@@ -145,7 +138,7 @@ function messageFromRow(row: Row): QueueMessageView {
   };
 }
 
-function standingsOf(db: Reads, _: null, tenantIds: readonly string[], window: number): TenantStanding[] {
+function standingsOf(db: Queries, _: null, tenantIds: readonly string[], window: number): TenantStanding[] {
   const standing = db.sql(
     `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
        count(*) FILTER (WHERE complained = 1) AS complaints

@@ -12,18 +12,15 @@ import { chartOf, providersOf } from './chart-figures.ts';
 import type { Connection } from './connection.ts';
 import { eventFromRow } from './events.ts';
 import { WAITING } from './queue.ts';
-import type { Queries } from './tally.ts';
+import type { Answered } from './reading-messages.ts';
+import type { Queries } from './statements.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 export function onboardingVerbs(db: Connection): OnboardingStore {
   return { onboardingFacts: (tenantId) => db.read(() => onboardingFacts(db, tenantId)) };
 }
 
-type Answered<Query> = Query extends (...asked: infer Asked) => infer Answer
-  ? (db: Queries, ...asked: Asked) => Answer
-  : never;
-
-export const OVERVIEW_QUERIES: { [Name in keyof OverviewQueries]: Answered<OverviewQueries[Name]> } = {
+export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
   chartFigures: (db, tenantId, span) => ({
     points: chartOf(db, tenantId, span),
     providers: providersOf(db, tenantId, span),

@@ -7,6 +7,7 @@ import type { Connection } from './connection.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 import { listQueue } from './queue-listing.ts';
 import { messageFromRow } from './queue-rows.ts';
+import type { Queries } from './statements.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 type QueueViewVerbs = Pick<
@@ -54,7 +55,7 @@ function summaryOf(db: Connection, after: number): Row[] {
   return rows.all(after, SLICE_LANES) as Row[];
 }
 
-export function getMessage(db: Pick<Connection, 'sql'>, id: string): MessageDetail | null {
+export function getMessage(db: Queries, id: string): MessageDetail | null {
   const row = db
     .sql(
       `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject

@@ -2,28 +2,24 @@
 // is called like the writing one, so that both can share what they ask.
 import type Database from 'better-sqlite3';
 import { openForReading } from './database-file.ts';
-import { steadyPlan } from './steady-plan.ts';
+import { type Queries, Statements } from './statements.ts';
 
 // Lists go over many rows, and come back to the same ones page after page.
 const CACHE_KIB = 16 * 1024;
 
-export class ReadingConnection {
+export class ReadingConnection implements Queries {
   readonly #db: Database.Database;
-  readonly #statements = new Map<string, Database.Statement>();
+  readonly #statements: Statements;
 
   constructor(file: string) {
     this.#db = openForReading(file);
     this.#db.pragma('query_only = ON');
     this.#db.pragma(`cache_size = -${CACHE_KIB}`);
+    this.#statements = new Statements(this.#db);
   }
 
-  /** A prepared statement, prepared once. */
   sql(text: string): Database.Statement {
-    const known = this.#statements.get(text);
-    if (known) return known;
-    const statement = this.#db.prepare(steadyPlan(text));
-    this.#statements.set(text, statement);
-    return statement;
+    return this.#statements.sql(text);
   }
 
   /** All that `work` sees is of one moment. The transaction ends with it, and checkpoints go on. */

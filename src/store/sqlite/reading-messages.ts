@@ -11,3 +11,10 @@ export type ReadingReport = { kind: 'ready' } | { kind: 'answer'; value: unknown
 /** By name, what the process answers; the module that it loads exports one as `QUERIES`. */
 // biome-ignore lint/suspicious/noExplicitAny: each query has arguments of its own
 export type QueryRegistry = Record<string, (db: ReadingConnection, ...asked: any[]) => unknown>;
+
+/** The queries of a contract as the driver answers them. */
+export type Answered<Contract> = {
+  [Name in keyof Contract]: Contract[Name] extends (...asked: infer Asked) => infer Answer
+    ? (db: ReadingConnection, ...asked: Asked) => Answer
+    : never;
+};

@@ -5,15 +5,10 @@ import { searchMessages } from './message-search.ts';
 import { MESSAGE_VIEW_QUERIES } from './message-view.ts';
 import { OPERATOR_QUERIES } from './operator-reads.ts';
 import { OVERVIEW_QUERIES } from './overview.ts';
-import type { ReadingConnection } from './reading-connection.ts';
+import type { Answered } from './reading-messages.ts';
 import { searchSuppressions } from './suppression-search.ts';
 
-type Answered<Query extends (...asked: never[]) => unknown> = (
-  db: ReadingConnection,
-  ...asked: Parameters<Query>
-) => ReturnType<Query>;
-
-export const QUERIES: { [Name in keyof PortalQueries]: Answered<PortalQueries[Name]> } = {
+export const QUERIES: Answered<PortalQueries> = {
   searchMessages,
   searchSuppressions,
   ...MESSAGE_VIEW_QUERIES,

@@ -1,6 +1,6 @@
 // Opens the portal's reads: queries wait in a bounded, fair line for a process that answers one after
-// the other. It is started by the first question, ended when nobody has asked for a while or when a
-// query takes too long, and started again when it dies.
+// the other. It is started by the first question or by who expects one, ended when nobody has asked for
+// a while or when a query takes too long, and started again when it dies.
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
 import type { PortalReads, ReadOutcome } from '../reads.ts';
@@ -39,12 +39,15 @@ const LIMITS: ReadingLimits = {
 
 export interface Reading<Reads> {
   reads: Reads;
+  /** Starts the process where there is none; a pause after a death is kept. */
+  warm(): void;
   close(): Promise<void>;
 }
 
 export function openPortalReads(options: ReadingOptions): Reading<PortalReads> {
   const module = new URL('./reading-queries.ts', import.meta.url);
-  return openReading<PortalReads>({ ...options, module, queries: QUERIES });
+  const reading = openReading<Omit<PortalReads, 'warm'>>({ ...options, module, queries: QUERIES });
+  return { ...reading, reads: { ...reading.reads, warm: reading.warm } };
 }
 
 /** `module` exports `queries` as QUERIES; it is loaded by the process. */
@@ -52,7 +55,7 @@ export function openReading<Reads>(options: ReadingOptions & { module: URL; quer
   const reader = new Reader(options);
   const names = Object.keys(options.queries);
   const reads = names.map((name) => [name, (...asked: unknown[]) => reader.ask(name, asked)] as const);
-  return { reads: Object.fromEntries(reads) as Reads, close: () => reader.close() };
+  return { reads: Object.fromEntries(reads) as Reads, warm: () => reader.warm(), close: () => reader.close() };
 }
 
 const BUSY = 'Too many lists are being looked at right now, so this one was not begun. Try again in a moment.';
@@ -76,9 +79,10 @@ interface Job {
 type State = 'none' | 'starting' | 'idle' | 'busy' | 'ending' | 'pausing' | 'closed';
 
 /**
- * none → starting (a question came) → idle ⇄ busy. A process that has been idle for long, does not start
- * or takes too long over a query is killed: ending → none. One that dies of itself, or does not start,
- * leaves a pause before the next: pausing → none. Whoever waits is asked about again at each of these.
+ * none → starting (a question came, or is expected) → idle ⇄ busy. A process that has been idle for
+ * long, does not start or takes too long over a query is killed: ending → none. One that dies of itself,
+ * or does not start, leaves a pause before the next: pausing → none. Whoever waits is asked about again
+ * at each of these.
  */
 class Reader {
   readonly #options: ReadingOptions & { module: URL };
@@ -113,6 +117,10 @@ class Reader {
     if (this.#line.add(tenant, job)) this.#next();
     else refuseAll([job], BUSY);
     return promise;
+  }
+
+  warm(): void {
+    if (this.#state === 'none') this.#start();
   }
 
   async close(): Promise<void> {

@@ -2,10 +2,8 @@
 // finds is added by a verb of the writer, so that it may as well run on a connection and a thread of its own.
 import { HOUR_MS } from '../../base/clock.ts';
 import { type FigureName, type FigureSum, noFigures, type Tally, UNKNOWN_PROVIDER } from '../chart-figures.ts';
-import type { Connection } from './connection.ts';
+import type { Queries } from './statements.ts';
 import { fromId } from './values.ts';
-
-export type Queries = Pick<Connection, 'sql'>;
 
 const POSITION = 'events_in_charts';
 

@@ -9,6 +9,7 @@ import type {
   TemplateStore,
 } from '../templates.ts';
 import type { Connection } from './connection.ts';
+import { BEHIND_ALL_IDS } from './id-range.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 export function templateVerbs(db: Connection): TemplateStore {
@@ -39,7 +40,7 @@ function listNames(
     `SELECT id, name, html IS NOT NULL AS has_html, text IS NOT NULL AS has_text, updated_at, changed_by
      FROM templates WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
   );
-  const found = rows.all(toId(tenantId), before === null ? BEHIND_ALL : toId(before), limit) as Row[];
+  const found = rows.all(toId(tenantId), before === null ? BEHIND_ALL_IDS : toId(before), limit) as Row[];
   return found.map((row) => ({
     id: fromId(row.id),
     name: row.name as string,
@@ -49,9 +50,6 @@ function listNames(
     changedBy: row.changed_by as string | null,
   }));
 }
-
-/** Longer than any id, and none is greater. */
-const BEHIND_ALL = Buffer.alloc(17, 0xff);
 
 function createTemplate(
   db: Connection,

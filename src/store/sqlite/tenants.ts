@@ -1,4 +1,5 @@
 // Tenants and their API keys in SQLite.
+import { timingSafeEqual } from 'node:crypto';
 import type { ApiKey, Scope, Standing, Tenant, TenantChange, TenantStore, Tier } from '../tenants.ts';
 import type { Connection } from './connection.ts';
 import { fromId, type Row, toFlag, toId } from './values.ts';
@@ -18,12 +19,14 @@ export function tenantVerbs(db: Connection): TenantVerbs {
         return raise.run(tier, toId(tenantId)).changes === 1;
       }),
     createApiKey: (key, maxLive) => db.write(() => createApiKey(db, key, maxLive)),
-    secretHashOf: (publicId) =>
-      db.read(() => {
-        const hash = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?').pluck().get(publicId);
-        return (hash as Buffer | undefined) ?? null;
-      }),
-    findApiKey: (publicId) => db.read(() => db.recall(`key ${publicId}`, () => findApiKey(db, publicId))),
+    findApiKey: (publicId) => db.read(() => findApiKey(db, publicId)),
+    findApiKeyBySecret: (publicId, secretHash) =>
+      db.read(() =>
+        // By the hash as well: only who knows the secret finds what was recalled for it.
+        db.recall(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
+          hasSecret(db, publicId, secretHash) ? findApiKey(db, publicId) : null,
+        ),
+      ),
     listApiKeys: (tenantId) =>
       db.read(() =>
         (db.sql('SELECT * FROM api_keys WHERE tenant_id = ? ORDER BY id').all(toId(tenantId)) as Row[]).map(keyFromRow),
@@ -126,6 +129,14 @@ function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' |
     key.revokedAt,
   );
   return 'created';
+}
+
+// Compared with when there is no such key: no secret is known that hashes to it.
+const HASH_OF_NOBODY = Buffer.alloc(32);
+
+function hasSecret(db: Connection, publicId: string, secretHash: Buffer): boolean {
+  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?').pluck().get(publicId);
+  return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
 }
 
 function findApiKey(db: Connection, publicId: string): { key: ApiKey; tenant: Tenant } | null {

@@ -1,5 +1,6 @@
 // Deliveries to webhooks in SQLite: leasing what is due, recording what became of it, starting over
 // after a crash. What people do with them, and what time does, stands in webhook-replays.ts and webhook-attempts.ts.
+import { atStep } from '../../base/backoff.ts';
 import type {
   ClaimedDeliveries,
   ClaimTerms,
@@ -74,7 +75,7 @@ function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: Cl
     const eventSeq = row.event_seq as number;
     const attempt = (row.attempts as number) + 1;
     const step = attempt - (row.attempts_before as number);
-    lease.run(terms.leaseUntil(step), id, eventSeq);
+    lease.run(atStep(terms.leaseUntil, step) ?? 0, id, eventSeq);
     deliveries.push({ webhookId, eventSeq, attempt, step, event: eventFromRow(row) });
   }
   return { webhookId, endpoint, deliveries, nextDueAt: nextDueAt(db, id) };

@@ -29,6 +29,10 @@ export const LIFETIME_MS = 86_400_000;
 /** When a claimed message is due again, counted from `now`: one minute for each attempt. */
 export const DUE_AGAIN_STEP_MS = 60_000;
 
+export function dueAgainFrom(now: number): number[] {
+  return [1, 2, 3, 4, 5].map((attempt) => now + attempt * DUE_AGAIN_STEP_MS);
+}
+
 export type Accepted = Extract<AcceptResult, { kind: 'accepted' }>;
 
 export class Bench {
@@ -164,7 +168,7 @@ export class Bench {
   }
 
   claimWithNext(lane: number, now: number, limit = 100) {
-    return this.store.claim(lane, limit, { now, dueAgainAt: (attempt) => now + attempt * DUE_AGAIN_STEP_MS });
+    return this.store.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now) });
   }
 
   /** One message that is being sent. */

@@ -1,59 +1,80 @@
 // Conformance: claiming for a session that speaks from one address, and what is counted for it.
 import type { Test } from 'tap';
-import type { ClaimSource, SourceChoice, SourceUsages } from '../../../src/store/source-addresses.ts';
-import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
+import type { Candidate, SourceFacts } from '../../../src/store/source-addresses.ts';
+import { chooseSource, dayOf } from '../../../src/store/source-choice.ts';
+import { type Bench, dueAgainFrom, T0 } from './harness.ts';
 
 const GROUP = 'mx.x.test';
-const DAY = 20_454;
+const TODAY = dayOf(T0);
+const DAY_MS = 86_400_000;
 
-function claim(
-  bench: Bench,
-  lane: number,
-  from: Pick<ClaimSource, 'choose'> & Partial<ClaimSource> & { address: string | null },
-  limit = 10,
-) {
-  const times = { now: T0, dueAgainAt: (attempt: number) => T0 + attempt * DUE_AGAIN_STEP_MS };
-  return bench.store.claim(lane, limit, { ...times, from: { mxGroup: GROUP, day: DAY, ...from } });
+const candidate = (ip: string, change: Partial<Candidate> = {}): Candidate => {
+  return { ip, weight: 1, warm: true, pause: null, ...change };
+};
+const [A, B] = [candidate('192.0.2.1'), candidate('192.0.2.2')];
+
+function factsOf(candidates: Candidate[], change: Partial<SourceFacts> = {}): SourceFacts {
+  return { mxGroup: GROUP, candidates, none: 'none can be used', ramp: [], ...change };
 }
 
-const use = (address: string, counted = false): SourceChoice => ({ decision: 'use', address, counted });
+interface Claiming {
+  address: string | null;
+  facts: SourceFacts;
+  limit?: number;
+  now?: number;
+}
+
+function claim(bench: Bench, lane: number, { address, facts, limit = 10, now = T0 }: Claiming) {
+  return bench.store.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now), from: { address, facts } });
+}
+
+async function usages(bench: Bench, lane: number, mxGroup = GROUP) {
+  return [...(await bench.store.peekDue(lane, { now: T0, mxGroup, limit: 1 })).usages.values()];
+}
 
 export const sourceAddressCases = {
   'only messages of the session’s address are claimed, the others stay due': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
-    const { receipt, lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
-    const [a, b, c] = receipt.messageIds as [string, string, string];
-    const choose = ({ id }: { id: string }) => use(id === b ? '192.0.2.2' : '192.0.2.1');
-    const first = await claim(bench, lanes[0]!.lane, { address: '192.0.2.1', choose });
-    t.match(first, { messages: [{ id: a, sourceAddress: '192.0.2.1' }, { id: c }], nextDueAt: T0 });
-    t.match(await bench.message(a), { state: 'sending', sourceAddress: '192.0.2.1' });
-    t.match(await bench.message(b), { state: 'queued', sourceAddress: null });
-    const second = await claim(bench, lanes[0]!.lane, { address: '192.0.2.2', choose });
-    t.match(second, { messages: [{ id: b, sourceAddress: '192.0.2.2' }], nextDueAt: null });
+    const to = Array.from({ length: 12 }, (_, index) => `r${index}@x.test`);
+    const { receipt, lanes } = await bench.accept(domain, to);
+    const { lane } = lanes[0]!;
+    const facts = factsOf([A, B]);
+    const meantFor = ({ ip }: Candidate) =>
+      receipt.messageIds.filter((id) => {
+        const choice = chooseSource({ id, sourceAddress: null }, new Map(), facts, T0);
+        return choice.decision === 'use' && choice.address === ip;
+      });
+    const [forA, forB] = [meantFor(A), meantFor(B)];
+    const first = await claim(bench, lane, { address: A.ip, facts, limit: 100 });
+    t.strictSame(
+      [first.messages.map(({ id }) => id), first.messages.every((m) => m.sourceAddress === A.ip)],
+      [forA, true],
+    );
+    t.equal(first.nextDueAt, forB.length > 0 ? T0 : null);
+    for (const id of forA) t.match(await bench.message(id), { state: 'sending', sourceAddress: A.ip });
+    for (const id of forB) t.match(await bench.message(id), { state: 'queued', sourceAddress: null });
+    const second = await claim(bench, lane, { address: B.ip, facts, limit: 100 });
+    t.strictSame([second.messages.map(({ id }) => id), second.nextDueAt], [forB, null]);
   },
 
   'a message is asked for with the address of its first attempt': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
-    await claim(bench, lane, { address: '192.0.2.1', choose: () => use('192.0.2.1') });
+    await claim(bench, lane, { address: A.ip, facts: factsOf([A]) });
     await bench.store.release([id], T0);
-    const asked: unknown[] = [];
-    const choose = (message: unknown) => {
-      asked.push(message);
-      return use('192.0.2.9');
-    };
-    const { messages } = await claim(bench, lane, { address: '192.0.2.1', choose });
-    t.strictSame(messages, []);
-    t.match(asked, [{ id, sourceAddress: '192.0.2.1' }]);
+    // A newcomer with all of the weight gets every new message, and not this one.
+    const facts = factsOf([A, { ...B, weight: 1e9 }]);
+    t.strictSame((await claim(bench, lane, { address: B.ip, facts })).messages, []);
     const peeked = await bench.store.peekDue(lane, { now: T0, mxGroup: GROUP, limit: 5 });
-    t.strictSame(peeked.due, [{ id, sourceAddress: '192.0.2.1' }]);
+    t.strictSame(peeked.due, [{ id, sourceAddress: A.ip }]);
+    t.match(await claim(bench, lane, { address: A.ip, facts }), { messages: [{ id, sourceAddress: A.ip }] });
   },
 
   'what must wait is put off with its reason, whoever claims': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
-    const choose = (): SourceChoice => ({ decision: 'wait', until: T0 + 5000, reason: 'too much for today' });
-    t.strictSame(await claim(bench, lane, { address: null, choose }), { messages: [], nextDueAt: T0 + 5000 });
+    const facts = factsOf([candidate(A.ip, { pause: { until: T0 + 5000, reason: 'too much for today' } })]);
+    t.strictSame(await claim(bench, lane, { address: null, facts }), { messages: [], nextDueAt: T0 + 5000 });
     t.match(await bench.message(id), {
       state: 'queued',
       attempts: 0,
@@ -63,28 +84,28 @@ export const sourceAddressCases = {
     });
   },
 
-  'counted messages add up within a claim, over claims, and begin anew each day': async (t: Test, bench: Bench) => {
+  'counted messages add up within a claim and over claims, up to the limit of the day': async (
+    t: Test,
+    bench: Bench,
+  ) => {
     const { domain } = await bench.sender('acme.test');
-    const to = ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test'];
-    const { lanes } = await bench.accept(domain, to);
+    const to = ['a@x.test', 'b@x.test', 'c@x.test', 'd@x.test', 'e@x.test'];
+    const { lanes } = await bench.accept(domain, to, { expiresAt: T0 + 3 * DAY_MS });
     const { lane } = lanes[0]!;
-    const seen: (number | undefined)[] = [];
-    const choose = (_message: unknown, usages: SourceUsages) => {
-      seen.push(usages.get('192.0.2.1')?.usedToday);
-      return use('192.0.2.1', true);
-    };
-    await claim(bench, lane, { address: '192.0.2.1', choose }, 2);
-    await claim(bench, lane, { address: '192.0.2.1', choose }, 1);
-    t.strictSame(seen, [undefined, 1, 2]);
-    const usages = async (mxGroup = GROUP) => [
-      ...(await bench.store.peekDue(lane, { now: T0, mxGroup, limit: 1 })).usages.values(),
-    ];
-    t.strictSame(await usages(), [{ address: '192.0.2.1', day: DAY, usedToday: 3, daysUsed: 1 }]);
-    t.strictSame(await usages('another'), []);
-    await claim(bench, lane, { address: '192.0.2.1', choose, day: DAY + 3 });
-    t.strictSame(await usages(), [{ address: '192.0.2.1', day: DAY + 3, usedToday: 1, daysUsed: 2 }]);
-    t.equal(await bench.store.forgetSourceUsage(DAY + 3, 10), 0);
-    t.equal(await bench.store.forgetSourceUsage(DAY + 4, 10), 1);
-    t.strictSame(await usages(), []);
+    const facts = factsOf([candidate(A.ip, { warm: false })], { ramp: [3, 1] });
+    const take = async (limit: number, now: number) =>
+      (await claim(bench, lane, { address: A.ip, facts, limit, now })).messages.length;
+    t.equal(await take(2, T0), 2);
+    t.equal(await take(10, T0), 1, 'the third is the last of this day');
+    t.strictSame(await usages(bench, lane), [{ address: A.ip, day: TODAY, usedToday: 3, daysUsed: 1 }]);
+    t.strictSame(await usages(bench, lane, 'another'), []);
+    t.equal(await take(10, T0), 0, 'the others are put off');
+    const tomorrow = T0 + DAY_MS;
+    const nextDay = dayOf(tomorrow);
+    t.equal(await take(10, tomorrow), 1, 'the second day has a limit of its own');
+    t.strictSame(await usages(bench, lane), [{ address: A.ip, day: nextDay, usedToday: 1, daysUsed: 2 }]);
+    t.equal(await bench.store.forgetSourceUsage(nextDay, 10), 0);
+    t.equal(await bench.store.forgetSourceUsage(nextDay + 1, 10), 1);
+    t.strictSame(await usages(bench, lane), []);
   },
 };

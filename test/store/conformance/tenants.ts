@@ -115,14 +115,28 @@ export const tenantCases = {
     const tenant = await bench.tenant();
     const key = bench.apiKey(tenant.id, { scopes: ['emails:send', 'domains:write'], boundDomain: 'acme.test' });
     t.equal(await bench.store.createApiKey(key, 50), 'created');
-    t.strictSame(await bench.store.secretHashOf(key.publicId), key.secretHash);
-    t.equal(await bench.store.secretHashOf('unknown'), null);
-    t.equal(await bench.store.secretHashOf(key.publicId.toUpperCase()), null);
     t.strictSame(await bench.store.findApiKey(key.publicId), { key, tenant });
     t.equal(await bench.store.findApiKey('unknown'), null);
     t.equal(await bench.store.findApiKey(key.publicId.toUpperCase()), null, 'public ids have a case');
     await bench.store.updateTenant(tenant.id, { status: 'suspended' });
     t.equal((await bench.store.findApiKey(key.publicId))?.tenant.status, 'suspended', 'as it is now');
+  },
+
+  'who knows the secret of a key finds it, and nobody else': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const key = bench.apiKey(tenant.id, { secretHash: Buffer.alloc(32, 7) });
+    await bench.store.createApiKey(key, 50);
+    const find = (publicId: string, fill: number) => bench.store.findApiKeyBySecret(publicId, Buffer.alloc(32, fill));
+    for (const time of ['at first', 'again']) {
+      t.equal(await find(key.publicId, 8), null, `the wrong secret, ${time}`);
+      t.strictSame(await find(key.publicId, 7), { key, tenant }, time);
+      t.equal(await find(key.publicId.toUpperCase(), 7), null, `public ids have a case, ${time}`);
+      t.equal(await find('unknown', 0), null, `not with the hash that stands for nobody, ${time}`);
+    }
+    await bench.store.updateTenant(tenant.id, { status: 'suspended' });
+    t.equal((await find(key.publicId, 7))?.tenant.status, 'suspended', 'as it is now');
+    await bench.store.revokeApiKey(tenant.id, key.id, T0 + 5);
+    t.equal((await find(key.publicId, 7))?.key.revokedAt, T0 + 5);
   },
 
   'a revoked key is found as revoked, once': async (t: Test, bench: Bench) => {

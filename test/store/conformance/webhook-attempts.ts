@@ -25,7 +25,7 @@ async function happen(bench: Bench, domain: Domain): Promise<string> {
 
 /** One attempt for each thing that is due, all of them begun at the same time. */
 async function attempt(bench: Bench, webhookId: string, end: DeliveryEnd, startedAt: number): Promise<void> {
-  const terms = { now: startedAt, leaseUntil: () => startedAt + 60_000 };
+  const terms = { now: startedAt, leaseUntil: [startedAt + 60_000] };
   const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit: 100 }], terms);
   const results = claimed!.deliveries.map((delivery) => {
     return { delivery, end, startedAt, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
@@ -66,7 +66,7 @@ export const webhookAttemptCases = {
     t.match(gone, [{ eventId: failed, number: 2, nextAt: null, state: 'failed' }]);
     t.strictSame([due.length, gone.length], [1, 1]);
     t.strictSame(await list('failed', (await bench.tenant()).id), []);
-    const terms = { now: T0 + 90, leaseUntil: () => T0 + 99_000 };
+    const terms = { now: T0 + 90, leaseUntil: [T0 + 99_000] };
     await bench.store.claimDeliveries([{ webhookId, limit: 10 }], terms);
     t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
   },

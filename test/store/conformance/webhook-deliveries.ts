@@ -26,7 +26,7 @@ async function happen(bench: Bench, domain: Domain): Promise<string> {
 async function claim(bench: Bench, webhookId: string, now = T0, limit = 10) {
   const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit }], {
     now,
-    leaseUntil: () => now + LEASE_MS,
+    leaseUntil: [now + LEASE_MS],
   });
   return claimed!;
 }

@@ -1,28 +1,10 @@
-// From which of our own addresses a message goes: one pure function of what is known. A message
-// keeps the address of its first attempt; a new one gets its own by weight, from its id alone, so
-// that the choice can be repeated; an address that is new to a receiver sends it little at first.
+// From which of our own addresses a message goes: one pure function of what is known, so that a
+// driver can ask it inside the transaction of a claim. A message keeps the address of its first
+// attempt; a new one gets its own by weight, from its id alone, so that the choice can be repeated;
+// an address that is new to a receiver sends it little at first.
 import { createHash } from 'node:crypto';
 import { DAY_MS, toTimestamp } from '../base/clock.ts';
-import type { Departing, SourceChoice, SourceUsage, SourceUsages } from '../store/source-addresses.ts';
-
-/** An address that may speak to the hosts in question. */
-export interface Candidate {
-  ip: string;
-  weight: number;
-  /** Whether it has been sending for long: then nothing is counted. */
-  warm: boolean;
-  /** A pause that the receiver called for. */
-  pause: { until: number; reason: string } | null;
-}
-
-export interface SourceFacts {
-  mxGroup: string;
-  candidates: readonly Candidate[];
-  /** Why there are no candidates. */
-  none: string;
-  /** New messages per day to one MX group on the first, second, … day; after that without a limit. */
-  ramp: readonly number[];
-}
+import type { Candidate, Departing, SourceChoice, SourceFacts, SourceUsage, SourceUsages } from './source-addresses.ts';
 
 // What is wrong with our own addresses is looked at again every few minutes.
 const UNUSABLE_PAUSE_MS = 10 * 60_000;

@@ -1,0 +1,39 @@
+// The store as the daemon opens it. What writes is done by a thread of its own, so that nobody who is
+// served waits for the disk; what reads is answered at once, by a connection of this thread's own.
+import type { Store } from '../store.ts';
+import { WRITES } from './local-connection.ts';
+import { verbsOf } from './open.ts';
+import { Writer, type WriterOptions } from './writer.ts';
+
+export async function openThreadedStore(options: WriterOptions): Promise<Store> {
+  const writer = new Writer(options);
+  const local = await writer.opened;
+  const verbs = Object.entries(verbsOf(local) as unknown as Record<string, Verb>).map(
+    ([name, verb]) => [name, readOrHandOver(writer, name, verb)] as const,
+  );
+  return {
+    ...(Object.fromEntries(verbs) as unknown as Store),
+    watchDeliveries: (listener) => writer.watchDeliveries(listener),
+    ping: () => (writer.call('ping', []) as Promise<boolean>).catch(() => false),
+    proveWritable: (at) => writer.call('proveWritable', [at]) as Promise<void>,
+    close: () => writer.close(),
+  };
+}
+
+type Verb = (...args: unknown[]) => unknown;
+
+/** A verb that writes says so at its first call, before it has done anything. */
+function readOrHandOver(writer: Writer, name: string, verb: Verb): Verb {
+  let writes = false;
+  return (...args) => {
+    if (!writes) {
+      try {
+        return verb(...args);
+      } catch (error) {
+        if (error !== WRITES) throw error;
+        writes = true;
+      }
+    }
+    return writer.call(name, args);
+  };
+}

@@ -1,0 +1,14 @@
+// Opens the store with its writer on a thread for the three parts of its conformance test.
+import path from 'node:path';
+import type { Test } from 'tap';
+import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
+import { openReads } from './open-reads.ts';
+
+export async function openThreaded(t: Test) {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const onTrouble = (error: unknown) => t.fail(String(error));
+  const store = await openThreadedStore({ file, onCheckpointFault: onTrouble, onLost: onTrouble });
+  t.teardown(() => store.close());
+  return { store, openContents: () => openContentReader(file), reads: () => openReads(t, file) };
+}
