@@ -93,5 +93,6 @@ async function runTap(files: string[], report: TestReport): Promise<void> {
     report.read(line);
   }
   const [code, signal] = await closed;
+  report.failMissing(files);
   if (code !== 0 && report.counts.failed === 0) report.fail(`tap ended with ${signal ?? `exit code ${code}`}`);
 }

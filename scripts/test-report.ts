@@ -46,6 +46,7 @@ const NEVER_TOLD = new Set([
 export class TestReport {
   readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
   readonly #print: (line: string) => void;
+  readonly #ended = new Set<string>();
   #file: Counts = { passed: 0, failed: 0, skipped: 0 };
   #notes: string[] = [];
 
@@ -79,6 +80,11 @@ export class TestReport {
     this.#print(`FAIL  ${reason}`);
   }
 
+  /** Of these, a file that was killed may have left no word: the runner does not always tell of it. */
+  failMissing(files: readonly string[]): void {
+    for (const file of files) if (!this.#ended.has(file)) this.fail(`${file} did not come to its end`);
+  }
+
   summary(): string {
     const { passed, failed, skipped } = this.counts;
     return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -96,6 +102,7 @@ export class TestReport {
   }
 
   #endFile(file: Ending): void {
+    this.#ended.add(file.name ?? '');
     const isEmpty = file.skip === 'no tests found' || (file.ok && sum(this.#file) === 0 && !file.skip);
     if (isEmpty) this.#fail({ name: `${file.name} has no tests` });
     else if (file.skip) this.#skip(file, file.skip);

@@ -101,3 +101,11 @@ t.test('what is no event is shown, not counted', async (t) => {
   t.same(lines, ['ok 1 - noise', '["pass']);
   t.equal(summary, '0 passed, 0 failed');
 });
+
+t.test('a file of which nothing was heard is a failure', async (t) => {
+  const { lines, summary, report: told } = report([point('pass', 'one'), end('test/a.test.ts')]);
+  t.equal(summary, '1 passed, 0 failed');
+  told.failMissing(['test/a.test.ts', 'test/b.test.ts']);
+  t.equal(lines.at(-1), 'FAIL  test/b.test.ts did not come to its end');
+  t.equal(told.summary(), '1 passed, 1 failed');
+});

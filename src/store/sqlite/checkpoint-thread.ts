@@ -1,5 +1,5 @@
 // Entry of the checkpoint thread: copies the write-ahead log into the database over a connection of
-// its own, when the main thread has told it that there were commits. Ends when told to.
+// its own, when the writer has told it that there were commits. Ends when told to.
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeError } from '../../base/errors.ts';

@@ -1,4 +1,4 @@
-// The main thread's side of the checkpoint thread: tells it when there were commits, and keeps the
+// The writer's side of the checkpoint thread: tells it when there were commits, and keeps the
 // writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
 // does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
 import { Worker } from 'node:worker_threads';

@@ -7,7 +7,7 @@ import { refuseUnfit } from './migrations.ts';
 // How long a statement waits for a lock. With one writer only a backup or a checkpoint holds one, briefly.
 export const BUSY_TIMEOUT_MS = 5000;
 const PAGE_CACHE_KIB = 16 * 1024;
-// Each courier has one, and reads what it sends once; the system's own cache holds the file as well.
+// The couriers and the main thread have one each, and read most of it once; the system caches the file as well.
 const READER_CACHE_KIB = 4 * 1024;
 
 export function openForWriting(file: string): Database.Database {

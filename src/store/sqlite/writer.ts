@@ -101,9 +101,9 @@ export class Writer {
       this.#local?.close();
       const detail = 'the thread that writes has ended';
       const lost = new Fault('the database could not be used', { detail, cause: death });
+      this.#exited.resolve(); // first: whoever hears of the loss may throw
       if (!this.#local) reject(lost);
       else if (death !== null || !this.#closing) this.#lose(lost);
-      this.#exited.resolve();
     });
     this.#thread.on('message', (report: WriterReport) => {
       if (report.kind === 'news') return this.#hear(newsFrom(report.bytes));
