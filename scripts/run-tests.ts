@@ -31,6 +31,8 @@ const THOROUGH = [
   'test/protocol/mail/compose-oracle.test.ts',
   ...[1, 2, 3].map((part) => `test/store/threaded-conformance-${part}.test.ts`),
 ];
+/** Loaded before each test file. */
+const ALONE = path.join(import.meta.dirname, 'tests-alone.ts');
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 
 /** The pinned Node first, for tap and for what tests start. */
@@ -86,7 +88,7 @@ async function buildRunner(): Promise<boolean> {
 }
 
 async function runTap(files: string[], report: TestReport): Promise<void> {
-  const args = [TAP, '--reporter=jsonstream', ...files];
+  const args = [TAP, '--reporter=jsonstream', `--node-arg=--import=${ALONE}`, ...files];
   const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {

@@ -18,7 +18,7 @@ export const node: Language = {
   async install(site) {
     const { source, folder, run } = site;
     const home = path.join(folder, 'program');
-    const program = (...args: string[]) => ({ ...apart(findTool('node')!, ...args), cwd: home });
+    const program = (...args: string[]) => ({ command: findTool('node')!, args, cwd: home });
     const packed = await run('npm', ['pack', '--json', '--pack-destination', folder, source]);
     const [{ filename }] = JSON.parse(packed) as [{ filename: string }];
     mkdirSync(home);
@@ -48,11 +48,5 @@ export const node: Language = {
 async function checkTypes({ run }: Site, home: string): Promise<void> {
   const strict = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2022'];
   const alone = ['--noEmit', '--ignoreConfig', '--types', ''];
-  const { command, args } = apart(process.execPath, TSC, ...alone, ...strict, 'types.mts', 'types.cts');
-  await run(command, args, { cwd: home });
-}
-
-/** The test runner puts a loader into every Node that a test starts; users have none. */
-function apart(command: string, ...args: string[]) {
-  return { command: 'env', args: ['-u', 'NODE_OPTIONS', command, ...args] };
+  await run(process.execPath, [TSC, ...alone, ...strict, 'types.mts', 'types.cts'], { cwd: home });
 }
