@@ -2,7 +2,7 @@
 // driver can ask it inside the transaction of a claim. A message keeps the address of its first
 // attempt; a new one gets its own by weight, from its id alone, so that the choice can be repeated;
 // an address that is new to a receiver sends it little at first.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DAY_MS, toTimestamp } from '../base/clock.ts';
 import type { Candidate, Departing, SourceChoice, SourceFacts, SourceUsage, SourceUsages } from './source-addresses.ts';
 
@@ -86,5 +86,5 @@ const LOTS = 2 ** 32;
 
 /** Between 0 and 1, neither included: always the same for the same two. */
 function lot(id: string, ip: string): number {
-  return (createHash('sha1').update(`${id} ${ip}`).digest().readUInt32BE(0) + 0.5) / LOTS;
+  return (hash('sha1', `${id} ${ip}`, 'buffer').readUInt32BE(0) + 0.5) / LOTS;
 }

@@ -1,6 +1,5 @@
-// What the main thread and the writer's thread say to each other. What has values in it goes as bytes:
-// V8's own form keeps buffers what they are, which a message by itself does not.
-import { deserialize, serialize } from 'node:v8';
+// What the main thread and the writer's thread say to each other. As messages, not as bytes made by
+// `v8.serialize`: its serializers keep all that they have written or read until the next major collection.
 import { Fault } from '../../base/errors.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 import type { GroupStats } from './writing-connection.ts';
@@ -10,15 +9,15 @@ export interface WriterTask {
   checkpointLimits: CheckpointLimits;
 }
 
-export type WriterOrder = { kind: 'calls'; bytes: Uint8Array } | { kind: 'watch_deliveries' } | { kind: 'close' };
+export type WriterOrder = { kind: 'calls'; calls: Call[] } | { kind: 'watch_deliveries' } | { kind: 'close' };
 
 /** Number, verb, arguments. */
 export type Call = [number, string, unknown[]];
 
 export type WriterReport =
   | { kind: 'opened' }
-  | { kind: 'not_opened'; bytes: Uint8Array }
-  | { kind: 'news'; bytes: Uint8Array }
+  | { kind: 'not_opened'; fault: SentFault }
+  | { kind: 'news'; news: WriterNews }
   | { kind: 'due'; webhookIds: string[] };
 
 export interface WriterNews {
@@ -39,20 +38,22 @@ export interface SentFault {
   cause: Error | null;
 }
 
-export function toBytes(said: Call[] | WriterNews | SentFault): Uint8Array {
-  return serialize(said);
-}
-
-export function callsFrom(bytes: Uint8Array): Call[] {
-  return deserialize(bytes) as Call[];
-}
-
-export function newsFrom(bytes: Uint8Array): WriterNews {
-  return deserialize(bytes) as WriterNews;
-}
-
-export function faultFrom(bytes: Uint8Array): Fault {
-  return faultOf(deserialize(bytes) as SentFault);
+/** Of a value that came in a message, in its place: a buffer arrives as an array of octets, wherever it stands. */
+export function withBuffers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = withBuffers(value[at]);
+  } else if (value instanceof Map) {
+    for (const [key, held] of value) value.set(key, withBuffers(held));
+  } else if (Object.getPrototypeOf(value) === Object.prototype) {
+    const fields = value as Record<string, unknown>;
+    for (const name in fields) {
+      const held = fields[name];
+      if (typeof held === 'object' && held !== null) fields[name] = withBuffers(held);
+    }
+  }
+  return value;
 }
 
 /** An error loses its class on the way, and a fault what it carries besides. */

@@ -4,13 +4,12 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteStore } from './open.ts';
 import {
   type Call,
-  callsFrom,
   sendable,
-  toBytes,
   type WriterNews,
   type WriterOrder,
   type WriterReport,
   type WriterTask,
+  withBuffers,
 } from './writer-messages.ts';
 
 const port = parentPort!;
@@ -20,22 +19,25 @@ function tell(report: WriterReport): void {
   port.postMessage(report);
 }
 
-/** What happens in one turn of the event loop is told together: mostly all of one group. */
+/**
+ * What a group has brought is told together, as soon as all who waited for it have gone on: by a turn of the
+ * event loop later the next group may be at work.
+ */
 class News {
   #untold: WriterNews | null = null;
 
   get untold(): WriterNews {
     if (this.#untold) return this.#untold;
-    setImmediate(() => this.tell());
+    queueMicrotask(() => queueMicrotask(() => this.tell()));
     this.#untold = { answers: [], forget: false, groups: [], faults: [] };
     return this.#untold;
   }
 
   tell(): void {
     if (!this.#untold) return;
-    const bytes = toBytes(this.#untold);
+    const news = this.#untold;
     this.#untold = null;
-    tell({ kind: 'news', bytes });
+    tell({ kind: 'news', news });
   }
 }
 
@@ -55,14 +57,14 @@ async function serve(): Promise<void> {
   const verbs = store as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   const answer = async ([number, verb, args]: Call) => {
     try {
-      const value = await verbs[verb]!(...args);
+      const value = await verbs[verb]!(...(withBuffers(args) as unknown[]));
       news.untold.answers.push([number, true, value]);
     } catch (error) {
       news.untold.answers.push([number, false, sendable(error)]);
     }
   };
   port.on('message', async (order: WriterOrder) => {
-    if (order.kind === 'calls') for (const call of callsFrom(order.bytes)) void answer(call);
+    if (order.kind === 'calls') for (const call of order.calls) void answer(call);
     else if (order.kind === 'watch_deliveries')
       store.watchDeliveries((webhookIds) => tell({ kind: 'due', webhookIds }));
     else {
@@ -76,6 +78,6 @@ async function serve(): Promise<void> {
 }
 
 serve().catch((error: unknown) => {
-  tell({ kind: 'not_opened', bytes: toBytes(sendable(error)) });
+  tell({ kind: 'not_opened', fault: sendable(error) });
   port.close();
 });

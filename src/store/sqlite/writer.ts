@@ -9,14 +9,12 @@ import { LocalConnection } from './local-connection.ts';
 import {
   type Answer,
   type Call,
-  faultFrom,
   faultOf,
-  newsFrom,
-  toBytes,
   type WriterNews,
   type WriterOrder,
   type WriterReport,
   type WriterTask,
+  withBuffers,
 } from './writer-messages.ts';
 import type { GroupStats } from './writing-connection.ts';
 
@@ -106,9 +104,9 @@ export class Writer {
       else if (death !== null || !this.#closing) this.#lose(lost);
     });
     this.#thread.on('message', (report: WriterReport) => {
-      if (report.kind === 'news') return this.#hear(newsFrom(report.bytes));
+      if (report.kind === 'news') return this.#hear(report.news);
       if (report.kind === 'due') return this.#listener?.(report.webhookIds);
-      if (report.kind === 'not_opened') return reject(faultFrom(report.bytes));
+      if (report.kind === 'not_opened') return reject(faultOf(report.fault));
       try {
         this.#local = new LocalConnection(file);
         resolve(this.#local);
@@ -129,9 +127,9 @@ export class Writer {
 
   #send(): void {
     if (this.#unsent.length === 0) return;
-    const bytes = toBytes(this.#unsent);
+    const calls = this.#unsent;
     this.#unsent = [];
-    this.#order({ kind: 'calls', bytes });
+    this.#order({ kind: 'calls', calls });
   }
 
   #order(order: WriterOrder): void {
@@ -150,7 +148,7 @@ export class Writer {
   #settle([number, well, said]: Answer): void {
     const caller = this.#callers.get(number)!;
     this.#callers.delete(number);
-    if (well) caller.resolve(said);
+    if (well) caller.resolve(withBuffers(said));
     else caller.reject(faultOf(said));
   }
 
