@@ -4,8 +4,8 @@
 import { type Clock, systemClock } from './base/clock.ts';
 import type { ClosingStack } from './base/closing-stack.ts';
 import { describeError } from './base/errors.ts';
+import { tuneHeaps } from './base/heaps.ts';
 import { IdSource } from './base/ids.ts';
-import { keepHeapsSmall } from './base/small-heap.ts';
 import { Vault } from './base/vault.ts';
 import type { BounceRules } from './classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from './classify/load-rules.ts';
@@ -50,7 +50,7 @@ export async function openFoundation(
   logTo: 'stdout' | LogSink,
   opened: ClosingStack,
 ): Promise<Foundation> {
-  keepHeapsSmall();
+  tuneHeaps();
   const clock = systemClock;
   const ids = new IdSource();
   const log = createLogger({ level: config.log.level, to: logTo });
