@@ -24,7 +24,7 @@ export async function measureBareAccept({ folder, options }: RunContext): Promis
       httpPort,
       ...{ token: `pr_${'x'.repeat(12)}_${'y'.repeat(43)}`, from: 'Example Shop <orders@sender.test>' },
       domains: Array.from({ length: options.domains }, (_, index) => `in${index + 1}.test`),
-      ...{ connections: options.connections, inFlight: null, progressPort: 0, pauseMs: 0 },
+      ...{ connections: options.connections, inFlight: null, perSecond: null, progressPort: 0, pauseMs: 0 },
       timesFile: path.join(folder, 'bare-calls'),
       durationMs: WARM_UP_MS,
     };

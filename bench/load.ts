@@ -1,6 +1,7 @@
 // A process that sends through POST /emails: N keep-alive connections, each with one call at a time.
 // With a window it is a closed loop: it watches how many messages have reached the sink and keeps
-// that many on their way; without, the next call starts when the last one is answered.
+// that many on their way. With a rate it is an open loop, which calls so often whatever the answers do.
+// With neither, the next call starts when the last one is answered.
 import fs from 'node:fs';
 import { connect } from 'node:net';
 import { type HttpAnswer, HttpCaller } from './http-caller.ts';
@@ -13,6 +14,8 @@ export interface LoadJob extends RequestPlan {
   connections: number;
   /** How many messages may be on their way to the sink; null: no matter. */
   inFlight: number | null;
+  /** How many calls are due per second; null: no matter. */
+  perSecond: number | null;
   progressPort: number;
   /** Silence between an arrival and the next call. */
   pauseMs: number;
@@ -29,6 +32,7 @@ export interface LoadReport {
   firstRefusal: string | null;
 }
 
+const TICK_MS = 2;
 const MESSAGE_IDS = '"message_ids":["';
 const UUID_CHARS = 36;
 
@@ -54,13 +58,15 @@ class Load {
   }
 
   async run(): Promise<LoadReport> {
-    const { inFlight, progressPort, durationMs, pauseMs } = this.#job;
+    const { inFlight, perSecond, progressPort, durationMs, pauseMs } = this.#job;
     const stopWatching = inFlight === null ? () => {} : watch(progressPort, (count) => this.#onArrived(count, pauseMs));
+    const ticking = perSecond === null ? undefined : setInterval(() => this.#pump(), TICK_MS);
     const atEnd = setTimeout(() => this.#pump(), durationMs);
     this.#pump();
     try {
       await this.#over.promise;
     } finally {
+      clearInterval(ticking);
       clearTimeout(atEnd);
       stopWatching();
       for (const caller of this.#callers) caller.close();
@@ -82,9 +88,15 @@ class Load {
       if (this.#free.length === this.#callers.length) this.#over.resolve();
       return;
     }
-    const window = this.#job.inFlight ?? Number.POSITIVE_INFINITY;
+    const most = this.#mostStarted(time);
     // In turns: a connection that nobody uses for ten seconds is closed by the daemon.
-    while (this.#free.length > 0 && this.#started - this.#arrived < window) this.#send(this.#free.shift()!);
+    while (this.#free.length > 0 && this.#started < most) this.#send(this.#free.shift()!);
+  }
+
+  #mostStarted(time: number): number {
+    const { inFlight, perSecond } = this.#job;
+    if (perSecond !== null) return Math.floor(((time - this.#report.startedAtMs) * perSecond) / 1000);
+    return inFlight === null ? Number.POSITIVE_INFINITY : this.#arrived + inFlight;
   }
 
   #send(caller: HttpCaller): void {

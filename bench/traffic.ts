@@ -16,6 +16,8 @@ export interface TrafficPlan {
   sink: Sink;
   connections: number;
   inFlight: number | null;
+  /** Left out: as fast as the other limits let it. */
+  perSecond?: number;
   pauseMs: number;
   /** Sent before, not measured: code gets compiled, connections get opened. */
   warmUpMs: number;
@@ -67,11 +69,11 @@ export async function sendTraffic(plan: TrafficPlan): Promise<Traffic> {
 }
 
 function jobOf(plan: TrafficPlan): Omit<LoadJob, 'timesFile'> {
-  const { postrider, sink, connections, inFlight, pauseMs, warmUpMs, measuredMs } = plan;
+  const { postrider, sink, connections, inFlight, perSecond = null, pauseMs, warmUpMs, measuredMs } = plan;
   const { httpPort, token, from, domains } = postrider;
   const { progressPort } = sink;
   const durationMs = warmUpMs + measuredMs;
-  return { httpPort, token, from, domains, progressPort, connections, inFlight, pauseMs, durationMs };
+  return { httpPort, token, from, domains, progressPort, connections, inFlight, perSecond, pauseMs, durationMs };
 }
 
 interface Look {

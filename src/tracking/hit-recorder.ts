@@ -1,6 +1,7 @@
 // Takes down opens and clicks. A request only leaves a note in memory and is answered at once; the
-// notes are written twice a second, many in one transaction, in slices that let other writers in
-// between. What a crash loses is what came in the last moments; nothing else may be lost like that.
+// notes are written twice a second, in slices of many to a transaction, with room for other writers
+// between them. What a crash loses is what came in the last moments; nothing else may be lost like that.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -34,8 +35,10 @@ export interface Hit {
 
 /** Half of the second that a crash may cost; the other half is for the writing. */
 const WRITE_AFTER_MS = 500;
-/** Messages per transaction: 8 ms of the main thread. Fewer at a time would cost more fsyncs, for which sends wait too. */
-const SLICE_MESSAGES = 250;
+/** What half a second has brought is written over most of the next half: sends come in between, and wait for none of it. */
+const WRITE_OVER_MS = 350;
+/** Messages per transaction: a millisecond of the main thread and two of the writer, for which a send waits at most. */
+const SLICE_MESSAGES = 20;
 /** Some 50 MB, and five seconds at 10,000 clicks per second. What comes beyond is answered and not counted. */
 const MOST_WAITING_LINKS = 50_000;
 /** Longer ones are cut: no browser's has half of it, and events are kept for months. */
@@ -80,7 +83,7 @@ export class HitRecorder {
   /** Writes what waits now. */
   async flush(): Promise<void> {
     await this.#writing;
-    await this.#write();
+    await this.#write(0);
   }
 
   async close(): Promise<void> {
@@ -111,23 +114,26 @@ export class HitRecorder {
     if (this.#timer || this.#writing || this.#closed || this.#waitingLinks === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      void this.#write();
+      void this.#write(WRITE_OVER_MS);
     }, WRITE_AFTER_MS);
   }
 
-  #write(): Promise<void> {
-    this.#writing ??= this.#writeAll().finally(() => {
+  #write(overMs: number): Promise<void> {
+    this.#writing ??= this.#writeAll(overMs).finally(() => {
       this.#writing = null;
       this.#schedule();
     });
     return this.#writing;
   }
 
-  async #writeAll(): Promise<void> {
+  async #writeAll(overMs: number): Promise<void> {
     const messages = [...this.#waiting.values()];
     this.#waiting = new Map();
     this.#waitingLinks = 0;
+    const startedAt = performance.now();
     for (let from = 0; from < messages.length; from += SLICE_MESSAGES) {
+      const earlyMs = startedAt + (overMs * from) / messages.length - performance.now();
+      if (earlyMs >= 1 && !this.#closed) await pause(earlyMs);
       try {
         await this.#writeSlice(messages.slice(from, from + SLICE_MESSAGES));
       } catch (error) {

@@ -84,6 +84,32 @@ t.test('they are written by themselves, within a second', async (t) => {
   await recorder.close();
 });
 
+t.test('those of many messages are written in small portions, with room between them', async (t) => {
+  const world = await World.open(t);
+  const messages = await world.delivered(100);
+  const portions: { size: number; at: number }[] = [];
+  const all = Promise.withResolvers<void>();
+  const watched: TrackingStore = {
+    findTracked: world.store.findTracked,
+    async recordHits(updates) {
+      await world.store.recordHits(updates);
+      portions.push({ size: updates.length, at: performance.now() });
+      if (portions.reduce((sum, { size }) => sum + size, 0) === messages.length) all.resolve();
+    },
+  };
+  const recorder = world.recorder(watched);
+  for (const message of messages) recorder.note(hit(message));
+  await all.promise;
+  t.ok(Math.max(...portions.map(({ size }) => size)) <= 20, 'a send waits for few of them');
+  t.ok(portions.at(-1)!.at - portions[0]!.at > 200, 'not in one go');
+  portions.length = 0;
+  for (const message of messages) recorder.note(hit(message, { link: 1 }));
+  const closedAt = performance.now();
+  await recorder.close();
+  t.equal(portions.length, 5, 'all are written before the end');
+  t.ok(portions.at(-1)!.at - closedAt < 200, 'which waits for nothing');
+});
+
 t.test('many fetches of one link are one event, and all are counted', async (t) => {
   const world = await World.open(t);
   const [message] = await world.delivered();
