@@ -20,7 +20,7 @@ const CLICKS_MS = 8000;
 /** Messages to click on: sent as fast as it goes. */
 const FILLING = { connections: 50, inFlight: 200, pauseMs: 0, warmUpMs: 0, measuredMs: 8000 };
 /** An open loop: whoever has mail to send does not send less because others click. */
-const MAILS_PER_S = 200;
+const MAILS_PER_S = 400;
 const STREAM = {
   ...{ connections: 64, inFlight: null, perSecond: MAILS_PER_S, pauseMs: 0 },
   ...{ warmUpMs: 1000, measuredMs: 6000 },

@@ -96,7 +96,7 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
   await withStore(async (store) => {
     const [lane] = await store.dueLanes();
     const now = Date.now();
-    const { messages } = await store.claim(lane!.lane, 1, { now, dueAgainAt: [now + 1] } as never);
+    const { messages } = await store.claim(lane!.lane, 1, { now, dueAgainAt: [now + 1] });
     const { id, attempt } = messages[0]!;
     const peer = {
       ...{
@@ -181,7 +181,7 @@ t.test('retry and cancel of many', async (t) => {
   const { program, withStore, tenantId, messageId } = await setUp(t);
   await withStore(async (store) => {
     const [lane] = await store.dueLanes();
-    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] } as never);
+    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
     await store.release([messages[0]!.id], Date.now() + 600_000);
   });
   t.match(await program.json('queue', 'retry', '--group', GROUP), {
