@@ -37,8 +37,10 @@ export interface Hit {
 const WRITE_AFTER_MS = 500;
 /** What half a second has brought is written over most of the next half: sends come in between, and wait for none of it. */
 const WRITE_OVER_MS = 350;
-/** Messages per transaction: a millisecond of the main thread and two of the writer, for which a send waits at most. */
+/** Messages per transaction, unless there are very many: a send waits for as long as they take. */
 const SLICE_MESSAGES = 20;
+/** More would not be written in time: under load the store's commits keep a distance of some milliseconds. */
+const MOST_SLICES = 50;
 /** Some 50 MB, and five seconds at 10,000 clicks per second. What comes beyond is answered and not counted. */
 const MOST_WAITING_LINKS = 50_000;
 /** Longer ones are cut: no browser's has half of it, and events are kept for months. */
@@ -131,11 +133,12 @@ export class HitRecorder {
     this.#waiting = new Map();
     this.#waitingLinks = 0;
     const startedAt = performance.now();
-    for (let from = 0; from < messages.length; from += SLICE_MESSAGES) {
+    const inOne = Math.max(SLICE_MESSAGES, Math.ceil(messages.length / MOST_SLICES));
+    for (let from = 0; from < messages.length; from += inOne) {
       const earlyMs = startedAt + (overMs * from) / messages.length - performance.now();
       if (earlyMs >= 1 && !this.#closed) await pause(earlyMs);
       try {
-        await this.#writeSlice(messages.slice(from, from + SLICE_MESSAGES));
+        await this.#writeSlice(messages.slice(from, from + inOne));
       } catch (error) {
         this.#keep(messages.slice(from), error);
         break;

@@ -1,12 +1,13 @@
 // Opens and clicks on their way from requests to events: over a real store, with a clock that is moved.
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TrackingStore } from '../../src/store/tracking.ts';
+import type { TrackedMessage, TrackingStore } from '../../src/store/tracking.ts';
 import { type Hit, HitRecorder } from '../../src/tracking/hit-recorder.ts';
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/tracking/load-machine-rules.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
@@ -15,6 +16,12 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefo
 const CURL = 'curl/8.5.0';
 const MINUTE = 60_000;
 const rules = loadMachineRules(SHIPPED_MACHINE_RULES);
+
+/** A message that nobody has clicked in before. */
+const STRANGERS: Omit<TrackedMessage, 'id' | 'tenantId'> = {
+  ...{ submissionId: '0', from: 'a@x.test', fromDomain: 'x.test', recipient: 'b@y.test', subject: 'x' },
+  ...{ state: 'delivered', finishedAt: T0, attempts: 1, links: [] },
+};
 
 class World {
   now = T0 + 10 * MINUTE;
@@ -108,6 +115,26 @@ t.test('those of many messages are written in small portions, with room between 
   await recorder.close();
   t.equal(portions.length, 5, 'all are written before the end');
   t.ok(portions.at(-1)!.at - closedAt < 200, 'which waits for nothing');
+});
+
+t.test('those of very many messages are written in time, however slow commits are', async (t) => {
+  let written = 0;
+  let portions = 0;
+  const slow: TrackingStore = {
+    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+    async recordHits(updates) {
+      await pause(6);
+      written += updates.length;
+      portions++;
+    },
+  };
+  const world = await World.open(t);
+  const recorder = world.recorder(slow);
+  for (let n = 0; n < 5000; n++) recorder.note(hit({ id: world.bench.id(), tenantId: world.bench.id() }));
+  await recorder.flush();
+  t.equal(written, 5000);
+  t.ok(portions <= 50, `${portions} portions`);
+  await recorder.close();
 });
 
 t.test('many fetches of one link are one event, and all are counted', async (t) => {
