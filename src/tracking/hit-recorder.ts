@@ -35,7 +35,7 @@ export interface Hit {
 
 /** Half of the second that a crash may cost; the other half is for the writing. */
 const WRITE_AFTER_MS = 500;
-/** What half a second has brought is written over most of the next half: sends come in between, and wait for none of it. */
+/** What half a second has brought is written over most of the next half, so that sends come in between. */
 const WRITE_OVER_MS = 350;
 /** Messages per transaction, unless there are very many: a send waits for as long as they take. */
 const SLICE_MESSAGES = 20;
