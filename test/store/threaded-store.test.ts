@@ -76,6 +76,18 @@ t.test('groups are told, and a verb that fails says why', async (t) => {
   await store.proveWritable(2);
 });
 
+t.test('who waited for a group is answered before the next one is committed', async (t) => {
+  let answered = 0;
+  const answeredBefore: number[] = [];
+  const { store } = await openStore(t, { onGroup: () => answeredBefore.push(answered) });
+  // More than fit in one group, and all called before the first is begun.
+  const calls = Array.from({ length: 2500 }, (_, at) => store.proveWritable(at).then(() => answered++));
+  await Promise.all(calls);
+  t.ok(answeredBefore.length >= 3, `${answeredBefore.length} groups`);
+  const late = answeredBefore.filter((before, group) => group > 0 && before === answeredBefore[group - 1]);
+  t.strictSame(late, [], 'each is told after those of the one before have gone on');
+});
+
 t.test('a database that cannot be opened is refused as by a command', async (t) => {
   const file = path.join(t.testdir(), 'postrider.db');
   const foreign = new Database(file);

@@ -19,16 +19,13 @@ function tell(report: WriterReport): void {
   port.postMessage(report);
 }
 
-/**
- * What a group has brought is told together, as soon as all who waited for it have gone on: by a turn of the
- * event loop later the next group may be at work.
- */
+/** What happens in one turn of the event loop is told together: mostly all of one group. */
 class News {
   #untold: WriterNews | null = null;
 
   get untold(): WriterNews {
     if (this.#untold) return this.#untold;
-    queueMicrotask(() => queueMicrotask(() => this.tell()));
+    setImmediate(() => this.tell());
     this.#untold = { answers: [], forget: false, groups: [], faults: [] };
     return this.#untold;
   }
