@@ -55,9 +55,9 @@ function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
   return due.all(lane, times.now, times.now, limit) as Row[];
 }
 
-function markSending(db: Connection, { id, attempt }: ClaimedMessage, { dueAgainAt }: ClaimTimes): void {
+function markSending(db: Connection, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
   const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ? WHERE id = ?`);
-  mark.run(attempt, atStep(dueAgainAt, attempt) ?? 0, toId(id));
+  mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
 }
 
 /** Of those that will still be tried: what is past its lifetime is the sweeper's. */

@@ -13,6 +13,15 @@ export function isGroupFatal(error: unknown): boolean {
   return /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|BUSY|PROTOCOL|CANTOPEN)/.test(code);
 }
 
+/** What `work` reads; where the database fails, what whoever waits is told of it. */
+export function readOrFault<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw storeFault(error);
+  }
+}
+
 export function storeFault(error: unknown): unknown {
   if (error instanceof Fault) return error;
   return new Fault('the database could not be used', { detail: describeError(error), cause: error });

@@ -3,7 +3,7 @@
 import type Database from 'better-sqlite3';
 import { Fault } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
-import { storeFault } from './database-fault.ts';
+import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { Recollection } from './recollection.ts';
@@ -30,11 +30,7 @@ export class LocalConnection implements Connection {
 
   async read<T>(work: () => T): Promise<T> {
     if (this.#closed) throw new Fault('the store is closed');
-    try {
-      return work();
-    } catch (cause) {
-      throw storeFault(cause);
-    }
+    return readOrFault(work);
   }
 
   recall<T>(name: string, look: () => T): T {

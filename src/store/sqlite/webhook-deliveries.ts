@@ -75,7 +75,7 @@ function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: Cl
     const eventSeq = row.event_seq as number;
     const attempt = (row.attempts as number) + 1;
     const step = attempt - (row.attempts_before as number);
-    lease.run(atStep(terms.leaseUntil, step) ?? 0, id, eventSeq);
+    lease.run(atStep(terms.leaseUntil, step) ?? terms.now, id, eventSeq);
     deliveries.push({ webhookId, eventSeq, attempt, step, event: eventFromRow(row) });
   }
   return { webhookId, endpoint, deliveries, nextDueAt: nextDueAt(db, id) };

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../base/errors.ts';
 import type { Connection } from './connection.ts';
-import { isGroupFatal, storeFault } from './database-fault.ts';
+import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
@@ -91,11 +91,7 @@ export class WritingConnection implements Connection {
 
   async read<T>(work: () => T): Promise<T> {
     if (this.#closing) throw new Fault('the store is closed');
-    try {
-      return work();
-    } catch (cause) {
-      throw storeFault(cause);
-    }
+    return readOrFault(work);
   }
 
   recall<T>(name: string, look: () => T): T {
