@@ -24,6 +24,8 @@ export interface SlowDiskReport {
   seconds: number;
   /** As slowed. */
   fsyncMs: number;
+  /** How often the log has begun anew, which ends a checkpoint. */
+  checkpoints: number;
 }
 
 // As src/retention has it.
@@ -49,9 +51,11 @@ async function run({ file, atMostMs }: SlowDiskJob): Promise<SlowDiskReport> {
   delays.enable();
   const working = accepting();
   let erased = 0;
+  const salts = new Set<string>();
   for (let more = true; more && monotonicMs() < endsAtMs; ) {
     const slice = await store.eraseRecords(Date.now(), SLICE_MS);
     erased += slice.erased;
+    salts.add(saltOfLog(file));
     more = slice.more;
   }
   over = true;
@@ -59,7 +63,26 @@ async function run({ file, atMostMs }: SlowDiskJob): Promise<SlowDiskReport> {
   delays.disable();
   const seconds = (monotonicMs() - startedAtMs) / 1000;
   await store.close();
-  return { p999Ms: delays.percentile(99.9) / 1e6, maxMs: delays.max / 1e6, erased, accepted, seconds, fsyncMs };
+  return {
+    p999Ms: delays.percentile(99.9) / 1e6,
+    maxMs: delays.max / 1e6,
+    erased,
+    accepted,
+    seconds,
+    fsyncMs,
+    checkpoints: salts.size - 1,
+  };
+}
+
+// In the header of SQLite's write-ahead log; it is another one each time the log begins anew.
+const SALT = { at: 16, octets: 8 };
+
+function saltOfLog(file: string): string {
+  const log = fs.openSync(`${file}-wal`, 'r');
+  const salt = Buffer.alloc(SALT.octets);
+  fs.readSync(log, salt, 0, SALT.octets, SALT.at);
+  fs.closeSync(log);
+  return salt.toString('hex');
 }
 
 function raise(error: unknown): never {
