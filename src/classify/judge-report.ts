@@ -90,6 +90,7 @@ function statusOf(reported: string | null, inReplies: readonly (string | null)[]
   return isVague && reported[0] === said[0] ? said : reported;
 }
 
+/** What the rules make of one text of a report. */
 interface Voice {
   verdict: Classification;
   rule: BounceRule;
@@ -104,35 +105,52 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
   const stage = quoted.find(({ reply }) => reply.stage !== null)?.reply.stage ?? null;
   const host = quoted.find(({ reply }) => reply.host !== null)?.reply.host ?? null;
   const circumstances = { status, action, stage, mx: host ?? remoteMta };
-  const listen = (text: string): Voice => {
+  const hear = remembered((text) => {
     const said = saidIn(text, circumstances);
     const verdict = classifyReply(said, rules);
     const isVague = /^\d\.[0-5]\.0$/.test(said.enhancedCode ?? '');
     return { verdict, rule: rules.all.find(({ id }) => id === verdict.rule)!, isVague };
-  };
+  });
   // Who quotes no code may still be introducing the one who does.
   const [coded, others] = [quoted.filter(({ reply }) => hasCode(reply)), quoted.filter(({ reply }) => !hasCode(reply))];
-  const spoken = [...coded, ...others].map(({ text, reply }) => {
-    // The reply by itself first: what the writer of the report says around it has words of its own.
-    const alone = text.slice(reply.start);
-    const isAll = reply.start === 0 || !saysSomething(alone);
-    return isAll
-      ? { reply: listen(withoutFrame(text)), around: [] }
-      : { reply: listen(withoutFrame(alone)), around: [listen(withoutFrame(text.slice(0, reply.start)))] };
-  });
+  const spoken = [...coded, ...others].map(divide);
   const own = spoken.map(({ reply }) => reply);
   const around = spoken.flatMap((each) => each.around);
-  const whole = context === null ? [] : [listen(withoutFrame(withoutReplies(context, coded)))];
-  // Where it was said tells as much as words do.
-  const telling = ({ rule }: Voice) => (rule.text.length > 0 || rule.stages.length > 0) && !rule.isGeneral;
+  const whole = context === null ? [] : [withoutReplies(context, coded)];
+  // Mostly the first reply says it all: what comes later is heard only when nothing before it has decided.
+  const first = (texts: readonly string[], decides: (voice: Voice) => boolean) => {
+    const text = texts.find((each) => decides(hear(each)));
+    return text === undefined ? undefined : hear(text);
+  };
   const voice =
-    own.find(telling) ??
-    own.find(({ rule, isVague }) => rule.enhanced.length > 0 && !isVague) ??
-    own.slice(0, coded.length).find(({ rule }) => rule.text.length > 0 && rule.class === 'block') ??
-    [...around, ...whole].find(telling) ??
-    [...own, ...around].find(({ rule }) => rule.text.length > 0) ??
-    own[0]!;
+    first(own, isTelling) ??
+    first(own, ({ rule, isVague }) => rule.enhanced.length > 0 && !isVague) ??
+    first(own.slice(0, coded.length), ({ rule }) => rule.text.length > 0 && rule.class === 'block') ??
+    first([...around, ...whole], isTelling) ??
+    first([...own, ...around], ({ rule }) => rule.text.length > 0) ??
+    hear(own[0]!);
   return voice.verdict;
+}
+
+/** Where it was said tells as much as words do. */
+function isTelling({ rule }: Voice): boolean {
+  return (rule.text.length > 0 || rule.stages.length > 0) && !rule.isGeneral;
+}
+
+function remembered(hear: (text: string) => Voice): (text: string) => Voice {
+  const heard = new Map<string, Voice>();
+  return (text) => {
+    const known = heard.get(text) ?? hear(withoutFrame(text));
+    heard.set(text, known);
+    return known;
+  };
+}
+
+/** The reply by itself first: what the writer of the report says around it has words of its own. */
+function divide({ text, reply }: Quoted): { reply: string; around: string[] } {
+  const alone = text.slice(reply.start);
+  if (reply.start === 0 || !saysSomething(alone)) return { reply: text, around: [] };
+  return { reply: alone, around: [text.slice(0, reply.start)] };
 }
 
 interface Quoted {
