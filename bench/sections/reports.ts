@@ -10,9 +10,14 @@ import { type Postrider, startPostrider } from '../postrider.ts';
 import { startProcess } from '../processes.ts';
 import type { ReportFloodAnswer, ReportFloodJob } from '../report-flood.ts';
 import type { RunContext } from '../run-context.ts';
-import { factRow, type Row, rateRow, showRate } from '../table.ts';
+import { atLeast, factRow, type Row, rateRow, withLimit } from '../table.ts';
 
-const MESSAGES = 6000;
+/** Reports of the first ones are not measured: code gets compiled, connections get opened. */
+const WARM_UP = 2000;
+const MEASURED = 6000;
+const MESSAGES = WARM_UP + MEASURED;
+/** On a machine with two cores. */
+const WANTED_PER_S = 1000;
 const RECIPIENTS_PER_CALL = 50;
 const CONNECTIONS = 20;
 const LOOK_EVERY_MS = 10;
@@ -34,9 +39,17 @@ export async function measureReports(run: RunContext): Promise<Row[]> {
     const mails = await sink.received(MESSAGES);
     await until('all messages are delivered', () => countIn(logFile, '"fact":"delivered"') >= MESSAGES);
     const reports = mails.map(({ from, to }) => ({ returnPath: from, recipient: to }));
-    const answer = await flood.ask({ smtpPort: smtpPortIn(logFile), connections: CONNECTIONS, reports });
-    if (answer.refusal !== null) throw new Error(`a report was refused: ${answer.refusal}`);
-    await until('all reports are acted on', () => countIn(logFile, '"fact":"inbound"') >= MESSAGES);
+    const bring = async (some: typeof reports) => {
+      const answer = await flood.ask({ smtpPort: smtpPortIn(logFile), connections: CONNECTIONS, reports: some });
+      if (answer.refusal !== null) throw new Error(`a report was refused: ${answer.refusal}`);
+      return answer;
+    };
+    const actedOn = (count: number) =>
+      until('all reports are acted on', () => countIn(logFile, '"fact":"inbound"') >= count);
+    await bring(reports.slice(0, WARM_UP));
+    await actedOn(WARM_UP);
+    const answer = await bring(reports.slice(WARM_UP));
+    await actedOn(MESSAGES);
     return rowsOf(answer, monotonicMs(), countIn(logFile, '"effect":"bounced"'));
   } finally {
     await flood.stop();
@@ -51,8 +64,11 @@ function rowsOf({ accepted, fromMs, toMs, bytesEach }: ReportFloodAnswer, doneMs
   const size = `${Math.round(bytesEach / 100) / 10} KB each, ${CONNECTIONS} connections`;
   return [
     rateRow('bounces by mail, 250 after commit', kept, size),
-    rateRow('  and acted on', acted, `the last one ${Math.round(doneMs - toMs)} ms after its 250`),
-    factRow('  bounced of those sent', `${bounced} of ${MESSAGES}`, { bounced }, `goal: ${showRate(1000)}`),
+    withLimit(
+      rateRow('  and acted on', acted, `the last one ${Math.round(doneMs - toMs)} ms after its 250`),
+      atLeast(acted, WANTED_PER_S),
+    ),
+    factRow('  bounced of those sent', `${bounced} of ${MESSAGES}`, { bounced }, ''),
   ];
 }
 
