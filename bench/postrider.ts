@@ -116,7 +116,8 @@ function serve(configFile: string, { folder, profileFolder }: PostriderOptions):
   const profiling = profileFolder === null ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
   const child = spawn(process.execPath, [...profiling, MAIN, 'serve', '--config', configFile], {
     stdio: ['ignore', log, 'inherit'],
-    env: { PATH: process.env.PATH },
+    // The second one chooses how OpenSSL calculates (docs/operate.md): whoever sets it wants to see what it does.
+    env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap },
   });
   fs.closeSync(log);
   return { child, exited: once(child, 'exit'), logFile };
@@ -146,7 +147,8 @@ export async function makeKey(configFile: string, tenantId: string): Promise<str
 
 async function command(configFile: string, ...args: string[]): Promise<Record<string, string>> {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
-    env: { PATH: process.env.PATH },
+    // The second one chooses how OpenSSL calculates (docs/operate.md): whoever sets it wants to see what it does.
+    env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap },
   });
   return JSON.parse(stdout) as Record<string, string>;
 }
