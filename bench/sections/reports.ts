@@ -12,7 +12,7 @@ import type { ReportFloodAnswer, ReportFloodJob } from '../report-flood.ts';
 import type { RunContext } from '../run-context.ts';
 import { atLeast, factRow, type Row, rateRow, withLimit } from '../table.ts';
 
-/** Reports of the first ones are not measured: code gets compiled, connections get opened. */
+/** The reports of so many are not measured: code gets compiled. */
 const WARM_UP = 2000;
 const MEASURED = 6000;
 const MESSAGES = WARM_UP + MEASURED;

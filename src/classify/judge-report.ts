@@ -106,7 +106,7 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
   const host = quoted.find(({ reply }) => reply.host !== null)?.reply.host ?? null;
   const circumstances = { status, action, stage, mx: host ?? remoteMta };
   const hear = remembered((text) => {
-    const said = saidIn(text, circumstances);
+    const said = saidIn(withoutFrame(text), circumstances);
     const verdict = classifyReply(said, rules);
     const isVague = /^\d\.[0-5]\.0$/.test(said.enhancedCode ?? '');
     return { verdict, rule: rules.all.find(({ id }) => id === verdict.rule)!, isVague };
@@ -114,7 +114,7 @@ function verdictOf(recipient: ReportedRecipient, status: string | null, rules: B
   // Who quotes no code may still be introducing the one who does.
   const [coded, others] = [quoted.filter(({ reply }) => hasCode(reply)), quoted.filter(({ reply }) => !hasCode(reply))];
   const spoken = [...coded, ...others].map(divide);
-  const own = spoken.map(({ reply }) => reply);
+  const own = spoken.map((each) => each.own);
   const around = spoken.flatMap((each) => each.around);
   const whole = context === null ? [] : [withoutReplies(context, coded)];
   // Mostly the first reply says it all: what comes later is heard only when nothing before it has decided.
@@ -140,17 +140,17 @@ function isTelling({ rule }: Voice): boolean {
 function remembered(hear: (text: string) => Voice): (text: string) => Voice {
   const heard = new Map<string, Voice>();
   return (text) => {
-    const known = heard.get(text) ?? hear(withoutFrame(text));
+    const known = heard.get(text) ?? hear(text);
     heard.set(text, known);
     return known;
   };
 }
 
 /** The reply by itself first: what the writer of the report says around it has words of its own. */
-function divide({ text, reply }: Quoted): { reply: string; around: string[] } {
-  const alone = text.slice(reply.start);
-  if (reply.start === 0 || !saysSomething(alone)) return { reply: text, around: [] };
-  return { reply: alone, around: [text.slice(0, reply.start)] };
+function divide({ text, reply }: Quoted): { own: string; around: string[] } {
+  const own = text.slice(reply.start);
+  if (reply.start === 0 || !saysSomething(own)) return { own: text, around: [] };
+  return { own, around: [text.slice(0, reply.start)] };
 }
 
 interface Quoted {

@@ -1,7 +1,6 @@
 // smtp-server, made strict: it takes LF alone as the end of a command. A connection that sends one
 // is refused and closed, before and after STARTTLS. What ends the data is right as it is: only
-// CR LF dot CR LF. And commands that came together are answered together (RFC 2920 section 3.2), with
-// one packet instead of one for each.
+// CR LF dot CR LF.
 import type { Socket } from 'node:net';
 import { SMTPServer, type SMTPServerSession } from 'smtp-server';
 
@@ -18,13 +17,13 @@ export class StrictSmtpServer extends SMTPServer {
   override connect(...args: Parameters<SMTPServer['connect']>): void {
     super.connect(...args);
     const connection = [...this.connections].at(-1);
-    if (connection && socketOf(connection) === args[0]) watchCommands(connection);
+    if (connection && socketOf(connection) === args[0]) insistOnCrlf(connection);
   }
 
   /** Has a parser of its own since STARTTLS. */
   insistAgain(session: SMTPServerSession): void {
     const connection = this.connectionOf(session);
-    if (connection) watchCommands(connection);
+    if (connection) insistOnCrlf(connection);
   }
 
   connectionOf(session: SMTPServerSession): Connection | null {
@@ -37,30 +36,16 @@ function socketOf(connection: Connection): Socket {
   return (connection as unknown as { _socket: Socket })._socket;
 }
 
-function watchCommands(connection: Connection): void {
+function insistOnCrlf(connection: Connection): void {
   const parser = connection._parser as unknown as Parser | false;
   if (parser === false) return;
   const write = parser._write;
   parser._write = (chunk, encoding, next) => {
-    if (parser._dataMode) return write.call(parser, chunk, encoding, next);
-    if (!hasLoneLf(parser._remainder, chunk)) {
-      answerTogether(socketOf(connection), parser._remainder + chunk.toString('latin1'));
-      return write.call(parser, chunk, encoding, next);
-    }
+    if (parser._dataMode || !hasLoneLf(parser._remainder, chunk)) return write.call(parser, chunk, encoding, next);
     connection.send(500, '5.5.2 Commands end with CR LF, not with LF alone');
     connection.close();
     next();
   };
-}
-
-/** Of several commands most are answered in the turn of the event loop in which they came. */
-function answerTogether(socket: Socket, commands: string): void {
-  // The answer to STARTTLS has to be out, and those before it, when the socket changes hands.
-  if (/starttls/i.test(commands)) while (socket.writableCorked > 0) socket.uncork();
-  else if (commands.indexOf('\n') < commands.length - 1) {
-    socket.cork();
-    setImmediate(() => socket.uncork());
-  }
 }
 
 function hasLoneLf(before: string, chunk: Buffer): boolean {

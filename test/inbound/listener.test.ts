@@ -1,7 +1,5 @@
 // The inbound listener as its peers meet it: over real sockets, byte by byte.
-import diagnostics from 'node:diagnostics_channel';
 import { writeFileSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
@@ -236,22 +234,21 @@ t.test('limits of one peer', async (t) => {
   });
 });
 
-t.test('commands that came together are answered together', async (t) => {
-  const accepted = acceptedSocket();
-  const { port } = await receive(t);
+t.test('of commands that come together, those are answered that can be', async (t) => {
+  const looked = Promise.withResolvers<null>();
+  const { port } = await receive(t, { store: { keepInbound: async () => {}, findReported: () => looked.promise } });
   const client = await SmtpClient.hello(port);
-  const handed = countWrites(await accepted);
-  client.write(`MAIL FROM:<>\r\nRCPT TO:<${newReturnPath()}>\r\nDATA\r\n`);
-  for (const code of ['250', '250', '354']) t.equal((await client.reply()).slice(0, 3), code);
-  t.equal(handed.writes, 1, 'three answers, one packet');
-  client.write('Subject: hello\r\n\r\nHello.\r\n.\r\n');
-  t.match(await client.reply(), /^250 2\.0\.0/, 'and who waits for the store is answered when it has answered');
+  const elsewhere = newReturnPath().replace(BOUNCES, 'bounces.sender.test');
+  client.write(`MAIL FROM:<>\r\nRCPT TO:<${newReturnPath()}>\r\nRCPT TO:<${elsewhere}>\r\n`);
+  for (const code of ['250', '250']) t.equal((await client.reply()).slice(0, 3), code);
+  looked.resolve(null);
+  t.match(await client.reply(), /^550/);
   client.close();
 });
 
 t.test('STARTTLS behind other commands, in one piece and in two', async (t) => {
   const { port } = await receive(t, { tls: writePair(t, FIRST_PAIR) });
-  for (const pieces of [['NOOP\r\nNOOP\r\nSTARTTLS\r\n'], ['NOOP\r\nNOOP\r\nSTART', 'TLS\r\n']]) {
+  for (const pieces of [['NOOP\r\nRSET\r\nSTARTTLS\r\n'], ['RSET\r\nRSET\r\nSTART', 'TLS\r\n']]) {
     const client = await SmtpClient.hello(port);
     for (const piece of pieces) client.write(piece);
     for (const code of ['250', '250', '220']) t.equal((await client.reply()).slice(0, 3), code);
@@ -350,30 +347,4 @@ t.test('closing waits for what is being stored', async (t) => {
 function writePair(t: Test, pair: TestOnlyPair): { certFile: string; keyFile: string } {
   const folder = t.testdir({ 'smtp.crt': pair.cert, 'smtp.key': pair.key });
   return { certFile: path.join(folder, 'smtp.crt'), keyFile: path.join(folder, 'smtp.key') };
-}
-
-/** The server's end of the next connection. */
-function acceptedSocket(): Promise<Socket> {
-  return new Promise((resolve) => {
-    const hear = (message: unknown) => {
-      diagnostics.unsubscribe('net.server.socket', hear);
-      resolve((message as { socket: Socket }).socket);
-    };
-    diagnostics.subscribe('net.server.socket', hear);
-  });
-}
-
-/** How often something is handed to the system from now on: each time is a packet. */
-function countWrites(socket: Socket): { writes: number } {
-  const count = { writes: 0 };
-  const { _write: write, _writev: writev } = socket;
-  socket._write = (...what) => {
-    count.writes++;
-    write.apply(socket, what);
-  };
-  socket._writev = (...what) => {
-    count.writes++;
-    writev!.apply(socket, what);
-  };
-  return count;
 }
