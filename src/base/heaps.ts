@@ -1,5 +1,5 @@
 // How V8 looks after the heaps of all threads. Its own settings are for a process that has the machine to
-// itself; a daemon shares a small one with the page cache that its database lives from. Both flags are read
+// itself; a daemon shares a small one with the page cache that its database lives from. The flag is read
 // at each collection, and may be set at any time.
 import v8 from 'node:v8';
 
@@ -11,7 +11,4 @@ const GROWTH_PERCENT = 60;
 
 export function tuneHeaps(): void {
   v8.setFlagsFromString(`--heap-growing-percent=${GROWTH_PERCENT}`);
-  // The youngest part of a heap is searched in a millisecond or two. Help by other threads has to be waited
-  // for, and where all processors are busy that takes longer than the work.
-  v8.setFlagsFromString('--no-parallel-scavenge');
 }
