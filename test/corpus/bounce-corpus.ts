@@ -1,11 +1,12 @@
-// The corpus of real bounces, auto-replies and complaints (bounces/README.md), and how the parser
-// does on it: what was right, what was not, and which kind was taken for which.
+// Folders of bounces, auto-replies and complaints with their labels: real ones (bounces/README.md) and
+// some that were made up whole (made/README.md); and how the parser does on them: what was right, what
+// was not, and which kind was taken for which.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Test } from 'tap';
 import type { BounceRules } from '../../src/classify/classify-reply.ts';
 import { explainMail } from '../../src/classify/explain-mail.ts';
 
-const FOLDER = new URL('./bounces/', import.meta.url);
 export const KINDS = ['hard', 'soft', 'block', 'auto_reply', 'complaint', 'delivered_notice', 'unknown'] as const;
 
 export interface CorpusMail {
@@ -22,11 +23,12 @@ export interface CorpusMail {
   };
 }
 
-export function readCorpus(): CorpusMail[] {
-  const lines = fs.readFileSync(new URL('expected.jsonl', FOLDER), 'utf8').trim().split('\n');
+export function readCorpus(folder: 'bounces' | 'made'): CorpusMail[] {
+  const base = new URL(`./${folder}/`, import.meta.url);
+  const lines = fs.readFileSync(new URL('expected.jsonl', base), 'utf8').trim().split('\n');
   return lines.map((line) => {
     const { file, expected } = JSON.parse(line);
-    return { file, expected, octets: fs.readFileSync(fileURLToPath(new URL(file, FOLDER))) };
+    return { file, expected, octets: fs.readFileSync(fileURLToPath(new URL(file, base))) };
   });
 }
 
@@ -83,12 +85,32 @@ export function scoreOf(mails: readonly CorpusMail[], rules: BounceRules): Score
   return score;
 }
 
-export function percent({ right, of }: Share): number {
-  return (100 * right) / of;
+/** At least so many percent. */
+export interface Wanted {
+  kinds: number;
+  recipients: number;
+  statuses: number;
+  notHard: number;
+}
+
+/** Prints the table, and says of each share whether it is large enough. */
+export function checkScore(t: Test, score: Score, wanted: Wanted): void {
+  for (const line of tableOf(score)) t.pass(`note: ${line}`);
+  const shares: [name: string, share: Share, least: number][] = [
+    ['exact kinds', score.exactKinds, wanted.kinds],
+    ['kinds, coarse ones included', score.kinds, wanted.kinds],
+    ['recipients', score.recipients, wanted.recipients],
+    ['statuses', score.statuses, wanted.statuses],
+    ['not hard and not called hard', score.notHard, wanted.notHard],
+  ];
+  for (const [name, { right, of, wrong }, least] of shares) {
+    const found = (100 * right) / of;
+    t.ok(found >= least, `note: ${name}: ${right} of ${of}, ${found.toFixed(1)} %`, { wrong });
+  }
 }
 
 /** Rows are what is expected, columns what was found. */
-export function tableOf({ confusion }: Score): string[] {
+function tableOf({ confusion }: Score): string[] {
   const width = 17;
   const row = (cells: string[]) => cells.map((cell) => cell.padStart(width)).join('');
   const rows = KINDS.map((kind) =>

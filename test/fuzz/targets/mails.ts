@@ -15,7 +15,7 @@ export const inboundMailTarget: FuzzTarget = {
   name: 'inbound-mail',
   open() {
     const rules = loadBounceRules(SHIPPED_RULES);
-    const mails = readCorpus().map(({ octets }) => octets);
+    const mails = readCorpus('bounces').map(({ octets }) => octets);
     const kinds = new Set<string>(KINDS);
     const reached: Record<string, number> = Object.fromEntries(KINDS.map((kind) => [kind, 0]));
     return {
@@ -39,7 +39,7 @@ const MOST_RECIPIENTS = 100;
 export const arfTarget: FuzzTarget = {
   name: 'arf',
   open() {
-    const complaints = readCorpus().filter(({ expected }) => expected.kind === 'complaint');
+    const complaints = readCorpus('bounces').filter(({ expected }) => expected.kind === 'complaint');
     const mails = [...complaints.map(({ octets }) => octets), ...seedLines('arf-types.txt').map(ownReport)];
     const reached = { complaint: 0, abuse: 0, 'with recipients': 0, other: 0 };
     return {

@@ -155,22 +155,24 @@ function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Kn
   }));
 }
 
-/** The best source that names somebody; who gets the report is named last, for he is its sender. */
+/** The best source that names somebody; who gets the report and who writes it are named last. */
 function addressesOf({ header }: ReadMail, { found, original }: Known): (string | null)[] {
   const failed = addressesIn(
     `${header.raw('x-failed-recipients') ?? ''} ${header.raw('x-mailer-daemon-recipients') ?? ''}`,
   );
   const inText = found.named.map(({ address }) => address);
   const sender = addressesIn(header.raw('to') ?? '')[0] ?? null;
-  const others = inText.filter((address) => !sameAddress(address, sender));
+  const writer = addressesIn(header.raw('from') ?? '')[0] ?? null;
+  const others = inText.filter((address) => !sameAddress(address, writer));
+  const strangers = others.filter((address) => !sameAddress(address, sender));
   // Both name them: then what else stands in the text is somebody else.
   const confirmed = inText.filter((address) => failed.some((one) => sameAddress(one, address)));
   if (confirmed.length > 0) return confirmed;
   const list = listOf(header);
   if (list !== null) return [list];
   const sources = found.areOnlyMentioned
-    ? [failed, others, original]
-    : [others.length > 0 ? others : inText, failed, original];
+    ? [failed, strangers, original]
+    : [strangers, others, failed, original, inText];
   return sources.find((addresses) => addresses.length > 0)?.slice() ?? [null];
 }
 

@@ -23,7 +23,7 @@ const SUBJECTS = [
   String.raw`warning: .{0,40}\b(?:message|mail)`,
   'error sending (?:your )?(?:mail|message)',
   'mail system error',
-  String.raw`\bare not (?:a )?member\b|not allowed to post|post(?:ing)? (?:was |has been )?(?:rejected|denied)`,
+  String.raw`\bnot (?:a )?member\b|not allowed to post|post(?:ing)? (?:was |has been )?(?:rejected|denied)`,
   'user unknown|unknown (?:user|recipient)|invalid (?:recipient|address)|mailbox (?:is )?full|over quota',
   'status notification',
   '^(?:delivered|relayed|expanded):|successful (?:mail )?delivery',
