@@ -171,3 +171,10 @@ t.test('block: about us, our address or the content', async (t) => {
     t.match(classifyReply(readReply(reply), rules), { class: 'block', ...(label && { label }) }, reply);
   }
 });
+
+t.test('before RCPT, an account is that of the sender, and lists are about us', async (t) => {
+  const atMail = (text: string) => classifyReply({ ...readReply(text), stage: 'mail' }, rules).label;
+  t.equal(atMail('550 5.7.1 The user account is locked'), 'sender_refused');
+  t.equal(atMail('554 Your domain is blocked, listed on dbl'), 'domain_reputation');
+  t.equal(atMail('550 user blocked due to spam'), 'ip_reputation');
+});
