@@ -147,8 +147,7 @@ export async function makeKey(configFile: string, tenantId: string): Promise<str
 
 async function command(configFile: string, ...args: string[]): Promise<Record<string, string>> {
   const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args, '--json', '--config', configFile], {
-    // The second one chooses how OpenSSL calculates (docs/operate.md): whoever sets it wants to see what it does.
-    env: { PATH: process.env.PATH, OPENSSL_ia32cap: process.env.OPENSSL_ia32cap },
+    env: { PATH: process.env.PATH },
   });
   return JSON.parse(stdout) as Record<string, string>;
 }

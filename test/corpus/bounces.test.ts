@@ -1,5 +1,5 @@
-// The parser and the bounce rules on 272 real mails. Coarse labels allow several kinds, so the
-// table shows them off its diagonal where they are right all the same. CRLF or LF must not matter.
+// The parser and the bounce rules on 272 real mails, and on 130 that were made up whole. Coarse labels allow
+// several kinds, so the table shows them off its diagonal where they are right all the same. CRLF or LF must not matter.
 import t from 'tap';
 import { explainMail } from '../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
