@@ -28,6 +28,9 @@ export interface Counts {
 
 const NOTE = 'note: ';
 
+/** What playwright says when the browser, or the process of a page, has died under it. */
+const BROWSER_DIED = /(?:page, context or browser has been closed|page crashed|target crashed)/i;
+
 /** Where the runner's notes on a failure are of use to a person, in this order. */
 const TOLD_FIRST = ['diff', 'found', 'wanted', 'source', 'stack'];
 const NEVER_TOLD = new Set([
@@ -45,10 +48,13 @@ const NEVER_TOLD = new Set([
 
 export class TestReport {
   readonly counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+  /** Files whose browser has died: that says nothing of us unless it happens again. Not counted yet. */
+  readonly again = new Set<string>();
   readonly #print: (line: string) => void;
   readonly #ended = new Set<string>();
   #file: Counts = { passed: 0, failed: 0, skipped: 0 };
   #notes: string[] = [];
+  #browserDied = false;
 
   constructor(print: (line: string) => void) {
     this.#print = print;
@@ -92,7 +98,9 @@ export class TestReport {
 
   #fail(point: Point): void {
     this.#file.failed++;
-    this.#notes.push(`  not ok: ${point.fullname ?? point.name}`, ...describeDiagnostics(point.diag ?? {}));
+    const name = point.fullname ?? point.name ?? '';
+    if (BROWSER_DIED.test(name)) this.#browserDied = true;
+    this.#notes.push(`  not ok: ${name}`, ...describeDiagnostics(point.diag ?? {}));
   }
 
   #skip(point: Point, reason: string | boolean | undefined): void {
@@ -102,7 +110,6 @@ export class TestReport {
   }
 
   #endFile(file: Ending): void {
-    this.#ended.add(file.name ?? '');
     const isEmpty = file.skip === 'no tests found' || (file.ok && sum(this.#file) === 0 && !file.skip);
     if (isEmpty) this.#fail({ name: `${file.name} has no tests` });
     else if (file.skip) this.#skip(file, file.skip);
@@ -112,11 +119,21 @@ export class TestReport {
     const { passed, failed, skipped } = this.#file;
     const counts = [`${passed} passed`, failed ? `${failed} failed` : '', skipped ? `${skipped} skipped` : ''];
     const seconds = ((file.time ?? 0) / 1000).toFixed(1);
-    this.#print(`${failed ? 'FAIL' : 'ok  '}  ${file.name}  ${counts.filter(Boolean).join(', ')}  ${seconds} s`);
+    const name = file.name ?? '';
+    const isOnceMore = this.#browserDied && !this.again.has(name);
+    const verdict = isOnceMore ? 'AGAIN' : failed ? 'FAIL ' : 'ok   ';
+    this.#print(`${verdict} ${name}  ${counts.filter(Boolean).join(', ')}  ${seconds} s`);
     for (const note of this.#notes) this.#print(note);
-    for (const key of ['passed', 'failed', 'skipped'] as const) this.counts[key] += this.#file[key];
+    if (isOnceMore) {
+      this.again.add(name);
+      this.#print('  its browser has died: it is run once more, and that counts');
+    } else {
+      this.#ended.add(name);
+      for (const key of ['passed', 'failed', 'skipped'] as const) this.counts[key] += this.#file[key];
+    }
     this.#file = { passed: 0, failed: 0, skipped: 0 };
     this.#notes = [];
+    this.#browserDied = false;
   }
 }
 

@@ -109,3 +109,26 @@ t.test('a file of which nothing was heard is a failure', async (t) => {
   t.equal(lines.at(-1), 'FAIL  test/b.test.ts did not come to its end');
   t.equal(told.summary(), '1 passed, 1 failed');
 });
+
+t.test('a browser that dies is no verdict yet: the file is run again, and that counts', async (t) => {
+  const died = point('fail', 'locator.waitFor: Target page, context or browser has been closed\nBrowser logs: many');
+  const failed = { ok: false };
+  const once = report([
+    point('pass', 'one'),
+    died,
+    end('test/a.test.ts', failed),
+    point('pass', 'b'),
+    end('test/b.test.ts'),
+  ]);
+  t.equal(once.summary, '1 passed, 0 failed');
+  t.same([...once.report.again], ['test/a.test.ts']);
+  t.match(once.lines[0], /^AGAIN test\/a\.test\.ts {2}1 passed, 1 failed/);
+  t.equal(once.lines.at(-2), '  its browser has died: it is run once more, and that counts');
+
+  for (const event of [died, end('test/a.test.ts', failed)]) once.report.read(JSON.stringify(event));
+  t.equal(once.report.summary(), '1 passed, 1 failed', 'twice is a failure');
+
+  const other = report([died, point('fail', 'wrong', {}), end('test/a.test.ts', failed)]);
+  for (const event of [point('fail', 'wrong'), end('test/a.test.ts', failed)]) other.report.read(JSON.stringify(event));
+  t.equal(other.report.summary(), '0 passed, 1 failed', 'what else was wrong shows the second time');
+});
