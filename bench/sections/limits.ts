@@ -76,7 +76,7 @@ async function smtpSourceToSink(): Promise<Row> {
   }
 }
 
-function signaturesPerSecond(): number {
+export function signaturesPerSecond(): number {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const data = randomBytes(SIGNED_BYTES);
   sign('sha256', data, privateKey); // the first use of a key sets it up
