@@ -7,6 +7,7 @@ import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
 import type { DaemonAnswer, DaemonFacts, DoctorKit, DoctorSettings, TlsFilePair } from '../doctor/doctor-settings.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
+import { measureSigning } from '../observe/signing-speed.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { checkFile, readStoredNames } from '../store/sqlite/inspection.ts';
@@ -37,6 +38,7 @@ export function doctorKit(config: Config): DoctorKit {
     ca: undefined,
     stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MOST_DOMAINS),
     database: () => checkFile(folder.database, DATABASE_MS),
+    signing: measureSigning,
     daemon: () => asked(folder.controlSocket),
   };
 }

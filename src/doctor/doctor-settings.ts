@@ -1,5 +1,6 @@
 // What the doctor needs to know of the configuration, and the probes that reach out of the process.
 // Both are parameters, so that every decision can be tried without a network.
+import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
 
@@ -54,6 +55,8 @@ export interface TimerFacts {
 export interface DaemonFacts {
   intake: { accepting: boolean; reason: string | null };
   timers: TimerFacts[];
+  /** Of its environment. */
+  openssl_ia32cap: SigningWay;
 }
 
 export type DaemonAnswer =
@@ -80,6 +83,7 @@ export interface DoctorProbes {
   ca: string | undefined;
   stored(): Promise<StoredFacts | null>;
   database(): Promise<DatabaseFacts>;
+  signing(inUse: SigningWay): Promise<SigningSpeed>;
   daemon(): Promise<DaemonAnswer>;
 }
 

@@ -11,6 +11,7 @@ import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
 import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
 import { checkBounceRoute, checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
+import { checkSigning } from './signing.ts';
 
 // Above every limit inside: two hosts at 20 s each are the longest.
 const CHECK_MS = 45 * SECOND_MS;
@@ -34,6 +35,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['blocklists', () => checkBlocklists(kit, addresses)],
     ['disk', () => checkDisk(kit)],
     ['clock', () => checkClock(kit)],
+    ['signing', () => checkSigning(kit)],
     ['database', async () => [judgeDatabase(kit.settings.dataDir, await kit.database())]],
   ];
   const findings = await Promise.all(

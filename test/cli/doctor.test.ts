@@ -78,6 +78,7 @@ t.test('beside a daemon: its intake, its timers with their last results, and its
   t.match(intake, { period_ms: 2000, last_result: 'open', last_run_at: /Z$/, next_run_at: /Z$/ });
   const { stdout } = await installation.run('doctor');
   t.match(stdout, /^ok {4}daemon: postrider is running$/m);
+  t.match(stdout, /^(ok|warn) +signing: this machine makes [\d,]+ signatures per second and core/m);
   t.match(stdout, /^ok {4}intake: POST \/emails new mail is taken$/m);
   t.match(stdout, /^ok {4}timer: rate tiers every 1 h, next \S+Z; has not run yet$/m);
   t.match(stdout, /^fail {2}DKIM: .*is not published.*\n {6}-> publish: \S+ TXT v=DKIM1; k=rsa; p=MII/m);

@@ -61,7 +61,11 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     ca: undefined,
     stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),
     database: async () => ({ kind: 'checked', problems: [], elapsedMs: 1 }),
-    daemon: async () => ({ kind: 'running', facts: { intake: { accepting: true, reason: null }, timers: [] } }),
+    signing: async () => ({ perSecond: 4000, other: null }),
+    daemon: async () => ({
+      kind: 'running',
+      facts: { intake: { accepting: true, reason: null }, timers: [], openssl_ia32cap: null },
+    }),
   };
   return { dns, heard: peer.heard, kit };
 }

@@ -8,6 +8,8 @@ import { judgeClock, judgeDisk } from '../../src/doctor/machine.ts';
 import { judgeOutboundPort } from '../../src/doctor/outbound-port.ts';
 import { judgeEhloName, judgeReverseName } from '../../src/doctor/own-names.ts';
 import { judgeReportRecord, judgeSpf } from '../../src/doctor/own-records.ts';
+import { judgeSigning } from '../../src/doctor/signing.ts';
+import { measureSigning, WITHOUT_ADX, waysWith } from '../../src/observe/signing-speed.ts';
 import { FIRST_PAIR } from '../http/test-only-certificates.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST, TEST_ONLY_KEY } from '../support/smtp-peer-tls.ts';
 
@@ -61,7 +63,11 @@ t.test('disk, database, daemon', async (t) => {
   t.match(judgeDatabase('f', { kind: 'unfinished', elapsedMs: 60_000 }), { health: 'warn', message: /60 s/ });
   t.match(judgeDaemon({ kind: 'none' }, NOW), [{ health: 'warn' }]);
   t.match(judgeDaemon({ kind: 'silent', reason: 'no answer' }, NOW), [{ health: 'fail' }]);
-  const closed = { intake: { accepting: false, reason: 'only 3 % of the disk is free' }, timers: [] };
+  const closed = {
+    intake: { accepting: false, reason: 'only 3 % of the disk is free' },
+    timers: [],
+    openssl_ia32cap: null,
+  };
   t.match(judgeDaemon({ kind: 'running', facts: closed }, NOW), [{ health: 'ok' }, { health: 'fail', message: /3 %/ }]);
 });
 
@@ -105,4 +111,41 @@ t.test('port, names, SPF, reports', async (t) => {
     message: /new ones may not/,
   });
   t.match(judgeReportRecord('d.test', found('v=DMARC1x'), []), { health: 'warn' }, 'another word is no permission');
+});
+
+t.test('signing: the other way is advised where it is clearly faster, and taken back where it is not', async (t) => {
+  t.match(judgeSigning({ perSecond: 4221.3, other: null }), {
+    health: 'ok',
+    message: /makes 4,221 signatures/,
+    remedy: null,
+  });
+  const slightly = { way: WITHOUT_ADX, perSecond: 1090 };
+  t.match(judgeSigning({ perSecond: 1000, other: slightly }), { health: 'ok' }, 'two looks differ by that');
+  const clearly = { way: WITHOUT_ADX, perSecond: 1270 };
+  t.match(judgeSigning({ perSecond: 1000, other: clearly }), {
+    health: 'warn',
+    message: /makes 1,000 .*; 1,270 if/,
+    remedy: { advice: /put OPENSSL_ia32cap=:~0x80000 into/ },
+  });
+  t.match(judgeSigning({ perSecond: 1000, other: { way: null, perSecond: 1270 } }), {
+    health: 'warn',
+    remedy: { advice: /take OPENSSL_ia32cap out/ },
+  });
+});
+
+t.test('signing: there is a choice on some processors, unless somebody has chosen something else', async (t) => {
+  const [plain, fast] = [new Set(['avx2', 'adx']), new Set(['avx2', 'adx', 'avx512ifma'])];
+  t.same(waysWith(null, plain), [null, WITHOUT_ADX]);
+  t.same(waysWith(WITHOUT_ADX, plain), [WITHOUT_ADX, null]);
+  t.same(waysWith(null, fast), [null]);
+  t.same(waysWith(null, new Set()), [null]);
+  t.same(waysWith('~0x1', plain), ['~0x1']);
+});
+
+t.test('signing is measured by processes that sign', async (t) => {
+  for (const way of [null, WITHOUT_ADX]) {
+    const { perSecond, other } = await measureSigning(way);
+    t.ok(perSecond > 10 && perSecond < 100_000, `note: ${way ?? 'as it is'}: ${Math.round(perSecond)} per second`);
+    t.ok(other === null || (other.perSecond > 10 && other.way !== way), `the other way: ${JSON.stringify(other)}`);
+  }
 });

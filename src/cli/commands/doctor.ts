@@ -10,7 +10,7 @@ import { printable, renderTable } from '../table.ts';
 export const doctor = localCommand({
   name: 'doctor',
   summary:
-    'Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, database, daemon.',
+    'Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database, daemon.',
   options: {},
   async run(context) {
     const findings = await examine(doctorKit(context.loadConfig().config));
@@ -50,7 +50,7 @@ export const doctorDaemon = storeCommand({
       last_run_at: lastRunAt === null ? null : toTimestamp(lastRunAt),
       last_result: lastResult,
     }));
-    return done({ intake: { accepting, reason }, timers });
+    return done({ intake: { accepting, reason }, timers, openssl_ia32cap: process.env.OPENSSL_ia32cap ?? null });
   },
   render: ({ intake, timers }) =>
     [

@@ -1,0 +1,32 @@
+// How fast mail can be signed here, and whether a line in the daemon's environment would make it faster.
+import { type SigningSpeed, WITHOUT_ADX } from '../observe/signing-speed.ts';
+import type { DoctorKit } from './doctor-settings.ts';
+import { type Finding, fine, odd } from './finding.ts';
+
+/** Less is within what two measurements of the same differ by on a busy machine. */
+const CLEARLY = 1.1;
+
+export async function checkSigning({ daemon, signing }: DoctorKit): Promise<Finding[]> {
+  const answer = await daemon();
+  const inUse = answer.kind === 'running' ? answer.facts.openssl_ia32cap : null;
+  return [judgeSigning(await signing(inUse))];
+}
+
+export function judgeSigning({ perSecond, other }: SigningSpeed): Finding {
+  const about = { check: 'signing', subject: 'this machine' };
+  const said = `makes ${rate(perSecond)} signatures per second and core, two for a message`;
+  if (other === null || other.perSecond < perSecond * CLEARLY) return fine(about, said);
+  const file = 'the environment of the daemon (/etc/postrider/environment)';
+  if (other.way === null) {
+    return odd(about, `${said}; ${rate(other.perSecond)} without OPENSSL_ia32cap`, {
+      advice: `take OPENSSL_ia32cap out of ${file}, and restart it`,
+    });
+  }
+  return odd(about, `${said}; ${rate(other.perSecond)} if OpenSSL calculated in its other way`, {
+    advice: `put OPENSSL_ia32cap=${WITHOUT_ADX} into ${file}, and restart it`,
+  });
+}
+
+function rate(perSecond: number): string {
+  return Math.round(perSecond).toLocaleString('en');
+}
