@@ -1,5 +1,5 @@
 // What opens and clicks of machines look like, as data (config/machine-opens.toml), and which rule
-// fits a request. What only time tells apart is in machine-verdict.ts.
+// fits a request. What only time tells apart is in decide-hits.ts.
 import { type BlockList, isIP } from 'node:net';
 
 export type HitKind = 'open' | 'click';
