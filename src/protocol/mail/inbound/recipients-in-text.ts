@@ -45,7 +45,8 @@ const REASON_BEHIND =
 
 /** A label with an address behind it, all on one line. */
 const LABELS = [
-  String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail)?(?:\(s\))?`,
+  String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail| of (?:the|your|this) (?:message|e?-?mail))?(?:\(s\))?`,
+  String.raw`destination (?:mailbox|address|user)(?:es|s|\(es\)|\(s\))?`,
   'addressed to',
   'undeliverable (?:address|to)',
   '(?:unknown|no such|invalid|bad|illegal) (?:local )?(?:user|host|domain|recipient|receiver|address|mailbox|account)(?: address)?',

@@ -4,7 +4,7 @@ import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall)|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
