@@ -16,7 +16,8 @@ interface Served {
   httpPort: number;
   /** Resolves when the log has a line with this message. */
   logged(message: string): Promise<Record<string, unknown>>;
-  exited: Promise<number | null>;
+  /** The exit code, or the signal that ended it. */
+  exited: Promise<number | string>;
 }
 
 async function startServe(t: Test): Promise<Served> {
@@ -25,7 +26,7 @@ async function startServe(t: Test): Promise<Served> {
   fs.writeFileSync(program.configFile, config);
   const env = { PATH: process.env.PATH };
   const child = spawn(process.execPath, [MAIN, 'serve', '--config', program.configFile], { env });
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
+  const exited = once(child, 'exit').then(([code, signal]): number | string => code ?? signal);
   t.teardown(async () => {
     child.kill('SIGKILL');
     await exited;
