@@ -94,7 +94,11 @@ t.test('mail that was sent is seen in figures, events and the queue', async (t) 
 
 t.test('an operator who pauses a tenant is seen, without name and note', async (t) => {
   await postrider.json('queue', 'pause', '--tenant', sender.tenantId, '--reason', 'owes us money', '--by', 'root');
-  const page = await owner.get('/portal');
+  // Its next attempt may be under way just now: then there is nothing that waits, and no why.
+  const page = await until('the message waits', async () => {
+    const seen = await owner.get('/portal');
+    return !seen.text.includes('being sent right now') && seen;
+  });
   t.match(page.text, 'The operator of this service has paused your mail: calls are taken');
   t.match(page.text, /Why.*The operator of this service has paused your mail\./);
   t.notMatch(page.source, 'owes us money');
