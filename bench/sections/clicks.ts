@@ -1,7 +1,8 @@
 // What 10,000 clicks per second do to a daemon that sends: the same quiet stream of mail once alone, once
 // beside clicks that another process answers by a bare redirect (the cores are the same, so that slows mail
-// too), and once beside clicks that the daemon takes. Each click is on another message than the one before, so that nothing is merged but
-// what the caps of events merge; afterwards every click that was answered is looked for in the database.
+// too), and once beside clicks that the daemon takes. Each click is on another message than the one before,
+// so that nothing is merged but what the caps of events merge; afterwards every click that was answered is
+// looked for in the database.
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';

@@ -40,11 +40,15 @@ export async function measureSigning(inUse: SigningWay): Promise<SigningSpeed> {
   };
 }
 
-/** The one in use, and the other one if there is a choice: AVX-512 (IFMA) is faster than either. */
+/**
+ * The one in use, and the other one if there is a choice: AVX-512 (IFMA) is faster than either. What somebody has
+ * chosen is always compared with what OpenSSL does by itself: an empty value switches off nearly everything, and
+ * a machine may have moved to another processor.
+ */
 export function waysWith(inUse: SigningWay, flags: ReadonlySet<string>): SigningWay[] {
-  const isOurs = inUse === null || inUse === WITHOUT_ADX;
-  const hasChoice = isOurs && flags.has('adx') && flags.has('avx2') && !flags.has('avx512ifma');
-  return hasChoice ? [inUse, inUse === null ? WITHOUT_ADX : null] : [inUse];
+  if (inUse !== null) return [inUse, null];
+  const hasChoice = flags.has('adx') && flags.has('avx2') && !flags.has('avx512ifma');
+  return hasChoice ? [null, WITHOUT_ADX] : [null];
 }
 
 /** Of Linux on x86; nothing elsewhere. */
