@@ -34,7 +34,7 @@ function show({ doctor }: Services, visit: VisitOf<'operator'>): PageResult {
   // All of it is looked for again: the button comes back when the examination is over.
   const body = html`<div id="doctor"${state.kind === 'running' && html` data-poll="${PATH}" data-poll-ms="${POLL_MS}"`}>
 ${heading('Doctor', state.kind === 'running' ? null : button)}
-<p>Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, database and the daemon itself.</p>
+<p>Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database and the daemon itself.</p>
 ${resultOf(state)}</div>`;
   return view({ title: 'Doctor', body });
 }
