@@ -20,11 +20,11 @@ import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
 import type { PortalReads } from './store/reads.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
-
 import { openPortalReads } from './store/sqlite/reading.ts';
 import { openThreadedStore } from './store/sqlite/threaded-store.ts';
 import type { Store } from './store/store.ts';
 import { KeyUses } from './tenants/key-uses.ts';
+import { HIT_DESK_VERBS, type HitDesk } from './tracking/hit-desk.ts';
 
 export interface Foundation {
   clock: Clock;
@@ -32,6 +32,8 @@ export interface Foundation {
   log: Logger;
   folder: DataFolder;
   store: Store;
+  /** On the writer's thread. */
+  hitDesk: HitDesk;
   /** For people who look at many rows; starts when one of them does. */
   reads: PortalReads;
   /** Whether new mail is taken in. */
@@ -69,11 +71,13 @@ export async function openFoundation(
   });
   const metrics = config.metrics.port > 0 ? new Metrics() : null;
   opened.add(() => metrics?.close());
-  const store = await openThreadedStore({
+  const store = await openThreadedStore<HitDesk>({
     file: folder.database,
+    thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
     onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
+    onLogLine: ({ level, facts, message }) => log[level](facts, message),
     // What was called is committed or not, and nobody can tell: a new start finds out.
     onLost(error) {
       log.error({ error }, `the daemon ends: ${describeError(error)}`);
@@ -94,7 +98,8 @@ export async function openFoundation(
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
-  return { clock, ids, log, folder, store, reads, intake, masterKeys, vault, identity, bounceRules, keyUses, metrics };
+  const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, masterKeys, vault, identity };
+  return { ...held, bounceRules, keyUses, metrics };
 }
 
 // The rest is for the page cache, which the database lives from, and for everything else that runs.

@@ -17,8 +17,7 @@ import type { Tier } from './store/tenants.ts';
 import { createSubmission } from './submission/submit.ts';
 import { RenderPool } from './templates/render-pool.ts';
 import { createTemplates } from './templates/templates.ts';
-import { HitRecorder } from './tracking/hit-recorder.ts';
-import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
+import { HitPost } from './tracking/hit-post.ts';
 
 export interface SiteParts extends Omit<PortalParts, 'templates' | 'renderer' | 'reader'> {
   onAccepted(lanes: LaneNotice[]): void;
@@ -42,9 +41,9 @@ export async function openSite(
   const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted });
   const services = { store, clock, ids, log, domains, templates, webhooks, submission, keyUsed: keyUses.note };
   const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
-  const recorder = new HitRecorder({ ...foundation, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
-  opened.add(() => recorder.close());
-  const links = linkPages({ ...foundation, recorder, keys: (keyId) => identity.linkKeys.get(keyId) });
+  const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
+  opened.add(() => hits.close());
+  const links = linkPages({ ...foundation, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
   const pages = { ...api, routes: [...api.routes, ...createPublicPages(), ...portal] };
   return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages)));

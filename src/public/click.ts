@@ -2,22 +2,24 @@
 // not signed leads nowhere.
 import type { Route } from '../http/router.ts';
 import type { KeyLookup } from '../protocol/mail/message-token.ts';
-import type { HitRecorder } from '../tracking/hit-recorder.ts';
+import type { HitPost } from '../tracking/hit-post.ts';
 import { LINK_PATHS } from '../tracking/link-paths.ts';
 import { readClickToken } from '../tracking/link-token.ts';
+import type { EndOfTurn } from './end-of-turn.ts';
 import { counts, fetcherOf, NEVER_STORED, nothingThere } from './link-request.ts';
 
-export function clickRoute(keys: KeyLookup, recorder: Pick<HitRecorder, 'note'>): Route {
+export function clickRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
     method: 'GET',
     pattern: `${LINK_PATHS.click}:token`,
-    handler(request, { token = '' }) {
+    async handler(request, { token = '' }) {
+      await endOfTurn.wait();
       const click = readClickToken(token, keys);
       const target = click && locationOf(click.url);
       if (!click || target === null) return nothingThere();
       if (counts(request)) {
         const { linkIndex: link, linkCount, url } = click;
-        recorder.note({ subject: click, link, linkCount, url, ...fetcherOf(request) });
+        hits.note({ subject: click, link, linkCount, url, ...fetcherOf(request) });
       }
       return { status: 302, headers: { ...NEVER_STORED, Location: target } };
     },

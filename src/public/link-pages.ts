@@ -3,20 +3,22 @@
 import type { HttpHandler, HttpRequest } from '../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../http/router.ts';
 import type { KeyLookup } from '../protocol/mail/message-token.ts';
-import type { HitRecorder } from '../tracking/hit-recorder.ts';
+import type { HitPost } from '../tracking/hit-post.ts';
 import { clickRoute } from './click.ts';
+import { EndOfTurn } from './end-of-turn.ts';
 import { NEVER_STORED, nothingThere } from './link-request.ts';
 import { pixelRoute } from './pixel.ts';
 import { type UnsubscribePageKit, unsubscribeRoutes } from './unsubscribe.ts';
 
 export interface LinkPagesKit extends UnsubscribePageKit {
   keys: KeyLookup;
-  recorder: Pick<HitRecorder, 'note'>;
+  hits: Pick<HitPost, 'note'>;
 }
 
 export function linkPages(kit: LinkPagesKit): Route[] {
-  const { keys, recorder } = kit;
-  return [pixelRoute(keys, recorder), clickRoute(keys, recorder), ...unsubscribeRoutes(keys, kit)];
+  const { keys, hits } = kit;
+  const endOfTurn = new EndOfTurn();
+  return [pixelRoute(keys, hits, endOfTurn), clickRoute(keys, hits, endOfTurn), ...unsubscribeRoutes(keys, kit)];
 }
 
 /** Where everything is reached from outside, as the configuration says. */

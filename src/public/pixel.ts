@@ -2,9 +2,10 @@
 import type { HttpReply } from '../http/http.ts';
 import type { Route } from '../http/router.ts';
 import type { KeyLookup } from '../protocol/mail/message-token.ts';
-import type { HitRecorder } from '../tracking/hit-recorder.ts';
+import type { HitPost } from '../tracking/hit-post.ts';
 import { LINK_PATHS } from '../tracking/link-paths.ts';
 import { readOpenToken } from '../tracking/link-token.ts';
+import type { EndOfTurn } from './end-of-turn.ts';
 import { counts, fetcherOf, NEVER_STORED, nothingThere } from './link-request.ts';
 
 /** GIF89a, 1 by 1, transparent: the smallest picture that every program shows. */
@@ -12,14 +13,15 @@ const DOT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA
 
 const PICTURE: HttpReply = { status: 200, headers: { ...NEVER_STORED, 'Content-Type': 'image/gif' }, body: DOT };
 
-export function pixelRoute(keys: KeyLookup, recorder: Pick<HitRecorder, 'note'>): Route {
+export function pixelRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
     method: 'GET',
     pattern: `${LINK_PATHS.open}:token`,
-    handler(request, { token = '' }) {
+    async handler(request, { token = '' }) {
+      await endOfTurn.wait();
       const subject = readOpenToken(token, keys);
       if (subject === null) return nothingThere();
-      if (counts(request)) recorder.note({ subject, link: null, url: '', linkCount: 0, ...fetcherOf(request) });
+      if (counts(request)) hits.note({ subject, link: null, url: '', linkCount: 0, ...fetcherOf(request) });
       return PICTURE;
     },
   };

@@ -1,8 +1,7 @@
-// Takes down opens and clicks. A request only leaves a note in memory and is answered at once; the
-// notes are written twice a second, in slices of many to a transaction, with room for other writers
-// between them. What a crash loses is what came in the last moments; nothing else may be lost like that.
+// Takes down opens and clicks. They are kept in memory for a moment, and then written in small slices, with room
+// for other writers between them. What a crash loses is what came in the last moments; nothing else may be lost
+// like that.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
@@ -14,16 +13,14 @@ import { findMachineRule, type MachineRules } from './machine-rules.ts';
 export interface HitRecorderKit {
   store: TrackingStore;
   rules: MachineRules;
-  clock: Clock;
   ids: IdSource;
-  log: Logger;
-  /** Events were written: somebody may wait for them. */
-  onEvents?(): void;
+  log: Pick<Logger, 'warn' | 'error'>;
 }
 
 /** One fetch of a pixel or a link. */
 export interface Hit {
   subject: TokenSubject;
+  at: number;
   link: LinkIndex;
   /** Where the link leads; empty for the pixel. */
   url: string;
@@ -33,14 +30,14 @@ export interface Hit {
   userAgent: string | null;
 }
 
-/** Half of the second that a crash may cost; the other half is for the writing. */
-const WRITE_AFTER_MS = 500;
-/** What half a second has brought is written over most of the next half, so that sends come in between. */
-const WRITE_OVER_MS = 350;
-/** Messages per transaction, unless there are very many: a send waits for as long as they take. */
+/** A quarter of the second that a crash may cost: what comes meanwhile for the same link is written with it. */
+const WRITE_AFTER_MS = 250;
+/** From one transaction to the next. A constant trickle: mail has to wait for what comes in waves. */
+const WRITE_EVERY_MS = 10;
+/** Messages per transaction: a send waits for as long as they take. */
 const SLICE_MESSAGES = 20;
-/** More would not be written in time: under load the store's commits keep a distance of some milliseconds. */
-const MOST_SLICES = 50;
+/** Of what is due, at least one in so many: thousands at once have to be written in time too. */
+const SHARE_OF_DUE = 12;
 /** Some 50 MB, and five seconds at 10,000 clicks per second. What comes beyond is answered and not counted. */
 const MOST_WAITING_LINKS = 50_000;
 /** Longer ones are cut: no browser's has half of it, and events are kept for months. */
@@ -48,13 +45,15 @@ const MAX_AGENT_CHARS = 512;
 
 interface WaitingMessage {
   subject: TokenSubject;
+  /** When the first of its hits came here. */
+  sinceMs: number;
   links: Map<LinkIndex, PendingHits>;
 }
 
 export class HitRecorder {
   readonly #kit: HitRecorderKit;
   /** By message id. */
-  #waiting = new Map<string, WaitingMessage>();
+  readonly #waiting = new Map<string, WaitingMessage>();
   #waitingLinks = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -65,16 +64,15 @@ export class HitRecorder {
     this.#kit = kit;
   }
 
-  note({ subject, link, url, linkCount, ip, userAgent }: Hit): void {
+  note({ subject, at, link, url, linkCount, ip, userAgent }: Hit): void {
     if (this.#closed) return;
     const known = this.#waiting.get(subject.messageId)?.links.get(link);
     // Once a person was seen, machines of the same moment change nothing.
     if (known && known.shown.machineReason === null) {
       known.hits++;
-      known.lastAt = this.#kit.clock.now();
+      known.lastAt = at;
       return;
     }
-    const at = this.#kit.clock.now();
     const rule = findMachineRule(this.#kit.rules, link === null ? 'open' : 'click', { ip, userAgent });
     const agent = userAgent?.slice(0, MAX_AGENT_CHARS) ?? null;
     const shown = { at, ip, userAgent: agent, machineReason: rule?.reason ?? null };
@@ -85,7 +83,7 @@ export class HitRecorder {
   /** Writes what waits now. */
   async flush(): Promise<void> {
     await this.#writing;
-    await this.#write(0);
+    await this.#write({ atOnce: true });
   }
 
   async close(): Promise<void> {
@@ -97,7 +95,7 @@ export class HitRecorder {
   }
 
   #add(subject: TokenSubject, hits: PendingHits): void {
-    const message = this.#waiting.get(subject.messageId) ?? { subject, links: new Map() };
+    const message = this.#waiting.get(subject.messageId) ?? { subject, sinceMs: performance.now(), links: new Map() };
     const known = message.links.get(hits.link);
     if (known) {
       message.links.set(hits.link, together(known, hits));
@@ -116,37 +114,51 @@ export class HitRecorder {
     if (this.#timer || this.#writing || this.#closed || this.#waitingLinks === 0) return;
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      void this.#write(WRITE_OVER_MS);
+      void this.#write({ atOnce: false });
     }, WRITE_AFTER_MS);
   }
 
-  #write(overMs: number): Promise<void> {
-    this.#writing ??= this.#writeAll(overMs).finally(() => {
+  #write(how: { atOnce: boolean }): Promise<void> {
+    this.#writing ??= this.#writeWhatWaits(how).finally(() => {
       this.#writing = null;
       this.#schedule();
     });
     return this.#writing;
   }
 
-  async #writeAll(overMs: number): Promise<void> {
-    const messages = [...this.#waiting.values()];
-    this.#waiting = new Map();
-    this.#waitingLinks = 0;
-    const startedAt = performance.now();
-    const inOne = Math.max(SLICE_MESSAGES, Math.ceil(messages.length / MOST_SLICES));
-    for (let from = 0; from < messages.length; from += inOne) {
-      const earlyMs = startedAt + (overMs * from) / messages.length - performance.now();
-      if (earlyMs >= 1 && !this.#closed) await pause(earlyMs);
+  async #writeWhatWaits({ atOnce }: { atOnce: boolean }): Promise<void> {
+    for (;;) {
+      const hurried = atOnce || this.#closed;
+      const slice = this.#takeDue(hurried ? 0 : WRITE_AFTER_MS);
+      if (slice.length === 0) break;
+      const nextAt = performance.now() + WRITE_EVERY_MS;
       try {
-        await this.#writeSlice(messages.slice(from, from + inOne));
+        await this.#writeSlice(slice);
       } catch (error) {
-        this.#keep(messages.slice(from), error);
+        this.#keep(slice, error);
         break;
       }
+      if (!hurried) await pause(Math.max(0, nextAt - performance.now()));
     }
     if (this.#dropped === 0) return;
     this.#kit.log.warn({ dropped: this.#dropped }, 'more opens and clicks than can be counted: some were not');
     this.#dropped = 0;
+  }
+
+  /** Some of the messages that have waited for so long, the oldest first. */
+  #takeDue(waitedMs: number): WaitingMessage[] {
+    const latest = performance.now() - waitedMs;
+    const due: WaitingMessage[] = [];
+    for (const message of this.#waiting.values()) {
+      if (message.sinceMs > latest) break;
+      due.push(message);
+    }
+    const slice = due.slice(0, Math.max(SLICE_MESSAGES, Math.ceil(due.length / SHARE_OF_DUE)));
+    for (const { subject, links } of slice) {
+      this.#waiting.delete(subject.messageId);
+      this.#waitingLinks -= links.size;
+    }
+    return slice;
   }
 
   async #writeSlice(messages: readonly WaitingMessage[]): Promise<void> {
@@ -159,7 +171,6 @@ export class HitRecorder {
       if (message) updates.push(...decideHits(message, [...links.values()], kit));
     }
     await store.recordHits(updates);
-    if (updates.some(({ event }) => event !== null)) this.#kit.onEvents?.();
   }
 
   #keep(messages: readonly WaitingMessage[], error: unknown): void {

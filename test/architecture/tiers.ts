@@ -45,7 +45,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'store/sqlite': {
     tier: 2,
     siblings: ['store'],
-    onlyFor: ['delivery/courier', 'cli', 'foundation', 'daemon', 'sandbox'],
+    onlyFor: ['delivery/courier', 'cli', 'foundation', 'daemon', 'sandbox', 'writer-thread'],
   },
 
   events: { tier: 3 },
@@ -93,6 +93,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'portal-routes': { tier: 6, siblings: '*' },
   outgoing: { tier: 6, siblings: '*' },
   site: { tier: 6, siblings: '*' },
+  'writer-thread': { tier: 6, siblings: '*' },
   main: { tier: 6, siblings: '*' },
 };
 

@@ -24,7 +24,7 @@ const ONE_HOST: PublicUrls = { base_url: 'https://mail.example', links_url: 'htt
 const TWO_HOSTS: PublicUrls = { base_url: 'https://mail.example', links_url: 'https://links.example' };
 
 class Stage {
-  readonly hits: Hit[] = [];
+  readonly hits: Omit<Hit, 'at'>[] = [];
   readonly suppressed: [tenantId: string, entry: Suppression][] = [];
   /** What the store says when it is asked to write. */
   fault: Error | null = null;
@@ -33,7 +33,7 @@ class Stage {
   handler(urls = ONE_HOST) {
     const pages = linkPages({
       keys: (id) => (id === 'a' ? KEY.key : undefined),
-      recorder: { note: (hit) => void this.hits.push(hit) },
+      hits: { note: (hit) => void this.hits.push(hit) },
       clock: { now: () => 1000 },
       log: silentLogger,
       store: {

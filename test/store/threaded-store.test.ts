@@ -122,7 +122,8 @@ t.test('a thread that dies is told of, and nobody waits for it', async (t) => {
   await (await openSqliteStore({ file })).close();
   const { promise: lost, resolve: onLost } = Promise.withResolvers<unknown>();
   const entry = new URL('./dying-writer.ts', import.meta.url);
-  const store = await openThreadedStore({ file, entry, onLost, onCheckpointFault: () => t.fail('there is none') });
+  const thread = { entry, verbs: [] };
+  const store = await openThreadedStore({ file, thread, onLost, onCheckpointFault: () => t.fail('there is none') });
   const unusable = { name: 'Fault', message: 'the database could not be used', cause: { message: 'out of luck' } };
   await t.rejects(store.proveWritable(1), unusable);
   t.match(await lost, unusable);

@@ -5,13 +5,23 @@ import { WRITES } from './local-connection.ts';
 import { verbsOf } from './open.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
-export async function openThreadedStore(options: WriterOptions): Promise<Store> {
-  const writer = new Writer(options);
+export interface ThreadedStoreOptions<Company> extends Omit<WriterOptions, 'entry'> {
+  /** What the thread runs, and the verbs that it has beside the store's. The store alone when left out. */
+  thread?: { entry: URL; verbs: readonly (keyof Company & string)[] };
+}
+
+export async function openThreadedStore<Company extends object = object>({
+  thread,
+  ...options
+}: ThreadedStoreOptions<Company>): Promise<Store & Company> {
+  const writer = new Writer({ ...options, ...(thread && { entry: thread.entry }) });
   const local = await writer.opened;
   const verbs = Object.entries(verbsOf(local) as unknown as Record<string, Verb>).map(
     ([name, verb]) => [name, readOrHandOver(writer, name, verb)] as const,
   );
+  const beside = (thread?.verbs ?? []).map((name) => [name, (...args: unknown[]) => writer.call(name, args)] as const);
   return {
+    ...(Object.fromEntries(beside) as Company),
     ...(Object.fromEntries(verbs) as unknown as Store),
     watchDeliveries: (listener) => writer.watchDeliveries(listener),
     ping: () => (writer.call('ping', []) as Promise<boolean>).catch(() => false),

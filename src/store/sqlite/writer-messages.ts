@@ -1,6 +1,7 @@
 // What the main thread and the writer's thread say to each other. As messages, not as bytes made by
 // `v8.serialize`: its serializers keep all that they have written or read until the next major collection.
 import { Fault } from '../../base/errors.ts';
+import type { Facts } from '../../observe/log.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 import type { GroupStats } from './writing-connection.ts';
 
@@ -18,7 +19,15 @@ export type WriterReport =
   | { kind: 'opened' }
   | { kind: 'not_opened'; fault: SentFault }
   | { kind: 'news'; news: WriterNews }
-  | { kind: 'due'; webhookIds: string[] };
+  | { kind: 'due'; webhookIds: string[] }
+  | LogLine;
+
+export interface LogLine {
+  kind: 'log';
+  level: 'warn' | 'error';
+  facts: Facts;
+  message: string;
+}
 
 export interface WriterNews {
   answers: Answer[];

@@ -10,6 +10,7 @@ import {
   type Answer,
   type Call,
   faultOf,
+  type LogLine,
   type WriterNews,
   type WriterOrder,
   type WriterReport,
@@ -27,6 +28,8 @@ export interface WriterOptions {
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
   onCheckpointFault(error: unknown): void;
+  /** What works beside the store on its thread has something to say. */
+  onLogLine?(line: LogLine): void;
   /** The thread has died: what was called and is not answered may be committed or not. */
   onLost(error: unknown): void;
 }
@@ -106,6 +109,7 @@ export class Writer {
     this.#thread.on('message', (report: WriterReport) => {
       if (report.kind === 'news') return this.#hear(report.news);
       if (report.kind === 'due') return this.#listener?.(report.webhookIds);
+      if (report.kind === 'log') return this.#options.onLogLine?.(report);
       if (report.kind === 'not_opened') return reject(faultOf(report.fault));
       try {
         this.#local = new LocalConnection(file);
