@@ -41,7 +41,7 @@ const RECIPIENT_LINES: readonly RegExp[] = [
 
 /** Whatever words follow: the line is about the address that it begins with. */
 const REASON_BEHIND =
-  /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d)\b)/i;
+  /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+\(?(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d)\b)/i;
 
 /** A label with an address behind it, all on one line. */
 const LABELS = [
