@@ -21,8 +21,10 @@ import { signaturesPerSecond } from './limits.ts';
 const CLICKS_PER_S = 10_000;
 const CLICK_CONNECTIONS = 64;
 const CLICKS_MS = 8000;
+/** Before they are measured, and without mail: the code gets compiled. */
+const WARM_UP_MS = 5000;
 /** Messages to click on: sent as fast as it goes. */
-const FILLING = { connections: 50, inFlight: 200, pauseMs: 0, warmUpMs: 0, measuredMs: 8000 };
+const FILLING = { connections: 50, inFlight: 200, pauseMs: 0, warmUpMs: 0, measuredMs: 15_000 };
 /** An open loop: whoever has mail to send does not send less because others click. */
 const STREAM = { connections: 64, inFlight: null, pauseMs: 0, warmUpMs: 1000, measuredMs: 6000 };
 /** Two signatures a message: a tenth of what two cores can sign. More would fill the slower machines alone. */
@@ -45,17 +47,19 @@ export function measureClicks(run: RunContext): Promise<Row[]> {
     const load = startProcess<ClickJob, ClickReport>(new URL('../click-load.ts', import.meta.url));
     const bare = startProcess<null, BareRedirectAnswer>(new URL('../bare-redirect.ts', import.meta.url));
     const besideClicksTo = async (httpPort: number) => {
-      const job = { httpPort, connections: CLICK_CONNECTIONS, pathsFile };
-      const clicking = load.ask({ ...job, perSecond: CLICKS_PER_S, durationMs: CLICKS_MS });
+      const job = { httpPort, connections: CLICK_CONNECTIONS, pathsFile, perSecond: CLICKS_PER_S };
+      const before = await load.ask({ ...job, durationMs: WARM_UP_MS });
+      const clicking = load.ask({ ...job, durationMs: CLICKS_MS });
       const mail = await stream();
-      return { mail, clicks: await clicking };
+      const clicks = await clicking;
+      return { mail, clicks, answered: before.answered + clicks.answered };
     };
     try {
       const besideBare = await besideClicksTo((await bare.ask(null)).httpPort);
       await bare.stop();
-      const { mail: beside, clicks } = await besideClicksTo(postrider.httpPort);
-      const counted = await countedClicks(daemonFolder, clicks.answered);
-      return rowsOf({ mailsPerS, alone, besideBare, beside, clicks, counted, messages: messageIds.length });
+      const { mail: beside, clicks, answered } = await besideClicksTo(postrider.httpPort);
+      const lost = answered - (await countedClicks(daemonFolder, answered));
+      return rowsOf({ mailsPerS, alone, besideBare, beside, clicks, lost, messages: messageIds.length });
     } finally {
       await load.stop();
       await bare.stop();
@@ -96,13 +100,12 @@ interface Findings {
   besideBare: { mail: Stream; clicks: ClickReport };
   beside: Stream;
   clicks: ClickReport;
-  counted: number;
+  lost: number;
   messages: number;
 }
 
-function rowsOf({ mailsPerS, alone, besideBare, beside, clicks, counted, messages }: Findings): Row[] {
+function rowsOf({ mailsPerS, alone, besideBare, beside, clicks, lost, messages }: Findings): Row[] {
   const taken = (clicks.answered * 1000) / clicks.elapsedMs;
-  const lost = clicks.answered - counted;
   const note = `on ${messages.toLocaleString('en')} messages; ${clicks.refused} not redirected, ${lost} not counted`;
   const bareTaken = (besideBare.clicks.answered * 1000) / besideBare.clicks.elapsedMs;
   const sent = answersPerSecond(beside.traffic);
