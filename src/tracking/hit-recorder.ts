@@ -8,7 +8,7 @@ import type { Logger } from '../observe/log.ts';
 import type { HitUpdate, LinkIndex, TrackingStore } from '../store/tracking.ts';
 import { decideHits, type PendingHits } from './decide-hits.ts';
 import type { TokenSubject } from './link-token.ts';
-import { findMachineRule, type MachineRules } from './machine-rules.ts';
+import { findMachineRule, type MachineRules, rulesForAgent } from './machine-rules.ts';
 
 export interface HitRecorderKit {
   store: TrackingStore;
@@ -42,6 +42,8 @@ const SHARE_OF_DUE = 12;
 const MOST_WAITING_LINKS = 50_000;
 /** Longer ones are cut: no browser's has half of it, and events are kept for months. */
 const MAX_AGENT_CHARS = 512;
+/** Most people's programs are the same few hundred. */
+const MOST_KNOWN_AGENTS = 500;
 
 interface WaitingMessage {
   subject: TokenSubject;
@@ -54,6 +56,8 @@ export class HitRecorder {
   readonly #kit: HitRecorderKit;
   /** By message id. */
   readonly #waiting = new Map<string, WaitingMessage>();
+  /** What may fit whom, by User-Agent. */
+  readonly #rulesByAgent = new Map<string | null, MachineRules>();
   #waitingLinks = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -73,7 +77,7 @@ export class HitRecorder {
       known.lastAt = at;
       return;
     }
-    const rule = findMachineRule(this.#kit.rules, link === null ? 'open' : 'click', { ip, userAgent });
+    const rule = findMachineRule(this.#rulesFor(userAgent), link === null ? 'open' : 'click', { ip, userAgent });
     const agent = userAgent?.slice(0, MAX_AGENT_CHARS) ?? null;
     const shown = { at, ip, userAgent: agent, machineReason: rule?.reason ?? null };
     this.#add(subject, { link, url, linkCount, hits: 1, firstAt: at, lastAt: at, shown });
@@ -92,6 +96,15 @@ export class HitRecorder {
     this.#timer = null;
     await this.flush();
     if (this.#waitingLinks > 0) this.#kit.log.error({ links: this.#waitingLinks }, 'opens and clicks are lost');
+  }
+
+  #rulesFor(userAgent: string | null): MachineRules {
+    const known = this.#rulesByAgent.get(userAgent);
+    if (known) return known;
+    if (this.#rulesByAgent.size >= MOST_KNOWN_AGENTS) this.#rulesByAgent.clear();
+    const rules = rulesForAgent(this.#kit.rules, userAgent);
+    this.#rulesByAgent.set(userAgent, rules);
+    return rules;
   }
 
   #add(subject: TokenSubject, hits: PendingHits): void {

@@ -57,6 +57,13 @@ export function findMachineRule(
   return rules.find(fits) ?? null;
 }
 
+/** Those rules alone that may fit a request with this User-Agent: mostly few are left. */
+export function rulesForAgent({ rules, networks, timing }: MachineRules, userAgent: string | null): MachineRules {
+  const agent = userAgent?.trim() ?? '';
+  const lowerAgent = agent.toLowerCase();
+  return { rules: rules.filter((rule) => fitsAgent(rule, agent, lowerAgent)), networks, timing };
+}
+
 function fitsAgent({ agentIs, agentHas }: MachineRule, agent: string, lowerAgent: string): boolean {
   if (agentIs.length === 0 && agentHas.length === 0) return true;
   return agentIs.includes(agent) || agentHas.some((part) => lowerAgent.includes(part));

@@ -203,6 +203,21 @@ t.test('the event tells of a person where there was one', async (t) => {
   t.equal((events[2] as unknown as { user_agent: string }).user_agent.length, 512, 'what clients send is bounded');
 });
 
+t.test('programs are told apart, however many have come before', async (t) => {
+  const world = await World.open(t);
+  const [first, second] = await world.delivered(2);
+  const recorder = world.recorder();
+  const notes = [CURL, FIREFOX, CURL, FIREFOX].map((userAgent, link) => ({ link, userAgent }));
+  for (const note of notes) recorder.note(world.hit(first!, note));
+  for (let n = 0; n < 600; n++) recorder.note(world.hit(first!, { link: 5, userAgent: `${CURL} ${n}` }));
+  for (const note of notes) recorder.note(world.hit(second!, note));
+  await recorder.close();
+  const machines = async (message: { id: string; tenantId: string }) =>
+    (await world.events(message)).map((event) => (event as unknown as { machine: boolean }).machine);
+  t.strictSame((await machines(first!)).slice(0, 4), [true, false, true, false]);
+  t.strictSame(await machines(second!), [true, false, true, false]);
+});
+
 t.test('a message that retention has deleted stops nobody', async (t) => {
   const world = await World.open(t);
   const [message] = await world.delivered();
