@@ -26,8 +26,8 @@ import { Pulse } from './pulse.ts';
 import { runCourierSession } from './session.ts';
 import type { TransportSecurity } from './tls-choice.ts';
 
-// When processors are short, calls and commits go a little ahead: a 202 under full load then takes a fifth less, and as
-// much mail goes out. Not far ahead: at 5, mail waited for hundreds of milliseconds beside 10,000 clicks per second.
+// When processors are short, calls and commits go a little ahead: a 202 under full load then takes a sixth less, and as
+// much mail goes out. Not far ahead: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds.
 // Only Linux has priorities per thread: elsewhere this would slow down the whole daemon.
 const NICENESS = 2;
 if (platform() === 'linux') setPriority(NICENESS);
