@@ -3,5 +3,9 @@
 import { IdSource } from './base/ids.ts';
 import { serveWriter } from './store/sqlite/serve-writer.ts';
 import { hitDesk } from './tracking/hit-desk.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from './tracking/load-machine-rules.ts';
 
-serveWriter((store, log) => hitDesk({ store, log, ids: new IdSource() }));
+// A mistake in the rules ends the start, and not the first click.
+serveWriter((store, log) =>
+  hitDesk({ store, log, ids: new IdSource(), rules: loadMachineRules(SHIPPED_MACHINE_RULES) }),
+);

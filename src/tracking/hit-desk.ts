@@ -1,7 +1,6 @@
 // Where opens and clicks arrive that were noted on another thread (hit-post.ts): as verbs that can be called by
-// messages. Nothing of it is made before the first of them comes.
+// messages.
 import { HitRecorder, type HitRecorderKit } from './hit-recorder.ts';
-import { loadMachineRules, SHIPPED_MACHINE_RULES } from './load-machine-rules.ts';
 import { readHits } from './sent-hits.ts';
 
 export interface HitDesk {
@@ -13,13 +12,12 @@ export interface HitDesk {
 
 export const HIT_DESK_VERBS: readonly (keyof HitDesk)[] = ['takeHits', 'closeHits'];
 
-export function hitDesk(kit: Omit<HitRecorderKit, 'rules'>): HitDesk {
-  let recorder: HitRecorder | null = null;
+export function hitDesk(kit: HitRecorderKit): HitDesk {
+  const recorder = new HitRecorder(kit);
   return {
     async takeHits(sent) {
-      recorder ??= new HitRecorder({ ...kit, rules: loadMachineRules(SHIPPED_MACHINE_RULES) });
       for (const hit of readHits(sent)) recorder.note(hit);
     },
-    closeHits: async () => recorder?.close(),
+    closeHits: () => recorder.close(),
   };
 }

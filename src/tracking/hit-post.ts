@@ -16,13 +16,13 @@ export interface HitPostKit {
 const SENT_AFTER_MS = 20;
 /** The other thread has other work to do: never too many at once. */
 const MOST_AT_ONCE = 50;
-/** Some 6 MB, and two seconds at 10,000 per second: so far the other thread never is behind. */
-const MOST_UNTAKEN = 20_000;
+/** Some 20,000 of the usual length, two seconds at 10,000 per second: so far the other thread never is behind. */
+const MOST_UNTAKEN_CHARS = 8_000_000;
 
 export class HitPost {
   readonly #kit: HitPostKit;
   #noted: string[] = [];
-  #untaken = 0;
+  #untakenChars = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
@@ -33,12 +33,13 @@ export class HitPost {
 
   note(hit: Omit<Hit, 'at'>): void {
     if (this.#closed) return;
-    if (this.#untaken >= MOST_UNTAKEN) {
+    if (this.#untakenChars >= MOST_UNTAKEN_CHARS) {
       this.#dropped++;
       return;
     }
-    this.#untaken++;
-    this.#noted.push(hitText({ ...hit, at: this.#kit.clock.now() }));
+    const text = hitText({ ...hit, at: this.#kit.clock.now() });
+    this.#untakenChars += text.length;
+    this.#noted.push(text);
     if (this.#noted.length >= MOST_AT_ONCE) this.#send();
     this.#timer ??= setTimeout(() => {
       this.#timer = null;
@@ -58,13 +59,14 @@ export class HitPost {
   #send(): void {
     const count = this.#noted.length;
     if (count === 0) return;
+    const chars = this.#noted.reduce((sum, { length }) => sum + length, 0);
     const sent = joinHits(this.#noted);
     this.#noted = [];
     this.#kit.desk
       .takeHits(sent)
       .catch((error: unknown) => this.#kit.log.error({ error, hits: count }, 'opens and clicks are lost'))
       .finally(() => {
-        this.#untaken -= count;
+        this.#untakenChars -= chars;
         this.#tellOfDropped();
       });
   }

@@ -37,7 +37,7 @@ const WRITE_EVERY_MS = 10;
 /** Messages per transaction: a send waits for as long as they take. */
 const SLICE_MESSAGES = 20;
 /** Of what is due, at least one in so many: thousands at once have to be written in time too. */
-const SHARE_OF_DUE = 12;
+const SHARE_OF_DUE = 10;
 /** Some 50 MB, and five seconds at 10,000 clicks per second. What comes beyond is answered and not counted. */
 const MOST_WAITING_LINKS = 50_000;
 /** Longer ones are cut: no browser's has half of it, and events are kept for months. */
@@ -78,7 +78,7 @@ export class HitRecorder {
       return;
     }
     const rule = findMachineRule(this.#rulesFor(userAgent), link === null ? 'open' : 'click', { ip, userAgent });
-    const agent = userAgent?.slice(0, MAX_AGENT_CHARS) ?? null;
+    const agent = userAgent === null || userAgent.length <= MAX_AGENT_CHARS ? userAgent : copyOfBeginning(userAgent);
     const shown = { at, ip, userAgent: agent, machineReason: rule?.reason ?? null };
     this.#add(subject, { link, url, linkCount, hits: 1, firstAt: at, lastAt: at, shown });
     this.#schedule();
@@ -99,6 +99,7 @@ export class HitRecorder {
   }
 
   #rulesFor(userAgent: string | null): MachineRules {
+    if (userAgent !== null && userAgent.length > MAX_AGENT_CHARS) return this.#kit.rules;
     const known = this.#rulesByAgent.get(userAgent);
     if (known) return known;
     if (this.#rulesByAgent.size >= MOST_KNOWN_AGENTS) this.#rulesByAgent.clear();
@@ -193,6 +194,11 @@ export class HitRecorder {
     );
     for (const { subject, links } of messages) for (const hits of links.values()) this.#add(subject, hits);
   }
+}
+
+/** A slice alone would keep the whole in memory. */
+function copyOfBeginning(userAgent: string): string {
+  return Buffer.from(userAgent.slice(0, MAX_AGENT_CHARS)).toString();
 }
 
 function together(one: PendingHits, other: PendingHits): PendingHits {

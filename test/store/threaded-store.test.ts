@@ -103,6 +103,16 @@ t.test('a database that cannot be opened is refused as by a command', async (t) 
   t.match(asDaemon, { name, message, permanence, detail });
 });
 
+t.test('what is wrong beside the store ends the start, with its reason', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.db');
+  const raise = (error: unknown) => t.fail(String(error));
+  const thread = { entry: new URL('./failing-company.ts', import.meta.url), verbs: [] };
+  await t.rejects(openThreadedStore({ file, thread, onCheckpointFault: raise, onLost: raise }), {
+    ...{ name: 'Fault', message: 'a rule is wrong', permanence: 'permanent', detail: 'in line 7' },
+  });
+  t.notOk(fs.existsSync(`${file}-wal`), 'and leaves nothing open');
+});
+
 t.test('closing waits for what was called, and takes nothing new', async (t) => {
   const { file, store } = await openStore(t);
   const calls = Array.from({ length: 30 }, (_, at) => store.proveWritable(at));

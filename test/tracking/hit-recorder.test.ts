@@ -117,19 +117,19 @@ t.test('those of many messages are written in small portions, with room between 
   const closedAt = performance.now();
   await recorder.close();
   t.equal(portions.length, 5, 'all are written before the end');
-  t.ok(portions.at(-1)!.at - closedAt < 300, 'and none of them waits until it is due');
+  t.ok(portions.at(-1)!.at - closedAt < 200, 'which waits for nothing');
 });
 
 t.test('those of very many messages are written in time, however slow commits are', async (t) => {
   let written = 0;
-  let largest = 0;
+  let portions = 0;
   const all = Promise.withResolvers<void>();
   const slow: TrackingStore = {
     findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
     async recordHits(updates) {
       await pause(6);
       written += updates.length;
-      largest = Math.max(largest, updates.length);
+      portions++;
       if (written === 5000) all.resolve();
     },
   };
@@ -140,8 +140,8 @@ t.test('those of very many messages are written in time, however slow commits ar
   await all.promise;
   const elapsedMs = performance.now() - startedAt;
   t.equal(written, 5000);
-  t.ok(largest <= 500, `${largest} in the largest portion`);
-  t.ok(elapsedMs < 1500, `${Math.round(elapsedMs)} ms`);
+  t.ok(portions <= 50, `${portions} portions`);
+  t.ok(elapsedMs < 1000, `${Math.round(elapsedMs)} ms`);
   await recorder.close();
 });
 

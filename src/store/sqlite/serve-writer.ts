@@ -72,7 +72,7 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, company: Wr
     },
     checkpointThread: { limits, onFault: (error) => fault('checkpoint', error) },
   });
-  const verbs: Record<string, WriterVerb> = { ...(store as object), ...company(store, log) };
+  const verbs: Record<string, WriterVerb> = { ...(store as object), ...(await companyOf(store, company)) };
   const answer = async ([number, verb, args]: Call) => {
     try {
       const value = await verbs[verb]!(...(withBuffers(args) as unknown[]));
@@ -93,4 +93,14 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, company: Wr
     }
   });
   tell({ kind: 'opened' });
+}
+
+/** Without its company the thread does not serve, and leaves nothing open. */
+async function companyOf(store: Store, company: WriterCompany): Promise<object> {
+  try {
+    return company(store, log);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }

@@ -59,7 +59,7 @@ export class Writer {
 
   constructor(options: WriterOptions) {
     this.#options = options;
-    const { file, entry = new URL('./writer-thread.ts', import.meta.url) } = options;
+    const { file, entry = new URL('./bare-writer-thread.ts', import.meta.url) } = options;
     const task: WriterTask = { file, checkpointLimits: options.checkpointLimits ?? CHECKPOINT_LIMITS };
     this.#thread = new Worker(entry, {
       workerData: task,
