@@ -16,7 +16,7 @@ export interface MailSink {
   port: number;
   mails: ReceivedMail[];
   /** Connections, `most`: at one time. */
-  connections: { total: number; open: number; most: number };
+  connections: { total: number; most: number };
   /** Resolves as soon as the sink holds so many mails. */
   received(count: number): Promise<ReceivedMail[]>;
   close(): Promise<void>;
@@ -36,12 +36,18 @@ export interface SinkOptions {
   host?: string;
 }
 
+/**
+ * Whether neither side has said that it is over. A new connection may be heard of before the close of the one in whose
+ * place it came, though that was first on the wire; but who waits for the answer to QUIT cannot have been faster.
+ */
+const isOpen = (socket: Socket) => !socket.writableEnded && !socket.readableEnded && !socket.destroyed;
+
 // Clients that linger must not keep a test waiting.
 const CLOSE_TIMEOUT_MS = 50;
 
 export async function startMailSink(options: SinkOptions = {}): Promise<MailSink> {
   const mails: ReceivedMail[] = [];
-  const connections = { total: 0, open: 0, most: 0 };
+  const connections = { total: 0, most: 0 };
   const sockets = new Map<number, Socket>();
   const waiting: { count: number; resolve(): void }[] = [];
   const keep = (mail: ReceivedMail) => {
@@ -82,15 +88,9 @@ export async function startMailSink(options: SinkOptions = {}): Promise<MailSink
   server.server.on('connection', (socket: Socket) => {
     sockets.set(socket.remotePort!, socket);
     connections.total++;
-    connections.open++;
-    // In one turn of the event loop a new connection may be heard of before the end of the one in whose place it
-    // came, though the end was first on the wire: what is open is looked at when the ends have been heard.
-    setImmediate(() => setImmediate(() => (connections.most = Math.max(connections.most, connections.open))));
+    connections.most = Math.max(connections.most, [...sockets.values()].filter(isOpen).length);
     const { remotePort } = socket;
-    socket.on('close', () => {
-      connections.open--;
-      sockets.delete(remotePort!);
-    });
+    socket.on('close', () => sockets.delete(remotePort!));
   });
   server.listen(options.port ?? 0, options.host ?? '127.0.0.1');
   await once(server.server, 'listening');
