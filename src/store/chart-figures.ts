@@ -3,15 +3,16 @@
 // position of that walk moves in the transaction that adds to the sums: nothing is lost or counted twice.
 
 export const FIGURE_NAMES = [
-  ...(['accepted', 'delivered', 'deferred', 'bouncedHard', 'bouncedSoft', 'bouncedBlock', 'failed'] as const),
-  ...(['complained', 'opened', 'openedByMachine', 'clicked'] as const),
+  ...(['accepted', 'delivered', 'deferred', 'bouncedHard', 'bouncedSoft', 'bouncedBlock', 'bouncedLater'] as const),
+  ...(['failed', 'complained', 'opened', 'openedByMachine', 'clicked'] as const),
 ] as const;
 
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
 /**
- * `opened` counts the first fetch of each message's pixel, `openedByMachine` those of them that were most
- * likely made by no person, `clicked` the first fetch of each link. The others count what has happened to messages.
+ * `bouncedLater` counts those of the bounces that a report has told of, after the message had been delivered.
+ * `opened` counts the first fetch of each message's pixel, `openedByMachine` those of them that were most likely made
+ * by no person, `clicked` the first fetch of each link. The others count what has happened to messages.
  */
 export type Figures = Record<FigureName, number>;
 

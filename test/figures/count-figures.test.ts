@@ -42,6 +42,7 @@ const KINDS: readonly (readonly [EventType, Record<string, unknown>])[] = [
   ['email.deferred', {}],
   ['email.bounced', { bounce: { type: 'hard' } }],
   ['email.bounced', { bounce: { type: 'block' } }],
+  ['email.bounced', { bounce: { type: 'hard', source: 'dsn' } }],
   ['email.failed', {}],
   ['email.complained', {}],
   ['email.opened', { open: { first: true, machine: true } }],
@@ -74,6 +75,7 @@ function plainCount(file: string, tenantId: string): Figures {
     bouncedHard: bounced('hard'),
     bouncedSoft: bounced('soft'),
     bouncedBlock: bounced('block'),
+    bouncedLater: events(`type = 'email.bounced' AND data ->> '$.bounce.source' = 'dsn'`),
     failed: events(`type = 'email.failed'`),
     complained: events(`type = 'email.complained'`),
     opened: events(`type = 'email.opened' AND data ->> '$.open.first'`),
@@ -183,7 +185,7 @@ t.test('damaged rows are passed over, and stop nobody', async (t) => {
   db.close();
   await count();
   const found = await counted(store(), tenant.id);
-  t.match(found, { accepted: 16, delivered: 1, opened: 0, clicked: 0, bouncedSoft: 2, complained: 1 });
+  t.match(found, { accepted: 18, delivered: 1, opened: 0, clicked: 0, bouncedSoft: 3, complained: 1 });
 });
 
 t.test('sums are kept for 400 days', async (t) => {

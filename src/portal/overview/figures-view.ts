@@ -66,15 +66,19 @@ function sums(sum: Figures, { tracking }: FiguresShown): Html {
   const kinds = `${count(sum.bouncedHard)} hard, ${count(sum.bouncedSoft)} soft, ${count(sum.bouncedBlock)} blocked`;
   return html`<div class="cards figures">
 ${sumCard('Accepted', sum.accepted, 'for delivery')}
-${sumCard('Delivered', sum.delivered, `${percentText(share(sum.delivered, ended(sum)))} of what has ended`)}
+${sumCard('Delivered', sum.delivered, deliveredShare(sum))}
 ${sumCard('Bounced', bounced(sum), kinds)}
 ${sumCard('Complaints', sum.complained, html`${percentText(rate)} ${badge(words, tone)}`)}
 ${sumCard('Opened', sum.opened, opened)}
 </div>`;
 }
 
-function ended(figures: Figures): number {
-  return figures.delivered + bounced(figures) + figures.failed;
+/** A server may take a message, which delivers it, and send it back afterwards: it has ended once, and not well. */
+function deliveredShare(sum: Figures): string {
+  // What came back may have been delivered before the time that is shown.
+  const stayed = Math.max(0, sum.delivered - sum.bouncedLater);
+  const text = `${percentText(share(stayed, stayed + bounced(sum) + sum.failed))} of what has ended`;
+  return sum.bouncedLater === 0 ? text : `less ${count(sum.bouncedLater)} that came back later: ${text}`;
 }
 
 function sumCard(name: string, value: number, below: Html | string): Html {

@@ -42,6 +42,7 @@ const COLUMNS: Readonly<Record<FigureName, string>> = {
   bouncedHard: 'bounced_hard',
   bouncedSoft: 'bounced_soft',
   bouncedBlock: 'bounced_block',
+  bouncedLater: 'bounced_later',
   failed: 'failed',
   complained: 'complained',
   opened: 'opened',

@@ -38,21 +38,29 @@ const FIGURE = `
       CASE WHEN NOT json_valid(e.data) THEN NULL WHEN e.data ->> '$.click.first' THEN 'clicked' END
   END`;
 
+/** Told by a report: the message had been delivered. */
+const LATER = `
+  CASE WHEN e.type = 'email.bounced' AND json_valid(e.data) THEN coalesce(e.data ->> '$.bounce.source' = 'dsn', 0)
+    ELSE 0 END`;
+
 /**
  * A transaction of the one writer assigns seq, so no event can appear behind one that was seen. The provider is
  * where the domain's mail went last: only a look into DNS tells, and delivery has looked. Summed up by SQLite
  * itself, an event costs a third of what it does when its row becomes an object first.
  */
 const NEXT = `
-  SELECT tenant, hour, provider, figure, count(*), max(seq) FROM (
+  SELECT tenant, hour, provider, figure, count(*), max(seq), sum(later) FROM (
     SELECT e.seq AS seq, e.tenant_id AS tenant, e.at / ${HOUR_MS} AS hour,
-      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure
+      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${LATER} AS later
     FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
       LEFT JOIN groups_of_domains g ON g.domain = l.domain
     WHERE e.seq > ? ORDER BY e.seq LIMIT ?)
   GROUP BY tenant, hour, provider, figure`;
 
-type Group = [tenant: Buffer, hour: number, provider: string, figure: FigureName | null, count: number, last: number];
+type Group = [
+  ...[tenant: Buffer, hour: number, provider: string],
+  ...[figure: FigureName | null, count: number, last: number, later: number],
+];
 
 export function tallyNext(db: Queries, limit: number): Tally {
   const from = eventsCountedTo(db);
@@ -74,9 +82,10 @@ class Sums {
   readonly list: FigureSum[] = [];
   #tenant: Buffer = Buffer.alloc(0);
 
-  add([tenant, hour, provider, , count]: Group, figure: FigureName): void {
+  add([tenant, hour, provider, , count, , later]: Group, figure: FigureName): void {
     const { figures } = this.#sumOf(tenant, hour, provider);
     figures[figure] += count;
+    figures.bouncedLater += later;
     if (figure === 'openedByMachine') figures.opened += count;
   }
 

@@ -108,6 +108,7 @@ t.test('a share of complaints is judged at 0.1 and 0.3 %', async (t) => {
 
 const FIGURES: Figures = {
   ...{ accepted: 1200, delivered: 1000, deferred: 4, bouncedHard: 3, bouncedSoft: 2, bouncedBlock: 1, failed: 0 },
+  bouncedLater: 0,
   ...{ complained: 2, opened: 300, openedByMachine: 100, clicked: 50 },
 };
 
@@ -138,6 +139,20 @@ t.test('figures are there as sums, charts, a table, and by provider', async (t) 
   t.match(early, 'Nothing is known yet of what became of the mail.');
   const empty = everyStep([], spanOf(range, NOW));
   t.match(figuresView({ range, points: empty, providers: [], tracking: true }).text, 'No mail in the last 24 hours');
+});
+
+t.test('what came back after it was taken has ended once, and not as delivered', async (t) => {
+  const range = chosenRange('24h');
+  const cardsOf = (some: Partial<Figures>) => {
+    const { fromHour: hour } = spanOf(range, NOW);
+    const points = everyStep([{ hour, figures: { ...noFigures(), ...some } }], spanOf(range, NOW));
+    return figuresView({ range, points, providers: [], tracking: false }).text;
+  };
+  const back = cardsOf({ accepted: 10, delivered: 8, bouncedHard: 4, bouncedLater: 3, failed: 1 });
+  t.match(back, '<p class="big">8</p><p class="quiet">less 3 that came back later: 50 % of what has ended</p>');
+  t.match(cardsOf({ delivered: 3, failed: 1 }), '<p class="big">3</p><p class="quiet">75 % of what has ended</p>');
+  const ofBefore = cardsOf({ delivered: 1, bouncedHard: 2, bouncedLater: 2 });
+  t.match(ofBefore, 'less 2 that came back later: 0 % of what has ended', 'one was delivered before what is shown');
 });
 
 t.test('the largest page of figures is small', async (t) => {

@@ -29,7 +29,8 @@ export const chartFigureCases = {
     await told('email.delivered', {});
     await told('email.deferred', {}, T0 + HOUR - 1);
     await told('email.failed', { bounce: { type: 'soft' } }, T0 + HOUR);
-    for (const type of ['hard', 'soft', 'block', 'soft']) await told('email.bounced', { bounce: { type } });
+    for (const type of ['hard', 'soft', 'block']) await told('email.bounced', { bounce: { type, source: 'smtp' } });
+    await told('email.bounced', { bounce: { type: 'soft', source: 'dsn' } });
     await told('email.complained', {});
     await told('email.opened', { open: { first: true, machine: false } });
     await told('email.opened', { open: { first: true, machine: true } });
@@ -40,7 +41,8 @@ export const chartFigureCases = {
 
     const points = await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 });
     const told13 = { delivered: 1, deferred: 1, bouncedHard: 1, bouncedSoft: 2, bouncedBlock: 1, complained: 1 };
-    const atFirst = figures({ accepted: 3 + 13, ...told13, opened: 2, openedByMachine: 1, clicked: 1 });
+    const followed = { bouncedLater: 1, opened: 2, openedByMachine: 1, clicked: 1 };
+    const atFirst = figures({ accepted: 3 + 13, ...told13, ...followed });
     t.same(points, [
       { hour: HOUR0, figures: atFirst },
       { hour: HOUR0 + 1, figures: figures({ accepted: 1, failed: 1 }) },

@@ -75,7 +75,7 @@ CREATE TABLE chart_figures (
  complained INTEGER NOT NULL DEFAULT 0,
  opened INTEGER NOT NULL DEFAULT 0,
  opened_by_machine INTEGER NOT NULL DEFAULT 0,
- clicked INTEGER NOT NULL DEFAULT 0,
+ clicked INTEGER NOT NULL DEFAULT 0, bounced_later INTEGER NOT NULL DEFAULT 0,
  PRIMARY KEY (tenant_id, hour, provider)
 ) STRICT, WITHOUT ROWID;
 
