@@ -33,15 +33,19 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: lookAtIntake });
   timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
-  const { content_days: contentDays, records_days: recordsDays } = config.retention;
   timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));
   timers.add(recipientMarksTimer({ store, clock, pause: (ms) => sleep(ms) }));
-  timers.add(retentionTimer({ store, clock, contentDays, recordsDays, pause: (ms) => sleep(ms) }));
+  timers.add(retentionTimer({ store, clock, ...keptFor(config), pause: (ms) => sleep(ms) }));
   timers.add(foundation.keyUses.timer());
   timers.add(sessionTimer({ store, clock }));
   timers.add(signUpTimer({ store, clock }));
   for (const timer of others) timers.add(timer);
   return timers;
+}
+
+function keptFor({ retention }: Config) {
+  const { content_days: contentDays, records_days: recordsDays, audit_days: auditDays } = retention;
+  return { contentDays, recordsDays, auditDays };
 }
 
 function escalationLimits({ limits }: Config) {

@@ -173,6 +173,13 @@ export const SERVICE_KEYS = {
         max: 3650,
         doc: ['Days for which finished messages and their events are kept, without their content.'],
       },
+      audit_days: {
+        type: 'int',
+        default: 400,
+        min: 1,
+        max: 3650,
+        doc: ['Days for which the audit log is kept: who changed what, with names and addresses of people.'],
+      },
       platform_suppression_days: {
         type: 'int',
         default: 90,

@@ -1,21 +1,25 @@
 // Erases what has been kept long enough: contents of finished messages first, their records and events
-// later. It works in slices of a few milliseconds with pauses between them, so that it takes a small share
+// later, and entries of the audit log. It works in slices of a few milliseconds with pauses between them, so that it takes a small share
 // of the writer and nobody waits for it.
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
+import type { AuditStore } from '../store/audit.ts';
 import type { RetentionSlice, RetentionStore } from '../store/retention.ts';
 
 export interface RetentionKit {
-  store: RetentionStore;
+  store: RetentionStore & Pick<AuditStore, 'eraseAudit'>;
   clock: Clock;
   contentDays: number;
   recordsDays: number;
+  auditDays: number;
   pause(ms: number): Promise<unknown>;
 }
 
 const PERIOD_MS = MINUTE_MS;
 /** For one slice, the commit not counted: an event loop that is held for 20 ms would be felt. */
 const SLICE_BUDGET_MS = 8;
+/** Small rows, which nothing hangs on: far less than that. */
+const AUDIT_ENTRIES_AT_ONCE = 200;
 /** Four times as long as it works: a fifth of the writer's time at most. */
 const PAUSE_MS = 40;
 /** The rest is for the next run; the daemon's end waits for a run. */
@@ -27,7 +31,7 @@ export function retentionTimer(kit: RetentionKit): TimerSpec {
 
 /** Once `stopped` is aborted it ends after its slice. */
 export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise<string> {
-  const { store, clock, contentDays, recordsDays } = kit;
+  const { store, clock, contentDays, recordsDays, auditDays } = kit;
   const now = clock.now();
   const run = { endsAt: now + RUN_MS, stopped };
   let contents = 0;
@@ -37,7 +41,13 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   }
   const before = now - recordsDays * DAY_MS;
   const records = await inSlices(kit, run, () => store.eraseRecords(before, SLICE_BUDGET_MS));
-  return `${contents} contents and ${records} messages erased`;
+  const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
+  return `${contents} contents, ${records} messages and ${entries} entries of the audit log erased`;
+}
+
+async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
+  const erased = await store.eraseAudit(upTo, AUDIT_ENTRIES_AT_ONCE);
+  return { erased, more: erased === AUDIT_ENTRIES_AT_ONCE };
 }
 
 interface Run {
@@ -48,7 +58,7 @@ interface Run {
 async function inSlices(
   { clock, pause }: RetentionKit,
   run: Run,
-  slice: () => Promise<RetentionSlice>,
+  slice: () => Promise<Pick<RetentionSlice, 'erased' | 'more'>>,
 ): Promise<number> {
   let erased = 0;
   while (!run.stopped.aborted && clock.now() < run.endsAt) {

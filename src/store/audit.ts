@@ -1,4 +1,4 @@
-// Contract: who changed what, and when. Entries are only ever added; names stand in them as they were.
+// Contract: who changed what, and when. Entries are never changed; names stand in them as they were.
 
 export type AuditActor = 'user' | 'operator' | 'command' | 'system';
 
@@ -36,4 +36,6 @@ export interface AuditStore {
   listAudit(tenantId: string, page: AuditPage): Promise<AuditEntry[]>;
   /** Of all tenants and the platform, newest first. */
   listAllAudit(page: AuditPage): Promise<AuditEntry[]>;
+  /** Erases up to `limit` entries that were made at that time or before; returns how many. */
+  eraseAudit(upTo: number, limit: number): Promise<number>;
 }

@@ -18,7 +18,14 @@ async function openWorld(t: Test) {
   });
   const bench = new Bench({ store, openContents: () => contents });
   const clock = { time: T0, now: () => clock.time };
-  const kit = { store, clock, contentDays: 30, recordsDays: 90, pause: () => new Promise(setImmediate) };
+  const kit = {
+    store,
+    clock,
+    contentDays: 30,
+    recordsDays: 90,
+    auditDays: 400,
+    pause: () => new Promise(setImmediate),
+  };
   const never = new AbortController().signal;
   return {
     ...{ store, bench, clock },
@@ -41,15 +48,15 @@ t.test('the content goes after 30 days, the records after 90; what waits stays f
   const waiting = await bench.queued(domain, 'b@y.test');
 
   clock.time = T0 + 30 * DAY_MS - 1;
-  t.equal(await erase(), '0 contents and 0 messages erased');
+  t.equal(await erase(), '0 contents, 0 messages and 0 entries of the audit log erased');
   t.ok(hasContent(done.id));
   clock.time++;
-  t.equal(await erase(), '1 contents and 0 messages erased');
+  t.equal(await erase(), '1 contents, 0 messages and 0 entries of the audit log erased');
   t.notOk(hasContent(done.id));
   t.match(await store.getMessage(done.id), { state: 'delivered', subject: 'Hello' }, 'its record stands');
 
   clock.time = T0 + 90 * DAY_MS;
-  t.equal(await erase(), '0 contents and 1 messages erased');
+  t.equal(await erase(), '0 contents, 1 messages and 0 entries of the audit log erased');
   t.equal(await store.getMessage(done.id), null);
   t.same(await store.eventsOfMessage(tenant.id, done.id), []);
   t.ok(hasContent(waiting.id));
@@ -152,7 +159,7 @@ t.test('thousands of rows are erased without holding the main thread for 20 ms',
     if (watching) setImmediate(look);
   };
   look();
-  t.equal(await erase(), '1 contents and 3000 messages erased');
+  t.equal(await erase(), '1 contents, 3000 messages and 0 entries of the audit log erased');
   watching = false;
   t.comment(`the longest hold-up was ${longestMs.toFixed(1)} ms`);
   t.ok(longestMs < 40, 'the budget of a slice is 8 ms; a collection of garbage may come on top');
@@ -173,6 +180,26 @@ t.test('a slice ends when its budget is used up, and the next one goes on there'
   t.match(await slice(), { seen: 0, erased: 0, more: false });
   for (let index = 0; index < 4; index++) t.match(await store.eraseRecords(before, 0), { erased: 1, more: true });
   t.match(await store.eraseRecords(before, 0), { erased: 1, more: false });
+});
+
+t.test('the audit log goes after 400 days', async (t) => {
+  const { store, bench, clock, erase } = await openWorld(t);
+  const { tenant } = await bench.sender('acme.test');
+  const entry = {
+    actor: 'command',
+    userId: null,
+    who: 'command line',
+    address: null,
+    action: 'tenant.changed',
+  } as const;
+  const write = async (at: number) => store.recordAudit({ ...entry, tenantId: tenant.id, at, data: {} });
+  for (let n = 0; n < 450; n++) await write(T0);
+  await write(T0 + 1);
+  clock.time = T0 + 400 * DAY_MS - 1;
+  t.equal(await erase(), '0 contents, 0 messages and 0 entries of the audit log erased');
+  clock.time++;
+  t.equal(await erase(), '0 contents, 0 messages and 450 entries of the audit log erased');
+  t.match(await store.listAudit(tenant.id, { before: null, limit: 10 }), [{ at: T0 + 1 }]);
 });
 
 t.test('an operator sets it by the command line', async (t) => {

@@ -370,6 +370,9 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   t.match(records, 'SEARCH events USING COVERING INDEX events_of_message (message_id=? AND seq>?)');
   for (const plan of [contents, records]) t.notMatch(plan, GROWING);
   for (const plan of [contents, records]) t.notMatch(plan, 'TEMP B-TREE');
+  const audit = await planner.plansOf((store) => store.eraseAudit(later, 10));
+  t.match(audit, 'SEARCH audit USING COVERING INDEX audit_by_time (at<?)');
+  t.notMatch(audit, GROWING);
   const due = await planner.plansOf((store) => store.dueRechecks(later, 10));
   t.match(due, 'SEARCH r USING INDEX domain_rechecks_due (next_at>? AND next_at<?)');
   t.notMatch(due, /TEMP B-TREE|SCAN/);

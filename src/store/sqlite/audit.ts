@@ -31,6 +31,11 @@ export function auditVerbs(db: Connection): AuditStore {
         const list = 'SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?';
         return (db.sql(list).all(before ?? NEWEST, limit) as Row[]).map(entryFromRow);
       }),
+    eraseAudit: (upTo, limit) =>
+      db.writeMail(() => {
+        const erase = 'DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at <= ? ORDER BY at LIMIT ?)';
+        return db.sql(erase).run(upTo, limit).changes;
+      }),
   };
 }
 

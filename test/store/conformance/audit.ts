@@ -24,6 +24,24 @@ export const auditCases = {
     );
   },
 
+  'old entries are erased, the oldest first and so many at once': async (t: Test, bench: Bench) => {
+    const tenant = await bench.tenant();
+    const written: [string | null, number][] = [
+      [tenant.id, T0 + 3],
+      [null, T0 + 1],
+      [tenant.id, T0],
+      [null, T0 + 2],
+    ];
+    for (const [tenantId, at] of written) await bench.store.recordAudit(entryOf(tenantId, { at }));
+    const times = async () => (await bench.store.listAllAudit({ before: null, limit: 10 })).map(({ at }) => at - T0);
+    t.equal(await bench.store.eraseAudit(T0 - 1, 10), 0);
+    t.equal(await bench.store.eraseAudit(T0 + 2, 2), 2);
+    t.same(await times(), [2, 3]);
+    t.equal(await bench.store.eraseAudit(T0 + 2, 2), 1);
+    t.equal(await bench.store.eraseAudit(T0 + 2, 2), 0);
+    t.same(await times(), [3]);
+  },
+
   'pages follow each other, and tenants do not mix': async (t: Test, bench: Bench) => {
     const [one, two] = [await bench.tenant(), await bench.tenant()];
     for (let n = 0; n < 5; n++) {

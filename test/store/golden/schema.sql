@@ -50,6 +50,8 @@ CREATE TABLE audit (
  data TEXT NOT NULL
 ) STRICT;
 
+CREATE INDEX audit_by_time ON audit (at);
+
 CREATE INDEX audit_of_tenant ON audit (tenant_id, seq);
 
 CREATE TABLE broken_tls (
