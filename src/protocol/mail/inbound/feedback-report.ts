@@ -16,15 +16,17 @@ const COMPLAINT_TEXT =
 /** Outlook.com names the recipient in the message alone (its junk mail reporting, seen since 2005). */
 const OUTLOOK_RECIPIENT = 'x-hmxmroriginalrecipient';
 
+/** SpamCop writes no report of that format to who has not asked for it, but always in the same way. */
+const SPAMCOP_FIELD = 'x-spamcop-sourceip';
+
 /** Null when the mail is no complaint. */
 export function readComplaint(mail: ReadMail, text: string): Complaint | null {
   const part = mail.parts.find(({ type }) => type === REPORT_PART);
   const reportType = mail.contentType.parameters.get('report-type')?.toLowerCase();
   const inOriginal = originalHeader(mail.parts);
   const isInWords = COMPLAINT_TEXT.test(`${mail.header.text('subject')}\n${text.slice(0, 2_000)}`);
-  if (!part && reportType !== 'feedback-report' && !inOriginal?.has(OUTLOOK_RECIPIENT)) {
-    if (!isInWords || !inOriginal) return null;
-  }
+  const isDeclared = part || reportType === 'feedback-report' || mail.header.has(SPAMCOP_FIELD);
+  if (!isDeclared && !inOriginal?.has(OUTLOOK_RECIPIENT) && !(isInWords && inOriginal)) return null;
   const fields = part ? fieldsOf(part) : fieldsIn(text);
   return {
     kind: 'complaint',

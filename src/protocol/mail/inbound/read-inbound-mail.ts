@@ -74,7 +74,8 @@ function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null 
   // Who names nobody but the one he writes to reports on nothing (false warnings of storage that is full).
   const sender = addressesIn(mail.header.raw('to') ?? '')[0] ?? null;
   const namesRecipient = !found.areOnlyMentioned && found.named.some(({ address }) => !sameAddress(address, sender));
-  const signs = { header: mail.header, text, hasOriginal: original !== null, namesRecipient };
+  const isDeclared = mail.contentType.parameters.get('report-type')?.toLowerCase() === 'delivery-status';
+  const signs = { header: mail.header, text, isDeclared, hasOriginal: original !== null, namesRecipient };
   if (!status && !statusPart && !isDeliveryReport(signs)) return null;
   const recipients = status
     ? withTexts(status, divided, found)

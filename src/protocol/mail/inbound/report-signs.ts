@@ -4,7 +4,7 @@ import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
@@ -46,9 +46,11 @@ const OPENINGS = [
   'this is an automatically generated delivery status',
   'this is the (?:mail system|postfix|qmail|mail delivery agent|mailer-daemon|dragonfly)',
   '(?:delivery|sending) of (?:the|this|your) (?:e-?mail|message) (?:was|has been) (?:stopped|blocked)',
-  'automatically rejected|rejected automatically|(?:returning|returned) it to you|(?:message|mail|attachment).{0,80} (?:was|has been|were) (?:automatically )?(?:rejected|refused|blocked|stopped)|has (?:blocked|deleted|removed) an attachment|(?:not|no longer) (?:allowed|permitted|authori[sz]ed) to (?:post|send (?:this )?(?:message|mail|e-?mail))',
+  'automatically rejected|rejected automatically|(?:returning|returned) it to you|(?:message|mail|attachment).{0,80} (?:was|has been|were) (?:automatically )?(?:rejected|refused|blocked|stopped)|has (?:blocked|deleted|removed) an attachment|attachment.{0,60} matched the file blocking|(?:not|no longer) (?:allowed|permitted|authori[sz]ed) to (?:post|send (?:this )?(?:message|mail|e-?mail))',
   '(?:could|was|can|has|have) ?not (?:yet )?(?:be(?:en)? )?(?:able to )?deliver',
+  String.raw`(?:mail|message|nachricht|mensaje|mensagem|messaggio|courriel)\b[^.]{0,80} (?:a [ée]t[ée] (?:rejet|refus|bloqu)|wurde (?:abgelehnt|zur(?:ü|ue)ckgewiesen|blockiert)|(?:ha sido|fue) (?:rechazad|bloquead)|foi (?:rejeitad|bloquead)|[èe]'? stato (?:rifiutat|respint|bloccat))`,
   'unable to deliver',
+  'unable to contact (?:machine|host|system)',
   'did not reach the following',
   String.raw`(?:permanent|fatal|delivery) (?:fatal )?(?:delivery )?errors?\b`,
   'addresses? had (?:permanent|fatal|transient|delivery)',
@@ -70,6 +72,8 @@ export interface Signs {
   header: Header;
   /** Of the report itself, without the original. */
   text: string;
+  /** Its type says that it is one, though its fields are missing (Sympa). */
+  isDeclared: boolean;
   /** An original came back with it. */
   hasOriginal: boolean;
   /** The text names a recipient in one of the ways of reports. */
@@ -83,7 +87,7 @@ const BY_A_PERSON =
   /^\s*(?:re|fwd?|fw|aw|wg|tr|rv|sv|vs|vb|vl|antw|doorst|enc|i|r|odp|pd|ynt|转发|回复|答复|轉寄)\s*(?:\[\d{1,3}\])?\s*[:：]/i;
 
 /** Whether a mail that has no fields of a report is one all the same. */
-export function isDeliveryReport({ header, text, hasOriginal, namesRecipient }: Signs): boolean {
+export function isDeliveryReport({ header, text, isDeclared, hasOriginal, namesRecipient }: Signs): boolean {
   if (header.has('x-failed-recipients') || header.has('x-mailer-daemon-recipients')) return true;
   const isByDaemon = isFromDaemon(header);
   // People complain of deliveries in the same words.
@@ -91,6 +95,7 @@ export function isDeliveryReport({ header, text, hasOriginal, namesRecipient }: 
   if (!isByDaemon && BY_A_PERSON.test(header.text('subject'))) return false;
   const signs = [
     isByDaemon,
+    isDeclared,
     SUBJECT.test(header.text('subject')),
     OPENING.test(text),
     namesRecipient && QUOTED_REPLY.test(text),
@@ -104,7 +109,7 @@ export function isFromDaemon(header: Header): boolean {
 }
 
 const DELAY =
-  /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|noch nicht zugestellt|zustellung verz(?:ö|oe)gert|pas encore (?:été )?(?:remis|livr|distribu)|a[úu]n no (?:se )?ha|ainda n[ãa]o (?:foi|p[ôo]de)|non (?:è |e' )?ancora (?:stato )?(?:consegnat|recapitat)|ещ[её] не доставлен|could not be delivered yet|temporarily deferred and will/i;
+  /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|unable to contact [^.]{1,80} since you queued|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|noch nicht zugestellt|zustellung verz(?:ö|oe)gert|pas encore (?:été )?(?:remis|livr|distribu)|a[úu]n no (?:se )?ha|ainda n[ãa]o (?:foi|p[ôo]de)|non (?:è |e' )?ancora (?:stato )?(?:consegnat|recapitat)|ещ[её] не доставлен|could not be delivered yet|temporarily deferred and will/i;
 const GIVEN_UP =
   /giv(?:en|ing) up|permanent(?:ly)? (?:error|fail)|not going to try again|has been removed from|could not be delivered (?:in|within)/i;
 const SUCCESS =

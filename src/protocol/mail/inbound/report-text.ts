@@ -55,6 +55,7 @@ export function divideReport(text: string): ReportText {
 }
 
 const BLOCK_TAG = /<\/?(?:p|div|br|tr|li|h\d|table|pre|hr|blockquote)\b[^>]{0,500}>/gi;
+const CELL_TAG = /<\/?(?:td|th|dt|dd)\b[^>]{0,500}>/gi;
 const ENTITIES: Readonly<Record<string, string>> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** What a person would see of HTML, well enough to look for words and addresses in it. */
@@ -64,6 +65,7 @@ export function plainTextOf(html: string): string {
   return text
     .replace(/\n/g, ' ')
     .replace(BLOCK_TAG, '\n')
+    .replace(CELL_TAG, ' ')
     .replace(/<\/?[a-z!][^<>]{0,2000}>/gi, '')
     .replace(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Math.min(Number(code), 0x10ffff)))
     .replace(/&([a-z]{2,5});/gi, (all, name: string) => ENTITIES[name.toLowerCase()] ?? all)
