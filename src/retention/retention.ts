@@ -1,6 +1,6 @@
 // Erases what has been kept long enough: contents of finished messages first, their records and events
-// later, and entries of the audit log. It works in slices of a few milliseconds with pauses between them, so that it takes a small share
-// of the writer and nobody waits for it.
+// later, and entries of the audit log. It works in slices of a few milliseconds with pauses between them, so
+// that it takes a small share of the writer and nobody waits for it.
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { AuditStore } from '../store/audit.ts';

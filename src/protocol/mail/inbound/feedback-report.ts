@@ -16,7 +16,7 @@ const COMPLAINT_TEXT =
 /** Outlook.com names the recipient in the message alone (its junk mail reporting, seen since 2005). */
 const OUTLOOK_RECIPIENT = 'x-hmxmroriginalrecipient';
 
-/** SpamCop writes no report of that format to who has not asked for it, but always in the same way. */
+/** SpamCop writes in that format only to who has asked for it; what it writes to others has this field. */
 const SPAMCOP_FIELD = 'x-spamcop-sourceip';
 
 /** Null when the mail is no complaint. */
