@@ -14,7 +14,7 @@ import { isOriginal, originalIn } from './original-message.ts';
 import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
 import { actionInText, isDeliveryReport, isFromDaemon } from './report-signs.ts';
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
-import { evidenceIn } from './text-evidence.ts';
+import { evidenceIn, statusOfMailer } from './text-evidence.ts';
 
 const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
@@ -72,7 +72,7 @@ function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null 
   const original = originalIn(mail.parts, divided.original);
   const found = recipientsIn(divided.lines);
   // Who names nobody but the one he writes to reports on nothing (false warnings of storage that is full).
-  const sender = addressesIn(mail.header.raw('to') ?? '')[0] ?? null;
+  const sender = senderOf(mail.header);
   const namesRecipient = !found.areOnlyMentioned && found.named.some(({ address }) => !sameAddress(address, sender));
   const isDeclared = mail.contentType.parameters.get('report-type')?.toLowerCase() === 'delivery-status';
   const signs = { header: mail.header, text, isDeclared, hasOriginal: original !== null, namesRecipient };
@@ -142,18 +142,27 @@ interface Known {
 }
 
 function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Known): ReportedRecipient[] {
-  const { named } = found;
+  // Who gets the report is named beside the recipient now and then, and is no other one.
+  const sender = senderOf(mail.header);
+  const strangers = found.named.filter(({ address }) => !sameAddress(address, sender));
+  const named = strangers.length > 0 ? strangers : found.named;
   const action = actionInText(mail.header.text('subject'), lines);
   const evidence = evidenceIn(lines, { named, only: named.length <= 1 });
+  const status = named.length <= 1 ? statusOfMailer(lines) : null;
   return addressesOf(mail, { found, original }).map((address) => ({
     address,
     originalAddress: null,
     action,
-    status: null,
+    status,
     diagnostics: evidence(address),
     context: named.length <= 1 ? contextOf(lines) : null,
     remoteMta: null,
   }));
+}
+
+/** Of the message that is reported on: who gets the report. */
+function senderOf(header: Header): string | null {
+  return addressesIn(header.raw('to') ?? '')[0] ?? null;
 }
 
 /** The best source that names somebody; who gets the report and who writes it are named last. */
@@ -162,7 +171,7 @@ function addressesOf({ header }: ReadMail, { found, original }: Known): (string 
     `${header.raw('x-failed-recipients') ?? ''} ${header.raw('x-mailer-daemon-recipients') ?? ''}`,
   );
   const inText = found.named.map(({ address }) => address);
-  const sender = addressesIn(header.raw('to') ?? '')[0] ?? null;
+  const sender = senderOf(header);
   const writer = addressesIn(header.raw('from') ?? '')[0] ?? null;
   const others = inText.filter((address) => !sameAddress(address, writer));
   const strangers = others.filter((address) => !sameAddress(address, sender));

@@ -22,7 +22,12 @@ interface Named {
 
 /** What sendmail makes of every failure of a mailer: it hides what was said before. */
 const SAYS_NOTHING =
-  /^\s*[45]\d\d (?:[45]\.\d\.\d )?(?:<[^>]{0,300}>\.{3} )?(?:service unavailable|remote protocol error|unknown mailer error.*)$/i;
+  /^\s*[45]\d\d (?:([45]\.\d\.\d) )?(?:<[^>]{0,300}>\.{3} )?(?:service unavailable|remote protocol error|unknown mailer error.*)$/i;
+
+/** The status that sendmail gives such a failure; the words beside it are worth nothing. */
+export function statusOfMailer(lines: readonly string[]): string | null {
+  return lines.map((line) => SAYS_NOTHING.exec(line)?.[1]).find((status) => status !== undefined) ?? null;
+}
 
 /** Searched once for all recipients: a report may have hundreds of both. */
 export type Evidence = (address: string | null) => string[];
