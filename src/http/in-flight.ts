@@ -5,6 +5,10 @@ export class InFlight {
   #count = 0;
   #onIdle: (() => void) | null = null;
 
+  get count(): number {
+    return this.#count;
+  }
+
   begin(): void {
     this.#count++;
   }

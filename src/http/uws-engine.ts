@@ -91,9 +91,12 @@ class UwsEngine {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     this.#servers.at(-1)?.close();
-    await this.#inFlight.idle(graceMs);
-    // What has just been answered is still in this turn's send buffer.
-    await new Promise((resolve) => setImmediate(resolve));
+    const endsAt = performance.now() + graceMs;
+    do {
+      await this.#inFlight.idle(Math.max(0, endsAt - performance.now()));
+      // What has just been answered is still in this turn's send buffer; and what was read in it is answered now.
+      await new Promise((resolve) => setImmediate(resolve));
+    } while (this.#inFlight.count > 0 && performance.now() < endsAt);
     this.#hangUp();
   }
 

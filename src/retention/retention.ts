@@ -1,5 +1,5 @@
-// Erases what has been kept long enough: contents of finished messages first, their records and events
-// later, and entries of the audit log. It works in slices of a few milliseconds with pauses between them, so
+// Erases what has been kept long enough: entries of the audit log, contents of finished messages, and later
+// their records and events. It works in slices of a few milliseconds with pauses between them, so
 // that it takes a small share of the writer and nobody waits for it.
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -34,6 +34,8 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   const { store, clock, contentDays, recordsDays, auditDays } = kit;
   const now = clock.now();
   const run = { endsAt: now + RUN_MS, stopped };
+  // They are few: behind a backlog of messages their turn might not come for long.
+  const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
   let contents = 0;
   for (const days of [null, ...(await store.contentDaysInUse())]) {
     const before = now - (days ?? contentDays) * DAY_MS;
@@ -41,7 +43,6 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   }
   const before = now - recordsDays * DAY_MS;
   const records = await inSlices(kit, run, () => store.eraseRecords(before, SLICE_BUDGET_MS));
-  const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
   return `${contents} contents, ${records} messages and ${entries} entries of the audit log erased`;
 }
 

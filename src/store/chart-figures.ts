@@ -10,7 +10,7 @@ export const FIGURE_NAMES = [
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
 /**
- * `bouncedLater` counts those of the bounces that a report has told of, after the message had been delivered.
+ * `bouncedLater` counts those of the bounces that a report has told of, of messages that had been delivered.
  * `opened` counts the first fetch of each message's pixel, `openedByMachine` those of them that were most likely made
  * by no person, `clicked` the first fetch of each link. The others count what has happened to messages.
  */

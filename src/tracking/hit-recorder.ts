@@ -62,6 +62,8 @@ export class HitRecorder {
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
+  /** After a failure: what failed is likely to fail again. */
+  #restsUntil = 0;
   #closed = false;
 
   constructor(kit: HitRecorderKit) {
@@ -125,11 +127,15 @@ export class HitRecorder {
   }
 
   #schedule(): void {
-    if (this.#timer || this.#writing || this.#closed || this.#waitingLinks === 0) return;
+    const [oldest] = this.#waiting.values();
+    if (this.#timer || this.#writing || this.#closed || oldest === undefined) return;
+    const dueAt = Math.max(oldest.sinceMs + WRITE_AFTER_MS, this.#restsUntil);
+    // Timers fire up to a millisecond early; it would not be due then.
+    const waitMs = Math.max(0, dueAt - performance.now()) + 1;
     this.#timer = setTimeout(() => {
       this.#timer = null;
       void this.#write({ atOnce: false });
-    }, WRITE_AFTER_MS);
+    }, waitMs);
   }
 
   #write(how: { atOnce: boolean }): Promise<void> {
@@ -193,6 +199,7 @@ export class HitRecorder {
       `opens and clicks could not be written, and are kept: ${describeError(error)}`,
     );
     for (const { subject, links } of messages) for (const hits of links.values()) this.#add(subject, hits);
+    this.#restsUntil = performance.now() + WRITE_AFTER_MS;
   }
 }
 

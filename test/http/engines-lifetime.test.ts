@@ -60,6 +60,27 @@ overBothEngines(t, 'close waits for a large answer to be taken', async ({ t, ser
   await closing;
 });
 
+overBothEngines(t, 'what is read just when it closes is answered, too', async ({ t, engine, serve }) => {
+  let read = 0;
+  // At the end of a turn, as clicks are.
+  const server = await serve(async () => {
+    read++;
+    await new Promise((resolve) => setImmediate(resolve));
+    return { status: 200, body: 'finished' };
+  });
+  const connections = await Promise.all(Array.from({ length: 30 }, () => server.connect()));
+  // From a timer on, what is written is read in this very turn.
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  const answers = connections.map(async (connection) => {
+    await connection.send(GET);
+    return (await connection.rest()).includes('finished');
+  });
+  await server.close(10_000);
+  const answered = (await Promise.all(answers)).filter(Boolean).length;
+  t.equal(answered, read);
+  if (engine === 'uws') t.equal(read, 30, 'Node itself closes idle connections before it reads from them');
+});
+
 overBothEngines(t, 'close cuts off what takes longer than the grace time', async ({ t, serve }) => {
   const { handler, entered, open } = gate();
   const server = await serve(handler);

@@ -120,6 +120,52 @@ t.test('those of many messages are written in small portions, with room between 
   t.ok(portions.at(-1)!.at - closedAt < 200, 'which waits for nothing');
 });
 
+t.test('each waits its time and no longer, whenever the one before it was written', async (t) => {
+  const world = await World.open(t);
+  const notedAt = new Map<string, number>();
+  const waitedMs: number[] = [];
+  const both = Promise.withResolvers<void>();
+  const recorder = world.recorder({
+    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+    async recordHits(updates) {
+      for (const { messageId } of updates) waitedMs.push(performance.now() - notedAt.get(messageId)!);
+      if (waitedMs.length === 2) both.resolve();
+    },
+  });
+  const note = () => {
+    const hit = world.hit({ id: world.bench.id(), tenantId: world.bench.id() });
+    notedAt.set(hit.subject.messageId, performance.now());
+    recorder.note(hit);
+  };
+  note();
+  await pause(40);
+  note();
+  await both.promise;
+  const [first = 0, second = 0] = waitedMs;
+  t.ok(first >= 249 && second >= 249, `after ${Math.round(first)} and ${Math.round(second)} ms`);
+  t.ok(second < first + 150, 'the second did not have to wait for another round');
+  await recorder.close();
+});
+
+t.test('what fails is tried again after a pause', async (t) => {
+  const world = await World.open(t);
+  const triedAt: number[] = [];
+  const thrice = Promise.withResolvers<void>();
+  const recorder = world.recorder({
+    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+    async recordHits() {
+      triedAt.push(performance.now());
+      if (triedAt.length === 3) thrice.resolve();
+      if (triedAt.length <= 3) throw new Error('no room');
+    },
+  });
+  for (let n = 0; n < 50; n++) recorder.note(world.hit({ id: world.bench.id(), tenantId: world.bench.id() }));
+  await thrice.promise;
+  const [first = 0, second = 0, third = 0] = triedAt;
+  t.ok(second - first >= 249 && third - second >= 249, triedAt.map(Math.round).join(', '));
+  await recorder.close();
+});
+
 t.test('those of very many messages are written in time, however slow commits are', async (t) => {
   let written = 0;
   let portions = 0;

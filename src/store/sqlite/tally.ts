@@ -38,9 +38,11 @@ const FIGURE = `
       CASE WHEN NOT json_valid(e.data) THEN NULL WHEN e.data ->> '$.click.first' THEN 'clicked' END
   END`;
 
-/** Told by a report: the message had been delivered. */
+/** Told by a report of a message that had been delivered. One whose answer was lost may end by a report, too. */
 const LATER = `
-  CASE WHEN e.type = 'email.bounced' AND json_valid(e.data) THEN coalesce(e.data ->> '$.bounce.source' = 'dsn', 0)
+  CASE WHEN e.type <> 'email.bounced' OR NOT json_valid(e.data) THEN 0
+    WHEN e.data ->> '$.bounce.source' = 'dsn' THEN
+      EXISTS (SELECT 1 FROM events d WHERE d.message_id = e.message_id AND d.type = 'email.delivered')
     ELSE 0 END`;
 
 /**

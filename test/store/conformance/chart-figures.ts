@@ -41,7 +41,7 @@ export const chartFigureCases = {
 
     const points = await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 });
     const told13 = { delivered: 1, deferred: 1, bouncedHard: 1, bouncedSoft: 2, bouncedBlock: 1, complained: 1 };
-    const followed = { bouncedLater: 1, opened: 2, openedByMachine: 1, clicked: 1 };
+    const followed = { opened: 2, openedByMachine: 1, clicked: 1 };
     const atFirst = figures({ accepted: 3 + 13, ...told13, ...followed });
     t.same(points, [
       { hour: HOUR0, figures: atFirst },

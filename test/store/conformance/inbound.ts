@@ -2,7 +2,7 @@
 import type { Test } from 'tap';
 import type { InboundAction, InboundUpdate, InboundVerdict, NewInboundMail } from '../../../src/store/inbound.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
-import { type Bench, T0 } from './harness.ts';
+import { type Bench, countAll, T0 } from './harness.ts';
 
 export const inboundCases = {
   'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
@@ -82,6 +82,25 @@ export const inboundCases = {
     const waiting = await updateFor(bench, { id, tenantId: other.tenantId }, { effect: 'bounced' }, bounce());
     t.match(await bench.store.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
     t.match(await bench.message(id), { state: 'queued' });
+  },
+
+  'of what came back, charts tell what had been delivered': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const [taken, lost] = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'b@x.test')];
+    const ambiguous = { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true } as const;
+    await bench.store.record([
+      bench.attempted(taken, { to: 'delivered' }, bench.event('email.delivered')),
+      bench.attempted(lost, ambiguous, bench.event('email.deferred')),
+    ]);
+    for (const message of [taken, lost]) {
+      const event = bench.event('email.bounced', { bounce: { type: 'hard', source: 'dsn' } });
+      const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: null, event };
+      const update = await updateFor(bench, message, { effect: 'bounced' }, action);
+      t.match(await bench.store.recordInbound(update), { effect: 'bounced' });
+    }
+    await countAll(bench.store);
+    const [sum] = await bench.store.providersOf(tenant.id, { fromHour: 0, untilHour: T0 });
+    t.match(sum?.figures, { delivered: 1, deferred: 1, bouncedHard: 2, bouncedLater: 1 });
   },
 
   'a report about a message of another tenant changes nothing': async (t: Test, bench: Bench) => {
