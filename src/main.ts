@@ -1,6 +1,7 @@
 // The program: argv, signals and the exit code. Everything else happens below.
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { describeError } from './base/errors.ts';
 import { EXIT_FAILED, runCli } from './cli/run-cli.ts';
 import type { Starters } from './cli/starters.ts';
 
@@ -72,8 +73,16 @@ process.on('unhandledRejection', (reason) => {
   process.exit(EXIT_FAILED);
 });
 
-// Whoever read our output may have seen enough (`| head`): that is no failure of ours.
-process.stdout.on('error', () => {});
+let outputFault: NodeJS.ErrnoException | null = null;
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever read our output may have seen enough (`| head`): that is no failure of ours.
+  if (error.code !== 'EPIPE') outputFault = error;
+});
+
+/** What a pipe has not taken yet would end with the process. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((resolve) => stream.write('', () => resolve()));
+}
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -86,4 +95,7 @@ const exitCode = await runCli({
   print: (text) => void process.stdout.write(`${text}\n`),
   complain,
 });
-process.exit(exitCode);
+await written(process.stdout);
+if (outputFault) complain(`postrider: the output cannot be written: ${describeError(outputFault)}`);
+await written(process.stderr);
+process.exit(outputFault ? EXIT_FAILED : exitCode);

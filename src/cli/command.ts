@@ -56,12 +56,16 @@ interface Runnable<Surroundings> extends Described {
   run(surroundings: Surroundings, values: Values): Promise<Answer>;
   /** For people; null: nothing to say. */
   render(result: unknown): string | null;
+  /** For people, on standard error, where the result alone goes into a file; null: nothing. */
+  note(result: unknown): string | null;
   /** For programs, where that is not the result itself. */
   toJson(result: unknown): unknown;
 }
 
 export interface StoreCommand extends Runnable<OperatorServices> {
   kind: 'store';
+  /** Where there is no database yet, it makes one; others look for what is not there, most likely in the wrong folder. */
+  begins: boolean;
 }
 
 export interface LocalCommand extends Runnable<LocalContext> {
@@ -77,6 +81,7 @@ interface Definition<O extends Options, R, Surroundings> {
   check?(values: ValuesOf<O>): string | null;
   run(surroundings: Surroundings, values: ValuesOf<O>): Promise<Answer<R>>;
   render(result: R): string | null;
+  note?(result: R): string | null;
   toJson?(result: R): unknown;
 }
 
@@ -84,11 +89,18 @@ interface Definition<O extends Options, R, Surroundings> {
 // hands `run` exactly the values that the options describe, and the control socket carries
 // results as the JSON that they are.
 function runnable<O extends Options, R, S>(definition: Definition<O, R, S>): Runnable<S> {
-  return { check: () => null, toJson: (result: R) => result, ...definition } as unknown as Runnable<S>;
+  return {
+    check: () => null,
+    note: () => null,
+    toJson: (result: R) => result,
+    ...definition,
+  } as unknown as Runnable<S>;
 }
 
-export function storeCommand<O extends Options, R>(definition: Definition<O, R, OperatorServices>): StoreCommand {
-  return { kind: 'store', ...runnable(definition) };
+export function storeCommand<O extends Options, R>(
+  definition: Definition<O, R, OperatorServices> & { begins?: true },
+): StoreCommand {
+  return { kind: 'store', begins: definition.begins ?? false, ...runnable(definition) };
 }
 
 export function localCommand<O extends Options, R>(definition: Definition<O, R, LocalContext>): LocalCommand {

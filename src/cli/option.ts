@@ -47,7 +47,7 @@ export function positional<T>(given: Option<T>): Option<T> {
 
 /** Who acts: the login of whoever types the command, unless another name is given. */
 export function operatorName(typist: () => string | undefined): Maybe<string> {
-  return { ...text('NAME', 'who does it, for the record; your login when not given'), typist };
+  return { ...remark('NAME', 'who does it, for the record; your login when not given'), typist };
 }
 
 /** A name of at most 1,000 characters, such as that of an MX group. */
@@ -63,6 +63,17 @@ export function flag(summary: string): Maybe<true> {
 
 export function text(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) => (given.trim() === '' ? bad('must not be empty') : good(given)));
+}
+
+const MAX_REMARK_CHARACTERS = 500;
+
+/** What somebody says of what he does: it is shown in one line, to others. */
+export function remark(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) => {
+    if (given.trim() === '') return bad('must not be empty');
+    if (/\p{Cc}/u.test(given)) return bad('must not have control characters, nor more than one line');
+    return given.length > MAX_REMARK_CHARACTERS ? bad(`at most ${MAX_REMARK_CHARACTERS} characters`) : good(given);
+  });
 }
 
 /** Any text, empty too. */

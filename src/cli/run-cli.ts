@@ -116,17 +116,24 @@ function report(cli: CliOptions, asked: { command: Command; json: boolean }, ans
   switch (answer.kind) {
     case 'done': {
       const text = json ? JSON.stringify(command.toJson(answer.result)) : command.render(answer.result);
-      if (text !== null) cli.print(text);
+      if (text !== null) cli.print(json ? text : harmless(text));
+      const note = json ? null : command.note(answer.result);
+      if (note !== null) cli.complain(`postrider ${command.name}: ${note}`);
       return answer.exit ?? 0;
     }
     case 'failed':
-      cli.complain(`postrider ${command.name}: ${answer.message}`);
+      cli.complain(harmless(`postrider ${command.name}: ${answer.message}`));
       return EXIT_FAILED;
     case 'wrong_usage':
       return wrongUsage(cli, answer.message, commandHelp(command));
     case 'ended':
       return answer.exit;
   }
+}
+
+/** Replies, names and remarks are other people's words: they shall not command the terminal. */
+function harmless(text: string): string {
+  return text.replace(/[^\P{Cc}\t\r\n]/gu, '\ufffd');
 }
 
 function wrongUsage(cli: CliOptions, message: string, usage: string): number {

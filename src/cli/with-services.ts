@@ -1,5 +1,6 @@
 // Runs a store command where the writer is. Beside a daemon that is the daemon, asked over its
 // control socket; without one it is this process, which then holds the data folder's lock.
+import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
@@ -9,7 +10,7 @@ import type { Config } from '../config/keys.ts';
 import { silentLogger } from '../observe/log.ts';
 import { type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
-import type { Answer, StoreCommand } from './command.ts';
+import { type Answer, failed, type StoreCommand } from './command.ts';
 import { askDaemon } from './control-client.ts';
 import { type DataFolder, dataFolder, makeDataFolder } from './data-folder.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -29,10 +30,15 @@ export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArgumen
   for (;;) {
     const answer = await askDaemon(folder.controlSocket, { command: command.name, options });
     if (answer) return answer;
+    if (!command.begins && !fs.existsSync(folder.database)) return failed(noDatabaseIn(folder));
     const lock = tryLock(folder, systemClock.now() < deadline);
     if (lock) return runHere(command, options, { config, folder, lock });
     await sleep(LOCK_RETRY_MS);
   }
+}
+
+function noDatabaseIn({ dir }: DataFolder): string {
+  return `there is no database in ${dir}. Is that the data folder? data.dir or POSTRIDER_DATA_DIR says where it is; postrider serve makes it`;
 }
 
 /** The daemon cannot see who asks it. */

@@ -15,7 +15,7 @@ const GROUP = 'mx.receiver.example';
 async function setUp(t: Test) {
   const program = newProgram();
   t.teardown(program.remove);
-  await program.json('tenant', 'list'); // makes the folder
+  await program.json('tenant', 'create', '--name', 'First'); // makes the folder and its database
   const withStore = async <T>(work: (store: Store) => Promise<T>): Promise<T> => {
     const store = await openSqliteStore({ file: path.join(program.dataDir, 'postrider.db') });
     return work(store).finally(() => store.close());
@@ -216,12 +216,17 @@ t.test('what makes no sense is refused with a sentence', async (t) => {
     [['queue', 'pause', '--group', 'a b', ...reason], /--group: "a b" is no such name/],
     [['queue', 'list', '--group', 'ü'], /--group: "ü" is no such name/],
     [['queue', 'pause', STRANGER, '--reason', ' '], /--reason: must not be empty/],
+    [['queue', 'pause', STRANGER, '--reason', 'a\u001b[2Jb'], /--reason: must not have control characters/],
+    [['queue', 'cancel', STRANGER, '--reason', 'one\ntwo'], /--reason: must not have .* more than one line/],
+    [['queue', 'retry', STRANGER, '--reason', 'x'.repeat(501)], /--reason: at most 500 characters/],
+    [['queue', 'resume', STRANGER, '--by', 'jo\t'], /--by: must not have control characters/],
   ];
   for (const [args, says] of wrong) {
     const { code, stdout, stderr } = await runInThisProcess(args);
     t.same([code, stdout], [2, ''], args.join(' '));
     t.match(stderr, says);
   }
+  await program.json('tenant', 'create', '--name', 'Acme');
   const unknown: [string[], RegExp][] = [
     [['queue', 'pause', STRANGER, ...reason], /there is no message/],
     [['queue', 'pause', '--tenant', STRANGER, ...reason], /there is no tenant/],

@@ -3,7 +3,7 @@ import { userInfo } from 'node:os';
 import type { ActionOutcome } from '../../delivery/queue-actions.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
-import { domainName, name, operatorName, positional, text, uuid } from '../option.ts';
+import { domainName, name, operatorName, positional, remark, required, uuid } from '../option.ts';
 import type { OperatorServices } from '../services.ts';
 
 const targets = {
@@ -82,8 +82,8 @@ function countOf({ messages, complete }: Acted, what: string): string {
 export const queuePause = storeCommand({
   name: 'queue pause',
   summary: 'Keeps waiting mail back until queue resume; what is on the wire is finished.',
-  options: { ...targets, reason: text('TEXT', 'why, for whoever finds it paused'), by },
-  check: (values) => targetProblem(values) ?? (values.reason === undefined ? '--reason is missing' : null),
+  options: { ...targets, reason: required(remark('TEXT', 'why, for whoever finds it paused')), by },
+  check: targetProblem,
   run: (services, values) => act(services, 'pause', { ...values, otherwise: '' }),
   render: (acted) => `${nameOf(acted)} is paused.`,
 });
@@ -91,7 +91,7 @@ export const queuePause = storeCommand({
 export const queueResume = storeCommand({
   name: 'queue resume',
   summary: 'Ends a pause, and what replies of receivers have called for: suspensions, cool-downs, fewer connections.',
-  options: { ...targets, reason: text('TEXT', 'why, for the record'), by },
+  options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'resume', { ...values, otherwise: 'resumed by the operator' }),
   render: (acted) => [`${nameOf(acted)} goes on. Ended:`, ...acted.ended.map((each) => `- ${each}`)].join('\n'),
@@ -100,7 +100,7 @@ export const queueResume = storeCommand({
 export const queueRetry = storeCommand({
   name: 'queue retry',
   summary: 'Makes waiting messages due now; a single parked one gets another chance.',
-  options: { ...targets, reason: text('TEXT', 'why, for the record'), by },
+  options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'retry', { ...values, otherwise: 'another try by the operator' }),
   render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now')),
@@ -109,7 +109,7 @@ export const queueRetry = storeCommand({
 export const queueCancel = storeCommand({
   name: 'queue cancel',
   summary: 'Ends waiting messages as failed; their tenants get the events.',
-  options: { ...targets, reason: text('TEXT', 'why; the tenant can read it'), by },
+  options: { ...targets, reason: remark('TEXT', 'why; the tenant can read it'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'cancelled by the operator' }),
   render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is cancelled.` : countOf(acted, 'cancelled')),

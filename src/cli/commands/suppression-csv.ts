@@ -45,6 +45,8 @@ export const suppressionExport = storeCommand({
     return done({ csv: lines.join(''), addresses: lines.length - 1, next: cursor });
   },
   render: ({ csv }) => csv.trimEnd(),
+  note: ({ addresses, next }) =>
+    next === null ? null : `${addresses} addresses are not all of them: go on with --after ${next}`,
 });
 
 const MAX_FILE_OCTETS = 100 * 1024 * 1024;

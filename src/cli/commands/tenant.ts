@@ -15,6 +15,7 @@ const status = oneOf('STATUS', TENANT_STATUSES, 'only active tenants may send');
 
 export const tenantCreate = storeCommand({
   name: 'tenant create',
+  begins: true,
   summary: 'Makes a tenant; in review unless another status is given.',
   options: { name: required(text('NAME', 'what people call the tenant')), status },
   async run(services, { name, status }) {

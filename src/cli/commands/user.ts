@@ -11,6 +11,7 @@ const TENANT_ROLES = USER_ROLES.filter((role) => role !== 'operator');
 
 export const userCreate = storeCommand({
   name: 'user create',
+  begins: true,
   summary: 'Makes a portal login for a tenant or for an operator, with a generated password.',
   options: {
     tenant: uuid('ID', 'the tenant that the user belongs to'),

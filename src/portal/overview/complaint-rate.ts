@@ -21,6 +21,8 @@ export function judgeRate(rate: number | null): { tone: Tone; words: string } {
 export function percentText(share: number | null): string {
   if (share === null) return '–';
   const percent = share * 100;
+  // Nearly all is not all.
+  if (percent > 99 && percent < 100) return `${Math.min(99.9, Number(percent.toFixed(1)))} %`;
   const digits = percent >= 10 ? 0 : percent >= 1 ? 1 : percent >= 0.1 ? 2 : 3;
   return `${Number(percent.toFixed(digits))} %`;
 }
