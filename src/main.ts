@@ -68,21 +68,26 @@ const starters: Starters = {
   },
 };
 
-process.on('unhandledRejection', (reason) => {
-  complain(`postrider: unexpected: ${reason instanceof Error ? reason.stack : String(reason)}`);
-  process.exit(EXIT_FAILED);
-});
-
-let outputFault: NodeJS.ErrnoException | null = null;
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read our output may have seen enough (`| head`): that is no failure of ours.
-  if (error.code !== 'EPIPE') outputFault = error;
-});
+function watchOutput(): { readonly fault: Error | null } {
+  const seen: { fault: Error | null } = { fault: null };
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever read our output may have seen enough (`| head`): that is no failure of ours.
+    if (error.code !== 'EPIPE') seen.fault = error;
+  });
+  return seen;
+}
 
 /** What a pipe has not taken yet would end with the process. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
   return new Promise((resolve) => stream.write('', () => resolve()));
 }
+
+process.on('unhandledRejection', (reason) => {
+  complain(`postrider: unexpected: ${reason instanceof Error ? reason.stack : String(reason)}`);
+  process.exit(EXIT_FAILED);
+});
+
+const output = watchOutput();
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -96,6 +101,6 @@ const exitCode = await runCli({
   complain,
 });
 await written(process.stdout);
-if (outputFault) complain(`postrider: the output cannot be written: ${describeError(outputFault)}`);
+if (output.fault) complain(`postrider: the output cannot be written: ${describeError(output.fault)}`);
 await written(process.stderr);
-process.exit(outputFault ? EXIT_FAILED : exitCode);
+process.exit(output.fault ? EXIT_FAILED : exitCode);
