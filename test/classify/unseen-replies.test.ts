@@ -9,6 +9,10 @@ import { readReply } from '../../src/classify/read-reply.ts';
 const rules = loadBounceRules(SHIPPED_RULES);
 
 const HARD = [
+  '550 5.1.1 mailbox deleted due to inactivity',
+  '550 5.2.1 This mailbox has been permanently disabled due to inactivity',
+  '550 5.1.1 Account closed due to inactivity',
+  '550 Mailbox terminated due to inactivity',
   '550 5.1.3 Invalid address syntax',
   '550 5.1.1 <ann@rcpt.test>: Recipient address rejected: User unknown in virtual mailbox table',
   '550 5.1.1 The email account that you tried to reach does not exist. Please try 550-5.1.1 double-checking the recipient',
@@ -75,6 +79,9 @@ const FULL_OR_SIZE: [reply: string, label: string][] = [
 ];
 
 const SOFT = [
+  '550 Host domain mail.acme.test does not appear to be registered in DNS',
+  '550 <hello@acme.test>: domain acme.test does not appear to be registered',
+  '550 5.2.1 This mailbox has been blocked due to inactivity',
   '550 5.2.1 The user you are trying to contact is receiving mail too quickly. Please resend your message at a later time.',
   '550 5.2.1 Mailbox temporarily disabled: ann@rcpt.test',
   '550 This account has been temporarily suspended',
@@ -99,6 +106,7 @@ const SOFT = [
 ];
 
 const BLOCK: [reply: string, label: string | null][] = [
+  ['550 Message rejected: link domain shop.test does not appear to be registered', null],
   ['550 Relay access denied', 'relay_denied'],
   ['550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain', 'relay_denied'],
   ['550 5.7.1 Unauthorized. Message rejected due to content', 'content_rejected'],

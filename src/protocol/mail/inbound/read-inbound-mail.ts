@@ -144,8 +144,9 @@ interface Known {
 function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Known): ReportedRecipient[] {
   // Who gets the report is named beside the recipient now and then, and is no other one.
   const sender = senderOf(mail.header);
-  const strangers = found.named.filter(({ address }) => !sameAddress(address, sender));
-  const named = strangers.length > 0 ? strangers : found.named;
+  const concerned = found.named.filter(({ address }) => !LIST_OFFICE.test(address));
+  const strangers = concerned.filter(({ address }) => !sameAddress(address, sender));
+  const named = strangers.length > 0 ? strangers : concerned;
   const action = actionInText(mail.header.text('subject'), lines);
   const evidence = evidenceIn(lines, { named, only: named.length <= 1 });
   const status = named.length <= 1 ? statusOfMailer(lines) : null;
@@ -158,6 +159,13 @@ function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Kn
     context: named.length <= 1 ? contextOf(lines) : null,
     remoteMta: null,
   }));
+}
+
+/** Whom to write to about a list: named beside it, and never the list itself. */
+const LIST_OFFICE = /[-+](?:request|owner|subscribe|unsubscribe|help|admin)@|^(?:join|leave|owner)-/i;
+
+function listOfOffice(address: string): string {
+  return address.replace(LIST_OFFICE, (office) => (office.endsWith('@') ? '@' : ''));
 }
 
 /** Of the message that is reported on: who gets the report. */
@@ -173,7 +181,7 @@ function addressesOf({ header }: ReadMail, { found, original }: Known): (string 
   const inText = found.named.map(({ address }) => address);
   const sender = senderOf(header);
   const writer = addressesIn(header.raw('from') ?? '')[0] ?? null;
-  const others = inText.filter((address) => !sameAddress(address, writer));
+  const others = inText.filter((address) => !sameAddress(address, writer) && !LIST_OFFICE.test(address));
   const strangers = others.filter((address) => !sameAddress(address, sender));
   // Both name them: then what else stands in the text is somebody else.
   const confirmed = inText.filter((address) => failed.some((one) => sameAddress(one, address)));
@@ -182,7 +190,7 @@ function addressesOf({ header }: ReadMail, { found, original }: Known): (string 
   if (list !== null) return [list];
   const sources = found.areOnlyMentioned
     ? [failed, strangers, original]
-    : [strangers, others, failed, original, inText];
+    : [strangers, others, failed, original, inText.map(listOfOffice)];
   return sources.find((addresses) => addresses.length > 0)?.slice() ?? [null];
 }
 

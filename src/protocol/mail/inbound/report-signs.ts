@@ -4,7 +4,7 @@ import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 
 const DAEMON =
-  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|-(?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
+  /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|[-+](?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
 
 const SUBJECTS = [
   'undeliver(?:able|ed)',
@@ -18,7 +18,9 @@ const SUBJECTS = [
   "could(?: not|n't) (?:be )?(?:deliver|sen[dt])",
   '(?:can ?not|unable to) (?:be )?deliver',
   'automatically rejected|rejected (?:mail|message|post)|^rejected:|(?:message|mail|post) rejected|^banned contents?|^considered unsolicited|^virus (?:in|found)|returned post',
-  'not delivered',
+  'not deliver(?:ed|able)',
+  String.raw`\bpost to \S{1,200} (?:was )?denied\b`,
+  String.raw`virus\b.{0,20} (?:found|detected|gefunden|entdeckt|erkannt|rilevat|d[ée]tect[ée]|encontrad)`,
   String.raw`delay(?:ed)?\b.{0,20}\b(?:mail|message)`,
   String.raw`warning: .{0,40}\b(?:message|mail)`,
   'error sending (?:your )?(?:mail|message)',
@@ -37,7 +39,7 @@ const SUBJECTS = [
   'onbestelbaar|niet (?:bezorgd|afgeleverd|bestelbaar)|bezorging (?:is )?mislukt|kan inte levereras|ej levererat|kunne ikke leveres|kan ikke leveres|leveringsfejl|leveringsfeil|toimitus ep[äa]onnistui|ei voitu toimittaa',
   'niedostarcz|nie (?:mo[żz]na|uda[łl]o si[ęe]) dostarczy[ćc]|nie dostarczon|nedoru[čc]iteln|nelze doru[čc]it|k[ée]zbes[ií]thetetlen|nem k[ée]zbes[ií]thet|teslim edilemedi|iletilemedi|imposibil de livrat|nelivrat|δεν (?:είναι δυνατή|παραδόθηκε)|αδυναμία παράδοσης',
   'недоставлен|не доставлен|не удалось доставить|невозможно доставить|ошибка доставки|сообщение не доставлено',
-  '配信(?:不能|エラー|できません|に失敗)|送信(?:エラー|できません|失敗)|返送|退信|退回|未(?:送[达達]|[传傳][递遞])|无法(?:投递|送达|传递|传送)|無法(?:投遞|傳遞|傳送|遞送)|投递失败|邮件.{0,4}失败|メールを送信|届けられ|발송 ?실패|배달(?:되지| ?못| ?실패)|전송 ?실패|반송',
+  '配信(?:不能|エラー|できません|に失敗)|送信(?:エラー|できません|失敗)|返送|退信|退回|配送(?:エラー|不能|できません|に失敗)|未(?:送[达達]|[传傳][递遞])|无法(?:投递|送达|传递|传送)|無法(?:投遞|傳遞|傳送|遞送)|投递失败|邮件.{0,4}失败|メールを送信|届けられ|발송 ?실패|배달(?:되지| ?못| ?실패)|전송 ?실패|반송',
 ];
 const SUBJECT = new RegExp(SUBJECTS.join('|'), 'i');
 
@@ -49,7 +51,7 @@ const OPENINGS = [
   'automatically rejected|rejected automatically|(?:returning|returned) it to you|(?:message|mail|attachment).{0,80} (?:was|has been|were) (?:automatically )?(?:rejected|refused|blocked|stopped)|has (?:blocked|deleted|removed) an attachment|attachment.{0,60} matched the file blocking|(?:not|no longer) (?:allowed|permitted|authori[sz]ed) to (?:post|send (?:this )?(?:message|mail|e-?mail))',
   '(?:could|was|can|has|have) ?not (?:yet )?(?:be(?:en)? )?(?:able to )?deliver',
   String.raw`(?:mail|message|nachricht|mensaje|mensagem|messaggio|courriel)\b[^.]{0,80} (?:a [ée]t[ée] (?:rejet|refus|bloqu)|wurde (?:abgelehnt|zur(?:ü|ue)ckgewiesen|blockiert)|(?:ha sido|fue) (?:rechazad|bloquead)|foi (?:rejeitad|bloquead)|[èe]'? stato (?:rifiutat|respint|bloccat))`,
-  'unable to deliver',
+  'unable to (?:be )?deliver|(?:message|mail)[^.]{0,80} was not accepted|配[送信]できません|automatisch (?:abgewiesen|zur(?:ü|ue)ckgewiesen|abgelehnt)',
   'unable to contact (?:machine|host|system)',
   'did not reach the following',
   String.raw`(?:permanent|fatal|delivery) (?:fatal )?(?:delivery )?errors?\b`,
@@ -111,7 +113,7 @@ export function isFromDaemon(header: Header): boolean {
 const DELAY =
   /\bdelay(?:ed)?\b[^.]{0,60}\b(?:mail|message|\d{1,4} hours?)|message delayed|\(delay\)|has been delayed|(?:has|have|was) not (?:yet )?been delivered (?:yet|to|because|after)|not yet been delivered|warning message only|this is (?:a|just a) warning|warning: (?:could not send|message)|still being retried|unable to contact [^.]{1,80} since you queued|delivery attempts will (?:continue|be made)|will be retried|(?:will|shall) (?:keep trying|continue (?:to try|trying|to attempt))|will try again|retrying for|do(?:es)? not need to (?:resend|do anything)|delivery (?:is )?(?:being )?delayed|noch nicht zugestellt|zustellung verz(?:ö|oe)gert|pas encore (?:été )?(?:remis|livr|distribu)|a[úu]n no (?:se )?ha|ainda n[ãa]o (?:foi|p[ôo]de)|non (?:è |e' )?ancora (?:stato )?(?:consegnat|recapitat)|ещ[её] не доставлен|could not be delivered yet|temporarily deferred and will/i;
 const GIVEN_UP =
-  /giv(?:en|ing) up|permanent(?:ly)? (?:error|fail)|not going to try again|has been removed from|could not be delivered (?:in|within)/i;
+  /giv(?:en|ing) up|has (?:stopped|blocked|deleted|quarantined) the following|permanent(?:ly)? (?:error|fail)|not going to try again|has been removed from|could not be delivered (?:in|within)/i;
 const SUCCESS =
   /success(?:ful|fully)?\b[^.]{0,40}\b(?:deliver|relay|mail)|deliver\w* (?:status notification )?\(?success|(?:was|been) (?:successfully )?(?:delivered|relayed) (?:to|successfully)|return receipt|^delivered:/i;
 
