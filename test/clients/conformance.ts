@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
 import type { Case, CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
 import { type ScriptedServer, startScriptedServer } from '../../clients/conformance/server.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { closedUrl } from '../support/free-port.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
 import { judge, type Played, type Verdict } from './compare-case.ts';
 import type { Installed, Language } from './language.ts';
@@ -61,7 +61,7 @@ interface Stage {
 async function openStage(): Promise<Stage> {
   const authority = createTestAuthority();
   const strange = await startScriptedServer([], authority.issue('127.0.0.1'));
-  const closed = `http://127.0.0.1:${await findFreePort()}`;
+  const closed = await closedUrl();
   authority.close();
 
   const withServer = async (one: Case, ask: (order: Placed) => Promise<Outcome>) => {

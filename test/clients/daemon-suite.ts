@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
 import { until } from '../sandbox/until.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { closedUrl } from '../support/free-port.ts';
 import { contains } from './compare-case.ts';
 import type { Installed, Language } from './language.ts';
 import { Runners } from './runner-process.ts';
@@ -172,7 +172,7 @@ async function refusals(t: Test, call: Caller, site: SandboxSite): Promise<void>
   const limited = { class: 'RateLimitError', status: 429, code: 'rate_limited' };
   const error = await call.fails(limited, { method: 'domains.list', options: slow });
   t.ok(Number(error?.retry_after) >= 1, 'a 429 says when to come again');
-  const closed = { base_url: `http://127.0.0.1:${await findFreePort()}`, max_retries: 0 };
+  const closed = { base_url: await closedUrl(), max_retries: 0 };
   await send('NetworkError', { status: null, timeout: false }, { options: closed });
 }
 

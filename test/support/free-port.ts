@@ -12,6 +12,14 @@ export async function findFreePort(addresses: readonly string[] = ['127.0.0.1'])
   throw new Error(`no port is free on all of ${addresses.join(', ')}`);
 }
 
+/** An address that no test listens at: a free port of the usual one may be somebody's a moment later. */
+const NOBODYS_ADDRESS = '127.0.0.9';
+
+/** Where nobody listens, and nobody will. */
+export async function closedUrl(): Promise<string> {
+  return `http://${NOBODYS_ADDRESS}:${await findFreePort([NOBODYS_ADDRESS])}`;
+}
+
 async function reserve(addresses: readonly string[]): Promise<number | null> {
   const servers: Server[] = [];
   let port = 0;
