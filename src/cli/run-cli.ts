@@ -8,6 +8,7 @@ import { commandHelp, listHelp } from './help.ts';
 import { type GlobalArguments, parseArguments, type RawArguments, readValues, suggestion } from './parse-arguments.ts';
 import { COMMANDS, findCommand, findGroup } from './registry.ts';
 import type { Starters } from './starters.ts';
+import { printableLines } from './table.ts';
 import { runWhereTheWriterIs } from './with-services.ts';
 
 export interface CliOptions {
@@ -116,13 +117,13 @@ function report(cli: CliOptions, asked: { command: Command; json: boolean }, ans
   switch (answer.kind) {
     case 'done': {
       const text = json ? JSON.stringify(command.toJson(answer.result)) : command.render(answer.result);
-      if (text !== null) cli.print(json ? text : harmless(text));
+      if (text !== null) cli.print(json ? text : printableLines(text));
       const note = json ? null : command.note(answer.result);
       if (note !== null) cli.complain(`postrider ${command.name}: ${note}`);
       return answer.exit ?? 0;
     }
     case 'failed':
-      cli.complain(harmless(`postrider ${command.name}: ${answer.message}`));
+      cli.complain(printableLines(`postrider ${command.name}: ${answer.message}`));
       return EXIT_FAILED;
     case 'wrong_usage':
       return wrongUsage(cli, answer.message, commandHelp(command));
@@ -131,12 +132,7 @@ function report(cli: CliOptions, asked: { command: Command; json: boolean }, ans
   }
 }
 
-/** Replies, names and remarks are other people's words: they shall not command the terminal. */
-function harmless(text: string): string {
-  return text.replace(/[^\P{Cc}\t\r\n]/gu, '\ufffd');
-}
-
 function wrongUsage(cli: CliOptions, message: string, usage: string): number {
-  cli.complain(`postrider: ${message}\n\n${usage}`);
+  cli.complain(`postrider: ${printableLines(message)}\n\n${usage}`);
   return EXIT_WRONG_USAGE;
 }

@@ -35,3 +35,8 @@ export function renderFacts(facts: readonly (readonly [name: string, value: stri
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, '\u{fffd}');
 }
+
+/** The same for whole texts, which have lines; what is invisible but no command stays, for files are written from them. */
+export function printableLines(text: string): string {
+  return text.replace(/[^\P{Cc}\t\r\n]/gu, '\u{fffd}');
+}

@@ -4,7 +4,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { newProgram } from './program.ts';
+import { suppressionExport } from '../../src/cli/commands/suppression-csv.ts';
+import { newProgram, runInThisProcess } from './program.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const shell = (script: string) =>
@@ -27,6 +28,22 @@ t.test('a long list, into a slow pipe, a closed one, and a full disk', async (t)
     stdout: '1\n',
     stderr: /^postrider: the output cannot be written: .*no space left/,
   });
+});
+
+t.test('an export that is not all says where to go on', async (t) => {
+  const found = { csv: 'address\n', addresses: 200_000 };
+  t.match(suppressionExport.note({ ...found, next: 'm@x.test' }), /200000 addresses are not all .* --after m@x\.test$/);
+  t.equal(suppressionExport.note({ ...found, next: null }), null);
+});
+
+t.test("other people's words do not command the terminal, nor do one's own", async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const { stderr } = await runInThisProcess(['queue', 'resume', '\u001b[2J']);
+  t.match(stderr, 'ID: "\ufffd[2J" is no id');
+  const failed = await program.runHere('backup', `${program.folder}/\u001b[2J/x.db`);
+  t.match(failed, { code: 1, stdout: '' });
+  t.notMatch(failed.stderr, '\u001b');
 });
 
 t.test('a folder without a database is most likely the wrong one, and is left as it is', async (t) => {
