@@ -16,20 +16,23 @@ const MAX_REASON_CHARACTERS = 2_000;
 const COMMENT_ABOUT_HELP =
   /\b(?:contact|assistance|question|help ?desk|support|abuse|postmaster|forward (?:it|this)|further information|write to|reply to|visit|complain|generated from|mail from|sender|message-id|unsubscribe)\b|^\s*(?:from|cc|reply-to|subject|sent|date|to):/i;
 
+/** Before each entry of a list: `*`, `>>>`, `2.`. */
+const BULLET = String.raw`(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?`;
+
 /** A line that is a recipient, or begins with one: the first group is the address, the second what follows. */
 const RECIPIENT_LINES: readonly RegExp[] = [
   // <ann@rcpt.test>: host mx said … (qmail, Postfix, Yahoo, sendmail); * ann@rcpt.test; > ann@rcpt.test (MDaemon)
   new RegExp(
-    String.raw`^\s*(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?(?:To:\s*)?["'<]{0,2}(${ADDRESS})["'>]{0,2}\s*(?:$|[:;,]\s*(.*)$|(\.{3}\s.*)$|(\(.*)$|(\[.*)$|<mailto:.*$)`,
+    String.raw`^\s*${BULLET}(?:To:\s*)?["'<]{0,2}(${ADDRESS})["'>]{0,2}\s*(?:$|[:;,]\s*(.*)$|(\.{3}\s.*)$|(\(.*)$|(\[.*)$|<mailto:.*$)`,
   ),
   // ann@rcpt.test on Thu, 29 Apr 2010 10:00 (Exchange), in any language
   new RegExp(
     String.raw`^\s*["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:\S{1,10}\s){1,2}.{0,60}\d{1,2}[:.]\d\d\b.{0,20}$`,
     'i',
   ),
-  // ann@rcpt.test on …; ann@rcpt.test Error, … (Zoho); <ann@rcpt.test> 550 …
+  // ann@rcpt.test on …; ann@rcpt.test Error, … (Zoho); <ann@rcpt.test> 550 …; >>> ann@rcpt.test <ann@rcpt.test>
   new RegExp(
-    String.raw`^\s*["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:on\s.{0,80}$|((?:error|failed|unknown|user|mailbox|was|is|could|has|-|–|[45]\d\d[\s-]).*)$|<${ADDRESS}>\s*(.*)$)`,
+    String.raw`^\s*${BULLET}["'<]{0,2}(${ADDRESS})["'>]{0,2}\s+(?:on\s.{0,80}$|((?:error|failed|unknown|user|mailbox|was|is|could|has|-|–|[45]\d\d[\s-]).*)$|<${ADDRESS}>\s*(.*)$)`,
     'i',
   ),
   // "Ann Example" <ann@rcpt.test>
@@ -140,8 +143,11 @@ function byToLine(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
+/** RFC 5321 section 3.4: who has moved, and where to; only the one is a recipient. */
+const MOVED_TO = /\bplease try\s+<.*$/i;
+
 function byMention(lines: readonly string[]): NamedRecipient[] {
-  const telling = lines.filter((line) => !COMMENT_ABOUT_HELP.test(line));
+  const telling = lines.filter((line) => !COMMENT_ABOUT_HELP.test(line)).map((line) => line.replace(MOVED_TO, ''));
   return telling.flatMap((line) => addressesIn(line).map((address) => ({ address, reason: line.trim() })));
 }
 

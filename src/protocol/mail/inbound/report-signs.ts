@@ -63,6 +63,7 @@ const OPENINGS = [
   'rejected by (?:a|the) remote',
   'undeliverable',
   'returned to (?:the )?sender',
+  '(?:message|mail) (?:was|has been) discarded',
   String.raw`you are not (?:a )?member of this mailing list|are not member\b`,
   'failed (?:recipients|addresses)',
   'successfully (?:delivered|relayed) to',
