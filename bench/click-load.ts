@@ -53,6 +53,8 @@ async function click({ httpPort, connections, perSecond, durationMs, pathsFile }
         if (status !== 302) refused++;
         free.push(caller);
         if (times.length === wanted) over.resolve();
+        // What is overdue does not wait for the next tick as well.
+        else if (started < wanted) setImmediate(pump);
       });
     }
   };
