@@ -19,7 +19,8 @@ import { type Setting, withPostrider } from '../with-postrider.ts';
 import { signaturesPerSecond } from './limits.ts';
 
 const CLICKS_PER_S = 10_000;
-const CLICK_CONNECTIONS = 64;
+/** Each click is another person's: with few connections it would be those that clicks wait for. */
+const CLICK_CONNECTIONS = 256;
 const CLICKS_MS = 8000;
 /** Before they are measured, and without mail: the code gets compiled. */
 const WARM_UP_MS = 5000;
