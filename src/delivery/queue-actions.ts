@@ -22,6 +22,7 @@ import type { TenantStore } from '../store/tenants.ts';
 import { giveUp } from './give-up.ts';
 import { whatPauses } from './shaping.ts';
 import type { Shaping } from './shaping-state.ts';
+import { type StandingHold, StandingHolds } from './standing-holds.ts';
 
 export interface QueueActionsKit {
   store: ShapingStore &
@@ -41,9 +42,18 @@ export interface OperatorWord {
   note: string;
 }
 
-export type ActionOutcome =
-  /** `complete` false: time was up, and there is more to do. `ended`: what was lifted, in sentences. */
-  { kind: 'done'; messages: number | null; complete: boolean; ended: string[] } | { kind: 'refused'; reason: string };
+export type ActionOutcome = Acted | { kind: 'refused'; reason: string };
+
+interface Acted {
+  kind: 'done';
+  messages: number | null;
+  /** False: time was up, and there is more to do. */
+  complete: boolean;
+  /** What was lifted, in sentences. */
+  ended: string[];
+  /** What still keeps back what is due now. */
+  held: StandingHold[];
+}
 
 interface Portion {
   done: number;
@@ -56,7 +66,7 @@ const LANES_AT_ONCE = 500;
 const HASTENED_AT_ONCE = 500;
 const CANCELLED_AT_ONCE = 100;
 
-const DONE: Extract<ActionOutcome, { kind: 'done' }> = { kind: 'done', messages: null, complete: true, ended: [] };
+const DONE: Acted = { kind: 'done', messages: null, complete: true, ended: [], held: [] };
 
 export class QueueActions {
   readonly #kit: QueueActionsKit;
@@ -131,7 +141,7 @@ export class QueueActions {
       ...lifted.map((suspension) => `${whatPauses(suspension)} (rule ${suspension.rule})`),
       ...(trouble === null ? [] : [trouble]),
     ];
-    return { kind: 'done', messages, complete: true, ended };
+    return { ...DONE, messages, ended };
   }
 
   async #lift({ kind, key }: QueueTarget): Promise<Suspension[]> {
@@ -147,7 +157,7 @@ export class QueueActions {
     for (const { scope, tenantId, until, mxGroup } of lifted) {
       if (scope !== 'sender_domain' || tenantId === null) continue;
       const target: LanesTarget = { kind: 'group', key: mxGroup };
-      const { messages } = await this.#eachLane(target, (lane) => this.#hasten(lane, until));
+      const { messages } = await this.#eachLane(target, (lane) => this.#hasten(lane, { dueAt: until }));
       moved = (moved ?? 0) + messages;
     }
     return moved;
@@ -160,19 +170,24 @@ export class QueueActions {
     const lane = await store.retryNow(messageId, clock.now());
     if (!lane) return refused(await this.#whyNotWaiting(messageId));
     onLanes([lane]);
-    return { ...DONE, messages: 1 };
+    const holds = new StandingHolds(this.#kit.shaping, store);
+    await holds.lookAtLane(lane);
+    return { ...DONE, messages: 1, held: holds.list() };
   }
 
   async #retryMany(target: LanesTarget): Promise<ActionOutcome> {
-    const { messages, complete } = await this.#eachLane(target, (lane) => this.#hasten(lane));
-    return { kind: 'done', messages, complete, ended: [] };
+    const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
+    await holds.lookAt(target);
+    const { messages, complete } = await this.#eachLane(target, (lane) => this.#hasten(lane, { holds }));
+    return { ...DONE, messages, complete, held: holds.list() };
   }
 
-  async #hasten(lane: number, dueAt?: number): Promise<Portion> {
+  async #hasten(lane: number, { dueAt, holds }: { dueAt?: number; holds?: StandingHolds }): Promise<Portion> {
     const { store, clock, onLanes } = this.#kit;
     const portion = { at: clock.now(), limit: HASTENED_AT_ONCE, ...(dueAt !== undefined && { dueAt }) };
     const { moved, notice } = await store.hastenLane(lane, portion);
     if (notice) onLanes([notice]);
+    if (notice) await holds?.lookAtLane(notice);
     return { done: moved, more: moved === HASTENED_AT_ONCE };
   }
 
@@ -200,7 +215,7 @@ export class QueueActions {
       return { done, more: done > 0 && waiting.length === CANCELLED_AT_ONCE };
     };
     const { messages, complete } = await this.#eachLane(target, portion);
-    return { kind: 'done', messages, complete, ended: [] };
+    return { ...DONE, messages, complete };
   }
 
   /** Portion after portion of each lane, until none has anything left or time is up. */

@@ -198,6 +198,50 @@ t.test('retry and cancel of many', async (t) => {
   t.match(await program.json('queue', 'show', messageId), { state: 'failed', last_reason: 'a mistake', waits_for: [] });
 });
 
+t.test('what is due now and kept back all the same is told of', async (t) => {
+  const { program, tenantId, messageId } = await setUp(t);
+  const { json, runHere } = program;
+  const pauses = [
+    ['--tenant', tenantId],
+    ['--group', GROUP],
+    ['--domain', 'receiver.example'],
+  ];
+  for (const target of pauses) {
+    await json('queue', 'pause', ...target, '--reason', 'they asked us to stop', '--by', 'jo');
+    const command = `postrider queue resume ${target.join(' ')}`;
+    for (const which of [target, [messageId]]) {
+      const { code, stdout } = await runHere('queue', 'retry', ...which);
+      t.equal(code, 0);
+      t.match(stdout, /due now\. Yet it is kept back, because\n- the \w+ \S+ was paused by jo at .*: they asked us/);
+      t.match(stdout, `\n  To end that: ${command}\n`);
+    }
+    t.match(await json('queue', 'retry', ...target), { held_by: [{ command }] });
+    await json('queue', 'resume', ...target);
+  }
+  await json('tenant', 'set', tenantId, '--status', 'suspended');
+  t.match(await json('queue', 'retry', '--tenant', tenantId), {
+    held_by: [{ reason: 'the tenant is suspended', command: `postrider tenant set ${tenantId} --status active` }],
+  });
+  await json('tenant', 'set', tenantId, '--status', 'active');
+  t.match(await runHere('queue', 'retry', messageId), { stdout: `Message ${messageId} is due now.\n` });
+  await json('queue', 'pause', messageId, '--reason', 'x', '--by', 'jo');
+  t.match(await runHere('queue', 'retry', messageId), { code: 1, stderr: /is paused by jo \(x\): resume it first/ });
+});
+
+t.test('mail of a tenant towards a paused group is due, and the group is named', async (t) => {
+  const { program, withStore, tenantId } = await setUp(t);
+  await program.json('queue', 'pause', '--group', GROUP, '--reason', 'x', '--by', 'jo');
+  await withStore(async (store) => {
+    const [lane] = await store.dueLanes();
+    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
+    await store.release([messages[0]!.id], Date.now() + 600_000);
+  });
+  t.match(await program.json('queue', 'retry', '--tenant', tenantId), {
+    messages: 1,
+    held_by: [{ command: `postrider queue resume --group ${GROUP}` }],
+  });
+});
+
 t.test('what makes no sense is refused with a sentence', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);

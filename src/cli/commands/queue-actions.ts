@@ -1,6 +1,7 @@
 // queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
 import { userInfo } from 'node:os';
 import type { ActionOutcome } from '../../delivery/queue-actions.ts';
+import type { StandingHold } from '../../delivery/standing-holds.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { domainName, name, operatorName, positional, remark, required, uuid } from '../option.ts';
@@ -51,6 +52,8 @@ interface Acted {
   complete: boolean;
   /** What was lifted. */
   ended: string[];
+  /** What still keeps them back, and the command that ends it. */
+  held_by: { reason: string; command: string }[];
 }
 
 type Word = { by: string | undefined; reason: string | undefined };
@@ -64,10 +67,30 @@ async function act(
   const word = { by: values.by ?? 'an operator', note: values.reason ?? values.otherwise };
   const outcome: ActionOutcome = await services.queue.act(action, target, word);
   if (outcome.kind === 'refused') return failed(outcome.reason);
-  const { messages, complete, ended } = outcome;
+  const { messages, complete, ended, held } = outcome;
   const state = target.kind === 'message' ? ((await services.store.getMessage(target.key))?.state ?? null) : null;
   const one = target.kind === 'message' ? { id: target.key, state } : {};
-  return done({ ...one, kind: target.kind, target: target.key, messages, complete, ended });
+  return done({
+    ...one,
+    kind: target.kind,
+    target: target.key,
+    messages,
+    complete,
+    ended,
+    held_by: held.map(showHold),
+  });
+}
+
+function showHold({ kind, key, how, reason }: StandingHold): Acted['held_by'][number] {
+  const command = how === 'paused' ? `queue resume --${kind} ${key}` : `tenant set ${key} --status active`;
+  return { reason, command: `postrider ${command}` };
+}
+
+function retried(acted: Acted): string {
+  const due = acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now');
+  if (acted.held_by.length === 0) return due;
+  const held = acted.held_by.map(({ reason, command }) => `- ${reason}\n  To end that: ${command}`);
+  return [`${due} Yet it is kept back, because`, ...held].join('\n');
 }
 
 function nameOf({ kind, target }: Acted): string {
@@ -103,7 +126,7 @@ export const queueRetry = storeCommand({
   options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'retry', { ...values, otherwise: 'another try by the operator' }),
-  render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now')),
+  render: retried,
 });
 
 export const queueCancel = storeCommand({

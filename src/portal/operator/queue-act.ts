@@ -24,12 +24,19 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
   const note = reason === '' ? NO_REASON : reason;
   const outcome = await services.queue.act(chosen, target, { by: visitor.user.email, note });
   if (outcome.kind === 'refused') return refusal(`${capital(outcome.reason)}.`, path);
-  const { messages, complete, ended } = outcome;
+  const { messages, complete, ended, held } = outcome;
   await visit.audit(`queue.${chosen}`, { kind: target.kind, target: target.key, reason: note, messages });
   const counted = messages === null ? '' : ` ${messages} message${messages === 1 ? '' : 's'}.`;
   const more = complete ? '' : ' There are more: do it again.';
   const lifted = ended.length === 0 ? '' : ` Ended: ${ended.join('; ').slice(0, 300)}.`;
-  return redirect(path, `${DONE[chosen]}.${counted}${more}${lifted}`);
+  const still =
+    held.length === 0
+      ? ''
+      : ` Still kept back: ${held
+          .map(({ reason }) => reason)
+          .join('; ')
+          .slice(0, 300)}.`;
+  return redirect(path, `${DONE[chosen]}.${counted}${more}${lifted}${still}`);
 }
 
 const DONE = {
