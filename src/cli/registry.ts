@@ -9,8 +9,9 @@ import { doctor, doctorDaemon } from './commands/doctor.ts';
 import { domainList } from './commands/domain.ts';
 import { inboundList, inboundShow } from './commands/inbound.ts';
 import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
-import { queueList, queueShow } from './commands/queue.ts';
+import { queueList } from './commands/queue.ts';
 import { queueCancel, queuePause, queueResume, queueRetry } from './commands/queue-actions.ts';
+import { queueShow } from './commands/queue-show.ts';
 import { queueSources } from './commands/queue-sources.ts';
 import { sandbox, serve } from './commands/start.ts';
 import {

@@ -93,6 +93,10 @@ export class Explainer {
     return { group, ...this.#ask({ ...lane, group }, { message }) };
   }
 
+  isKnownGroup(name: string): Promise<boolean> {
+    return this.#kit.shaping.isKnownGroup(name);
+  }
+
   /** Those where something goes on, or is out of the ordinary. */
   groups(): GroupExplanation[] {
     const { shaping, now } = this.#kit;

@@ -107,8 +107,7 @@ export class QueueActions {
     if (kind === 'message') return (await store.getMessage(key)) ? null : `there is no message ${key}`;
     if (kind === 'tenant') return (await store.getTenant(key)) ? null : `there is no tenant ${key}`;
     if (kind === 'domain') return null;
-    const known = shaping.limitsOf(key).provider !== null || (await store.isKnownGroup(key));
-    return known
+    return (await shaping.isKnownGroup(key))
       ? null
       : `no mail has gone to a group "${key}"; queue list shows the groups, and queue show that of a message`;
   }

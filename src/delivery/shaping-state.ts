@@ -101,6 +101,11 @@ export class Shaping {
     return this.memory.limitsOf(group);
   }
 
+  /** Whether mail has gone there, something is remembered of it, or limits are shipped for it. */
+  async isKnownGroup(group: string): Promise<boolean> {
+    return this.limitsOf(group).provider !== null || (await this.#kit.store.isKnownGroup(group));
+  }
+
   /** What shaping must know of a tenant before it can answer. */
   async learnTenant(tenantId: string): Promise<void> {
     const now = this.#kit.clock.now();

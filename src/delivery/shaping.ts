@@ -1,7 +1,9 @@
 // Whether a message may go now: one pure function that collects every reason against it, finds
 // the earliest time at which all of them may be over, and decides once. The same reasons go to
 // the log and to `postrider queue`.
+
 import { toTimestamp } from '../base/clock.ts';
+import { counted } from '../base/counted.ts';
 import type { GroupConcurrency, QueuePause, Suspension } from '../store/shaping.ts';
 import type { TenantStatus } from '../store/tenants.ts';
 import { permittedConnections } from './adaptive-limit.ts';
@@ -179,7 +181,7 @@ function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
 
 function paced({ pace }: TenantFacts, now: number): ShapingReason | null {
   if (!pace || pace.freeAt <= now) return null;
-  const reason = `the tenant has sent ${pace.sent} messages within an hour, and ${pace.perHour} is what it may (limits.messages_per_hour)`;
+  const reason = `the tenant has sent ${counted(pace.sent, 'message')} within an hour, and ${pace.perHour} is what it may (limits.messages_per_hour)`;
   return { code: 'tenant_paced', reach: 'lane', reason, until: pace.freeAt };
 }
 
@@ -193,7 +195,7 @@ function coolingDown({ name, concurrency }: GroupFacts, now: number): ShapingRea
 
 function usedUp({ name, perMinute }: GroupFacts, now: number): ShapingReason | null {
   if (!perMinute || perMinute.freeAt <= now) return null;
-  const reason = `${perMinute.sent} messages have gone to ${name} within a minute, and ${perMinute.limit} is the limit`;
+  const reason = `${counted(perMinute.sent, 'message has', 'messages have')} gone to ${name} within a minute, and ${perMinute.limit} is the limit`;
   return { code: 'messages_per_minute', reach: 'group', reason, until: perMinute.freeAt };
 }
 
@@ -201,7 +203,8 @@ function connectionsLeft(group: GroupFacts, all: { open: number; limit: number }
   const { name, concurrency, ceiling, open } = group;
   const permitted = permittedConnections(concurrency);
   const lowered = permitted < ceiling ? ` (of ${ceiling}; lowered: ${concurrency.reason})` : '';
-  const full = `all ${permitted} connections to ${name} are in use${lowered}`;
+  const which = permitted === 1 ? `the one connection to ${name} is` : `all ${permitted} connections to ${name} are`;
+  const full = `${which} in use${lowered}`;
   const allFull = `all ${all.limit} connections of the service are in use (delivery.connections)`;
   return [
     open < permitted ? null : { code: 'connections_full', reach: 'group', reason: full, until: null },

@@ -83,6 +83,41 @@ t.test('pause and resume: each kind, shown, recorded, kept', async (t) => {
   });
 });
 
+t.test('a paused message is called so, with who and why', async (t) => {
+  const { program, messageId } = await setUp(t);
+  const { json, runHere } = program;
+  await json('queue', 'pause', messageId, '--reason', 'a wrong price in it', '--by', 'jo');
+  const listed = await runHere('queue', 'list');
+  t.match(listed.stdout, new RegExp(`^${messageId} +paused .* paused by jo at \\S+: a wrong price in it$`, 'm'));
+  t.notMatch(listed.stdout.replace('paused or parked', ''), /parked/);
+  t.match(await json('queue', 'list'), {
+    messages: [{ parked: false, paused: { by: 'jo', at: String, reason: 'a wrong price in it' } }],
+  });
+  const shown = await runHere('queue', 'show', messageId);
+  t.match(shown.stdout, /^parked: +no$/m);
+  t.match(shown.stdout, /^paused: +by jo at \S+: a wrong price in it$/m);
+  await json('queue', 'resume', messageId);
+  t.match(await json('queue', 'show', messageId), { parked: false, paused: null });
+});
+
+t.test('a tenant that is not there is no quiet night, and neither is a group that nobody knows', async (t) => {
+  const { program } = await setUp(t);
+  const { json, runHere } = program;
+  t.match(await runHere('queue', 'list', '--tenant', STRANGER), {
+    code: 1,
+    stdout: '',
+    stderr: `postrider queue list: there is no tenant ${STRANGER}\n`,
+  });
+  const unknown = 'mx.nowhere.example';
+  t.match(await runHere('queue', 'list', '--group', unknown), {
+    code: 0,
+    stdout: `No mail waits for ${unknown}, and nothing is known of a group of that name. postrider queue list shows groups.\n`,
+  });
+  t.match(await json('queue', 'list', '--group', unknown), { group_known: false, groups: [], messages: [] });
+  t.match(await json('queue', 'list', '--group', 'google'), { group_known: true, groups: [{ group: 'google' }] });
+  t.match(await json('queue', 'list'), { group_known: null });
+});
+
 t.test('who does it is known without being told', async (t) => {
   const { program, withStore, tenantId } = await setUp(t);
   await program.json('queue', 'pause', '--tenant', tenantId, '--reason', 'x');
@@ -108,7 +143,7 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
         elapsedMs: 5,
       },
       ...{
-        response: '4.7.0 Too many messages, slow down',
+        response: 'Too many messages, slow down',
         tls: null,
         tlsPolicy: { mode: 'none' as const, failure: null },
       },
@@ -139,14 +174,14 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
     last_reply: {
       smtp_code: 450,
       enhanced_code: '4.7.0',
-      response: /Too many messages/,
+      response: 'Too many messages, slow down',
       rule: String,
       label: 'rate_limited',
       meaning: /more slowly/,
     },
   });
   t.match(await program.run('queue', 'show', messageId), {
-    stdout: /last reply: +450 4\.7\.0 Too many[\s\S]*\(rate_limited, rule [a-z-]+\)/,
+    stdout: /last reply: +450 4\.7\.0 Too many[\s\S]*\(rate_limited, rule [a-z-]+\)[\s\S]* 450 4\.7\.0 Too many/,
   });
   const listed = await program.json('queue', 'list', '--group', GROUP);
   t.match(listed, {

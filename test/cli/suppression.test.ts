@@ -57,7 +57,7 @@ t.test('a file with lines that cannot be used', async (t) => {
   const { run, write, tenant } = await installation(t);
   const file = write('bad.csv', 'address\na@x.test\nnonsense\n');
   const refused = await run('suppression', 'import', file, '--tenant', tenant);
-  t.match(refused, { code: 1, stderr: /nothing was imported; 1 lines.*\nline 3: "nonsense" is no address/ });
+  t.match(refused, { code: 1, stderr: /nothing was imported; 1 line of .*\nline 3: "nonsense" is no address/ });
   const taken = await run(
     'suppression',
     'import',
@@ -68,7 +68,7 @@ t.test('a file with lines that cannot be used', async (t) => {
     '--reason',
     'unsubscribe',
   );
-  t.match(taken, { code: 0, stdout: '1 addresses added, 0 were on the list, 1 lines left out.\n' });
+  t.match(taken, { code: 0, stdout: '1 address added, 0 were on the list, 1 line left out.\n' });
   t.match((await run('suppression', 'import', '/nowhere', '--tenant', tenant)).stderr, '/nowhere cannot be read');
   const unknown = tenant.replace(/^./, 'f');
   t.match(
@@ -99,4 +99,23 @@ t.test('removing', async (t) => {
   ]) {
     t.equal((await run('suppression', 'remove', ...wrong)).code, 2, wrong.join(' '));
   }
+});
+
+t.test('a tenant, a message or a group that is not there is said', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const stranger = '01a1fa75-69d8-7000-b301-908cb7826839';
+  const empty = write('empty.csv', 'address\n');
+  t.match(await run('suppression', 'import', empty, '--tenant', stranger), {
+    code: 1,
+    stdout: '',
+    stderr: `postrider suppression import: there is no tenant ${stranger}\n`,
+  });
+  t.match(await run('suppression', 'import', empty, '--tenant', tenant), { code: 0, stdout: /^0 addresses added/ });
+  t.match(await run('inbound', 'list', '--message', stranger), { code: 1, stderr: /there is no message 01a1fa75/ });
+  const undo = ['suppression', 'remove', '--since', '2026-01-01', '--group'];
+  t.match(await run(...undo, 'mx.nowhere.example'), {
+    code: 0,
+    stdout: /^Nothing is known of a group mx\.nowhere\.example, and no entry is gone\./,
+  });
+  t.match(await run(...undo, 'google'), { code: 0, stdout: /^0 entries of the platform and 0 of tenants are gone/ });
 });

@@ -115,7 +115,7 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
   const message = await operator.get(`/portal/operator/queue/${id}`);
   t.match(message.text, 'It waits, because');
   t.match(message.text, 'its next attempt is due at');
-  t.match(message.text, `451 ${HOSTILE}`, "the receiver's words are text");
+  t.match(message.text, `451 4.3.0 ${HOSTILE}`, "the receiver's words are text");
   t.match(message.text, 'Means: ');
   t.same(probes(message), []);
   const group = await operator.get(`/portal/operator/queue?group=${GROUP}`);

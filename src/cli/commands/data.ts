@@ -1,7 +1,9 @@
 // backup | restore | migrate: the data folder as a whole. A backup is taken from the file itself,
 // beside a daemon or not; the other two need the folder for themselves.
+
 import fs from 'node:fs';
 import path from 'node:path';
+import { counted } from '../../base/counted.ts';
 import { backupDatabase, restoreDatabase } from '../../store/sqlite/backup.ts';
 import { lockDataFolder } from '../../store/sqlite/data-lock.ts';
 import { openForReading } from '../../store/sqlite/database-file.ts';
@@ -23,7 +25,7 @@ export const backup = localCommand({
     return done({ file: target, bytes: fs.statSync(target).size });
   },
   render: ({ file, bytes }) =>
-    `${file} written, ${bytes} bytes. The master key is not in it: without it, private keys in the backup cannot be read.`,
+    `${file} written, ${counted(bytes, 'byte')}. The master key is not in it: without it, private keys in the backup cannot be read.`,
 });
 
 export const restore = localCommand({

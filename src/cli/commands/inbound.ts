@@ -27,7 +27,12 @@ export const inboundList = storeCommand({
       ...(before && { before }),
       limit: limit ?? DEFAULT_LIMIT,
     });
-    return mails === 'unknown' ? failed(`there is no inbound mail ${before}`) : done({ mails: mails.map(shownMail) });
+    if (mails === 'unknown') return failed(`there is no inbound mail ${before}`);
+    // What came in about it may be kept for longer than the message.
+    if (mails.length === 0 && message && !(await store.getMessage(message))) {
+      return failed(`there is no message ${message}`);
+    }
+    return done({ mails: mails.map(shownMail) });
   },
   render: ({ mails }) => renderTable(mails, COLUMNS, 'Nothing has come in.'),
 });

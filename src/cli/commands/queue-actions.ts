@@ -1,5 +1,7 @@
 // queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
+
 import { userInfo } from 'node:os';
+import { counted } from '../../base/counted.ts';
 import type { ActionOutcome } from '../../delivery/queue-actions.ts';
 import type { StandingHold } from '../../delivery/standing-holds.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
@@ -99,7 +101,7 @@ function nameOf({ kind, target }: Acted): string {
 
 function countOf({ messages, complete }: Acted, what: string): string {
   const more = complete ? '' : ' There are more: run it again.';
-  return `${messages ?? 0} message${messages === 1 ? '' : 's'} ${what}.${more}`;
+  return `${counted(messages ?? 0, 'message')} ${what}.${more}`;
 }
 
 export const queuePause = storeCommand({

@@ -1,20 +1,26 @@
-// queue list | show: what waits, and why. Acting on it is in queue-actions.ts.
+// queue list: what waits where, and why. One message is in queue-show.ts, acting on it in queue-actions.ts.
 import { setImmediate as turn } from 'node:timers/promises';
 import { toTimestamp } from '../../base/clock.ts';
-import type { GroupExplanation, MessageExplanation } from '../../delivery/explain.ts';
-import type { ShapingReason } from '../../delivery/shaping.ts';
-import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane } from '../../store/queue.ts';
+import type { GroupExplanation } from '../../delivery/explain.ts';
+import type { QueuedMessage, QueueLane } from '../../store/queue.ts';
 import type { LaneCursor, LanePage } from '../../store/shaping.ts';
-import { type Answer, done, failed, storeCommand } from '../command.ts';
-import { domainName, name, positional, required, uuid, wholeNumber } from '../option.ts';
+import { done, failed, storeCommand } from '../command.ts';
+import { domainName, name, uuid, wholeNumber } from '../option.ts';
 import type { OperatorServices } from '../services.ts';
-import { type Column, printable, renderFacts, renderTable } from '../table.ts';
+import { type Column, printable, renderTable } from '../table.ts';
+import {
+  optionalTimestamp,
+  pauseText,
+  reasonLine,
+  type ShownMessage,
+  showMessage,
+  showReason,
+} from './queued-message.ts';
 
 const DEFAULT_LIMIT = 100;
 const LANES_AT_ONCE = 1000;
 // The daemon does this beside its own work: some 2 ms, and then it is somebody else's turn.
 const EXPLAINED_AT_ONCE = 200;
-const message = required(positional(uuid('ID', 'the message')));
 
 interface Filter {
   tenant: string | undefined;
@@ -33,6 +39,10 @@ export const queueList = storeCommand({
   },
   async run(services, { limit = DEFAULT_LIMIT, ...filter }) {
     const { explain } = services.queue;
+    if (filter.tenant !== undefined && !(await services.store.getTenant(filter.tenant))) {
+      return failed(`there is no tenant ${filter.tenant}`);
+    }
+    const isKnown = filter.group === undefined ? null : await explain.isKnownGroup(filter.group);
     const ofGroup = filter.group === undefined ? null : await lanesOfGroup(services, filter.group);
     const lanes = (await services.store.queueSummary()).filter((lane) => fits(lane, filter, ofGroup));
     const shown = [];
@@ -40,15 +50,26 @@ export const queueList = storeCommand({
       shown.push(showLane(lane, await explain.lane(lane)));
       if (shown.length % EXPLAINED_AT_ONCE === 0) await turn();
     }
-    const groups = filter.group === undefined ? explain.groups() : [explain.group(filter.group)];
+    const groups = filter.group === undefined ? explain.groups() : isKnown ? [explain.group(filter.group)] : [];
     const messages = ofGroup ? await messagesOf(services, lanes, limit) : await listed(services, filter, limit);
-    return done({ groups: groups.map(showGroup), lanes: shown, messages: messages.map(showMessage) });
+    const shownMessages = [];
+    for (const each of messages) shownMessages.push(await showMessage(services.store, each));
+    return done({
+      groups: groups.map(showGroup),
+      lanes: shown,
+      messages: shownMessages,
+      group: filter.group ?? null,
+      group_known: isKnown,
+    });
   },
-  render({ groups, lanes, messages }) {
+  render({ groups, lanes, messages, group, group_known }) {
+    if (group_known === false && messages.length === 0) {
+      return `No mail waits for ${group}, and nothing is known of a group of that name. postrider queue list shows groups.`;
+    }
     const troubled =
       groups.length === 0 ? [] : [renderTable(groups, GROUP_COLUMNS, ''), ...groups.flatMap(groupLines), ''];
     if (messages.length === 0) return [...troubled, 'Nothing waits.'].join('\n');
-    const waiting = renderTable(lanes, LANE_COLUMNS, 'Nothing waits: all of these are being sent, or are parked.');
+    const waiting = renderTable(lanes, LANE_COLUMNS, 'Nothing waits: all of these are being sent, paused or parked.');
     return [...troubled, waiting, '', renderTable(messages, MESSAGE_COLUMNS, '')].join('\n');
   },
 });
@@ -82,53 +103,6 @@ async function messagesOf({ store }: OperatorServices, lanes: QueueLane[], limit
     }
   }
   return found.sort((a, b) => a.expiresAt - b.expiresAt);
-}
-
-export const queueShow = storeCommand({
-  name: 'queue show',
-  summary: 'Shows one message with all its attempts, finished or not, and everything that keeps it waiting.',
-  options: { id: message },
-  async run({ store, queue }, { id }) {
-    const detail = await store.getMessage(id);
-    return detail ? done(showDetail(detail, await queue.explain.message(detail))) : noSuchMessage(id);
-  },
-  render({ attempt_list, waits_for, last_reply, notes, ...facts }) {
-    const lines = Object.entries(facts).map(([name, value]) => [name.replaceAll('_', ' '), shown(value)] as const);
-    const said = last_reply && [
-      ['last reply', `${last_reply.smtp_code} ${last_reply.response}`] as const,
-      [
-        'means',
-        last_reply.rule === null ? null : `${last_reply.meaning} (${last_reply.label}, rule ${last_reply.rule})`,
-      ] as const,
-    ];
-    return [
-      renderFacts([...lines, ...(said ?? [])]),
-      ...(waits_for.length === 0 ? [] : ['', 'It waits, because', ...waits_for.map(reasonLine)]),
-      ...(notes.length === 0
-        ? []
-        : ['', ...notes.map((note) => `${note.at} ${note.action} by ${note.by}: ${note.note}`)]),
-      '',
-      renderTable(attempt_list, ATTEMPT_COLUMNS, 'Not attempted yet.'),
-    ].join('\n');
-  },
-});
-
-function noSuchMessage(id: string): Answer<never> {
-  return failed(`there is no message ${id}`);
-}
-
-interface ShownReason {
-  code: string;
-  reason: string;
-  until: string | null;
-}
-
-function showReason({ code, reason, until }: ShapingReason): ShownReason {
-  return { code, reason, until: optionalTimestamp(until) };
-}
-
-function reasonLine({ reason, until }: ShownReason): string {
-  return printable(`- ${reason}${until === null ? '' : ` (until ${until})`}`);
 }
 
 function showLane(
@@ -180,70 +154,6 @@ function groupLines({ group, reasons, suspensions }: ReturnType<typeof showGroup
   ];
 }
 
-function showMessage(queued: QueuedMessage) {
-  return {
-    id: queued.id,
-    tenant_id: queued.tenantId,
-    submission_id: queued.submissionId,
-    to: queued.recipient,
-    state: queued.state,
-    parked: queued.parked,
-    ambiguous: queued.ambiguous,
-    attempts: queued.attempts,
-    last_reason: queued.lastReason,
-    source_address: queued.sourceAddress,
-    next_attempt_at: optionalTimestamp(queued.dueAt),
-    expires_at: toTimestamp(queued.expiresAt),
-    created_at: toTimestamp(queued.createdAt),
-    finished_at: optionalTimestamp(queued.finishedAt),
-  };
-}
-
-function showDetail(detail: MessageDetail, { group, reasons, until, lastReply, notes }: MessageExplanation) {
-  const { from, subject, attemptList } = detail;
-  const isDue = detail.finishedAt === null && detail.state !== 'sending' && reasons.length === 0;
-  const inTurn: ShownReason = {
-    code: 'in_turn',
-    reason: 'nothing keeps it back: it goes when its turn comes',
-    until: null,
-  };
-  return {
-    ...showMessage(detail),
-    from,
-    subject,
-    group,
-    earliest_at: optionalTimestamp(until),
-    waits_for: isDue ? [inTurn] : reasons.map(showReason),
-    last_reply: lastReply && {
-      smtp_code: lastReply.smtpCode,
-      enhanced_code: lastReply.enhancedCode,
-      response: lastReply.response,
-      rule: lastReply.rule,
-      label: lastReply.label,
-      meaning: lastReply.meaning,
-    },
-    notes: notes.map(({ at, by, action, note }) => ({ at: toTimestamp(at), by, action, note })),
-    attempt_list: attemptList.map(showAttempt),
-  };
-}
-
-function showAttempt({ attempt, startedAt, outcome, peer }: AttemptRecord) {
-  return {
-    attempt,
-    started_at: toTimestamp(startedAt),
-    outcome,
-    stage: peer.stage,
-    mx: peer.mx,
-    remote_ip: peer.remoteIp,
-    tls: peer.tls,
-    tls_policy: peer.tlsPolicy,
-    smtp_code: peer.smtpCode,
-    enhanced_code: peer.enhancedCode,
-    response: peer.response,
-    elapsed_ms: Math.round(peer.elapsedMs),
-  };
-}
-
 const GROUP_COLUMNS: Column<ReturnType<typeof showGroup>>[] = [
   { title: 'GROUP', value: (each) => each.group },
   { title: 'CONNECTIONS', value: (each) => `${each.connections} of ${each.connections_limit}` },
@@ -261,30 +171,11 @@ const LANE_COLUMNS: Column<ReturnType<typeof showLane>>[] = [
   { title: 'WHY', value: (lane) => lane.reasons.map(({ code }) => code).join(', ') || null },
 ];
 
-const MESSAGE_COLUMNS: Column<ReturnType<typeof showMessage>>[] = [
+const MESSAGE_COLUMNS: Column<ShownMessage>[] = [
   { title: 'MESSAGE', value: (each) => each.id },
-  { title: 'STATE', value: (each) => (each.parked ? 'parked' : each.state) },
+  { title: 'STATE', value: (each) => (each.paused ? 'paused' : each.parked ? 'parked' : each.state) },
   { title: 'TRIES', value: (each) => each.attempts },
   { title: 'NEXT ATTEMPT', value: (each) => each.next_attempt_at },
   { title: 'TO', value: (each) => each.to },
-  { title: 'REASON', value: (each) => each.last_reason },
+  { title: 'REASON', value: (each) => (each.paused ? `paused ${pauseText(each.paused)}` : each.last_reason) },
 ];
-
-const ATTEMPT_COLUMNS: Column<ReturnType<typeof showAttempt>>[] = [
-  { title: '#', value: (each) => each.attempt },
-  { title: 'STARTED', value: (each) => each.started_at },
-  { title: 'OUTCOME', value: (each) => each.outcome },
-  { title: 'SERVER', value: (each) => each.mx },
-  { title: 'STAGE', value: (each) => each.stage },
-  { title: 'TLS', value: (each) => each.tls?.version ?? null },
-  { title: 'MS', value: (each) => each.elapsed_ms },
-  { title: 'RESPONSE', value: (each) => each.response },
-];
-
-function optionalTimestamp(ms: number | null): string | null {
-  return ms === null ? null : toTimestamp(ms);
-}
-
-function shown(value: string | number | boolean | null): string | number | null {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value;
-}

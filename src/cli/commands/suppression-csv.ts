@@ -1,6 +1,7 @@
 // suppression import | export: lists as CSV files. A file is read here, where the path means what the
 // operator meant, and handed to the writer in portions that its socket takes.
 import { readFileSync, statSync } from 'node:fs';
+import { counted } from '../../base/counted.ts';
 import { describeError } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
@@ -46,7 +47,9 @@ export const suppressionExport = storeCommand({
   },
   render: ({ csv }) => csv.trimEnd(),
   note: ({ addresses, next }) =>
-    next === null ? null : `${addresses} addresses are not all of them: go on with --after ${next}`,
+    next === null
+      ? null
+      : `${counted(addresses, 'address is', 'addresses are')} not all of them: go on with --after ${next}`,
 });
 
 const MAX_FILE_OCTETS = 100 * 1024 * 1024;
@@ -69,7 +72,7 @@ export const suppressionImport = localCommand({
     const { entries, problems } = read;
     if (problems.length > 0 && !switches['skip-invalid']) {
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
-      return failed(`nothing was imported; ${problems.length} lines of ${file} cannot be used:\n${told}`);
+      return failed(`nothing was imported; ${counted(problems.length, 'line')} of ${file} cannot be used:\n${told}`);
     }
     const { config } = loadConfig();
     let added = 0;
@@ -81,7 +84,7 @@ export const suppressionImport = localCommand({
     return done({ addresses: entries.length, added, known: entries.length - added, skipped: problems.length });
   },
   render: ({ added, known, skipped }) =>
-    `${added} addresses added, ${known} were on the list, ${skipped} lines left out.`,
+    `${counted(added, 'address', 'addresses')} added, ${counted(known, 'was', 'were')} on the list, ${counted(skipped, 'line')} left out.`,
 });
 
 interface Imported {
@@ -100,18 +103,18 @@ function readFile(file: string, reason: SuppressionReason) {
   }
 }
 
-/** As JSON, each short enough for one request. */
+/** As JSON, each short enough for one request; one at least, so that the tenant is looked for. */
 function* portions(entries: readonly Suppression[]): Generator<string> {
   let rows: unknown[] = [];
-  let characters = 0;
+  let [characters, yielded] = [0, 0];
   for (const { address, reason, createdAt } of entries) {
     characters += address.length + 50;
     rows.push([address, reason, createdAt]);
     if (characters < MAX_PORTION_CHARACTERS) continue;
     yield JSON.stringify(rows);
-    [rows, characters] = [[], 0];
+    [rows, characters, yielded] = [[], 0, yielded + 1];
   }
-  if (rows.length > 0) yield JSON.stringify(rows);
+  if (rows.length > 0 || yielded === 0) yield JSON.stringify(rows);
 }
 
 /** What `suppression import` asks the writer for; no command of its own. */

@@ -1,6 +1,8 @@
 // suppression list | add | remove: a tenant's own list, or the platform's list of mailboxes that
 // do not exist. Files are in suppression-csv.ts.
+
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
+import { counted } from '../../base/counted.ts';
 import { SUPPRESSION_REASONS, type SuppressionPage } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
@@ -97,8 +99,10 @@ export const suppressionRemove = storeCommand({
   },
   render(removal) {
     if (removal.kind === 'undone') {
-      const { platform, tenants, mx_group: group } = removal;
-      return `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group} had caused.`;
+      const { platform, tenants, mx_group: group, group_known: isKnown } = removal;
+      if (!isKnown)
+        return `Nothing is known of a group ${group}, and no entry is gone. postrider queue list shows groups.`;
+      return `${counted(platform, 'entry', 'entries')} of the platform and ${tenants} of tenants are gone, which ${group} had caused.`;
     }
     const { address, still_on_platform: still } = removal;
     if (still === null) return `${address} is no longer on this list.`;
@@ -108,7 +112,7 @@ export const suppressionRemove = storeCommand({
 
 type Removal =
   | { kind: 'removed'; address: string; removed: true; still_on_platform: { expires_at: string; rule: string } | null }
-  | { kind: 'undone'; mx_group: string; since: string; platform: number; tenants: number };
+  | { kind: 'undone'; mx_group: string; group_known: boolean; since: string; platform: number; tenants: number };
 
 async function removeOne(
   { store, clock }: OperatorServices,
@@ -125,9 +129,13 @@ async function removeOne(
   return failed(`${address} is not on this list${elsewhere}`);
 }
 
-async function undo({ store }: OperatorServices, of: { since: number; mxGroup: string }): Promise<Removal> {
-  const total = await undoHardBounces(store, of);
-  return { kind: 'undone', mx_group: of.mxGroup, since: toTimestamp(of.since), ...total };
+async function undo(
+  { store, queue }: OperatorServices,
+  { since, mxGroup }: { since: number; mxGroup: string },
+): Promise<Removal> {
+  const total = await undoHardBounces(store, { since, mxGroup });
+  const group_known = total.platform > 0 || (await queue.explain.isKnownGroup(mxGroup));
+  return { kind: 'undone', mx_group: mxGroup, group_known, since: toTimestamp(since), ...total };
 }
 
 export const suppressionDoubts = storeCommand({

@@ -1,5 +1,7 @@
 // tenant create | list | set
+
 import { toTimestamp } from '../../base/clock.ts';
+import { counted } from '../../base/counted.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { done, storeCommand } from '../command.ts';
@@ -88,7 +90,7 @@ export const tenantSet = storeCommand({
       ['name', tenant.name],
       ['status', tenant.status],
       ['tier', tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier],
-      ['content', tenant.content_days === null ? 'kept as configured' : `kept ${tenant.content_days} days`],
+      ['content', tenant.content_days === null ? 'kept as configured' : `kept ${counted(tenant.content_days, 'day')}`],
       ['open tracking', tenant.open_tracking ? 'on' : 'off'],
       ['click tracking', tenant.click_tracking ? 'on' : 'off'],
       ['unsubscribe', tenant.unsubscribe ? 'on' : 'off'],

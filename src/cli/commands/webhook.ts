@@ -1,6 +1,8 @@
 // webhook list | attempts | replay | rotate: how tenants' endpoints do, what they answered, and sending events
 // to them once more.
+
 import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
+import { counted } from '../../base/counted.ts';
 import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
 import { COUNTED_AT_MOST, type WebhookHealth } from '../../store/webhooks.ts';
 import { replayFailedSince } from '../../webhooks/replay-failed.ts';
@@ -101,7 +103,7 @@ export const webhookReplay = storeCommand({
     );
     return outcome === 'due' ? done({ webhook, replayed: 1 }) : failed(refusalOf(outcome, { webhook, event }));
   },
-  render: ({ replayed }) => `${replayed} ${replayed === 1 ? 'event is' : 'events are'} due now.`,
+  render: ({ replayed }) => `${counted(replayed, 'event is', 'events are')} due now.`,
 });
 
 export const webhookRotate = storeCommand({

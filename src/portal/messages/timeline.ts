@@ -1,6 +1,8 @@
 // What happened to a message, in the order in which it happened: attempts, and events that are not an
 // attempt's own. Pure: facts in, entries out.
+
 import type { SmtpStage } from '../../base/outcome.ts';
+import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
 import type { MessageView } from '../../store/message-view.ts';
 import type { AttemptRecord } from '../../store/queue.ts';
@@ -35,7 +37,7 @@ const OUTCOMES: Record<AttemptRecord['outcome'], [title: string, tone: Tone]> = 
 function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): TimelineEntry {
   const [title, tone] = OUTCOMES[outcome];
   const server = [peer.mx, peer.remoteIp && `(${peer.remoteIp})`].filter(Boolean).join(' ');
-  const code = [peer.smtpCode, peer.enhancedCode].filter((part) => part !== null).join(' ');
+  const reason = replyLine(peer.smtpCode, peer.enhancedCode, peer.response);
   const facts: [string, string | null][] = [
     ['Server', server],
     ['TLS', server === '' ? null : tlsText(peer)],
@@ -44,7 +46,7 @@ function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): Tim
     ['Took', durationText(peer.elapsedMs)],
   ];
   return {
-    ...{ at: startedAt, tone, title: `Attempt ${attempt}: ${title}`, reason: `${code} ${peer.response}`.trim() },
+    ...{ at: startedAt, tone, title: `Attempt ${attempt}: ${title}`, reason },
     facts: facts.filter((fact): fact is [string, string] => fact[1] !== null && fact[1] !== ''),
   };
 }

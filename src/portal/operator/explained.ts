@@ -2,6 +2,7 @@
 import type { LastReply } from '../../delivery/explain.ts';
 import type { ShapingReason } from '../../delivery/shaping.ts';
 import { type Html, html } from '../../http/html.ts';
+import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { ReadOutcome } from '../../store/reads.ts';
 import { time } from '../elements.ts';
 
@@ -10,8 +11,8 @@ export function reasonList(reasons: readonly ShapingReason[]): Html {
   return html`<ul class="reasons">${reasons.map(({ reason, until }) => html`<li>${reason}${until !== null && html` <span class="quiet">until ${time(until)}</span>`}</li>`)}</ul>`;
 }
 
-export function lastReplyText({ smtpCode, response, rule, label, meaning }: LastReply): Html {
-  return html`<code>${smtpCode} ${response}</code>${rule !== null && html`<br><span class="quiet">Means: ${meaning} (${label}, rule ${rule})</span>`}`;
+export function lastReplyText({ smtpCode, enhancedCode, response, rule, label, meaning }: LastReply): Html {
+  return html`<code>${replyLine(smtpCode, enhancedCode, response)}</code>${rule !== null && html`<br><span class="quiet">Means: ${meaning} (${label}, rule ${rule})</span>`}`;
 }
 
 export function ageText(ms: number): string {

@@ -1,5 +1,6 @@
 // Acting on the queue from the portal: the same acts as those of the command line, each with who and why, in
 // the operators' notes of the queue and in the audit log.
+import { counted } from '../../base/counted.ts';
 import { html } from '../../http/html.ts';
 import { heading, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, redirect, type VisitOf, view } from '../page.ts';
@@ -26,7 +27,7 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
   if (outcome.kind === 'refused') return refusal(`${capital(outcome.reason)}.`, path);
   const { messages, complete, ended, held } = outcome;
   await visit.audit(`queue.${chosen}`, { kind: target.kind, target: target.key, reason: note, messages });
-  const counted = messages === null ? '' : ` ${messages} message${messages === 1 ? '' : 's'}.`;
+  const acted = messages === null ? '' : ` ${counted(messages, 'message')}.`;
   const more = complete ? '' : ' There are more: do it again.';
   const lifted = ended.length === 0 ? '' : ` Ended: ${ended.join('; ').slice(0, 300)}.`;
   const still =
@@ -36,7 +37,7 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
           .map(({ reason }) => reason)
           .join('; ')
           .slice(0, 300)}.`;
-  return redirect(path, `${DONE[chosen]}.${counted}${more}${lifted}${still}`);
+  return redirect(path, `${DONE[chosen]}.${acted}${more}${lifted}${still}`);
 }
 
 const DONE = {

@@ -3,6 +3,7 @@
 import { isUuid } from '../../base/ids.ts';
 import type { MessageExplanation } from '../../delivery/explain.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
 import type { AttemptRecord, MessageDetail, MessageState } from '../../store/queue.ts';
 import { badge, copyable, facts, heading, type Tone, table, time } from '../elements.ts';
@@ -97,7 +98,7 @@ function attemptsTable(attempts: readonly AttemptRecord[]): Html {
     peer.stage,
     html`${peer.tls ? peer.tls.version : 'clear text'}${peer.tlsPolicy.failure !== null && html`<br><span class="quiet">${peer.tlsPolicy.failure}</span>`}`,
     `${Math.round(peer.elapsedMs)} ms`,
-    html`<code>${peer.smtpCode} ${peer.response}</code>`,
+    html`<code>${replyLine(peer.smtpCode, peer.enhancedCode, peer.response)}</code>`,
   ]);
   return table(
     { caption: 'Attempts', heads: ['#', 'Started', 'Outcome', 'Server', 'Stage', 'TLS', 'Time', 'Reply'] },

@@ -84,6 +84,11 @@ function makeReply(code: number, lines: string[]): Reply {
   return { code, enhancedCode, text: plain(text.slice(0, MAX_TEXT_CHARACTERS)).toWellFormed(), lines };
 }
 
+/** The parts of a reply in one line again, for people. */
+export function replyLine(code: number | null, enhancedCode: string | null, text: string): string {
+  return [code, enhancedCode, text].filter((part) => part !== null && part !== '').join(' ');
+}
+
 function withoutCode(line: string, enhancedCode: string): string {
   const match = ENHANCED_CODE.exec(line);
   return match?.[1] === enhancedCode ? line.slice(match[0].length) : line;

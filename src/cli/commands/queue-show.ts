@@ -1,0 +1,113 @@
+// queue show: one message whole, and everything that keeps it waiting.
+import { toTimestamp } from '../../base/clock.ts';
+import type { MessageExplanation } from '../../delivery/explain.ts';
+import { replyLine } from '../../protocol/smtp/reply.ts';
+import type { AttemptRecord, MessageDetail } from '../../store/queue.ts';
+import { done, failed, storeCommand } from '../command.ts';
+import { positional, required, uuid } from '../option.ts';
+import { type Column, renderFacts, renderTable } from '../table.ts';
+import {
+  optionalTimestamp,
+  pauseText,
+  reasonLine,
+  type ShownMessage,
+  type ShownReason,
+  showMessage,
+  showReason,
+} from './queued-message.ts';
+
+export const queueShow = storeCommand({
+  name: 'queue show',
+  summary: 'Shows one message with all its attempts, finished or not, and everything that keeps it waiting.',
+  options: { id: required(positional(uuid('ID', 'the message'))) },
+  async run({ store, queue }, { id }) {
+    const detail = await store.getMessage(id);
+    if (!detail) return failed(`there is no message ${id}`);
+    const message = await showMessage(store, detail);
+    return done(showDetail(detail, message, await queue.explain.message(detail)));
+  },
+  render({ attempt_list, waits_for, last_reply, notes, paused, ...rest }) {
+    const facts = { ...rest, ...(paused && { paused: pauseText(paused) }) };
+    const lines = Object.entries(facts).map(([name, value]) => [name.replaceAll('_', ' '), shown(value)] as const);
+    const said = last_reply && [
+      ['last reply', replyLine(last_reply.smtp_code, last_reply.enhanced_code, last_reply.response)] as const,
+      [
+        'means',
+        last_reply.rule === null ? null : `${last_reply.meaning} (${last_reply.label}, rule ${last_reply.rule})`,
+      ] as const,
+    ];
+    return [
+      renderFacts([...lines, ...(said ?? [])]),
+      ...(waits_for.length === 0 ? [] : ['', 'It waits, because', ...waits_for.map(reasonLine)]),
+      ...(notes.length === 0
+        ? []
+        : ['', ...notes.map((note) => `${note.at} ${note.action} by ${note.by}: ${note.note}`)]),
+      '',
+      renderTable(attempt_list, ATTEMPT_COLUMNS, 'Not attempted yet.'),
+    ].join('\n');
+  },
+});
+
+function showDetail(
+  detail: MessageDetail,
+  message: ShownMessage,
+  { group, reasons, until, lastReply, notes }: MessageExplanation,
+) {
+  const { from, subject, attemptList } = detail;
+  const isDue = detail.finishedAt === null && detail.state !== 'sending' && reasons.length === 0;
+  const inTurn: ShownReason = {
+    code: 'in_turn',
+    reason: 'nothing keeps it back: it goes when its turn comes',
+    until: null,
+  };
+  return {
+    ...message,
+    from,
+    subject,
+    group,
+    earliest_at: optionalTimestamp(until),
+    waits_for: isDue ? [inTurn] : reasons.map(showReason),
+    last_reply: lastReply && {
+      smtp_code: lastReply.smtpCode,
+      enhanced_code: lastReply.enhancedCode,
+      response: lastReply.response,
+      rule: lastReply.rule,
+      label: lastReply.label,
+      meaning: lastReply.meaning,
+    },
+    notes: notes.map(({ at, by, action, note }) => ({ at: toTimestamp(at), by, action, note })),
+    attempt_list: attemptList.map(showAttempt),
+  };
+}
+
+function showAttempt({ attempt, startedAt, outcome, peer }: AttemptRecord) {
+  return {
+    attempt,
+    started_at: toTimestamp(startedAt),
+    outcome,
+    stage: peer.stage,
+    mx: peer.mx,
+    remote_ip: peer.remoteIp,
+    tls: peer.tls,
+    tls_policy: peer.tlsPolicy,
+    smtp_code: peer.smtpCode,
+    enhanced_code: peer.enhancedCode,
+    response: peer.response,
+    elapsed_ms: Math.round(peer.elapsedMs),
+  };
+}
+
+const ATTEMPT_COLUMNS: Column<ReturnType<typeof showAttempt>>[] = [
+  { title: '#', value: (each) => each.attempt },
+  { title: 'STARTED', value: (each) => each.started_at },
+  { title: 'OUTCOME', value: (each) => each.outcome },
+  { title: 'SERVER', value: (each) => each.mx },
+  { title: 'STAGE', value: (each) => each.stage },
+  { title: 'TLS', value: (each) => each.tls?.version ?? null },
+  { title: 'MS', value: (each) => each.elapsed_ms },
+  { title: 'RESPONSE', value: (each) => replyLine(each.smtp_code, each.enhanced_code, each.response) },
+];
+
+function shown(value: string | number | boolean | null): string | number | null {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : value;
+}
