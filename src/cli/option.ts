@@ -3,6 +3,7 @@
 import { isUuid } from '../base/ids.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../protocol/mail/address.ts';
 import { parseBoundDomain } from '../tenants/api-keys.ts';
+import { nameProblem } from '../tenants/refused.ts';
 
 export type Read<T> = { ok: true; value: T } | { ok: false; problem: string };
 
@@ -63,6 +64,14 @@ export function flag(summary: string): Maybe<true> {
 
 export function text(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) => (given.trim() === '' ? bad('must not be empty') : good(given)));
+}
+
+/** What people call something: one short line. */
+export function label(placeholder: string, summary: string): Maybe<string> {
+  return option(placeholder, summary, (given) => {
+    const problem = nameProblem(given);
+    return problem === null ? good(given) : bad(problem);
+  });
 }
 
 const MAX_REMARK_CHARACTERS = 500;

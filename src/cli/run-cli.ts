@@ -76,7 +76,8 @@ function unknownCommand(cli: CliOptions, words: string[], args: string[]): numbe
   }
   const name = words.join(' ');
   const near = suggestion(name, commandNames()) || suggestion(words[0]!, commandNames());
-  return wrongUsage(cli, `unknown command "${name}"${near}`, listHelp(group.length > 0 ? group : COMMANDS));
+  const help = group.length > 0 ? `postrider help ${words[0]}` : 'postrider help';
+  return wrongUsage(cli, `unknown command "${name}"${near}`, `${help} lists the commands.`);
 }
 
 function commandNames(): string[] {

@@ -79,7 +79,7 @@ export async function setTenant(
 }
 
 export function noSuchTenant(id: string): Refused {
-  return refused('tenant', `there is no tenant ${id}`);
+  return refused(null, `there is no tenant ${id}`);
 }
 
 function tierChange(tier: TenantSettings['tier']): TenantChange {

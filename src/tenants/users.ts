@@ -44,7 +44,7 @@ export async function createUser(
     createdAt: services.clock.now(),
   };
   if ((await services.store.createUser(user)) === 'exists') {
-    return refused('email', `there is already a user ${email}`);
+    return refused(null, `there is already a user ${email}`);
   }
   return { kind: 'created', user, password };
 }
@@ -57,7 +57,7 @@ export async function resetPassword(
   const email = readEmail(givenEmail);
   if (typeof email !== 'string') return email;
   const user = await services.store.findUserByEmail(email);
-  if (!user) return refused('email', `there is no user ${email}`);
+  if (!user) return refused(null, `there is no user ${email}`);
   const password = generatePassword();
   const passwordHash = await hashPassword(password);
   await services.store.setPassword(user.id, passwordHash);

@@ -44,6 +44,18 @@ t.test('bounce reply for people', async (t) => {
 t.test('bounce reply without a reply', async (t) => {
   t.match(await runInThisProcess(['bounce', 'reply']), { code: 2, stderr: /REPLY is missing/ });
   t.match(await runInThisProcess(['bounce', 'reply', ' ']), { code: 2, stderr: /must not be empty/ });
+  const wrong = { code: 2, stdout: '' };
+  for (const reply of ['250 ok', '250 2.0.0 queued', '2.0.0 ok', '354 go on', '250-first']) {
+    const stderr = /^postrider: REPLY: "[^"]+" refuses nothing; a reply that refuses is expected, with its code: "550/;
+    t.match(await runInThisProcess(['bounce', 'reply', reply]), { ...wrong, stderr }, reply);
+  }
+  for (const reply of ['foo', 'User unknown', '55 5.1.1', '750 x']) {
+    const stderr = /^postrider: REPLY: "[^"]+" is no reply of a mail server; .* is expected/;
+    t.match(await runInThisProcess(['bounce', 'reply', reply]), { ...wrong, stderr }, reply);
+  }
+  for (const reply of ['550', '5.1.1 User unknown', 'smtp; 450 4.2.2 full', '550-5.1.1 gone']) {
+    t.equal((await runInThisProcess(['bounce', 'reply', reply])).code, 0, reply);
+  }
 });
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;

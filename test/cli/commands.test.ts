@@ -76,14 +76,17 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
   t.teardown(program.remove);
   await program.json('user', 'create', '--operator', '--email', 'op@example.com');
   const failures: [args: string[], says: RegExp][] = [
-    [['tenant', 'set', STRANGER, '--status', 'active'], /postrider tenant set: tenant: there is no tenant 01a1fa75/],
+    [['tenant', 'set', STRANGER, '--status', 'active'], /^postrider tenant set: there is no tenant 01a1fa75/],
     [['key', 'create', '--tenant', STRANGER, '--name', 'k', '--scopes', 'emails:send'], /there is no tenant/],
     [['key', 'list', '--tenant', STRANGER], /there is no tenant/],
     [['key', 'revoke', STRANGER], /there is no such key/],
     [['key', 'revoke', 'pr_abcdefABCDEF'], /there is no such key/],
     [['domain', 'list', '--tenant', STRANGER], /there is no tenant/],
-    [['user', 'create', '--operator', '--email', 'OP@example.com'], /there is already a user op@example\.com/],
-    [['user', 'reset', '--email', 'nobody@example.com'], /there is no user nobody@example\.com/],
+    [
+      ['user', 'create', '--operator', '--email', 'OP@example.com'],
+      /^postrider user create: there is already a user op@example\.com/,
+    ],
+    [['user', 'reset', '--email', 'nobody@example.com'], /^postrider user reset: there is no user nobody@example\.com/],
     [['queue', 'show', STRANGER], /there is no message/],
     [['queue', 'retry', STRANGER], /there is no message/],
     [['queue', 'cancel', STRANGER], /there is no message/],

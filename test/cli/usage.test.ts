@@ -47,6 +47,9 @@ const WRONG: [args: string, says: RegExp][] = [
   ['address explain', /ADDRESS is missing/],
   ['address explain a@example.com b@example.com', /unexpected argument "b@example.com"/],
   ['backup', /FILE is missing/],
+  [`tenant create --name ${'x'.repeat(201)}`, /--name: must have at most 200 characters/],
+  ['tenant create --name a\u0007b', /--name: must not have control characters/],
+  [`key create --tenant ${ID} --scopes emails:send --name ${'x'.repeat(201)}`, /--name: must have at most 200/],
 ];
 
 t.test('wrong usage', async (t) => {
@@ -55,7 +58,10 @@ t.test('wrong usage', async (t) => {
       const { code, stdout, stderr } = await runInThisProcess(line === '' ? [] : line.split(' '));
       t.equal(code, 2);
       t.match(stderr.split('\n')[0], says);
-      t.match(stderr, /^Usage: postrider /m);
+      t.match(
+        stderr,
+        stderr.includes('unknown command') ? /\n\npostrider help( tenant)? lists/ : /^Usage: postrider /m,
+      );
       t.equal(stdout, '');
     });
   }
@@ -69,6 +75,19 @@ t.test("the usage that is printed is the command's own, and so for the program i
     stderr,
     /^postrider: --tenant is missing\n\nUsage: postrider key create --tenant ID --name NAME --scopes SCOPES/,
   );
+});
+
+t.test('an unknown command does not hide behind the list of all', async (t) => {
+  t.match(await runInThisProcess(['queue', 'lits']), {
+    code: 2,
+    stderr:
+      'postrider: unknown command "queue lits" (did you mean queue list?)\n\npostrider help queue lists the commands.\n',
+  });
+  t.match(await runInThisProcess(['frobnicate', 'now']), {
+    stderr: 'postrider: unknown command "frobnicate now"\n\npostrider help lists the commands.\n',
+  });
+  const { stderr } = await runInThisProcess(['suppression']);
+  t.match(stderr, /"suppression" needs one more word[\s\S]*suppression import/, 'a group is short enough');
 });
 
 t.test('help and version', async (t) => {

@@ -56,7 +56,7 @@ t.test('tenants', async (t) => {
 
   t.test('an unknown tenant and an empty change are refused', async (t) => {
     const stranger = '01a1fa75-69d8-7000-b301-908cb7826839';
-    t.match(await setTenant(services, stranger, { status: 'active' }), { kind: 'refused', field: 'tenant' });
+    t.match(await setTenant(services, stranger, { status: 'active' }), { kind: 'refused', field: null });
     t.match(await setTenant(services, id, {}), { kind: 'refused', field: null });
     t.match(await setTenant(services, id, { status: undefined }), { kind: 'refused', field: null });
   });

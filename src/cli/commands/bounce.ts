@@ -18,6 +18,7 @@ export const bounceReply = localCommand({
     reply: required(positional(text('REPLY', 'the reply in quotes, with its codes: "550 5.1.1 User unknown"'))),
     mx: text('HOST', 'the server that said it, for rules about one provider'),
   },
+  check: ({ reply }) => replyProblem(reply),
   run: async (_, { reply, mx }) => done(explain(reply, mx ?? null)),
   render: ({ class: bounce, label, action, rule, reason, suspend }) =>
     renderFacts([
@@ -29,6 +30,16 @@ export const bounceReply = localCommand({
       ['pause', suspend === null ? null : `${suspend.for_secs} s, of the ${suspend.scope}`],
     ]),
 });
+
+/** The rules take what they are given for a refusal. */
+function replyProblem(reply: string): string | null {
+  const { smtpCode, enhancedCode } = readReply(reply);
+  const leading = smtpCode?.toString() ?? enhancedCode;
+  if (leading !== null && leading !== undefined && /^[45]/.test(leading)) return null;
+  const sample = 'a reply that refuses is expected, with its code: "550 5.1.1 User unknown"';
+  if (leading?.startsWith('2') || /^\s*3\d\d\b/.test(reply)) return `REPLY: "${reply}" refuses nothing; ${sample}`;
+  return `REPLY: "${reply}" is no reply of a mail server; ${sample}`;
+}
 
 function explain(reply: string, mx: string | null) {
   const { suspend, ...verdict } = classifyReply({ ...readReply(reply), mx }, loadBounceRules(SHIPPED_RULES));

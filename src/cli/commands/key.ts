@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 import { type ApiKey, SCOPES } from '../../store/tenants.ts';
 import { createApiKey, publicPart, readPublicId } from '../../tenants/api-keys.ts';
 import { done, failed, storeCommand } from '../command.ts';
-import { domainName, listOf, positional, required, text, uuid } from '../option.ts';
+import { domainName, label, listOf, positional, required, text, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderTable } from '../table.ts';
@@ -15,7 +15,7 @@ export const keyCreate = storeCommand({
   summary: 'Makes an API key and prints it, this once only.',
   options: {
     tenant: required(uuid('ID', 'the tenant')),
-    name: required(text('NAME', 'what the key is for')),
+    name: required(label('NAME', 'what the key is for')),
     scopes: required(listOf('SCOPES', SCOPES, 'what the key may do')),
     domain: domainName('the only domain that the key may send from'),
   },

@@ -5,7 +5,7 @@ import { counted } from '../../base/counted.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { done, storeCommand } from '../command.ts';
-import { numberOrDefault, oneOf, onOff, positional, required, text, uuid } from '../option.ts';
+import { label, numberOrDefault, oneOf, onOff, positional, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
 import { renderFacts, renderTable } from '../table.ts';
@@ -19,7 +19,7 @@ export const tenantCreate = storeCommand({
   name: 'tenant create',
   begins: true,
   summary: 'Makes a tenant; in review unless another status is given.',
-  options: { name: required(text('NAME', 'what people call the tenant')), status },
+  options: { name: required(label('NAME', 'what people call the tenant')), status },
   async run(services, { name, status }) {
     const result = await createTenant(services, { name, ...(status && { status }) });
     if (result.kind === 'refused') return fromRefused(result);
