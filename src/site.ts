@@ -2,6 +2,7 @@
 // work with. A part of the wiring list in daemon.ts.
 import { createApi } from './api/create-api.ts';
 import type { ClosingStack } from './base/closing-stack.ts';
+import { listenFault } from './base/system-words.ts';
 import type { Config } from './config/keys.ts';
 import type { Foundation } from './foundation.ts';
 import type { HttpHandler, HttpOptions, HttpServer } from './http/http.ts';
@@ -46,7 +47,9 @@ export async function openSite(
   const links = linkPages({ ...foundation, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
   const pages = { ...api, routes: [...api.routes, ...createPublicPages(), ...portal] };
-  return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages)));
+  return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages))).catch((error: unknown) => {
+    throw listenFault('http', config.http, error);
+  });
 }
 
 function requestCap(config: Config, tier: Tier): number | null {

@@ -1,6 +1,8 @@
 // The names of what lies in the data folder, in one place for daemon and command line.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Fault } from '../base/errors.ts';
+import { systemWords } from '../base/system-words.ts';
 
 export interface DataFolder {
   dir: string;
@@ -20,5 +22,10 @@ export function dataFolder(dir: string): DataFolder {
 
 /** Readable by the service's own user only: it holds keys, and a socket that obeys whoever reaches it. */
 export function makeDataFolder(dir: string): void {
-  fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  try {
+    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    const detail = `${systemWords(cause)}; data.dir or POSTRIDER_DATA_DIR says where it is`;
+    throw new Fault(`the data folder ${dir} cannot be made`, { detail, cause, permanence: 'permanent' });
+  }
 }

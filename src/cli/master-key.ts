@@ -2,7 +2,8 @@
 // where one is made when there is none. Daemon and command line read it the same way.
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import { describeError, Fault } from '../base/errors.ts';
+import { Fault } from '../base/errors.ts';
+import { systemTrouble } from '../base/system-words.ts';
 import { MASTER_KEY_BYTES } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import { dataFolder, makeDataFolder } from './data-folder.ts';
@@ -44,7 +45,7 @@ function readKeyFile(file: string): string {
   try {
     return fs.readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new Fault(`the master key cannot be read: ${describeError(cause)}`, { permanence: 'permanent', cause });
+    throw new Fault(`the master key cannot be read: ${systemTrouble(cause)}`, { permanence: 'permanent', cause });
   }
 }
 

@@ -1,7 +1,7 @@
 // From argv to an exit code: finds the command, reads its arguments, runs it where it belongs,
 // and says what came of it. 0: done; 1: failed; 2: wrong usage.
 // Results go to standard output, everything else to standard error.
-import { describeError } from '../base/errors.ts';
+import { systemTrouble } from '../base/system-words.ts';
 import { ConfigError, loadConfig } from '../config/load.ts';
 import { type Answer, type Command, failed } from './command.ts';
 import { commandHelp, listHelp } from './help.ts';
@@ -105,7 +105,7 @@ async function answerOf(
     if (command.kind === 'store') return await runWhereTheWriterIs(command, raw, load().config);
     return await command.run({ configFile, loadConfig: load, json: global.json, starters: cli.starters }, read.values);
   } catch (error) {
-    return failed(error instanceof ConfigError ? describeProblems(error.problems) : describeError(error));
+    return failed(error instanceof ConfigError ? describeProblems(error.problems) : systemTrouble(error));
   }
 }
 

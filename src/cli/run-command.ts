@@ -1,6 +1,6 @@
 // Carries out a store command with the services at hand: in the daemon or beside none.
 // Whatever is thrown becomes a failure with a message that an operator can use.
-import { describeError } from '../base/errors.ts';
+import { systemTrouble } from '../base/system-words.ts';
 import { type Answer, failed, type StoreCommand } from './command.ts';
 import { readValues } from './parse-arguments.ts';
 import type { OperatorServices } from './services.ts';
@@ -15,6 +15,6 @@ export async function runStoreCommand(
   try {
     return await command.run(services, read.values);
   } catch (error) {
-    return failed(describeError(error));
+    return failed(systemTrouble(error));
   }
 }

@@ -6,8 +6,9 @@ import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import { describeError, Fault } from '../base/errors.ts';
+import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
+import { listenFault } from '../base/system-words.ts';
 import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { InboundStore, NewInboundMail } from '../store/inbound.ts';
@@ -97,12 +98,7 @@ async function listen(server: StrictSmtpServer, { host, port }: ListenerOptions)
     server.server.listen(port, host);
     await once(server.server, 'listening');
   } catch (cause) {
-    const detail = describeError(cause);
-    throw new Fault(`smtp.host, smtp.port: cannot listen on ${host}:${port}`, {
-      detail,
-      cause,
-      permanence: 'permanent',
-    });
+    throw listenFault('smtp', { host, port }, cause);
   }
 }
 

@@ -2,6 +2,7 @@
 // on an address of its own. It asks for no key.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { listenFault } from '../base/system-words.ts';
 import type { Logger } from './log.ts';
 import type { Figures, Metrics } from './metrics.ts';
 
@@ -61,9 +62,9 @@ function end(response: ServerResponse, status: number, text: string): void {
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(listenFault('metrics', { host, port }, error)));
     server.listen(port, host, () => {
-      server.removeListener('error', reject);
+      server.removeAllListeners('error');
       resolve();
     });
   });

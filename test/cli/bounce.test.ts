@@ -119,7 +119,7 @@ t.test('bounce explain and what is no mail', async (t) => {
   const large = path.join(folder, 'large');
   fs.writeFileSync(large, '');
   fs.truncateSync(large, 50_000_000);
-  t.match(await explain('missing'), { code: 1, stderr: /missing cannot be read: ENOENT/ });
+  t.match(await explain('missing'), { code: 1, stderr: /missing cannot be read: there is no such file/ });
   t.match(await explain('empty'), { code: 1, stderr: /empty is empty/ });
   t.match(await explain('.'), { code: 1, stderr: /cannot be read/ });
   t.match(await explain('large'), { code: 1, stderr: /larger than 32 MiB/ });

@@ -94,6 +94,20 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
     [['suppression', 'add', '--tenant', STRANGER, '--address', 'a@example.com'], /there is no tenant/],
     [['suppression', 'remove', '--platform', '--address', 'a@example.com'], /a@example\.com is not on this list/],
     [['restore', path.join(program.folder, 'nothing'), '--force'], /there is no such file/],
+    [
+      ['restore', path.join(program.folder, 'no', 'folder.db'), '--force'],
+      /folder\.db cannot be restored: there is no such/,
+    ],
+    [
+      ['restore', program.folder, '--force'],
+      /cannot be restored: it is a folder, and the file of a backup is expected/,
+    ],
+    [
+      ['backup', path.join(program.folder, 'no', 'x.db')],
+      /x\.db cannot be written: there is no folder .*no: make it first/,
+    ],
+    [['suppression', 'import', program.folder, '--tenant', STRANGER], /cannot be read: it is a folder\n$/],
+    [['bounce', 'explain', path.join(program.folder, 'nothing')], /nothing cannot be read: there is no such file/],
     [['restore', program.configFile], /already a database/],
     [['restore', program.configFile, '--force'], /cannot be restored/],
   ];

@@ -47,7 +47,12 @@ for (const engine of ['uws', 'node']) {
     t.teardown(() => taken.close());
     const { port } = taken.address() as net.AddressInfo;
     const { postrider } = await startWorld(t, { settings: { http: { engine, port } } });
-    t.match(await postrider.run('serve'), { code: 1, stderr: new RegExp(`EADDRINUSE.*${port}`) });
+    t.match(await postrider.run('serve'), {
+      code: 1,
+      stderr: new RegExp(
+        `http\\.port: cannot listen on \\S+:${port} \\(another program listens there .* choose another http\\.port`,
+      ),
+    });
     t.match(await postrider.runHere('tenant', 'list'), { code: 0 }, 'what had been opened is closed again');
   });
 }

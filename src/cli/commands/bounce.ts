@@ -1,7 +1,7 @@
 // bounce reply: what the bounce rules make of a reply of a receiving server, and which rule decided.
 // bounce explain: the same for a mail that came back, with all that it says.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { describeError } from '../../base/errors.ts';
+import { systemWords } from '../../base/system-words.ts';
 import { classifyReply } from '../../classify/classify-reply.ts';
 import { type ExplainedMail, explainMail } from '../../classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../classify/load-rules.ts';
@@ -59,7 +59,7 @@ function explainFile(file: string): Answer<ExplainedMail> {
   try {
     octets = readBounded(file);
   } catch (error) {
-    return failed(`${file} cannot be read: ${describeError(error)}`);
+    return failed(`${file} cannot be read: ${systemWords(error)}`);
   }
   if (octets.length === 0) return failed(`${file} is empty`);
   if (octets.length > MAX_MAIL_OCTETS) {

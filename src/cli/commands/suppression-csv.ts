@@ -2,8 +2,8 @@
 // operator meant, and handed to the writer in portions that its socket takes.
 import { readFileSync, statSync } from 'node:fs';
 import { counted } from '../../base/counted.ts';
-import { describeError } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
+import { systemWords } from '../../base/system-words.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
 import {
   csvLine,
@@ -99,7 +99,7 @@ function readFile(file: string, reason: SuppressionReason) {
     if (statSync(file).size > MAX_FILE_OCTETS) return `${file} is larger than ${MAX_FILE_OCTETS / 1024 / 1024} MiB`;
     return readSuppressionCsv(readFileSync(file, 'utf8'), { reason, now: Date.now() });
   } catch (error) {
-    return `${file} cannot be read: ${describeError(error)}`;
+    return `${file} cannot be read: ${systemWords(error)}`;
   }
 }
 

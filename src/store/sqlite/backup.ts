@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { describeError, Fault } from '../../base/errors.ts';
+import { systemWords } from '../../base/system-words.ts';
 import { openForReading } from './database-file.ts';
 import { isOurs, newestSchema, schemaVersion } from './migrations.ts';
 
@@ -39,8 +40,10 @@ function createPrivate(file: string): void {
   try {
     fs.closeSync(fs.openSync(file, 'wx', 0o600));
   } catch (cause) {
-    const exists = cause instanceof Error && 'code' in cause && cause.code === 'EEXIST';
-    throw new Fault(exists ? `${file} already exists` : describeError(cause), { permanence: 'permanent', cause });
+    const { code } = cause as NodeJS.ErrnoException;
+    const problem = code === 'ENOENT' ? `there is no folder ${path.dirname(file)}: make it first` : systemWords(cause);
+    const message = code === 'EEXIST' ? `${file} already exists` : `${file} cannot be written: ${problem}`;
+    throw new Fault(message, { permanence: 'permanent', cause });
   }
 }
 
@@ -71,7 +74,12 @@ function makeSelfContained(file: string): void {
 function openBackup(source: string): Database.Database {
   const refuse = (problem: string, cause?: unknown) =>
     new Fault(`${source} cannot be restored: ${problem}`, { permanence: 'permanent', cause });
-  if (!fs.existsSync(source)) throw refuse('there is no such file');
+  try {
+    if (fs.statSync(source).isDirectory()) throw refuse('it is a folder, and the file of a backup is expected');
+    fs.accessSync(source, fs.constants.R_OK);
+  } catch (cause) {
+    throw cause instanceof Fault ? cause : refuse(systemWords(cause), cause);
+  }
   let db: Database.Database | null = null;
   try {
     db = openForReading(source);

@@ -1,0 +1,44 @@
+// What the operating system refused, in words for people: Node's own say a code, a call and a path.
+import { describeError, Fault } from './errors.ts';
+
+const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file or folder',
+  EACCES: 'the permission for it is missing',
+  EPERM: 'the permission for it is missing',
+  EISDIR: 'it is a folder',
+  ENOTDIR: 'a part of its path is no folder',
+  EEXIST: 'it already exists',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk is full for this user',
+  EROFS: 'the disk can only be read',
+  EMFILE: 'too many files are open',
+};
+
+/** Without the path: the sentence around it names that. */
+export function systemWords(thrown: unknown): string {
+  return (thrown instanceof Error && WORDS[codeOf(thrown)]) || describeError(thrown);
+}
+
+/** The same where nobody else names the path. */
+export function systemTrouble(thrown: unknown): string {
+  const { path } = thrown as NodeJS.ErrnoException;
+  return typeof path === 'string' && path !== '' ? `${path}: ${systemWords(thrown)}` : systemWords(thrown);
+}
+
+function codeOf(error: NodeJS.ErrnoException): string {
+  return error instanceof Fault ? '' : (error.code ?? '');
+}
+
+/** Of a listener; `section` is that of the configuration which has its host and port. Other errors stay as they are. */
+export function listenFault(section: string, { host, port }: { host: string; port: number }, cause: unknown): unknown {
+  const { code = '', syscall = '' } = cause as NodeJS.ErrnoException;
+  if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return cause;
+  const why = {
+    EADDRINUSE: `another program listens there (ss -ltnp shows which): stop it, or choose another ${section}.port`,
+    EACCES: `a port below 1024 needs a permission, which systemd/postrider.service gives (CAP_NET_BIND_SERVICE): start it so, or choose another ${section}.port`,
+    EADDRNOTAVAIL: `this machine has no such address: choose another ${section}.host`,
+    ENOTFOUND: `there is no such host: ${section}.host wants an address of this machine`,
+  }[code];
+  const message = `${section}.host, ${section}.port: cannot listen on ${host}:${port}`;
+  return new Fault(message, { detail: why ?? describeError(cause), cause, permanence: 'permanent' });
+}
