@@ -52,6 +52,8 @@ export interface ImportedSuppressions {
   entries: Suppression[];
   /** Sentences that begin with the number of the line. */
   problems: string[];
+  /** Nothing of it can be trusted: a quote that is not closed takes in all that comes behind it. */
+  broken?: string;
 }
 
 export interface ImportDefaults {
@@ -93,17 +95,19 @@ export async function readSuppressionCsvInTurns(
   return all;
 }
 
-function sortIn(read: Suppression | string, { entries, problems }: ImportedSuppressions): void {
-  if (typeof read === 'string') problems.push(read);
-  else entries.push(read);
+function sortIn(read: Suppression | Unclosed | string, all: ImportedSuppressions): void {
+  if (typeof read === 'string') all.problems.push(read);
+  else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: a quote opens there that nothing closes`;
+  else all.entries.push(read);
 }
 
 /** Entries, sentences about lines that are none, and null where there was much to read in between. */
-function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | string | null> {
+function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | Unclosed | string | null> {
   const rows = readCsv(text);
   let first = rows.next();
   for (; !first.done && first.value === null; first = rows.next()) yield null;
   if (first.done || first.value === null) return yield NO_COLUMN;
+  if (isUnclosed(first.value)) return yield first.value;
   const names = first.value.cells.map((name) => name.trim().toLowerCase());
   const isList =
     defaults.bareLists === true &&
@@ -113,7 +117,16 @@ function* readLines(text: string, defaults: ImportDefaults): Generator<Suppressi
   if (addressAt < 0) return yield NO_COLUMN;
   const columns = { addressAt, reasonAt: names.indexOf('reason'), createdAt: names.indexOf('created_at') };
   if (isList) yield readLine(first.value, columns, defaults);
-  for (const row of rows) yield row && readLine(row, columns, defaults);
+  for (const row of rows) yield row && (isUnclosed(row) ? row : readLine(row, columns, defaults));
+}
+
+/** In place of the row in which a text ends within quotes: the line in which they open. */
+interface Unclosed {
+  unclosedAt: number;
+}
+
+function isUnclosed(row: CsvRow | Unclosed): row is Unclosed {
+  return 'unclosedAt' in row;
 }
 
 const NO_COLUMN = 'line 1: names no column "address"';
@@ -157,10 +170,10 @@ const MOST_CELL_CHARS = 2000;
 const CHARS_PER_TURN = 65_536;
 
 /** Lines that are empty are left out. Null, every now and then: somebody else may have a turn. */
-function* readCsv(text: string): Generator<CsvRow | null> {
+function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
   let cells: string[] = [];
   let cell = '';
-  let [line, startedAt] = [1, 1];
+  let [line, startedAt, quotedAt] = [1, 1, 1];
   let isQuoted = false;
   let hasJustClosed = false;
   let chars = 0;
@@ -190,6 +203,7 @@ function* readCsv(text: string): Generator<CsvRow | null> {
     } else if (char === '"') {
       // A doubled quote inside a quoted cell closes it and opens it again.
       if (isDoubled) add('"');
+      else quotedAt = line;
       isQuoted = true;
     } else if (char === ',' || char === ';') {
       endCell();
@@ -198,6 +212,7 @@ function* readCsv(text: string): Generator<CsvRow | null> {
       if (row) yield row;
     } else add(char);
   }
+  if (isQuoted) return yield { unclosedAt: quotedAt };
   const row = endRow();
   if (row) yield row;
 }

@@ -101,6 +101,18 @@ t.test('removing', async (t) => {
   }
 });
 
+t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {
+  const { run, write, tenant } = await installation(t);
+  const file = write('open.csv', 'address,reason\na@x.test,\n"b@x.test,\nc@x.test,\n');
+  for (const more of [[], ['--skip-invalid']]) {
+    t.match(await run('suppression', 'import', file, '--tenant', tenant, ...more), {
+      code: 1,
+      stderr: /nothing was imported; \S+open\.csv cannot be read: line 3: a quote opens there that nothing closes\n$/,
+    });
+  }
+  t.match(await run('suppression', 'list', '--tenant', tenant), { stdout: 'The list is empty.\n' });
+});
+
 t.test('a tenant, a message or a group that is not there is said', async (t) => {
   const { run, write, tenant } = await installation(t);
   const stranger = '01a1fa75-69d8-7000-b301-908cb7826839';

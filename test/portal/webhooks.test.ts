@@ -92,8 +92,10 @@ t.test('after a rotation both secrets hold', async (t) => {
   const [got] = await endpoint.until(1);
   for (const one of [secret, fresh]) t.ok(new Webhook(one).verify(got!.text, got!.headers));
   t.match((await owner.get(path)).text, 'the one before it signs, too, until');
+  t.match((await owner.get(path)).text, /which would sign until .*, ends at once/, 'the question says so');
   const id = path.split('/').at(-1)!;
-  const { secret: third } = await world.postrider.json('webhook', 'rotate', id);
+  const { secret: third, ended_early } = await world.postrider.json('webhook', 'rotate', id);
+  t.ok(ended_early);
   await owner.submit(await owner.get(path), 'Send a test event');
   const [, again] = await endpoint.until(2);
   for (const one of [fresh, String(third)]) t.ok(new Webhook(one).verify(again!.text, again!.headers));

@@ -54,6 +54,15 @@ t.test('what cannot be used is named by its line', async (t) => {
   ]);
 });
 
+t.test('a quote that nothing closes is told of by the line in which it opens', async (t) => {
+  const said = (line: number) => `line ${line}: a quote opens there that nothing closes`;
+  t.match(read('address,reason\njo@x.test,\n"a@x.test,complaint\nb@x.test,\n'), { broken: said(3) });
+  t.match(read('"address\njo@x.test\n'), { broken: said(1) });
+  t.match(read('address,note\na@x.test,"two\nlines ""and"" an end\nb@x.test,\n'), { broken: said(2) });
+  t.match(read('address\na@x.test\n"'), { broken: said(3) });
+  t.notOk('broken' in read('address,note\na@x.test,"two\nlines ""and"" an end"\nb@x.test,""\n'));
+});
+
 t.test('a pasted list of addresses needs no first line where that is wanted', async (t) => {
   const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW, bareLists: true });
   t.match(read('jo@x.test\nAnn@Y.test\n'), {

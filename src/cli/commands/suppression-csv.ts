@@ -69,7 +69,8 @@ export const suppressionImport = localCommand({
   async run({ loadConfig }, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
     const read = readFile(file, reason);
     if (typeof read === 'string') return failed(read);
-    const { entries, problems } = read;
+    const { entries, problems, broken } = read;
+    if (broken !== undefined) return failed(`nothing was imported; ${file} cannot be read: ${broken}`);
     if (problems.length > 0 && !switches['skip-invalid']) {
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
       return failed(`nothing was imported; ${counted(problems.length, 'line')} of ${file} cannot be used:\n${told}`);

@@ -4,7 +4,7 @@
 import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
-import { COUNTED_AT_MOST, type WebhookHealth } from '../../store/webhooks.ts';
+import { COUNTED_AT_MOST, type WebhookHealth, type WebhookSecret } from '../../store/webhooks.ts';
 import { replayFailedSince } from '../../webhooks/replay-failed.ts';
 import { rotateSecret, SECRET_OVERLAP_MS } from '../../webhooks/webhooks.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
@@ -112,15 +112,30 @@ export const webhookRotate = storeCommand({
   options: { webhook: webhookId },
   async run({ store, clock, vault }, { webhook }) {
     const tenantId = await store.ownerOfWebhook(webhook);
+    const secrets = tenantId === null ? [] : await store.listWebhookSecrets(tenantId, webhook, clock.now());
     const rotated = tenantId === null ? null : await rotateSecret({ store, clock, vault: vault() }, tenantId, webhook);
     if (rotated === null) return noWebhook(webhook);
     await recordAct({ store, clock }, tenantId, 'webhook.secret_rotated', { webhook_id: webhook });
     const { secret, previousUntil } = rotated;
-    return done({ webhook, secret: secret.toString('base64'), previous_until: toTimestamp(previousUntil) });
+    return done({
+      webhook,
+      secret: secret.toString('base64'),
+      previous_until: toTimestamp(previousUntil),
+      ended_early: earlierUntil(secrets),
+    });
   },
-  render: ({ secret, previous_until: until }) =>
-    `The new secret is shown this once only:\n${secret}\nUntil ${until} events are signed with the old one, too.`,
+  render: ({ secret, previous_until: until, ended_early: early }) => {
+    const shown = `The new secret is shown this once only:\n${secret}\nUntil ${until} events are signed with the old one, too.`;
+    return early === null
+      ? shown
+      : `${shown}\nThe one before that would have signed until ${early}, and signs no more.`;
+  },
 });
+
+/** No more than two sign: one that was still valid beside the current one ends with the next rotation. */
+function earlierUntil([, earlier]: readonly WebhookSecret[]): string | null {
+  return earlier?.expiresAt ? toTimestamp(earlier.expiresAt) : null;
+}
 
 function refusalOf(
   outcome: Exclude<ReplayOutcome, 'due'>,

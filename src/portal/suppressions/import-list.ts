@@ -45,7 +45,8 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
   if (read === null)
     return again(`There are more than ${MOST_LINES.toLocaleString('en')} lines. Import the list in several parts.`);
-  const { entries, problems } = read;
+  const { entries, problems, broken } = read;
+  if (broken !== undefined) return again('Nothing was imported: a quote is not closed.', [broken]);
   if (problems.length > 0 && !skips) return again('Nothing was imported, because some lines cannot be used.', problems);
   if (entries.length === 0) return again('There is no address in it.', problems);
   const added = await addAll(services, visit.visitor.tenant.id, entries);

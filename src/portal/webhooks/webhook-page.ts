@@ -37,7 +37,7 @@ export async function showWebhook(services: WebhookServices, visit: VisitOf<'vie
 <div id="state" data-polled-with="attempts-list">${heading(webhook.url, healthBadge(webhook))}
 ${webhook.failingSince !== null && html`<p class="notice bad">${healthSentence(webhook)}</p>`}
 <div class="card">${webhookFacts(webhook, secrets)}
-${visit.may('member') && actions(webhook, visit.formField)}</div></div>
+${visit.may('member') && actions(webhook, secrets, visit.formField)}</div></div>
 <div id="attempts-list"${poll}>${attemptList(webhook, attempts, filter)}</div>
 ${visit.may('member') && webhook.failed > 0 && replayForm(webhook, visit.formField)}`;
   return view({ title: webhook.url, body });
@@ -64,14 +64,16 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
   ]);
 }
 
-function actions(webhook: WebhookHealth, formField: Html): Html {
+function actions(webhook: WebhookHealth, [, previous]: readonly WebhookSecret[], formField: Html): Html {
   const path = `/portal/webhooks/${webhook.id}`;
   return html`<div class="actions">
 <form method="post" action="${path}/test">${formField}<button>Send a test event</button></form>
 ${confirmed({
   label: 'Rotate the secret',
-  question:
-    'A new secret is made and shown once. For 24 hours events are signed with both, then with the new one only.',
+  question: html`A new secret is made and shown once. For 24 hours events are signed with both, then with the new one only.${
+    previous?.expiresAt &&
+    html` The secret before the current one, which would sign until ${time(previous.expiresAt)}, <strong>ends at once</strong>.`
+  }`,
   action: `${path}/rotate`,
   formField,
   button: 'Make a new secret',
