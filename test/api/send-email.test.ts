@@ -65,6 +65,12 @@ t.test('fifty entries are the limit, counted before duplicates are merged', asyn
   t.match(body.message, /^to: .*at most 50 entries, not 51/);
 });
 
+t.test('a comma in a name makes no list', async (t) => {
+  for (const to of ['Doe, Jo <jo@example.com>', '"Jo; a@x.test" <jo@example.com>', '"a,b"@example.com']) {
+    t.equal((await send({ to })).status, 202, to);
+  }
+});
+
 t.test('what is refused names the field', async (t) => {
   const cases: [change: Record<string, unknown>, message: RegExp][] = [
     [{ subjct: 'x' }, /^subjct: unknown field; did you mean subject\?$/],
@@ -91,6 +97,12 @@ t.test('what is refused names the field', async (t) => {
     [{ to: ['a@example.com', null] }, /^to\[1\]: must be a string, not null/],
     [{ to: ['a@example.com', 'b@example.com', 'c'] }, /^to\[2\]: the address has no @/],
     [{ to: 'c' }, /^to: the address has no @/],
+    [{ to: 'a@x.test,b@x.test' }, /^to: several recipients are given as a list, each in an entry of its own: \["a@/],
+    [{ to: 'a@x.test; "b,c"@x.test' }, /^to: the address has more than one @/],
+    [{ to: 'Jo <a@x.test>; Ann <b@x.test>;' }, /^to: several recipients are given as a list/],
+    [{ to: 'Jo <a@x.test>, Ann <b@x.test>' }, /^to: several recipients are given as a list/],
+    [{ to: ['a@x.test', 'b@x.test, c@x.test'] }, /^to\[1\]: several recipients are given as a list/],
+    [{ to: 'a@x.test,nobody' }, /^to: the domain/],
     [{ to: 'Jo\r\nBcc: x@y.test <jo@example.com>' }, /^to: the name has a control character/],
     [{ to: 'Jo \ud800 <jo@example.com>' }, /^to: the name is not valid Unicode/],
     [{ to: '\udfffjo@example.com' }, /^to: the address is not valid Unicode/],
