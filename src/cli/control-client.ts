@@ -14,7 +14,7 @@ import {
 
 /** Null when no daemon listens. */
 export async function askDaemon(socketFile: string, request: ControlRequest): Promise<Answer | null> {
-  const socket = await connect(socketName(socketFile, process.cwd()));
+  const socket = await connect(socketFile);
   if (!socket) return null;
   try {
     // A little longer than the daemon's own limit, so that its answer is seen.
@@ -30,7 +30,8 @@ export async function askDaemon(socketFile: string, request: ControlRequest): Pr
   }
 }
 
-function connect(name: string): Promise<Socket | null> {
+function connect(socketFile: string): Promise<Socket | null> {
+  const name = socketName(socketFile, process.cwd());
   return new Promise((resolve, reject) => {
     const socket = net.connect(name);
     socket.once('connect', () => {
@@ -40,9 +41,17 @@ function connect(name: string): Promise<Socket | null> {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       // No socket, or one that a dead daemon left behind.
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null);
-      else reject(new Fault(`the running daemon cannot be reached: ${describeError(error)}`, { cause: error }));
+      else
+        reject(
+          new Fault(`the running daemon cannot be reached: ${unreachableWords(socketFile, error)}`, { cause: error }),
+        );
     });
   });
+}
+
+function unreachableWords(socketFile: string, error: NodeJS.ErrnoException): string {
+  if (error.code !== 'EACCES' && error.code !== 'EPERM') return describeError(error);
+  return `${socketFile} is open to the service's user and root only; run the command as that user (sudo -u)`;
 }
 
 function isResponse(value: unknown): value is ControlResponse {

@@ -3,12 +3,11 @@
 import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
-import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
 import { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import { silentLogger } from '../observe/log.ts';
-import { type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import { type Answer, failed, type StoreCommand } from './command.ts';
 import { askDaemon } from './control-client.ts';
@@ -31,7 +30,8 @@ export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArgumen
     const answer = await askDaemon(folder.controlSocket, { command: command.name, options });
     if (answer) return answer;
     if (!command.begins && !fs.existsSync(folder.database)) return failed(noDatabaseIn(folder));
-    const lock = tryLock(folder, systemClock.now() < deadline);
+    const lock = tryLock(folder);
+    if (!lock && systemClock.now() >= deadline) return failed(nobodyAnswersIn(folder));
     if (lock) return runHere(command, options, { config, folder, lock });
     await sleep(LOCK_RETRY_MS);
   }
@@ -50,13 +50,17 @@ function withTypist(command: StoreCommand, raw: RawArguments): RawArguments {
   return { ...Object.fromEntries(known), ...raw };
 }
 
-/** Null while another process holds the lock and there is patience left. */
-function tryLock(folder: DataFolder, patient: boolean): DataLock | null {
+function nobodyAnswersIn({ dir, controlSocket }: DataFolder): string {
+  return `another Postrider writes in ${dir}, but none answers at ${controlSocket}. A daemon that starts or stops, or another command, is done in a moment: try again. A daemon whose control.sock was removed has to be restarted`;
+}
+
+/** Null while another process holds the lock. */
+function tryLock(folder: DataFolder): DataLock | null {
   makeDataFolder(folder.dir);
   try {
     return lockDataFolder(folder.dir);
   } catch (error) {
-    if (patient && error instanceof Fault) return null;
+    if (error instanceof DataFolderInUse) return null;
     throw error;
   }
 }

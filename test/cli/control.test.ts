@@ -143,6 +143,27 @@ t.test('closing does not wait for those who never ask, and removes the socket', 
   t.match(await program.runHere('tenant', 'list'), { code: 0 }, 'commands then run without a daemon');
 });
 
+t.test('a socket that is gone while its daemon runs is told of, and one without a daemon is passed over', async (t) => {
+  const { controlSocket, program } = await startDaemonSide(t);
+  fs.rmSync(controlSocket);
+  t.match(await program.runHere('tenant', 'list'), {
+    code: 1,
+    stderr: new RegExp(
+      `another Postrider writes in ${program.dataDir}, but none answers at ${controlSocket}\\. .*restarted`,
+    ),
+  });
+  const alone = newProgram();
+  t.teardown(alone.remove);
+  await alone.json('tenant', 'create', '--name', 'x');
+  const dead = net.createServer();
+  const { controlSocket: stale } = dataFolder(alone.dataDir);
+  await new Promise<void>((resolve) => dead.listen(`${stale}.listening`, resolve));
+  fs.linkSync(`${stale}.listening`, stale);
+  await new Promise((resolve) => dead.close(resolve));
+  t.match(await alone.runHere('tenant', 'list'), { code: 0 });
+  t.match(await alone.runHere('doctor', 'daemon'), { code: 1, stderr: `no daemon runs: nobody listens at ${stale}` });
+});
+
 t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);

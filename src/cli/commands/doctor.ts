@@ -4,6 +4,7 @@ import { toTimestamp } from '../../base/clock.ts';
 import { examine } from '../../doctor/examine.ts';
 import { type Finding, type Remedy, worstOf } from '../../doctor/finding.ts';
 import { done, EXIT_SOMETHING_WRONG, failed, localCommand, storeCommand } from '../command.ts';
+import { dataFolder } from '../data-folder.ts';
 import { doctorKit } from '../doctor-kit.ts';
 import { printable, renderTable } from '../table.ts';
 
@@ -40,8 +41,8 @@ export const doctorDaemon = storeCommand({
   name: 'doctor daemon',
   summary: 'Shows whether the running daemon takes mail, and its timers: period, next run, last result.',
   options: {},
-  async run({ daemon }) {
-    if (!daemon) return failed('no daemon runs');
+  async run({ daemon, config }) {
+    if (!daemon) return failed(`no daemon runs: nobody listens at ${dataFolder(config.data.dir).controlSocket}`);
     const { accepting, reason } = daemon.intake();
     const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult }) => ({
       name,

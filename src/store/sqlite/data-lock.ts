@@ -9,6 +9,15 @@ export interface DataLock {
   release(): void;
 }
 
+export class DataFolderInUse extends Fault {
+  constructor(folder: string, cause: unknown) {
+    super(`another Postrider writes in ${folder}: stop it first, or use another data folder`, {
+      permanence: 'permanent',
+      cause,
+    });
+  }
+}
+
 export function lockDataFolder(folder: string): DataLock {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
   const db = new Database(path.join(folder, 'writer.lock'), { timeout: 0 });
@@ -17,10 +26,7 @@ export function lockDataFolder(folder: string): DataLock {
   } catch (cause) {
     db.close();
     if (!(cause instanceof Database.SqliteError && cause.code === 'SQLITE_BUSY')) throw cause;
-    throw new Fault(`another Postrider writes in ${folder}: stop it first, or use another data folder`, {
-      permanence: 'permanent',
-      cause,
-    });
+    throw new DataFolderInUse(folder, cause);
   }
   return { release: () => db.close() };
 }
