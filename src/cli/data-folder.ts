@@ -20,6 +20,22 @@ export function dataFolder(dir: string): DataFolder {
   };
 }
 
+/** What looks like a slip of the pen, or keeps whoever asks out of the folder; null: nothing. Throws where no user could use it. */
+export function dataFolderDoubt(dir: string): string | null {
+  const about = `data.dir: ${dir}`;
+  try {
+    const found = fs.statSync(dir, { throwIfNoEntry: false });
+    if (found && !found.isDirectory()) throw new Fault(`${about} is no folder`, { permanence: 'permanent' });
+    const parent = path.dirname(dir);
+    if (!found && !fs.existsSync(parent)) return `${about} is not there, nor is ${parent}; serve makes both`;
+    fs.accessSync(found ? dir : parent, fs.constants.W_OK | fs.constants.X_OK);
+    return null;
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    return `${about} cannot be written by this user: ${systemWords(cause)}`;
+  }
+}
+
 /** Readable by the service's own user only: it holds keys, and a socket that obeys whoever reaches it. */
 export function makeDataFolder(dir: string): void {
   try {

@@ -13,6 +13,7 @@ import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { checkFile, readStoredNames } from '../store/sqlite/inspection.ts';
 import { askDaemon } from './control-client.ts';
 import { dataFolder } from './data-folder.ts';
+import { lookAtKeyFile } from './master-key.ts';
 
 // Whoever runs the doctor waits for the slowest name server.
 const LOOK_UP_MS = 5000;
@@ -38,6 +39,7 @@ export function doctorKit(config: Config): DoctorKit {
     ca: undefined,
     stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MOST_DOMAINS),
     database: () => checkFile(folder.database, DATABASE_MS),
+    keyFile: () => lookAtKeyFile(config),
     signing: measureSigning,
     daemon: () => asked(folder.controlSocket),
   };

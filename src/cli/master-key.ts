@@ -6,21 +6,43 @@ import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
 import { MASTER_KEY_BYTES } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
+import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
 import { dataFolder, makeDataFolder } from './data-folder.ts';
 
 /** The first one seals; the others still open what they sealed. Never empty. */
 export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (message: string) => void): Buffer[] {
   const { master_key, master_key_file } = config.secrets;
   if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
-  if (master_key_file !== null) return parseMasterKeys(readKeyFile(master_key_file), master_key_file);
-  const file = dataFolder(config.data.dir).masterKey;
-  makeDataFolder(config.data.dir);
-  if (createKeyFile(file)) {
-    warn(
-      `made a master key in ${file}: keep a copy of it apart from the backups, or their private keys cannot be read`,
-    );
+  const file = master_key_file ?? dataFolder(config.data.dir).masterKey;
+  if (master_key_file === null) {
+    makeDataFolder(config.data.dir);
+    if (createKeyFile(file)) {
+      warn(
+        `made a master key in ${file}: keep a copy of it apart from the backups, or their private keys cannot be read`,
+      );
+    }
   }
-  return parseMasterKeys(readKeyFile(file), file);
+  const keys = parseMasterKeys(readKeyFile(file), file);
+  const openTo = whoElseReads(file);
+  if (openTo !== null) warn(`the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`);
+  return keys;
+}
+
+/** Null: no key file is there, or it cannot be looked at from here. */
+export function lookAtKeyFile({ secrets, data }: Pick<Config, 'secrets' | 'data'>): KeyFileFacts | null {
+  if (secrets.master_key !== null) return null;
+  const file = secrets.master_key_file ?? dataFolder(data.dir).masterKey;
+  return fs.existsSync(file) ? { file, openTo: whoElseReads(file) } : null;
+}
+
+// systemd lets the service read its credentials by an ACL, which shows as a right of the group.
+const CREDENTIALS = '/run/credentials/';
+
+/** Besides its owner; null: nobody. */
+function whoElseReads(file: string): KeyFileFacts['openTo'] {
+  const { mode } = fs.statSync(file);
+  if ((mode & 0o004) !== 0) return 'everybody on this machine';
+  return (mode & 0o040) !== 0 && !file.startsWith(CREDENTIALS) ? 'its group' : null;
 }
 
 /** Base64 or hex, separated by commas or white space. Problems name the place, never the key. */

@@ -44,6 +44,12 @@ export type DatabaseFacts =
   | { kind: 'unfinished'; elapsedMs: number }
   | { kind: 'unreadable'; reason: string };
 
+export interface KeyFileFacts {
+  file: string;
+  /** Who can read it besides its owner; null: nobody. */
+  openTo: 'its group' | 'everybody on this machine' | null;
+}
+
 export interface TimerFacts {
   name: string;
   period_ms: number;
@@ -83,6 +89,8 @@ export interface DoctorProbes {
   ca: string | undefined;
   stored(): Promise<StoredFacts | null>;
   database(): Promise<DatabaseFacts>;
+  /** Null: the master key is in no file, or not in one that is seen from here. */
+  keyFile(): KeyFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;
   daemon(): Promise<DaemonAnswer>;
 }

@@ -6,7 +6,7 @@ import { checkBlocklists } from './blocklists.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, odd } from './finding.ts';
-import { judgeDaemon, judgeDatabase } from './inside.ts';
+import { judgeDaemon, judgeDatabase, judgeKeyFile } from './inside.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
 import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
@@ -35,6 +35,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     ['blocklists', () => checkBlocklists(kit, addresses)],
     ['disk', () => checkDisk(kit)],
     ['clock', () => checkClock(kit)],
+    ['master key', async () => judgeKeyFile(kit.keyFile())],
     ['signing', () => checkSigning(kit)],
     ['database', async () => [judgeDatabase(kit.settings.dataDir, await kit.database())]],
   ];

@@ -1,6 +1,6 @@
 // What is inside: the database file, and the running daemon with its intake and its timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import type { DaemonAnswer, DatabaseFacts, TimerFacts } from './doctor-settings.ts';
+import type { DaemonAnswer, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
 import { type Finding, fine, odd, wrong } from './finding.ts';
 
 export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
@@ -19,6 +19,15 @@ export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
       if (facts.problems.length === 0) return fine(about, 'is whole');
       return wrong(about, `is damaged: ${facts.problems.slice(0, 3).join('; ')}`, restore);
   }
+}
+
+/** Whoever reads it opens every private key of a backup. */
+export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
+  if (facts === null) return [];
+  const { file, openTo } = facts;
+  const about = { check: 'master key', subject: file };
+  if (openTo === null) return [fine(about, 'is for its owner only')];
+  return [odd(about, `can be read by ${openTo}`, { command: `chmod 600 ${file}` })];
 }
 
 export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {

@@ -204,7 +204,17 @@ t.test('commands at the same time wait for each other', async (t) => {
 t.test('configuration', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);
-  t.match(await program.json('config', 'check'), { ok: true, file: program.configFile });
+  const { warnings, ...checked } = await program.json('config', 'check');
+  t.same(checked, { ok: true, file: program.configFile });
+  t.notMatch(String(warnings), /data\.dir/);
+  fs.writeFileSync(program.configFile, '[data]\ndir = "no/such/data"\n');
+  t.match(await program.runHere('config', 'check'), {
+    stdout:
+      /usable\.\n[\s\S]*Warning: data\.dir: \S+\/no\/such\/data is not there, nor is \S+\/no\/such; serve makes both\n$/,
+  });
+  fs.writeFileSync(program.configFile, '[data]\ndir = "postrider.toml"\n');
+  t.match(await program.runHere('config', 'check'), { code: 1, stdout: '', stderr: /data\.dir: \S+ is no folder\n$/ });
+  fs.writeFileSync(program.configFile, '[data]\ndir = "data"\n');
   t.match(await program.json('config', 'print'), { data: { dir: program.dataDir }, stop: { grace: '25s' } });
   t.match(await program.run('config', 'print'), { code: 0, stdout: /^\[data\]$/m });
   fs.writeFileSync(program.configFile, '[http]\nprot = 1\nport = "x"\n');

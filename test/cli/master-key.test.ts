@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { loadMasterKeys, parseMasterKeys } from '../../src/cli/master-key.ts';
+import { loadMasterKeys, lookAtKeyFile, parseMasterKeys } from '../../src/cli/master-key.ts';
 import { loadConfig } from '../../src/config/load.ts';
 
 const FIRST = Buffer.alloc(32, 1);
@@ -41,6 +41,7 @@ t.test('what is no key is refused by its place, never quoted', async (t) => {
 
 t.test('the configuration goes before the data folder', async (t) => {
   const dir = t.testdir({ given: FIRST.toString('base64') });
+  fs.chmodSync(path.join(dir, 'given'), 0o600);
   const data = { POSTRIDER_DATA_DIR: path.join(dir, 'data') };
   const warn = (message: string) => t.fail(message);
   const direct = configWith({ ...data, POSTRIDER_SECRETS_MASTER_KEY: SECOND.toString('base64') });
@@ -70,4 +71,28 @@ t.test('without any, one is made once, for its owner only, with a warning', asyn
 t.test('an empty or cut key file is not replaced: it would lose every secret', async (t) => {
   const dir = t.testdir({ 'master.key': randomBytes(10).toString('base64') });
   t.throws(() => loadMasterKeys(configWith({ POSTRIDER_DATA_DIR: dir }), () => t.fail('made one')), /not 32 bytes/);
+});
+
+t.test('a key file that others can read is used, with a warning', async (t) => {
+  const dir = t.testdir({ 'master.key': FIRST.toString('base64') });
+  const file = path.join(dir, 'master.key');
+  const config = configWith({ POSTRIDER_DATA_DIR: dir });
+  const cases = [
+    [0o644, 'everybody on this machine'],
+    [0o640, 'its group'],
+    [0o400, null],
+  ] as const;
+  for (const [mode, openTo] of cases) {
+    fs.chmodSync(file, mode);
+    const warnings: string[] = [];
+    t.same(
+      loadMasterKeys(config, (message) => warnings.push(message)),
+      [FIRST],
+    );
+    const said = `the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`;
+    t.same(warnings, openTo === null ? [] : [said]);
+    t.same(lookAtKeyFile(config), { file, openTo });
+  }
+  t.equal(lookAtKeyFile(configWith({ POSTRIDER_DATA_DIR: path.join(dir, 'no') })), null);
+  t.equal(lookAtKeyFile(configWith({ POSTRIDER_SECRETS_MASTER_KEY: FIRST.toString('base64') })), null);
 });

@@ -61,6 +61,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     ca: undefined,
     stored: async () => ({ serviceDkimKeyB64: KEY, sendingDomains: ['tenant.test'] }),
     database: async () => ({ kind: 'checked', problems: [], elapsedMs: 1 }),
+    keyFile: () => ({ file: '/nowhere/master.key', openTo: null }),
     signing: async () => ({ perSecond: 4000, other: null }),
     daemon: async () => ({
       kind: 'running',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { judgeCertificate } from '../../src/doctor/certificates.ts';
-import { judgeDaemon, judgeDatabase, judgeTimer } from '../../src/doctor/inside.ts';
+import { judgeDaemon, judgeDatabase, judgeKeyFile, judgeTimer } from '../../src/doctor/inside.ts';
 import { judgeClock, judgeDisk } from '../../src/doctor/machine.ts';
 import { judgeOutboundPort } from '../../src/doctor/outbound-port.ts';
 import { judgeEhloName, judgeReverseName } from '../../src/doctor/own-names.ts';
@@ -151,4 +151,13 @@ t.test('signing is measured by processes that sign', async (t) => {
     t.ok(perSecond > 10 && perSecond < 100_000, `note: ${way ?? 'as it is'}: ${Math.round(perSecond)} per second`);
     t.ok(other === null || (other.perSecond > 10 && other.way !== way), `the other way: ${JSON.stringify(other)}`);
   }
+});
+
+t.test('master key: whoever else can read it is told of', async (t) => {
+  const file = '/data/master.key';
+  t.same(judgeKeyFile(null), []);
+  t.match(judgeKeyFile({ file, openTo: null }), [{ check: 'master key', subject: file, health: 'ok' }]);
+  t.match(judgeKeyFile({ file, openTo: 'its group' }), [
+    { health: 'warn', message: 'can be read by its group', remedy: { command: 'chmod 600 /data/master.key' } },
+  ]);
 });

@@ -2,6 +2,7 @@
 import { effectiveValues, renderEffective } from '../../config/print.ts';
 import { configWarnings } from '../../config/rules.ts';
 import { done, localCommand } from '../command.ts';
+import { dataFolderDoubt } from '../data-folder.ts';
 import { shapingSettings } from '../shaping-settings.ts';
 
 export const configCheck = localCommand({
@@ -11,7 +12,8 @@ export const configCheck = localCommand({
   async run(context) {
     const { config, source } = context.loadConfig();
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
-    return done({ ok: true, file: source.file, warnings: configWarnings(config) });
+    const doubt = dataFolderDoubt(config.data.dir);
+    return done({ ok: true, file: source.file, warnings: [...configWarnings(config), ...(doubt ? [doubt] : [])] });
   },
   render: ({ file, warnings }) =>
     [
