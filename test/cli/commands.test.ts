@@ -149,12 +149,39 @@ t.test('address explain', async (t) => {
     t.equal(code, 0);
     return JSON.parse(stdout);
   };
-  t.same(await explain('joe@example.com'), { syntax_ok: true, form: 'dot-string', accepted: true, reason: null });
+  t.match(await explain('joe@example.com'), { syntax_ok: true, form: 'dot-string', accepted: true, reason: null });
   t.match(await explain('"a b"@example.com'), { syntax_ok: true, form: 'quoted', accepted: true });
   t.match(await explain('joe@[192.0.2.1]'), { syntax_ok: true, accepted: false, reason: /IP address/ });
   t.match(await explain('a..b@example.com'), { syntax_ok: false, form: null, accepted: false, reason: /dot/ });
   t.match(await explain(''), { syntax_ok: false, accepted: false, reason: /empty/ });
   t.match(await explain('--', '-x@example.com'), { syntax_ok: true }, 'behind -- nothing is an option');
+});
+
+t.test('address explain says whether the address is suppressed', async (t) => {
+  const { json, runHere, remove, dataDir } = newProgram();
+  t.teardown(remove);
+  const explain = ['address', 'explain', 'Joe@Example.com'];
+  t.match(await runHere(...explain), { code: 0, stdout: `suppressed: not known: no database is seen in ${dataDir}\n` });
+  t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /no database is seen/ });
+  const { id: tenant } = (await json('tenant', 'create', '--name', 'Acme')) as { id: string };
+  const of = ['--tenant', tenant];
+  t.match(await runHere(...explain), {
+    stdout: /accepted: +yes\n.*\nsuppressed: no; tenants' own lists only with --tenant\n$/,
+  });
+  t.match(await runHere(...explain, ...of), { stdout: /suppressed: no\n$/ });
+  t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /there is no tenant/ });
+  await json('suppression', 'add', ...of, '--address', 'joe@example.com', '--reason', 'complaint');
+  await json('suppression', 'add', '--platform', '--address', 'joe@example.com');
+  t.match(await json(...explain, ...of), {
+    accepted: true,
+    suppressed: { platform: { rule: 'operator: manual', expires_at: TIME }, tenant: { reason: 'complaint' } },
+  });
+  t.match(
+    (await runHere(...explain, ...of)).stdout,
+    /by the tenant's list since \S+ \(complaint\), and by the platform/,
+  );
+  t.match((await runHere(...explain)).stdout, /suppressed: by the platform's list until \S+ \(operator: manual\)\n$/);
+  t.notMatch((await runHere('address', 'explain', 'joe@localhost')).stdout, /suppressed/);
 });
 
 t.test('backup, restore and migrate', async (t) => {

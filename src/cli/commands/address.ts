@@ -1,20 +1,29 @@
-// address explain: what the service makes of an address, and why. Asks neither daemon nor DNS.
-import { parseAddress, policyRefusal } from '../../protocol/mail/address.ts';
-import { done, localCommand } from '../command.ts';
-import { positional, required, verbatim } from '../option.ts';
+// address explain: what the service makes of an address, and why. Asks no DNS; the suppression lists are read from
+// the database itself, beside a daemon or without one, so that it needs no writer.
+import { systemClock, toTimestamp } from '../../base/clock.ts';
+import { systemTrouble } from '../../base/system-words.ts';
+import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
+import { readSuppressedBy, type SuppressedBy } from '../../store/sqlite/inspection.ts';
+import { type Answer, done, failed, type LocalContext, localCommand } from '../command.ts';
+import { dataFolder } from '../data-folder.ts';
+import { positional, required, uuid, verbatim } from '../option.ts';
 import { renderFacts } from '../table.ts';
 
 export const addressExplain = localCommand({
   name: 'address explain',
-  summary: 'Says whether an address is valid syntax and would be accepted, and why not.',
-  options: { address: required(positional(verbatim('ADDRESS', 'the address, bare and as written'))) },
-  run: async (_, { address }) => done(explain(address)),
-  render: ({ syntax_ok, form, accepted, reason }) =>
+  summary: 'Says whether an address is valid syntax and would be accepted, on which list it is, and why not.',
+  options: {
+    address: required(positional(verbatim('ADDRESS', 'the address, bare and as written'))),
+    tenant: uuid('ID', "look at this tenant's list of suppressed addresses, too"),
+  },
+  run: async (context, { address, tenant }) => explain(context, address, tenant ?? null),
+  render: ({ syntax_ok, form, accepted, reason, suppressed }) =>
     renderFacts([
       ['syntax', syntax_ok ? 'valid' : 'not valid'],
       ['form', form],
       ['accepted', accepted ? 'yes' : 'no'],
       ['reason', reason],
+      ...(suppressed === null ? [] : [['suppressed', inWords(suppressed)] as const]),
     ]),
 });
 
@@ -25,11 +34,61 @@ interface Explanation {
   accepted: boolean;
   /** Why it is not accepted; null when it is. */
   reason: string | null;
+  /** Null where it makes no difference. */
+  suppressed: Suppressed | null;
 }
 
-function explain(text: string): Explanation {
+/** Why nobody could look, or the entries. */
+type Suppressed =
+  | { unknown: string }
+  | {
+      platform: { rule: string; expires_at: string } | null;
+      /** Null where no tenant was given. */
+      tenant: { reason: string | null; created_at: string | null } | null;
+    };
+
+function explain(context: LocalContext, text: string, tenantId: string | null): Answer<Explanation> {
   const parsed = parseAddress(text);
-  if (!parsed.ok) return { syntax_ok: false, form: null, accepted: false, reason: parsed.reason };
+  if (!parsed.ok) {
+    return done({ syntax_ok: false, form: null, accepted: false, reason: parsed.reason, suppressed: null });
+  }
+  const { form } = parsed.address;
   const reason = policyRefusal(parsed.address);
-  return { syntax_ok: true, form: parsed.address.form, accepted: reason === null, reason };
+  if (reason !== null) return done({ syntax_ok: true, form, accepted: false, reason, suppressed: null });
+  const suppressed = lookUp(context, suppressionKey(parsed.address), tenantId);
+  if (suppressed === 'no_tenant') return failed(`there is no tenant ${tenantId}`);
+  // Who names a tenant wants to know of its list.
+  if ('unknown' in suppressed && tenantId !== null) return failed(suppressed.unknown);
+  return done({ syntax_ok: true, form, accepted: true, reason: null, suppressed });
+}
+
+function lookUp(context: LocalContext, address: string, tenantId: string | null): Suppressed | 'no_tenant' {
+  try {
+    const { dir, database } = dataFolder(context.loadConfig().config.data.dir);
+    const found = readSuppressedBy(database, { address, tenantId, now: systemClock.now() });
+    if (found === 'no_tenant') return found;
+    return found === null ? { unknown: `no database is seen in ${dir}` } : shown(found, tenantId !== null);
+  } catch (error) {
+    return { unknown: `the lists cannot be read: ${systemTrouble(error)}` };
+  }
+}
+
+function shown({ platform, tenant }: SuppressedBy, hasTenant: boolean): Suppressed {
+  return {
+    platform: platform && { rule: platform.rule, expires_at: toTimestamp(platform.expiresAt) },
+    tenant: hasTenant
+      ? { reason: tenant?.reason ?? null, created_at: tenant ? toTimestamp(tenant.createdAt) : null }
+      : null,
+  };
+}
+
+function inWords(suppressed: Suppressed): string {
+  if ('unknown' in suppressed) return `not known: ${suppressed.unknown}`;
+  const { platform, tenant } = suppressed;
+  const found = [
+    ...(tenant?.reason ? [`by the tenant's list since ${tenant.created_at} (${tenant.reason})`] : []),
+    ...(platform ? [`by the platform's list until ${platform.expires_at} (${platform.rule})`] : []),
+  ];
+  if (found.length > 0) return found.join(', and ');
+  return tenant === null ? "no; tenants' own lists only with --tenant" : 'no';
 }

@@ -3,8 +3,10 @@
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { PlatformSuppression, Suppression } from '../suppressions.ts';
 import { openForReading } from './database-file.ts';
-import type { Row } from './values.ts';
+import { platformFromRow, suppressionFromRow } from './suppressions.ts';
+import { type Row, toId } from './values.ts';
 
 export interface StoredNames {
   serviceDkimKeyB64: string | null;
@@ -26,6 +28,31 @@ export function readStoredNames(file: string, dkimKeyId: string, mostDomains: nu
       serviceDkimKeyB64: (key?.public_part as string | null | undefined) ?? null,
       sendingDomains: domains.map(({ name }) => name as string),
     };
+  } finally {
+    db.close();
+  }
+}
+
+export interface SuppressedBy {
+  platform: PlatformSuppression | null;
+  /** Of the tenant that was asked for. */
+  tenant: Suppression | null;
+}
+
+/** Null when there is no database, 'no_tenant' when that is not in it. */
+export function readSuppressedBy(
+  file: string,
+  { address, tenantId, now }: { address: string; tenantId: string | null; now: number },
+): SuppressedBy | 'no_tenant' | null {
+  if (!fs.existsSync(file)) return null;
+  const db = openForReading(file);
+  try {
+    const one = (sql: string, ...values: unknown[]) => db.prepare(sql).get(...values) as Row | undefined;
+    const tenant = tenantId === null ? null : toId(tenantId);
+    if (tenant && !one('SELECT 1 FROM tenants WHERE id = ?', tenant)) return 'no_tenant';
+    const listed = one('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?', address, now);
+    const own = tenant && one('SELECT * FROM suppressions WHERE tenant_id = ? AND address = ?', tenant, address);
+    return { platform: listed ? platformFromRow(listed) : null, tenant: own ? suppressionFromRow(own) : null };
   } finally {
     db.close();
   }

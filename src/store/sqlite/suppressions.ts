@@ -127,7 +127,7 @@ export function suppressionFromRow(row: Row): Suppression {
   };
 }
 
-function platformFromRow(row: Row): PlatformSuppression {
+export function platformFromRow(row: Row): PlatformSuppression {
   return {
     address: row.address as string,
     mxGroup: row.mx_group as string | null,
