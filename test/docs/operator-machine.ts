@@ -10,7 +10,7 @@ import type { Place } from './walk-page.ts';
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');
 const STAND_INS = path.join(import.meta.dirname, 'stand-ins');
-const FOLDERS = ['etc/postrider', 'etc/systemd/system', 'opt', 'usr/local/bin', 'var/backups/postrider'];
+const FOLDERS = ['etc/postrider', 'etc/systemd/system', 'opt', 'usr/local/bin', 'var/backups/postrider', 'var/lib'];
 
 export async function newMachine(t: Test, configuration: string, env: Record<string, string>): Promise<Place> {
   // Directly below the system's temporary folder: the name of the control socket must not be long.
