@@ -76,9 +76,8 @@ function readRecipients(to: string | string[]): SendRecipient[] | Refusal {
   const recipients = new Map<string, SendRecipient>();
   for (const [index, entry] of entries.entries()) {
     const field = typeof to === 'string' ? 'to' : `to[${index}]`;
-    if (holdsSeveral(entry)) return invalid(field, SEVERAL);
     const mailbox = readMailbox(field, entry);
-    if (isRefusal(mailbox)) return mailbox;
+    if (isRefusal(mailbox)) return holdsSeveral(entry) ? invalid(field, SEVERAL) : mailbox;
     const key = recipientKey(mailbox.address);
     if (recipients.has(key)) continue;
     recipients.set(key, { ...correspondent(mailbox), suppressionKey: suppressionKey(mailbox.address) });
@@ -91,10 +90,7 @@ const SEVERAL =
 /** More than an entry of each of the recipients that one call may have. */
 const MOST_SEVERAL_CHARS = 20_000;
 
-/**
- * Addresses in one text, as programs for people write them. Also where all but the last would do as a name:
- * `Jo <jo@example.com>, Ann <ann@example.com>` means two.
- */
+/** Addresses in one text, as programs for people write them. */
 function holdsSeveral(entry: string): boolean {
   const parts = entry.length > MOST_SEVERAL_CHARS ? [] : entry.split(/[,;]/).filter((part) => part.trim() !== '');
   return parts.length > 1 && parts.every((part) => parseMailbox(part.trim()).ok);

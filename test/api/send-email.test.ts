@@ -66,7 +66,12 @@ t.test('fifty entries are the limit, counted before duplicates are merged', asyn
 });
 
 t.test('a comma in a name makes no list', async (t) => {
-  for (const to of ['Doe, Jo <jo@example.com>', '"Jo; a@x.test" <jo@example.com>', '"a,b"@example.com']) {
+  for (const to of [
+    'Doe, Jo <jo@example.com>',
+    'Jo <a@x.test>, Ann <jo@example.com>',
+    '"Jo; a@x.test" <jo@example.com>',
+    '"a,b"@example.com',
+  ]) {
     t.equal((await send({ to })).status, 202, to);
   }
 });
@@ -100,7 +105,7 @@ t.test('what is refused names the field', async (t) => {
     [{ to: 'a@x.test,b@x.test' }, /^to: several recipients are given as a list, each in an entry of its own: \["a@/],
     [{ to: 'a@x.test; "b,c"@x.test' }, /^to: the address has more than one @/],
     [{ to: 'Jo <a@x.test>; Ann <b@x.test>;' }, /^to: several recipients are given as a list/],
-    [{ to: 'Jo <a@x.test>, Ann <b@x.test>' }, /^to: several recipients are given as a list/],
+    [{ to: 'Jo <a@x.test>, b@x.test' }, /^to: several recipients are given as a list/],
     [{ to: ['a@x.test', 'b@x.test, c@x.test'] }, /^to\[1\]: several recipients are given as a list/],
     [{ to: 'a@x.test,nobody' }, /^to: the domain/],
     [{ to: 'Jo\r\nBcc: x@y.test <jo@example.com>' }, /^to: the name has a control character/],
