@@ -32,7 +32,7 @@ interface StateFacts {
 
 /** What the state means, for somebody who has not read the documentation. */
 export function stateMeaning({ state, parked, bounce, complained }: StateFacts): string {
-  if (parked) return 'It cannot be sent as it is, and waits for an operator of this service.';
+  if (parked) return 'It is kept back until an operator of this service has looked at it.';
   switch (state) {
     case 'queued':
       return 'It waits for its first attempt.';
