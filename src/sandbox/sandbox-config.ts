@@ -2,6 +2,7 @@
 // nobody may change, because they keep every byte on this machine. Other keys can be set as
 // usual, by environment or --config; the file in /etc is none of the sandbox's business.
 
+import { randomInt } from 'node:crypto';
 import { ALL_KEYS, type Config, type KeyName } from '../config/keys.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
 import { reservePort } from '../http/reserve-port.ts';
@@ -89,8 +90,19 @@ function variableOf(name: KeyName): string {
 /** A port that was asked for is taken or fails; the usual one gives way to the next free one. */
 async function choosePort({ config, source }: LoadedConfig, section: 'http' | 'smtp'): Promise<number> {
   const wished = config[section].port;
-  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? reservePort(HOST, 0) : wished;
+  if (source.origins.get(`${section}.port`) !== 'default') return wished === 0 ? anyPort() : wished;
   for (let port = wished; port < wished + PORTS_TRIED; port++) {
+    if (await isFree(port)) return port;
+  }
+  return anyPort();
+}
+
+/** Systems choose ports above these, for their outgoing calls too: one of theirs could be taken before it is listened on. */
+const CHOSEN_PORTS = { from: 20_000, to: 32_000 };
+
+async function anyPort(): Promise<number> {
+  for (let tries = 0; tries < PORTS_TRIED; tries++) {
+    const port = randomInt(CHOSEN_PORTS.from, CHOSEN_PORTS.to);
     if (await isFree(port)) return port;
   }
   return reservePort(HOST, 0);

@@ -64,6 +64,7 @@ t.test('a port that was asked for is the port', async (t) => {
   const env = { POSTRIDER_HTTP_PORT: String(port), POSTRIDER_SMTP_PORT: '0' };
   const chosen = await choosePorts(readWishes({ env, file: undefined }));
   t.match(chosen, { http: port, busyHttp: null });
+  t.ok(chosen.smtp < 32_768, `${chosen.smtp} is none that the system gives to outgoing calls`);
   t.ok(chosen.smtp > 0, '0 is any free one, which is known before the daemon starts');
 });
 
