@@ -1,7 +1,6 @@
 // Whether a message may go now: one pure function that collects every reason against it, finds
 // the earliest time at which all of them may be over, and decides once. The same reasons go to
 // the log and to `postrider queue`.
-
 import { toTimestamp } from '../base/clock.ts';
 import { counted } from '../base/counted.ts';
 import type { GroupConcurrency, QueuePause, Suspension } from '../store/shaping.ts';

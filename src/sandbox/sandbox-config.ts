@@ -1,7 +1,6 @@
 // The configuration of the sandbox: other defaults than the daemon's, and a few keys that
 // nobody may change, because they keep every byte on this machine. Other keys can be set as
 // usual, by environment or --config; the file in /etc is none of the sandbox's business.
-
 import { randomInt } from 'node:crypto';
 import { ALL_KEYS, type Config, type KeyName } from '../config/keys.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';

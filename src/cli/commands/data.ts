@@ -1,6 +1,5 @@
 // backup | restore | migrate: the data folder as a whole. A backup is taken from the file itself,
 // beside a daemon or not; the other two need the folder for themselves.
-
 import fs from 'node:fs';
 import path from 'node:path';
 import { counted } from '../../base/counted.ts';

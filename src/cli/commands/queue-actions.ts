@@ -1,5 +1,4 @@
 // queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
-
 import { userInfo } from 'node:os';
 import { counted } from '../../base/counted.ts';
 import type { ActionOutcome } from '../../delivery/queue-actions.ts';

@@ -1,6 +1,5 @@
 // suppression list | add | remove: a tenant's own list, or the platform's list of mailboxes that
 // do not exist. Files are in suppression-csv.ts.
-
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { SUPPRESSION_REASONS, type SuppressionPage } from '../../store/suppressions.ts';

@@ -1,5 +1,4 @@
 // tenant create | list | set
-
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';

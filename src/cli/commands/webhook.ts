@@ -1,6 +1,5 @@
 // webhook list | attempts | replay | rotate: how tenants' endpoints do, what they answered, and sending events
 // to them once more.
-
 import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';

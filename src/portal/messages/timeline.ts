@@ -1,6 +1,5 @@
 // What happened to a message, in the order in which it happened: attempts, and events that are not an
 // attempt's own. Pure: facts in, entries out.
-
 import type { SmtpStage } from '../../base/outcome.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
