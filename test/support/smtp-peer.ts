@@ -121,6 +121,18 @@ export class PeerConnection {
     return await this.takeBody();
   }
 
+  /** The commands of a message, not answered yet. */
+  async hearCommands(): Promise<void> {
+    for (const command of ['MAIL FROM:', 'RCPT TO:', 'DATA']) await this.expect(command);
+  }
+
+  /** As a server with PIPELINING: a first message up to its dot, and the commands of the next one behind it. */
+  async hearFirstAndCommands(): Promise<void> {
+    await this.welcome('PIPELINING');
+    await this.takeMessage();
+    await this.hearCommands();
+  }
+
   /** That the client has sent nothing beyond what was read. */
   assertQuiet(): void {
     if (this.#buffer.length > 0) throw new Error(`the client speaks out of turn: ${this.#buffer.toString('latin1')}`);

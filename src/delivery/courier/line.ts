@@ -1,5 +1,6 @@
 // The connection of a courier session: opened when it is first needed, again when it is gone, and
-// again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy.
+// again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy. The
+// next message is announced behind the one before where it may go over the same connection.
 import { describeError } from '../../base/errors.ts';
 import { noPeer, type PeerFacts, type TlsPolicyFacts } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
@@ -8,9 +9,10 @@ import { parseDomain } from '../../protocol/mail/domain.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import type { SmtpSession } from '../../protocol/smtp/session.ts';
 import type { TlsPolicy } from '../../store/transport-security.ts';
+import type { Announcements } from './announcements.ts';
 import { type Connected, connectToAny, type DoorKnocker } from './connect.ts';
 import type { BrokenTlsNote, CourierResult } from './messages.ts';
-import type { Prepared } from './prepare.ts';
+import type { Ready } from './prepare.ts';
 import { chooseTls, policyGap, policyRefusal, type TlsChoice, type TransportSecurity } from './tls-choice.ts';
 
 export interface LineKit {
@@ -19,10 +21,10 @@ export interface LineKit {
   security: TransportSecurity;
   /** What holds where no policy says otherwise. */
   usualTls: TlsMode;
+  announcements: Announcements;
   onBrokenTls(note: BrokenTlsNote): void;
 }
 
-type Ready = Extract<Prepared, { kind: 'ready' }>;
 type Open = Extract<Connected, { kind: 'open' }>;
 type Closed = Extract<CourierResult, { kind: 'no_connection' | 'insecure' }>;
 
@@ -31,27 +33,36 @@ export class Line {
   /** What was found of policies that no host satisfies: not tried again for each message. */
   readonly #unsatisfied = new Map<string, Closed>();
   #open: Open | null = null;
+  /** The message whose policy was looked up before its turn. */
+  #ahead: { message: Ready; policy: TlsPolicy | null } | null = null;
   #messagesOnSession = 0;
 
   constructor(kit: LineKit) {
     this.#kit = kit;
   }
 
-  async send(message: Ready): Promise<CourierResult> {
+  /** `next` gives the message that will be sent after this one, if it is prepared when it is asked for. */
+  async send(message: Ready, next: () => Ready | null): Promise<CourierResult> {
     let policy: TlsPolicy | null;
     try {
-      policy = this.#kit.security.policyOf(domainOf(message.rcptTo));
+      policy = this.#policyFor(message);
     } catch (error) {
       // Unknown is not "none": the mail waits.
       const words = `the TLS policy of the recipient's domain cannot be read: ${describeError(error)}`;
       return { kind: 'insecure', peer: noPeer('prepare', words) };
     }
     const reused = this.#messagesOnSession > 0;
-    const result = await this.#sendOnce(message, policy);
+    const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
+    const result = await this.#sendOnce({ message, policy, next });
+    const misheard = announcedOn !== null && isMisheard(result);
+    if (misheard) {
+      this.#kit.announcements.misheardBy(announcedOn.mx);
+      announcedOn.session.destroy();
+    }
     // A server may end an idle connection at any time. That says nothing about this message,
     // as long as it was not on its way: a fresh connection, once.
     const stale = reused && isGoodbye(result);
-    return stale ? await this.#sendOnce(message, policy) : result;
+    return stale || misheard ? await this.#sendOnce({ message, policy, next }) : result;
   }
 
   async hangUp(): Promise<void> {
@@ -59,12 +70,12 @@ export class Line {
     this.#open = null;
   }
 
-  async #sendOnce(message: Ready, policy: TlsPolicy | null): Promise<CourierResult> {
-    const open = await this.#openFor(policy);
+  async #sendOnce({ message, policy, next }: Sending): Promise<CourierResult> {
+    const open = await this.#openFor(message, policy);
     if (open.kind !== 'open') return open;
     this.#messagesOnSession++;
     try {
-      const result = await open.session.send(message);
+      const result = await open.session.send(message, () => this.#toBeAnnounced(open, next));
       return { ...result, peer: { ...result.peer, tlsPolicy: policyFacts(policy, open) } };
     } catch (error) {
       // Refused by our own side before anything was said, such as an address that no command
@@ -73,11 +84,27 @@ export class Line {
     }
   }
 
-  async #openFor(policy: TlsPolicy | null): Promise<Open | Closed> {
-    const open = this.#open;
-    if (open?.session.usable && (policy?.mode !== 'enforce' || policyGap(policy, securityOf(open)) === null)) {
-      return open;
+  #toBeAnnounced(open: Open, next: Sending['next']): Ready | null {
+    if (!this.#kit.announcements.areHeardBy(open.mx)) return null;
+    const message = next();
+    if (!message) return null;
+    try {
+      const policy = this.#policyFor(message);
+      this.#ahead = { message, policy };
+      return allows(policy, open) ? message : null;
+    } catch {
+      return null; // told when its turn comes
     }
+  }
+
+  #policyFor(message: Ready): TlsPolicy | null {
+    if (this.#ahead?.message === message) return this.#ahead.policy;
+    return this.#kit.security.policyOf(domainOf(message.rcptTo));
+  }
+
+  async #openFor(message: Ready, policy: TlsPolicy | null): Promise<Open | Closed> {
+    const open = this.#open;
+    if (open && (open.session.usable || open.session.awaits(message)) && allows(policy, open)) return open;
     const unsatisfied = policy?.mode === 'enforce' && this.#unsatisfied.get(policy.domain);
     if (unsatisfied) return unsatisfied;
     await this.hangUp();
@@ -116,6 +143,16 @@ export class Line {
   }
 }
 
+interface Sending {
+  message: Ready;
+  policy: TlsPolicy | null;
+  next: () => Ready | null;
+}
+
+function allows(policy: TlsPolicy | null, open: Open): boolean {
+  return policy?.mode !== 'enforce' || policyGap(policy, securityOf(open)) === null;
+}
+
 /** RFC 8461 section 5: with `enforce`, hosts that the policy does not name are as if they were not there. */
 function permittedHosts(hosts: MailHost[], policy: TlsPolicy | null): { hosts: MailHost[]; narrowed: boolean } {
   if (policy?.mode !== 'enforce') return { hosts, narrowed: false };
@@ -145,6 +182,12 @@ function domainOf(address: string): string {
   const text = address.slice(address.lastIndexOf('@') + 1);
   const parsed = parseDomain(text);
   return parsed.ok ? parsed.asciiDomain : text;
+}
+
+/** The commands of an announced message were not answered, or not understood (RFC 5321 section 4.2.1: 500 to 504). */
+function isMisheard(result: CourierResult): boolean {
+  if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
+  return result.kind === 'refused' && result.peer.stage !== 'dot' && /^50[0-4]$/.test(String(result.peer.smtpCode));
 }
 
 /** The server was gone, or said that it is going (421), before this message was on its way. */

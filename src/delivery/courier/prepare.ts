@@ -24,6 +24,8 @@ export type Prepared =
     }
   | { kind: 'unreadable'; reason: string };
 
+export type Ready = Extract<Prepared, { kind: 'ready' }>;
+
 export interface PrepareKit extends ComposeKit {
   contents: ContentReader;
   vault: Vault;

@@ -4,7 +4,7 @@
 import { Line, type LineKit } from './line.ts';
 import type { CourierReport, CourierResult } from './messages.ts';
 import type { OrderInbox } from './order-inbox.ts';
-import type { Prepare, Prepared } from './prepare.ts';
+import type { Prepare, Prepared, Ready } from './prepare.ts';
 
 export interface CourierTask extends LineKit {
   inbox: OrderInbox;
@@ -25,17 +25,20 @@ export async function runCourierSession(task: CourierTask): Promise<void> {
 }
 
 async function deliverBatch(task: CourierTask, line: Line, messageIds: string[]): Promise<void> {
-  let next = prepareAt(task, messageIds, 0);
+  const preparations = new Preparations(task, messageIds);
   for (const [index, messageId] of messageIds.entries()) {
     if (task.inbox.stopped) {
       task.report({ kind: 'untried', messageIds: messageIds.slice(index) });
       return;
     }
-    const prepared = await next!;
+    const prepared = await preparations.take(index);
     const startedAt = task.now();
-    const sending: Promise<CourierResult> = prepared.kind === 'ready' ? line.send(prepared) : Promise.resolve(prepared);
+    const sending: Promise<CourierResult> =
+      prepared.kind === 'ready'
+        ? line.send(prepared, () => preparations.readyAt(index + 1))
+        : Promise.resolve(prepared);
     // Composing and signing the next message takes as long as the network does with this one.
-    next = prepareAt(task, messageIds, index + 1);
+    preparations.begin(index + 1);
     const result = await sending;
     task.report({ kind: 'result', messageId, startedAt, result });
     if (result.kind === 'no_connection') {
@@ -48,6 +51,41 @@ async function deliverBatch(task: CourierTask, line: Line, messageIds: string[])
   }
 }
 
-function prepareAt(task: CourierTask, messageIds: string[], index: number): Promise<Prepared> | null {
-  return index >= messageIds.length || task.inbox.stopped ? null : task.prepare(messageIds, index);
+/** The messages of a batch, prepared one ahead of the one on the wire; two when that one is announced already. */
+class Preparations {
+  readonly #task: CourierTask;
+  readonly #messageIds: string[];
+  readonly #begun = new Map<number, { prepared: Promise<Prepared>; ready: Ready | null }>();
+
+  constructor(task: CourierTask, messageIds: string[]) {
+    this.#task = task;
+    this.#messageIds = messageIds;
+  }
+
+  begin(index: number): void {
+    if (index >= this.#messageIds.length || this.#begun.has(index) || this.#task.inbox.stopped) return;
+    this.#begin(index);
+  }
+
+  take(index: number): Promise<Prepared> {
+    const { prepared } = this.#begun.get(index) ?? this.#begin(index);
+    this.#begun.delete(index);
+    return prepared;
+  }
+
+  /** If it is prepared. Whoever asks may announce it, and then soon asks for the one behind it. */
+  readyAt(index: number): Ready | null {
+    const ready = this.#begun.get(index)?.ready ?? null;
+    if (ready) this.begin(index + 1);
+    return ready;
+  }
+
+  #begin(index: number) {
+    const begun = { prepared: this.#task.prepare(this.#messageIds, index), ready: null as Ready | null };
+    this.#begun.set(index, begun);
+    void begun.prepared.then((prepared) => {
+      if (prepared.kind === 'ready') begun.ready = prepared;
+    });
+    return begun;
+  }
 }

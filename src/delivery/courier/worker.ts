@@ -10,6 +10,7 @@ import { openSession } from '../../protocol/smtp/session.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
 import { openContentReader } from '../../store/sqlite/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/transport-security.ts';
+import { Announcements } from './announcements.ts';
 import type { DoorKnocker } from './connect.ts';
 import type {
   CourierBirth,
@@ -65,6 +66,7 @@ const security: TransportSecurity = {
   },
 };
 
+const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
 const knockerFrom = (source: SessionSource | null, { dial }: Pulse): DoorKnocker => ({
@@ -107,7 +109,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   const knocker = knockerFrom(plan.source, pulse);
   try {
     await runCourierSession({
-      ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, now: systemClock.now },
+      ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
       usualTls: settings.tls,
       onBrokenTls: (note) => parentPort!.postMessage(note),
     });

@@ -22,7 +22,7 @@ export interface Unsupported {
 /** Throws when an address could end its command or its angle brackets early. */
 export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
   for (const address of [mailFrom, rcptTo]) {
-    if (/[\u0000-\u001f\u007f-\u009f<>]/.test(address) || !address.isWellFormed()) {
+    if (!canBeCarried(address)) {
       throw new Fault('an address holds a character that SMTP cannot carry', {
         permanence: 'permanent',
         detail: JSON.stringify(address),
@@ -30,6 +30,15 @@ export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
     }
   }
   if (rcptTo === '') throw new Fault('the recipient is empty', { permanence: 'permanent' });
+}
+
+/** Whether `assertSafe` has nothing against it. */
+export function isSafe({ mailFrom, rcptTo }: Envelope): boolean {
+  return canBeCarried(mailFrom) && canBeCarried(rcptTo) && rcptTo !== '';
+}
+
+function canBeCarried(address: string): boolean {
+  return !/[\u0000-\u001f\u007f-\u009f<>]/.test(address) && address.isWellFormed();
 }
 
 /** What the server would have to offer for this message and does not. */

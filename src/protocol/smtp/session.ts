@@ -7,7 +7,7 @@ import { Fault } from '../../base/errors.ts';
 import { NO_TLS_POLICY, type PeerFacts, type SmtpStage, type TlsFacts } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { type Dialler, dialForOctets } from './dial.ts';
-import { assertSafe, type Envelope, findUnsupported, type Unsupported } from './envelope.ts';
+import { assertSafe, type Envelope, findUnsupported, isSafe, type Unsupported } from './envelope.ts';
 import { type Introduced, introduce, type TlsMode, type TlsTrouble } from './introduction.ts';
 import type { Reply } from './reply.ts';
 import { DEFAULT_TIMEOUTS, type SmtpTimeouts } from './timeouts.ts';
@@ -52,6 +52,9 @@ export interface OutgoingMessage {
   needs: { smtputf8: boolean; eightBit: boolean };
   signal?: AbortSignal;
 }
+
+/** Gives the message that comes next, if it is known by now. */
+export type NextMessage = () => OutgoingMessage | null;
 
 export type SendResult =
   | { kind: 'accepted'; peer: PeerFacts }
@@ -107,6 +110,8 @@ export class SmtpSession {
   #closing = false;
   /** After a refusal the server may still hold half a transaction. */
   #needsReset = false;
+  /** The commands of this message went out behind the one before: no other can be sent now. */
+  #announced: OutgoingMessage | null = null;
 
   constructor(introduced: Introduced, context: SessionContext) {
     this.capabilities = introduced.capabilities;
@@ -119,15 +124,23 @@ export class SmtpSession {
     this.#timeouts = context.timeouts;
   }
 
-  /** Whether another message may be sent: false as soon as the server left or said anything unasked. */
+  /** Whether any other message may be sent: false as soon as the server left or said anything unasked. */
   get usable(): boolean {
-    return !this.#busy && !this.#closing && this.#wire.quiet;
+    return !this.#busy && !this.#closing && !this.#announced && this.#wire.quiet;
   }
 
-  /** Rejects only for what the caller must not do; everything that the other side does is a result. */
-  async send(outgoing: OutgoingMessage): Promise<SendResult> {
-    const { mailFrom, rcptTo, message, needs, signal } = outgoing;
-    const envelope: Envelope = { mailFrom, rcptTo, sizeOctets: message.byteLength, ...needs };
+  /** Whether this message has been announced: the server waits for it, and for no other. */
+  awaits(outgoing: OutgoingMessage): boolean {
+    return this.#announced === outgoing;
+  }
+
+  /**
+   * Rejects only for what the caller must not do; everything that the other side does is a result.
+   * What `next` gives is announced behind this message, if the server allows, and must be sent next.
+   */
+  async send(outgoing: OutgoingMessage, next: NextMessage = () => null): Promise<SendResult> {
+    const { message, signal } = outgoing;
+    const envelope = envelopeOf(outgoing);
     assertSafe(envelope);
     if (this.#busy) throw new Fault('the session is busy with another message');
     const startedAt = this.#connection.clock.now();
@@ -137,20 +150,32 @@ export class SmtpSession {
       const { need, why } = unsupported;
       return { kind: 'unsupported', need, peer: this.#describe({ startedAt, stage: 'mail', said: why }) };
     }
-    if (!this.usable) return await this.#tellLoss(startedAt);
+    const announced = this.awaits(outgoing);
+    if (!announced && !this.usable) return await this.#tellLoss(startedAt);
 
     this.#busy = true;
+    this.#announced = null;
     const leave = this.#wire.loseOn(signal);
-    const { capabilities } = this;
-    const transaction = { envelope, message, capabilities, timeouts: this.#timeouts, reset: this.#needsReset };
-    const verdict = await runTransaction(this.#wire, transaction);
+    const verdict = await runTransaction(this.#wire, {
+      ...{ envelope, message, announced, capabilities: this.capabilities, timeouts: this.#timeouts },
+      // Nothing is announced behind a message that was refused before its end.
+      reset: this.#needsReset && !announced,
+      following: () => this.#announce(next()),
+    });
     leave();
     this.#busy = false;
     this.#needsReset = verdict.kind === 'refused';
     return this.#report(verdict, startedAt);
   }
 
-  /** Says QUIT and does not wait long for an answer. In the middle of a message it is `destroy`. */
+  #announce(next: OutgoingMessage | null): Envelope | null {
+    const envelope = next && envelopeOf(next);
+    if (!envelope || !isSafe(envelope) || findUnsupported(envelope, this.capabilities)) return null;
+    this.#announced = next;
+    return envelope;
+  }
+
+  /** Says QUIT and does not wait long for an answer. In the middle of a message, or before one that was announced, it is `destroy`. */
   async close(): Promise<void> {
     const polite = this.usable;
     this.#closing = true;
@@ -185,6 +210,10 @@ export class SmtpSession {
   #describe(moment: Moment): PeerFacts {
     return withFailure(describe(this.#connection, moment), this.tlsFailure);
   }
+}
+
+function envelopeOf({ mailFrom, rcptTo, message, needs }: OutgoingMessage): Envelope {
+  return { mailFrom, rcptTo, sizeOctets: message.byteLength, ...needs };
 }
 
 interface Connection {

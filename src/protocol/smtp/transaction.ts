@@ -1,7 +1,7 @@
 // One mail transaction (RFC 5321 section 3.3) with one recipient, on a connection that has been
-// introduced; pipelined where offered (RFC 2920). What must be known exactly is whether the server
-// may have taken the message: until the final dot has been handed to the system it cannot have,
-// from then on only its reply tells, and a loss is ambiguous.
+// introduced; pipelined where offered (RFC 2920): the next message's commands may go out behind this one's dot.
+// What must be known exactly is whether the server may have taken the message: until the final dot
+// has been handed to the system it cannot have, from then on only its reply tells, and a loss is ambiguous.
 import type { SmtpStage } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dotStuff, endOfData } from './dot-stuffing.ts';
@@ -17,6 +17,10 @@ export interface Transaction {
   timeouts: SmtpTimeouts;
   /** Whether an earlier transaction must be ended first. */
   reset: boolean;
+  /** Whether its commands went out behind the message before it: only their answers are to come. */
+  announced: boolean;
+  /** Asked as the final dot goes out, where there is pipelining: whose commands are to go out behind it. */
+  following(): Envelope | null;
 }
 
 export type Verdict =
@@ -44,7 +48,7 @@ export async function runTransaction(wire: Wire, transaction: Transaction): Prom
 async function announce(wire: Wire, transaction: Transaction): Promise<Verdict | null> {
   const { pipelining } = transaction.capabilities;
   const steps = planSteps(transaction);
-  if (pipelining) wire.write(steps.map(({ command }) => command).join(''));
+  if (pipelining && !transaction.announced) wire.write(joined(steps));
 
   let verdict: Verdict | null = null;
   for (const step of steps) {
@@ -60,7 +64,9 @@ async function announce(wire: Wire, transaction: Transaction): Promise<Verdict |
   return verdict;
 }
 
-function planSteps({ envelope, capabilities, timeouts, reset }: Transaction): Step[] {
+type Announcement = Pick<Transaction, 'envelope' | 'capabilities' | 'timeouts' | 'reset'>;
+
+function planSteps({ envelope, capabilities, timeouts, reset }: Announcement): Step[] {
   const { mailMs, rcptMs, dataMs } = timeouts;
   const steps: Step[] = [
     { stage: 'mail', command: mailCommand(envelope, capabilities), timeoutMs: mailMs, expected: 2 },
@@ -72,6 +78,10 @@ function planSteps({ envelope, capabilities, timeouts, reset }: Transaction): St
 }
 
 const RESET = 'RSET\r\n';
+
+function joined(steps: readonly Step[]): string {
+  return steps.map(({ command }) => command).join('');
+}
 
 function judge(wire: Wire, step: Step, heard: Reply | Loss): Verdict {
   if ('lost' in heard) return lost(step.stage, heard.lost);
@@ -87,7 +97,8 @@ async function endEmptyMessage(wire: Wire, timeouts: SmtpTimeouts): Promise<void
   if (!('lost' in heard) && heard.code === 421) wire.lose('the server is closing the session');
 }
 
-async function transmit(wire: Wire, { message, timeouts }: Transaction): Promise<Verdict> {
+async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> {
+  const { message, timeouts } = transaction;
   const body = dotStuff(message);
   let sent = 0;
   while (wire.quiet && body.length - sent > BLOCK_OCTETS) {
@@ -96,13 +107,21 @@ async function transmit(wire: Wire, { message, timeouts }: Transaction): Promise
   }
   // The last look before the point of no return.
   if (!wire.quiet) return await interrupted(wire, timeouts);
-  wire.writePair(body.subarray(sent), endOfData(message));
+  wire.writePair(body.subarray(sent), Buffer.concat([endOfData(message), commandsBehind(transaction)]));
 
   const heard = await wire.readReply(timeouts.dotMs);
   if ('lost' in heard) return { ...lost('dot', heard.lost), afterDot: true };
   if (heard.code >= 400) return refused(wire, 'dot', heard);
   if (heard.code < 300) return { kind: 'accepted', stage: 'dot', reply: heard };
   return { ...lostToReply(wire, 'dot', heard), afterDot: true };
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** RFC 2920 section 3.1: a message may be the first thing in a group of commands. */
+function commandsBehind({ capabilities, timeouts, following }: Transaction): Buffer {
+  const envelope = capabilities.pipelining ? following() : null;
+  return envelope ? Buffer.from(joined(planSteps({ envelope, capabilities, timeouts, reset: false }))) : NOTHING;
 }
 
 /** The server spoke or left before the final dot. The body cannot be taken back: the connection ends here. */

@@ -1,0 +1,205 @@
+// A courier session against a scripted server: a batch goes out with each message announced behind
+// the one before, and a server that cannot bear that gets them in turn.
+import t, { type Test } from 'tap';
+import { Announcements } from '../../../src/delivery/courier/announcements.ts';
+import type { CourierReport } from '../../../src/delivery/courier/messages.ts';
+import { OrderInbox } from '../../../src/delivery/courier/order-inbox.ts';
+import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
+import { runCourierSession } from '../../../src/delivery/courier/session.ts';
+import { openSession } from '../../../src/protocol/smtp/session.ts';
+import type { SmtpTimeouts } from '../../../src/protocol/smtp/timeouts.ts';
+import type { TlsPolicy } from '../../../src/store/transport-security.ts';
+import { type PeerConnection, type PeerScript, startPeer } from '../../support/smtp-peer.ts';
+
+const MX = 'mx.peer.test';
+
+interface Setting {
+  announcements?: Announcements;
+  timeouts?: Partial<SmtpTimeouts>;
+  policyOf?(domain: string): TlsPolicy | null;
+  onReport?(report: CourierReport, inbox: OrderInbox): void;
+}
+
+async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: Setting = {}) {
+  const peer = await startPeer(scripts);
+  t.teardown(() => peer.close());
+  const inbox = new OrderInbox(() => {});
+  const reports: CourierReport[] = [];
+  const prepared: string[] = [];
+  inbox.take({ kind: 'batch', messageIds: ids });
+  inbox.take({ kind: 'end' });
+  await runCourierSession({
+    inbox,
+    report(report) {
+      reports.push(report);
+      setting.onReport?.(report, inbox);
+    },
+    prepare: async (batch, index): Promise<Prepared> => {
+      const id = batch[index]!;
+      prepared.push(id);
+      return {
+        kind: 'ready',
+        mailFrom: 'b@postrider.test',
+        rcptTo: id.includes('@') ? id : `${id}@peer.test`,
+        message: Buffer.from(`Subject: ${id}\r\n\r\nhello\r\n`),
+        needs: { smtputf8: false, eightBit: false },
+      };
+    },
+    hosts: [{ name: MX, addresses: [{ ip: '127.0.0.1', family: 4 }] }] as never,
+    knocker: {
+      open: ({ mx, ip, tls }) =>
+        openSession({ mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts: setting.timeouts ?? {} }),
+    },
+    security: { policyOf: setting.policyOf ?? (() => null), brokenTls: () => null },
+    usualTls: 'none',
+    announcements: setting.announcements ?? new Announcements(Date.now),
+    onBrokenTls() {},
+    now: Date.now,
+  });
+  return { peer, reports, prepared };
+}
+
+function resultsOf(reports: CourierReport[]): string[] {
+  return reports.flatMap((report) => {
+    if (report.kind !== 'result') return report.kind === 'untried' ? [`untried ${report.messageIds}`] : [];
+    const { messageId, result } = report;
+    return [`${messageId} ${result.kind} ${'peer' in result ? result.peer.response : ''}`.trim()];
+  });
+}
+
+/** So many messages one by one, nothing said early. */
+const inTurn =
+  (messages: number): PeerScript =>
+  async (c) => {
+    await c.welcome('PIPELINING');
+    for (let taken = 0; taken < messages; taken++) {
+      await c.takeMessage();
+      c.assertQuiet();
+      c.say('250 in turn');
+    }
+    await c.answer('QUIT', '221 bye');
+  };
+
+t.test('a batch: each message is announced behind the one before', async (t) => {
+  const ids = ['m1', 'm2', 'm3', 'm4', 'm5'];
+  const { peer, reports, prepared } = await deliver(t, ids, [
+    async (c) => {
+      await c.welcome('PIPELINING');
+      await c.takeMessage();
+      for (const id of ids.slice(0, -1)) {
+        await c.hearCommands();
+        c.say(`250 took ${id}`, '250 ok', '250 ok', '354 go');
+        await c.takeBody();
+      }
+      c.say('250 took m5');
+      await c.answer('QUIT', '221 bye');
+    },
+  ]);
+  t.same(
+    resultsOf(reports),
+    ids.map((id) => `${id} accepted took ${id}`),
+  );
+  t.same(prepared, ids, 'each once, in their order');
+  t.equal(peer.connections, 1);
+});
+
+t.test(
+  'a server that loses what is said early hears it again, on another connection and from then on in turn',
+  async (t) => {
+    const losing: { how: string; script(c: PeerConnection): Promise<void> }[] = [
+      { how: 'says nothing', script: (c) => c.closed() },
+      {
+        how: 'has heard a part of it',
+        async script(c) {
+          c.say('503 5.5.1 MAIL first', '503 5.5.1 RCPT first');
+          await c.closed();
+        },
+      },
+      { how: 'takes it for nonsense', script: async (c) => c.say('500 5.5.2 what?', '500 5.5.2 what?', '500 what?') },
+    ];
+    for (const { how, script } of losing) {
+      await t.test(how, async (t) => {
+        const announcements = new Announcements(Date.now);
+        const { peer, reports } = await deliver(
+          t,
+          ['m1', 'm2', 'm3'],
+          [
+            async (c) => {
+              await c.hearFirstAndCommands();
+              c.say('250 took it');
+              await script(c);
+            },
+            inTurn(2),
+          ],
+          { announcements, timeouts: { mailMs: 200, dataMs: 200 } },
+        );
+        t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted in turn', 'm3 accepted in turn']);
+        t.equal(peer.connections, 2);
+        t.equal(announcements.areHeardBy(MX), false);
+      });
+    }
+  },
+);
+
+t.test('a refusal that is meant is told, and says nothing about the server', async (t) => {
+  const announcements = new Announcements(Date.now);
+  const { peer, reports } = await deliver(
+    t,
+    ['m1', 'm2'],
+    [
+      async (c) => {
+        await c.hearFirstAndCommands();
+        c.say('250 took it', '250 ok', '550 5.1.1 no such user', '503 5.5.1 RCPT first');
+        await c.answer('QUIT', '221 bye').catch(() => {});
+      },
+    ],
+    { announcements },
+  );
+  t.same(resultsOf(reports), ['m1 accepted took it', 'm2 refused no such user']);
+  t.equal(peer.connections, 1);
+  t.equal(announcements.areHeardBy(MX), true);
+});
+
+t.test('who stops between two messages gives the announced one back, and the server gets nothing of it', async (t) => {
+  const { peer, reports } = await deliver(
+    t,
+    ['m1', 'm2', 'm3'],
+    [
+      async (c) => {
+        await c.hearFirstAndCommands();
+        c.say('250 took it', '250 ok', '250 ok', '354 go');
+        await c.closed();
+        c.assertQuiet();
+      },
+    ],
+    { onReport: ({ kind }, inbox) => kind === 'result' && inbox.take({ kind: 'stop' }) },
+  );
+  t.same(resultsOf(reports), ['m1 accepted took it', 'untried m2,m3']);
+  t.equal(peer.bodies.length, 1);
+});
+
+t.test('a message is not announced over a connection that its TLS policy forbids', async (t) => {
+  const enforced = { policyId: '1', mode: 'enforce', mx: [MX], fetchedAt: 0, expiresAt: 1 } as const;
+  const policyOf = (domain: string) => (domain === 'strict.test' ? { domain, ...enforced, mx: [MX] } : null);
+  const { reports } = await deliver(t, ['m1', 'm2@strict.test'], [inTurn(1), (c) => c.welcome('PIPELINING')], {
+    policyOf,
+  });
+  const [first, second] = resultsOf(reports);
+  t.equal(first, 'm1 accepted in turn');
+  t.match(second, /^m2@strict\.test insecure .*MTA-STS policy of strict\.test/);
+});
+
+t.test('a server gets another chance after a day, and only so many are remembered', async (t) => {
+  let now = 1_000_000;
+  const announcements = new Announcements(() => now);
+  announcements.misheardBy('first.test');
+  t.equal(announcements.areHeardBy('first.test'), false);
+  t.equal(announcements.areHeardBy('other.test'), true);
+  now += 24 * 3_600_000;
+  t.equal(announcements.areHeardBy('first.test'), true);
+  announcements.misheardBy('first.test');
+  announcements.misheardBy('second.test');
+  for (let count = 0; count < 999; count++) announcements.misheardBy(`host${count}.test`);
+  t.equal(announcements.areHeardBy('first.test'), true, 'the oldest is forgotten');
+  t.equal(announcements.areHeardBy('second.test'), false);
+});
