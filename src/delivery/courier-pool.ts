@@ -4,7 +4,7 @@
 // early, and mail must not wait for a restart.
 import { SECOND_MS } from '../base/clock.ts';
 import { Fault, unreachable } from '../base/errors.ts';
-import type { BrokenTlsNote, CourierReport, CourierSettings, SessionPlan } from './courier/messages.ts';
+import type { CourierReport, CourierSettings, HostNote, SessionPlan } from './courier/messages.ts';
 import type { CourierLink, WatchedLink } from './courier-link.ts';
 import { CourierThread } from './courier-thread.ts';
 import { heartbeatMs, judgeSilence, silenceLimitMs } from './watchdog.ts';
@@ -21,7 +21,7 @@ export interface CourierPoolOptions {
   threads: number;
   /** A thread died; another takes its place. */
   onThreadLost(error: unknown): void;
-  onBrokenTls(note: BrokenTlsNote): void;
+  onHostNote(note: HostNote): void;
   /** A session was stuck, and has been ended. */
   onStuck?(reason: string): void;
   /** After how long without a sign of life; twice the longest timeout when not given. */
@@ -82,7 +82,7 @@ class ThreadPool implements CourierPool {
       settings: this.#settings,
       entry: this.#options.entry ?? new URL('./courier/worker.ts', import.meta.url),
       elapsed: this.#elapsed,
-      onBrokenTls: this.#options.onBrokenTls,
+      onHostNote: this.#options.onHostNote,
       onDying: (dying) => this.#threads.delete(dying),
       onDead: (dead) => this.#bury(dead),
     });

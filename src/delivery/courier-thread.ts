@@ -3,13 +3,13 @@
 // sessions end.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import type {
-  BrokenTlsNote,
   CourierBirth,
   CourierCall,
   CourierHeartbeat,
   CourierNews,
   CourierReport,
   CourierSettings,
+  HostNote,
   SessionPlan,
 } from './courier/messages.ts';
 import { WatchedLink } from './courier-link.ts';
@@ -18,7 +18,7 @@ export interface CourierThreadKit {
   settings: CourierSettings;
   entry: URL;
   elapsed(): number;
-  onBrokenTls(note: BrokenTlsNote): void;
+  onHostNote(note: HostNote): void;
   /** It takes no more sessions. */
   onDying(thread: CourierThread): void;
   /** It is no more, and its sessions are over. */
@@ -83,12 +83,12 @@ export class CourierThread {
   }
 
   #listen(): void {
-    const { onDying, onDead, onBrokenTls, elapsed } = this.#kit;
+    const { onDying, onDead, onHostNote, elapsed } = this.#kit;
     this.#line.on('message', (news: CourierNews) => this.#hear(news));
     this.#line.once('close', () => onDying(this));
-    this.#worker.on('message', (note: BrokenTlsNote | CourierHeartbeat) => {
+    this.#worker.on('message', (note: HostNote | CourierHeartbeat) => {
       this.#aliveAt = elapsed();
-      if (note.kind === 'tls_broken') onBrokenTls(note);
+      if (note.kind !== 'alive') onHostNote(note);
     });
     this.#worker.on('error', (error) => {
       this.death = error;

@@ -21,6 +21,7 @@ import type { RetryPolicy } from './decide.ts';
 import type { EndWatch } from './doubted-bounce.ts';
 import { startExpirySweeper } from './expiry.ts';
 import type { GroupLoad } from './group.ts';
+import { takeHostNote } from './host-notes.ts';
 import { MessagesInHand } from './messages-in-hand.ts';
 import type { Providers } from './provider-limits.ts';
 import { type AttemptFacts, Recorder } from './recorder.ts';
@@ -31,7 +32,6 @@ import type { ShapingLimits } from './shaping-memory.ts';
 import { Shaping } from './shaping-state.ts';
 import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './source-addresses.ts';
 import { StrayFinder } from './strays.ts';
-import { rememberBrokenTls } from './tls-memory.ts';
 import { createTransportPolicies, routesUnderPolicies } from './transport-policy.ts';
 
 export interface DeliveryKit {
@@ -95,7 +95,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
       threads: kit.threads,
       onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
       onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
-      onBrokenTls: (note) => void rememberBrokenTls(note, kit),
+      onHostNote: (note) => takeHostNote(note, kit),
     },
   );
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);

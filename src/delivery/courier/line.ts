@@ -7,11 +7,12 @@ import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
 import { parseDomain } from '../../protocol/mail/domain.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
+import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { SmtpSession } from '../../protocol/smtp/session.ts';
 import type { TlsPolicy } from '../../store/transport-security.ts';
 import type { Announcements } from './announcements.ts';
 import { type Connected, connectToAny, type DoorKnocker } from './connect.ts';
-import type { BrokenTlsNote, CourierResult } from './messages.ts';
+import type { CourierResult, HostNote } from './messages.ts';
 import type { Ready } from './prepare.ts';
 import { chooseTls, policyGap, policyRefusal, type TlsChoice, type TransportSecurity } from './tls-choice.ts';
 
@@ -22,7 +23,7 @@ export interface LineKit {
   /** What holds where no policy says otherwise. */
   usualTls: TlsMode;
   announcements: Announcements;
-  onBrokenTls(note: BrokenTlsNote): void;
+  onHostNote(note: HostNote): void;
 }
 
 type Open = Extract<Connected, { kind: 'open' }>;
@@ -55,14 +56,18 @@ export class Line {
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
     const result = await this.#sendOnce({ message, policy, next });
     const misheard = announcedOn !== null && isMisheard(result);
-    if (misheard) {
-      this.#kit.announcements.misheardBy(announcedOn.mx);
-      announcedOn.session.destroy();
-    }
+    if (misheard) this.#sayNothingEarlyTo(announcedOn, result);
     // A server may end an idle connection at any time. That says nothing about this message,
     // as long as it was not on its way: a fresh connection, once.
     const stale = reused && isGoodbye(result);
     return stale || misheard ? await this.#sendOnce({ message, policy, next }) : result;
+  }
+
+  #sayNothingEarlyTo({ mx: host, session }: Open, { peer }: Misheard): void {
+    session.destroy();
+    this.#kit.announcements.misheardBy(host);
+    const reason = replyLine(peer.smtpCode, peer.enhancedCode, peer.response);
+    this.#kit.onHostNote({ kind: 'announcement_lost', host, reason });
   }
 
   async hangUp(): Promise<void> {
@@ -115,7 +120,7 @@ export class Line {
     this.#open = connected;
     this.#messagesOnSession = 0;
     const { mx: host, session } = connected;
-    if (session.tlsBroken) this.#kit.onBrokenTls({ kind: 'tls_broken', host, reason: session.tlsFailure ?? '' });
+    if (session.tlsBroken) this.#kit.onHostNote({ kind: 'tls_broken', host, reason: session.tlsFailure ?? '' });
     return connected;
   }
 
@@ -184,8 +189,10 @@ function domainOf(address: string): string {
   return parsed.ok ? parsed.asciiDomain : text;
 }
 
+type Misheard = Extract<CourierResult, { kind: 'lost' | 'refused' }>;
+
 /** The commands of an announced message were not answered, or not understood (RFC 5321 section 4.2.1: 500 to 504). */
-function isMisheard(result: CourierResult): boolean {
+function isMisheard(result: CourierResult): result is Misheard {
   if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
   return result.kind === 'refused' && result.peer.stage !== 'dot' && /^50[0-4]$/.test(String(result.peer.smtpCode));
 }

@@ -82,9 +82,19 @@ export type CourierReport =
   /** The batch is done; the connection is open for more. */
   | { kind: 'more' };
 
-/** From a courier thread, apart from its sessions: clear text had to do where TLS was offered. */
+/** From a courier thread, apart from its sessions: what it has learnt of a host. */
+export type HostNote = BrokenTlsNote | LostAnnouncementNote;
+
+/** Clear text had to do where TLS was offered. */
 export interface BrokenTlsNote {
   kind: 'tls_broken';
+  host: string;
+  reason: string;
+}
+
+/** The commands of a message that went out behind the one before had to be said again. */
+export interface LostAnnouncementNote {
+  kind: 'announcement_lost';
   host: string;
   reason: string;
 }

@@ -111,7 +111,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
     await runCourierSession({
       ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
       usualTls: settings.tls,
-      onBrokenTls: (note) => parentPort!.postMessage(note),
+      onHostNote: (note) => parentPort!.postMessage(note),
     });
   } finally {
     beats.delete(beat);

@@ -2,7 +2,7 @@
 // the one before, and a server that cannot bear that gets them in turn.
 import t, { type Test } from 'tap';
 import { Announcements } from '../../../src/delivery/courier/announcements.ts';
-import type { CourierReport } from '../../../src/delivery/courier/messages.ts';
+import type { CourierReport, HostNote } from '../../../src/delivery/courier/messages.ts';
 import { OrderInbox } from '../../../src/delivery/courier/order-inbox.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { runCourierSession } from '../../../src/delivery/courier/session.ts';
@@ -26,6 +26,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
   const inbox = new OrderInbox(() => {});
   const reports: CourierReport[] = [];
   const prepared: string[] = [];
+  const notes: HostNote[] = [];
   inbox.take({ kind: 'batch', messageIds: ids });
   inbox.take({ kind: 'end' });
   await runCourierSession({
@@ -53,10 +54,10 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     security: { policyOf: setting.policyOf ?? (() => null), brokenTls: () => null },
     usualTls: 'none',
     announcements: setting.announcements ?? new Announcements(Date.now),
-    onBrokenTls() {},
+    onHostNote: (note) => void notes.push(note),
     now: Date.now,
   });
-  return { peer, reports, prepared };
+  return { peer, reports, prepared, notes };
 }
 
 function resultsOf(reports: CourierReport[]): string[] {
@@ -106,21 +107,26 @@ t.test('a batch: each message is announced behind the one before', async (t) => 
 t.test(
   'a server that loses what is said early hears it again, on another connection and from then on in turn',
   async (t) => {
-    const losing: { how: string; script(c: PeerConnection): Promise<void> }[] = [
-      { how: 'says nothing', script: (c) => c.closed() },
+    const losing: { how: string; script(c: PeerConnection): Promise<void>; reason: string }[] = [
+      { how: 'says nothing', script: (c) => c.closed(), reason: 'no reply within 0.2 s' },
       {
         how: 'has heard a part of it',
         async script(c) {
           c.say('503 5.5.1 MAIL first', '503 5.5.1 RCPT first');
           await c.closed();
         },
+        reason: '503 5.5.1 MAIL first',
       },
-      { how: 'takes it for nonsense', script: async (c) => c.say('500 5.5.2 what?', '500 5.5.2 what?', '500 what?') },
+      {
+        how: 'takes it for nonsense',
+        script: async (c) => c.say('500 5.5.2 what?', '500 5.5.2 what?', '500 what?'),
+        reason: '500 5.5.2 what?',
+      },
     ];
-    for (const { how, script } of losing) {
+    for (const { how, script, reason } of losing) {
       await t.test(how, async (t) => {
         const announcements = new Announcements(Date.now);
-        const { peer, reports } = await deliver(
+        const { peer, reports, notes } = await deliver(
           t,
           ['m1', 'm2', 'm3'],
           [
@@ -136,6 +142,7 @@ t.test(
         t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted in turn', 'm3 accepted in turn']);
         t.equal(peer.connections, 2);
         t.equal(announcements.areHeardBy(MX), false);
+        t.same(notes, [{ kind: 'announcement_lost', host: MX, reason }], 'the operator is told once');
       });
     }
   },
