@@ -107,7 +107,7 @@ export interface ShapingStore {
   lanesOf(target: LanesTarget, after: LaneCursor | null, limit: number): Promise<LanePage>;
   /**
    * Makes waiting messages of the lane due now that are due later, or only those due exactly at
-   * `dueAt`; parked ones are left out. Returns how many.
+   * `dueAt`; parked ones are left out. Returns how many, and the lane when something of it is due now.
    */
   hastenLane(lane: number, portion: HastenPortion): Promise<{ moved: number; notice: LaneNotice | null }>;
   /** Messages of the lane that wait, parked ones included. */

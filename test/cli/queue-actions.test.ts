@@ -244,10 +244,16 @@ t.test('what is due now and kept back all the same is told of', async (t) => {
   for (const target of pauses) {
     await json('queue', 'pause', ...target, '--reason', 'they asked us to stop', '--by', 'jo');
     const command = `postrider queue resume ${target.join(' ')}`;
-    for (const which of [target, [messageId]]) {
+    // The message was due before, so that of the many none is moved.
+    const outcomes = [
+      { which: target, said: 'No other message became due\\. What waits' },
+      { which: [messageId], said: `Message ${messageId} is due now\\. Yet it` },
+    ];
+    for (const { which, said } of outcomes) {
       const { code, stdout } = await runHere('queue', 'retry', ...which);
       t.equal(code, 0);
-      t.match(stdout, /due now\. Yet it is kept back, because\n- the \w+ \S+ was paused by jo at .*: they asked us/);
+      const because = 'is kept back, because\\n- the \\w+ \\S+ was paused by jo at .*: they asked us';
+      t.match(stdout, new RegExp(`^${said} ${because}`));
       t.match(stdout, `\n  To end that: ${command}\n`);
     }
     t.match(await json('queue', 'retry', ...target), { held_by: [{ command }] });
@@ -271,9 +277,15 @@ t.test('mail of a tenant towards a paused group is due, and the group is named',
     const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
     await store.release([messages[0]!.id], Date.now() + 600_000);
   });
-  t.match(await program.json('queue', 'retry', '--tenant', tenantId), {
-    messages: 1,
-    held_by: [{ command: `postrider queue resume --group ${GROUP}` }],
+  const command = `postrider queue resume --group ${GROUP}`;
+  t.match(await program.json('queue', 'retry', '--tenant', tenantId), { messages: 1, held_by: [{ command }] });
+  t.match(
+    await program.json('queue', 'retry', '--tenant', tenantId),
+    { messages: 0, held_by: [{ command }] },
+    'also of what was due already',
+  );
+  t.match(await program.runHere('queue', 'retry', '--tenant', tenantId), {
+    stdout: /^No other message became due\. What waits is kept back, because\n- the group /,
   });
 });
 

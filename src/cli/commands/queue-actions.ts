@@ -91,7 +91,8 @@ function retried(acted: Acted): string {
   const due = acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now');
   if (acted.held_by.length === 0) return due;
   const held = acted.held_by.map(({ reason, command }) => `- ${reason}\n  To end that: ${command}`);
-  return [`${due} Yet it is kept back, because`, ...held].join('\n');
+  const kept = acted.messages === 0 ? 'No other message became due. What waits' : `${due} Yet it`;
+  return [`${kept} is kept back, because`, ...held].join('\n');
 }
 
 function nameOf({ kind, target }: Acted): string {

@@ -65,9 +65,12 @@ function hastenLane(
        (SELECT m.id FROM messages m WHERE m.lane = @lane AND ${WAITING} AND ${which} LIMIT @limit)`,
   );
   const moved = hasten.run({ at, lane, limit, ...(dueAt !== undefined && { dueAt }) }).changes;
-  if (moved === 0) return { moved, notice: null };
-  const row = db.sql('SELECT id, tenant_id, domain, ? AS due_at FROM lanes WHERE id = ?').get(at, lane) as Row;
-  return { moved, notice: laneFromRow(row) };
+  const due = db.sql(
+    `SELECT l.id, l.tenant_id, l.domain, @at AS due_at FROM lanes l WHERE l.id = @lane AND EXISTS
+       (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= @at)`,
+  );
+  const row = due.get({ at, lane }) as Row | undefined;
+  return { moved, notice: row ? laneFromRow(row) : null };
 }
 
 function waitingOfLane(db: Connection, lane: number, limit: number): ClaimedMessage[] {
