@@ -23,6 +23,8 @@ export interface LineKit {
   /** What holds where no policy says otherwise. */
   usualTls: TlsMode;
   announcements: Announcements;
+  /** Aborted when what is on the wire is cut off by our own side. */
+  signal: AbortSignal;
   onHostNote(note: HostNote): void;
 }
 
@@ -55,7 +57,7 @@ export class Line {
     const reused = this.#messagesOnSession > 0;
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
     const result = await this.#sendOnce({ message, policy, next });
-    const misheard = announcedOn !== null && isMisheard(result);
+    const misheard = announcedOn !== null && isMisheard(result) && !this.#kit.signal.aborted;
     if (misheard) this.#sayNothingEarlyTo(announcedOn, result);
     // A server may end an idle connection at any time. That says nothing about this message,
     // as long as it was not on its way: a fresh connection, once.
@@ -103,7 +105,9 @@ export class Line {
   }
 
   #policyFor(message: Ready): TlsPolicy | null {
-    if (this.#ahead?.message === message) return this.#ahead.policy;
+    const ahead = this.#ahead;
+    this.#ahead = null; // a connection that lingers holds no message
+    if (ahead?.message === message) return ahead.policy;
     return this.#kit.security.policyOf(domainOf(message.rcptTo));
   }
 

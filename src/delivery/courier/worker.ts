@@ -110,6 +110,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   try {
     await runCourierSession({
       ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
+      signal: inbox.signal,
       usualTls: settings.tls,
       onHostNote: (note) => parentPort!.postMessage(note),
     });

@@ -158,7 +158,7 @@ export class SmtpSession {
     const leave = this.#wire.loseOn(signal);
     const verdict = await runTransaction(this.#wire, {
       ...{ envelope, message, announced, capabilities: this.capabilities, timeouts: this.#timeouts },
-      // Nothing is announced behind a message that was refused before its end.
+      // An announced one follows a final dot, whatever the answer to that: no transaction is open then.
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),
     });

@@ -6,7 +6,7 @@ import type { CourierReport, HostNote } from '../../../src/delivery/courier/mess
 import { OrderInbox } from '../../../src/delivery/courier/order-inbox.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { runCourierSession } from '../../../src/delivery/courier/session.ts';
-import { openSession } from '../../../src/protocol/smtp/session.ts';
+import { openSession, type SmtpSession } from '../../../src/protocol/smtp/session.ts';
 import type { SmtpTimeouts } from '../../../src/protocol/smtp/timeouts.ts';
 import type { TlsPolicy } from '../../../src/store/transport-security.ts';
 import { type PeerConnection, type PeerScript, startPeer } from '../../support/smtp-peer.ts';
@@ -18,6 +18,7 @@ interface Setting {
   timeouts?: Partial<SmtpTimeouts>;
   policyOf?(domain: string): TlsPolicy | null;
   onReport?(report: CourierReport, inbox: OrderInbox): void;
+  onOpen?(session: SmtpSession): void;
 }
 
 async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: Setting = {}) {
@@ -48,12 +49,17 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     },
     hosts: [{ name: MX, addresses: [{ ip: '127.0.0.1', family: 4 }] }] as never,
     knocker: {
-      open: ({ mx, ip, tls }) =>
-        openSession({ mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts: setting.timeouts ?? {} }),
+      async open({ mx, ip, tls }) {
+        const { timeouts = {}, onOpen } = setting;
+        const opened = await openSession({ mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts });
+        if (opened.kind === 'open') onOpen?.(opened.session);
+        return opened;
+      },
     },
     security: { policyOf: setting.policyOf ?? (() => null), brokenTls: () => null },
     usualTls: 'none',
     announcements: setting.announcements ?? new Announcements(Date.now),
+    signal: inbox.signal,
     onHostNote: (note) => void notes.push(note),
     now: Date.now,
   });
@@ -183,6 +189,38 @@ t.test('who stops between two messages gives the announced one back, and the ser
   );
   t.same(resultsOf(reports), ['m1 accepted took it', 'untried m2,m3']);
   t.equal(peer.bodies.length, 1);
+});
+
+t.test('what our own side cuts off says nothing about the server', async (t) => {
+  const announcements = new Announcements(Date.now);
+  let cutOff = () => {};
+  const { reports, notes } = await deliver(
+    t,
+    ['m1', 'm2', 'm3'],
+    [
+      async (c) => {
+        await c.hearFirstAndCommands();
+        c.say('250 took it');
+        await c.closed();
+      },
+      (c) => c.hangUp(),
+    ],
+    {
+      announcements,
+      // As the watchdog does it, once m2 waits for its first answer.
+      onReport: (_report, inbox) =>
+        void setImmediate(() => {
+          inbox.take({ kind: 'abort', reason: 'nothing moves' });
+          cutOff();
+        }),
+      onOpen: (session) => {
+        cutOff = () => session.destroy();
+      },
+    },
+  );
+  t.match(resultsOf(reports), ['m1 accepted took it', /^m2 no_connection/, /^m3 no_connection/]);
+  t.same(notes, []);
+  t.equal(announcements.areHeardBy(MX), true);
 });
 
 t.test('a message is not announced over a connection that its TLS policy forbids', async (t) => {

@@ -49,6 +49,38 @@ t.test('the server hears of the next message before it has answered to this one'
   );
 });
 
+t.test('behind a message of many blocks, too', async (t) => {
+  const second = letter('second');
+  const large = { ...letter('first'), message: Buffer.from('0123456789 abcdefghij\r\n'.repeat(30_000)) };
+  const { peer, session } = await open(t, async (c) => {
+    await c.hearFirstAndCommands();
+    c.say('250 2.0.0 one', '250 ok', '250 ok', '354 go');
+    await c.takeBody();
+    c.say('250 2.0.0 two');
+    await c.closed();
+  });
+  t.match(await session.send(large, () => second), { kind: 'accepted', peer: { response: 'one' } });
+  t.match(await session.send(second), { kind: 'accepted', peer: { response: 'two' } });
+  t.equal(peer.bodies[0]!.equals(large.message), true);
+});
+
+t.test('nothing is announced behind a body that the server interrupts', async (t) => {
+  let asked = 0;
+  const { session } = await open(t, async (c) => {
+    await c.welcome('PIPELINING');
+    await c.hearCommands();
+    c.say('250 ok', '250 ok', '354 go', '421 4.3.2 shutting down');
+    await c.closed();
+    c.assertQuiet();
+  });
+  const next = () => {
+    asked++;
+    return letter('second');
+  };
+  t.match(await session.send(letter('first'), next), { kind: 'refused', peer: { stage: 'data', smtpCode: 421 } });
+  t.equal(asked, 0);
+});
+
 t.test('answers may come in any packets', async (t) => {
   const second = letter('second');
   const { session } = await open(t, async (c) => {
