@@ -78,7 +78,7 @@ export class SessionHost {
     if (this.#stopLingering()) this.#feeding = this.#feed();
   }
 
-  /** The message on the wire is finished, the others go back to the queue. */
+  /** What is on the wire is finished, and what was announced behind it; the others go back to the queue. */
   stop(): void {
     this.#ending = true;
     this.#stopLingering();

@@ -44,6 +44,11 @@ export class Line {
     this.#kit = kit;
   }
 
+  /** Whether a message was announced that the server can still be given. */
+  get hasAnnounced(): boolean {
+    return this.#open?.session.hasAnnounced ?? false;
+  }
+
   /** `next` gives the message that will be sent after this one, if it is prepared when it is asked for. */
   async send(message: Ready, next: () => Ready | null): Promise<CourierResult> {
     let policy: TlsPolicy | null;

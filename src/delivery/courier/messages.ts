@@ -58,7 +58,7 @@ export type CourierOrder =
   | { kind: 'batch'; messageIds: string[] }
   /** No more mail for this session: close it. */
   | { kind: 'end' }
-  /** Finish the message on the wire, give the others back. */
+  /** Finish what is on the wire, which is the message that was announced behind it, too; give the others back. */
   | { kind: 'stop' }
   /** Nothing moves any more: cut off what is on the wire, give the others back. */
   | { kind: 'abort'; reason: string };

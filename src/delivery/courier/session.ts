@@ -27,7 +27,8 @@ export async function runCourierSession(task: CourierTask): Promise<void> {
 async function deliverBatch(task: CourierTask, line: Line, messageIds: string[]): Promise<void> {
   const preparations = new Preparations(task, messageIds);
   for (const [index, messageId] of messageIds.entries()) {
-    if (task.inbox.stopped) {
+    // What was announced to the server is as good as on the wire: it is finished.
+    if (task.inbox.stopped && !line.hasAnnounced) {
       task.report({ kind: 'untried', messageIds: messageIds.slice(index) });
       return;
     }
@@ -73,8 +74,9 @@ class Preparations {
     return prepared;
   }
 
-  /** If it is prepared. Whoever asks may announce it, and then soon asks for the one behind it. */
+  /** If it is prepared, and none is held back. Whoever asks may announce it, and then soon asks for the one behind it. */
   readyAt(index: number): Ready | null {
+    if (this.#task.inbox.stopped) return null;
     const ready = this.#begun.get(index)?.ready ?? null;
     if (ready) this.begin(index + 1);
     return ready;

@@ -129,6 +129,11 @@ export class SmtpSession {
     return !this.#busy && !this.#closing && !this.#announced && this.#wire.quiet;
   }
 
+  /** Whether a message was announced that the server can still be given. */
+  get hasAnnounced(): boolean {
+    return this.#announced !== null && this.#wire.loss === null;
+  }
+
   /** Whether this message has been announced: the server waits for it, and for no other. */
   awaits(outgoing: OutgoingMessage): boolean {
     return this.#announced === outgoing;

@@ -173,22 +173,52 @@ t.test('a refusal that is meant is told, and says nothing about the server', asy
   t.equal(announcements.areHeardBy(MX), true);
 });
 
-t.test('who stops between two messages gives the announced one back, and the server gets nothing of it', async (t) => {
+t.test('who stops between two messages finishes the announced one, and announces no other', async (t) => {
+  const { peer, reports, prepared } = await deliver(
+    t,
+    ['m1', 'm2', 'm3', 'm4', 'm5'],
+    [
+      async (c) => {
+        await c.hearFirstAndCommands();
+        c.say('250 took it', '250 ok', '250 ok', '354 go');
+        await c.takeBody();
+        c.assertQuiet();
+        c.say('250 took it, too');
+        await c.answer('QUIT', '221 bye');
+      },
+    ],
+    { onReport: ({ kind }, inbox) => kind === 'result' && inbox.take({ kind: 'stop' }) },
+  );
+  t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted took it, too', 'untried m3,m4,m5']);
+  t.same(prepared, ['m1', 'm2', 'm3'], 'nothing is prepared for later');
+  t.equal(peer.bodies.length, 2);
+});
+
+t.test('who is cut off calls nobody again for the announced one', async (t) => {
+  let cutOff = () => {};
   const { peer, reports } = await deliver(
     t,
     ['m1', 'm2', 'm3'],
     [
       async (c) => {
         await c.hearFirstAndCommands();
-        c.say('250 took it', '250 ok', '250 ok', '354 go');
+        c.say('250 took it');
         await c.closed();
-        c.assertQuiet();
       },
     ],
-    { onReport: ({ kind }, inbox) => kind === 'result' && inbox.take({ kind: 'stop' }) },
+    {
+      onReport({ kind }, inbox) {
+        if (kind !== 'result') return;
+        inbox.take({ kind: 'abort', reason: 'nothing moves' });
+        cutOff();
+      },
+      onOpen: (session) => {
+        cutOff = () => session.destroy();
+      },
+    },
   );
   t.same(resultsOf(reports), ['m1 accepted took it', 'untried m2,m3']);
-  t.equal(peer.bodies.length, 1);
+  t.equal(peer.connections, 1);
 });
 
 t.test('what our own side cuts off says nothing about the server', async (t) => {
