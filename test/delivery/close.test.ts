@@ -30,17 +30,20 @@ t.test('the message on the wire is finished, the others go back untried', async 
   const [late] = await harness.send(['late@rcpt.test']);
   release();
   await stopped;
-  const [first, ...others] = await harness.untilAll(ids, () => true);
+  const [first, second, ...others] = await harness.untilAll(ids, () => true);
   t.match(first, { state: 'delivered', attempts: 1 });
+  // It may have been announced behind the first: then it is finished, too.
+  const announced = sink.mails.length === 2;
+  t.match(second, announced ? { state: 'delivered', attempts: 1 } : { state: 'queued', attempts: 0 });
   for (const message of others) t.match(message, { state: 'queued', attempts: 0, attemptList: [] });
   t.match(await harness.store.getMessage(late!), { state: 'queued', attempts: 0 });
-  t.equal(sink.mails.length, 1);
+  t.ok(sink.mails.length <= 2, `${sink.mails.length} arrived`);
 
   await t.test('and are delivered by the next engine, once each', async (t) => {
     await harness.restartDelivery();
     await harness.untilAll([...ids, late!], isDelivered);
     t.same(sink.mails.map(({ to }) => to).sort(), [...RECIPIENTS, 'late@rcpt.test']);
-    t.same(await eventTypes(harness, ids[1]!), ['email.delivered']);
+    t.same(await eventTypes(harness, ids[2]!), ['email.delivered']);
   });
 });
 
