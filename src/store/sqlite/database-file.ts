@@ -37,14 +37,16 @@ function configure(db: Database.Database): void {
 }
 
 // What a checkpoint waits for readers while the writer stands still; it is tried again later.
-const CHECKPOINT_WAIT_MS = 20;
+export const CHECKPOINT_WAIT_MS = 20;
 
 /** For the checkpoint thread, which writes nothing but what the log has. */
 export function openForCheckpoints(file: string): Database.Database {
-  const db = new Database(file, { fileMustExist: true, timeout: CHECKPOINT_WAIT_MS });
+  // Nobody waits for it yet, and a connection that closes holds the file for a moment.
+  const db = new Database(file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
   // The log is synced before it is copied, and the database before the log is used anew.
   db.pragma('synchronous = FULL');
   db.pragma('trusted_schema = OFF');
+  db.pragma(`busy_timeout = ${CHECKPOINT_WAIT_MS}`);
   return db;
 }
 
