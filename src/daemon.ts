@@ -71,9 +71,11 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
   const timersNow = () => running.timers?.list() ?? [];
+  const { unstoredResults } = delivery;
   const site = {
     ...{ resolver, domains, queue, tenantChanged, onAccepted, sendServiceMail, tell, reputation },
-    ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, captured: options.captured ?? null },
+    ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
+    captured: options.captured ?? null,
   };
   const http = await openSite(config, foundation, site, opened);
   opened.add(() => {
@@ -88,7 +90,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const timers = openTimers(config, foundation, { domains: domainParts, others });
   running.timers = timers;
   opened.add(() => timers.stop());
-  const daemon = { intake: () => intake.state, timers: () => timers.list() };
+  const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
   const shared = { store, clock, ids, config, queue, vault: () => foundation.vault };
   const control = await startControlServer({
     socketFile: folder.controlSocket,
@@ -96,7 +98,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
   });
   opened.add(() => control.close());
-  const metricsListener = await openMetricsListener(config, foundation);
+  const metricsListener = await openMetricsListener(config, foundation, unstoredResults);
   opened.add(() => metricsListener?.close());
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: folder.dir }, 'ready');
 

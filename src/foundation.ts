@@ -78,10 +78,13 @@ export async function openFoundation(
     onFailedCommit: (error) => intake.commitFailed(error),
     onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
     onLogLine: ({ level, facts, message }) => log[level](facts, message),
-    // What was called is committed or not, and nobody can tell: a new start finds out.
+    // Writes under way may be committed or not; recovery decides at the next start. Whoever waits for one
+    // hears of it first, so that results of deliveries go to their journal.
     onLost(error) {
       log.error({ error }, `the daemon ends: ${describeError(error)}`);
-      throw error;
+      setImmediate(() => {
+        throw error;
+      });
     },
   });
   opened.add(() => store.close());

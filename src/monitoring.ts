@@ -1,6 +1,7 @@
 // Metrics put together: where their figures come from, and the listener that shows them. Null when
 // `metrics.port` is 0. A part of the wiring list in daemon.ts.
 import type { Config } from './config/keys.ts';
+import type { UnstoredResults } from './delivery/recorder.ts';
 import type { Foundation } from './foundation.ts';
 import type { Route, RouterOptions } from './http/router.ts';
 import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-routes.ts';
@@ -13,14 +14,18 @@ import type { Store } from './store/store.ts';
 const MOST_WEBHOOKS = 10_000;
 const PAGE = 1000;
 
-export async function openMetricsListener(config: Config, foundation: Foundation): Promise<MetricsListener | null> {
+export async function openMetricsListener(
+  config: Config,
+  foundation: Foundation,
+  unstoredResults: () => UnstoredResults | null,
+): Promise<MetricsListener | null> {
   const { metrics, log } = foundation;
   if (!metrics) return null;
   const { host, port } = config.metrics;
-  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation) });
+  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation, unstoredResults()) });
 }
 
-async function figuresOf({ store, clock, intake }: Foundation): Promise<Figures> {
+async function figuresOf({ store, clock, intake }: Foundation, unstored: UnstoredResults | null): Promise<Figures> {
   const now = clock.now();
   const [queueMessages, [oldest], webhooks] = await Promise.all([
     store.countOpenMessages(),
@@ -31,6 +36,8 @@ async function figuresOf({ store, clock, intake }: Foundation): Promise<Figures>
     queueMessages,
     queueOldestMs: oldest ? now - oldest.createdAt : 0,
     intakeOpen: intake.state.accepting,
+    unstoredResults: unstored?.messages ?? 0,
+    unstoredResultsMs: unstored ? now - unstored.since : 0,
     ...webhooks,
     residentBytes: process.memoryUsage.rss(),
   };

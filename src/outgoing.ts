@@ -28,6 +28,7 @@ export function openDelivery(
   return startDelivery({
     ...{ store, resolver, log, ids, clock, bounceRules, endWatch, ...attemptObserver(foundation.metrics) },
     random: Math.random,
+    journalFile: folder.resultJournal,
     courier: {
       databaseFile: folder.database,
       masterKeys,

@@ -6,6 +6,7 @@ import { doctorKit } from './cli/doctor-kit.ts';
 import type { QueueControl } from './cli/services.ts';
 import type { Config } from './config/keys.ts';
 import { messageSource } from './delivery/courier/message-source.ts';
+import type { UnstoredResults } from './delivery/recorder.ts';
 import { examine } from './doctor/examine.ts';
 import { AttendedChecks } from './domains/attended-checks.ts';
 import type { Domains } from './domains/domains.ts';
@@ -58,6 +59,7 @@ export interface PortalParts {
   tell: ReturnType<typeof tellByMail>;
   reputation: Reputation;
   timers(): TimerStatus[];
+  unstoredResults(): UnstoredResults | null;
   /** Of mail that came from elsewhere. */
   reader: MailReader;
   /** Null outside of the sandbox. */
@@ -97,9 +99,9 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
 
 function operatorServices(config: Config, foundation: Foundation, parts: PortalParts): OperatorServices {
   const { store, reads, clock, intake, log } = foundation;
-  const { queue, timers, reader, tenantChanged, reputation, tell, captured } = parts;
+  const { queue, timers, unstoredResults, reader, tenantChanged, reputation, tell, captured } = parts;
   return {
-    ...{ store, reads, queue, timers, reader, tenantChanged, tell },
+    ...{ store, reads, queue, timers, unstoredResults, reader, tenantChanged, tell },
     intake: () => intake.state,
     doctor: new DoctorRuns({
       now: () => clock.now(),

@@ -7,6 +7,7 @@ import { systemWords } from '../base/system-words.ts';
 export interface DataFolder {
   dir: string;
   database: string;
+  resultJournal: string;
   controlSocket: string;
   masterKey: string;
 }
@@ -15,6 +16,7 @@ export function dataFolder(dir: string): DataFolder {
   return {
     dir,
     database: path.join(dir, 'postrider.db'),
+    resultJournal: path.join(dir, 'results.journal'),
     controlSocket: path.join(dir, 'control.sock'),
     masterKey: path.join(dir, 'master.key'),
   };

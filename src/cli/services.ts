@@ -6,6 +6,7 @@ import type { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { Explainer } from '../delivery/explain.ts';
 import type { ActionOutcome, OperatorWord } from '../delivery/queue-actions.ts';
+import type { UnstoredResults } from '../delivery/recorder.ts';
 import type { SourceAddressState } from '../delivery/source-addresses.ts';
 import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
@@ -31,6 +32,7 @@ export interface OperatorServices {
 export interface DaemonView {
   intake(): IntakeState;
   timers(): TimerStatus[];
+  unstoredResults(): UnstoredResults | null;
 }
 
 /** The operator's hand on the queue; in the daemon the scheduler must hear of it. */

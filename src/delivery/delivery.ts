@@ -16,15 +16,22 @@ import type { StrayStore } from '../store/strays.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import type { TransportSecurityStore } from '../store/transport-security.ts';
-import { type CourierPoolOptions, type CourierPoolSettings, openCourierPool } from './courier-pool.ts';
+import {
+  type CourierPool,
+  type CourierPoolOptions,
+  type CourierPoolSettings,
+  openCourierPool,
+} from './courier-pool.ts';
 import type { RetryPolicy } from './decide.ts';
 import type { EndWatch } from './doubted-bounce.ts';
+import { EarlierResults } from './earlier-results.ts';
 import { startExpirySweeper } from './expiry.ts';
 import type { GroupLoad } from './group.ts';
 import { takeHostNote } from './host-notes.ts';
 import { MessagesInHand } from './messages-in-hand.ts';
 import type { Providers } from './provider-limits.ts';
-import { type AttemptFacts, Recorder } from './recorder.ts';
+import { type AttemptFacts, Recorder, type UnstoredResults } from './recorder.ts';
+import { ResultJournal } from './result-journal.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { Scheduler, type SchedulerKit } from './scheduler.ts';
 import { whatPauses } from './shaping.ts';
@@ -36,6 +43,8 @@ import { createTransportPolicies, routesUnderPolicies } from './transport-policy
 
 export interface DeliveryKit {
   store: QueueStore & TransportSecurityStore & StrayStore & SourceStore & ShapingStore & Pick<TenantStore, 'getTenant'>;
+  /** For results that the database does not take. */
+  journalFile: string;
   resolver: Resolver;
   clock: Clock;
   ids: IdSource;
@@ -74,6 +83,8 @@ export interface Delivery {
   shaping: Shaping;
   /** Our own addresses, and which of them are not used and why. */
   sourceAddresses(): readonly SourceAddressState[];
+  /** Results that the database does not take; null while it takes them. */
+  unstoredResults(): UnstoredResults | null;
   /** What is going on in a group, and in all. */
   load(group: string | null): GroupLoad;
   /** Nothing new starts, sessions finish, results are on disk; what is on the wire after `graceMs` is cut off. */
@@ -88,38 +99,39 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const { clock, random, log, policy } = kit;
   const inHand = new MessagesInHand();
   const store = inHand.noting(kit.store);
-  const pool = openCourierPool(
-    { ...kit.courier, mtaSts: kit.mtaSts !== null },
-    {
-      ...kit.pool,
-      threads: kit.threads,
-      onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
-      onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
-      onHostNote: (note) => takeHostNote(note, kit),
-    },
-  );
+  const pool = openCouriers(kit);
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
-  const recorder = new Recorder({ ...kit, store, onLanes });
   const { routes, giveUpFetches } = openRoutes(kit);
   const pausesMs = () => pausesAfterAttempts(policy.ladder, random);
   const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
+  const journal = new ResultJournal(kit.journalFile, log);
+  const recorder = new Recorder({ ...kit, store, journal, onLanes });
   const sources = await openSources(kit, shaping);
   const scheduler = new Scheduler({
     ...{ ...kit, store, routes, pool, recorder, shaping, pausesMs },
     sources: sources?.addresses ?? null,
   });
 
-  const interrupted = await store.recoverInterrupted(clock.now());
+  const earlier = new EarlierResults({ store, journal, clock, log });
+  await earlier.store();
+  inHand.hold(earlier.messageIds);
+  const interrupted = await store.recoverInterrupted(clock.now(), earlier.messageIds);
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
   const strays = new StrayFinder({ store, inHand, clock, log, onLanes });
-  const sweeper = startExpirySweeper({ store, clock, ids: kit.ids, log, strays, periodMs: kit.expiryPeriodMs });
+  const sweep = async () => {
+    await earlier.store();
+    await strays.sweep();
+  };
+  const sweeping = { strays: { sweep }, periodMs: kit.expiryPeriodMs };
+  const sweeper = startExpirySweeper({ ...kit, store, ...sweeping });
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
     reconcile: () => scheduler.reconcile(),
     shaping,
     sourceAddresses: () => sources?.addresses.list() ?? [],
+    unstoredResults: () => recorder.unstored ?? earlier.unstored,
     load: (group) => scheduler.load(group),
     async close(graceMs) {
       const deadline = performance.now() + graceMs;
@@ -134,8 +146,23 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
         stopped.then(() => Promise.all([recorder.flush(), shaping.stop()])),
       );
       recorder.stop();
+      journal.close();
     },
   };
+}
+
+function openCouriers(kit: DeliveryKit): CourierPool {
+  const { log } = kit;
+  return openCourierPool(
+    { ...kit.courier, mtaSts: kit.mtaSts !== null },
+    {
+      ...kit.pool,
+      threads: kit.threads,
+      onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
+      onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
+      onHostNote: (note) => takeHostNote(note, kit),
+    },
+  );
 }
 
 /** With each route the store knows the TLS policy of its domain. */

@@ -3,7 +3,7 @@
 // It listens to the store's verbs, so that nobody has to remember to tell it.
 import type { QueueStore } from '../store/queue.ts';
 
-type HandVerbs = Pick<QueueStore, 'claim' | 'record' | 'release'>;
+type HandVerbs = Pick<QueueStore, 'claim' | 'record' | 'recordEarlier' | 'release'>;
 
 export class MessagesInHand {
   readonly #ids = new Set<string>();
@@ -14,6 +14,11 @@ export class MessagesInHand {
 
   get size(): number {
     return this.#ids.size;
+  }
+
+  /** Of an earlier process, whose results are not in the database. */
+  hold(ids: readonly string[]): void {
+    for (const id of ids) this.#ids.add(id);
   }
 
   /** The store, whose verbs are noted on their way. */
@@ -30,6 +35,11 @@ export class MessagesInHand {
         const lanes = await store.record(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return lanes;
+      },
+      recordEarlier: async (updates: Parameters<HandVerbs['recordEarlier']>[0]) => {
+        const applied = await store.recordEarlier(updates);
+        for (const { messageId } of updates) this.#ids.delete(messageId);
+        return applied;
       },
       release: async (...release: Parameters<HandVerbs['release']>) => {
         // Given back in vain is given back: nobody tries that again but the sweeper.

@@ -1,8 +1,8 @@
 // Writes down what became of each message: judged, decided, stored with its event, and only
-// then logged and announced. A result is never dropped: when the database cannot take it, it
-// is kept and tried again, because a forgotten delivery would be sent twice.
+// then logged and announced. A result is never dropped, because a forgotten delivery would be sent
+// twice: when the database cannot take it, it is kept, goes to the journal beside the database, and is tried again.
 import type { Clock } from '../base/clock.ts';
-import { SECOND_MS } from '../base/clock.ts';
+import { MINUTE_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { describeError, unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceType } from '../base/outcome.ts';
@@ -16,6 +16,7 @@ import type { LaneNotice } from '../store/submissions.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
 import { type EndWatch, heed } from './doubted-bounce.ts';
 import type { Judgement } from './judge.ts';
+import type { ResultJournal } from './result-journal.ts';
 
 export interface RecorderKit {
   store: Pick<QueueStore, 'record'>;
@@ -24,6 +25,8 @@ export interface RecorderKit {
   random: () => number;
   policy: RetryPolicy;
   log: Logger;
+  /** Where results go that the database did not take. */
+  journal: Pick<ResultJournal, 'add' | 'sync' | 'settle'>;
   /** What is due next, as far as the records changed it. */
   onLanes(lanes: LaneNotice[]): void;
   /** Hears how messages end. */
@@ -47,23 +50,40 @@ export interface Finding {
   mxGroup: string | null;
 }
 
+/** What the database has not taken so far. */
+export interface UnstoredResults {
+  messages: number;
+  since: number;
+  reason: string;
+  /** For so long that somebody should look. */
+  isAlarm: boolean;
+}
+
 interface Entry {
   update: MessageUpdate;
+  inJournal: boolean;
   logIt(): void;
   done(): void;
 }
 
 const RETRY_AFTER_FAULT_MS = SECOND_MS;
+const ALARM_AFTER_MS = MINUTE_MS;
+const TOLD_EVERY_MS = MINUTE_MS;
+// Each is a message that may be sent twice should journal and database be lost together.
+const MAX_KEPT = 1000;
 
 export class Recorder {
   readonly #kit: RecorderKit;
   #waiting: Entry[] = [];
   #scheduled = false;
-  #unsettled = 0;
+  readonly #unsettled = new Set<Entry>();
   #idle: (() => void)[] = [];
   /** What the database did not take, and the time when it is asked again. */
   #kept: Entry[] = [];
   #retry: NodeJS.Timeout | null = null;
+  /** Those that the database has refused at least once; while there are any, why. */
+  readonly #refused = new Set<Entry>();
+  #fault: { since: number; reason: string; toldAt: number } | null = null;
   #stopped = false;
 
   constructor(kit: RecorderKit) {
@@ -86,15 +106,36 @@ export class Recorder {
 
   /** Waits until everything is on disk. */
   async flush(): Promise<void> {
-    if (this.#unsettled === 0) return;
+    if (this.#unsettled.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** The end of the process: what the database did not take until now is given up. */
+  /** Null while the database takes what it is given. */
+  get unstored(): UnstoredResults | null {
+    if (this.#fault === null) return null;
+    const { since, reason } = this.#fault;
+    const isAlarm = this.#kit.clock.now() - since >= ALARM_AFTER_MS;
+    return { messages: this.#refused.size, since, reason, isAlarm };
+  }
+
+  /** So many results wait for the database that nothing more should be sent. */
+  get isFull(): boolean {
+    return this.#refused.size >= MAX_KEPT;
+  }
+
+  /** The end of the process: what the database did not take until now is left to the next start. */
   stop(): void {
     this.#stopped = true;
     if (this.#retry) clearTimeout(this.#retry);
-    if (this.#unsettled > 0) this.#kit.log.error({ messages: this.#unsettled }, 'results are lost: not stored in time');
+    if (this.#unsettled.size === 0) return;
+    const { log, journal } = this.#kit;
+    for (const entry of this.#unsettled) this.#enterInJournal(entry);
+    journal.sync();
+    const kept = [...this.#unsettled].filter(({ inJournal }) => inJournal).length;
+    if (kept > 0)
+      log.error({ messages: kept }, 'results were not stored in time: the next start reads them from the journal');
+    const lost = this.#unsettled.size - kept;
+    if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal took them');
   }
 
   #update({ message, startedAt, judgement }: Finding, { transition, tell }: Decision, at: number): MessageUpdate {
@@ -134,8 +175,9 @@ export class Recorder {
 
   #write(update: MessageUpdate, logIt: () => void): Promise<void> {
     return new Promise((resolve) => {
-      this.#unsettled++;
-      this.#waiting.push({ update, logIt, done: resolve });
+      const entry: Entry = { update, inJournal: false, logIt, done: resolve };
+      this.#unsettled.add(entry);
+      this.#waiting.push(entry);
       if (this.#scheduled) return;
       this.#scheduled = true;
       // What comes in one turn of the event loop is one verb.
@@ -164,21 +206,42 @@ export class Recorder {
 
   #keep(entry: Entry, error: unknown): void {
     this.#kept.push(entry);
+    this.#refused.add(entry);
+    this.#enterInJournal(entry);
+    const reason = describeError(error);
+    this.#fault = { since: this.#kit.clock.now(), toldAt: Number.NEGATIVE_INFINITY, ...this.#fault, reason };
     if (this.#retry || this.#stopped) return;
     this.#retry = setTimeout(() => {
       const entries = this.#kept;
       this.#kept = [];
       this.#retry = null;
-      const facts = { error, messages: entries.length };
-      this.#kit.log.error(facts, `results could not be stored, and are kept: ${describeError(error)}`);
+      this.#tellFault(error, entries.length);
+      // It counts from when it is stored: retention walks along that time, and does not come back.
+      for (const { update } of entries) update.at = this.#kit.clock.now();
       void this.#store(entries);
     }, RETRY_AFTER_FAULT_MS);
   }
 
+  /** Beside the database, until the database has it; once is enough. */
+  #enterInJournal(entry: Entry): void {
+    if (!entry.inJournal) entry.inJournal = this.#kit.journal.add(entry.update);
+  }
+
+  #tellFault(error: unknown, messages: number): void {
+    const now = this.#kit.clock.now();
+    if (!this.#fault || now - this.#fault.toldAt < TOLD_EVERY_MS) return;
+    this.#fault.toldAt = now;
+    const what = 'results could not be stored; they are kept in the journal and tried again every second';
+    this.#kit.log.error({ error, messages, since: toTimestamp(this.#fault.since) }, `${what}: ${describeError(error)}`);
+  }
+
   #settle(entry: Entry): void {
+    if (entry.inJournal) this.#kit.journal.settle(entry.update);
     entry.logIt();
     entry.done();
-    if (--this.#unsettled > 0) return;
+    if (this.#refused.delete(entry) && this.#refused.size === 0) this.#fault = null;
+    this.#unsettled.delete(entry);
+    if (this.#unsettled.size > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 }

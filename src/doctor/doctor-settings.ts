@@ -60,6 +60,8 @@ export interface TimerFacts {
 
 export interface DaemonFacts {
   intake: { accepting: boolean; reason: string | null };
+  /** Of deliveries; null while the database takes them. */
+  unstored_results: { messages: number; since: string; reason: string; is_alarm: boolean } | null;
   timers: TimerFacts[];
   /** Of its environment. */
   openssl_ia32cap: SigningWay;

@@ -1,6 +1,6 @@
 // What is inside: the database file, and the running daemon with its intake and its timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import type { DaemonAnswer, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
+import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
 import { type Finding, fine, odd, wrong } from './finding.ts';
 
 export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
@@ -38,13 +38,31 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
     case 'silent':
       return [wrong(about, `does not answer: ${answer.reason}`, { command: 'systemctl restart postrider' })];
     case 'running': {
-      const { intake, timers } = answer.facts;
+      const { intake, timers, unstored_results: unstored } = answer.facts;
       const state = intake.accepting
         ? fine({ check: 'intake', subject: 'POST /emails' }, 'new mail is taken')
         : wrong({ check: 'intake', subject: 'POST /emails' }, `no new mail is taken: ${intake.reason}`);
-      return [fine(about, 'is running'), state, ...timers.map((timer) => judgeTimer(timer, now))];
+      return [
+        fine(about, 'is running'),
+        state,
+        judgeResults(unstored),
+        ...timers.map((timer) => judgeTimer(timer, now)),
+      ];
     }
   }
+}
+
+function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {
+  const about = { check: 'results', subject: 'of deliveries' };
+  if (unstored === null) return fine(about, 'are stored');
+  const { messages, since, reason, is_alarm: isAlarm } = unstored;
+  const what = `of ${messages} messages could not be stored since ${since}: ${reason}`;
+  const remedy = {
+    advice:
+      'Make room or mend the disk; results are stored as soon as that is possible. They are kept in results.journal ' +
+      'in the data folder, so a restart sends nothing again.',
+  };
+  return isAlarm ? wrong(about, what, remedy) : odd(about, what, remedy);
 }
 
 // A run may take long; beyond that it hangs.

@@ -35,6 +35,16 @@ export const METRICS = {
     labels: [],
   },
   postrider_intake_open: { kind: 'gauge', help: '1 while new mail is taken, 0 while it is not.', labels: [] },
+  postrider_results_unstored: {
+    kind: 'gauge',
+    help: 'Messages whose result the database has refused; they are kept in the journal beside it.',
+    labels: [],
+  },
+  postrider_results_unstored_seconds: {
+    kind: 'gauge',
+    help: 'For how long results have been waiting to be stored; 0 while the database takes them.',
+    labels: [],
+  },
   postrider_webhook_lag_seconds: {
     kind: 'gauge',
     help: 'How far the most overdue webhook delivery is behind; 0 when none is.',

@@ -27,6 +27,8 @@ export interface Figures {
   queueMessages: number;
   queueOldestMs: number;
   intakeOpen: boolean;
+  unstoredResults: number;
+  unstoredResultsMs: number;
   webhookLagMs: number;
   webhooksWaiting: number;
   residentBytes: number;
@@ -74,6 +76,8 @@ export class Metrics {
     this.#set('postrider_queue_messages', figures.queueMessages);
     this.#set('postrider_queue_oldest_seconds', figures.queueOldestMs / 1000);
     this.#set('postrider_intake_open', figures.intakeOpen ? 1 : 0);
+    this.#set('postrider_results_unstored', figures.unstoredResults);
+    this.#set('postrider_results_unstored_seconds', figures.unstoredResultsMs / 1000);
     this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_resident_bytes', figures.residentBytes);

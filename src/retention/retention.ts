@@ -22,6 +22,8 @@ const SLICE_BUDGET_MS = 8;
 const AUDIT_ENTRIES_AT_ONCE = 200;
 /** Four times as long as it works: a fifth of the writer's time at most. */
 const PAUSE_MS = 40;
+/** The walk over contents goes by the time of an end, which was taken a moment before its commit. */
+const SETTLED_MS = 10 * SECOND_MS;
 /** The rest is for the next run; the daemon's end waits for a run. */
 const RUN_MS = 20 * SECOND_MS;
 
@@ -38,7 +40,7 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
   let contents = 0;
   for (const days of [null, ...(await store.contentDaysInUse())]) {
-    const before = now - (days ?? contentDays) * DAY_MS;
+    const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);
     contents += await inSlices(kit, run, () => store.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
   }
   const before = now - recordsDays * DAY_MS;

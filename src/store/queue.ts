@@ -106,8 +106,13 @@ export interface QueueStore {
   release(messageIds: string[], at: number): Promise<LaneNotice[]>;
   /** State, attempt, event and suppression of each message, together. */
   record(updates: MessageUpdate[]): Promise<LaneNotice[]>;
-  /** At the start: what a dead process was sending waits again. Returns how many. */
-  recoverInterrupted(at: number): Promise<number>;
+  /**
+   * Results of an earlier process. Each counts only while its attempt is the last of its message, and has no
+   * result yet. Returns how many did.
+   */
+  recordEarlier(updates: MessageUpdate[]): Promise<number>;
+  /** At the start: what a dead process was sending waits again, but for those in `except`. Returns how many. */
+  recoverInterrupted(at: number, except?: readonly string[]): Promise<number>;
   /** Messages past their lifetime that are not being sent right now. */
   expired(now: number, limit: number): Promise<ClaimedMessage[]>;
 

@@ -41,6 +41,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   const claims = new Claims({
     store: inHand.noting(store as unknown as QueueStore),
     shaping: shaping as unknown as Shaping,
+    recorder: { isFull: false },
     clock: { now: () => NOW },
     log: silentLogger,
     pausesMs: () => [60_000],

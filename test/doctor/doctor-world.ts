@@ -65,7 +65,10 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     signing: async () => ({ perSecond: 4000, other: null }),
     daemon: async () => ({
       kind: 'running',
-      facts: { intake: { accepting: true, reason: null }, timers: [], openssl_ia32cap: null },
+      facts: {
+        ...{ intake: { accepting: true, reason: null }, unstored_results: null },
+        ...{ timers: [], openssl_ia32cap: null },
+      },
     }),
   };
   return { dns, heard: peer.heard, kit };

@@ -65,10 +65,20 @@ t.test('disk, database, daemon', async (t) => {
   t.match(judgeDaemon({ kind: 'silent', reason: 'no answer' }, NOW), [{ health: 'fail' }]);
   const closed = {
     intake: { accepting: false, reason: 'only 3 % of the disk is free' },
+    unstored_results: null,
     timers: [],
     openssl_ia32cap: null,
   };
-  t.match(judgeDaemon({ kind: 'running', facts: closed }, NOW), [{ health: 'ok' }, { health: 'fail', message: /3 %/ }]);
+  t.match(judgeDaemon({ kind: 'running', facts: closed }, NOW), [
+    { health: 'ok' },
+    { health: 'fail', message: /3 %/ },
+    { health: 'ok', check: 'results' },
+  ]);
+  const unstored = { messages: 7, since: '2026-11-24T10:00:00.000Z', reason: 'disk full', is_alarm: false };
+  const resultsOf = (is_alarm: boolean) =>
+    judgeDaemon({ kind: 'running', facts: { ...closed, unstored_results: { ...unstored, is_alarm } } }, NOW)[2];
+  t.match(resultsOf(false), { health: 'warn', message: /of 7 messages could not be stored since .*: disk full/ });
+  t.match(resultsOf(true), { health: 'fail', remedy: { advice: /results\.journal/ } });
 });
 
 t.test('timers: late, failed, fine', async (t) => {

@@ -11,6 +11,8 @@ const FIGURES: Figures = {
   queueMessages: 7,
   queueOldestMs: 1500,
   intakeOpen: true,
+  unstoredResults: 3,
+  unstoredResultsMs: 2500,
   webhookLagMs: 0,
   webhooksWaiting: 2,
   residentBytes: 1,
@@ -43,6 +45,8 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_queue_messages 7',
     'postrider_queue_oldest_seconds 1.5',
     'postrider_intake_open 1',
+    'postrider_results_unstored 3',
+    'postrider_results_unstored_seconds 2.5',
   ]) {
     t.ok(text.split('\n').includes(line), line);
   }

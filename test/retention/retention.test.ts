@@ -112,10 +112,11 @@ t.test('a tenant can have its content erased right after delivery, that of the p
   t.notOk(hasContent(mine.id));
   t.ok(hasContent(theirs.id));
   const next = await bench.queued(domain, 'c@x.test', clock.time);
-  await finish(next.id, next.lane, clock.time + 1);
+  await finish(next.id, next.lane, clock.time);
+  clock.time += 10_000 - 1;
   await erase();
-  t.ok(hasContent(next.id), 'not finished yet, by this clock');
-  clock.time += 2;
+  t.ok(hasContent(next.id), 'the walk keeps behind results that are on their way into the database');
+  clock.time++;
   await erase();
   t.notOk(hasContent(next.id));
   t.equal(await store.setContentDays(bench.id(), 0), false, 'there is no such tenant');

@@ -18,9 +18,9 @@ async function open(t: Test) {
   const connection = new ReadingConnection(file);
   const prepared = new Set<string>();
   t.intercept(connection, 'sql', {
-    value: (text: string) => {
-      prepared.add(text);
-      return ReadingConnection.prototype.sql.call(connection, text);
+    value: (...asked: Parameters<ReadingConnection['sql']>) => {
+      prepared.add(asked[0]);
+      return ReadingConnection.prototype.sql.call(connection, ...asked);
     },
   });
   const search = (asked: Partial<MessageSearch>) =>

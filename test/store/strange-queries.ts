@@ -7,7 +7,7 @@ const ENDLESS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 
 
 export const QUERIES = {
   count: (db: ReadingConnection, _tenant: string, table: string) =>
-    db.sql(`SELECT count(*) FROM ${table}`).pluck().get() as number,
+    db.sql(`SELECT count(*) FROM ${table}`, 'column').get() as number,
   /** In SQLite's own code, where JavaScript cannot be stopped. */
   hang: (db: ReadingConnection, _tenant: string) => db.sql(ENDLESS).get(),
   die: (_db: ReadingConnection, _tenant: string) => process.kill(process.pid, 'SIGSEGV'),

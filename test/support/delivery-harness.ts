@@ -124,6 +124,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     ids,
     random: Math.random,
     log: options.log ?? silentLogger,
+    journalFile: path.join(folder, 'results.journal'),
     bounceRules: loadBounceRules(SHIPPED_RULES),
     courier: {
       databaseFile: file,

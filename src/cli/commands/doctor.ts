@@ -51,11 +51,24 @@ export const doctorDaemon = storeCommand({
       last_run_at: lastRunAt === null ? null : toTimestamp(lastRunAt),
       last_result: lastResult,
     }));
-    return done({ intake: { accepting, reason }, timers, openssl_ia32cap: process.env.OPENSSL_ia32cap ?? null });
+    const unstored = daemon.unstoredResults();
+    const unstored_results = unstored && {
+      messages: unstored.messages,
+      since: toTimestamp(unstored.since),
+      reason: unstored.reason,
+      is_alarm: unstored.isAlarm,
+    };
+    return done({
+      intake: { accepting, reason },
+      unstored_results,
+      timers,
+      openssl_ia32cap: process.env.OPENSSL_ia32cap ?? null,
+    });
   },
-  render: ({ intake, timers }) =>
+  render: ({ intake, unstored_results: unstored, timers }) =>
     [
       `intake: ${intake.accepting ? 'open' : `closed, ${intake.reason}`}`,
+      ...(unstored ? [`results not stored: ${unstored.messages}, since ${unstored.since}: ${unstored.reason}`] : []),
       '',
       renderTable(
         timers,

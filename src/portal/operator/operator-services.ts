@@ -3,6 +3,7 @@
 import type { TimerStatus } from '../../base/timers.ts';
 import type { Explainer } from '../../delivery/explain.ts';
 import type { ActionOutcome, OperatorWord } from '../../delivery/queue-actions.ts';
+import type { UnstoredResults } from '../../delivery/recorder.ts';
 import type { SourceAddressState } from '../../delivery/source-addresses.ts';
 import type { IntakeState } from '../../observe/intake.ts';
 import type { PortalReads } from '../../store/reads.ts';
@@ -24,6 +25,7 @@ export interface OperatorServices {
   queue: QueueDesk;
   intake(): IntakeState;
   timers(): readonly TimerStatus[];
+  unstoredResults(): UnstoredResults | null;
   doctor: DoctorRuns;
   reader: MailReader;
   /** Told after a tenant's change is on disk. */

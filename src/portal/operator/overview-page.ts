@@ -2,6 +2,7 @@
 // daemon's own periodic work goes.
 import { SECOND_MS } from '../../base/clock.ts';
 import type { TimerStatus } from '../../base/timers.ts';
+import type { UnstoredResults } from '../../delivery/recorder.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
 import type { DoubtedReceiver } from '../../store/reputation.ts';
@@ -35,7 +36,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const intake = services.intake();
   const timers = services.timers();
   const tasks = tasksOf({
-    ...{ tenants, doubts, pauses, timers, doctor: services.doctor.last },
+    ...{ tenants, doubts, pauses, timers, doctor: services.doctor.last, unstored: services.unstoredResults() },
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
   const body = html`${heading('Overview')}
@@ -67,12 +68,14 @@ export interface TaskFacts {
   pauses: readonly QueuePause[];
   timers: readonly TimerStatus[];
   doctor: DoctorState;
+  unstored: UnstoredResults | null;
   human: readonly InboundMailRecord[];
 }
 
 /** What only a person can decide; that which stops most mail first. */
 export function tasksOf(facts: TaskFacts): Task[] {
   return [
+    ...unstoredResults(facts.unstored),
     ...failedChecks(facts.doctor),
     ...facts.timers
       .filter(({ lastResult }) => lastResult?.startsWith('failed'))
@@ -99,6 +102,14 @@ export function tasksOf(facts: TaskFacts): Task[] {
       return { kind: 'Mail', tone: 'busy', what, why: html`from ${mailFrom || '<>'}, ${time(receivedAt)}` };
     }),
   ];
+}
+
+function unstoredResults(unstored: UnstoredResults | null): Task[] {
+  if (!unstored?.isAlarm) return [];
+  const { messages, since, reason } = unstored;
+  const what = `Results of ${messages} messages cannot be stored`;
+  const why = html`since ${time(since)}: ${reason}. They are kept in a journal, and nothing is sent again. Look at the disk.`;
+  return [{ kind: 'Database', tone: 'bad', what, why }];
 }
 
 function failedChecks(doctor: DoctorState): Task[] {

@@ -95,7 +95,7 @@ function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
 
 /** Both that have no name of their own are among them, so that they take no place. */
 function knownProviders(db: Connection, tenantId: string, hour: number): Map<string, null> {
-  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = ? AND hour = ?').pluck();
+  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = ? AND hour = ?', 'column');
   const names = known.all(toId(tenantId), hour) as string[];
   return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
 }

@@ -6,6 +6,6 @@ import type { Connection } from './connection.ts';
 export function figuresVerbs(db: Connection): FiguresStore {
   return {
     countOpenMessages: () =>
-      db.read(() => db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains').pluck().get() as number),
+      db.read(() => db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains', 'column').get() as number),
   };
 }

@@ -37,7 +37,7 @@ function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unk
   if (filter.kind !== undefined) demand('kind = ?', filter.kind);
   if (filter.effect !== undefined) demand('effect = ?', filter.effect);
   if (filter.before !== undefined) {
-    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?').pluck().get(toId(filter.before));
+    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?', 'column').get(toId(filter.before));
     if (cursor === undefined) return 'unknown';
     demand('seq < ?', cursor);
   }
@@ -49,14 +49,17 @@ function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unk
 function get(db: Connection, id: string) {
   const row = db.sql('SELECT * FROM inbound_mails WHERE id = ?').get(toId(id)) as Row | undefined;
   if (!row) return null;
-  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?').pluck().get(row.seq);
+  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
   return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
 }
 
 /** In small slices: whoever waits for the writer does not wait long. */
 function forget(db: Connection, { content, records }: { content: number; records: number }, limit: number): number {
-  const old = db.sql('SELECT seq FROM inbound_mails WHERE received_at < ? AND processed_at IS NOT NULL LIMIT ?');
-  const gone = old.pluck().all(records, limit) as number[];
+  const old = db.sql(
+    'SELECT seq FROM inbound_mails WHERE received_at < ? AND processed_at IS NOT NULL LIMIT ?',
+    'column',
+  );
+  const gone = old.all(records, limit) as number[];
   for (const seq of gone) {
     db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
     db.sql('DELETE FROM inbound_mails WHERE seq = ?').run(seq);

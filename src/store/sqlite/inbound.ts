@@ -58,7 +58,7 @@ function waiting(db: Connection, afterSeq: number, limit: number): WaitingInboun
   for (const row of rows.all(afterSeq, limit) as Row[]) {
     octets += row.size_octets as number;
     if (mails.length > 0 && octets > MOST_OCTETS_AT_ONCE) break;
-    const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?').pluck().get(row.seq);
+    const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
     mails.push({
       seq: row.seq as number,
       tries: row.tries as number,

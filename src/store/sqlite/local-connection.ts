@@ -7,7 +7,7 @@ import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { Recollection } from './recollection.ts';
-import { Statements } from './statements.ts';
+import { type RowShape, type Statement, Statements } from './statements.ts';
 
 /** Thrown to a verb that writes, before it has done anything. */
 export const WRITES = Symbol('belongs to the writer');
@@ -24,8 +24,8 @@ export class LocalConnection implements Connection {
     this.#statements = new Statements(this.#db);
   }
 
-  sql(text: string): Database.Statement {
-    return this.#statements.sql(text);
+  sql(text: string, shape?: RowShape): Statement {
+    return this.#statements.sql(text, shape);
   }
 
   async read<T>(work: () => T): Promise<T> {

@@ -46,10 +46,10 @@ interface Change {
 
 function changeProblem(db: Connection, { tenantId, userId, staysOwner }: Change): MemberChange | null {
   const tenant = toId(tenantId);
-  const role = db.sql('SELECT role FROM users WHERE tenant_id = ? AND id = ?').pluck().get(tenant, toId(userId));
+  const role = db.sql('SELECT role FROM users WHERE tenant_id = ? AND id = ?', 'column').get(tenant, toId(userId));
   if (role === undefined) return 'unknown';
   if (role !== 'owner' || staysOwner) return null;
-  const owners = db.sql(`SELECT count(*) FROM users WHERE tenant_id = ? AND role = 'owner'`).pluck().get(tenant);
+  const owners = db.sql(`SELECT count(*) FROM users WHERE tenant_id = ? AND role = 'owner'`, 'column').get(tenant);
   return (owners as number) > 1 ? null : 'last_owner';
 }
 

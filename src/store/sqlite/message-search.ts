@@ -90,8 +90,9 @@ function lastOfStride(db: ReadingConnection, tenant: Buffer, { above, oldest }: 
   const end = db.sql(
     `SELECT id FROM messages INDEXED BY messages_of_tenant WHERE tenant_id = ? AND id < ? AND id >= ?
      ORDER BY id DESC LIMIT 1 OFFSET ${STRIDE - 1}`,
+    'column',
   );
-  return (end.pluck().get(tenant, above, oldest) as Buffer | undefined) ?? null;
+  return (end.get(tenant, above, oldest) as Buffer | undefined) ?? null;
 }
 
 interface Conditions {
@@ -109,7 +110,7 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
     values.push(...of);
   };
   if (recipientDomain !== undefined) {
-    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').pluck();
+    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?', 'column');
     const found = lane.get(toId(tenantId), recipientDomain);
     if (found === undefined) return null;
     add('m.lane = ?', found);
@@ -118,7 +119,7 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
   if (state !== undefined) add('m.state = ?', state);
   if (apiKeyId !== undefined) add('s.api_key_id = ?', toId(apiKeyId));
   if (senderDomain !== undefined) {
-    const ids = db.sql('SELECT id FROM domains WHERE tenant_id = ? AND name = ?').pluck();
+    const ids = db.sql('SELECT id FROM domains WHERE tenant_id = ? AND name = ?', 'column');
     const found = ids.all(toId(tenantId), senderDomain);
     if (found.length === 0) return null;
     add(`s.domain_id IN (${found.map(() => '?').join(', ')})`, ...found);

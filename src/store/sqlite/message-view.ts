@@ -86,8 +86,9 @@ function messageHtml(db: ReadingConnection, tenantId: string, messageId: string)
   const html = db.sql(
     `SELECT c.html FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
      WHERE m.tenant_id = ? AND m.id = ?`,
+    'column',
   );
-  return (html.pluck().get(toId(tenantId), toId(messageId)) as string | null | undefined) ?? null;
+  return (html.get(toId(tenantId), toId(messageId)) as string | null | undefined) ?? null;
 }
 
 function messageContent(

@@ -54,7 +54,7 @@ function onboardingFacts(db: Queries, tenantId: string): OnboardingFacts {
 
 function waitingMail(db: Queries, tenantId: string, limit: number): WaitingMail {
   const tenant = toId(tenantId);
-  const open = db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = ?').pluck().get(tenant);
+  const open = db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = ?', 'column').get(tenant);
   if (open === 0) return { open, lanes: [], otherLanes: 0, complete: true };
   const lanes = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = ? LIMIT ?').all(tenant, MOST_LANES) as Row[];
   const waiting = lanes.flatMap((lane) => waitingIn(db, lane));

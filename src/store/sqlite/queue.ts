@@ -7,7 +7,10 @@ import { insertEvent } from './events.ts';
 import { insertPlatformSuppression, insertSuppression } from './suppressions.ts';
 import { fromId, type Row, toFlag, toId } from './values.ts';
 
-type QueueVerbs = Pick<QueueStore, 'release' | 'record' | 'endWaiting' | 'recoverInterrupted' | 'expired'>;
+type QueueVerbs = Pick<
+  QueueStore,
+  'release' | 'record' | 'recordEarlier' | 'endWaiting' | 'recoverInterrupted' | 'expired'
+>;
 
 // Repeated word for word in every query that shall use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
@@ -16,8 +19,9 @@ export function queueVerbs(db: Connection): QueueVerbs {
   return {
     release: (ids, at) => db.writeMail(() => ids.flatMap((id) => release(db, id, at))),
     record: (updates) => db.writeResults(() => updates.flatMap((update) => recordUpdate(db, update))),
+    recordEarlier: (updates) => db.writeMail(() => updates.filter((update) => recordEarlier(db, update)).length),
     endWaiting: (update) => db.writeMail(() => endWaiting(db, update)),
-    recoverInterrupted: (at) => db.write(() => recoverInterrupted(db, at)),
+    recoverInterrupted: (at, except = []) => db.write(() => recoverInterrupted(db, at, except)),
     expired: (now, limit) => db.read(() => expired(db, now, limit)),
   };
 }
@@ -79,6 +83,16 @@ function endWaiting(db: Connection, update: MessageUpdate): boolean {
 function recordUpdate(db: Connection, update: MessageUpdate): LaneNotice[] {
   const applied = applyUpdate(db, update);
   return applied && update.transition.to === 'deferred' ? laneOf(db, update.messageId) : [];
+}
+
+function recordEarlier(db: Connection, update: MessageUpdate): boolean {
+  const attempt = update.attempt?.attempt ?? null;
+  const open = db.sql(
+    `SELECT 1 FROM messages m WHERE m.id = @id AND m.tenant_id = @tenant AND m.attempts = @attempt
+       AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = @id AND a.number = @attempt)`,
+  );
+  const of = { id: toId(update.messageId), tenant: toId(update.tenantId), attempt };
+  return open.get(of) !== undefined && applyUpdate(db, update);
 }
 
 function applyUpdate(db: Connection, update: MessageUpdate): boolean {
@@ -177,13 +191,14 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
  * A first attempt that was cut off is repeated at once. Later ones wait for the time that was
  * stored before they began: a message that kills the daemon must not kill it in a circle.
  */
-function recoverInterrupted(db: Connection, at: number): number {
+function recoverInterrupted(db: Connection, at: number, except: readonly string[]): number {
   const recover = db.sql(
     `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN ? ELSE due_at END,
        last_reason = 'the daemon stopped during an attempt', ambiguous = 1
-     WHERE state = 'sending'`,
+     WHERE state = 'sending' AND lower(hex(id)) NOT IN (SELECT value FROM json_each(?))`,
   );
-  return recover.run(at).changes;
+  const spared = except.map((id) => id.replaceAll('-', ''));
+  return recover.run(at, JSON.stringify(spared)).changes;
 }
 
 function expired(db: Connection, now: number, limit: number): ClaimedMessage[] {

@@ -2,7 +2,7 @@
 // is called like the writing one, so that both can share what they ask.
 import type Database from 'better-sqlite3';
 import { openForReading } from './database-file.ts';
-import { type Queries, Statements } from './statements.ts';
+import { type Queries, type RowShape, type Statement, Statements } from './statements.ts';
 
 // Lists go over many rows, and come back to the same ones page after page.
 const CACHE_KIB = 16 * 1024;
@@ -18,8 +18,8 @@ export class ReadingConnection implements Queries {
     this.#statements = new Statements(this.#db);
   }
 
-  sql(text: string): Database.Statement {
-    return this.#statements.sql(text);
+  sql(text: string, shape?: RowShape): Statement {
+    return this.#statements.sql(text, shape);
   }
 
   /** All that `work` sees is of one moment. The transaction ends with it, and checkpoints go on. */

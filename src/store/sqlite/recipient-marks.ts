@@ -19,7 +19,7 @@ export function recipientMarkVerbs(db: Connection): RecipientMarkStore {
 }
 
 function markRecipients(db: Connection, settledBefore: number): boolean {
-  const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1').pluck().get();
+  const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
   const rows = db
     .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?')
     .all(last ?? Buffer.alloc(0), idAt(settledBefore), STRETCH) as Row[];
@@ -33,7 +33,7 @@ function markRecipients(db: Connection, settledBefore: number): boolean {
 }
 
 function forgetRecipientMarks(db: Connection, limit: number): number {
-  const oldest = db.sql('SELECT id FROM messages ORDER BY id LIMIT 1').pluck().get() as Buffer | undefined;
+  const oldest = db.sql('SELECT id FROM messages ORDER BY id LIMIT 1', 'column').get() as Buffer | undefined;
   if (oldest === undefined) return 0;
   const gone = `DELETE FROM recipient_marks WHERE seq IN
     (SELECT seq FROM recipient_marks WHERE last_id < ? ORDER BY seq LIMIT ?)`;

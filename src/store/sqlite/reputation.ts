@@ -27,8 +27,11 @@ export function reputationVerbs(db: Connection): ReputationStore {
       }),
     ownersOf: (tenantId) =>
       db.read(() => {
-        const owners = db.sql(`SELECT email FROM users WHERE tenant_id = ? AND role = 'owner' ORDER BY email`);
-        return owners.pluck().all(toId(tenantId)) as string[];
+        const owners = db.sql(
+          `SELECT email FROM users WHERE tenant_id = ? AND role = 'owner' ORDER BY email`,
+          'column',
+        );
+        return owners.all(toId(tenantId)) as string[];
       }),
   };
 }

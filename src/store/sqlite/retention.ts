@@ -14,13 +14,16 @@ export function retentionVerbs(db: Connection): RetentionStore {
     eraseRecords: (before, budgetMs) => db.writeMail(() => eraseRecords(db, before, budgetMs)),
     contentDaysInUse: () =>
       db.read(() => {
-        const days = db.sql('SELECT DISTINCT content_days FROM tenants WHERE content_days IS NOT NULL ORDER BY 1');
-        return days.pluck().all() as number[];
+        const days = db.sql(
+          'SELECT DISTINCT content_days FROM tenants WHERE content_days IS NOT NULL ORDER BY 1',
+          'column',
+        );
+        return days.all() as number[];
       }),
     setContentDays: (tenantId, days) => db.write(() => setContentDays(db, tenantId, days)),
     contentDaysOf: (tenantId) =>
       db.read(() => {
-        const days = db.sql('SELECT content_days FROM tenants WHERE id = ?').pluck().get(toId(tenantId));
+        const days = db.sql('SELECT content_days FROM tenants WHERE id = ?', 'column').get(toId(tenantId));
         return (days as number | null | undefined) ?? null;
       }),
   };
@@ -39,7 +42,7 @@ function cursorName(days: number | null): string {
 }
 
 function readCursor(db: Connection, days: number | null): RetentionCursor {
-  const text = db.sql('SELECT value FROM meta WHERE name = ?').pluck().get(cursorName(days)) as string | undefined;
+  const text = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(cursorName(days)) as string | undefined;
   const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
   return { finishedAt: Number(finishedAt), messageId };
 }
@@ -120,7 +123,7 @@ function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {
 function eraseEvents(db: Connection, message: Buffer): void {
   const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = ?').all(message) as Row[];
   for (const { seq, tenant_id: tenant } of events) {
-    const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?').pluck().all(tenant) as Buffer[];
+    const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?', 'column').all(tenant) as Buffer[];
     for (const webhook of webhooks) {
       db.sql('DELETE FROM webhook_attempts WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);
       db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);

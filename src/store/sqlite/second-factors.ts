@@ -62,7 +62,7 @@ function replaceCodes(db: Connection, user: Buffer, hashes: readonly Buffer[]): 
 }
 
 function codesLeft(db: Connection, user: Buffer): number {
-  return db.sql('SELECT count(*) FROM recovery_codes WHERE user_id = ?').pluck().get(user) as number;
+  return db.sql('SELECT count(*) FROM recovery_codes WHERE user_id = ?', 'column').get(user) as number;
 }
 
 function readFactor(db: Connection, user: Buffer): SecondFactor | null {

@@ -38,8 +38,8 @@ export function confirmSignUp(db: Connection, userId: string): SignUp | null {
 }
 
 function eraseSignUps(db: Connection, before: number, limit: number): number {
-  const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < ? LIMIT ?');
-  const tenants = old.pluck().all(before, limit) as Buffer[];
+  const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < ? LIMIT ?', 'column');
+  const tenants = old.all(before, limit) as Buffer[];
   for (const tenant of tenants) {
     db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
     if (!isTouched(db, tenant)) eraseTenant(db, tenant);
@@ -49,8 +49,11 @@ function eraseSignUps(db: Connection, before: number, limit: number): number {
 
 /** Whoever has this address has proved it, and wants something else than what somebody has begun with it. */
 export function dropSignUpOf(db: Connection, email: string): void {
-  const begun = db.sql('SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = ?');
-  const tenant = begun.pluck().get(email) as Buffer | undefined;
+  const begun = db.sql(
+    'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = ?',
+    'column',
+  );
+  const tenant = begun.get(email) as Buffer | undefined;
   if (tenant === undefined || isTouched(db, tenant)) return;
   db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
   eraseTenant(db, tenant);

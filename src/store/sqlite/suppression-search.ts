@@ -23,7 +23,7 @@ export function searchSuppressions(
     .all(...of, reason, limit + 1) as Row[];
   const entries = rows.slice(0, limit).map(suppressionFromRow);
   if (rows.length > limit) return { entries, next: entries.at(-1)!.address };
-  const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET ?`);
-  const next = last.pluck().get(...of.slice(0, -1), looked - 1) as string | undefined;
+  const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET ?`, 'column');
+  const next = last.get(...of.slice(0, -1), looked - 1) as string | undefined;
   return { entries, next: reason === null ? null : (next ?? null) };
 }

@@ -60,8 +60,11 @@ export function bounds({ after, prefix = '', limit }: SuppressionPage): [string,
 }
 
 function undoHardBounces(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number) {
-  const said = db.sql('SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?');
-  const addresses = said.pluck().all(mxGroup, since, limit) as string[];
+  const said = db.sql(
+    'SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?',
+    'column',
+  );
+  const addresses = said.all(mxGroup, since, limit) as string[];
   const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
   const ofTenants = db.sql(
     `DELETE FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND message_id IS NOT NULL

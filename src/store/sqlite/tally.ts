@@ -9,7 +9,7 @@ const POSITION = 'events_in_charts';
 
 /** The seq of the last event that is counted. */
 export function eventsCountedTo(db: Queries): number {
-  const position = db.sql('SELECT value FROM meta WHERE name = ?').pluck().get(POSITION) as string | undefined;
+  const position = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(POSITION) as string | undefined;
   return Number(position ?? 0);
 }
 
@@ -69,7 +69,7 @@ export function tallyNext(db: Queries, limit: number): Tally {
   const sums = new Sums();
   let to = from;
   let counted = 0;
-  for (const group of db.sql(NEXT).raw().all(from, limit) as Group[]) {
+  for (const group of db.sql(NEXT, 'tuple').all(from, limit) as Group[]) {
     const [, , , figure, count, last] = group;
     // What is no figure is passed, too.
     if (figure) sums.add(group, figure);

@@ -135,7 +135,7 @@ function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' |
 const HASH_OF_NOBODY = Buffer.alloc(32);
 
 function hasSecret(db: Connection, publicId: string, secretHash: Buffer): boolean {
-  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?').pluck().get(publicId);
+  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?', 'column').get(publicId);
   return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
 }
 

@@ -11,7 +11,7 @@ import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
 import { Recollection } from './recollection.ts';
-import { Statements } from './statements.ts';
+import { type RowShape, type Statement, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
 /** Where tests make the disk fail; the product never passes it. */
@@ -72,8 +72,8 @@ export class WritingConnection implements Connection {
     this.#commitStatement = db.prepare('COMMIT');
   }
 
-  sql(text: string): Database.Statement {
-    return this.#statements.sql(text);
+  sql(text: string, shape?: RowShape): Statement {
+    return this.#statements.sql(text, shape);
   }
 
   write<T>(work: () => T): Promise<T> {

@@ -157,6 +157,15 @@ export const queueClaimCases = {
     t.equal(again?.notices, 0, 'an interruption is nothing that the tenant was told of');
   },
 
+  'what an earlier process knows the end of does not wait again': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const known = await bench.sending(domain, 'known@x.test');
+    const other = await bench.sending(domain, 'other@x.test');
+    t.equal(await bench.store.recoverInterrupted(T0 + 100, [known.id]), 1);
+    t.match(await bench.message(known.id), { state: 'sending', attempts: 1 });
+    t.match(await bench.message(other.id), { state: 'deferred' });
+  },
+
   'messages past their lifetime are found, unless they are being sent': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const past = T0 + LIFETIME_MS;

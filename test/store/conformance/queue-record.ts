@@ -220,6 +220,24 @@ export const queueRecordCases = {
     );
   },
 
+  'a result of an earlier process counts once, and only for the last attempt': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const later: Transition = { to: 'deferred', dueAt: T0 + 10, reason: '451', ambiguous: false };
+    const first = bench.attempted(message, later, bench.event('email.deferred'));
+    t.equal(await bench.store.recordEarlier([{ ...first, tenantId: bench.id() }]), 0, 'of another tenant');
+    t.equal(await bench.store.recordEarlier([first]), 1);
+    t.equal(await bench.store.recordEarlier([first]), 0, 'it is there already');
+    const [second] = await bench.claim(message.lane, T0 + 10);
+    const late = bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'));
+    t.equal(await bench.store.recordEarlier([late]), 0, 'another attempt is under way');
+    t.match(await bench.message(message.id), { state: 'sending', attempts: 2 });
+    t.equal(await bench.store.recordEarlier([bench.attempted(second!, { to: 'delivered' })]), 1);
+    t.match(await bench.message(message.id), { state: 'delivered' });
+    t.equal(await bench.store.recordEarlier([bench.attempted(second!, HARD)]), 0, 'it is finished');
+    t.equal((await bench.store.eventsOfMessage(tenant.id, message.id)).length, 1);
+  },
+
   'a record for a message that does not exist changes nothing': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = { ...(await bench.sending(domain, 'a@x.test')), id: bench.id() };

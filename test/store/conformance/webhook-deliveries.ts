@@ -3,7 +3,7 @@
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { Delivery, DeliveryEnd, DeliveryResult } from '../../../src/store/webhook-deliveries.ts';
-import { type Bench, T0 } from './harness.ts';
+import { type Bench, countAll, T0 } from './harness.ts';
 
 const LEASE_MS = 60_000;
 const TOLD_AFTER_MS = 1000;
@@ -41,6 +41,19 @@ function record(bench: Bench, delivery: Delivery, end: DeliveryEnd, at = T0) {
 }
 
 export const deliveryCases = {
+  'events are due at webhooks after retention has erased others': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    await happen(bench, domain);
+    await countAll(bench.store);
+    t.match(await bench.store.eraseRecords(T0 + 2000, 1000), { erased: 1 });
+    await webhookOf(bench, tenant.id, 'https://b.test/'); // so that the tenant's webhooks are read again
+    const told = new Promise<string[]>((resolve) => bench.store.watchDeliveries(resolve));
+    const id = await happen(bench, domain);
+    t.ok((await told).includes(webhookId));
+    t.match((await claim(bench, webhookId)).deliveries, [{ event: { id } }]);
+  },
+
   'an event is due at every webhook of its tenant that exists, and at no other': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('other.test');

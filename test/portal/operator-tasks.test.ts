@@ -1,0 +1,19 @@
+// What the operator's overview asks a person to do.
+import t from 'tap';
+import { type TaskFacts, tasksOf } from '../../src/portal/operator/overview-page.ts';
+
+const NOTHING: TaskFacts = {
+  ...{ tenants: [], doubts: [], pauses: [], timers: [], human: [] },
+  ...{ doctor: { kind: 'never' }, unstored: null },
+};
+
+t.test('results that cannot be stored come first, once that is an alarm', async (t) => {
+  const unstored = { messages: 7, since: Date.UTC(2026, 10, 24), reason: 'disk full', isAlarm: false };
+  const findings = [{ check: 'disk', subject: '/data', message: 'is full', health: 'fail' as const, remedy: null }];
+  const doctor = { kind: 'done' as const, since: 0, until: 1, findings };
+  t.match(tasksOf({ ...NOTHING, doctor, unstored }), [{ kind: 'Doctor' }]);
+  const [first, second] = tasksOf({ ...NOTHING, doctor, unstored: { ...unstored, isAlarm: true } });
+  t.match(first, { kind: 'Database', tone: 'bad', what: 'Results of 7 messages cannot be stored' });
+  t.match(String(first!.why), /disk full/);
+  t.match(second, { kind: 'Doctor' });
+});

@@ -1,0 +1,255 @@
+// Steps of the walk: what follows from mail. Webhooks, mail that comes in, opens and clicks, charts, retention.
+import { atStep } from '../../../src/base/backoff.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
+import type { InboundAction, InboundEffect, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
+import type { DeliveryEnd } from '../../../src/store/webhook-deliveries.ts';
+import { newEvent, newNote } from './message-steps.ts';
+import { type ModelDelivery, type ModelMessage, type ModelWebhook, newDelivery } from './model.ts';
+import type { Step, Walk } from './walk.ts';
+
+const due = ({ deliveries }: ModelWebhook, now: number) =>
+  [...deliveries.values()]
+    .filter(({ dueAt }) => dueAt !== null && dueAt <= now)
+    .sort((a, b) => a.dueAt! - b.dueAt! || a.event.seq - b.event.seq);
+
+async function claimDeliveries(walk: Walk): Promise<void> {
+  const webhook = walk.pick(walk.model.webhooks.values());
+  if (!webhook) return;
+  const limit = walk.oneOf(1, 3, 10);
+  const leaseUntil = [walk.now + MINUTE_MS, walk.now + HOUR_MS];
+  const wanted = due(webhook, walk.now).slice(0, limit);
+  const [claimed] = await walk.store.claimDeliveries([{ webhookId: webhook.id, limit }], { now: walk.now, leaseUntil });
+  for (const delivery of wanted) {
+    delivery.attempts++;
+    delivery.leased = true;
+    delivery.dueAt = atStep(leaseUntil, delivery.attempts - delivery.attemptsBefore)!;
+  }
+  walk.same(
+    claimed!.deliveries.map(({ event, attempt, step }) => ({ id: event.id, type: event.type, attempt, step })),
+    wanted.map(({ event: { id, type }, attempts: attempt, attemptsBefore }) => {
+      return { id, type, attempt, step: attempt - attemptsBefore };
+    }),
+    'claimDeliveries',
+  );
+}
+
+function randomEnd(walk: Walk): DeliveryEnd {
+  const to = walk.oneOf('delivered', 'due', 'failed', 'released');
+  return to === 'due' ? { to, dueAt: walk.now + walk.oneOf(1000, HOUR_MS) } : { to };
+}
+
+function end(delivery: ModelDelivery, result: DeliveryEnd, at: number): void {
+  delivery.leased = false;
+  if (result.to === 'due') delivery.dueAt = result.dueAt;
+  else if (result.to === 'released') {
+    delivery.attempts--;
+    delivery.dueAt = at;
+  } else Object.assign(delivery, { state: result.to, dueAt: null, finishedAt: at });
+}
+
+async function recordDelivery(walk: Walk): Promise<void> {
+  const webhook = walk.pick(walk.model.webhooks.values());
+  const delivery = webhook && walk.pick(webhook.deliveries.values());
+  if (!delivery) return;
+  // Of the attempt under way, or of one whose lease is over.
+  const late = walk.chance(0.2);
+  const result = randomEnd(walk);
+  const of = { webhookId: webhook.id, eventSeq: delivery.event.seq, attempt: delivery.attempts - (late ? 1 : 0) };
+  const facts = { startedAt: walk.now, elapsedMs: 5, status: 200, reason: 'It was 200.', answer: null };
+  await walk.store.recordDeliveries([{ delivery: of, end: result, ...facts }], walk.now);
+  if (!late && delivery.leased) end(delivery, result, walk.now);
+}
+
+async function recoverDeliveries(walk: Walk): Promise<void> {
+  const leased = [...walk.model.webhooks.values()].flatMap(({ deliveries }) =>
+    [...deliveries.values()].filter((one) => one.leased),
+  );
+  // Those of deleted webhooks count as well, until they are erased.
+  while ((await walk.store.forgetDeletedWebhooks(100)) > 0);
+  walk.same(await walk.store.recoverDeliveries(walk.now), leased.length, 'recoverDeliveries');
+  for (const delivery of leased) {
+    delivery.leased = false;
+    delivery.attempts--;
+    delivery.dueAt = Math.min(delivery.dueAt!, walk.now);
+  }
+}
+
+async function replayDelivery(walk: Walk): Promise<void> {
+  const webhook = walk.pick(walk.model.webhooks.values());
+  if (!webhook) return;
+  const event = walk.pick(walk.model.events.filter(({ tenantId }) => tenantId === webhook.tenantId));
+  if (!event) return;
+  const delivery = webhook.deliveries.get(event.id);
+  const target = { webhookId: webhook.id, eventId: event.id };
+  const outcome = await walk.store.replayDelivery(webhook.tenantId, target, walk.now);
+  walk.same(outcome, delivery?.leased ? 'under_way' : 'due', 'replayDelivery');
+  if (!delivery) webhook.deliveries.set(event.id, newDelivery(event, walk.now));
+  else if (!delivery.leased) {
+    Object.assign(delivery, { state: 'due', attemptsBefore: delivery.attempts, dueAt: walk.now, finishedAt: null });
+  }
+}
+
+async function replayFailed(walk: Walk): Promise<void> {
+  const webhook = walk.pick(walk.model.webhooks.values());
+  if (!webhook) return;
+  const since = walk.now - walk.oneOf(HOUR_MS, DAY_MS);
+  const failed = [...webhook.deliveries.values()].filter((one) => one.state === 'failed' && one.finishedAt! >= since);
+  const target = { webhookId: webhook.id, since, limit: 1000 };
+  walk.same(await walk.store.replayFailed(webhook.tenantId, target, walk.now), failed.length, 'replayFailed');
+  for (const delivery of failed) {
+    Object.assign(delivery, { state: 'due', attemptsBefore: delivery.attempts, dueAt: walk.now, finishedAt: null });
+  }
+}
+
+async function keepInbound(walk: Walk): Promise<void> {
+  const id = walk.id();
+  const content = Buffer.from('Subject: hello\r\n\r\nhello\r\n');
+  const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
+  await walk.store.keepInbound({ id, receivedAt: walk.now, ...reception, content });
+  const [mail] = (await walk.store.waitingInbound(0, 1000)).filter((one) => one.id === id);
+  walk.same(mail?.content, content, 'the mail that was kept');
+  walk.model.inbound.set(id, { id, seq: mail!.seq, receivedAt: walk.now, processedAt: null });
+}
+
+function randomAction(walk: Walk, message: ModelMessage): InboundAction {
+  const suppressionKey = message.recipient;
+  switch (walk.oneOf('bounce', 'complaint', 'unsubscribe')) {
+    case 'bounce': {
+      const suppress = walk.chance(0.5) ? newNote(walk, message) : null;
+      return { do: 'bounce', bounce: suppress ? 'hard' : 'soft', suppress, event: newEvent(walk, 'email.bounced') };
+    }
+    case 'complaint':
+      return { do: 'complaint', suppressionKey, reason: 'complaint', event: newEvent(walk, 'email.complained') };
+    default:
+      return { do: 'unsubscribe', suppressionKey };
+  }
+}
+
+/** Whether it finds something to do; then it is done. */
+function act(walk: Walk, message: ModelMessage, action: InboundAction, at: number): boolean {
+  const { model } = walk;
+  const entry = { address: message.recipient, messageId: message.id, createdAt: at };
+  if (action.do === 'unsubscribe')
+    return model.suppress(message.tenantId, { ...entry, reason: 'unsubscribe' }) === 'added';
+  if (action.do === 'complaint') {
+    if (message.complained) return false;
+    message.complained = true;
+    model.suppress(message.tenantId, { ...entry, reason: 'complaint' });
+    model.addEvent(message, action.event);
+    return true;
+  }
+  if (action.do !== 'bounce') return false;
+  if (message.state === 'bounced' || message.state === 'failed' || message.attempts === 0) return false;
+  const ended = { state: 'bounced', dueAt: null, ambiguous: false, parked: false, finishedAt: at } as const;
+  Object.assign(message, ended);
+  if (action.suppress) model.suppressHardBounce(message, at, action.suppress);
+  model.addEvent(message, action.event);
+  return true;
+}
+
+const EFFECT_OF: Record<InboundAction['do'], InboundEffect> = {
+  bounce: 'bounced',
+  complaint: 'complained',
+  unsubscribe: 'unsubscribed',
+  delay_notice: 'deferred',
+  dmarc: 'stored',
+};
+
+async function recordInbound(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const mail = [...model.inbound.values()].find(({ processedAt }) => processedAt === null);
+  const message = walk.pick(model.messages.values());
+  if (!mail || !message) return;
+  const at = walk.tick();
+  const action = randomAction(walk, message);
+  const of = { messageId: message.id, tenantId: message.tenantId, finding: {} };
+  const verdict: InboundVerdict = {
+    kind: 'report',
+    effect: EFFECT_OF[action.do],
+    reason: 'said so',
+    digest: null,
+    ...of,
+  };
+  const update: InboundUpdate = { seq: mail.seq, at, verdict, action };
+  const { effect } = await store.recordInbound(update);
+  walk.same(effect, act(walk, message, action, at) ? verdict.effect : 'none', 'recordInbound');
+  mail.processedAt = at;
+  walk.same((await store.recordInbound(update)).effect, effect, 'recordInbound twice');
+}
+
+async function forgetInbound(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const before = { content: walk.now - HOUR_MS, records: walk.now - 6 * HOUR_MS };
+  while ((await store.forgetInbound(before, 100)) > 0);
+  for (const { id, receivedAt, processedAt } of model.inbound.values()) {
+    if (processedAt !== null && receivedAt < before.records) model.inbound.delete(id);
+  }
+  const left = await store.listInbound({ limit: 1000 });
+  const ids = left === 'unknown' ? left : left.map(({ id }) => id).toSorted();
+  walk.same(ids, [...model.inbound.keys()].toSorted(), 'forgetInbound');
+}
+
+async function recordHits(walk: Walk): Promise<void> {
+  const message = walk.pick(walk.model.messages.values());
+  if (!message) return;
+  const event = walk.chance(0.5) ? newEvent(walk, 'email.opened', { open: { first: true } }) : null;
+  const times = { firstAt: walk.now, lastAt: walk.now };
+  const { id: messageId, tenantId } = message;
+  const gone = { tenantId, messageId: walk.id(), link: null, hits: 1, ...times, event: newEvent(walk, 'email.opened') };
+  await walk.store.recordHits([{ tenantId, messageId, link: null, hits: 1, ...times, event }, gone]);
+  if (event) walk.model.addEvent(message, event);
+}
+
+async function count(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const tally = await store.tallyNext(walk.oneOf(3, 1000));
+  walk.same(await store.addTally(tally), true, 'addTally');
+  if (tally.to > tally.from) walk.same(await store.addTally(tally), false, 'addTally twice');
+  model.countedTo = tally.to;
+}
+
+async function eraseRecords(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const before = walk.now - walk.oneOf(0, HOUR_MS, DAY_MS);
+  const finished = [...model.messages.values()]
+    .filter(({ finishedAt }) => finishedAt !== null && finishedAt <= before)
+    .sort((a, b) => a.finishedAt! - b.finishedAt! || (a.id < b.id ? -1 : 1))
+    .slice(0, 100);
+  const isCounted = (message: ModelMessage) =>
+    model.events.every(({ messageId, seq }) => messageId !== message.id || seq <= model.countedTo);
+  const stop = finished.findIndex((message) => !isCounted(message));
+  const erased = stop < 0 ? finished : finished.slice(0, stop);
+  walk.same((await store.eraseRecords(before, 60_000)).erased, erased.length, 'eraseRecords');
+  for (const message of erased) {
+    model.eraseMessage(message);
+    walk.same(await store.getMessage(message.id), null, 'an erased message');
+  }
+}
+
+async function eraseContents(walk: Walk): Promise<void> {
+  const { model, store, contents } = walk;
+  const before = walk.now;
+  while ((await store.eraseContents({ days: null, before, budgetMs: 60_000 })).more);
+  for (const { messageIds } of model.submissions.values()) {
+    const messages = messageIds.map((id) => model.messages.get(id)!);
+    const isOpen = messages.some(({ finishedAt }) => finishedAt === null);
+    const { kind } = contents.read(messageIds[0]!);
+    if (kind !== (isOpen ? 'content' : 'unreadable'))
+      walk.same(kind, isOpen, 'the content of a submission that is open');
+  }
+}
+
+export const aroundSteps: readonly Step[] = [
+  { name: 'claimDeliveries', weight: 5, run: claimDeliveries },
+  { name: 'recordDeliveries', weight: 5, run: recordDelivery },
+  { name: 'recoverDeliveries', weight: 0.3, run: recoverDeliveries },
+  { name: 'replayDelivery', weight: 0.5, run: replayDelivery },
+  { name: 'replayFailed', weight: 0.5, run: replayFailed },
+  { name: 'keepInbound', weight: 2, run: keepInbound },
+  { name: 'recordInbound', weight: 2, run: recordInbound },
+  { name: 'forgetInbound', weight: 0.5, run: forgetInbound },
+  { name: 'recordHits', weight: 1, run: recordHits },
+  { name: 'tally', weight: 2, run: count },
+  { name: 'eraseRecords', weight: 2, run: eraseRecords },
+  { name: 'eraseContents', weight: 0.5, run: eraseContents },
+];

@@ -1,0 +1,294 @@
+// Steps of the walk: mail is accepted, claimed, recorded, given back, recovered, paused and ended.
+import { atStep } from '../../../src/base/backoff.ts';
+import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
+import { noPeer } from '../../../src/base/outcome.ts';
+import type { EventType, NewEvent } from '../../../src/store/events.ts';
+import type { HardBounceNote, MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import { dueAgainFrom } from '../conformance/harness.ts';
+import type { ModelMessage } from './model.ts';
+import { ADDRESSES, GROUPS } from './tenant-steps.ts';
+import type { Step, Walk } from './walk.ts';
+
+export function newEvent(walk: Walk, type: EventType, data: Record<string, unknown> = {}): NewEvent {
+  return { id: walk.id(), type, at: walk.now, data };
+}
+
+export function newNote(walk: Walk, message: ModelMessage): HardBounceNote {
+  const platformExpiresAt = walk.now + DAY_MS;
+  return { suppressionKey: message.recipient, mxGroup: walk.oneOf(...GROUPS), rule: 'smtp 5.1.1', platformExpiresAt };
+}
+
+async function accept(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const domain = walk.pick(model.domains.values());
+  if (!domain) return;
+  const tenant = model.tenants.get(domain.tenantId)!;
+  const addresses = ADDRESSES.filter(() => walk.chance(0.4));
+  if (addresses.length === 0) return;
+  const idempotencyKey = walk.chance(0.3) ? walk.oneOf('k1', 'k2') : null;
+  const expiresAt = walk.now + walk.oneOf(HOUR_MS, DAY_MS);
+  const submission = {
+    ...{ id: walk.id(), tenantId: tenant.id, apiKeyId: walk.id(), domainId: domain.id, idempotencyKey },
+    ...{ from: { address: `me@${domain.name}`, name: null }, subject: 'Hello', html: null, text: 'Hello', headers: [] },
+    recipients: addresses.map((address) => ({
+      ...{ messageId: walk.id(), address, name: null, domain: address.split('@')[1]!, suppressionKey: address },
+    })),
+    ...{ acceptedAt: walk.now, expiresAt },
+  };
+  const result = await store.accept(submission);
+  const first = [...model.submissions.values()].find(
+    (one) => idempotencyKey !== null && one.tenantId === tenant.id && one.idempotencyKey === idempotencyKey,
+  );
+  if (first) {
+    const receipt = result.kind === 'replayed' && { id: result.receipt.id, messageIds: result.receipt.messageIds };
+    return walk.same(receipt, { id: first.id, messageIds: first.messageIds }, 'accept again');
+  }
+  if (tenant.status !== 'active') return walk.same(result.kind, 'tenant_not_active', 'accept');
+  const reasonOf = (address: string) => model.suppressionReason(tenant.id, address, walk.now);
+  const rejected = addresses.filter(reasonOf).map((to) => ({ to, reason: reasonOf(to) }));
+  if (domain.state !== 'verified') return walk.same(result.kind, 'domain_not_verified', 'accept');
+  if (rejected.length === addresses.length) return walk.same(result, { kind: 'all_suppressed', rejected }, 'accept');
+  const taken = submission.recipients.filter(({ address }) => !reasonOf(address));
+  const messageIds = taken.map(({ messageId }) => messageId);
+  if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+  walk.same(result.receipt, { id: submission.id, messageIds, rejected }, 'accept');
+  model.submissions.set(submission.id, { id: submission.id, tenantId: tenant.id, idempotencyKey, messageIds });
+  taken.forEach(({ messageId: id, address: recipient }, index) => {
+    model.messages.set(id, {
+      ...{ id, tenantId: tenant.id, submissionId: submission.id, domainId: domain.id, recipient, expiresAt },
+      ...{ lane: result.lanes[index]!.lane, state: 'queued', attempts: 0, dueAt: walk.now, parked: false },
+      ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
+    });
+  });
+}
+
+function byDueTime(a: ModelMessage, b: ModelMessage): number {
+  return a.dueAt! - b.dueAt! || (a.id < b.id ? -1 : 1);
+}
+
+async function claim(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const some = walk.pick(model.messages.values());
+  if (!some) return;
+  const limit = walk.oneOf(1, 2, 10);
+  const dueAgainAt = dueAgainFrom(walk.now);
+  const claimed = await store.claim(some.lane, limit, { now: walk.now, dueAgainAt });
+  const ofLane = () =>
+    [...model.messages.values()].filter(
+      (one) => one.lane === some.lane && model.waiting(one) && one.expiresAt > walk.now,
+    );
+  const isActive = model.tenants.get(some.tenantId)!.status === 'active';
+  const due = isActive ? ofLane().filter(({ dueAt }) => dueAt! <= walk.now) : [];
+  const wanted = due.sort(byDueTime).slice(0, limit);
+  for (const message of wanted) {
+    message.state = 'sending';
+    message.attempts++;
+    message.dueAt = atStep(dueAgainAt, message.attempts)!;
+  }
+  const found = claimed.messages.map(({ id, attempt }) => ({ id, attempt }));
+  walk.same(
+    found,
+    wanted.map(({ id, attempts: attempt }) => ({ id, attempt })),
+    'claim',
+  );
+  const next = isActive ? Math.min(...ofLane().map(({ dueAt }) => dueAt!)) : Number.POSITIVE_INFINITY;
+  walk.same(claimed.nextDueAt, Number.isFinite(next) ? next : null, 'the next that is due');
+}
+
+function randomTransition(walk: Walk, message: ModelMessage): Transition {
+  const to = walk.oneOf('delivered', 'delivered', 'deferred', 'deferred', 'bounced', 'failed', 'parked');
+  switch (to) {
+    case 'delivered':
+      return { to };
+    case 'deferred':
+      return { to, dueAt: walk.now + walk.oneOf(0, 1000, HOUR_MS), reason: '451', ambiguous: walk.chance(0.2) };
+    case 'bounced': {
+      const suppress = walk.chance(0.6) ? newNote(walk, message) : null;
+      return { to, bounce: suppress ? 'hard' : 'soft', reason: '550', suppress };
+    }
+    case 'failed':
+    case 'parked':
+      return { to, reason: 'because' };
+  }
+}
+
+const EVENT_OF = {
+  delivered: 'email.delivered',
+  deferred: 'email.deferred',
+  bounced: 'email.bounced',
+  failed: 'email.failed',
+} as const;
+
+function eventOf(walk: Walk, { to }: Transition): NewEvent | null {
+  if (to === 'parked' || (to === 'deferred' && walk.chance(0.5))) return null;
+  return newEvent(walk, EVENT_OF[to]);
+}
+
+function randomUpdate(walk: Walk, message: ModelMessage): MessageUpdate {
+  const { id: messageId, tenantId, attempts: number } = message;
+  const transition = randomTransition(walk, message);
+  const outcome = transition.to === 'delivered' ? 'delivered' : transition.to === 'bounced' ? 'permanent' : 'temporary';
+  const attempt = {
+    messageId,
+    tenantId,
+    attempt: number,
+    startedAt: walk.now,
+    outcome,
+    peer: noPeer('dot', 'said'),
+  } as const;
+  const event = eventOf(walk, transition);
+  return {
+    messageId,
+    tenantId,
+    at: walk.tick(),
+    attempt: transition.to === 'parked' ? null : attempt,
+    transition,
+    event,
+  };
+}
+
+/** What `record` is to do with a message that is not finished. */
+function apply(walk: Walk, message: ModelMessage, { transition, event, attempt, at }: MessageUpdate): void {
+  if (message.finishedAt !== null) return;
+  if (attempt) message.recorded.add(attempt.attempt);
+  if (transition.to === 'parked') Object.assign(message, { state: 'deferred', parked: true, dueAt: null });
+  else if (transition.to === 'deferred') {
+    Object.assign(message, { state: 'deferred', dueAt: transition.dueAt, ambiguous: transition.ambiguous });
+  } else {
+    Object.assign(message, { state: transition.to, dueAt: null, ambiguous: false, parked: false, finishedAt: at });
+    if (transition.to === 'bounced' && transition.suppress) {
+      walk.model.suppressHardBounce(message, at, transition.suppress);
+    }
+  }
+  if (event) walk.model.addEvent(message, event);
+}
+
+function inState(walk: Walk, ...states: string[]): ModelMessage[] {
+  return [...walk.model.messages.values()].filter(({ state }) => states.includes(state));
+}
+
+async function record(walk: Walk): Promise<void> {
+  const messages = inState(walk, 'sending').filter(() => walk.chance(0.7));
+  // A result that comes after the end of its message changes nothing.
+  const finished = walk.chance(0.2) && walk.pick(inState(walk, 'delivered', 'bounced', 'failed'));
+  const chosen = finished ? [...messages, finished] : messages;
+  if (chosen.length === 0) return;
+  const updates = chosen.map((message) => randomUpdate(walk, message));
+  await walk.store.record(updates);
+  for (const [index, message] of chosen.entries()) apply(walk, message, updates[index]!);
+}
+
+async function recordEarlier(walk: Walk): Promise<void> {
+  const message = walk.pick(inState(walk, 'sending', 'deferred', 'delivered'));
+  if (!message || message.attempts === 0 || message.parked) return;
+  const update = randomUpdate(walk, message);
+  if (update.attempt === null) return;
+  if (walk.chance(0.3)) update.attempt.attempt--;
+  const { attempt } = update.attempt;
+  const counts = attempt === message.attempts && !message.recorded.has(attempt) && message.finishedAt === null;
+  walk.same(await walk.store.recordEarlier([update]), counts ? 1 : 0, 'recordEarlier');
+  if (counts) apply(walk, message, update);
+}
+
+async function release(walk: Walk): Promise<void> {
+  const message = walk.pick(inState(walk, 'sending'));
+  if (!message) return;
+  const lanes = await walk.store.release([message.id], walk.now);
+  walk.same(
+    lanes.map(({ lane }) => lane),
+    [message.lane],
+    'release',
+  );
+  message.attempts--;
+  Object.assign(message, { state: message.attempts > 0 ? 'deferred' : 'queued', dueAt: walk.now });
+}
+
+async function recoverInterrupted(walk: Walk): Promise<void> {
+  const sending = inState(walk, 'sending');
+  const spared = sending.filter(() => walk.chance(0.2)).map(({ id }) => id);
+  const recovered = sending.filter(({ id }) => !spared.includes(id));
+  walk.same(await walk.store.recoverInterrupted(walk.now, spared), recovered.length, 'recoverInterrupted');
+  for (const message of recovered) {
+    const dueAt = message.attempts === 1 ? walk.now : message.dueAt;
+    Object.assign(message, { state: 'deferred', dueAt, ambiguous: true });
+  }
+}
+
+async function returnStray(walk: Walk): Promise<void> {
+  const marks = await walk.store.listSending(null, 1000);
+  const sending = inState(walk, 'sending').sort((a, b) => (a.id < b.id ? -1 : 1));
+  walk.same(
+    marks,
+    sending.map(({ id, attempts: attempt }) => ({ id, attempt })),
+    'listSending',
+  );
+  const message = walk.pick(sending);
+  if (!message) return;
+  const [late] = await walk.store.returnStrays([{ id: message.id, attempt: message.attempts + 1 }], walk.now, 'lost');
+  walk.same(late, undefined, 'an attempt that is not the last');
+  await walk.store.returnStrays([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
+  Object.assign(message, { state: 'deferred', ambiguous: true });
+}
+
+async function endExpired(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const expired = [...model.messages.values()]
+    .filter((one) => one.finishedAt === null && one.state !== 'sending' && one.expiresAt <= walk.now)
+    .map(({ id }) => id);
+  const found = (await store.expired(walk.now, 1000)).map(({ id }) => id);
+  walk.same(found.toSorted(), expired.toSorted(), 'expired');
+  const message = model.messages.get(found[0] ?? '');
+  if (!message) return;
+  const transition = { to: 'failed', reason: 'its lifetime is over' } as const;
+  const { id: messageId, tenantId } = message;
+  const event = newEvent(walk, 'email.failed');
+  const update = { messageId, tenantId, at: walk.tick(), attempt: null, transition, event };
+  walk.same(await store.endWaiting(update), true, 'endWaiting');
+  apply(walk, message, update);
+  walk.same(await store.endWaiting(update), false, 'endWaiting of what has ended');
+}
+
+async function retryNow(walk: Walk): Promise<void> {
+  const message = walk.pick(walk.model.messages.values());
+  if (!message) return;
+  const lane = await walk.store.retryNow(message.id, walk.now);
+  const waits = message.state === 'queued' || message.state === 'deferred';
+  walk.same(lane?.lane, waits ? message.lane : undefined, 'retryNow');
+  if (waits) Object.assign(message, { dueAt: walk.now, parked: false });
+}
+
+async function hastenLane(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const some = walk.pick(model.messages.values());
+  if (!some) return;
+  const later = [...model.messages.values()].filter(
+    (one) => one.lane === some.lane && model.waiting(one) && one.dueAt! > walk.now,
+  );
+  const { moved } = await store.hastenLane(some.lane, { at: walk.now, limit: 1000 });
+  walk.same(moved, later.length, 'hastenLane');
+  for (const message of later) message.dueAt = walk.now;
+}
+
+async function parkLane(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const some = walk.pick(model.messages.values());
+  if (!some) return;
+  const waiting = [...model.messages.values()].filter((one) => one.lane === some.lane && model.waiting(one));
+  const parked = await store.parkLane(some.lane, 1000, 'damaged');
+  walk.same(parked.map(({ id }) => id).toSorted(), waiting.map(({ id }) => id).toSorted(), 'parkLane');
+  for (const message of waiting) Object.assign(message, { parked: true, dueAt: null });
+}
+
+export const messageSteps: readonly Step[] = [
+  { name: 'accept', weight: 8, run: accept },
+  { name: 'claim', weight: 10, run: claim },
+  { name: 'record', weight: 8, run: record },
+  { name: 'recordEarlier', run: recordEarlier },
+  { name: 'release', run: release },
+  { name: 'recoverInterrupted', weight: 0.5, run: recoverInterrupted },
+  { name: 'returnStrays', weight: 0.5, run: returnStray },
+  { name: 'endWaiting', run: endExpired },
+  { name: 'retryNow', run: retryNow },
+  { name: 'hastenLane', weight: 0.5, run: hastenLane },
+  { name: 'parkLane', weight: 0.1, run: parkLane },
+];

@@ -1,0 +1,143 @@
+// What the random walk expects of a store, in plain objects: tenants and what they send, what became of it, what
+// webhooks are told, who is suppressed, and what came in. It knows the contract, and no SQL.
+import type { Domain } from '../../../src/store/domains.ts';
+import type { EventType, NewEvent } from '../../../src/store/events.ts';
+import type { HardBounceNote, MessageState } from '../../../src/store/queue.ts';
+import type { PlatformSuppression, Suppression } from '../../../src/store/suppressions.ts';
+import type { Tenant } from '../../../src/store/tenants.ts';
+
+export interface ModelMessage {
+  id: string;
+  tenantId: string;
+  submissionId: string;
+  domainId: string;
+  lane: number;
+  recipient: string;
+  state: MessageState;
+  attempts: number;
+  dueAt: number | null;
+  expiresAt: number;
+  parked: boolean;
+  ambiguous: boolean;
+  finishedAt: number | null;
+  complained: boolean;
+  /** The attempts that have a result. */
+  recorded: Set<number>;
+}
+
+export interface ModelSubmission {
+  id: string;
+  tenantId: string;
+  idempotencyKey: string | null;
+  messageIds: string[];
+}
+
+export interface ModelEvent {
+  seq: number;
+  id: string;
+  tenantId: string;
+  messageId: string;
+  type: EventType;
+}
+
+export interface ModelDelivery {
+  event: ModelEvent;
+  state: 'due' | 'delivered' | 'failed';
+  attempts: number;
+  attemptsBefore: number;
+  leased: boolean;
+  dueAt: number | null;
+  finishedAt: number | null;
+}
+
+export interface ModelWebhook {
+  id: string;
+  tenantId: string;
+  target: string;
+  /** By the event's id. */
+  deliveries: Map<string, ModelDelivery>;
+}
+
+export interface ModelInbound {
+  id: string;
+  seq: number;
+  receivedAt: number;
+  processedAt: number | null;
+}
+
+export class Model {
+  readonly tenants = new Map<string, Tenant>();
+  readonly domains = new Map<string, Domain>();
+  readonly submissions = new Map<string, ModelSubmission>();
+  readonly messages = new Map<string, ModelMessage>();
+  readonly webhooks = new Map<string, ModelWebhook>();
+  readonly suppressions = new Map<string, Suppression>();
+  readonly platform = new Map<string, PlatformSuppression>();
+  readonly inbound = new Map<string, ModelInbound>();
+  /** In the order of their commits. */
+  events: ModelEvent[] = [];
+  /** Webhooks that something became due for. */
+  readonly due = new Set<string>();
+  /** Events up to here are in the charts. */
+  countedTo = 0;
+  #lastSeq = 0;
+
+  waiting(message: ModelMessage): boolean {
+    return (message.state === 'queued' || message.state === 'deferred') && !message.parked;
+  }
+
+  openMessages(): number {
+    return [...this.messages.values()].filter(({ finishedAt }) => finishedAt === null).length;
+  }
+
+  addEvent(message: ModelMessage, event: NewEvent): void {
+    const { tenantId, id: messageId } = message;
+    const added = { seq: ++this.#lastSeq, id: event.id, tenantId, messageId, type: event.type };
+    this.events.push(added);
+    for (const webhook of this.webhooks.values()) {
+      if (webhook.tenantId !== tenantId) continue;
+      webhook.deliveries.set(added.id, newDelivery(added, event.at));
+      this.due.add(webhook.id);
+    }
+  }
+
+  suppressionKey(tenantId: string, address: string): string {
+    return `${tenantId} ${address}`;
+  }
+
+  suppress(tenantId: string, entry: Suppression): 'added' | 'exists' {
+    const key = this.suppressionKey(tenantId, entry.address);
+    if (this.suppressions.has(key)) return 'exists';
+    this.suppressions.set(key, entry);
+    return 'added';
+  }
+
+  suppressHardBounce(message: ModelMessage, at: number, note: HardBounceNote): void {
+    const { suppressionKey: address, mxGroup, rule, platformExpiresAt: expiresAt } = note;
+    const entry = { address, messageId: message.id, createdAt: at };
+    this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce' });
+    this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
+  }
+
+  suppressionReason(tenantId: string, address: string, now: number): string | null {
+    const own = this.suppressions.get(this.suppressionKey(tenantId, address));
+    if (own) return own.reason;
+    const platform = this.platform.get(address);
+    return platform && platform.expiresAt > now ? 'hard_bounce' : null;
+  }
+
+  /** A submission goes with the last of its messages. */
+  eraseMessage(message: ModelMessage): void {
+    const gone = new Set(this.events.filter(({ messageId }) => messageId === message.id).map(({ id }) => id));
+    this.events = this.events.filter(({ id }) => !gone.has(id));
+    for (const webhook of this.webhooks.values()) for (const id of gone) webhook.deliveries.delete(id);
+    this.messages.delete(message.id);
+    const submission = this.submissions.get(message.submissionId)!;
+    submission.messageIds = submission.messageIds.filter((id) => id !== message.id);
+    if (submission.messageIds.length === 0) this.submissions.delete(submission.id);
+  }
+}
+
+export function newDelivery(event: ModelEvent, dueAt: number): ModelDelivery {
+  return { event, state: 'due', attempts: 0, attemptsBefore: 0, leased: false, dueAt, finishedAt: null };
+}
