@@ -1,104 +1,214 @@
-// Makes node_modules match the lockfile, and does nothing when it already does.
-// Plain CommonJS for Node 18 and newer: it runs before the pinned runtime is there.
-// A plain `npm ci` in prestart would delete node_modules under a running daemon.
+// Makes node_modules match the lockfile, and does nothing when it already does. By default it installs what the
+// program needs to run; with --dev also the tools for tests and checks.
+// Plain CommonJS for Node 18.20 and newer: it runs before the pinned runtime is there.
+//
+// A daemon may be running from this node_modules. So npm installs into a folder beside it, which takes half a
+// minute, and a failure leaves everything as it was. Then the development tools are moved in among the packages
+// that are there already, which stay untouched; after a change of the lockfile the whole folder is exchanged.
 const { createHash } = require('node:crypto');
-const { execFileSync } = require('node:child_process');
+const { spawnSync } = require('node:child_process');
 const fs = require('node:fs');
 const path = require('node:path');
+const { prune } = require('./prune-deps.cjs');
 
 const root = path.join(__dirname, '..');
 const modules = path.join(root, 'node_modules');
-const stampFile = path.join(modules, '.deps-stamp');
+/** npm works in it. */
+const staging = path.join(root, '.deps-install');
+/** A symlink to nowhere that names the process which installs: it appears with its content, or not at all. */
+const lock = path.join(root, '.deps-install.lock');
+const STAMP = '.deps-stamp';
 const platform = `${process.platform}-${process.arch}`;
 const addonAbi = '127'; // the module version of the pinned Node 22
+const OLDEST_NODE = [18, 20];
+const LOCK_POLL_MS = 200;
 
-function wantedStamp() {
+class InstallError extends Error {}
+
+function wantedHash() {
   const hash = createHash('sha256').update(platform);
-  for (const name of ['package.json', 'package-lock.json', 'scripts/ensure-deps.cjs'])
+  for (const name of ['package.json', 'package-lock.json', 'scripts/ensure-deps.cjs', 'scripts/prune-deps.cjs'])
     hash.update(fs.readFileSync(path.join(root, name)));
   return hash.digest('hex');
 }
 
-function currentStamp() {
+/** What node_modules was installed from, and with which kind of packages. */
+function readStamp() {
   try {
-    return fs.readFileSync(stampFile, 'utf8');
+    const [hash, kind] = fs.readFileSync(path.join(modules, STAMP), 'utf8').split(' ');
+    return { hash, kind };
   } catch {
-    return '';
+    return { hash: '', kind: '' };
   }
 }
 
-function install() {
-  process.stderr.write('postrider: installing dependencies from the lockfile (once, takes half a minute)\n');
-  // No install scripts: every native part comes as a prebuilt file inside its package.
-  // Dev dependencies stay even under NODE_ENV=production, or `npm test` would fail there.
-  execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=dev', '--include=optional'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2], // npm's progress belongs to standard error: standard output is the program's
-  });
+function isInstalled(wanted) {
+  const { hash, kind } = readStamp();
+  return hash === wanted.hash && (kind === wanted.kind || kind === 'development');
 }
 
-// Binaries that come as optional packages, one per platform: npm 10 does not link them,
-// and depending on the umbrella package of biome would pull in packages for ten platforms.
-function linkBinary(name, packageName, file) {
-  const link = path.join(modules, '.bin', name);
-  const target = path.join(modules, packageName, file);
-  if (fs.existsSync(target) && !fs.existsSync(link)) {
-    fs.mkdirSync(path.dirname(link), { recursive: true });
-    fs.symlinkSync(path.relative(path.dirname(link), target), link);
-  }
-  return fs.existsSync(link);
-}
-
-function linkBinaries() {
-  linkBinary('biome', `@biomejs/cli-${platform}`, 'biome');
-  if (linkBinary('node', `node-${platform}`, path.join('bin', 'node'))) return;
-  if (process.versions.modules === addonAbi) return; // the system's own Node is a Node 22
-  throw new Error(
-    `postrider: no Node 22 runtime is packaged for ${platform}; install Node 22 and run this again with it`,
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  throw new InstallError(
+    `Node ${OLDEST_NODE.join('.')} or newer is needed to install; this is ${process.versions.node}.`,
   );
 }
 
-function removeAllBut(dir, keep) {
-  if (!fs.existsSync(dir)) return;
-  for (const name of fs.readdirSync(dir))
-    if (!keep(name)) fs.rmSync(path.join(dir, name), { recursive: true, force: true });
-}
-
-// 200 MB of binaries for other platforms and Node versions.
-function prune() {
-  removeAllBut(
-    path.join(modules, 'uws-pack', 'dist', 'bin'),
-    (name) => !name.endsWith('.node') || name === `uws_${process.platform}_${process.arch}_${addonAbi}.node`,
-  );
-  removeAllBut(
-    path.join(modules, 'better-sqlite3', 'prebuilds'),
-    (name) => name.startsWith(process.platform) && name.endsWith(`${process.arch}.node`),
-  );
-  const served = [
-    'package.json',
-    'LICENSE',
-    'NOTICE',
-    'swagger-ui.css',
-    'swagger-ui-bundle.js',
-    'swagger-ui-bundle.js.LICENSE.txt',
-  ];
-  removeAllBut(path.join(modules, 'swagger-ui-dist'), (name) => served.includes(name));
-  fs.rmSync(path.join(modules, 'better-sqlite3', 'deps'), { recursive: true, force: true });
-  for (const part of ['include', 'share', 'lib'])
-    fs.rmSync(path.join(modules, `node-${platform}`, part), { recursive: true, force: true });
-}
-
-const stamp = wantedStamp();
-if (currentStamp() !== stamp) {
-  install();
-  linkBinaries();
-  prune();
-  fs.writeFileSync(stampFile, stamp);
-} else {
-  // bin/postrider compares its age with the lockfile's, which is cheaper than asking here.
+function isRunning(pid) {
   try {
-    fs.utimesSync(stampFile, new Date(), new Date());
+    // A process id is used again; the command line tells whether it is still the same program.
+    if (fs.existsSync('/proc/self/cmdline'))
+      return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('ensure-deps');
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function tryLock() {
+  try {
+    fs.symlinkSync(String(process.pid), lock);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return false;
+  }
+}
+
+/** Two commands that are started at the same time take turns; a lock whose owner was killed is taken over. */
+function takeLock() {
+  let announced = false;
+  while (!tryLock()) {
+    let owner;
+    try {
+      owner = fs.readlinkSync(lock);
+    } catch {
+      continue; // it was released just now
+    }
+    if (!isRunning(owner)) fs.rmSync(lock, { force: true });
+    else {
+      if (!announced) say(`waiting for process ${owner}, which is installing dependencies`);
+      announced = true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+    }
+  }
+}
+
+function say(line) {
+  process.stderr.write(`postrider: ${line}\n`);
+}
+
+function runNpm(kind) {
+  fs.rmSync(staging, { recursive: true, force: true });
+  fs.mkdirSync(staging);
+  for (const name of ['package.json', 'package-lock.json', '.npmrc', 'shims'])
+    fs.cpSync(path.join(root, name), path.join(staging, name), { recursive: true });
+  // No install scripts: every native part comes as a prebuilt file inside its package. What is wanted is said both
+  // ways, because NODE_ENV and the user's npm configuration choose otherwise.
+  const scope = kind === 'development' ? ['--include=dev'] : ['--omit=dev'];
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--include=optional', ...scope];
+  // npm's progress belongs to standard error: standard output is the program's.
+  const { error, status, signal } = spawnSync('npm', args, { cwd: staging, stdio: ['ignore', 2, 2] });
+  if (error?.code === 'ENOENT') throw new InstallError('npm is needed to install; on Debian: apt-get install npm');
+  if (status !== 0)
+    throw new InstallError(
+      `npm ci failed (${error?.message ?? signal ?? `exit code ${status}`}); its messages are above. node_modules is as it was.`,
+    );
+}
+
+/** npm 9 and 10 do not link the program of an optional package. */
+function linkRuntime(installed) {
+  const link = path.join(installed, '.bin/node');
+  const target = path.join(installed, `node-${platform}`, 'bin/node');
+  if (fs.existsSync(target)) {
+    fs.mkdirSync(path.dirname(link), { recursive: true });
+    if (!fs.existsSync(link)) fs.symlinkSync(path.relative(path.dirname(link), target), link);
+  } else if (process.versions.modules !== addonAbi) {
+    throw new InstallError(`no Node 22 is packaged for ${platform}; install Node 22 and run this again with it.`);
+  }
+}
+
+/** Moves what is missing, and touches nothing that is there: both come from the same lockfile. */
+function moveMissing(from, to) {
+  for (const name of fs.readdirSync(from)) {
+    const [source, target] = [path.join(from, name), path.join(to, name)];
+    if (name.startsWith('@') || name === '.bin') {
+      fs.mkdirSync(target, { recursive: true });
+      moveMissing(source, target);
+    } else if (!fs.existsSync(target) && name !== STAMP) {
+      fs.renameSync(source, target);
+    }
+  }
+}
+
+function addTools(installed) {
+  moveMissing(installed, modules);
+  // What npm and this script go by is told last.
+  for (const name of ['.package-lock.json', STAMP]) fs.renameSync(path.join(installed, name), path.join(modules, name));
+}
+
+/** One rename after the other: whoever loads a module in between is the only one who could notice. */
+function exchange(installed) {
+  if (fs.existsSync(modules)) fs.renameSync(modules, path.join(staging, 'old'));
+  fs.renameSync(installed, modules);
+}
+
+function install(wanted) {
+  const tools = wanted.kind === 'development' ? ' and development tools' : '';
+  say(`installing dependencies${tools} from the lockfile (once, takes half a minute)`);
+  runNpm(wanted.kind);
+  const installed = path.join(staging, 'node_modules');
+  linkRuntime(installed);
+  prune(installed, addonAbi);
+  fs.writeFileSync(path.join(installed, STAMP), `${wanted.hash} ${wanted.kind}`);
+  if (readStamp().hash === wanted.hash) addTools(installed);
+  else exchange(installed);
+}
+
+function ensure(wanted) {
+  if (isInstalled(wanted)) return;
+  checkNode();
+  takeLock();
+  try {
+    if (!isInstalled(wanted)) install(wanted);
+  } finally {
+    fs.rmSync(staging, { recursive: true, force: true });
+    fs.rmSync(lock, { force: true });
+  }
+}
+
+/** bin/postrider compares the stamp's age with the lockfile's, which is cheaper than asking here. */
+function touchStamp() {
+  try {
+    fs.utimesSync(path.join(modules, STAMP), new Date(), new Date());
   } catch {
     // A checkout that the service's user may only read.
   }
+}
+
+/** The service's user can only read the checkout. Without a cache everything works, so a failure is none. */
+function fillSourceCache() {
+  const packaged = path.join(modules, '.bin/node');
+  const runtime = fs.existsSync(packaged) ? packaged : process.execPath;
+  spawnSync(runtime, [path.join(__dirname, 'source-cache.cjs')], { stdio: 'ignore' });
+}
+
+/** What to tell of a failure; an unexpected one with its stack. */
+function explain(error) {
+  if (error instanceof InstallError) return error.message;
+  if (!['EACCES', 'EPERM', 'EROFS'].includes(error.code)) return error.stack;
+  const command = `node ${path.join(__dirname, 'ensure-deps.cjs')}`;
+  return `dependencies must be installed, but this user may not write there (${error.message}). As its owner run: ${command}`;
+}
+
+try {
+  const isDevelopment = process.argv.includes('--dev');
+  ensure({ hash: wantedHash(), kind: isDevelopment ? 'development' : 'production' });
+  touchStamp();
+  if (!isDevelopment) fillSourceCache();
+} catch (error) {
+  say(explain(error));
+  process.exitCode = 1;
 }

@@ -1,10 +1,8 @@
-// node scripts/portal-screenshots.ts FOLDER: pictures of every kind of page of the portal, light, dark and
-// as wide as a phone, out of a sandbox of its own with some mail in it. For people to look at.
-import { execFile } from 'node:child_process';
+// node scripts/portal-screenshots.ts FOLDER: pictures of every kind of page of the portal and under /docs, light
+// and dark, on a desk and as wide as a phone, out of a sandbox of its own with some mail in it. For people to look at.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 
@@ -12,10 +10,13 @@ const KINDS: Record<string, BrowserContextOptions> = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 900 } },
   dark: { colorScheme: 'dark', viewport: { width: 1280, height: 900 } },
   phone: { colorScheme: 'light', viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
+  'dark-phone': { colorScheme: 'dark', viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true },
 };
 /** Links, as they are written. */
 const HREFS = `[...document.querySelectorAll('a[href^="/portal"]:not([download])')].map((link) => link.getAttribute('href'))`;
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/g;
+/** What everybody sees, and what links do not lead to. */
+const PUBLIC = ['/docs', '/docs/guide', '/docs/clients/node', '/docs/nowhere', '/portal/nowhere', '/portal/sign-out'];
 const RECIPIENTS = ['ann', 'bob', 'carol', 'bounce', 'block', 'full', 'defer', 'later-bounce', 'complain'];
 
 const folder = process.argv[2];
@@ -36,9 +37,10 @@ async function takeAll(target: string): Promise<void> {
     await sendSome(url, access);
     const people = [
       { ...access, home: '/portal' },
-      { ...(await operatorOf(dataDir)), home: '/portal/operator' },
+      { ...access.operator, home: '/portal/operator' },
     ];
     for (const [kind, options] of Object.entries(KINDS)) {
+      await takePublic(browser, { url, options, kind, target });
       for (const login of people) await take(browser, { url, login, kind, options, target });
     }
   } finally {
@@ -48,14 +50,14 @@ async function takeAll(target: string): Promise<void> {
   }
 }
 
-async function operatorOf(dataDir: string): Promise<{ email: string; password: string }> {
-  const email = 'operator@postrider.example';
-  const args = ['src/main.ts', 'user', 'create', '--operator', '--email', email, '--json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, {
-    cwd: path.join(import.meta.dirname, '..'),
-    env: { ...process.env, POSTRIDER_DATA_DIR: dataDir },
-  });
-  return { email, password: JSON.parse(stdout).password };
+async function takePublic(browser: Browser, { url, kind, options, target }: Omit<Take, 'login'>): Promise<void> {
+  const context = await browser.newContext({ ...options, baseURL: url });
+  const page = await context.newPage();
+  for (const at of PUBLIC) {
+    await page.goto(at, { waitUntil: 'networkidle' });
+    await shoot(page, target, `public${at.replaceAll('/', '-')}.${kind}`);
+  }
+  await context.close();
 }
 
 interface Take {

@@ -1,13 +1,17 @@
 // `npm test`: runs the test files with tap and ends with `N passed, N failed`.
 // Arguments (files or folders) choose a subset; `--thorough` is what takes long and is run by CI
-// and on request, not each time. Where CI=true a skipped test is a failure: there everything that
-// a test needs is installed, so a skip hides something.
+// and on request, not each time; `--nightly` is what takes hours. Where CI=true
+// a skipped test is a failure: there everything that a test needs is installed, so a skip hides something.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { keepPace, RUN_FOLDER_VARIABLE } from './test-pace.ts';
 import { TestReport } from './test-report.ts';
+import { readWhereabouts, tellWhereabouts } from './test-whereabouts.ts';
+import { endDeafFiles, STEP_LIMIT_VARIABLE } from './watch-test-file.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const BIN = path.join(ROOT, 'node_modules/.bin');
@@ -31,6 +35,12 @@ const THOROUGH = [
   'test/protocol/mail/compose-oracle.test.ts',
   ...[1, 2, 3].map((part) => `test/store/threaded-conformance-${part}.test.ts`),
 ];
+/** What takes hours, or programs that nothing else needs: `npm run nightly`. */
+const NIGHTLY = ['test/nightly'];
+/** How long a test may take for one step on a quiet machine; a step is an assertion, or the begin of a test. */
+const STEP_LIMIT_MS = 120_000;
+const NIGHTLY_STEP_LIMIT_MS = 4 * 3_600_000;
+const LOOK_FOR_DEAF_MS = 5000;
 /** Loaded before each test file. */
 const ALONE = path.join(import.meta.dirname, 'tests-alone.ts');
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
@@ -50,10 +60,18 @@ async function main(selection: string[]): Promise<number> {
     process.stderr.write('run-tests: tap could not be built\n');
     return 1;
   }
-  const report = new TestReport((line) => process.stdout.write(`${line}\n`));
-  await runTap(files, report);
-  if (report.again.size > 0) await runTap([...report.again], report);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'postrider-tests-'));
+  const pace = await keepPace(folder);
+  const { factor, reason } = pace.first;
+  if (factor > 1.5)
+    console.log(`This machine is busy (${reason}): waiting limits begin ${factor.toFixed(1)} times as long.`);
+  const whereabouts = (file: string) => tellWhereabouts(readWhereabouts(folder, file), Date.now());
+  const report = new TestReport((line) => process.stdout.write(`${line}\n`), whereabouts);
+  await runTap(files, report, folder);
+  if (report.again.size > 0) await runTap([...report.again], report, folder);
   report.failMissing(files);
+  pace.stop();
+  rmSync(folder, { recursive: true });
   const { failed, skipped } = report.counts;
   const skipsForbidden = process.env.CI === 'true' && skipped > 0;
   if (skipsForbidden) console.log('A skipped test is a failure where CI=true.');
@@ -64,7 +82,7 @@ async function main(selection: string[]): Promise<number> {
 /** The chosen test files, or what is wrong with the choice. */
 function findTests(selection: string[]): string[] | string {
   const files = new Set<string>();
-  const names = selection[0] === '--thorough' ? THOROUGH : selection;
+  const names = chosenNames(selection);
   for (const name of names.length > 0 ? names : ['test']) {
     const absolute = path.resolve(name);
     if (!existsSync(absolute)) return `${name}: no such file or folder`;
@@ -72,9 +90,16 @@ function findTests(selection: string[]): string[] | string {
     for (const file of found) files.add(path.relative(ROOT, path.join(absolute, file)));
   }
   if (names.length === 0) {
-    for (const file of files) if (THOROUGH.some((apart) => file.startsWith(apart))) files.delete(file);
+    for (const file of files) if ([...THOROUGH, ...NIGHTLY].some((apart) => file.startsWith(apart))) files.delete(file);
   }
   return files.size > 0 ? [...files].sort() : `no test files in ${names.join(', ')}`;
+}
+
+/** `--nightly` takes names behind it, too, for they get its time. */
+function chosenNames([first, ...rest]: string[]): string[] {
+  if (first === '--thorough') return THOROUGH;
+  if (first === '--nightly') return rest.length > 0 ? rest : NIGHTLY;
+  return first === undefined ? [] : [first, ...rest];
 }
 
 /**
@@ -89,14 +114,22 @@ async function buildRunner(): Promise<boolean> {
   return code === 0;
 }
 
-async function runTap(files: string[], report: TestReport): Promise<void> {
+async function runTap(files: string[], report: TestReport, folder: string): Promise<void> {
+  const usualMs = process.argv[2] === '--nightly' ? NIGHTLY_STEP_LIMIT_MS : STEP_LIMIT_MS;
+  const limitMs = Number(process.env[STEP_LIMIT_VARIABLE] ?? usualMs);
+  // tap's own time limit is off (`.taprc`): when it has ended one file, it loses the results of others.
   const args = [TAP, '--reporter=jsonstream', `--node-arg=--import=${ALONE}`, ...files];
-  const child = spawn(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, args, {
+    ...{ cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
+    env: { ...env, [RUN_FOLDER_VARIABLE]: folder, [STEP_LIMIT_VARIABLE]: String(limitMs) },
+  });
   const closed = once(child, 'close');
-  for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+  const fence = setInterval(() => endDeafFiles(folder, files, limitMs), LOOK_FOR_DEAF_MS);
+  for await (const line of createInterface({ input: child.stdout!, crlfDelay: Number.POSITIVE_INFINITY })) {
     report.read(line);
   }
   const [code, signal] = await closed;
+  clearInterval(fence);
   if (code !== 0 && report.counts.failed === 0 && report.again.size === 0)
     report.fail(`tap ended with ${signal ?? `exit code ${code}`}`);
 }

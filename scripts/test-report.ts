@@ -31,6 +31,9 @@ const NOTE = 'note: ';
 /** What playwright says when the browser, or the process of a page, has died under it. */
 const BROWSER_DIED = /(?:page, context or browser has been closed|page crashed|target crashed)/i;
 
+/** What the test runner says of a file that was given up (`watch-test-file.ts`). */
+const TIMED_OUT = 'timeout!';
+
 /** Where the runner's notes on a failure are of use to a person, in this order. */
 const TOLD_FIRST = ['diff', 'found', 'wanted', 'source', 'stack'];
 const NEVER_TOLD = new Set([
@@ -51,13 +54,17 @@ export class TestReport {
   /** Files whose browser has died: that says nothing of us unless it happens again. Not counted yet. */
   readonly again = new Set<string>();
   readonly #print: (line: string) => void;
+  /** Where a file is that has not come to its end. */
+  readonly #whereabouts: (file: string) => string[];
   readonly #ended = new Set<string>();
   #file: Counts = { passed: 0, failed: 0, skipped: 0 };
   #notes: string[] = [];
   #browserDied = false;
+  #timedOut = false;
 
-  constructor(print: (line: string) => void) {
+  constructor(print: (line: string) => void, whereabouts: (file: string) => string[] = () => []) {
     this.#print = print;
+    this.#whereabouts = whereabouts;
   }
 
   /** One line of the stream; what is none of its events is shown as it is. */
@@ -88,7 +95,11 @@ export class TestReport {
 
   /** Of these, a file that was killed may have left no word: the runner does not always tell of it. */
   failMissing(files: readonly string[]): void {
-    for (const file of files) if (!this.#ended.has(file)) this.fail(`${file} did not come to its end`);
+    for (const file of files) {
+      if (this.#ended.has(file)) continue;
+      this.fail(`${file} did not come to its end`);
+      for (const line of this.#whereabouts(file)) this.#print(`  ${line}`);
+    }
   }
 
   summary(): string {
@@ -100,6 +111,7 @@ export class TestReport {
     this.#file.failed++;
     const name = point.fullname ?? point.name ?? '';
     if (BROWSER_DIED.test(name)) this.#browserDied = true;
+    if (name.endsWith(TIMED_OUT)) this.#timedOut = true;
     this.#notes.push(`  not ok: ${name}`, ...describeDiagnostics(point.diag ?? {}));
   }
 
@@ -124,6 +136,8 @@ export class TestReport {
     const verdict = isOnceMore ? 'AGAIN' : failed ? 'FAIL ' : 'ok   ';
     this.#print(`${verdict} ${name}  ${counts.filter(Boolean).join(', ')}  ${seconds} s`);
     for (const note of this.#notes) this.#print(note);
+    const isCutOff = !file.ok && (file.diag?.signal !== undefined || this.#timedOut);
+    if (isCutOff) for (const line of this.#whereabouts(name)) this.#print(`  ${line}`);
     if (isOnceMore) {
       this.again.add(name);
       this.#print('  its browser has died: it is run once more, and that counts');
@@ -134,6 +148,7 @@ export class TestReport {
     this.#file = { passed: 0, failed: 0, skipped: 0 };
     this.#notes = [];
     this.#browserDied = false;
+    this.#timedOut = false;
   }
 }
 
@@ -165,4 +180,9 @@ function describeDiagnostics(diag: Record<string, unknown>): string[] {
 
 function sum(counts: Counts): number {
   return counts.passed + counts.failed + counts.skipped;
+}
+
+/** In the output of a whole run: each file that failed, with what was said of it. */
+export function failuresIn(output: string): string {
+  return output.match(/^FAIL .*\n(?: .*\n)*/gm)?.join('') ?? 'all passed';
 }

@@ -1,5 +1,6 @@
 // Loaded before each test file. The test runner gives every process and thread that a test starts a loader
 // of its own, for coverage that we do not measure: a third of a second of a processor for each. Users have none.
+// Then it notes where the file is, and ends it when it makes no step for too long (`test-whereabouts.ts`).
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import type threads from 'node:worker_threads';
 
@@ -15,3 +16,6 @@ syncBuiltinESMExports();
 // What the runner has registered there puts the loader into the environment of each process.
 require('process-on-spawn').removeAllListeners();
 delete process.env.NODE_OPTIONS;
+
+const { watchFile } = await import('./watch-test-file.ts');
+await watchFile(process.argv[1] ?? '', process.env);

@@ -20,6 +20,13 @@ t.test('systemd waits longer than the drain may take', async (t) => {
   t.equal(setting('KillSignal'), 'SIGTERM');
 });
 
+t.test('the daemon starts from the cached sources, as commands do', async (t) => {
+  const program = readFileSync(path.join(import.meta.dirname, '../bin/postrider'), 'utf8');
+  const [, started = ''] = /^exec "\$runtime" (.*) "\$@"$/m.exec(program) ?? [];
+  const command = started.replaceAll('"', '').replaceAll('$root', '/opt/postrider');
+  t.equal(setting('ExecStart'), `/opt/postrider/node_modules/.bin/node ${command} serve`);
+});
+
 t.test('the state lies where the daemon writes, and it may listen on port 25', async (t) => {
   t.equal(`/var/lib/${setting('StateDirectory')}`, config.data.dir);
   t.ok(config.smtp.port < 1024);

@@ -1,6 +1,7 @@
 // The counts that CI believes: made from events as the test runner writes them.
 import t from 'tap';
 import { TestReport } from '../../scripts/test-report.ts';
+import { tellWhereabouts, type Whereabouts } from '../../scripts/test-whereabouts.ts';
 
 function report(events: unknown[]): { lines: string[]; summary: string; report: TestReport } {
   const lines: string[] = [];
@@ -108,6 +109,35 @@ t.test('a file of which nothing was heard is a failure', async (t) => {
   told.failMissing(['test/a.test.ts', 'test/b.test.ts']);
   t.equal(lines.at(-1), 'FAIL  test/b.test.ts did not come to its end');
   t.equal(told.summary(), '1 passed, 1 failed');
+});
+
+t.test('a file that does not come to its end says where it was, and one that never ran says why', async (t) => {
+  const where: Whereabouts = {
+    ...{ pid: 7, startedAt: 10_000, running: ['outer > inner'], steppedAt: 12_500, assertions: 3 },
+    ...{ lastAssertion: 'ok: still fine', stuck: null, exitCode: null },
+  };
+  const step = 'last step 2.5 s after its start, 60.0 s ago';
+  const at = (change: Partial<Whereabouts>) => tellWhereabouts({ ...where, ...change }, 72_500);
+  t.same(at({}), ['it was in: outer > inner', 'last assertion, number 3: ok: still fine', step]);
+  const stuck = { sinceMs: 60_000, resources: ['Timeout', 'TCPSocketWrap'] };
+  t.equal(at({ stuck }).at(-1), 'no step for 60.0 s, waiting for: Timeout, TCPSocketWrap');
+  t.same(at({ running: [], assertions: 0, lastAssertion: null }), [
+    'it had not begun its first test',
+    'without an assertion',
+    step,
+  ]);
+  t.match(at({ running: [] }), ['it was between two tests or behind the last one']);
+  t.same(at({ exitCode: 0 }), ['its process ended with exit code 0, and the test runner lost what it said']);
+  t.same(tellWhereabouts(null, 72_500), ['its process never started']);
+
+  const lines: string[] = [];
+  const told = new TestReport(
+    (line) => lines.push(line),
+    () => ['it was in: x'],
+  );
+  told.read(JSON.stringify(end('test/a.test.ts', { ok: false, diag: { signal: 'SIGKILL' } })));
+  told.failMissing(['test/a.test.ts', 'test/b.test.ts']);
+  t.match(lines, [/^FAIL {2}test\/a/, /not ok/, /SIGKILL/, '  it was in: x', /^FAIL {2}test\/b/, '  it was in: x']);
 });
 
 t.test('a browser that dies is no verdict yet: the file is run again, and that counts', async (t) => {

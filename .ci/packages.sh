@@ -1,0 +1,34 @@
+# For scripts that need packages of Debian: sourced, runs nothing by itself.
+
+export DEBIAN_FRONTEND=noninteractive
+
+say() {
+  printf '\n== %s\n' "$*"
+}
+
+three_times() {
+  local try
+  for try in 1 2 3; do
+    "$@" && return 0
+    say "failed ($try of 3): $*"
+    sleep $((try * 5))
+  done
+  return 1
+}
+
+installed() {
+  dpkg-query --show --showformat='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
+
+install_packages() { # names
+  local missing=() name
+  for name in "$@"; do
+    installed "$name" || missing+=("$name")
+  done
+  [ "${#missing[@]}" -eq 0 ] && return 0
+  say "installing from Debian: ${missing[*]}"
+  # Without a configuration postfix does not start: its daemon would only be in the way.
+  echo 'postfix postfix/main_mailer_type select No configuration' | debconf-set-selections
+  three_times apt-get -q -o DPkg::Lock::Timeout=120 update || return 1
+  three_times apt-get -q -y -o DPkg::Lock::Timeout=120 install --no-install-recommends "${missing[@]}"
+}

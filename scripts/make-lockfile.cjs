@@ -1,0 +1,51 @@
+// `npm run lockfile`: makes package-lock.json from package.json, in an empty folder, because npm leaves out
+// optional packages of other platforms where a node_modules exists. Needs npm 10 or newer.
+//
+// hyper-express depends on a git tag of uWebSockets.js, which shims/uwebsockets stands in for. The override for
+// that is only here: npm 9.2.0 (Debian 12 and 13) cannot compare any override with a dependency that is a git
+// address, and then refuses the whole lockfile. Without an override, npm would fetch the git repository; so the
+// lockfile that is kept does not have this one dependency of hyper-express. `npm ci` reads nothing else.
+const { execFileSync } = require('node:child_process');
+const fs = require('node:fs');
+const os = require('node:os');
+const path = require('node:path');
+
+const root = path.join(__dirname, '..');
+const STAND_IN = 'uWebSockets.js';
+
+function isGit(spec) {
+  return /^(?:git|github:|gitlab:|bitbucket:)/.test(spec);
+}
+
+/** Removes the dependency that the stand-in satisfies; any other git address is a mistake. */
+function removeGitDependencies(lock) {
+  for (const [location, entry] of Object.entries(lock.packages)) {
+    for (const [name, spec] of Object.entries(entry.dependencies ?? {})) {
+      if (!isGit(spec)) continue;
+      if (name !== STAND_IN) throw new Error(`${location} depends on ${name} by a git address: ${spec}`);
+      delete entry.dependencies[name];
+    }
+    // Which registry a package comes from is decided where it is installed.
+    if (!entry.link) delete entry.resolved;
+  }
+}
+
+function make(folder) {
+  const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+  manifest.overrides = { ...manifest.overrides, [STAND_IN]: `$${STAND_IN}` };
+  fs.writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
+  for (const name of ['package-lock.json', '.npmrc', 'shims'])
+    fs.cpSync(path.join(root, name), path.join(folder, name), { recursive: true });
+  const args = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'];
+  execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
+  const lock = JSON.parse(fs.readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
+  removeGitDependencies(lock);
+  fs.writeFileSync(path.join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
+}
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-lockfile-'));
+try {
+  make(folder);
+} finally {
+  fs.rmSync(folder, { recursive: true, force: true });
+}
