@@ -1,3 +1,3 @@
-module github.com/postrider/postrider-go
+module postrider.example/postrider-go
 
 go 1.19

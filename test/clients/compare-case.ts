@@ -11,6 +11,7 @@ import type {
   Outcome,
 } from '../../clients/conformance/case-format.ts';
 import type { RecordedRequest } from '../../clients/conformance/server.ts';
+import { patience } from '../support/patience.ts';
 
 export interface Played {
   case: Case;
@@ -30,11 +31,11 @@ export interface Verdict {
 const EARLY_MS = 3;
 /** A timeout runs from when the client began, which is before its request arrived. */
 const EARLY_AFTER_SILENCE_MS = 60;
-/** What a machine with other work may add. Less than the step from one wait to the next. */
-const LATE_MS = 200;
+/** What a machine with other work may add. On a quiet one less than the step from one wait to the next. */
+export const LATE_MS = 200;
 
-export function judge(played: Played): Verdict {
-  const times = timeProblems(played);
+export function judge(played: Played, lateMs = patience(LATE_MS)): Verdict {
+  const times = timeProblems(played, lateMs);
   const certain = [...requestProblems(played), ...outcomeProblems(played), ...times.certain];
   const problems = [...certain, ...times.doubtful];
   // A timeout of half a second can be over before a busy machine has connected.
@@ -130,7 +131,7 @@ function sameOverAttempts(requests: readonly RecordedRequest[]): string[] {
   return other === undefined ? [] : ['path, body or idempotency-key of a retry is not the same'];
 }
 
-function timeProblems({ case: one, requests }: Played): { certain: string[]; doubtful: string[] } {
+function timeProblems({ case: one, requests }: Played, lateMs: number): { certain: string[]; doubtful: string[] } {
   const found = { certain: [] as string[], doubtful: [] as string[] };
   for (const [index, { after_ms }] of one.expect.requests.entries()) {
     const [before, request] = [requests[index - 1], requests[index]];
@@ -139,7 +140,7 @@ function timeProblems({ case: one, requests }: Played): { certain: string[]; dou
     const answer = one.answers[index - 1] ?? {};
     const wasSilent = Boolean(answer.silent || answer.stall || answer.trickle);
     const isEarly = ms < after_ms[0] - (wasSilent ? EARLY_AFTER_SILENCE_MS : EARLY_MS);
-    if (!isEarly && ms <= after_ms[1] + LATE_MS) continue;
+    if (!isEarly && ms <= after_ms[1] + lateMs) continue;
     const problem = `request ${index + 1} came ${ms.toFixed()} ms after the one before, not ${after_ms.join('–')}`;
     found[isEarly && !wasSilent ? 'certain' : 'doubtful'].push(problem);
   }

@@ -3,6 +3,7 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { patience } from '../support/patience.ts';
 
 export interface Language {
   /** Of the folder below clients/, and of the User-Agent. */
@@ -16,6 +17,8 @@ export interface Language {
   typing: 'static' | 'dynamic';
   /** A language without tasks or threads does one call at a time, in this many processes. Otherwise 1. */
   processes?: number;
+  /** How the README's lines for the checkout can be followed, or why they cannot. */
+  fromCheckout: FromCheckout | { cannot: string };
   /** Builds the package into `site.folder`, checks what its ecosystem can check, and installs the built file there. */
   install(site: Site): Promise<Installed>;
 }
@@ -26,6 +29,15 @@ export interface Tool {
   /** Arguments with which it must end well; without them it has to be there, no more. */
   works?: string[];
   debianPackage: string;
+}
+
+export interface FromCheckout {
+  /** Files of the project into which the library is installed, before it is. */
+  project: Record<string, string>;
+  /** Keeps the language's tools from the network and from the user's own folders; `folder` is an empty one. */
+  env(folder: string): Record<string, string>;
+  /** A command that loads the library as the README does, and prints `loaded`. */
+  loads: [string, ...string[]];
 }
 
 export interface Site {
@@ -97,7 +109,7 @@ export function openSite(source: string, folder: string): Site {
     folder,
     run: (command, args, { cwd = folder, env } = {}) =>
       new Promise((resolve, reject) => {
-        const options = { cwd, env: plainEnvironment(env), timeout: BUILD_TIMEOUT_MS, maxBuffer: 1 << 26 };
+        const options = { cwd, env: plainEnvironment(env), timeout: patience(BUILD_TIMEOUT_MS), maxBuffer: 1 << 26 };
         execFile(command, args, options, (error, stdout, stderr) => {
           if (error === null) resolve(stdout);
           else reject(new Error(`${[command, ...args].join(' ')}: ${error.message}\n${stdout}${stderr}`));

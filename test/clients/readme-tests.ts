@@ -10,6 +10,7 @@ import { compareOutput } from '../docs/compare-output.ts';
 import { Examples } from '../docs/examples.ts';
 import { until } from '../sandbox/until.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { patience } from '../support/patience.ts';
 import { type Installed, type Language, type Program, plainEnvironment } from './language.ts';
 import { type CodeBlock, readBlocks } from './read-blocks.ts';
 import type { SandboxSite } from './sandbox-site.ts';
@@ -47,7 +48,7 @@ const environment = (program: Program, { url, key }: SandboxSite, more: Record<s
 /** What is wrong, or null. */
 function runToEnd({ marker, expected }: CodeBlock, program: Program, site: SandboxSite): Promise<string | null> {
   return new Promise((resolve) => {
-    const options = { cwd: program.cwd, env: environment(program, site), timeout: SNIPPET_TIMEOUT_MS };
+    const options = { cwd: program.cwd, env: environment(program, site), timeout: patience(SNIPPET_TIMEOUT_MS) };
     execFile(program.command, program.args, options, (error, stdout, stderr) => {
       if ((error !== null) !== (marker === 'fails'))
         return resolve(`${error ?? 'it did not fail'}\n${stdout}${stderr}`);

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { Order, Outcome } from '../../clients/conformance/case-format.ts';
+import { patience } from '../support/patience.ts';
 import { type Program, plainEnvironment } from './language.ts';
 
 interface Waiting {
@@ -96,7 +97,7 @@ class RunnerProcess {
   }
 
   async end(): Promise<string[]> {
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), END_MS);
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), patience(END_MS));
     this.#child.stdin!.end();
     const [code] = await this.#ended;
     clearTimeout(timer);

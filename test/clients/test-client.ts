@@ -3,6 +3,7 @@
 // the snippets of its README.
 import path from 'node:path';
 import type { Test } from 'tap';
+import { checkoutTests } from './checkout-tests.ts';
 import { conformance } from './conformance.ts';
 import { daemonSuite } from './daemon-suite.ts';
 import { type Installed, type Language, missingTools, openSite } from './language.ts';
@@ -13,7 +14,6 @@ import { type SandboxSite, startSandboxSite } from './sandbox-site.ts';
 const CLIENTS = path.join(import.meta.dirname, '../../clients');
 
 export async function testClient(t: Test, language: Language): Promise<void> {
-  t.setTimeout(118_000); // compilers, on a machine that may be busy
   const missing = missingTools(language);
   if (missing !== null) {
     // Also on standard output: a skip is easily overlooked.
@@ -25,15 +25,21 @@ export async function testClient(t: Test, language: Language): Promise<void> {
   const site = openSite(source, t.testdir());
   let ready: { installed: Installed; sandbox: SandboxSite } | undefined;
   // Within a test: the runner takes a moment between two tests for the end.
-  await t.test('the package is built and installed', { timeout: 110_000 }, async () => {
+  await t.test('the package is built and installed', async () => {
     const installed = await language.install(site);
     // Not beside a compiler: a start has its patience.
     ready = { installed, sandbox: await startSandboxSite(t) };
   });
   if (ready === undefined) return;
   const { installed, sandbox } = ready;
-  const parts = { manifest: manifestTests, conformance, 'a real daemon': daemonSuite, README: readmeTests };
+  const parts = {
+    manifest: manifestTests,
+    'from the checkout': checkoutTests,
+    conformance,
+    'a real daemon': daemonSuite,
+    README: readmeTests,
+  };
   for (const [name, part] of Object.entries(parts)) {
-    await t.test(name, { timeout: 110_000 }, (t) => part(t, language, installed, sandbox));
+    await t.test(name, (t) => part(t, language, installed, sandbox));
   }
 }

@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	postrider "github.com/postrider/postrider-go"
+	postrider "postrider.example/postrider-go"
 )
 
 // arguments of all calls together, named as in the API.

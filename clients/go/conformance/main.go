@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	postrider "github.com/postrider/postrider-go"
+	postrider "postrider.example/postrider-go"
 )
 
 type order struct {

@@ -8,7 +8,7 @@ import (
 	"reflect"
 	"time"
 
-	postrider "github.com/postrider/postrider-go"
+	postrider "postrider.example/postrider-go"
 )
 
 func describe(err error) map[string]any {

@@ -1,7 +1,7 @@
 // The runner of the conformance suite (clients/conformance/README.md): a call per line, many at a time.
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
-import * as postrider from 'postrider';
+import * as postrider from 'postrider-client';
 
 const toSnake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 

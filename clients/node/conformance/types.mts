@@ -1,5 +1,5 @@
 // Read by the compiler only (test/clients/languages/node.ts): what the types promise, and what they refuse.
-import { type Event, NetworkError, Postrider, PostriderError, verifyWebhook } from 'postrider';
+import { type Event, NetworkError, Postrider, PostriderError, verifyWebhook } from 'postrider-client';
 
 declare const request: { headers: Record<string, string | string[] | undefined> };
 const client = new Postrider({ apiKey: 'pr_key', baseUrl: 'https://mail.example.com', maxRetries: 0, timeoutMs: 1 });

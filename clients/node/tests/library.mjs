@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import * as postrider from 'postrider';
+import * as postrider from 'postrider-client';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const BODY = '{"test": 2432232314}';
@@ -16,7 +16,7 @@ const verify = (headers, payload = BODY) =>
   postrider.verifyWebhook(payload, headers, SECRET, { toleranceSeconds: 1e10 }).test;
 
 test('import and require have the same names and classes', () => {
-  const required = createRequire(import.meta.url)('postrider');
+  const required = createRequire(import.meta.url)('postrider-client');
   assert.deepEqual(Object.keys(postrider).sort(), Object.keys(required).sort());
   assert.equal(postrider.PostriderError, required.PostriderError);
 });

@@ -4,7 +4,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Installed, Language, Site } from '../language.ts';
 
-const MODULE = 'github.com/postrider/postrider-go';
+const MODULE = 'postrider.example/postrider-go';
 
 export const go: Language = {
   name: 'go',
@@ -15,6 +15,14 @@ export const go: Language = {
     { command: 'gofmt', debianPackage: 'golang-go' },
   ],
   typing: 'static',
+  fromCheckout: {
+    project: {
+      'go.mod': 'module example.com/user\n\ngo 1.19\n',
+      'main.go': `package main\n\nimport "${MODULE}"\n\nfunc main() { println("loaded", postrider.Version) }\n`,
+    },
+    env: (folder) => ({ GOPROXY: 'off', GOMODCACHE: path.join(folder, 'modules'), GOFLAGS: '-modcacherw' }),
+    loads: ['sh', '-c', 'go run . 2>&1'],
+  },
   install,
 };
 

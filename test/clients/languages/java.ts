@@ -20,6 +20,9 @@ export const java: Language = {
     { command: 'mvn', debianPackage: 'maven' },
   ],
   typing: 'static',
+  fromCheckout: {
+    cannot: "Maven would fetch its plugins, and there is no network; it reads the pom in the package's own test",
+  },
   install,
 };
 

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Installed, Language, Site } from '../language.ts';
 
-const PACKAGE = 'postrider/postrider';
+const PACKAGE = 'postrider/client';
 const VERSION = '0.1.0';
 
 export const php: Language = {
@@ -16,6 +16,20 @@ export const php: Language = {
     { command: 'composer', debianPackage: 'composer' },
   ],
   typing: 'dynamic',
+  fromCheckout: {
+    project: { 'composer.json': '{"repositories": {"packagist.org": false}}' },
+    env: (folder) => ({
+      COMPOSER_HOME: path.join(folder, 'composer-home'),
+      COMPOSER_ALLOW_SUPERUSER: '1',
+      COMPOSER_DISABLE_NETWORK: '1',
+      COMPOSER_NO_INTERACTION: '1',
+    }),
+    loads: [
+      'php',
+      '-r',
+      'require "vendor/autoload.php"; new Postrider\\Client("pr_x", "http://127.0.0.1"); echo "loaded";',
+    ],
+  },
   // The runner spends its time waiting: for answers, and for the next attempt.
   processes: 24,
   install,

@@ -2,7 +2,7 @@
 // one: its packages for building are no part of another that comes first in PATH.
 import { cp, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { findTool, type Language } from '../language.ts';
+import { findTool, type Language, machinePath } from '../language.ts';
 
 const DEBIANS = '/usr/bin/python3';
 const command = findTool(DEBIANS) ?? 'python3';
@@ -21,6 +21,22 @@ export const python: Language = {
     },
   ],
   typing: 'dynamic',
+  fromCheckout: {
+    project: {},
+    env: (folder) => ({
+      // The README's `pip` is that of the Python which is tested.
+      PATH: [path.dirname(findTool(command)!), ...machinePath()].join(path.delimiter),
+      PIP_CONFIG_FILE: '/dev/null',
+      PIP_NO_INDEX: '1',
+      // pip's way to say that the build is not isolated, for which it would fetch setuptools.
+      PIP_NO_BUILD_ISOLATION: 'false',
+      PIP_NO_CACHE_DIR: '1',
+      PIP_ROOT_USER_ACTION: 'ignore',
+      PIP_TARGET: path.join(folder, 'packages'),
+      PYTHONPATH: path.join(folder, 'packages'),
+    }),
+    loads: [command, '-c', 'import postrider; print("loaded", postrider.Postrider)'],
+  },
   async install({ source, folder, run }) {
     const [copy, wheels, packages] = ['source', 'wheels', 'packages'].map((name) => path.join(folder, name)) as [
       string,

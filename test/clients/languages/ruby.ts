@@ -12,6 +12,12 @@ export const ruby: Language = {
     { command: 'gem', debianPackage: 'ruby' },
   ],
   typing: 'dynamic',
+  fromCheckout: {
+    project: {},
+    env: (folder) => ({ GEM_HOME: path.join(folder, 'gems') }),
+    // By the gem's name, as Bundler does; it brings the file that the README requires.
+    loads: ['ruby', '-e', 'require "postrider-client"; require "postrider"; puts "loaded #{Postrider::Client}"'],
+  },
   install,
 };
 
@@ -22,7 +28,7 @@ async function install({ source, folder, run }: Site): Promise<Installed> {
   await run('ruby', [...RBS, '-I', path.join(source, 'sig'), 'validate', '--silent']);
 
   const gem = path.join(folder, 'postrider.gem');
-  const said = await run('sh', ['-c', 'gem build postrider.gemspec --output "$0" 2>&1', gem], { cwd: source });
+  const said = await run('sh', ['-c', 'gem build postrider-client.gemspec --output "$0" 2>&1', gem], { cwd: source });
   // Not by --strict, which demands a homepage; there is none.
   const warnings = said.match(/^WARNING: {2}(?!no homepage|See ).*/gm) ?? [];
   if (warnings.length > 0) throw new Error(warnings.join('\n'));

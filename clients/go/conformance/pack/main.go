@@ -12,10 +12,10 @@ import (
 	"os"
 	"path/filepath"
 
-	postrider "github.com/postrider/postrider-go"
+	postrider "postrider.example/postrider-go"
 )
 
-const modulePath = "github.com/postrider/postrider-go"
+const modulePath = "postrider.example/postrider-go"
 
 func main() {
 	if len(os.Args) != 2 {

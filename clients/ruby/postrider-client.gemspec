@@ -3,7 +3,7 @@
 require_relative 'lib/postrider/version'
 
 Gem::Specification.new do |spec|
-  spec.name = 'postrider'
+  spec.name = 'postrider-client'
   spec.version = Postrider::VERSION
   spec.summary = 'Client for Postrider, the HTTP service for transactional e-mail'
   spec.description = 'Sends transactional e-mail through a Postrider server, manages domains, webhooks and templates, ' \
