@@ -1,6 +1,7 @@
 // The wiring list: what the daemon consists of, in the order in which it is opened. It is
 // closed the other way round.
 import { getServers } from 'node:dns';
+import type { Clock } from './base/clock.ts';
 import { ClosingStack } from './base/closing-stack.ts';
 import type { Timers } from './base/timers.ts';
 import { startControlServer } from './cli/control-server.ts';
@@ -16,17 +17,26 @@ import type { LogSink } from './observe/log.ts';
 import { openDelivery, openWebhooks } from './outgoing.ts';
 import { openTimers } from './periodic.ts';
 import type { CapturedMails } from './portal/captured-mails.ts';
-import { createAuthority } from './protocol/dns/authority.ts';
-import { createResolver, type Resolver } from './protocol/dns/resolver.ts';
+import { type Authority, createAuthority } from './protocol/dns/authority.ts';
+import { createResolver } from './protocol/dns/resolver.ts';
+import { createSecondLooks } from './protocol/dns/second-look.ts';
 import { openSite } from './site.ts';
 import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import { tellByMail } from './submission/service-mail.ts';
+import { NO_BRAKES } from './suppression/reputation.ts';
 
 export interface DaemonOptions {
   logTo?: 'stdout' | LogSink;
-  /** In the sandbox: the mail that has been captured instead of leaving the machine. */
-  captured?: CapturedMails;
+  sandbox?: SandboxParts;
+}
+
+/** What the sandbox changes in the daemon that it runs. */
+export interface SandboxParts {
+  /** The mail that has been captured instead of leaving the machine. */
+  captured: CapturedMails;
+  /** Whether calls accept the recipient even after a bounce or complaint has suppressed it. */
+  staysUsable(address: string): boolean;
 }
 
 export interface Daemon {
@@ -51,8 +61,7 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
 async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
   const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
   const { clock, ids, log, store, identity, folder, intake } = foundation;
-  const servers = config.dns.servers.length > 0 ? config.dns.servers : getServers();
-  const resolver = createResolver({ servers, clock });
+  const { servers, resolver, authority, secondLooks } = openDns(config, clock);
   // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
   const running: { delivery: Delivery | null; timers: Timers | null } = { delivery: null, timers: null };
   const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
@@ -60,13 +69,14 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const tell = tellByMail(sendServiceMail, log);
   const hooks = await openWebhooks(config, foundation, { servers, tell });
   opened.add(hooks.close);
-  const reputation = await reputationOf(config, foundation, tell);
-  const delivery = await openDelivery(config, foundation, resolver, reputation);
+  const { sandbox } = options;
+  const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
+  const delivery = await openDelivery(config, foundation, { resolver, secondLooks }, reputation);
   running.delivery = delivery;
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
-  const domainParts = domainsOptions(config, foundation, resolver);
+  const domainParts = domainsOptions(config, foundation, authority);
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
@@ -75,7 +85,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const site = {
     ...{ resolver, domains, queue, tenantChanged, onAccepted, sendServiceMail, tell, reputation },
     ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
-    captured: options.captured ?? null,
+    captured: sandbox?.captured ?? null,
+    ...(sandbox && { staysUsable: sandbox.staysUsable }),
   };
   const http = await openSite(config, foundation, site, opened);
   opened.add(() => {
@@ -110,13 +121,25 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
 }
 
-function domainsOptions(config: Config, foundation: Foundation, resolver: Resolver): DomainsOptions {
+function openDns({ dns, delivery }: Config, clock: Clock) {
+  const servers = dns.servers.length > 0 ? dns.servers : getServers();
+  const resolver = createResolver({ servers, clock });
+  const { authority_port: authorityPort, allow_private: allowPrivate } = dns;
+  const authority = createAuthority({ resolver, authorityPort, allowPrivate });
+  return {
+    servers,
+    resolver,
+    authority,
+    secondLooks: createSecondLooks({ servers, authority, allowPrivate: delivery.allow_private }),
+  };
+}
+
+function domainsOptions(config: Config, foundation: Foundation, lookups: Authority): DomainsOptions {
   const { store, vault, clock, ids } = foundation;
-  const { service, dns } = config;
+  const { service } = config;
   const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
   return {
-    ...{ store, vault, clock, ids },
-    lookups: createAuthority({ resolver, authorityPort: dns.authority_port, allowPrivate: dns.allow_private }),
+    ...{ store, vault, clock, ids, lookups },
     service: {
       spfDomain: service.spf_domain,
       dmarcReportAddress: service.dmarc_report_address,

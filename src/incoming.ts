@@ -53,7 +53,7 @@ export interface IncomingParts {
 }
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
-  const { store, clock, ids, log, identity, intake, bounceRules: rules } = foundation;
+  const { store, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
   const { smtp, service, retention } = config;
   const { resolver, reputation, send } = parts;
   return startInbound({
@@ -84,6 +84,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
     refusal: () => intake.state.reason,
     doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),
     onRecorded: (recorded) => tellReputation(reputation, recorded),
+    onReceived: (outcome) => metrics?.received(outcome),
   });
 }
 

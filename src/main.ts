@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from './base/errors.ts';
 import { EXIT_FAILED, runCli } from './cli/run-cli.ts';
 import type { Starters } from './cli/starters.ts';
+import { printableLines } from './cli/table.ts';
 
 // On top of the grace that the daemon gives its sessions: to write and close the database.
 const CLOSING_MS = 5000;
@@ -98,6 +99,7 @@ const exitCode = await runCli({
   version,
   starters,
   print: (text) => void process.stdout.write(`${text}\n`),
+  printOctets: (octets) => void process.stdout.write(process.stdout.isTTY ? printableLines(octets.toString()) : octets),
   complain,
 });
 await written(process.stdout);

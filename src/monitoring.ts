@@ -8,6 +8,7 @@ import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-
 import type { Figures, Metrics } from './observe/metrics.ts';
 import { type MetricsListener, startMetricsListener } from './observe/metrics-listener.ts';
 import { routeByHost } from './public/link-pages.ts';
+import { NO_ROUTE } from './store/reputation.ts';
 import type { Store } from './store/store.ts';
 
 /** More are not looked at: the most overdue one is among them or nobody's is. */
@@ -27,15 +28,18 @@ export async function openMetricsListener(
 
 async function figuresOf({ store, clock, intake }: Foundation, unstored: UnstoredResults | null): Promise<Figures> {
   const now = clock.now();
-  const [queueMessages, [oldest], webhooks] = await Promise.all([
+  const [queueMessages, [oldest], doubts, webhooks] = await Promise.all([
     store.countOpenMessages(),
     store.listQueue({ limit: 1 }),
+    store.listDoubtedReceivers(),
     webhookFigures(store, now),
   ]);
   return {
     queueMessages,
     queueOldestMs: oldest ? now - oldest.createdAt : 0,
     intakeOpen: intake.state.accepting,
+    doubtedReceivers: doubts.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length,
+    noRouteHeld: doubts.some(({ mxGroup }) => mxGroup === NO_ROUTE),
     unstoredResults: unstored?.messages ?? 0,
     unstoredResultsMs: unstored ? now - unstored.since : 0,
     ...webhooks,

@@ -8,6 +8,7 @@ import type { EndWatch } from './delivery/doubted-bounce.ts';
 import type { Foundation } from './foundation.ts';
 import { attemptObserver } from './monitoring.ts';
 import { createResolver, type Resolver } from './protocol/dns/resolver.ts';
+import type { SecondLooks } from './protocol/dns/second-look.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from './webhooks/start-webhooks.ts';
 
 // Two for each of the calls that can be under way.
@@ -19,14 +20,14 @@ const HTTPS_PORT = 443;
 export function openDelivery(
   config: Config,
   foundation: Foundation,
-  resolver: Resolver,
+  { resolver, secondLooks }: { resolver: Resolver; secondLooks: SecondLooks },
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
   const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
-    ...{ store, resolver, log, ids, clock, bounceRules, endWatch, ...attemptObserver(foundation.metrics) },
+    ...{ store, resolver, secondLooks, log, ids, clock, bounceRules, endWatch, ...attemptObserver(foundation.metrics) },
     random: Math.random,
     journalFile: folder.resultJournal,
     courier: {
@@ -45,6 +46,7 @@ export function openDelivery(
     threads: delivery.workers,
     allowPrivate: delivery.allow_private,
     sources: { pool: sourcePool(delivery.source_addresses), ramp: delivery.source_ramp },
+    noRoute: { secondLookAfterMs: config.dns.second_look_after, lifetimeMs: delivery.no_route_lifetime },
     policy: {
       ladder: { stepsMs: delivery.retry_steps, jitter: delivery.retry_jitter },
       platformSuppressionMs: config.retention.platform_suppression_days * DAY_MS,

@@ -11,11 +11,10 @@ import { examine } from './doctor/examine.ts';
 import { AttendedChecks } from './domains/attended-checks.ts';
 import type { Domains } from './domains/domains.ts';
 import type { Foundation } from './foundation.ts';
-import type { Route } from './http/router.ts';
 import { accountPages } from './portal/accounts/account-pages.ts';
 import { auditEntry } from './portal/audit-entry.ts';
 import type { CapturedMails } from './portal/captured-mails.ts';
-import { type AuditEntry, createPortal } from './portal/create-portal.ts';
+import { type AuditEntry, createPortal, type PortalSite } from './portal/create-portal.ts';
 import { dmarcPages } from './portal/dmarc/dmarc-pages.ts';
 import { domainPages } from './portal/domains/domain-pages.ts';
 import type { DomainServices } from './portal/domains/domain-services.ts';
@@ -66,7 +65,7 @@ export interface PortalParts {
   captured: CapturedMails | null;
 }
 
-export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): Route[] {
+export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
   const { store, clock, ids, log, vault } = foundation;
   const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
   const accounts = createAccountKit({

@@ -13,15 +13,18 @@ import { createMailReader } from './portal/mails/mail-reader.ts';
 import { type PortalParts, portalRoutes } from './portal-routes.ts';
 import { createPublicPages } from './public/create-public-pages.ts';
 import { linkPages } from './public/link-pages.ts';
+import { unknownPages } from './public/unknown-pages.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import type { Tier } from './store/tenants.ts';
-import { createSubmission } from './submission/submit.ts';
+import { createSubmission, type SubmissionOptions } from './submission/submit.ts';
 import { RenderPool } from './templates/render-pool.ts';
 import { createTemplates } from './templates/templates.ts';
 import { HitPost } from './tracking/hit-post.ts';
 
 export interface SiteParts extends Omit<PortalParts, 'templates' | 'renderer' | 'reader'> {
   onAccepted(lanes: LaneNotice[]): void;
+  /** Only in the sandbox. */
+  staysUsable?: SubmissionOptions['staysUsable'];
 }
 
 export async function openSite(
@@ -39,14 +42,21 @@ export async function openSite(
   const templates = createTemplates({ store, renderer, clock, ids });
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
-  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted });
+  const submission = createSubmission({
+    ...{ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted },
+    ...(parts.staysUsable && { staysUsable: parts.staysUsable }),
+  });
   const services = { store, clock, ids, log, domains, templates, webhooks, submission, keyUsed: keyUses.note };
   const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
   const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
   opened.add(() => hits.close());
   const links = linkPages({ ...foundation, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
-  const pages = { ...api, routes: [...api.routes, ...createPublicPages(), ...portal] };
+  const open = createPublicPages();
+  const pages = {
+    routes: [...api.routes, ...open.routes, ...portal.routes],
+    ...unknownPages(api, portal, open.style),
+  };
   return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages))).catch((error: unknown) => {
     throw listenFault('http', config.http, error);
   });

@@ -39,6 +39,21 @@ t.test('the rules catch offenders', async (t) => {
     ['cycle: src/base/a.ts -> src/base/b.ts -> src/base/c.ts -> src/base/a.ts'],
   );
   offence(
+    'commands start light',
+    {
+      'src/main.ts': "import '../cli/a.ts';\nimport './cli/a.ts';\nawait import('./delivery/a.ts');",
+      'src/cli/a.ts': "import type { X } from 'pino';\nimport { type Y, y } from './b.ts';",
+      'src/cli/b.ts': "import 'node:fs';\nimport z from 'ajv';",
+      'src/cli/commands/c.ts':
+        "import type { A } from '../../delivery/a.ts';\nimport { a } from '../../delivery/a.ts';",
+      'src/delivery/a.ts': "import 'undici';",
+    },
+    [
+      'src/main.ts -> src/cli/a.ts -> src/cli/b.ts: loads ajv; import() it where it is used',
+      'src/cli/commands/c.ts -> src/delivery/a.ts: loads all that delivery needs; import() it where it is used',
+    ],
+  );
+  offence(
     'no barrel files',
     {
       'src/base/a.ts': "// All of it.\nexport * from './b.ts';\nexport { type C, c } from './c.ts';\n",

@@ -1,8 +1,9 @@
 // Who calls: the bearer token of the Authorization header (RFC 6750 section 2.1), and the key
 // and tenant behind it.
 import { type Refusal, refuse } from '../base/refusals.ts';
-import type { ApiKey, Scope, Tenant, TenantStatus } from '../store/tenants.ts';
+import type { ApiKey, Scope, Tenant } from '../store/tenants.ts';
 import { type KeyLookups, verifyApiKey } from '../tenants/api-keys.ts';
+import { whyInactive } from '../tenants/why-inactive.ts';
 
 export interface Caller {
   key: ApiKey;
@@ -24,14 +25,9 @@ export async function findCaller(token: string, store: KeyLookups): Promise<Call
   return caller ?? refuse('invalid_api_key', 'The API key is unknown or revoked; create a new one.');
 }
 
-const NOT_ACTIVE: Record<Exclude<TenantStatus, 'active'>, string> = {
-  pending_verification: 'The account waits for its mail address to be confirmed; follow the link in our mail.',
-  in_review: 'The account is in review; it can be used when the operator has activated it.',
-  suspended: 'The account is suspended; ask the operator.',
-};
-
-export function refuseInactive({ status }: Tenant): Refusal | null {
-  return status === 'active' ? null : refuse('tenant_not_active', NOT_ACTIVE[status]);
+export function refuseInactive(tenant: Tenant): Refusal | null {
+  const why = whyInactive(tenant);
+  return why === null ? null : refuse('tenant_not_active', why);
 }
 
 export function refuseScope(key: ApiKey, scope: Scope | null): Refusal | null {

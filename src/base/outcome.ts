@@ -47,6 +47,19 @@ export interface PeerFacts {
   tls: TlsFacts | null;
   tlsPolicy: TlsPolicyFacts;
   elapsedMs: number;
+  /** Where no session came about: every address that was called, the last one included. */
+  tried?: readonly TriedHost[];
+}
+
+/** One address of an MX host, and why there was no session with it. */
+export interface TriedHost {
+  mx: string;
+  ip: string;
+  port: number;
+  stage: SmtpStage;
+  smtpCode: number | null;
+  enhancedCode: string | null;
+  response: string;
 }
 
 export type BounceType = 'hard' | 'soft' | 'block';

@@ -33,9 +33,10 @@ function codeOf(error: NodeJS.ErrnoException): string {
 export function listenFault(section: string, { host, port }: { host: string; port: number }, cause: unknown): unknown {
   const { code = '', syscall = '' } = cause as NodeJS.ErrnoException;
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return cause;
+  const anotherPort = `choose another ${section}.port (environment variable POSTRIDER_${section.toUpperCase()}_PORT)`;
   const why = {
-    EADDRINUSE: `another program listens there (ss -ltnp shows which): stop it, or choose another ${section}.port`,
-    EACCES: `a port below 1024 needs a permission, which systemd/postrider.service gives (CAP_NET_BIND_SERVICE): start it so, or choose another ${section}.port`,
+    EADDRINUSE: `another program listens there (ss -ltnp shows which): stop it, or ${anotherPort}`,
+    EACCES: `a port below 1024 needs a permission, which systemd/postrider.service gives (CAP_NET_BIND_SERVICE): start it so, or ${anotherPort}`,
     EADDRNOTAVAIL: `this machine has no such address: choose another ${section}.host`,
     ENOTFOUND: `there is no such host: ${section}.host wants an address of this machine`,
   }[code];

@@ -10,7 +10,10 @@ export type Action = 'retry' | 'give_up' | 'suspend';
 export type SuspendScope = 'group' | 'source' | 'sender_domain';
 
 export interface Suspension {
+  /** The time after a refusal for good, and the longest after temporary ones. */
   forMs: number;
+  /** The first pause after a temporary refusal; null: a minute. */
+  fromMs: number | null;
   scope: SuspendScope;
 }
 
@@ -29,7 +32,7 @@ export interface BounceRule {
   unless: readonly string[];
   /** Empty: any. */
   stages: readonly SmtpStage[];
-  /** Domains at or below which the MX host must be; empty: any. */
+  /** Domains at or below which all MX hosts must be, or ids of providers whose MX group it must be; empty: any. */
   mx: readonly string[];
   class: BounceType;
   label: Label;

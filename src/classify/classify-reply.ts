@@ -1,7 +1,7 @@
 // What a reply of a receiving server means: the first rule of config/bounce-rules.toml that fits
-// decides. Two things no rule can change: a temporary refusal is never a hard bounce, and nor is
-// what was said before the recipient was named. A hard rule does not fit such a reply, and the
-// rules behind it get their turn.
+// decides. Two things no rule can change: a temporary refusal is never a hard bounce, and what was
+// said before the recipient was named is not about the recipient. Such a rule does not fit such a
+// reply, and the rules behind it get their turn.
 import { describeError } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { Action, BounceRule, StatusPattern, Suspension } from './bounce-rule.ts';
@@ -15,6 +15,7 @@ export interface SaidReply {
   response: string;
   /** Left out where it is not known, as in reports that come later. */
   stage?: SmtpStage;
+  /** The MX host that we connected to, or the MX group that we resolved; never a name out of a text. */
   mx?: string | null;
 }
 
@@ -61,6 +62,30 @@ export function compileRules(all: readonly BounceRule[], complain: (problem: str
 }
 
 export function classifyReply(said: SaidReply, rules: BounceRules): Classification {
+  const inner = quotedIn(said);
+  const outer = firstThatFits(said, rules);
+  if (inner === null) return verdict(outer, said);
+  const within = firstThatFits(inner, rules);
+  const tells = within.text.length > 0 || within.enhanced.length > 0;
+  return tells ? verdict(within, inner) : verdict(outer, said);
+}
+
+// `5.0.350 Remote server returned an error -> 550 5.1.1 No such user` (Exchange Online), `5.1.0 - Unknown
+// address error 550-'5.1.1 User unknown'` (Cisco): the reply of the server behind is the reason.
+const QUOTED_REPLY =
+  /(?:->|=>|\b(?:error|reply|response|returned|said|responded(?: with)?)(?: was)?:?)\s{0,3}['"(]{0,2}(5\d\d)[\s-]{1,3}['"]?(?:#?(5\.\d{1,3}\.\d{1,3})[\s:]{0,3})?(?=\S)/i;
+
+/** The reply that a permanent one quotes behind its own words; null: it quotes none. */
+function quotedIn(said: SaidReply): SaidReply | null {
+  const match = QUOTED_REPLY.exec(said.response.slice(0, 1_000));
+  const leading = said.smtpCode === null ? said.enhancedCode : String(said.smtpCode);
+  // A temporary reply is left as the relaying server gave it: it goes on trying.
+  if (match === null || match.index === 0 || (leading !== null && leading[0] !== '5')) return null;
+  const response = said.response.slice(match.index + match[0].length);
+  return { ...said, smtpCode: Number(match[1]), enhancedCode: match[2] ?? null, response };
+}
+
+function firstThatFits(said: SaidReply, rules: BounceRules): BounceRule {
   const facts = factsOf(said);
   const [wanted, unwanted] = [new Set<number>(), new Set<number>()];
   for (const phrase of rules.finder.find(wordsOf(said.response))) {
@@ -72,7 +97,7 @@ export function classifyReply(said: SaidReply, rules: BounceRules): Classificati
       (candidate.text.length === 0 || wanted.has(number)) && fits(candidate, facts) && !unwanted.has(number),
   );
   if (!rule) throw new Error('the bounce rules do not end with one that fits everything');
-  return verdict(rule, facts);
+  return rule;
 }
 
 interface Facts {
@@ -82,7 +107,8 @@ interface Facts {
   /** The first digit of the reply, or null where there is no code at all. */
   digit: string | null;
   stage: SmtpStage | null;
-  mx: string | null;
+  /** Of a group all of its hosts: its domain's owner chose them, and a strange one does not speak for a provider. */
+  hosts: readonly string[];
 }
 
 // Where the enhanced code is not at the beginning: qmail and its relatives write it `(#5.1.1)`.
@@ -98,21 +124,34 @@ function factsOf({ smtpCode, enhancedCode, response, stage, mx }: SaidReply): Fa
     status: agreed?.split('.') ?? null,
     digit: code?.[0] ?? agreed?.[0] ?? null,
     stage: stage ?? null,
-    mx: mx?.toLowerCase() ?? null,
+    hosts: mx?.toLowerCase().split(',') ?? [],
   };
 }
 
-/** At these stages nobody has named the recipient yet: whatever the words, they are not about it. */
+/** Before RCPT the server does not know the recipient: whatever the words, they are about us or about the server. */
 const BEFORE_THE_RECIPIENT: ReadonlySet<SmtpStage> = new Set(['connect', 'greeting', 'ehlo', 'starttls', 'mail']);
 
+const ABOUT_THE_RECIPIENT: ReadonlySet<Label> = new Set([
+  'no_mailbox',
+  'no_domain',
+  'mailbox_disabled',
+  'mailbox_moved',
+  'mailbox_suspended',
+  'mailbox_full',
+  'mailbox_unavailable',
+  'recipient_refused',
+]);
+
 function fits(rule: BounceRule, facts: Facts): boolean {
-  if (rule.class === 'hard' && (facts.digit === '4' || BEFORE_THE_RECIPIENT.has(facts.stage!))) return false;
+  if (rule.class === 'hard' && facts.digit === '4') return false;
+  const isAboutRecipient = rule.class === 'hard' || ABOUT_THE_RECIPIENT.has(rule.label);
+  if (isAboutRecipient && BEFORE_THE_RECIPIENT.has(facts.stage!)) return false;
   if (rule.codes.length > 0 && !rule.codes.some((code) => isOfCode(code, facts))) return false;
   if (rule.enhanced.length > 0 && !rule.enhanced.some((pattern) => isOfStatus(pattern, facts.status))) {
     return false;
   }
   if (rule.stages.length > 0 && !rule.stages.includes(facts.stage!)) return false;
-  return rule.mx.length === 0 || (facts.mx !== null && rule.mx.some((domain) => isBelow(domain, facts.mx!)));
+  return rule.mx.length === 0 || rule.mx.some((domain) => isServedBy(domain, facts.hosts));
 }
 
 function isOfCode(code: string, { smtpCode, digit }: Facts): boolean {
@@ -128,11 +167,12 @@ function isOfStatus(pattern: StatusPattern, status: readonly string[] | null): b
   });
 }
 
-function isBelow(domain: string, host: string): boolean {
-  return host === domain || host.endsWith(`.${domain}`);
+function isServedBy(domain: string, hosts: readonly string[]): boolean {
+  return hosts.length > 0 && hosts.every((host) => host === domain || host.endsWith(`.${domain}`));
 }
 
-function verdict(rule: BounceRule, { digit }: Facts): Classification {
+function verdict(rule: BounceRule, said: SaidReply): Classification {
+  const { digit } = factsOf(said);
   // Unknown means temporary.
   const action = rule.action ?? (digit === '5' || rule.class === 'hard' ? 'give_up' : 'retry');
   const { id, class: bounce, label, suspend } = rule;

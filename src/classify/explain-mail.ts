@@ -30,9 +30,10 @@ export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
   recipients: ExplainedRecipient[];
 }
 
-export function explainMail(octets: Buffer, rules: BounceRules): ExplainedMail {
+/** `mx`: the MX host or group to which the message was sent, where it is known. */
+export function explainMail(octets: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
   const mail = readInboundMail(octets);
-  const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules);
+  const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx });
   const recipients = judged.map(({ smtpCode, remoteMta, ...rest }) => ({
     ...rest,
     smtp_code: smtpCode,

@@ -5,6 +5,7 @@
 import { unreachable } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { InboundMail, ReportedAction, ReportedRecipient } from '../protocol/mail/inbound/inbound-mail.ts';
+import { withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
 import type { BounceRule } from './bounce-rule.ts';
 import { type BounceRules, type Classification, classifyReply, type SaidReply } from './classify-reply.ts';
 import type { Label } from './labels.ts';
@@ -35,10 +36,16 @@ export interface JudgedMail {
   recipients: readonly JudgedRecipient[];
 }
 
-export function judgeInboundMail(mail: InboundMail, rules: BounceRules): JudgedMail {
+/** Facts that do not come from the mail. */
+export interface KnownFacts {
+  /** The MX group to which the message was sent; null: unknown, and rules about one provider do not fit. */
+  mx: string | null;
+}
+
+export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: KnownFacts): JudgedMail {
   switch (mail.kind) {
     case 'report': {
-      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules));
+      const recipients = mail.recipients.map((recipient) => judgeRecipient(recipient, rules, facts));
       return { kind: recipients[0]!.kind, reason: recipients[0]!.reason, recipients };
     }
     case 'complaint':
@@ -56,7 +63,7 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules): JudgedM
 
 const GOOD_NEWS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
 
-export function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules): JudgedRecipient {
+export function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
   const { address, action, remoteMta, diagnostics } = recipient;
   const found = diagnostics.map(findReply);
   const smtpCode = found.find((reply) => reply.smtpCode !== null)?.smtpCode ?? null;
@@ -75,7 +82,7 @@ export function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules)
       reason: `the message was ${action}`,
     };
   }
-  const verdict = verdictOf(recipient, status, rules);
+  const verdict = verdictOf({ ...recipient, status }, rules, facts);
   const { label, rule, reason } = verdict;
   // Whatever the servers said on the way: it is still being tried.
   const kind = action === 'delayed' ? 'soft' : verdict.class;
@@ -98,13 +105,15 @@ interface Voice {
   isVague: boolean;
 }
 
-function verdictOf(recipient: ReportedRecipient, status: string | null, rules: BounceRules): Classification {
-  const { action, diagnostics, context, remoteMta } = recipient;
+function verdictOf(recipient: ReportedRecipient, rules: BounceRules, { mx }: KnownFacts): Classification {
+  const { action, status } = recipient;
+  // The names of hosts and mailboxes must not decide anything, neither by words nor by numbers in them.
+  const diagnostics = recipient.diagnostics.map(withoutNames);
+  const context = recipient.context === null ? null : withoutNames(recipient.context);
   const quoted = (diagnostics.length > 0 ? diagnostics : ['']).map((text) => ({ text, reply: findReply(text) }));
-  // One of them may tell at which command it was, and by whom, and another the reply itself.
+  // One of them may tell at which command it was, and another the reply itself.
   const stage = quoted.find(({ reply }) => reply.stage !== null)?.reply.stage ?? null;
-  const host = quoted.find(({ reply }) => reply.host !== null)?.reply.host ?? null;
-  const circumstances = { status, action, stage, mx: host ?? remoteMta };
+  const circumstances = { status, action, stage, mx };
   const hear = remembered((text) => {
     const said = saidIn(withoutFrame(text), circumstances);
     const verdict = classifyReply(said, rules);
@@ -164,13 +173,14 @@ function withoutReplies(context: string, coded: readonly Quoted[]): string {
   return replies.reduce((rest, reply) => rest.split(reply).join(' '), context);
 }
 
-const HOST_NAME = String.raw`[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}`;
+/** The sign that a name was replaced by. */
+const HOST = '\ue002';
 /** What servers write around each reply that they pass on, whatever it says: its words are about nothing. */
 const FRAMES: readonly string[] = [
   String.raw`SMTP error from remote (?:mail ?server|mailer|server) (?:after|for) (?:RCPT TO|end of data|DATA|RCPT|TEXT|MAIL FROM|initial connection)(?: command)?\b`,
-  String.raw`\b(?:remote )?(?:host|server) (?:${HOST_NAME} ?\[[^\]]{0,60}\]|[\w.-]{1,255} ?\[[\da-f.:]{3,45}\])(?: said)?:?|\b(?:remote )?(?:host|server) ${HOST_NAME}(?: said)?:|\bhost: ${HOST_NAME}(?: \([\d.]{1,20}\))?`,
+  String.raw`\b(?:remote )?(?:host|server) (?:${HOST} ?\[[^\]]{0,60}\]|[\w.-]{1,255} ?\[[\da-f.:]{3,45}\])(?: said)?:?|\b(?:remote )?(?:host|server) ${HOST}(?: said)?:|\b(?:remote )?(?:host|server) ${HOST} said\b|\bhost: ${HOST}(?: \([\d.]{1,20}\))?`,
   String.raw`\bfailed, id=\S{1,80}, from MTA ?\(\S{1,80}\):?`,
-  String.raw`\bdns; ?[\w.-]{1,255}(?: \(TCP\|[^)]{1,200}\))?`,
+  String.raw`\bdns; ?[\w.\ue002-]{1,255}(?: \(TCP\|[^)]{1,200}\))?`,
   String.raw`does not like recipient\.?|remote host said|giving up on \S{1,100}`,
   String.raw`\(in reply to [\w ]{1,40} command\)|\(error following [\w ]{1,40} command\)\.?`,
   String.raw`\b55[04] (?:5\.0\.0 )?service unavailable$`,
@@ -188,6 +198,12 @@ const FRAMES: readonly string[] = [
   String.raw`\bthis is the [\w-]{1,40} (?:mail (?:server|system|agent)|program)(?: v[\w.]{1,20})? at (?:host )?\S{1,255}`,
   String.raw`\[(?:RCPT_TO|MAIL_FROM|DATA|CONNECT)\]|this is a permanent error; i.?ve given up`,
   '(?:please )?(?:check|correct|verify) [^.]{0,80} (?:try|send)[^.]{0,20} again',
+  'the following data may contain sections which represent BASE64[^]{0,200}?(?:RFC822 format message|without MIME aware tools)[^]{0,120}?(?:RFC822 format message|$)',
+  // Boilerplate in the delay notices of Exim and OpenSMTPD.
+  'no action is required on your part[^]{0,120}?delivery attempts will continue[^]{0,300}?returned to you',
+  'please note that this is only a temporary failure report[^]{0,160}?(?:to these recipients|for up to [^.]{1,40})',
+  'a message is delayed for more than [^.]{1,60} list of recipients:',
+  String.raw`a message that you sent has not yet been delivered[^.]{0,120} on the queue on \S{1,255}`,
 ];
 const FRAME = new RegExp(FRAMES.join('|'), 'gi');
 

@@ -3,7 +3,7 @@
 // (one of these) and `..` (up to six other words). No regular expressions from outside: what
 // comes out of this language has no unbounded repetition and takes linear time on any text.
 
-import { spelledOut } from './words.ts';
+import { CLAUSE_END, SIGNS, spelledOut } from './words.ts';
 
 /** A word, or the beginning of one. */
 export interface Anchor {
@@ -24,9 +24,14 @@ type Complain = (problem: string) => never;
 
 export const PREFIX_LENGTH = 4;
 
-const GAP = '(?:[^ ]+ ){0,6}?';
+/** How a phrase writes what is not a word in a text. */
+const WRITTEN: Readonly<Record<string, string>> = { ...SIGNS, ',': CLAUSE_END };
+/** Names and addresses are not words: they may be between any two, and gaps do not count them. */
+const NAMES = `(?:[${Object.values(SIGNS).join('')}] )*`;
+/** A gap ends where the clause does. */
+const GAP = `(?:[^ ${Object.values(SIGNS).join('')}${CLAUSE_END}]+ ${NAMES}){0,6}?`;
 const MAX_GAPS = 3;
-const TOKEN = /\.\.|[()|?]|[^\s()|?]+/g;
+const TOKEN = /\.\.|[()|?,]|[^\s()|?,]+/g;
 const WORD = /^[a-z0-9\u00aa-\u1fff\u2c00-\uffff]+\*?$/;
 
 /** Throws an Error that says what is wrong with the phrase. */
@@ -64,10 +69,10 @@ function readPart(token: string, rest: string[], complain: Complain): Part {
   if (token === '(') {
     choices = readRows(rest, complain);
     if (rest.shift() !== ')') complain('a bracket is not closed');
-  } else if (!WORD.test(token)) complain(`"${token}" is no word`);
+  } else if (!WORD.test(token) && !Object.hasOwn(WRITTEN, token)) complain(`"${token}" is no word`);
   const optional = rest[0] === '?';
   if (optional) rest.shift();
-  return choices ? { choices, optional } : { word: token, optional };
+  return choices ? { choices, optional } : { word: WRITTEN[token] ?? token, optional };
 }
 
 function patternOf(row: Part[]): string {
@@ -81,7 +86,7 @@ function partPattern(part: Part): string {
 }
 
 function wordPattern(word: string): string {
-  return word.endsWith('*') ? `${word.slice(0, -1)}[^ ]* ` : `${word} `;
+  return word.endsWith('*') ? `${word.slice(0, -1)}[^ ]* ${NAMES}` : `${word} ${NAMES}`;
 }
 
 function requiredAnchors(row: Part[]): Anchor[][] {

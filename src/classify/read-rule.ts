@@ -18,12 +18,13 @@ const ACTIONS: readonly Action[] = ['retry', 'give_up', 'suspend'];
 const SCOPES: readonly SuspendScope[] = ['group', 'source', 'sender_domain'];
 const STAGES: readonly SmtpStage[] = ['connect', 'greeting', 'ehlo', 'starttls', 'mail', 'rcpt', 'data', 'dot'];
 const KEYS = ['id', 'codes', 'enhanced', 'text', 'unless', 'stage', 'mx', 'class', 'label', 'action'];
-const ALL_KEYS = new Set([...KEYS, 'general', 'suspend_for', 'suspend_scope', 'samples']);
+const ALL_KEYS = new Set([...KEYS, 'general', 'suspend_for', 'suspend_from', 'suspend_scope', 'samples']);
 
 const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const CODE = /^[45](?:xx|\d\d)$/;
 const STATUS = /^[45*]\.(?:\d{1,3}|\*)\.(?:\d{1,3}|\d{1,2}x|\*)$/;
-const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
+/** A domain, or the id of a provider (config/provider-limits.toml). */
+const HOST = /^[a-z0-9-]+(?:\.[a-z0-9-]+)*$/;
 const DURATION = /^(\d{1,3})([mhd])$/;
 const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 
@@ -96,14 +97,21 @@ export function readPhrases(value: unknown, { key, lists, complain }: PhrasesRul
 }
 
 function readSuspension(fields: Record<string, unknown>, complain: (problem: string) => void): Suspension | null {
-  const { suspend_for: duration, suspend_scope: scope, action } = fields;
-  if (duration === undefined && scope === undefined) {
+  const { suspend_for: duration, suspend_from: first, suspend_scope: scope, action } = fields;
+  if (duration === undefined && first === undefined && scope === undefined) {
     if (action === 'suspend') complain('action suspend needs suspend_for and suspend_scope');
     return null;
   }
-  const match = typeof duration === 'string' ? DURATION.exec(duration) : null;
-  if (!match) complain('suspend_for is no duration such as 30m or 4h');
+  const forMs = readDuration(duration);
+  const fromMs = readDuration(first);
+  if (forMs === null) complain('suspend_for is no duration such as 30m or 4h');
+  if (first !== undefined && fromMs === null) complain('suspend_from is no duration such as 30m or 4h');
+  if (forMs !== null && fromMs !== null && fromMs > forMs) complain('suspend_from is longer than suspend_for');
   if (!SCOPES.includes(scope as SuspendScope)) complain(`suspend_scope is none of ${SCOPES.join(', ')}`);
-  const forMs = match ? Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS] : 0;
-  return { forMs, scope: scope as SuspendScope };
+  return { forMs: forMs ?? 0, fromMs, scope: scope as SuspendScope };
+}
+
+function readDuration(text: unknown): number | null {
+  const match = typeof text === 'string' ? DURATION.exec(text) : null;
+  return match && Number(match[1]) * UNITS_MS[match[2] as keyof typeof UNITS_MS];
 }

@@ -7,8 +7,6 @@ export interface FoundReply {
   smtpCode: number | null;
   enhancedCode: string | null;
   stage: SmtpStage | null;
-  /** The server that said it, where the text tells; in lower case. */
-  host: string | null;
   /** Where the reply begins in the text; 0 where no code was found. */
   start: number;
 }
@@ -19,7 +17,7 @@ const MAX_CHARACTERS = 4_000;
 const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)['"#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
 /** Behind what says that a server speaks, or at the beginning. */
 const CODE_ALONE =
-  /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|\],\s|\bsmtp;\s?|\bhost: [\w.-]{3,255}\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
+  /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|failed with:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|\],\s|\bsmtp;\s?|\bhost: [\w.-]{3,255}\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
 const ENHANCED_ALONE = /(?:^|[\s#(:;[=])([45]\.\d{1,3}\.\d{1,3})(?![.\d])(?!\s*\()/;
 
 const STAGES: readonly [SmtpStage, RegExp][] = [
@@ -37,10 +35,6 @@ const STAGES: readonly [SmtpStage, RegExp][] = [
   ['ehlo', /\b(?:in reply to|after|did not like our) (?:the )?(?:HELO|EHLO)\b|but my name was rejected/i],
 ];
 
-/** `host mx.rcpt.test[192.0.2.1] said`, `while talking to mx.rcpt.test.:` and the like. */
-const HOST =
-  /\b(?:host|talking to|connected to|delivery via|by|server)\s{1,3}<?([a-z\d](?:[a-z\d-]{0,62}\.){1,8}[a-z]{2,24})\.?>?\s{0,2}[[(:]/i;
-
 export function findReply(text: string): FoundReply {
   const searched = text.slice(0, MAX_CHARACTERS);
   const both = BOTH_CODES.exec(searched);
@@ -56,7 +50,6 @@ export function findReply(text: string): FoundReply {
     smtpCode: code === null ? null : Number(code),
     enhancedCode: enhanced,
     stage: STAGES.find(([, pattern]) => pattern.test(searched))?.[0] ?? null,
-    host: HOST.exec(searched)?.[1]?.toLowerCase() ?? null,
     start: starts.length > 0 ? Math.min(...starts) : 0,
   };
 }

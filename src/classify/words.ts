@@ -1,29 +1,35 @@
-// Brings the text of a reply into the form in which phrases are looked for: small words, one
-// blank between them. What says nothing is left out: punctuation, addresses, IP numbers, and
-// the codes that servers repeat on every line (RFC 2034 section 3), which in a report joined
-// from several lines tear sentences apart.
+// Brings the text of a reply into the form in which phrases are looked for: lower-case words with one
+// blank between them. What says nothing is left out: punctuation within a clause, IP addresses, and the
+// codes that servers repeat on every line (RFC 2034 section 3), which in a report joined from several
+// lines tear sentences apart. Names of hosts and mail addresses become signs: what somebody calls a
+// server or a mailbox (`relay…`, `full@…`) must not decide anything.
+import { ADDRESS_SIGN, HOST_SIGN, withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
 
-// RFC 5321 section 4.5.3.1.5 allows 512 octets a line; what matters stands in the first ones.
+// RFC 5321 section 4.5.3.1.5 allows 512 octets a line; what matters is in the first ones.
 const MAX_TEXT_CHARACTERS = 2_000;
 
-// Sendmail writes `ann@rcpt.test...User unknown`: two dots end an address.
-const MAIL_ADDRESS = /[^\s<>()[\]{}",;:'=@]{1,64}@(?:[^\s<>()[\]{}",;:'=@.]|\.(?!\.)){1,255}/g;
-// `mail.example.com[192.0.2.1]`, as Postfix names hosts: what a name is made of says nothing either.
-const NAMED_HOST = /[\w.-]{1,255}\[[0-9a-f:.]{2,45}\]/gi;
+/** How phrases write them, and what they are in a text: one word each. */
+export const SIGNS = { ADDRESS: ADDRESS_SIGN, HOST: HOST_SIGN } as const;
+/** The end of a clause. */
+export const CLAUSE_END = '\ue004';
+
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){0,7}/gi;
 const REPEATED_CODE = /\b[245]\d\d-(?=\S)|(?:\b[245]\d\d[- ])?#?\b[245]\.\d{1,3}\.\d{1,3}\b(?!\.?\w)/g;
 const APOSTROPHES = /['’‘`´\u00a0]/g;
+/** A comma or full stop with a blank or the end behind it, brackets and quotation marks aside; or one of East Asia. Not `<ann>...`. */
+const END_OF_CLAUSE =
+  /(?<=[^\s.])(?!\.{3})[.,;!?]+['"”’)\]>]{0,3}(?=\s|$)|[\u3001\u3002\uff0c\uff0e\uff1b\uff01\uff1f\uff61]/g;
+const NAME_SIGNS = new RegExp(`[${ADDRESS_SIGN}${HOST_SIGN}]`, 'g');
 const BETWEEN_WORDS = /[^a-z0-9\u00aa-\u1fff\u2c00-\uffff]+/g;
 
 /** With a blank at both ends, so that every word has one on both sides. */
 export function wordsOf(text: string): string {
-  let words = text.slice(0, MAX_TEXT_CHARACTERS);
-  if (words.includes('@')) words = words.replace(MAIL_ADDRESS, ' ');
-  if (words.includes('[')) words = words.replace(NAMED_HOST, ' ');
+  let words = withoutNames(text.slice(0, 2 * MAX_TEXT_CHARACTERS)).slice(0, MAX_TEXT_CHARACTERS);
   if (words.includes(':')) words = words.replace(IPV6, ' ');
-  words = words.replace(IPV4, ' ').replace(REPEATED_CODE, ' ').replace(APOSTROPHES, '');
-  return ` ${spelledOut(words.toLowerCase().replace(BETWEEN_WORDS, ' ').trim())} `;
+  words = words.replace(IPV4, ' ').replace(REPEATED_CODE, ' ').replace(END_OF_CLAUSE, ` ${CLAUSE_END} `);
+  words = words.replace(NAME_SIGNS, ' $& ').replace(APOSTROPHES, '').toLowerCase().replace(BETWEEN_WORDS, ' ');
+  return ` ${spelledOut(words.trim())} `;
 }
 
 const CONTRACTION = /\b(does|do|did|is|was|are|were|could|would|should|has|have|had)nt\b/g;

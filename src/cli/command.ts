@@ -27,6 +27,10 @@ export function failed(message: string): Answer<never> {
   return { kind: 'failed', message };
 }
 
+export function wrongUsage(message: string): Answer<never> {
+  return { kind: 'wrong_usage', message };
+}
+
 export function ended(exit: number): Answer<never> {
   return { kind: 'ended', exit };
 }
@@ -35,10 +39,14 @@ export function ended(exit: number): Answer<never> {
 export interface LocalContext {
   /** What --config named, or null. */
   configFile: string | null;
-  /** Reads file and environment; throws ConfigError. */
-  loadConfig(): LoadedConfig;
+  /** Reads file and environment; throws a Fault that lists every problem. */
+  loadConfig(): Promise<LoadedConfig>;
   json: boolean;
   starters: Starters;
+  /** A whole text on standard output, for a command whose output should not wait until all is done. */
+  print(text: string): void;
+  /** One sentence on standard error, behind the command's name. */
+  complain(text: string): void;
 }
 
 interface Described {
@@ -46,6 +54,8 @@ interface Described {
   name: string;
   summary: string;
   options: Options;
+  /** What --json prints, where that is not exactly one JSON value. */
+  jsonSummary?: string;
 }
 
 type Values = Record<string, unknown>;
@@ -60,6 +70,8 @@ interface Runnable<Surroundings> extends Described {
   note(result: unknown): string | null;
   /** For programs, where that is not the result itself. */
   toJson(result: unknown): unknown;
+  /** What goes to standard output octet by octet, instead of `render`; null: nothing does. */
+  octets(result: unknown): Buffer | null;
 }
 
 export interface StoreCommand extends Runnable<OperatorServices> {
@@ -78,11 +90,13 @@ interface Definition<O extends Options, R, Surroundings> {
   name: string;
   summary: string;
   options: O;
+  jsonSummary?: string;
   check?(values: ValuesOf<O>): string | null;
   run(surroundings: Surroundings, values: ValuesOf<O>): Promise<Answer<R>>;
   render(result: R): string | null;
   note?(result: R): string | null;
   toJson?(result: R): unknown;
+  octets?(result: R): Buffer | null;
 }
 
 // The registry holds commands of all shapes in one list, so their types end here: parse-arguments
@@ -93,6 +107,7 @@ function runnable<O extends Options, R, S>(definition: Definition<O, R, S>): Run
     check: () => null,
     note: () => null,
     toJson: (result: R) => result,
+    octets: () => null,
     ...definition,
   } as unknown as Runnable<S>;
 }

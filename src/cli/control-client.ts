@@ -12,19 +12,32 @@ import {
   toAnswer,
 } from './control-protocol.ts';
 
+// A little longer than the daemon's own limit, so that its answer is seen.
+const PATIENCE_MS = COMMAND_TIMEOUT_MS + 5000;
+
 /** Null when no daemon listens. */
-export async function askDaemon(socketFile: string, request: ControlRequest): Promise<Answer | null> {
+export async function askDaemon(
+  socketFile: string,
+  request: ControlRequest,
+  patienceMs = PATIENCE_MS,
+): Promise<Answer | null> {
   const socket = await connect(socketFile);
   if (!socket) return null;
   try {
-    // A little longer than the daemon's own limit, so that its answer is seen.
-    socket.setTimeout(COMMAND_TIMEOUT_MS + 5000, () => socket.destroy());
+    let isSilent = false;
+    socket.setTimeout(patienceMs, () => {
+      isSilent = true;
+      socket.destroy();
+    });
     socket.on('error', () => socket.destroy());
     socket.write(`${JSON.stringify(request)}\n`);
     const response = await readLine(socket, RESPONSE_MAX_BYTES);
     if (isResponse(response)) return toAnswer(response);
     // Whether it was carried out is not known, so it must not be done again here.
-    throw new Fault('the daemon broke off without an answer: look whether the command took effect');
+    const fate = isSilent
+      ? `the running daemon has not answered for ${patienceMs / 1000} s. It may be stuck: see its log`
+      : 'the daemon broke off without an answer';
+    throw new Fault(`${fate}. Check whether the command took effect before you repeat it`);
   } finally {
     socket.destroy();
   }
@@ -39,8 +52,8 @@ function connect(socketFile: string): Promise<Socket | null> {
       resolve(socket);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      // No socket, or one that a dead daemon left behind.
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(null);
+      // No folder, no socket, or one that a dead daemon left behind.
+      if (['ENOTDIR', 'ENOENT', 'ECONNREFUSED'].includes(error.code ?? '')) resolve(null);
       else
         reject(
           new Fault(`the running daemon cannot be reached: ${unreachableWords(socketFile, error)}`, { cause: error }),

@@ -16,8 +16,8 @@ export type ControlResponse = { ok: unknown } | { error: { message: string; exit
 
 /** Arguments are short. */
 export const REQUEST_MAX_BYTES = 64 * 1024;
-/** A list with the largest limit and long reasons stays well below. */
-export const RESPONSE_MAX_BYTES = 64 * 1024 * 1024;
+/** The largest inbound mail (smtp.max_mail_mib, 100 at most) in base64; lists stay well below. */
+export const RESPONSE_MAX_BYTES = 160 * 1024 * 1024;
 /** Long enough for a slow disk; no command waits for the network. */
 export const COMMAND_TIMEOUT_MS = 60_000;
 

@@ -12,7 +12,7 @@ import {
   socketName,
   toResponse,
 } from './control-protocol.ts';
-import { findStoreCommand } from './registry.ts';
+import { loadStoreCommands } from './registry.ts';
 import { runStoreCommand } from './run-command.ts';
 import type { OperatorServices } from './services.ts';
 
@@ -32,6 +32,7 @@ export interface ControlServer {
 }
 
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
+  const commands = await loadStoreCommands();
   fs.rmSync(options.socketFile, { force: true });
   const asking = new Set<Socket>();
   const running = new Set<Promise<void>>();
@@ -40,7 +41,7 @@ export async function startControlServer(options: ControlServerOptions): Promise
     const request = await readRequest(socket);
     asking.delete(socket);
     if (socket.destroyed) return;
-    const work = serveRequest(socket, request, options).finally(() => running.delete(work));
+    const work = serveRequest(socket, request, { ...options, commands }).finally(() => running.delete(work));
     running.add(work);
   });
   server.maxConnections = MAX_CONNECTIONS;
@@ -77,20 +78,22 @@ function readRequest(socket: Socket): Promise<unknown> {
   return readLine(socket, REQUEST_MAX_BYTES);
 }
 
-async function serveRequest(socket: Socket, request: unknown, options: ControlServerOptions): Promise<void> {
-  const answer = await carryOut(request, options);
+type Serving = ControlServerOptions & { commands: ReadonlyMap<string, StoreCommand> };
+
+async function serveRequest(socket: Socket, request: unknown, serving: Serving): Promise<void> {
+  const answer = await carryOut(request, serving);
   if (!socket.destroyed) socket.end(`${JSON.stringify(toResponse(answer))}\n`, () => socket.destroySoon());
 }
 
-async function carryOut(request: unknown, options: ControlServerOptions): Promise<Answer> {
+async function carryOut(request: unknown, { commands, services, onCommand }: Serving): Promise<Answer> {
   if (!isRequest(request)) return { kind: 'failed', message: 'the request is not understood' };
-  const command: StoreCommand | null = findStoreCommand(request.command);
+  const command = commands.get(request.command);
   if (!command) {
     const message = `the running daemon does not know "${request.command}": it is of another version, restart it`;
     return { kind: 'failed', message };
   }
-  const answer = await runStoreCommand(command, request.options, options.services);
-  options.onCommand?.(command.name, answer);
+  const answer = await runStoreCommand(command, request.options, services);
+  onCommand?.(command.name, answer);
   return answer;
 }
 

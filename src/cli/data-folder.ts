@@ -38,12 +38,55 @@ export function dataFolderDoubt(dir: string): string | null {
   }
 }
 
+const WHERE_IT_IS = 'data.dir or POSTRIDER_DATA_DIR says where it is';
+
+/** Why no database can be used there, or null. */
+export function databaseProblem({ dir, database }: DataFolder): string | null {
+  try {
+    fs.statSync(database);
+    return null;
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return unusable(dir, cause);
+    return `there is no database in ${dir}. Is that the data folder? ${WHERE_IT_IS}; postrider serve makes it`;
+  }
+}
+
+function unusable(dir: string, cause: unknown): string {
+  const { code = '' } = cause as NodeJS.ErrnoException;
+  const isFile = ['EEXIST', 'ENOTDIR'].includes(code) && fs.statSync(dir, { throwIfNoEntry: false })?.isFile();
+  const advice = ['EACCES', 'EPERM'].includes(code) ? "run the command as the service's user (sudo -u)" : WHERE_IT_IS;
+  return `the data folder ${dir} cannot be used: ${isFile ? 'it is not a folder' : systemWords(cause)}; ${advice}`;
+}
+
+/** SQLite's own errors do not name the file. */
+export async function overDatabase<T>(file: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (!String((cause as { code?: unknown }).code).startsWith('SQLITE_')) throw cause;
+    throw new Fault(`the database ${file} cannot be used: ${systemWords(cause)}`, { cause });
+  }
+}
+
 /** Readable by the service's own user only: it holds keys, and a socket that obeys whoever reaches it. */
 export function makeDataFolder(dir: string): void {
   try {
-    fs.mkdirSync(dir, { recursive: true, mode: 0o700 });
+    makeFolders(dir);
+    fs.accessSync(dir, fs.constants.R_OK | fs.constants.W_OK | fs.constants.X_OK);
   } catch (cause) {
-    const detail = `${systemWords(cause)}; data.dir or POSTRIDER_DATA_DIR says where it is`;
-    throw new Fault(`the data folder ${dir} cannot be made`, { detail, cause, permanence: 'permanent' });
+    throw new Fault(unusable(dir, cause), { cause, permanence: 'permanent' });
+  }
+}
+
+/** Like mkdir -p. Node's own tries for ever where a file system says of a new folder that it does not exist (/proc). */
+function makeFolders(dir: string): void {
+  if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
+  const above = path.dirname(dir);
+  if (!fs.existsSync(above)) makeFolders(above);
+  try {
+    fs.mkdirSync(dir, { mode: 0o700 });
+  } catch (error) {
+    // Another process can have made it in this moment.
+    if (!fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

@@ -33,6 +33,10 @@ export function doctorKit(config: Config): DoctorKit {
     now: () => systemClock.now(),
     random: Math.random,
     resolver: createResolver({ servers, clock: systemClock, timeoutMs: LOOK_UP_MS }),
+    dnsServers: servers.map((server) => ({
+      server,
+      resolver: createResolver({ servers: [server], clock: systemClock, timeoutMs: LOOK_UP_MS }),
+    })),
     dial: dialTcp,
     bindProblem,
     diskFreeShare,
@@ -72,6 +76,7 @@ function settingsOf(config: Config): DoctorSettings {
     dataDir: config.data.dir,
     minDiskFreeShare: config.intake.min_disk_free,
     mailDomains: doctor.mail_domains,
+    knownDomains: doctor.known_domains,
     timeSources: doctor.time_sources,
     blocklists: doctor.blocklists,
   };

@@ -10,9 +10,10 @@ export function commandHelp(command: Command): string {
   const options = Object.entries(command.options);
   const arguments_: [string, string][] = [
     ...options.map(([name, option]) => [label(name, option), option.summary] as [string, string]),
-    ...Object.entries(GLOBAL_OPTIONS).map(
-      ([name, option]) => [label(name, option), option.summary] as [string, string],
-    ),
+    ...Object.entries(GLOBAL_OPTIONS).map(([name, option]) => {
+      const summary = (name === 'json' && command.jsonSummary) || option.summary;
+      return [label(name, option), summary] as [string, string];
+    }),
   ];
   return `Usage: ${commandUsage(command)}\n${command.summary}\n\n${twoColumns(arguments_)}`;
 }
@@ -37,10 +38,10 @@ function commandUsage(command: Command): string {
   return [PROGRAM, command.name, ...parts].join(' ');
 }
 
-type Labelled = Pick<Option<unknown>, 'placeholder'> & Partial<Pick<Option<unknown>, 'positional'>>;
+type Labelled = Pick<Option<unknown>, 'placeholder'> & Partial<Pick<Option<unknown>, 'positional' | 'several'>>;
 
 function label(name: string, option: Labelled): string {
-  if (option.positional) return option.placeholder ?? name;
+  if (option.positional) return `${option.placeholder ?? name}${option.several ? '…' : ''}`;
   return option.placeholder === null ? `--${name}` : `--${name} ${option.placeholder}`;
 }
 

@@ -14,6 +14,8 @@ export interface Option<T> {
   required: boolean;
   /** Given by its place, not by its name. */
   positional: boolean;
+  /** May be given more than once, in its place; `read` is asked for each, and the values are one list. */
+  several: boolean;
   read(text: string): Read<T>;
   /** What stands for it when it is not given, found out where the command is typed. */
   typist?(): string | undefined;
@@ -27,7 +29,7 @@ export type ValuesOf<O extends Options> = { [K in keyof O]: O[K] extends Option<
 type Maybe<T> = Option<T | undefined>;
 
 function option<T>(placeholder: string | null, summary: string, read: (text: string) => Read<T>): Maybe<T> {
-  return { placeholder, summary, required: false, positional: false, read };
+  return { placeholder, summary, required: false, positional: false, several: false, read };
 }
 
 function good<T>(value: T): Read<T> {
@@ -44,6 +46,18 @@ export function required<T>(given: Maybe<T>): Option<T> {
 
 export function positional<T>(given: Option<T>): Option<T> {
   return { ...given, positional: true };
+}
+
+/** The last of a command's positional arguments, given once or more. */
+export function several<T>(given: Maybe<T>): Maybe<T[]> {
+  return {
+    ...given,
+    several: true,
+    read: (text) => {
+      const read = given.read(text);
+      return read.ok ? good([read.value as T]) : read;
+    },
+  };
 }
 
 /** Who acts: the login of whoever types the command, unless another name is given. */

@@ -3,9 +3,10 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../base/suggest.ts';
 import type { Command } from './command.ts';
+import type { Option } from './option.ts';
 
 /** As typed: flags are true. What goes over the control socket, too. */
-export type RawArguments = Record<string, string | true>;
+export type RawArguments = Record<string, string | true | readonly string[]>;
 
 export interface GlobalArguments {
   config: string | null;
@@ -30,14 +31,23 @@ export function parseArguments(command: Command, args: string[]): ArgumentsResul
   const positionals = Object.entries(command.options).filter(([, option]) => option.positional);
   const named = Object.entries(command.options).filter(([, option]) => !option.positional);
   const known: Known = { ...Object.fromEntries(named), ...GLOBAL_OPTIONS };
-  const given: RawArguments = {};
+  const given: Record<string, string | true | string[]> = {};
+  const last = positionals.at(-1);
   let placed = 0;
+  let isBehindValue = false;
   for (const token of tokensOf(args, known)) {
+    const wasBehindValue = isBehindValue;
+    isBehindValue = token.kind !== 'option-terminator' && token.value !== undefined;
     if (token.kind === 'option-terminator') continue;
     if (token.kind === 'positional') {
-      const name = positionals[placed++]?.[0];
-      if (name === undefined) return wrong(`unexpected argument "${token.value}"`);
-      given[name] = token.value;
+      const [name, option] = positionals[placed++] ?? (last?.[1].several ? last : []);
+      if (name === undefined) {
+        const hint = wasBehindValue ? ': a value with spaces needs quotes' : '';
+        return wrong(`unexpected argument "${token.value}"${hint}`);
+      }
+      if (!option?.several) given[name] = token.value;
+      else if (Array.isArray(given[name])) given[name].push(token.value);
+      else given[name] = [token.value];
       continue;
     }
     const problem = optionProblem(token, known, given);
@@ -47,6 +57,21 @@ export function parseArguments(command: Command, args: string[]): ArgumentsResul
   const { config, json, help, ...raw } = given;
   const global = { config: typeof config === 'string' ? config : null, json: json === true, help: help === true };
   return { kind: 'arguments', raw, global };
+}
+
+/** What is wrong with options that no command stands beside, and that ask for nothing by themselves. */
+export function problemWithoutCommand(args: readonly string[]): string {
+  for (let place = 0; place < args.length; place++) {
+    const given = args[place]!;
+    if (given === '--config' && args[++place] === undefined)
+      return `--config needs a value: ${GLOBAL_OPTIONS.config.placeholder}`;
+    if (['--config', '--json', '--'].includes(given) || given.startsWith('--config=')) continue;
+    const near = /^-v$/i.test(given)
+      ? didYouMean('--version')
+      : suggestion(given.replace(/^-+/, ''), [...Object.keys(GLOBAL_OPTIONS), 'version'], '--');
+    return `unknown option ${given}${near}`;
+  }
+  return 'a command is missing';
 }
 
 type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
@@ -95,20 +120,30 @@ export function readValues(command: Command, raw: Record<string, unknown>): Valu
       if (option.required) return wrong(`${label} is missing`);
       continue;
     }
-    if (option.placeholder === null ? text !== true : typeof text !== 'string')
-      return wrong(`${label} has no such value`);
-    const read = option.read(String(text));
-    if (!read.ok) return wrong(`${label}: ${read.problem}`);
-    values[name] = read.value;
+    if (!hasForm(option, text)) return wrong(`${label} has no such value`);
+    const reads = (option.several ? (text as string[]) : [String(text)]).map((each) => option.read(each));
+    for (const read of reads) if (!read.ok) return wrong(`${label}: ${read.problem}`);
+    const found = reads.flatMap((read) => (read.ok ? [read.value] : []));
+    values[name] = option.several ? found.flat() : found[0];
   }
   const problem = command.check(values);
   return problem === null ? { kind: 'values', values } : wrong(problem);
 }
 
-/** ` (did you mean "…"?)`, or nothing. */
+function hasForm({ placeholder, several }: Option<unknown>, given: unknown): boolean {
+  if (placeholder === null) return given === true;
+  if (!several) return typeof given === 'string';
+  return Array.isArray(given) && given.every((each) => typeof each === 'string');
+}
+
+/** A question in brackets, or nothing. */
 export function suggestion(given: string, known: Iterable<string>, prefix = ''): string {
   const near = nearest(given, known);
-  return near === null ? '' : ` (did you mean ${prefix}${near}?)`;
+  return near === null ? '' : didYouMean(prefix + near);
+}
+
+export function didYouMean(name: string): string {
+  return ` (did you mean ${name}?)`;
 }
 
 function wrong(message: string): { kind: 'wrong_usage'; message: string } {

@@ -1,91 +1,76 @@
-// The one list of commands, in the order of the help. A command exists when it stands here.
+// The one list of commands, in the order of the help. A command exists when it is listed here.
+// Each is loaded when it is asked for, so that a command costs what it needs and not what the others need.
 import type { Command, StoreCommand } from './command.ts';
-import { addressExplain } from './commands/address.ts';
-import { bounceExplain, bounceReply } from './commands/bounce.ts';
-import { configCheck, configPrint } from './commands/config.ts';
-import { backup, migrate, restore } from './commands/data.ts';
-import { dmarcList, dmarcShow } from './commands/dmarc.ts';
-import { doctor, doctorDaemon } from './commands/doctor.ts';
-import { domainList } from './commands/domain.ts';
-import { inboundList, inboundShow } from './commands/inbound.ts';
-import { keyCreate, keyList, keyRevoke } from './commands/key.ts';
-import { queueList } from './commands/queue.ts';
-import { queueCancel, queuePause, queueResume, queueRetry } from './commands/queue-actions.ts';
-import { queueShow } from './commands/queue-show.ts';
-import { queueSources } from './commands/queue-sources.ts';
-import { sandbox, serve } from './commands/start.ts';
-import {
-  suppressionAdd,
-  suppressionDoubts,
-  suppressionList,
-  suppressionRemove,
-  suppressionTrust,
-} from './commands/suppression.ts';
-import { suppressionExport, suppressionImport, suppressionImportRows } from './commands/suppression-csv.ts';
-import { tenantCreate, tenantList, tenantSet } from './commands/tenant.ts';
-import { userCreate, userReset } from './commands/user.ts';
-import { webhookAttempts, webhookList, webhookReplay, webhookRotate } from './commands/webhook.ts';
 
-export const COMMANDS: readonly Command[] = [
-  serve,
-  sandbox,
-  tenantCreate,
-  tenantList,
-  tenantSet,
-  userCreate,
-  userReset,
-  keyCreate,
-  keyList,
-  keyRevoke,
-  domainList,
-  queueList,
-  queueShow,
-  queueRetry,
-  queueCancel,
-  queuePause,
-  queueResume,
-  queueSources,
-  suppressionList,
-  suppressionAdd,
-  suppressionRemove,
-  suppressionImport,
-  suppressionExport,
-  suppressionDoubts,
-  suppressionTrust,
-  webhookList,
-  webhookAttempts,
-  webhookReplay,
-  webhookRotate,
-  inboundList,
-  inboundShow,
-  dmarcList,
-  dmarcShow,
-  addressExplain,
-  bounceReply,
-  bounceExplain,
-  doctor,
-  doctorDaemon,
-  backup,
-  restore,
-  migrate,
-  configCheck,
-  configPrint,
-];
+/** Named as they are typed; a test compares with the name that the command gives itself. */
+const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/start.ts')).serve,
+  sandbox: async () => (await import('./commands/start.ts')).sandbox,
+  'tenant create': async () => (await import('./commands/tenant.ts')).tenantCreate,
+  'tenant list': async () => (await import('./commands/tenant.ts')).tenantList,
+  'tenant set': async () => (await import('./commands/tenant.ts')).tenantSet,
+  'user create': async () => (await import('./commands/user.ts')).userCreate,
+  'user reset': async () => (await import('./commands/user.ts')).userReset,
+  'key create': async () => (await import('./commands/key.ts')).keyCreate,
+  'key list': async () => (await import('./commands/key.ts')).keyList,
+  'key revoke': async () => (await import('./commands/key.ts')).keyRevoke,
+  'domain list': async () => (await import('./commands/domain.ts')).domainList,
+  'queue list': async () => (await import('./commands/queue.ts')).queueList,
+  'queue show': async () => (await import('./commands/queue-show.ts')).queueShow,
+  'queue retry': async () => (await import('./commands/queue-actions.ts')).queueRetry,
+  'queue cancel': async () => (await import('./commands/queue-actions.ts')).queueCancel,
+  'queue pause': async () => (await import('./commands/queue-actions.ts')).queuePause,
+  'queue resume': async () => (await import('./commands/queue-actions.ts')).queueResume,
+  'queue sources': async () => (await import('./commands/queue-sources.ts')).queueSources,
+  'suppression list': async () => (await import('./commands/suppression.ts')).suppressionList,
+  'suppression add': async () => (await import('./commands/suppression.ts')).suppressionAdd,
+  'suppression remove': async () => (await import('./commands/suppression.ts')).suppressionRemove,
+  'suppression import': async () => (await import('./commands/suppression-csv.ts')).suppressionImport,
+  'suppression export': async () => (await import('./commands/suppression-csv.ts')).suppressionExport,
+  'suppression doubts': async () => (await import('./commands/suppression.ts')).suppressionDoubts,
+  'suppression trust': async () => (await import('./commands/suppression.ts')).suppressionTrust,
+  'webhook list': async () => (await import('./commands/webhook.ts')).webhookList,
+  'webhook attempts': async () => (await import('./commands/webhook.ts')).webhookAttempts,
+  'webhook replay': async () => (await import('./commands/webhook.ts')).webhookReplay,
+  'webhook rotate': async () => (await import('./commands/webhook.ts')).webhookRotate,
+  'inbound list': async () => (await import('./commands/inbound.ts')).inboundList,
+  'inbound show': async () => (await import('./commands/inbound.ts')).inboundShow,
+  'dmarc list': async () => (await import('./commands/dmarc.ts')).dmarcList,
+  'dmarc show': async () => (await import('./commands/dmarc.ts')).dmarcShow,
+  'address explain': async () => (await import('./commands/address.ts')).addressExplain,
+  'bounce reply': async () => (await import('./commands/bounce.ts')).bounceReply,
+  'bounce explain': async () => (await import('./commands/bounce.ts')).bounceExplain,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  'doctor daemon': async () => (await import('./commands/doctor.ts')).doctorDaemon,
+  backup: async () => (await import('./commands/data.ts')).backup,
+  restore: async () => (await import('./commands/data.ts')).restore,
+  migrate: async () => (await import('./commands/data.ts')).migrate,
+  'config check': async () => (await import('./commands/config.ts')).configCheck,
+  'config print': async () => (await import('./commands/config.ts')).configPrint,
+};
 
-export function findCommand(name: string): Command | null {
-  return COMMANDS.find((command) => command.name === name) ?? null;
+export const COMMAND_NAMES: readonly string[] = Object.keys(LOADERS);
+
+export async function findCommand(name: string): Promise<Command | null> {
+  return Object.hasOwn(LOADERS, name) ? LOADERS[name]!() : null;
 }
 
-/** Steps of commands, which only other code of ours asks for. */
-const STEPS: readonly StoreCommand[] = [suppressionImportRows];
-
-/** What the control socket may ask for. */
-export function findStoreCommand(name: string): StoreCommand | null {
-  const command = findCommand(name) ?? STEPS.find((step) => step.name === name);
-  return command?.kind === 'store' ? command : null;
+export function loadCommands(names: readonly string[]): Promise<Command[]> {
+  return Promise.all(names.map((name) => LOADERS[name]!()));
 }
 
-/** The commands of a group such as `tenant`. */
-export function findGroup(group: string): Command[] {
-  return COMMANDS.filter((command) => command.name.startsWith(`${group} `));
+/** The names of a group such as `tenant`. */
+export function namesOfGroup(group: string): string[] {
+  return COMMAND_NAMES.filter((name) => name.startsWith(`${group} `));
+}
+
+/**
+ * What the control socket may ask for, by name: commands, and steps of commands. The daemon loads all when it starts:
+ * hours later the checkout may hold another version's files.
+ */
+export async function loadStoreCommands(): Promise<ReadonlyMap<string, StoreCommand>> {
+  const { suppressionImportRows } = await import('./commands/suppression-csv.ts');
+  const commands: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows];
+  const stored = commands.filter((command) => command.kind === 'store');
+  return new Map(stored.map((command) => [command.name, command]));
 }

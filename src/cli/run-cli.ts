@@ -1,12 +1,21 @@
 // From argv to an exit code: finds the command, reads its arguments, runs it where it belongs,
 // and says what came of it. 0: done; 1: failed; 2: wrong usage.
 // Results go to standard output, everything else to standard error.
+import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
-import { ConfigError, loadConfig } from '../config/load.ts';
-import { type Answer, type Command, failed } from './command.ts';
+import type { ConfigError, LoadedConfig } from '../config/load.ts';
+import { type Answer, type Command, failed, type LocalContext } from './command.ts';
 import { commandHelp, listHelp } from './help.ts';
-import { type GlobalArguments, parseArguments, type RawArguments, readValues, suggestion } from './parse-arguments.ts';
-import { COMMANDS, findCommand, findGroup } from './registry.ts';
+import {
+  didYouMean,
+  type GlobalArguments,
+  parseArguments,
+  problemWithoutCommand,
+  type RawArguments,
+  readValues,
+  suggestion,
+} from './parse-arguments.ts';
+import { COMMAND_NAMES, findCommand, loadCommands, namesOfGroup } from './registry.ts';
 import type { Starters } from './starters.ts';
 import { printableLines } from './table.ts';
 import { runWhereTheWriterIs } from './with-services.ts';
@@ -18,6 +27,8 @@ export interface CliOptions {
   starters: Starters;
   /** Whole texts, without the last line end. */
   print(text: string): void;
+  /** As they are, but for a terminal, which they must not steer. */
+  printOctets(octets: Buffer): void;
   complain(text: string): void;
 }
 
@@ -28,7 +39,7 @@ export async function runCli(cli: CliOptions): Promise<number> {
   const { command: words, args } = splitCommand(cli.argv);
   if (words.length === 0) return runWithoutCommand(cli, args);
   if (words[0] === 'help') return printHelp(cli, [...words.slice(1), ...args]);
-  const command = findCommand(words.join(' ')) ?? findCommand(words[0]!);
+  const command = (await findCommand(words.join(' '))) ?? (await findCommand(words[0]!));
   if (!command) return unknownCommand(cli, words, args);
   // Of a command of one word, the second word is an argument.
   const rest = command.name === words[0] ? [...words.slice(1), ...args] : args;
@@ -44,44 +55,45 @@ function splitCommand(argv: readonly string[]): { command: string[]; args: strin
   return { command: words, args: [...argv.slice(0, start), ...argv.slice(start + words.length)] };
 }
 
-function runWithoutCommand(cli: CliOptions, args: string[]): number {
-  const [first] = args;
-  if (first === '--version') {
+async function runWithoutCommand(cli: CliOptions, args: string[]): Promise<number> {
+  if (args.includes('--version')) {
     cli.print(cli.version);
     return 0;
   }
-  if (first === '--help' || first === '-h') return printHelp(cli, []);
-  const problem = first === undefined ? 'a command is missing' : `unknown option ${first}, or a command is missing`;
-  return wrongUsage(cli, problem, listHelp(COMMANDS));
+  if (args.includes('--help') || args.includes('-h')) return printHelp(cli, []);
+  return wrongUsage(cli, problemWithoutCommand(args), await helpOf(COMMAND_NAMES));
 }
 
-function printHelp(cli: CliOptions, words: string[]): number {
-  const name = words.filter((word) => !word.startsWith('-')).join(' ');
-  if (name === '') {
-    cli.print(listHelp(COMMANDS));
+async function printHelp(cli: CliOptions, words: string[]): Promise<number> {
+  const isOption = (place: number) => words[place]!.startsWith('-') || words[place - 1] === '--config';
+  const name = words.filter((_, place) => !isOption(place)).join(' ');
+  if (name === '' || name === 'help') {
+    cli.print(await helpOf(COMMAND_NAMES));
     return 0;
   }
-  const command = findCommand(name);
-  const group = findGroup(name);
+  const command = await findCommand(name);
+  const group = namesOfGroup(name);
   if (!command && group.length === 0) return unknownCommand(cli, name.split(' '), []);
-  cli.print(command ? commandHelp(command) : listHelp(group));
+  cli.print(command ? commandHelp(command) : await helpOf(group));
   return 0;
 }
 
-function unknownCommand(cli: CliOptions, words: string[], args: string[]): number {
-  const group = findGroup(words[0]!);
-  if (words.length === 1 && group.length > 0) {
-    if (args.includes('--help') || args.includes('-h')) return printHelp(cli, words);
-    return wrongUsage(cli, `"${words[0]}" needs one more word`, listHelp(group));
-  }
-  const name = words.join(' ');
-  const near = suggestion(name, commandNames()) || suggestion(words[0]!, commandNames());
-  const help = group.length > 0 ? `postrider help ${words[0]}` : 'postrider help';
-  return wrongUsage(cli, `unknown command "${name}"${near}`, `${help} lists the commands.`);
+async function helpOf(names: readonly string[]): Promise<string> {
+  return listHelp(await loadCommands(names));
 }
 
-function commandNames(): string[] {
-  return COMMANDS.map((command) => command.name);
+async function unknownCommand(cli: CliOptions, words: string[], args: string[]): Promise<number> {
+  const group = namesOfGroup(words[0]!);
+  if (group.length > 0 && words[1] === 'help') return printHelp(cli, [words[0]!, ...args]);
+  if (words.length === 1 && group.length > 0) {
+    if (args.includes('--help') || args.includes('-h')) return printHelp(cli, words);
+    return wrongUsage(cli, `"${words[0]}" needs one more word`, await helpOf(group));
+  }
+  const name = words.join(' ');
+  const known = [...COMMAND_NAMES, ...new Set(COMMAND_NAMES.map((each) => each.split(' ')[0]!))];
+  const near = name === 'version' ? didYouMean('--version') : suggestion(name, known) || suggestion(words[0]!, known);
+  const help = group.length > 0 ? `postrider help ${words[0]}` : 'postrider help';
+  return wrongUsage(cli, `unknown command "${name}"${near}`, `${help} lists the commands.`);
 }
 
 async function runCommand(cli: CliOptions, command: Command, args: string[]): Promise<number> {
@@ -100,37 +112,69 @@ async function answerOf(
   const read = readValues(command, raw);
   if (read.kind === 'wrong_usage') return read;
   const configFile = global.config ?? null;
-  const load = () => loadConfig({ file: configFile ?? undefined, env: cli.env });
+  const load = () => readConfig(configFile, cli.env);
   try {
-    if (command.kind === 'store') return await runWhereTheWriterIs(command, raw, load().config);
-    return await command.run({ configFile, loadConfig: load, json: global.json, starters: cli.starters }, read.values);
+    if (command.kind === 'store') return await runWhereTheWriterIs(command, raw, (await load()).config);
+    const context: LocalContext = {
+      configFile,
+      loadConfig: load,
+      json: global.json,
+      starters: cli.starters,
+      print: (text) => cli.print(global.json ? text : printableLines(text)),
+      complain: (text) => complainOf(cli, command, text),
+    };
+    return await command.run(context, read.values);
   } catch (error) {
-    return failed(error instanceof ConfigError ? describeProblems(error.problems) : systemTrouble(error));
+    return failed(systemTrouble(error));
   }
 }
 
-function describeProblems(problems: readonly string[]): string {
-  return problems.length === 1 ? problems[0]! : `${problems.length} problems:\n${problems.join('\n')}`;
+async function readConfig(file: string | null, env: CliOptions['env']): Promise<LoadedConfig> {
+  const { ConfigError, loadConfig } = await import('../config/load.ts');
+  try {
+    return loadConfig({ file: file ?? undefined, env });
+  } catch (cause) {
+    throw cause instanceof ConfigError ? new Fault(describeProblems(cause), { cause }) : cause;
+  }
+}
+
+/** Names the file: an operator who did not choose it may not know that it is there. */
+function describeProblems({ problems, file }: ConfigError): string {
+  const ofVariables = problems.filter((problem) => problem.includes('POSTRIDER_'));
+  const places = [file, ofVariables.length > 0 || file === null ? 'the environment' : null];
+  const where = places.filter((place) => place !== null).join(' and ');
+  if (problems.length > 1) return `${problems.length} problems in ${where}:\n${problems.join('\n')}`;
+  const isNamed = file === null || ofVariables.length > 0 || problems[0]!.includes(file);
+  return isNamed ? problems[0]! : `${file}: ${problems[0]}`;
 }
 
 function report(cli: CliOptions, asked: { command: Command; json: boolean }, answer: Answer): number {
   const { command, json } = asked;
   switch (answer.kind) {
     case 'done': {
+      const octets = json ? null : command.octets(answer.result);
+      if (octets !== null) {
+        cli.printOctets(octets);
+        return answer.exit ?? 0;
+      }
       const text = json ? JSON.stringify(command.toJson(answer.result)) : command.render(answer.result);
       if (text !== null) cli.print(json ? text : printableLines(text));
       const note = json ? null : command.note(answer.result);
-      if (note !== null) cli.complain(`postrider ${command.name}: ${note}`);
+      if (note !== null) complainOf(cli, command, note);
       return answer.exit ?? 0;
     }
     case 'failed':
-      cli.complain(printableLines(`postrider ${command.name}: ${answer.message}`));
+      complainOf(cli, command, answer.message);
       return EXIT_FAILED;
     case 'wrong_usage':
       return wrongUsage(cli, answer.message, commandHelp(command));
     case 'ended':
       return answer.exit;
   }
+}
+
+function complainOf(cli: CliOptions, command: Command, text: string): void {
+  cli.complain(printableLines(`postrider ${command.name}: ${text}`));
 }
 
 function wrongUsage(cli: CliOptions, message: string, usage: string): number {

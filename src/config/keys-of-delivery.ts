@@ -147,6 +147,17 @@ export const DELIVERY_KEYS = {
           'for transactional mail three outlast a weekend, and the sender hears of it within the week.',
         ],
       },
+      no_route_lifetime: {
+        type: 'duration',
+        default: '4h',
+        min: '10ms',
+        max: '30d',
+        doc: [
+          'How long a message is tried whose domain has no mail server with an address that one of ours can',
+          'reach, or does not exist as far as one DNS server says and no other. Then it fails, and nobody is',
+          'suppressed: time enough to mend an error in DNS, and the sender hears of it the same day.',
+        ],
+      },
     },
   },
 } as const satisfies Table;

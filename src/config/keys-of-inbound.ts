@@ -81,7 +81,8 @@ export const INBOUND_KEYS = {
   suppression: {
     doc: [
       "When a receiver's hard bounces are doubted: their share has leapt. From then on they count as",
-      'soft, and suppress nobody, until an operator decides (postrider suppression doubts).',
+      'soft, and suppress nobody, until an operator decides (postrider suppression doubts). By the same',
+      'figures all mail that DNS shows no way for is held when its share leaps.',
     ],
     keys: {
       leap_window: {

@@ -15,6 +15,15 @@ export const DOCTOR_KEYS = {
           'sent. Two, because one may just be away.',
         ],
       },
+      known_domains: {
+        type: 'text-list',
+        shape: 'domain',
+        default: ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com'],
+        doc: [
+          'Domains that surely exist and take mail. Each DNS server is asked about each of them: a server that',
+          'denies them would make mail wait.',
+        ],
+      },
       time_sources: {
         type: 'text-list',
         shape: 'origin',

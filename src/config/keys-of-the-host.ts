@@ -182,6 +182,16 @@ export const HOST_KEYS = {
           'choose these addresses: they could make the daemon knock at doors inside your network.',
         ],
       },
+      second_look_after: {
+        type: 'duration',
+        default: '15m',
+        min: '10ms',
+        max: '24h',
+        doc: [
+          'How long after a domain was said not to exist (NXDOMAIN) other servers are asked: mail to it bounces',
+          'only when they say the same. Longer than a short failure of a resolver; less is for tests.',
+        ],
+      },
     },
   },
 

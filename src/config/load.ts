@@ -40,11 +40,14 @@ export interface LoadOptions {
 /** The configuration cannot be used. Each problem names its key. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
+  /** Absolute; null when no file was read. */
+  readonly file: string | null;
 
-  constructor(problems: readonly string[]) {
+  constructor(problems: readonly string[], file: string | null) {
     super(problems.join('\n'));
     this.name = 'ConfigError';
     this.problems = problems;
+    this.file = file;
   }
 }
 
@@ -53,14 +56,14 @@ export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = chooseFile(options);
   const { values, problems } =
     file === null ? { values: new Map<string, unknown>(), problems: [] } : readConfigFile(file);
-  if (values === null) throw new ConfigError(problems);
+  if (values === null) throw new ConfigError(problems, file);
   problems.push(...unknownVariables(options.env));
 
   const draft = new Draft(file, options);
   for (const key of ALL_KEYS) problems.push(...draft.read(key, values));
   draft.derive();
   problems.push(...draft.check());
-  if (problems.length > 0) throw new ConfigError(problems);
+  if (problems.length > 0) throw new ConfigError(problems, file);
   return { config: draft.config(), source: { file, origins: draft.origins } };
 }
 

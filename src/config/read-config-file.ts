@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { describeError } from '../base/errors.ts';
 import { nearest } from '../base/suggest.ts';
+import { systemWords } from '../base/system-words.ts';
 import { ALL_KEYS } from './keys.ts';
 
 const SECTIONS: ReadonlySet<string> = new Set(ALL_KEYS.map(({ section }) => section));
@@ -57,7 +58,7 @@ function parseFile(file: string): Record<string, unknown> | string {
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    return `configuration file ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    return `configuration file ${file}: cannot be read: ${systemWords(error)}`;
   }
   try {
     return parse(text);

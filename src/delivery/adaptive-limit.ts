@@ -5,9 +5,11 @@ import { unreachable } from '../base/errors.ts';
 import type { GroupConcurrency } from '../store/shaping.ts';
 
 /*
- * A group begins with all the connections that it may have. `slow_down` (421, 4.7.x) and doors
- * that nobody opens halve it, at least one is left; bad signs that come within a moment of each
- * other count once. Doors that stay closed also begin a cool-down, in which nobody knocks; it
+ * A group begins with all the connections that it may have. `full` (a connection is refused while
+ * others are open) lowers the limit to the connections that work; it stays there for a minute, and
+ * for twice as long each time that one more connection is refused again. `slow_down` (421, 4.7.x)
+ * and doors that nobody opens halve it, at least one is left; bad signs that come within a moment
+ * of each other count once. Doors that stay closed also begin a cool-down, in which nobody knocks; it
  * grows with each knock in vain, and a single connection tries the door when it is over. After a
  * time without bad signs, deliveries raise the limit by one connection at a time, until it is
  * what it may be: then there is nothing to remember any more.
@@ -16,7 +18,11 @@ export type Sign =
   | { kind: 'delivered' }
   /** The server spoke about the message; nothing in it was about our speed. */
   | { kind: 'answered' }
-  | { kind: 'slow_down'; reason: string; forMs: number | null }
+  | { kind: 'slow_down'; reason: string }
+  /** One connection too many: so many others are open and work. */
+  | { kind: 'full'; reason: string; working: number }
+  /** A connection was opened; with it, so many work. */
+  | { kind: 'connected'; working: number }
   | { kind: 'closed'; reason: string }
   /** Nothing is sent until then; afterwards one connection begins. */
   | { kind: 'suspended'; reason: string; until: number };
@@ -38,6 +44,8 @@ export interface AdaptiveSurroundings {
 const DEAF_MS = 10 * SECOND_MS;
 /** Long enough to see whether the lower limit is low enough. */
 const CALM_MS = MINUTE_MS;
+// The server's limit does not change every minute, and each try costs it a refusal.
+const LONGEST_CALM_MS = 15 * MINUTE_MS;
 const RISE_EVERY_MS = 15 * SECOND_MS;
 const DELIVERIES_PER_RISE = 10;
 // Soon enough that a server that was restarted is found at once; later, a dead one costs little.
@@ -61,7 +69,11 @@ export function adapt(state: GroupConcurrency, sign: Sign, around: AdaptiveSurro
     case 'answered':
       return opened(state);
     case 'slow_down':
-      return slowDown(opened(state), sign, around);
+      return slowDown(opened(state), sign.reason, around);
+    case 'full':
+      return full(sign.working > 0 ? opened(state) : state, sign, around);
+    case 'connected':
+      return connected(state, sign.working, around);
     case 'closed':
       return closed(state, sign.reason, around);
     case 'suspended':
@@ -84,17 +96,36 @@ function rise(state: GroupConcurrency, { now, ceiling }: AdaptiveSurroundings): 
   if (state.limit >= ceiling) return state;
   const delivered = state.delivered + 1;
   if (now < state.riseAt || delivered < DELIVERIES_PER_RISE) return { ...state, delivered };
-  return { ...state, limit: state.limit + 1, delivered: 0, riseAt: now + RISE_EVERY_MS };
+  const { calmMs, ...rest } = state;
+  const limit = state.limit + 1;
+  const raised = { ...rest, limit, delivered: 0, riseAt: now + RISE_EVERY_MS };
+  return calmMs === undefined || limit >= ceiling ? raised : { ...raised, calmMs };
 }
 
-function slowDown(
-  state: GroupConcurrency,
-  { reason, forMs }: { reason: string; forMs: number | null },
-  { now, open }: AdaptiveSurroundings,
-): GroupConcurrency {
-  const riseAt = Math.max(state.riseAt, now + (forMs ?? CALM_MS));
-  if (now < state.deafUntil) return forMs === null ? state : { ...state, riseAt };
+function slowDown(state: GroupConcurrency, reason: string, { now, open }: AdaptiveSurroundings): GroupConcurrency {
+  if (now < state.deafUntil) return state;
+  const riseAt = Math.max(state.riseAt, now + CALM_MS);
   return { ...state, limit: halved(state.limit, open), riseAt, deafUntil: now + DEAF_MS, delivered: 0, reason };
+}
+
+/** Of a flock, each refusal sees more of the connections that were opened meanwhile: the last one is right. */
+function full(
+  state: GroupConcurrency,
+  { reason, working }: { reason: string; working: number },
+  { now, ceiling }: AdaptiveSurroundings,
+): GroupConcurrency {
+  const limit = Math.min(Math.max(working, 1), ceiling);
+  if (now < state.deafUntil) return limit === state.limit ? state : { ...state, limit };
+  const calmMs = state.calmMs === undefined ? CALM_MS : Math.min(state.calmMs * 2, LONGEST_CALM_MS);
+  const riseAt = Math.max(state.riseAt, now + calmMs);
+  const lowered = Math.min(limit, state.limit);
+  return { ...state, limit: lowered, riseAt, calmMs, deafUntil: now + DEAF_MS, delivered: 0, reason };
+}
+
+/** Those that the server lets in take longer to say so than those that it refuses. */
+function connected(state: GroupConcurrency, working: number, { now, ceiling }: AdaptiveSurroundings): GroupConcurrency {
+  const limit = Math.min(working, ceiling);
+  return state.calmMs !== undefined && now < state.deafUntil && limit > state.limit ? { ...state, limit } : state;
 }
 
 function closed(state: GroupConcurrency, reason: string, around: AdaptiveSurroundings): GroupConcurrency {

@@ -6,6 +6,7 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import { attemptStarted } from '../observe/mail-log.ts';
 import type { ClaimedMessage, QueueStore } from '../store/queue.ts';
+import type { ShapingStore } from '../store/shaping.ts';
 import type { ClaimSource } from '../store/source-addresses.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import type { Lane } from './lane.ts';
@@ -13,7 +14,7 @@ import { whatPauses } from './shaping.ts';
 import type { Shaping } from './shaping-state.ts';
 
 export interface ClaimsKit {
-  store: Pick<QueueStore, 'claim' | 'release'>;
+  store: Pick<QueueStore, 'claim' | 'release'> & Pick<ShapingStore, 'hastenLane'>;
   shaping: Shaping;
   recorder: { readonly isFull: boolean };
   clock: Clock;
@@ -84,7 +85,7 @@ export class Claims {
     group: string,
     messages: ClaimedMessage[],
   ): Promise<{ free: ClaimedMessage[]; putOffUntil: number | null }> {
-    const { store, shaping, log } = this.#kit;
+    const { store, shaping, clock, log } = this.#kit;
     const free: ClaimedMessage[] = [];
     const byEnd = new Map<number, string[]>();
     for (const message of messages) {
@@ -97,7 +98,15 @@ export class Claims {
       }
     }
     if (byEnd.size === 0) return { free, putOffUntil: null };
-    await Promise.all([...byEnd].map(([until, ids]) => store.release(ids, until)));
+    await Promise.all([...byEnd].map(([until, ids]) => store.release(ids, until, true)));
+    // A pause that has just been ended has brought back what it had moved, but not these.
+    const stillPaused = (message: ClaimedMessage) =>
+      shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
+    if (!messages.every((message) => free.includes(message) || stillPaused(message))) {
+      const at = clock.now();
+      await store.hastenLane(messages[0]!.lane, { at, limit: messages.length, putOff: true });
+      return { free, putOffUntil: at };
+    }
     return { free, putOffUntil: Math.min(...byEnd.keys()) };
   }
 }

@@ -104,6 +104,7 @@ export class WatchedLink implements CourierLink {
         this.#inHand -= word.messageIds.length;
         break;
       case 'more':
+      case 'connected':
         break;
       default:
         unreachable(word);

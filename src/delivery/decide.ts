@@ -3,8 +3,8 @@
 import { pauseAfterAttempt, type RetryLadder } from '../base/backoff.ts';
 import { HOUR_MS } from '../base/clock.ts';
 import { unreachable } from '../base/errors.ts';
-import type { ClaimedMessage, Transition } from '../store/queue.ts';
-import type { Judgement } from './judge.ts';
+import type { ClaimedMessage, HardBounceNote, Transition } from '../store/queue.ts';
+import type { Judgement, Permanent } from './judge.ts';
 
 export interface RetryPolicy {
   ladder: RetryLadder;
@@ -37,13 +37,14 @@ export function decide(judgement: Judgement, message: ClaimedMessage, policy: Re
     case 'delivered':
       return { transition: { to: 'delivered' }, tell: true };
     case 'temporary': {
-      const dueAt = moment.now + pause(judgement, message.attempt, policy, moment);
-      const { reason, ambiguous } = judgement;
-      return { transition: { to: 'deferred', dueAt, reason, ambiguous }, tell: isNoticeDue(message, moment.now) };
+      const dueAt = nextAttemptAt(judgement, message.attempt, policy, moment);
+      const { reason, ambiguous, tell = isNoticeDue(message, moment.now) } = judgement;
+      return { transition: { to: 'deferred', dueAt, reason, ambiguous }, tell };
     }
     case 'permanent': {
-      const { reason, bounce, rule } = judgement;
-      const suppress = bounce === 'hard' ? hardBounceNote(rule, policy, moment) : null;
+      const { reason, bounce } = judgement;
+      if (judgement.end === 'failed') return { transition: { to: 'failed', reason }, tell: true };
+      const suppress = bounce === 'hard' ? hardBounceNote(judgement, policy, moment) : null;
       return { transition: { to: 'bounced', bounce, reason, suppress }, tell: true };
     }
     case 'unreadable':
@@ -51,6 +52,16 @@ export function decide(judgement: Judgement, message: ClaimedMessage, policy: Re
     default:
       return unreachable(judgement);
   }
+}
+
+function nextAttemptAt(
+  outcome: Extract<Judgement, { kind: 'temporary' }>,
+  attempt: number,
+  policy: RetryPolicy,
+  moment: Moment,
+): number {
+  const { nextAt, notAfter = Number.POSITIVE_INFINITY } = outcome;
+  return nextAt ?? Math.min(moment.now + pause(outcome, attempt, policy, moment), notAfter);
 }
 
 function pause(
@@ -73,7 +84,9 @@ function isNoticeDue(message: ClaimedMessage, now: number): boolean {
   return message.notices === 1 && now - message.createdAt >= DELAY_NOTICE_AFTER_MS;
 }
 
-function hardBounceNote(rule: string, policy: RetryPolicy, moment: Moment) {
+/** What DNS alone says is for the tenant's list: a resolver that is wrong must not stop everybody's mail. */
+function hardBounceNote({ rule, peer }: Permanent, policy: RetryPolicy, moment: Moment): HardBounceNote {
   const { suppressionKey, mxGroup, now } = moment;
-  return { suppressionKey, mxGroup, rule, platformExpiresAt: now + policy.platformSuppressionMs };
+  const platformExpiresAt = peer.stage === 'resolve' ? null : now + policy.platformSuppressionMs;
+  return { suppressionKey, mxGroup, rule, platformExpiresAt };
 }

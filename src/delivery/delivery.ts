@@ -7,6 +7,8 @@ import type { BounceRules } from '../classify/classify-reply.ts';
 import type { Logger } from '../observe/log.ts';
 import { fetchPolicy } from '../protocol/dns/mta-sts-fetch.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { SecondLooks } from '../protocol/dns/second-look.ts';
+import { parseAddress } from '../protocol/mail/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
 import type { QueueStore } from '../store/queue.ts';
 import type { ShapingStore } from '../store/shaping.ts';
@@ -29,8 +31,10 @@ import { startExpirySweeper } from './expiry.ts';
 import type { GroupLoad } from './group.ts';
 import { takeHostNote } from './host-notes.ts';
 import { MessagesInHand } from './messages-in-hand.ts';
+import type { NoRouteRules } from './no-route.ts';
+import type { Interfaces } from './own-families.ts';
 import type { Providers } from './provider-limits.ts';
-import { type AttemptFacts, Recorder, type UnstoredResults } from './recorder.ts';
+import { type AttemptFacts, type Finding, Recorder, type UnstoredResults } from './recorder.ts';
 import { ResultJournal } from './result-journal.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { Scheduler, type SchedulerKit } from './scheduler.ts';
@@ -46,6 +50,11 @@ export interface DeliveryKit {
   /** For results that the database does not take. */
   journalFile: string;
   resolver: Resolver;
+  /** Asked before a domain counts as one that does not exist. */
+  secondLooks: SecondLooks;
+  noRoute: NoRouteRules;
+  /** Of this machine; for tests. */
+  readInterfaces?: () => Interfaces;
   clock: Clock;
   ids: IdSource;
   random: () => number;
@@ -104,8 +113,9 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const { routes, giveUpFetches } = openRoutes(kit);
   const pausesMs = () => pausesAfterAttempts(policy.ladder, random);
   const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
+  const earliestAttempt = (finding: Finding, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const journal = new ResultJournal(kit.journalFile, log);
-  const recorder = new Recorder({ ...kit, store, journal, onLanes });
+  const recorder = new Recorder({ ...kit, store, journal, onLanes, earliestAttempt });
   const sources = await openSources(kit, shaping);
   const scheduler = new Scheduler({
     ...{ ...kit, store, routes, pool, recorder, shaping, pausesMs },
@@ -165,6 +175,14 @@ function openCouriers(kit: DeliveryKit): CourierPool {
   );
 }
 
+/** When a message can be tried again under the pauses of now. */
+function earliestUnder(shaping: Shaping, { message, mxGroup }: Finding, dueAt: number): number | null {
+  const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
+  const group = mxGroup === null ? null : { name: mxGroup, open: 0 };
+  const about = { tenantId, domain: domainOf(message.recipient), senderDomain, sourceAddress };
+  return shaping.earliestAttempt({ ...about, group, connections: null }, dueAt);
+}
+
 /** With each route the store knows the TLS policy of its domain. */
 function openRoutes(kit: DeliveryKit): { routes: Routes; giveUpFetches(): void } {
   const routes = createRoutes(kit);
@@ -197,6 +215,11 @@ async function openSources(kit: DeliveryKit, shaping: Shaping) {
   const onError = (error: unknown) => log.error({ error }, `our addresses were not checked: ${describeError(error)}`);
   const timer = setInterval(() => void lookAgain().catch(onError), SOURCE_CHECK_EVERY_MS);
   return { addresses, stop: () => clearInterval(timer) };
+}
+
+function domainOf(recipient: string): string {
+  const parsed = parseAddress(recipient);
+  return parsed.ok ? parsed.address.asciiDomain : '';
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

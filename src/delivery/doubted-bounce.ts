@@ -5,7 +5,9 @@ import type { Judgement } from './judge.ts';
 /** Hears how messages end, and knows whose hard bounces are doubted. */
 export interface EndWatch {
   ended(message: { tenantId: string; mxGroup: string | null }, end: 'delivered' | 'hard' | 'other'): void;
-  /** Why, or null. */
+  /** DNS shows no way for a message, for the first time. */
+  unrouted(): void;
+  /** Why, or null; of NO_ROUTE: why mail without a route is held. */
   doubtOf(mxGroup: string | null): string | null;
 }
 

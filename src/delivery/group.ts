@@ -8,11 +8,12 @@ import type { MailHost } from '../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../store/queue.ts';
 import type { SessionSource } from './courier/messages.ts';
 import type { Lane } from './lane.ts';
+import type { Finding } from './recorder.ts';
 import { SessionHost, type SessionHostKit } from './session-host.ts';
 import type { ShapingVerdict } from './shaping.ts';
 import { hostsKeyOf, type Standing, Turns } from './turns.ts';
 
-export interface GroupKit extends Omit<SessionHostKit, 'nextBatch' | 'onWaiting'> {
+export interface GroupKit extends Omit<SessionHostKit, 'learn' | 'onConnected' | 'nextBatch' | 'onWaiting'> {
   /** What shaping says of the lane's mail over a connection that has yet to be opened, or over one that is open. */
   mayGo(lane: Lane, group: Group, connection: 'new' | 'open'): ShapingVerdict;
   /** How many messages may be claimed at once. */
@@ -24,6 +25,9 @@ export interface GroupKit extends Omit<SessionHostKit, 'nextBatch' | 'onWaiting'
   releaseSlot(): void;
   /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
   claim(next: Standing, limit: number): Promise<ClaimedMessage[]>;
+  /** As of a session; with the connections that are open beside the one that it is about. */
+  learn(finding: Finding, group: Group, othersWorking: number): boolean;
+  onConnected(group: Group, working: number): void;
   /** How long a message takes there, as far as that is known; it outlives the group. */
   pace: { ms: number | null };
   random: () => number;
@@ -177,8 +181,10 @@ export class Group {
   }
 
   async #runSession({ hosts, source, hostsKey }: Standing, first: ClaimedMessage[]): Promise<void> {
-    const host = new SessionHost(this.name, {
+    const host: SessionHost = new SessionHost(this.name, {
       ...this.#kit,
+      learn: (finding) => this.#kit.learn(finding, this, this.#workingBeside(host)),
+      onConnected: () => this.#kit.onConnected(this, this.#workingBeside(null)),
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
     });
@@ -191,6 +197,10 @@ export class Group {
       this.#sessions.delete(host);
       this.#waiting.delete(host);
     }
+  }
+
+  #workingBeside(host: SessionHost | null): number {
+    return [...this.#sessions].filter((each) => each !== host && each.connected).length;
   }
 
   #onWaiting(host: SessionHost, hostsKey: string | null): void {

@@ -2,11 +2,13 @@
 // Unknown means temporary. What a reply means stands in the bounce rules; only its consequence is here.
 import { MINUTE_MS } from '../base/clock.ts';
 import { unreachable } from '../base/errors.ts';
-import { type DeliveryOutcome, noPeer } from '../base/outcome.ts';
+import type { DeliveryOutcome, TriedHost } from '../base/outcome.ts';
 import { type BounceRules, type Classification, classifyReply } from '../classify/classify-reply.ts';
-import type { MailRoute } from '../protocol/dns/mail-route.ts';
+import type { Label } from '../classify/labels.ts';
 import { findNamedDelay } from '../protocol/smtp/named-delay.ts';
+import { allTakeNoMail, whatWasTried } from '../protocol/smtp/tried-hosts.ts';
 import type { CourierResult } from './courier/messages.ts';
+import { pauseBounds } from './pause-length.ts';
 
 /** What a reply of the peer was found to mean; absent where the finding is our own. */
 interface Explained {
@@ -14,12 +16,23 @@ interface Explained {
 }
 
 /** Given up, and what decided: the id of a bounce rule, or a name for a finding of our own. */
-export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> & Explained & { rule: string };
+export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> &
+  Explained & {
+    rule: string;
+    /** Given up without a verdict on the recipient: it fails, and does not bounce. */
+    end?: 'failed';
+  };
 
 export type Temporary = Extract<DeliveryOutcome, { kind: 'temporary' }> &
   Explained & {
     /** No connection came about: nobody answered, or none that did let us in. */
     nobodyOpened?: true;
+    /** When it is tried again, whatever the ladder says. */
+    nextAt?: number;
+    /** When it is tried again at the latest. */
+    notAfter?: number;
+    /** The tenant hears of it, whatever it has heard before. */
+    tell?: true;
   };
 
 export type Judgement =
@@ -39,7 +52,7 @@ export function judge(result: CourierResult, rules: BounceRules): Judgement {
     case 'unsupported':
       return judgeUnsupported(result);
     case 'no_connection':
-      return judgeClosedDoors(result.peer, rules);
+      return judgeClosedDoors(result, rules);
     case 'insecure':
       return temporary(result.peer, result.peer.response);
     case 'unreadable':
@@ -49,21 +62,11 @@ export function judge(result: CourierResult, rules: BounceRules): Judgement {
   }
 }
 
-/** Without a route nobody is called. */
-export function judgeRoute(route: Exclude<MailRoute, { kind: 'hosts' }>): Exclude<Judgement, { kind: 'unreadable' }> {
-  const peer = noPeer('resolve', route.reason);
-  if (route.kind === 'unavailable') return temporary(peer, `DNS did not answer: ${route.reason}`);
-  // 5.1.2 and 5.1.10 say that the domain is not there for mail; 5.4.4 only that no way was found.
-  const bounce = route.enhancedCode === '5.4.4' ? 'soft' : 'hard';
-  const rule = `route-${route.enhancedCode}`;
-  return { kind: 'permanent', peer: { ...peer, enhancedCode: route.enhancedCode }, reason: route.reason, bounce, rule };
-}
-
 type Peer = DeliveryOutcome['peer'];
 
 function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
   const verdict = classifyReply(peer, rules);
-  const reason = `${peer.mx ?? 'the server'} said: ${peer.response} ${inBrackets(verdict)}`;
+  const reason = `${peer.mx ?? 'the server'} said: ${peer.response} ${inBrackets(verdict, peer)}`;
   // A rule can know better than the digit: greylisting is said with 550 too, and a message that
   // is too large with 452. A suspended message waits as well.
   if (peer.smtpCode === null || verdict.action !== 'give_up') {
@@ -72,18 +75,38 @@ function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
   return { kind: 'permanent', peer, reason, bounce: verdict.class, rule: verdict.rule, verdict };
 }
 
+const BLAMES_US: ReadonlySet<Label> = new Set<Label>([
+  ...(['ip_reputation', 'domain_reputation', 'reverse_dns', 'spam_content', 'sender_refused', 'rate_limited'] as const),
+]);
+
+/** Block lists say 521 too: what blames the sender passes when the blame does. 5.3.2 is about the host, whatever the words. */
+function blamesUs(host: TriedHost, rules: BounceRules): boolean {
+  return host.enhancedCode !== '5.3.2' && BLAMES_US.has(classifyReply(host, rules).label);
+}
+
 /** A 5xx as greeting is about our connection, not about the recipient: it may pass. */
-function judgeClosedDoors(peer: Peer, rules: BounceRules): Judgement {
-  const reason = `no mail server of the recipient could be reached: ${peer.response}`;
+function judgeClosedDoors(
+  { peer, asked }: Extract<CourierResult, { kind: 'no_connection' }>,
+  rules: BounceRules,
+): Judgement {
+  const { tried = [] } = peer;
+  const words = tried.length > 0 ? whatWasTried(tried) : peer.response;
+  if (asked === 'all' && allTakeNoMail(tried) && !tried.some((host) => blamesUs(host, rules))) {
+    const all = `no mail server of the recipient's domain takes mail (RFC 7504): ${words}`;
+    return { kind: 'permanent', peer, reason: all, bounce: 'soft', rule: 'no-host-takes-mail', end: 'failed' };
+  }
+  const reason = `no mail server of the recipient could be reached: ${words}`;
   if (peer.smtpCode === null) return { ...temporary(peer, reason), nobodyOpened: true };
   const verdict = classifyReply(peer, rules);
-  const explained = temporary(peer, `${reason} ${inBrackets(verdict)}`);
+  const explained = temporary(peer, `${reason} ${inBrackets(verdict, peer)}`);
   return { ...explained, verdict, nobodyOpened: true, retryAfterMs: findNamedDelay(peer.response) };
 }
 
-function inBrackets({ label, rule, suspend }: Classification): string {
-  const pause = suspend ? `; calls for a pause of ${suspend.forMs / MINUTE_MS} min of the ${suspend.scope}` : '';
-  return `(${label}, rule ${rule}${pause})`;
+function inBrackets({ label, rule, suspend }: Classification, { smtpCode }: Peer): string {
+  if (!suspend) return `(${label}, rule ${rule})`;
+  const { first, longest } = pauseBounds(suspend, smtpCode);
+  const minutes = first === longest ? `${first / MINUTE_MS}` : `${first / MINUTE_MS} to ${longest / MINUTE_MS}`;
+  return `(${label}, rule ${rule}; calls for a pause of ${minutes} min of the ${suspend.scope})`;
 }
 
 function judgeLoss({ peer, afterDot }: Extract<CourierResult, { kind: 'lost' }>): Judgement {

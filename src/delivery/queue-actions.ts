@@ -129,18 +129,23 @@ export class QueueActions {
     shaping.memory.setPause(target, null);
     const lifted = await this.#lift(target);
     const trouble = target.kind === 'group' ? shaping.memory.troubleOf(target.key, clock.now()) : null;
-    if (!resumed && lifted.length === 0 && trouble === null) {
-      return refused(`nothing keeps back ${nameOf(target)}: it is not paused, and no reply of a receiver stops it`);
-    }
+    if (!resumed && lifted.length === 0 && trouble === null) return refused(await this.#whyNotResumed(target));
     shaping.released(lifted, target.kind === 'group' ? target.key : null);
-    const messages = await this.#bringBack(lifted);
     if (resumed?.lane) onLanes([resumed.lane]);
     const ended = [
       ...(resumed ? [`the pause by ${resumed.pause.by}: ${resumed.pause.note}`] : []),
       ...lifted.map((suspension) => `${whatPauses(suspension)} (rule ${suspension.rule})`),
       ...(trouble === null ? [] : [trouble]),
     ];
-    return { ...DONE, messages, ended };
+    return { ...(await this.#bringBack(target, resumed?.lane ?? null)), ended };
+  }
+
+  /** Nothing of the kind that is ended here; what it is instead. */
+  async #whyNotResumed(target: QueueTarget): Promise<string> {
+    const nothing = `nothing keeps back ${nameOf(target)}: it is not paused, and no reply of a receiver stops it`;
+    const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
+    const others = isMany(target) ? await holds.reasonsFor(target) : [];
+    return others.length === 0 ? nothing : `${nothing}; it waits because ${others.join('; ')}`;
   }
 
   async #lift({ kind, key }: QueueTarget): Promise<Suspension[]> {
@@ -150,16 +155,16 @@ export class QueueActions {
     return kind === 'domain' ? await store.liftSuspensions({ domain: key }) : [];
   }
 
-  /** Mail of sender domains was put off until the end of the pause. */
-  async #bringBack(lifted: Suspension[]): Promise<number | null> {
-    let moved: number | null = null;
-    for (const { scope, tenantId, until, mxGroup } of lifted) {
-      if (scope !== 'sender_domain' || tenantId === null) continue;
-      const target: LanesTarget = { kind: 'group', key: mxGroup };
-      const { messages } = await this.#eachLane(target, (lane) => this.#hasten(lane, { dueAt: until }));
-      moved = (moved ?? 0) + messages;
+  /** Messages that were due, and put off to the end of a pause, are due now; those that wait for a time of their own keep it. */
+  async #bringBack(target: QueueTarget, lane: LaneNotice | null): Promise<Acted> {
+    const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
+    if (!isMany(target)) {
+      if (lane) await holds.lookAtLane(lane);
+      return { ...DONE, held: holds.list() };
     }
-    return moved;
+    await holds.lookAt(target);
+    const { messages, complete } = await this.#eachLane(target, (each) => this.#hasten(each, { putOff: true, holds }));
+    return { ...DONE, messages, complete, held: holds.list() };
   }
 
   async #retryOne(messageId: string): Promise<ActionOutcome> {
@@ -170,23 +175,22 @@ export class QueueActions {
     if (!lane) return refused(await this.#whyNotWaiting(messageId));
     onLanes([lane]);
     const holds = new StandingHolds(this.#kit.shaping, store);
-    await holds.lookAtLane(lane);
+    await holds.lookAtLane(lane, await store.findWaiting(messageId));
     return { ...DONE, messages: 1, held: holds.list() };
   }
 
   async #retryMany(target: LanesTarget): Promise<ActionOutcome> {
     const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
     await holds.lookAt(target);
-    const { messages, complete } = await this.#eachLane(target, (lane) => this.#hasten(lane, { holds }));
+    const { messages, complete } = await this.#eachLane(target, (lane) => this.#hasten(lane, { putOff: false, holds }));
     return { ...DONE, messages, complete, held: holds.list() };
   }
 
-  async #hasten(lane: number, { dueAt, holds }: { dueAt?: number; holds?: StandingHolds }): Promise<Portion> {
+  async #hasten(lane: number, { putOff, holds }: { putOff: boolean; holds: StandingHolds }): Promise<Portion> {
     const { store, clock, onLanes } = this.#kit;
-    const portion = { at: clock.now(), limit: HASTENED_AT_ONCE, ...(dueAt !== undefined && { dueAt }) };
-    const { moved, notice } = await store.hastenLane(lane, portion);
+    const { moved, notice } = await store.hastenLane(lane, { at: clock.now(), limit: HASTENED_AT_ONCE, putOff });
     if (notice) onLanes([notice]);
-    if (notice) await holds?.lookAtLane(notice);
+    if (notice) await holds.lookAtLane(notice);
     return { done: moved, more: moved === HASTENED_AT_ONCE };
   }
 

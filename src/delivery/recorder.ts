@@ -31,6 +31,8 @@ export interface RecorderKit {
   onLanes(lanes: LaneNotice[]): void;
   /** Hears how messages end. */
   endWatch?: EndWatch;
+  /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
+  earliestAttempt?(finding: Finding, dueAt: number): number | null;
   /** Told of every attempt when it is on disk. */
   onAttempt?(facts: AttemptFacts): void;
 }
@@ -57,6 +59,11 @@ export interface UnstoredResults {
   reason: string;
   /** For so long that somebody should look. */
   isAlarm: boolean;
+}
+
+interface Decided extends Decision {
+  /** When it will really be tried again, as far as that is known. */
+  nextAttemptAt: number | null;
 }
 
 interface Entry {
@@ -97,9 +104,10 @@ export class Recorder {
     const key = keyOf(finding.message.recipient);
     const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
     const decision = decide(finding.judgement, finding.message, policy, moment);
-    const update = this.#update(finding, decision, moment.now);
+    const nextAttemptAt = this.#nextAttemptAt(finding, decision);
+    const update = this.#update(finding, { ...decision, nextAttemptAt }, moment.now);
     return this.#write(update, () => {
-      logFinding(this.#kit.log, finding, decision);
+      logFinding(this.#kit.log, finding, { ...decision, nextAttemptAt });
       this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
     });
   }
@@ -138,20 +146,32 @@ export class Recorder {
     if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal took them');
   }
 
-  #update({ message, startedAt, judgement }: Finding, { transition, tell }: Decision, at: number): MessageUpdate {
+  /** Its own time, or the end of a pause behind that; null where nobody knows, or where its lifetime ends before. */
+  #nextAttemptAt(finding: Finding, { transition }: Decision): number | null {
+    if (transition.to !== 'deferred') return null;
+    const { dueAt } = transition;
+    const at = this.#kit.earliestAttempt ? this.#kit.earliestAttempt(finding, dueAt) : dueAt;
+    return at !== null && at < finding.message.expiresAt ? at : null;
+  }
+
+  #update({ message, startedAt, judgement }: Finding, decided: Decided, at: number): MessageUpdate {
+    const { transition, tell, nextAttemptAt } = decided;
     const { id: messageId, tenantId, attempt } = message;
     const record =
       judgement.kind === 'unreadable'
         ? null
         : { messageId, tenantId, attempt, startedAt, outcome: judgement.kind, peer: judgement.peer };
-    const event = tell && judgement.kind !== 'unreadable' ? this.#event(message, judgement, { transition, at }) : null;
+    const event =
+      tell && judgement.kind !== 'unreadable'
+        ? this.#event(message, judgement, { transition, nextAttemptAt, at })
+        : null;
     return { messageId, tenantId, at, attempt: record, transition, event };
   }
 
   #event(
     message: ClaimedMessage,
     judgement: Exclude<Judgement, { kind: 'unreadable' }>,
-    { transition, at }: { transition: MessageUpdate['transition']; at: number },
+    { transition, nextAttemptAt, at }: Pick<Decided, 'transition' | 'nextAttemptAt'> & { at: number },
   ): NewEvent | null {
     const stamp = { id: this.#kit.ids.next(), at };
     const facts = { peer: judgement.peer, attempt: message.attempt };
@@ -159,7 +179,7 @@ export class Recorder {
       case 'delivered':
         return deliveredEvent(stamp, message, facts);
       case 'deferred':
-        return deferredEvent(stamp, message, { ...facts, nextAttemptAt: transition.dueAt });
+        return deferredEvent(stamp, message, { ...facts, nextAttemptAt });
       case 'bounced': {
         const { bounce, suppress } = transition;
         return bouncedEvent(stamp, message, { ...facts, bounce, suppressed: suppress !== null });
@@ -256,7 +276,7 @@ function attemptFacts({ message, mxGroup }: Finding, { transition }: Decision, a
   return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
 }
 
-function logFinding(log: Logger, { message, judgement }: Finding, { transition }: Decision): void {
+function logFinding(log: Logger, { message, judgement }: Finding, { transition, nextAttemptAt }: Decided): void {
   if (judgement.kind === 'unreadable') {
     mailLog.parked(log, message, { reason: judgement.reason });
     return;
@@ -264,8 +284,8 @@ function logFinding(log: Logger, { message, judgement }: Finding, { transition }
   const attempt = { attempt: message.attempt, peer: judgement.peer };
   if (transition.to === 'delivered') mailLog.delivered(log, message, attempt);
   else if (transition.to === 'deferred') {
-    const { reason, ambiguous, dueAt } = transition;
-    mailLog.deferred(log, message, { ...attempt, reason, ambiguous, nextAttemptAt: dueAt });
+    const { reason, ambiguous } = transition;
+    mailLog.deferred(log, message, { ...attempt, reason, ambiguous, nextAttemptAt });
   } else if (transition.to === 'bounced') {
     const { bounce, reason, suppress } = transition;
     mailLog.bounced(log, message, { attempt, source: 'smtp', bounce, reason, suppressed: suppress !== null });

@@ -6,32 +6,43 @@ import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { Logger } from '../observe/log.ts';
+import { requeued } from '../observe/mail-log.ts';
+import type { SecondLooks } from '../protocol/dns/second-look.ts';
 import type { ClaimedMessage, QueueStore } from '../store/queue.ts';
 import type { ClaimSource, SourceStore } from '../store/source-addresses.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import { Claims } from './claims.ts';
+import { Claims, type ClaimsKit } from './claims.ts';
 import type { CourierPool } from './courier-pool.ts';
 import { findDeparture } from './departures.ts';
+import type { EndWatch } from './doubted-bounce.ts';
 import { DueHeap } from './due-heap.ts';
 import { FewPerTurn } from './few-per-turn.ts';
 import { Group, type GroupLoad } from './group.ts';
-import { judge, judgeRoute } from './judge.ts';
+import { judge } from './judge.ts';
 import { type Lane, newLane } from './lane.ts';
+import type { NoRouteRules, Unrouted } from './no-route.ts';
+import { findUnreachable, type Interfaces } from './own-families.ts';
 import type { Finding, Recorder } from './recorder.ts';
 import type { Route, Routes } from './routes.ts';
 import type { ShapingVerdict } from './shaping.ts';
 import type { Shaping } from './shaping-state.ts';
 import { Slots } from './slots.ts';
 import type { SourceAddresses } from './source-addresses.ts';
+import { UnroutedMail } from './unrouted-mail.ts';
 
 export interface SchedulerKit {
-  store: Pick<QueueStore, 'claim' | 'release' | 'dueLanes'> & Pick<SourceStore, 'peekDue'>;
+  store: ClaimsKit['store'] & Pick<QueueStore, 'dueLanes' | 'getMessage'> & Pick<SourceStore, 'peekDue'>;
   routes: Routes;
   pool: CourierPool;
   recorder: Recorder;
   shaping: Shaping;
   /** Our own addresses; null: the system picks. */
   sources: SourceAddresses | null;
+  /** Of this machine. */
+  readInterfaces?: () => Interfaces;
+  secondLooks: SecondLooks;
+  noRoute: NoRouteRules;
+  endWatch?: EndWatch;
   clock: Clock;
   bounceRules: BounceRules;
   random: () => number;
@@ -58,6 +69,7 @@ export class Scheduler {
   readonly #groups = new Map<string, Group>();
   readonly #slots: Slots;
   readonly #claims: Claims;
+  readonly #unrouted: UnroutedMail;
   readonly #dispatching = new FewPerTurn<Lane>(LANES_PER_TURN, (lane) => this.#dispatch(lane));
   readonly #pumping = new FewPerTurn<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #alarm: NodeJS.Timeout | null = null;
@@ -69,6 +81,8 @@ export class Scheduler {
     this.#kit = kit;
     this.#slots = new Slots(kit.limits.sessions);
     this.#claims = new Claims(kit);
+    const giveBack = async (ids: string[]) => this.notice(await this.#claims.giveBack(ids, null));
+    this.#unrouted = new UnroutedMail({ ...kit, rules: kit.noRoute, giveBack });
   }
 
   async start(): Promise<void> {
@@ -131,6 +145,7 @@ export class Scheduler {
     if (this.#reconciler) clearInterval(this.#reconciler);
     for (const each of [this.#dispatching, this.#pumping]) each.stop();
     for (const group of this.#groups.values()) group.stop();
+    this.#unrouted.stop();
     await Promise.all(this.#routing);
     await this.#slots.allClosed();
   }
@@ -212,19 +227,17 @@ export class Scheduler {
   async #enqueue(lane: Lane, route: Extract<Route, { kind: 'group' }>): Promise<void> {
     const { sources } = this.#kit;
     const { group, hosts } = route;
+    const unreachable = findUnreachable(group, hosts, this.#kit);
+    if (unreachable) return this.#judgeUnrouted(lane, unreachable);
     const source = sources ? await findDeparture({ ...this.#kit, sources }, lane, route) : null;
     if (this.#stopped) return;
     if (sources && !source) await this.#claim(lane, 1, { group, from: sources.claim(null, group, hosts) });
     else this.#group(group).add(lane, hosts, source);
   }
 
-  async #judgeUnrouted(lane: Lane, route: Exclude<Route, { kind: 'group' }>): Promise<void> {
+  async #judgeUnrouted(lane: Lane, route: Unrouted): Promise<void> {
     const messages = await this.#claim(lane, UNROUTED_BATCH, { group: null });
-    const startedAt = this.#kit.clock.now();
-    const judgement = judgeRoute(route);
-    await Promise.all(
-      messages.map((message) => this.#kit.recorder.record({ message, startedAt, judgement, mxGroup: null })),
-    );
+    await this.#unrouted.judge(lane.domain, route, messages);
   }
 
   #group(name: string): Group {
@@ -234,7 +247,9 @@ export class Scheduler {
     const group = new Group(name, {
       pool,
       clock,
-      recorder: { record: (finding) => this.#onFinding(finding, group) },
+      recorder: this.#kit.recorder,
+      learn: (finding, learning, othersWorking) => this.#learn(finding, learning, othersWorking),
+      onConnected: ({ name: to }, working) => shaping.connected(to, working),
       judge: (result) => judge(result, bounceRules),
       random,
       pace: shaping.memory.group(name).pace,
@@ -268,13 +283,15 @@ export class Scheduler {
     this.#kit.log.debug({ group: group.name, lanes: group.lanes, until, reasons }, `waits: ${reasons[0]?.reason}`);
   }
 
-  /** What came of an attempt also says what the group bears. */
-  #onFinding(finding: Finding, group: Group): Promise<void> {
-    const { message, judgement } = finding;
+  /** What came of an attempt also says what the group bears. False: it was no attempt. */
+  #learn({ message, judgement }: Finding, group: Group, othersWorking: number): boolean {
+    const { shaping, clock, log } = this.#kit;
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;
-    if (judgement.kind !== 'unreadable') group.notePace(judgement.peer.elapsedMs);
-    this.#kit.shaping.learn({ group: group.name, message, recipientDomain, judgement, open: group.open });
-    return this.#kit.recorder.record(finding);
+    const { name, open } = group;
+    const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, othersWorking });
+    if (!tried && judgement.kind === 'temporary') requeued(log, message, { ...judgement, dueAt: clock.now() });
+    if (tried && judgement.kind !== 'unreadable') group.notePace(judgement.peer.elapsedMs);
+    return tried;
   }
 
   async #claim(

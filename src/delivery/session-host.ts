@@ -1,13 +1,14 @@
 // The main thread's side of one courier session: feeds it batches, hands its results to the
 // recorder, lets it linger for more mail, and answers for its messages when it dies.
 import type { Clock } from '../base/clock.ts';
+import { unreachable } from '../base/errors.ts';
 import { noPeer } from '../base/outcome.ts';
 import type { ClaimedMessage } from '../store/queue.ts';
 import type { CourierReport, CourierResult, SessionPlan } from './courier/messages.ts';
 import type { CourierLink } from './courier-link.ts';
 import type { CourierPool } from './courier-pool.ts';
 import type { Judgement } from './judge.ts';
-import type { Recorder } from './recorder.ts';
+import type { Finding, Recorder } from './recorder.ts';
 import { hostsFor } from './source-addresses.ts';
 
 export interface SessionHostKit {
@@ -19,6 +20,10 @@ export interface SessionHostKit {
   nextBatch(limit: number): Promise<ClaimedMessage[]>;
   /** Messages that were claimed and not tried go back to the queue. */
   giveBack(messageIds: string[]): Promise<void>;
+  /** What an attempt says about the receiver. False: it was none, and the message goes back to the queue. */
+  learn(finding: Finding): boolean;
+  /** The server let a connection in. */
+  onConnected(): void;
   /** A session that waits for mail offers itself; `false` comes when it stops waiting. */
   onWaiting(host: SessionHost, waiting: boolean): void;
   messagesPerSession: number;
@@ -36,6 +41,9 @@ export class SessionHost {
   #given = 0;
   #lingering: NodeJS.Timeout | null = null;
   #ending = false;
+  #connected = false;
+  /** Hosts that our address cannot call: nobody knows what they would say. */
+  #skipped = false;
   #feeding: Promise<void> = Promise.resolve();
   #givingBack: Promise<unknown> = Promise.resolve();
 
@@ -44,12 +52,19 @@ export class SessionHost {
     this.#kit = kit;
   }
 
+  /** Whether its connection is open. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
   /**
    * Runs the session to its end. What it found is with the recorder by then and need not be on
    * disk: a row that cannot be written must not hold a connection's place.
    */
   async run({ hosts, source }: SessionPlan, first: ClaimedMessage[]): Promise<void> {
-    const link = await this.#open({ hosts: hostsFor(source, hosts), source }, first);
+    const reachable = hostsFor(source, hosts);
+    this.#skipped = reachable.length < hosts.length;
+    const link = await this.#open({ hosts: reachable, source }, first);
     this.#give(first);
     await link.over;
     this.#ending = true;
@@ -103,9 +118,23 @@ export class SessionHost {
   }
 
   #onReport(report: CourierReport): void {
-    if (report.kind === 'result') this.#onResult(report);
-    else if (report.kind === 'untried') this.#onUntried(report.messageIds);
-    else this.#feeding = this.#feed();
+    switch (report.kind) {
+      case 'result':
+        this.#onResult(report);
+        break;
+      case 'untried':
+        this.#onUntried(report.messageIds);
+        break;
+      case 'connected':
+        this.#connected = true;
+        this.#kit.onConnected();
+        break;
+      case 'more':
+        this.#feeding = this.#feed();
+        break;
+      default:
+        unreachable(report);
+    }
   }
 
   #onResult({ messageId, startedAt, result }: { messageId: string; startedAt: number; result: CourierResult }): void {
@@ -113,8 +142,12 @@ export class SessionHost {
     if (!message) return;
     this.#inFlight.delete(messageId);
     // Nobody opened: whatever else is due for this group had better not knock again at once.
-    if (result.kind === 'no_connection') this.#ending = true;
-    this.#record(message, startedAt, this.#kit.judge(result));
+    if (result.kind === 'no_connection') {
+      this.#ending = true;
+      this.#connected = false;
+    }
+    const some = result.kind === 'no_connection' && this.#skipped;
+    this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result));
   }
 
   #onUntried(messageIds: string[]): void {
@@ -124,7 +157,9 @@ export class SessionHost {
   }
 
   #record(message: ClaimedMessage, startedAt: number, judgement: Judgement): void {
-    void this.#kit.recorder.record({ message, startedAt, judgement, mxGroup: this.#group });
+    const finding = { message, startedAt, judgement, mxGroup: this.#group };
+    if (this.#kit.learn(finding)) void this.#kit.recorder.record(finding);
+    else this.#onUntried([message.id]);
   }
 
   async #feed(): Promise<void> {

@@ -12,9 +12,11 @@ import type {
 } from '../store/shaping.ts';
 import type { Tenant, Tier } from '../store/tenants.ts';
 import { isUntroubled, untroubled } from './adaptive-limit.ts';
+import { type EarlierPause, isForgotten, shrunk } from './pause-length.ts';
 import type { Provider, Providers } from './provider-limits.ts';
 import { SendWindow } from './send-window.ts';
 import type { GroupFacts, ShapingFacts } from './shaping.ts';
+import type { SuspensionTarget } from './shaping-signs.ts';
 
 export interface GroupLimits {
   provider: Provider | null;
@@ -50,6 +52,7 @@ export interface GroupMemory {
   window: SendWindow | null;
   /** When it last answered. */
   answeredAt: number;
+  deliveredAt: number;
   /** How long a message takes. */
   pace: { ms: number | null };
 }
@@ -67,6 +70,8 @@ export class ShapingMemory {
   readonly #providers: Providers;
   readonly #pauses = new Map<string, QueuePause>();
   readonly #suspensions = new Map<string, Suspension>();
+  /** How long the last pauses were: those that repeat grow. */
+  readonly #lengths = new Map<string, EarlierPause>();
   readonly #groups = new Map<string, GroupMemory>();
   readonly #paces = new Map<string, SendWindow>();
   readonly #tenants = new Map<string, TenantMemory>();
@@ -115,7 +120,7 @@ export class ShapingMemory {
     if (known) return known;
     const { connections, messagesPerMinute } = this.limitsOf(name);
     const window = messagesPerMinute === null ? null : new SendWindow(MINUTE_MS);
-    const made = { concurrency: untroubled(connections), window, answeredAt: 0, pace: { ms: null } };
+    const made = { concurrency: untroubled(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
     this.#groups.set(name, made);
     return made;
   }
@@ -148,16 +153,37 @@ export class ShapingMemory {
     else this.#pauses.delete(`${kind} ${key}`);
   }
 
-  suspension(of: Pick<Suspension, 'mxGroup' | 'scope' | 'subject' | 'tenantId'>): Suspension | null {
+  suspension(of: SuspensionTarget): Suspension | null {
     return this.#suspensions.get(keyOf(of)) ?? null;
   }
 
   suspend(suspension: Suspension): void {
-    this.#suspensions.set(keyOf(suspension), suspension);
+    const key = keyOf(suspension);
+    const { since, until } = suspension;
+    this.#suspensions.set(key, suspension);
+    this.#lengths.set(key, { ms: until - since, until });
   }
 
+  /** An operator's word: it begins with a short pause again, too. */
   lift(suspension: Suspension): void {
     this.#suspensions.delete(keyOf(suspension));
+    this.#lengths.delete(keyOf(suspension));
+  }
+
+  earlierPause(of: SuspensionTarget): EarlierPause | null {
+    return this.#lengths.get(keyOf(of)) ?? null;
+  }
+
+  /** Mail went through: a pause that is over was long enough. */
+  shortenPauses(targets: () => SuspensionTarget[], now: number): void {
+    if (this.#lengths.size === 0) return;
+    for (const key of targets().map(keyOf)) {
+      const earlier = this.#lengths.get(key);
+      if (!earlier || earlier.until > now) continue;
+      const shorter = shrunk(earlier);
+      if (shorter) this.#lengths.set(key, shorter);
+      else this.#lengths.delete(key);
+    }
   }
 
   suspensionsNow(now: number): Suspension[] {
@@ -202,6 +228,7 @@ export class ShapingMemory {
   /** Drops what says nothing any more. Returns the tenants whose hour is empty. */
   tidy(now: number): string[] {
     for (const [key, { until }] of this.#suspensions) if (until <= now) this.#suspensions.delete(key);
+    for (const [key, earlier] of this.#lengths) if (isForgotten(earlier, now)) this.#lengths.delete(key);
     for (const [name, { concurrency, answeredAt }] of this.#groups) {
       const idle = now - answeredAt > IDLE_GROUP_MS;
       if (idle && isUntroubled(concurrency, this.limitsOf(name).connections)) this.#groups.delete(name);
@@ -231,12 +258,7 @@ export class ShapingMemory {
   }
 }
 
-function keyOf({
-  mxGroup,
-  scope,
-  tenantId,
-  subject,
-}: Pick<Suspension, 'mxGroup' | 'scope' | 'subject' | 'tenantId'>): string {
+function keyOf({ mxGroup, scope, tenantId, subject }: SuspensionTarget): string {
   return `${mxGroup} ${scope} ${tenantId ?? ''} ${subject}`;
 }
 

@@ -2,11 +2,12 @@
 // connections, and a pause where a bounce rule calls for one. Only what the peer did counts;
 // findings of our own say nothing about it.
 import type { SmtpStage } from '../base/outcome.ts';
-import type { SuspendScope } from '../classify/bounce-rule.ts';
+import type { SuspendScope, Suspension as SuspensionWish } from '../classify/bounce-rule.ts';
 import type { Label } from '../classify/labels.ts';
 import type { Suspension, SuspensionScope } from '../store/shaping.ts';
 import type { Sign } from './adaptive-limit.ts';
 import type { Judgement, Permanent, Temporary } from './judge.ts';
+import { type EarlierPause, pauseLength } from './pause-length.ts';
 import type { Provider } from './provider-limits.ts';
 
 export interface AttemptFacts {
@@ -18,16 +19,25 @@ export interface AttemptFacts {
   /** Null: the default address. */
   sourceAddress: string | null;
   judgement: Judgement;
-  /** Whether other connections to the group are open and being answered. */
-  othersWork: boolean;
+  /** Other connections to the group: those that are open or being opened, and those of them that are open. */
+  others: { open: number; working: number };
+  /** Whether mail to the group was delivered a moment ago. */
+  delivering: boolean;
+  /** The pause before, of the same mail. */
+  earlier(of: SuspensionTarget): EarlierPause | null;
 }
+
+/** Whose pause it is. */
+export type SuspensionTarget = Pick<Suspension, 'mxGroup' | 'scope' | 'tenantId' | 'subject'>;
 
 export interface Signs {
   sign: Sign | null;
   suspension: Suspension | null;
+  /** The connection was one too many: its mail goes over the others, and was not tried. */
+  surplus: boolean;
 }
 
-const NOTHING: Signs = { sign: null, suspension: null };
+const NOTHING: Signs = { sign: null, suspension: null, surplus: false };
 
 // 4.7.x that is about one message, its sender or its first appearance, not about how much we send.
 const NOT_OUR_SPEED: ReadonlySet<Label> = new Set<Label>([
@@ -44,7 +54,7 @@ export function readSigns(facts: AttemptFacts, now: number): Signs {
     case 'unreadable':
       return NOTHING;
     case 'delivered':
-      return { sign: { kind: 'delivered' }, suspension: null };
+      return signs({ kind: 'delivered' });
     case 'temporary':
     case 'permanent':
       return judgement.peer.smtpCode === null ? ofSilence(judgement) : ofReply(facts, judgement, now);
@@ -55,29 +65,39 @@ function ofSilence(judgement: Temporary | Permanent): Signs {
   const { peer, reason } = judgement;
   const nobody = judgement.kind === 'temporary' && judgement.nobodyOpened && peer.mx !== null;
   if (!nobody || !AT_THE_DOOR.has(peer.stage)) return NOTHING;
-  return { sign: { kind: 'closed', reason }, suspension: null };
+  return signs({ kind: 'closed', reason });
+}
+
+function signs(sign: Sign): Signs {
+  return { ...NOTHING, sign };
 }
 
 function ofReply(facts: AttemptFacts, judgement: Temporary | Permanent, now: number): Signs {
   const { reason, verdict, peer } = judgement;
   if (!verdict) return NOTHING;
+  const { open, working } = facts.others;
   const atTheDoor = judgement.kind === 'temporary' && judgement.nobodyOpened === true;
-  if (verdict.suspend) {
-    const { forMs, scope } = verdict.suspend;
-    // "Too many connections" to one of many that work: that one was too many, no more.
-    if (scope === 'group' && atTheDoor && facts.othersWork) {
-      return { sign: { kind: 'slow_down', reason, forMs }, suspension: null };
-    }
-    return ofSuspension(
-      facts,
-      { scope: reachOf(scope, facts, judgement), rule: verdict.rule, until: now + forMs },
-      now,
-    );
+  const isTemporary = (peer.smtpCode ?? 0) < 500;
+  const { suspend } = verdict;
+  // Whatever the words: it was refused while others are open or may still be let in. When the last
+  // of them is refused too, that one says what the group is to do.
+  if (atTheDoor && open > 0 && (isTemporary || suspend?.scope === 'group')) {
+    return { ...signs({ kind: 'full', reason, working }), surplus: true };
   }
-  if (atTheDoor && !facts.othersWork) return { sign: { kind: 'closed', reason }, suspension: null };
+  // 421 ends this connection only (RFC 5321 section 3.8).
+  if (suspend?.scope === 'group' && peer.smtpCode === 421 && working > 0) {
+    return signs({ kind: 'full', reason, working });
+  }
+  // What mail of our address was delivered a moment ago says more than one temporary refusal of it,
+  // unless its rule knows that these words are a verdict.
+  if (suspend?.scope === 'source' && isTemporary && suspend.fromMs === null && facts.delivering && working > 0) {
+    return signs({ kind: 'slow_down', reason });
+  }
+  if (suspend) return ofSuspension(facts, { suspend, judgement, rule: verdict.rule }, now);
+  if (atTheDoor && working === 0) return signs({ kind: 'closed', reason });
   const slow = peer.smtpCode === 421 || /^4\.7\./.test(peer.enhancedCode ?? '');
-  if (!slow || NOT_OUR_SPEED.has(verdict.label)) return { sign: { kind: 'answered' }, suspension: null };
-  return { sign: { kind: 'slow_down', reason, forMs: null }, suspension: null };
+  if (!slow || NOT_OUR_SPEED.has(verdict.label)) return signs({ kind: 'answered' });
+  return signs({ kind: 'slow_down', reason });
 }
 
 /**
@@ -94,19 +114,23 @@ function reachOf(scope: SuspendScope, facts: AttemptFacts, { peer }: Temporary |
 
 function ofSuspension(
   facts: AttemptFacts,
-  { scope, rule, until }: { scope: SuspensionScope; rule: string; until: number },
+  { suspend, judgement, rule }: { suspend: SuspensionWish; judgement: Temporary | Permanent; rule: string },
   now: number,
 ): Signs {
-  const { mxGroup, tenantId, senderDomain, recipientDomain, sourceAddress, judgement } = facts;
-  if (judgement.kind === 'unreadable') return NOTHING;
-  const subject = { group: '', source: sourceAddress ?? '', sender_domain: senderDomain, domain: recipientDomain }[
-    scope
-  ];
-  const reply = `${judgement.peer.smtpCode} ${judgement.peer.response}`;
-  const suspension: Suspension = {
-    ...{ mxGroup, scope, subject, rule, reply, since: now, until },
-    tenantId: scope === 'sender_domain' ? tenantId : null,
-  };
-  if (scope !== 'group') return { sign: { kind: 'answered' }, suspension };
-  return { sign: { kind: 'suspended', reason: reply, until }, suspension };
+  const { smtpCode, response } = judgement.peer;
+  const target = suspensionTarget(reachOf(suspend.scope, facts, judgement), facts);
+  const until = now + pauseLength({ suspend, smtpCode, response, earlier: facts.earlier(target) }, now);
+  const reply = `${smtpCode} ${response}`;
+  const suspension: Suspension = { ...target, rule, reply, since: now, until };
+  const sign: Sign = target.scope === 'group' ? { kind: 'suspended', reason: reply, until } : { kind: 'answered' };
+  return { ...signs(sign), suspension };
+}
+
+type TargetFacts = Pick<AttemptFacts, 'mxGroup' | 'tenantId' | 'senderDomain' | 'recipientDomain' | 'sourceAddress'>;
+
+/** Which pause of this scope the message is subject to. */
+export function suspensionTarget(scope: SuspensionScope, facts: TargetFacts): SuspensionTarget {
+  const { mxGroup, tenantId, senderDomain, recipientDomain, sourceAddress } = facts;
+  const subjects = { group: '', source: sourceAddress ?? '', sender_domain: senderDomain, domain: recipientDomain };
+  return { mxGroup, scope, subject: subjects[scope], tenantId: scope === 'sender_domain' ? tenantId : null };
 }

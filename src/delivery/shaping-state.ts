@@ -1,18 +1,18 @@
 // Shaping as it lives: answers who may go, learns from every outcome, keeps what must survive a
 // restart in the store, and tells the scheduler when something was stopped or let go.
 import type { Clock } from '../base/clock.ts';
-import { DAY_MS, MINUTE_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
+import { DAY_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ClaimedMessage } from '../store/queue.ts';
-import type { GroupConcurrency, ShapingChanges, ShapingStore, Suspension } from '../store/shaping.ts';
+import type { GroupConcurrency, ShapingChanges, ShapingStore, Suspension, SuspensionScope } from '../store/shaping.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import { adapt, isUntroubled, type Sign, untroubled } from './adaptive-limit.ts';
 import type { Judgement } from './judge.ts';
 import type { Providers } from './provider-limits.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
-import { readSigns } from './shaping-signs.ts';
+import { readSigns, suspensionTarget } from './shaping-signs.ts';
 
 export interface ShapingKit {
   store: ShapingStore & Pick<TenantStore, 'getTenant'>;
@@ -41,12 +41,12 @@ export interface ShapingOutcome {
   message: Pick<ClaimedMessage, 'id' | 'tenantId' | 'fromDomain' | 'sourceAddress'>;
   recipientDomain: string;
   judgement: Judgement;
-  /** Connections to the group that are open, this one included. */
+  /** Connections to the group that are open or being opened, this one included. */
   open: number;
+  /** Other connections that are open. */
+  othersWorking: number;
 }
 
-/** An answer of that age still says that the group is alive. */
-const ALIVE_MS = MINUTE_MS;
 /** Refusals that come in a flock say one thing. */
 const SAME_REPLY_MS = 10 * SECOND_MS;
 // One of a provider's many customers may have a server that is gone; three in a row are the provider.
@@ -57,6 +57,7 @@ const DOMAIN_MEMORY_MS = 30 * DAY_MS;
 /** So that a domain that is written to is never forgotten. */
 const NOTED_AGAIN_AFTER_MS = DAY_MS;
 const FORGET_PORTION = 500;
+const SCOPES: readonly SuspensionScope[] = ['group', 'source', 'sender_domain', 'domain'];
 const MAX_NOTED_DOMAINS = 20_000;
 
 export class Shaping {
@@ -104,6 +105,13 @@ export class Shaping {
   /** Whether mail has gone there, something is remembered of it, or limits are shipped for it. */
   async isKnownGroup(group: string): Promise<boolean> {
     return this.limitsOf(group).provider !== null || (await this.#kit.store.isKnownGroup(group));
+  }
+
+  /** When mail that is due at `dueAt` can go, by what keeps it back now; null: nobody knows. */
+  earliestAttempt(question: ShapingQuestion, dueAt: number): number | null {
+    const { decision, until } = this.verdict(question);
+    if (decision === 'go') return dueAt;
+    return until === null ? null : Math.max(until, dueAt);
   }
 
   /** What shaping must know of a tenant before it can answer. */
@@ -164,19 +172,33 @@ export class Shaping {
     }
   }
 
-  learn(outcome: ShapingOutcome): void {
-    const { group, message, recipientDomain, judgement, open } = outcome;
+  /** False: the message was not tried, since its connection was one too many; it is to be given back. */
+  learn(outcome: ShapingOutcome): boolean {
+    const { group, message, recipientDomain, judgement, open, othersWorking: working } = outcome;
     const now = this.#kit.clock.now();
-    this.#counted.delete(message.id);
     const known = this.memory.group(group);
     const { provider } = this.memory.limitsOf(group);
-    const othersWork = open > 1 && now - known.answeredAt < ALIVE_MS;
     const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
     const about = { mxGroup: group, provider, tenantId, senderDomain, recipientDomain, sourceAddress };
-    const { sign, suspension } = readSigns({ ...about, judgement, othersWork }, now);
+    const others = { open: open - 1, working };
+    const earlier = this.memory.earlierPause.bind(this.memory);
+    const delivering = now - known.deliveredAt < SAME_REPLY_MS;
+    const { sign, suspension, surplus } = readSigns({ ...about, judgement, others, delivering, earlier }, now);
     if (sign && sign.kind !== 'closed') known.answeredAt = now;
+    if (sign?.kind === 'delivered') known.deliveredAt = now;
     if (sign) this.#adapt(group, sign, open);
     if (suspension) this.#suspend(suspension);
+    if (sign?.kind === 'delivered') {
+      const targets = () => SCOPES.map((scope) => suspensionTarget(scope, about));
+      this.memory.shortenPauses(targets, now);
+    }
+    if (!surplus) this.#counted.delete(message.id);
+    return !surplus;
+  }
+
+  /** A connection was opened; with it, so many are. */
+  connected(group: string, working: number): void {
+    this.#adapt(group, { kind: 'connected', working }, working);
   }
 
   /** Whether mail of this sender domain makes a pause towards the group, and until when. */
@@ -259,11 +281,14 @@ export class Shaping {
     if (!isNews) return;
     // A second complaint never shortens the pause that the first one called for.
     const until = Math.max(suspension.until, known?.until ?? 0);
-    this.memory.suspend({ ...suspension, until });
-    this.#save({ suspensions: [{ ...suspension, until }] });
+    // What is still on the wire makes the same pause longer; it is no repetition.
+    const since = known && known.until > suspension.since ? known.since : suspension.since;
+    const longer = { ...suspension, since, until };
+    this.memory.suspend(longer);
+    this.#save({ suspensions: [longer] });
     const { mxGroup, scope, rule } = suspension;
     const facts = { group: mxGroup, scope, rule, until: toTimestamp(until), response: suspension.reply };
-    this.#kit.log.warn(facts, whatPauses({ ...suspension, until }));
+    this.#kit.log.warn(facts, whatPauses(longer));
     if (scope === 'group' || scope === 'source') this.#listener?.onBlocked(mxGroup);
   }
 

@@ -74,6 +74,13 @@ export class SourceAddresses {
     return { mxGroup, candidates, none: this.#whyNone(usable, mxGroup), ramp };
   }
 
+  /** Why none of ours can call these hosts: for want of the right kind, or because none can be used at all. */
+  whyUnreachable(mxGroup: string, hosts: readonly MailHost[]): { reason: string; anyUsable: boolean } | null {
+    const usable = this.#states.filter((state) => state.usable);
+    if (reachableFrom(usable, hosts).length > 0) return null;
+    return { reason: this.#whyNone(usable, mxGroup), anyUsable: usable.length > 0 };
+  }
+
   #whyNone(usable: readonly SourceAddressState[], mxGroup: string): string {
     const useless = this.#states.filter((state) => !state.usable).map(({ ip, reason }) => `${ip}: ${reason}`);
     const unused = useless.length > 0 ? `; not used: ${useless.join('; ')}` : '';

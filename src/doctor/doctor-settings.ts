@@ -32,6 +32,8 @@ export interface DoctorSettings {
   minDiskFreeShare: number;
   /** Domains whose mail servers are called to see whether the way out is open. */
   mailDomains: readonly string[];
+  /** Domains that surely exist and take mail. */
+  knownDomains: readonly string[];
   /** Web servers whose clocks ours is compared with. */
   timeSources: readonly string[];
   blocklists: readonly string[];
@@ -79,10 +81,18 @@ export interface StoredFacts {
   sendingDomains: readonly string[];
 }
 
+export interface DnsServerProbe {
+  /** As it is configured. */
+  server: string;
+  resolver: Pick<Resolver, 'mx'>;
+}
+
 export interface DoctorProbes {
   now(): number;
   random(): number;
   resolver: Resolver;
+  /** Each of the configured DNS servers by itself. */
+  dnsServers: readonly DnsServerProbe[];
   dial: Dialler;
   /** Null when the machine has the address. */
   bindProblem(ip: string): Promise<string | null>;

@@ -7,6 +7,7 @@ import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, odd } from './finding.ts';
 import { judgeDaemon, judgeDatabase, judgeKeyFile } from './inside.ts';
+import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
 import { checkOutboundPort } from './outbound-port.ts';
 import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts';
@@ -24,6 +25,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
   const checks: [name: string, run: () => Promise<Finding[]>][] = [
     ['daemon', async () => judgeDaemon(await kit.daemon(), kit.now())],
     ['resolver', () => checkResolver(kit)],
+    ['known domains', () => checkKnownDomains(kit)],
     ['outbound port', () => checkOutboundPort(kit)],
     ['reverse name', () => checkReverseNames(kit, addresses)],
     ['EHLO name', () => checkEhloNames(kit, addresses)],

@@ -31,9 +31,13 @@ export function deliveredEvent(stamp: EventStamp, message: EventSubject, facts: 
 export function deferredEvent(
   stamp: EventStamp,
   message: EventSubject,
-  facts: AttemptFacts & { nextAttemptAt: number },
+  facts: AttemptFacts & { nextAttemptAt: number | null },
 ): NewEvent {
-  const delivery = { ...deliveryPart(facts), next_attempt_at: toTimestamp(facts.nextAttemptAt) };
+  const { nextAttemptAt } = facts;
+  const delivery = {
+    ...deliveryPart(facts),
+    next_attempt_at: nextAttemptAt === null ? null : toTimestamp(nextAttemptAt),
+  };
   return event('email.deferred', stamp, message, { delivery });
 }
 

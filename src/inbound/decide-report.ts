@@ -16,28 +16,40 @@ export interface ReportFacts {
   message: ReportedMessage | null;
   cameToReturnPath: boolean;
   recipients: readonly JudgedRecipient[];
+  /** False: only the way it came shows that it is a report. */
+  isRecognised: boolean;
   /** Why hard bounces of this receiver are not believed at the moment; null: they are. */
   doubt: string | null;
 }
 
-export function decideReport({ message, cameToReturnPath, recipients, doubt }: ReportFacts): ReportDecision {
+export function decideReport(facts: ReportFacts): ReportDecision {
+  const { message, cameToReturnPath, recipients, doubt } = facts;
   if (!cameToReturnPath) return nothing('a report that came to no return path proves no message');
   if (message === null) return nothing('the message of this return path is no longer known');
   const judged = whatItSaysOf(message.recipient, recipients);
   if (judged === null) return nothing('the report names no recipient');
   if (judged.kind === 'delivered_notice') return nothing(`good news: ${judged.reason}`);
   if (message.state === 'sending') return { decision: 'later', reason: 'the message is still being sent' };
-  const said = `${judged.remoteMta ?? 'the receiving side'} reports: ${judged.diagnostic ?? judged.status ?? 'no reason'}`;
+  const said = facts.isRecognised ? saidBy(judged) : UNKNOWN_CAUSE;
   const why = `${judged.reason}${judged.rule === null ? '' : `, rule ${judged.rule}`}`;
   if (judged.action === 'delayed' && (message.state === 'bounced' || message.state === 'failed')) {
     return nothing(`a notice of delay of a message that is ${message.state} already`);
   }
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
+  if (!facts.isRecognised)
+    return { decision: 'bounce', reason: `${said} (${why})`, bounce: 'soft', suppress: false, judged };
   if (judged.kind === 'hard' && doubt !== null) {
     return { decision: 'bounce', reason: `${said} (${why}; ${doubt})`, bounce: 'soft', suppress: false, judged };
   }
   const suppress = judged.kind === 'hard';
   return { decision: 'bounce', reason: `${said} (${why})`, bounce: judged.kind, suppress, judged };
+}
+
+const UNKNOWN_CAUSE =
+  'a report of unknown cause: it came to the return path without a sender, and nothing in it was recognised';
+
+function saidBy({ remoteMta, diagnostic, status }: JudgedRecipient): string {
+  return `${remoteMta ?? 'the receiving side'} reports: ${diagnostic ?? status ?? 'no reason'}`;
 }
 
 /** A report may be about several; ours by its address, or else the first that failed. */

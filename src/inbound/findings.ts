@@ -11,6 +11,10 @@ const DIGEST_OCTETS = 16;
 export function reportFinding(report: DeliveryReport, recipients: readonly JudgedRecipient[]): Record<string, unknown> {
   return {
     reporting_mta: short(report.reportingMta),
+    ...(report.unrecognised && {
+      from: short(report.unrecognised.from),
+      subject: short(report.unrecognised.subject),
+    }),
     recipients: recipients.slice(0, MAX_RECIPIENTS).map((judged) => ({
       address: short(judged.recipient),
       kind: judged.kind,

@@ -11,7 +11,7 @@ import type { DomainStore } from '../store/domains.ts';
 import type { InboundStore } from '../store/inbound.ts';
 import type { SuppressionStore } from '../store/suppressions.ts';
 import { readDmarcMail } from './dmarc.ts';
-import { type ListenerOptions, startInboundListener } from './listener.ts';
+import { type ListenerOptions, type ReceptionOutcome, startInboundListener } from './listener.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
 import { processMail } from './process-mail.ts';
 import { InboundProcessor, type Recorded } from './processor.ts';
@@ -31,6 +31,8 @@ export interface InboundKit {
   /** Why hard bounces of these servers are not believed at the moment; null: they are. */
   doubtOf(mxGroup: string | null): string | null;
   onRecorded(recorded: Recorded): void;
+  /** Told how each mail ended that came in. */
+  onReceived?(outcome: ReceptionOutcome): void;
   /** Into the queue. */
   send: PassOnKit['send'];
   clock: Clock;
@@ -49,8 +51,8 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
   const { store, clock, ids, log, service } = kit;
   const tokenKeys = (keyId: string) => kit.tokenKeys.get(keyId);
   const { bouncesDomain, dmarcReportAddress, operatorAddress } = service;
-  const recipients = { bouncesDomain, dmarcReportAddress, tokenKeys };
-  const passOn = new PassOn({ operatorAddress, bouncesDomain, clock, log, send: kit.send });
+  const recipients = { bouncesDomain, ehloName: kit.listen.name, dmarcReportAddress, tokenKeys };
+  const passOn = new PassOn({ operatorAddress, recipients, clock, log, send: kit.send });
   const processor = new InboundProcessor({
     ...{ store, clock, log, onRecorded: kit.onRecorded },
     process: (mail, isPatient) => processMail(mail, processKit, isPatient),
@@ -68,6 +70,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     ...{ ...kit.listen, recipients, store, clock, ids, log },
     refusal: kit.refusal,
     onKept: () => processor.notice(),
+    ...(kit.onReceived && { onReceived: kit.onReceived }),
   });
   await processor.start();
   return {

@@ -16,3 +16,10 @@ export function loneLineEndAt(octets: Buffer): number {
   }
   return Math.max(cr, lf);
 }
+
+/** The number of the line in which the place is; the first is 1. */
+export function lineAt(octets: Buffer, place: number): number {
+  let line = 1;
+  for (let lf = octets.indexOf(LF); lf >= 0 && lf < place; lf = octets.indexOf(LF, lf + 1)) line++;
+  return line;
+}

@@ -13,7 +13,7 @@ import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { InboundStore, NewInboundMail } from '../store/inbound.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
-import { NO_ROOM, ReceptionRoom, receive, type SmtpReply } from './reception.ts';
+import { NO_ROOM, type Received, ReceptionRoom, type Refusal, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
@@ -29,15 +29,19 @@ export interface ListenerOptions {
   limits: PeerLimits & { maxOctets: number };
   timeouts?: { idleMs?: number; sessionMs?: number };
   recipients: RecipientBook;
-  store: Pick<InboundStore, 'keepInbound' | 'findReported'>;
+  store: Pick<InboundStore, 'keepInbound' | 'findReported' | 'noteRefusedInbound'>;
   /** Why nothing is taken at the moment; null while mail is. */
   refusal(): string | null;
   /** Called when there is something new in the store. */
   onKept(): void;
+  /** Told how each mail ended that was received up to its final dot, or cut off before. */
+  onReceived?(outcome: ReceptionOutcome): void;
   clock: Clock;
   ids: IdSource;
   log: Logger;
 }
+
+export type ReceptionOutcome = 'kept' | 'not_stored' | Refusal;
 
 export interface InboundListener {
   port: number;
@@ -221,7 +225,7 @@ class Hall {
       const received = await receive(stream, { maxOctets, take });
       if (received.kind === 'mail') return this.#keep(received.content, session);
       const { reply, hangUp } = received;
-      this.#options.log.info({ remote_ip: session.remoteAddress, reply: reply.text }, 'inbound mail refused');
+      await this.#noteRefused(received, session);
       if (!hangUp) return toError(reply);
       // The rest of it need not come in at all.
       const connection = this.server.connectionOf(session);
@@ -231,8 +235,25 @@ class Hall {
     });
   }
 
+  /** An operator can see who was refused: the sender may tell nobody. */
+  async #noteRefused(refused: Extract<Received, { kind: 'refused' }>, session: SMTPServerSession): Promise<void> {
+    const { store, ids, clock, log, onReceived } = this.#options;
+    const { why, sizeOctets } = refused;
+    const reply = `${refused.reply.code} ${refused.reply.text}`;
+    onReceived?.(why);
+    log.info({ fact: 'inbound_refused', why, remote_ip: session.remoteAddress, reply }, 'inbound mail refused');
+    // It comes back by itself, and writing would need the room that there is not.
+    if (why === 'no_room') return;
+    const mail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), sizeOctets, reply };
+    try {
+      await store.noteRefusedInbound(mail);
+    } catch (error) {
+      log.error({ error }, `a refused mail could not be noted: ${describeError(error)}`);
+    }
+  }
+
   async #keep(content: Buffer, session: SMTPServerSession): Promise<string | Error> {
-    const { store, ids, clock, log, onKept } = this.#options;
+    const { store, ids, clock, log, onKept, onReceived } = this.#options;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), content };
     const stored = store.keepInbound(mail);
     const whatever = stored.catch(() => {});
@@ -241,10 +262,12 @@ class Hall {
       await stored;
     } catch (error) {
       log.error({ error }, `an inbound mail could not be stored: ${describeError(error)}`);
+      onReceived?.('not_stored');
       return toError(NOT_STORED);
     } finally {
       this.#storing.delete(whatever);
     }
+    onReceived?.('kept');
     onKept();
     return `2.0.0 Ok: kept as ${mail.id}`;
   }

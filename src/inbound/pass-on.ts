@@ -9,12 +9,12 @@ import { type ReadMail, readMail, textOf } from '../protocol/mail/inbound/mail-p
 import { plainTextOf } from '../protocol/mail/inbound/report-text.ts';
 import type { WaitingInboundMail } from '../store/inbound.ts';
 import type { PassedOn } from './process-mail.ts';
-import type { Role } from './recipients.ts';
+import { type RecipientBook, type Role, recognise } from './recipients.ts';
 
 export interface PassOnKit {
   /** Null: mail is only kept. */
   operatorAddress: string | null;
-  bouncesDomain: string;
+  recipients: RecipientBook;
   clock: Clock;
   log: Logger;
   send(mail: {
@@ -78,9 +78,12 @@ export class PassOn {
 }
 
 function objectionTo(mail: WaitingInboundMail, { header }: ReadMail, kit: PassOnKit): string | null {
-  const { operatorAddress, bouncesDomain } = kit;
+  const { operatorAddress, recipients } = kit;
   if (operatorAddress === null) return 'service.operator_address is not set';
-  if (operatorAddress.toLowerCase().endsWith(`@${bouncesDomain}`)) return 'service.operator_address leads back here';
+  const leadsBack =
+    operatorAddress.toLowerCase().endsWith(`@${recipients.bouncesDomain}`) ||
+    recognise(operatorAddress, recipients).kind !== 'nobody';
+  if (leadsBack) return 'service.operator_address leads back here';
   if (mail.mailFrom === '') return 'it has no sender, so a program wrote it';
   const submitted = header.raw('auto-submitted');
   if (submitted !== null && !/^\s*no\b/i.test(submitted)) return 'a program wrote it (Auto-Submitted)';

@@ -7,7 +7,7 @@ import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
-import type { Complaint, DeliveryReport, InboundMail } from '../protocol/mail/inbound/inbound-mail.ts';
+import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
 import type {
   InboundAction,
   InboundUpdate,
@@ -33,7 +33,7 @@ export interface ProcessKit extends ProofKit {
   rules: BounceRules;
   recipients: RecipientBook;
   platformSuppressionMs: number;
-  read(octets: Buffer): InboundMail;
+  read(octets: Buffer, envelope: KnownEnvelope): InboundMail;
   /** Why hard bounces of these servers are not believed at the moment; null: they are. */
   doubtOf(mxGroup: string | null): string | null;
   /** A report of DMARC results; null: it is none. */
@@ -55,6 +55,8 @@ interface Case {
   recipients: InboundRecipient[];
   /** Of its return path. */
   messageId: string | null;
+  /** Null: it came to no return path, or the message is no longer known. */
+  message: ReportedMessage | null;
   isPatient: boolean;
 }
 
@@ -77,13 +79,16 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
     const dmarc = await kit.readDmarc(mail);
     if (dmarc) return { kind: 'done', update: dmarc, message: null };
   }
-  return processFinding(readSafely(mail, kit), { mail, recipients, messageId, isPatient }, kit);
+  const message = messageId === null ? null : await kit.store.findReported(messageId);
+  const one: Case = { mail, recipients, messageId, message, isPatient };
+  return processFinding(readSafely(one, kit), one, kit);
 }
 
 /** The parser throws at nothing; should it ever, the mail is kept for a person. */
-function readSafely({ content }: WaitingInboundMail, { read }: ProcessKit): InboundMail {
+function readSafely({ mail, messageId, message }: Case, { read }: ProcessKit): InboundMail {
+  const returnPath = messageId === null ? null : { recipient: message?.recipient ?? null };
   try {
-    return read(content);
+    return read(mail.content, { hasNullSender: mail.mailFrom === '', returnPath });
   } catch (error) {
     return { kind: 'unreadable', reason: `it could not be read: ${describeError(error)}` };
   }
@@ -98,7 +103,8 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
       return processComplaint(found, one, kit);
     case 'auto_reply': {
       const reason = `an automatic reply: ${found.evidence}`;
-      const finding = { from: short(found.from), subject: short(found.subject) };
+      const recipient = one.message?.recipient ?? null;
+      const finding = { from: short(found.from), subject: short(found.subject), ...(recipient && { recipient }) };
       return done({ ...BLANK, kind: 'auto_reply', effect: 'none', reason, messageId, finding });
     }
     case 'human':
@@ -110,14 +116,14 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
   }
 }
 
-async function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Promise<Outcome> {
-  const { messageId } = one;
-  const message = messageId === null ? null : await kit.store.findReported(messageId);
-  const { recipients } = judgeInboundMail(report, kit.rules);
+function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Outcome {
+  const { messageId, message } = one;
+  const { recipients } = judgeInboundMail(report, kit.rules, { mx: message?.mxGroup ?? null });
   const decision = decideReport({
     message: message && !one.isPatient && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
     cameToReturnPath: messageId !== null,
     recipients,
+    isRecognised: report.unrecognised === undefined,
     doubt: kit.doubtOf(message?.mxGroup ?? null),
   });
   if (decision.decision === 'later') return { kind: 'later', reason: decision.reason };
@@ -138,7 +144,7 @@ async function processReport(report: DeliveryReport, one: Case, kit: ProcessKit)
 const EFFECT_OF = { bounce: 'bounced', delay_notice: 'deferred', nothing: 'none' } as const;
 
 function reportAction(
-  { reportingMta }: DeliveryReport,
+  { reportingMta, unrecognised }: DeliveryReport,
   message: ReportedMessage,
   { decision, kit }: { decision: Extract<ReportDecision, { decision: 'bounce' | 'delay_notice' }>; kit: ProcessKit },
 ): InboundAction {
@@ -148,7 +154,7 @@ function reportAction(
   const facts = {
     smtpCode: judged.smtpCode,
     enhancedCode: judged.status,
-    diagnostic: judged.diagnostic?.slice(0, MAX_DIAGNOSTIC_CHARACTERS) ?? null,
+    diagnostic: (judged.diagnostic ?? unrecognised?.subject)?.slice(0, MAX_DIAGNOSTIC_CHARACTERS) ?? null,
     mx: judged.remoteMta,
     reportingMta,
     attempt: message.attempts,

@@ -1,7 +1,7 @@
 // Takes the data of one mail: within the limit of its size, of the time that it may take, and of
 // the memory that all mails on their way in may take together.
 import type { SMTPServerDataStream } from 'smtp-server';
-import { loneLineEndAt } from './line-ends.ts';
+import { lineAt, loneLineEndAt } from './line-ends.ts';
 
 export interface SmtpReply {
   code: number;
@@ -9,7 +9,11 @@ export interface SmtpReply {
   text: string;
 }
 
-export type Received = { kind: 'mail'; content: Buffer } | { kind: 'refused'; reply: SmtpReply; hangUp: boolean };
+export type Received =
+  | { kind: 'mail'; content: Buffer }
+  | { kind: 'refused'; why: Refusal; reply: SmtpReply; sizeOctets: number; hangUp: boolean };
+
+export type Refusal = 'bare_line_end' | 'too_large' | 'no_room';
 
 export class ReceptionRoom {
   readonly #mostOctets: number;
@@ -52,13 +56,16 @@ export async function receive(
     octets += chunk.length;
     if (octets > maxOctets) {
       const text = `5.3.4 The mail is larger than ${maxOctets} octets`;
-      return { kind: 'refused', reply: { code: 552, text }, hangUp: true };
+      return { kind: 'refused', why: 'too_large', reply: { code: 552, text }, sizeOctets: octets, hangUp: true };
     }
-    if (!take(chunk.length)) return { kind: 'refused', reply: NO_ROOM, hangUp: true };
+    if (!take(chunk.length)) {
+      return { kind: 'refused', why: 'no_room', reply: NO_ROOM, sizeOctets: octets, hangUp: true };
+    }
     chunks.push(chunk);
   }
   const content = Buffer.concat(chunks, octets);
-  if (loneLineEndAt(content) < 0) return { kind: 'mail', content };
-  const text = '5.6.11 The mail has CR or LF alone; lines end with CR LF (RFC 5321 section 2.3.8)';
-  return { kind: 'refused', reply: { code: 554, text }, hangUp: false };
+  const loneAt = loneLineEndAt(content);
+  if (loneAt < 0) return { kind: 'mail', content };
+  const text = `5.6.11 Line ${lineAt(content, loneAt)} of the mail has CR or LF alone; lines end with CR LF (RFC 5321 section 2.3.8)`;
+  return { kind: 'refused', why: 'bare_line_end', reply: { code: 554, text }, sizeOctets: octets, hangUp: false };
 }

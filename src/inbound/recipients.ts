@@ -1,6 +1,6 @@
 // To whom mail may come in: return paths whose HMAC holds, unsubscribe addresses, the roles that
-// every mail domain has (RFC 2142), and the address for DMARC reports. All else is refused; nothing
-// is ever relayed.
+// every mail domain has (RFC 2142), two of which the EHLO name has as well, and the address for
+// DMARC reports. All else is refused; nothing is ever relayed.
 import { parseAddress } from '../protocol/mail/address.ts';
 import type { KeyLookup } from '../protocol/mail/message-token.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
@@ -18,6 +18,8 @@ export type InboundRecipient =
 
 export interface RecipientBook {
   bouncesDomain: string;
+  /** What the daemon calls itself: whoever wonders about that host writes to its postmaster. */
+  ehloName: string;
   /** What tenants' DMARC records name. */
   dmarcReportAddress: string;
   tokenKeys: KeyLookup;
@@ -37,6 +39,9 @@ export function recognise(text: string, book: RecipientBook): InboundRecipient {
   if (messageId !== null) return { kind: 'return_path', messageId, domain, isOurDomain };
   const name = local.toLowerCase();
   if (`${name}@${domain}` === book.dmarcReportAddress.toLowerCase()) return { kind: 'dmarc' };
+  // RFC 5321 section 4.5.1 and RFC 2142 want these two at every name that a mail server goes by.
+  const isOfHost = domain === book.ehloName.toLowerCase() && (name === 'postmaster' || name === 'abuse');
+  if (isOfHost) return { kind: 'role', role: name };
   if (!isOurDomain) return NOBODY;
   const unsubscribed = readUnsubscribeAddress(local, book.tokenKeys);
   if (unsubscribed !== null) return { kind: 'unsubscribe', messageId: unsubscribed };

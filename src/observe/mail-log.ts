@@ -48,14 +48,15 @@ export function delivered(log: Logger, message: LoggedMessage, attempt: LoggedAt
 
 export interface DeferredFacts extends LoggedAttempt {
   reason: string;
-  nextAttemptAt: number;
+  /** Null: nobody knows. */
+  nextAttemptAt: number | null;
   /** The connection broke after the final dot: it may have been accepted. */
   ambiguous: boolean;
 }
 
 export function deferred(log: Logger, message: LoggedMessage, facts: DeferredFacts): void {
   const { reason, nextAttemptAt, ambiguous } = facts;
-  const next = { reason, next_attempt_at: toTimestamp(nextAttemptAt), ambiguous };
+  const next = { reason, next_attempt_at: nextAttemptAt === null ? null : toTimestamp(nextAttemptAt), ambiguous };
   log.info({ ...of(message, 'deferred'), ...ofAttempt(facts), ...next }, 'message deferred');
 }
 

@@ -45,6 +45,16 @@ export const METRICS = {
     help: 'For how long results have been waiting to be stored; 0 while the database takes them.',
     labels: [],
   },
+  postrider_doubted_receivers: {
+    kind: 'gauge',
+    help: 'MX groups whose hard bounces have leapt, and count as soft until an operator decides.',
+    labels: [],
+  },
+  postrider_no_route_held: {
+    kind: 'gauge',
+    help: '1 while mail that DNS shows no way for is held, because there was so much of it; else 0.',
+    labels: [],
+  },
   postrider_webhook_lag_seconds: {
     kind: 'gauge',
     help: 'How far the most overdue webhook delivery is behind; 0 when none is.',
@@ -78,10 +88,16 @@ export const METRICS = {
     labels: ['method', 'route'],
     buckets: CALL_SECONDS,
   },
+  postrider_inbound_mails_total: {
+    kind: 'counter',
+    help: 'Mails that came in by SMTP, by how that ended: kept, bare_line_end (CR or LF alone) and too_large (refused), no_room and not_stored (they come back).',
+    labels: ['outcome'],
+  },
   postrider_event_loop_delay_seconds: {
     kind: 'gauge',
-    help: 'How late the main thread was since the last scrape: quantiles 0.5, 0.99, 0.999 and 1 (the maximum).',
-    labels: ['quantile'],
+    help: 'How late the main thread was since the last scrape: percentiles 50, 99 and 99.9, and 100 (the maximum).',
+    // Not `quantile`: Prometheus reserves that label for summaries (promtool check metrics).
+    labels: ['percentile'],
   },
   postrider_resident_bytes: { kind: 'gauge', help: 'Memory of the process.', labels: [] },
 } as const satisfies Record<string, MetricSpec>;

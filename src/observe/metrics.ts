@@ -27,6 +27,8 @@ export interface Figures {
   queueMessages: number;
   queueOldestMs: number;
   intakeOpen: boolean;
+  doubtedReceivers: number;
+  noRouteHeld: boolean;
   unstoredResults: number;
   unstoredResultsMs: number;
   webhookLagMs: number;
@@ -34,7 +36,7 @@ export interface Figures {
   residentBytes: number;
 }
 
-const QUANTILES = [0.5, 0.99, 0.999, 1];
+const PERCENTILES = [50, 99, 99.9, 100];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const NS_PER_S = 1e9;
 /** How often it is looked whether the main thread is late. */
@@ -71,6 +73,11 @@ export class Metrics {
     this.#histogram('postrider_http_seconds').observe({ method, route }, elapsedMs / 1000);
   }
 
+  /** A mail came in by SMTP; labels are few, and from our own code. */
+  received(outcome: string): void {
+    this.#counter('postrider_inbound_mails_total').inc({ outcome });
+  }
+
   /** In Prometheus' text format. */
   render(figures: Figures): Promise<string> {
     this.#set('postrider_queue_messages', figures.queueMessages);
@@ -78,20 +85,22 @@ export class Metrics {
     this.#set('postrider_intake_open', figures.intakeOpen ? 1 : 0);
     this.#set('postrider_results_unstored', figures.unstoredResults);
     this.#set('postrider_results_unstored_seconds', figures.unstoredResultsMs / 1000);
+    this.#set('postrider_doubted_receivers', figures.doubtedReceivers);
+    this.#set('postrider_no_route_held', figures.noRouteHeld ? 1 : 0);
     this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_resident_bytes', figures.residentBytes);
-    for (const quantile of QUANTILES) {
-      this.#gauge('postrider_event_loop_delay_seconds').set({ quantile }, this.#lateSecs(quantile));
+    for (const percentile of PERCENTILES) {
+      this.#gauge('postrider_event_loop_delay_seconds').set({ percentile }, this.#lateSecs(percentile));
     }
     this.#delay.reset();
     return this.#registry.metrics();
   }
 
   /** The histogram has the time from one look to the next: how late it was is what goes beyond its period. */
-  #lateSecs(quantile: number): number {
+  #lateSecs(percentile: number): number {
     if (this.#delay.count === 0) return 0;
-    const lookNs = quantile === 1 ? this.#delay.max : this.#delay.percentile(quantile * 100);
+    const lookNs = percentile === 100 ? this.#delay.max : this.#delay.percentile(percentile);
     return Math.max(0, lookNs / NS_PER_S - LOOK_MS / 1000);
   }
 

@@ -7,7 +7,7 @@ import { parseFormBody } from '../http/form-body.ts';
 import { html } from '../http/html.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { FormBody } from '../http/multipart.ts';
-import type { PathParams, Route } from '../http/router.ts';
+import type { PathParams, Route, RouterOptions } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Visitor } from '../store/sessions.ts';
 import { admit, hasRole } from './access.ts';
@@ -16,7 +16,7 @@ import { loadAssets } from './assets.ts';
 import { type Cookies, portalCookies } from './cookies.ts';
 import { comesFromElsewhere, FORM_TOKEN_FIELD, formToken, formTokenHolds } from './form-guard.ts';
 import { type Notice, openNotice, sealNotice } from './notice.ts';
-import { missing, type PageResult, type PortalRoute, redirect, type Visit, view } from './page.ts';
+import { missing, type PageResult, type PortalRoute, page, redirect, type Visit, view } from './page.ts';
 import { Replies } from './replies.ts';
 
 export interface AuditEntry {
@@ -53,16 +53,36 @@ const GUEST_BYTES = 16;
 const GUEST_AGE_SECS = 24 * 60 * 60;
 const NO_FORM: FormBody = { fields: new URLSearchParams(), files: new Map() };
 
+export interface PortalSite extends Pick<RouterOptions, 'notFound' | 'methodNotAllowed'> {
+  routes: Route[];
+}
+
+const NO_PARAMS: PathParams = {};
+
 /** Reads the assets at once; call at the start. */
-export function createPortal(kit: PortalKit, pages: readonly PortalRoute[]): Route[] {
+export function createPortal(kit: PortalKit, pages: readonly PortalRoute[]): PortalSite {
   const assets = loadAssets();
   const portal = new Portal(kit, new Replies({ assets, sandbox: kit.sandbox }));
   const routes = pages.map((route): Route => {
     const handler = (request: HttpRequest, params: PathParams) => portal.answer(route, request, params);
     return { method: route.method, pattern: route.path, handler };
   });
-  return [...assets.routes, ...routes];
+  return {
+    routes: [...assets.routes, ...routes],
+    notFound: (request) => portal.answer(UNKNOWN, request, NO_PARAMS),
+    methodNotAllowed: (request) => portal.answer(WRONG_METHOD, request, NO_PARAMS),
+  };
 }
+
+/** Whatever the method: nothing is done, so no form is looked at. */
+const UNKNOWN = page({ path: '(unknown)', access: 'everybody', show: () => missing() });
+
+/** Somebody has reloaded what a form had led to, or comes back to it after signing in. */
+const WRONG_METHOD = page({
+  path: '(wrong method)',
+  access: 'everybody',
+  show: () => refusal(405, 'Nothing to see here', 'This address only takes a form. Nothing was changed.'),
+});
 
 class Portal {
   readonly #kit: PortalKit;

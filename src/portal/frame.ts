@@ -18,6 +18,9 @@ export interface FrameFacts {
   scripts: readonly string[];
 }
 
+/** Beside the name, which says the same. */
+const MARK = html`<img src="/favicon.svg" alt="" width="28" height="28">`;
+
 export function frame(facts: FrameFacts): string {
   const { title, styles, scripts, visitor } = facts;
   return html`<!doctype html>
@@ -28,7 +31,8 @@ export function frame(facts: FrameFacts): string {
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 <title>${title} · Postrider</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="/favicon.ico" sizes="32x32">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 ${styles.map((path) => html`<link rel="stylesheet" href="${path}">`)}
 ${scripts.map((path) => html`<script type="module" src="${path}"></script>`)}
 </head>
@@ -49,11 +53,12 @@ function signedIn(facts: FrameFacts, visitor: Visitor): Html {
   );
   return html`<div class="frame">
 <header class="side">
-<a class="brand" href="${entries[0]!.path}">Postrider</a>
+<a class="brand" href="${entries[0]!.path}">${MARK}Postrider</a>
 <p class="whose">${visitor.tenant?.name ?? 'Operator'}${facts.sandbox && html` <span class="badge">sandbox</span>`}</p>
 <details class="menu" open><summary>Menu</summary>
 <nav aria-label="Portal"><ul>${links}</ul></nav>
 <div class="self">
+<a href="/docs/guide">Guide</a>
 <a href="/docs">API reference</a>
 <a href="/portal/account"${facts.path === '/portal/account' && html` aria-current="page"`}>${visitor.user.email}</a>
 <form method="post" action="/portal/sign-out">${facts.formField}<button class="plain">Sign out</button></form>
@@ -68,7 +73,7 @@ ${noticeOf(facts)}${facts.body}
 
 function signedOut(facts: FrameFacts): Html {
   return html`<main id="main" class="alone" tabindex="-1">
-<p class="brand">Postrider</p>
+<p class="brand">${MARK}Postrider</p>
 ${noticeOf(facts)}${facts.body}
 </main>`;
 }

@@ -48,7 +48,10 @@ export class Replies {
       case 'document':
         return { status: result.status, headers: { ...headers, ...result.headers }, body: result.body };
       case 'missing': {
-        const body = html`<h1>Nothing here</h1><p>${result.message}</p>`;
+        const back = facts.visitor
+          ? html`<a href="/portal">Go to the overview</a>`
+          : html`<a href="/portal/sign-in">Sign in</a>, or read the <a href="/docs/guide">guide</a>`;
+        const body = html`<h1>Nothing here</h1><p>${result.message}</p><p>${back}.</p>`;
         return this.#framed({ status: 404, title: 'Nothing here', body, scripts: [] }, facts, headers);
       }
       case 'view':

@@ -19,7 +19,7 @@ export interface SendingStatus {
 }
 
 export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: SendingFacts): SendingStatus {
-  const said = tenant.statusReason === null ? '' : ` The reason given: ${tenant.statusReason}`;
+  const said = tenant.statusReason === null ? '' : ` The reason: ${tenant.statusReason.replace(/[.\s]+$/, '')}.`;
   const blocked = { decision: 'blocked', tone: 'bad' } as const;
   switch (tenant.status) {
     case 'suspended': {
@@ -28,7 +28,10 @@ export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: 
     }
     case 'in_review': {
       const reason = `Your account is in review: calls are refused until the operator has looked at it.${said}`;
-      const next = 'There is nothing to do but wait, or to answer if the operator asks.';
+      const next =
+        tenant.statusReason === null
+          ? 'There is nothing to do but wait, or to answer if the operator asks.'
+          : 'Contact the operator, who alone can end the review.';
       return { ...blocked, tone: 'warn', word: 'in review', reason, next };
     }
     case 'pending_verification': {

@@ -1,23 +1,16 @@
-// /docs: the API description for people, shown by Swagger UI out of its npm package. The page
-// has no script or style of its own inside, so that the policy below can forbid them; nothing
-// is loaded from elsewhere, and what it calls is this service alone.
+// /docs: the API description for people, shown by Swagger UI out of its npm package. What it calls is this
+// service alone.
 import fs from 'node:fs';
+import { html } from '../http/html.ts';
 import type { Route } from '../http/router.ts';
-import { contentHash, staticPage } from '../http/static-page.ts';
+import { staticPage } from '../http/static-page.ts';
+import { DOCS_POLICY, docsAsset, docsPage, HTML_TYPE, READER_PATH } from './docs-page.ts';
 
-/** `connect-src` is for the description, and for calls that people try out. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
-const START_SCRIPT = `// Opens the reader. Keys that are typed in are forgotten with the page.
+const START_SCRIPT = `// Opens the reader, light or dark as the system says. Keys that are typed in are forgotten with the page.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', follow);
+follow();
 SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#reader',
@@ -28,55 +21,37 @@ SwaggerUIBundle({
 });
 `;
 
-const PAGE_STYLE = `body { margin: 0; background: #fff; }
-.swagger-ui .info { margin: 24px 0; }
-`;
-
 /** Reads its files at once; call at the start. */
-export function apiReader(): Route[] {
-  const viewerCss = asset('swagger-ui.css', 'text/css', packaged('swagger-ui.css'));
-  const pageCss = asset('page.css', 'text/css', Buffer.from(PAGE_STYLE));
-  const viewer = asset('swagger-ui-bundle.js', 'text/javascript', packaged('swagger-ui-bundle.js'));
-  const start = asset('start.js', 'text/javascript', Buffer.from(START_SCRIPT));
+export function apiReader(style: Route): Route[] {
+  const viewerCss = docsAsset('swagger-ui.css', 'text/css', packaged('swagger-ui.css'));
+  const readerCss = docsAsset(
+    'reader.css',
+    'text/css',
+    fs.readFileSync(new URL('./assets/reader.css', import.meta.url)),
+  );
+  const viewer = docsAsset('swagger-ui-bundle.js', 'text/javascript', packaged('swagger-ui-bundle.js'));
+  const start = docsAsset('start.js', 'text/javascript', Buffer.from(START_SCRIPT));
+  // Swagger UI brings a <main> of its own.
+  const body = html`<div id="main" tabindex="-1">
+<h1 class="unseen">API reference</h1>
+<div id="reader"></div>
+<noscript><p>This page needs JavaScript. <a href="/openapi.json">/openapi.json</a> has the same content.</p></noscript>
+</div>`;
   const page = staticPage({
-    mediaType: 'text/html; charset=utf-8',
+    mediaType: HTML_TYPE,
     cache: 'no-cache',
-    headers: { 'Content-Security-Policy': CONTENT_SECURITY_POLICY },
-    load: async () => Buffer.from(html({ styles: [viewerCss, pageCss], scripts: [viewer, start] })),
+    headers: DOCS_POLICY,
+    load: async () =>
+      Buffer.from(
+        docsPage({
+          ...{ path: READER_PATH, title: 'API reference', body },
+          ...{ styles: [viewerCss, style, readerCss], scripts: [viewer, start] },
+        }),
+      ),
   });
-  return [{ method: 'GET', pattern: '/docs', handler: page }, viewerCss, pageCss, viewer, start];
+  return [{ method: 'GET', pattern: READER_PATH, handler: page }, viewerCss, readerCss, viewer, start];
 }
 
 function packaged(name: string): Buffer {
   return fs.readFileSync(new URL(import.meta.resolve(`swagger-ui-dist/${name}`)));
-}
-
-/** The path changes with the content, so a copy is good for ever. */
-function asset(name: string, mediaType: string, bytes: Buffer): Route {
-  const handler = staticPage({
-    mediaType: `${mediaType}; charset=utf-8`,
-    cache: 'public, max-age=31536000, immutable',
-    load: async () => bytes,
-  });
-  return { method: 'GET', pattern: `/docs/${contentHash(bytes)}/${name}`, handler };
-}
-
-/** The empty icon keeps browsers from asking for /favicon.ico. */
-function html({ styles, scripts }: { styles: Route[]; scripts: Route[] }): string {
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Postrider API</title>
-<link rel="icon" href="data:,">
-${styles.map(({ pattern }) => `<link rel="stylesheet" href="${pattern}">`).join('\n')}
-</head>
-<body>
-<div id="reader"></div>
-<noscript>This page needs JavaScript; <a href="/openapi.json">/openapi.json</a> has the same content.</noscript>
-${scripts.map(({ pattern }) => `<script src="${pattern}"></script>`).join('\n')}
-</body>
-</html>
-`;
 }

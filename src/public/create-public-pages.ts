@@ -1,15 +1,26 @@
 // The pages that everybody may see: the API description for programs (/openapi.json) and for
-// people (/docs). They are outside of the API's rules about answers.
+// people (/docs), the guide, the mark. They are outside of the API's rules about answers.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { Route } from '../http/router.ts';
 import { staticPage } from '../http/static-page.ts';
 import { apiReader } from './api-reader.ts';
+import { docsStyle } from './docs-page.ts';
+import { guidePages } from './guide.ts';
+import { icons } from './icons.ts';
+
+export interface PublicPages {
+  routes: Route[];
+  /** Of the pages under /docs. */
+  style: Route;
+}
 
 /** Reads the files of the reader at once; call at the start. */
-export function createPublicPages(): Route[] {
+export function createPublicPages(): PublicPages {
+  const style = docsStyle();
   const description = staticPage({ mediaType: 'application/json', cache: 'no-cache', load: describe });
-  return [{ method: 'GET', pattern: '/openapi.json', handler: description }, ...apiReader()];
+  const openapi: Route = { method: 'GET', pattern: '/openapi.json', handler: description };
+  return { routes: [openapi, ...icons(), style, ...apiReader(style), ...guidePages(style)], style };
 }
 
 /**

@@ -1,5 +1,5 @@
 // What a visitor of the sandbox needs, ready from the first start on and the same after every
-// restart: a tenant, a verified domain, an API key, a login. Made by the same services as any
+// restart: a tenant, a verified domain, an API key, a login of the tenant and an operator's. Made by the same services as any
 // other tenant's. The store keeps only hashes, so key and password lie in a file beside it.
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Clock } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import type { IdSource } from '../base/ids.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { Domains } from '../domains/domains.ts';
 import type { Store } from '../store/store.ts';
-import { SCOPES } from '../store/tenants.ts';
+import { SCOPES, type UserRole } from '../store/tenants.ts';
 import { createApiKey, verifyApiKey } from '../tenants/api-keys.ts';
 import type { Refused } from '../tenants/refused.ts';
 import { createTenant, setTenant } from '../tenants/tenant-service.ts';
@@ -20,6 +20,8 @@ export interface Access {
   apiKey: string;
   email: string;
   password: string;
+  /** Sees all tenants. */
+  operator: { email: string; password: string };
 }
 
 export interface AccessServices {
@@ -35,19 +37,23 @@ export const SANDBOX_DOMAIN = 'hello.verified.test';
 const TENANT_NAME = 'Sandbox';
 const KEY_NAME = 'sandbox';
 const EMAIL = `sandbox@${SANDBOX_DOMAIN}`;
+const OPERATOR_EMAIL = `operator@${SANDBOX_DOMAIN}`;
 
 /** What was written down at an earlier start; each part may be missing or out of date. */
-type Remembered = Partial<Pick<Access, 'tenantId' | 'apiKey' | 'password'>>;
+type Remembered = Partial<Pick<Access, 'tenantId' | 'apiKey' | 'password'> & { operatorPassword: string }>;
 
 export async function prepareAccess(file: string, services: AccessServices): Promise<Access> {
   const remembered = await readRemembered(file);
   const tenantId = await readyTenant(remembered, services);
+  const owner = { tenantId, email: EMAIL, role: 'owner', password: remembered.password } as const;
+  const operator = { email: OPERATOR_EMAIL, role: 'operator', password: remembered.operatorPassword } as const;
   const access: Access = {
     tenantId,
     domain: SANDBOX_DOMAIN,
     apiKey: await readyKey(tenantId, remembered, services),
     email: EMAIL,
-    password: await readyPassword(tenantId, remembered, services),
+    password: await readyPassword(owner, services),
+    operator: { email: OPERATOR_EMAIL, password: await readyPassword(operator, services) },
   };
   await readyDomain(tenantId, services);
   await remember(file, access);
@@ -76,12 +82,21 @@ async function readyKey(tenantId: string, remembered: Remembered, services: Acce
   return granted(await createApiKey(services, request)).token;
 }
 
-async function readyPassword(tenantId: string, remembered: Remembered, services: AccessServices): Promise<string> {
+interface Login {
+  /** None for an operator. */
+  tenantId?: string;
+  email: string;
+  role: UserRole;
+  /** Of an earlier start. */
+  password: string | undefined;
+}
+
+async function readyPassword({ password, ...user }: Login, services: AccessServices): Promise<string> {
   const { store } = services;
-  const { password } = remembered;
-  if (password !== undefined && (await verifyUser({ email: EMAIL, password }, store))) return password;
-  if (await store.findUserByEmail(EMAIL)) return granted(await resetPassword(services, EMAIL)).password;
-  return granted(await createUser(services, { tenantId, email: EMAIL, role: 'owner' })).password;
+  const { email } = user;
+  if (password !== undefined && (await verifyUser({ email, password }, store))) return password;
+  if (await store.findUserByEmail(email)) return granted(await resetPassword(services, email)).password;
+  return granted(await createUser(services, { tenantId: null, ...user })).password;
 }
 
 async function readyDomain(tenantId: string, { domains }: AccessServices): Promise<void> {
@@ -103,17 +118,20 @@ function granted<T extends object>(result: T | Refused): T {
 
 async function readRemembered(file: string): Promise<Remembered> {
   try {
-    const { tenant_id, api_key, password } = JSON.parse(await readFile(file, 'utf8'));
-    return { tenantId: tenant_id, apiKey: api_key, password };
+    const { tenant_id, api_key, password, operator_password } = JSON.parse(await readFile(file, 'utf8'));
+    return { tenantId: tenant_id, apiKey: api_key, password, operatorPassword: operator_password };
   } catch {
     // Missing or spoilt: everything in it can be made anew.
     return {};
   }
 }
 
-async function remember(file: string, { tenantId, apiKey, email, password }: Access): Promise<void> {
+async function remember(file: string, { tenantId, apiKey, email, password, operator }: Access): Promise<void> {
   const draft = `${file}.new`;
-  const lines = { tenant_id: tenantId, api_key: apiKey, email, password };
+  const lines = {
+    ...{ tenant_id: tenantId, api_key: apiKey, email, password },
+    ...{ operator_email: operator.email, operator_password: operator.password },
+  };
   await writeFile(draft, `${JSON.stringify(lines, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);
 }

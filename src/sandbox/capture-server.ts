@@ -40,7 +40,8 @@ const SLOW_MS = 5 * SECOND_MS;
 /** RFC 1870; what large receivers take. */
 const MAX_OCTETS = 25 * 1024 * 1024;
 const MAX_CLIENTS = 500;
-const MAX_REMEMBERED_TRIES = 10_000;
+// Ten times as many as anybody is known to have put off at once: whoever is forgotten is put off once more.
+const MAX_REMEMBERED_TRIES = 100_000;
 // By then the daemon has ended its sessions; what is left is somebody's telnet.
 const CLOSE_TIMEOUT_MS = 200;
 

@@ -41,14 +41,14 @@ export const MAGIC: Readonly<Record<MagicName, { treatment: Treatment; meaning: 
     },
   },
   full: {
-    meaning: 'put off at every try: 452 4.2.2',
+    meaning: 'deferred on every attempt: 452 4.2.2',
     treatment: {
       ...ALWAYS,
       reply: { code: 452, text: '4.2.2 The mailbox is over its storage quota; the message can be sent again later' },
     },
   },
   defer: {
-    meaning: 'put off at the first try: 451 4.7.1, then accepted',
+    meaning: 'deferred on the first attempt: 451 4.7.1, then accepted',
     treatment: {
       kind: 'refuse',
       onlyFirstTry: true,
@@ -67,10 +67,21 @@ export const MAGIC: Readonly<Record<MagicName, { treatment: Treatment; meaning: 
   },
 };
 
+/**
+ * Without a +: such an address can be used again and again. With +anything it behaves as in production, where
+ * what has bounced or complained is rejected from then on.
+ */
+export function isBareMagic(address: string): boolean {
+  return Object.hasOwn(MAGIC, localPartOf(address));
+}
+
 const ACCEPT: Treatment = { kind: 'accept' };
 
 export function treatmentOf(address: string): Treatment {
-  const local = address.slice(0, address.lastIndexOf('@')).toLowerCase();
-  const [name = ''] = local.split('+', 1);
+  const [name = ''] = localPartOf(address).split('+', 1);
   return Object.hasOwn(MAGIC, name) ? MAGIC[name as MagicName].treatment : ACCEPT;
+}
+
+function localPartOf(address: string): string {
+  return address.slice(0, address.lastIndexOf('@')).toLowerCase();
 }

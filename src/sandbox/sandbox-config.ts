@@ -35,6 +35,8 @@ const DEFAULTS: Partial<Record<KeyName, unknown>> = {
   'service.bounces_domain': BOUNCES_DOMAIN,
   'service.ehlo_name': 'postrider.test',
   'webhooks.allow_private': ['127.0.0.0/8', '::1'],
+  // Each message to `slow` holds a connection for seconds; the capture server takes 500.
+  'delivery.connections_per_destination': 100,
   // The disk of whoever tries it out may be as full as it likes.
   'intake.min_disk_free': 0,
   // Nobody waits long after Ctrl-C; a session with `slow` takes this long.

@@ -1,11 +1,13 @@
 // `postrider sandbox`: the real daemon on loopback, between a DNS server and a receiving MTA of
 // its own, with everything ready to send the first message. A wiring list, as in daemon.ts.
-import { mkdir } from 'node:fs/promises';
+import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SECOND_MS, systemClock } from '../base/clock.ts';
 import { ClosingStack } from '../base/closing-stack.ts';
+import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
+import { dataFolder, makeDataFolder } from '../cli/data-folder.ts';
 import type { Config } from '../config/keys.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
@@ -15,6 +17,7 @@ import { prepareAccess } from './access.ts';
 import { startCaptureServer } from './capture-server.ts';
 import { type CapturedFolder, openCapturedFolder } from './captured.ts';
 import { openLogFile } from './log-file.ts';
+import { isBareMagic } from './magic-recipient.ts';
 import { publishedTxt } from './published-records.ts';
 import { createReportSender } from './report-sender.ts';
 import { type ConfigInput, choosePorts, placeServers, readWishes } from './sandbox-config.ts';
@@ -73,7 +76,10 @@ async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: C
   const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
 
   const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
-  const daemon = await startDaemon(config, { logTo: logSink, captured: seenInPortal(captured, running) });
+  const daemon = await startDaemon(config, {
+    logTo: logSink,
+    sandbox: { captured: seenInPortal(captured, running), staysUsable: isBareMagic },
+  });
   opened.add(() => daemon.close());
   running.daemon = daemon;
   const access = await prepareAccess(folder.accessFile, {
@@ -113,7 +119,12 @@ interface SandboxFolder {
 /** Locked before anything in it is touched; the daemon has a lock of its own for the rest. */
 async function openDataFolder(dir: string, opened: ClosingStack): Promise<SandboxFolder> {
   const capturedDir = path.join(dir, 'captured');
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  if (fs.existsSync(dataFolder(dir).database) && !fs.existsSync(capturedDir)) {
+    // Its waiting mail would go to the capture server instead of its recipients.
+    const detail = 'give --data a folder of its own';
+    throw new Fault(`${dir} holds the data of a server, and not of a sandbox`, { detail, permanence: 'permanent' });
+  }
+  makeDataFolder(dir);
   const lock = lockDataFolder(capturedDir);
   opened.add(() => lock.release());
   return { dir, capturedDir, logFile: path.join(dir, 'postrider.log'), accessFile: path.join(dir, 'sandbox.json') };

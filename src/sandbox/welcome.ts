@@ -19,13 +19,15 @@ export interface Welcome {
 
 export function welcomeText(welcome: Welcome): string {
   const { access } = welcome;
-  const busy = welcome.busyHttpPort === null ? '' : `   (port ${welcome.busyHttpPort} is taken)`;
+  const busy =
+    welcome.busyHttpPort === null ? '' : `   (port ${welcome.busyHttpPort} is taken; POSTRIDER_HTTP_PORT chooses one)`;
   const facts: [string, string][] = [
     ['API', `${welcome.url}${busy}`],
     ['API key', access.apiKey],
     ['Domain', `${access.domain}   (all under ${VERIFIED_ZONE} verify)`],
     ...(welcome.portalUrl === null ? [] : ([['Portal', welcome.portalUrl]] satisfies [string, string][])),
     ['Login', `${access.email}   ${access.password}`],
+    ['Operator', `${access.operator.email}   ${access.operator.password}`],
     ['Mail', `${welcome.capturedDir}   (one .eml file each)`],
     ['Log', welcome.logFile],
   ];
@@ -39,12 +41,13 @@ export function welcomeText(welcome: Welcome): string {
     '',
     `  ${curlLine(welcome)}`,
     '',
-    'The name before the @ chooses what becomes of it. What has bounced is suppressed from then on;',
-    'with +anything before the @ it is another address and the same choice:',
+    'Magic recipients simulate failures. The domain does not matter, and each can be used as often as you like.',
+    'With +anything before the @ the choice is the same, but the address behaves as in production: after its',
+    'first bounce or complaint, calls reject it.',
     '',
     ...columns([...magic, ['any other', 'accepted']]),
     '',
-    'Ctrl-C stops it. Key and login stay the same.',
+    'Ctrl-C stops it. Key and logins stay the same.',
   ].join('\n');
 }
 
@@ -56,6 +59,7 @@ export function welcomeJson(welcome: Welcome): string {
     tenant_id: access.tenantId,
     domain: access.domain,
     login: { email: access.email, password: access.password },
+    operator_login: access.operator,
     portal_url: welcome.portalUrl,
     captured_dir: welcome.capturedDir,
     log_file: welcome.logFile,

@@ -4,7 +4,7 @@ import type { BounceType } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { HardBounceNote, MessageState } from './queue.ts';
 
-/** What a mail is, once somebody has looked. */
+/** What a mail is, once somebody has looked. `refused`: it was not taken, and only this note of it is here. */
 export const INBOUND_KINDS = [
   'report',
   'complaint',
@@ -13,6 +13,7 @@ export const INBOUND_KINDS = [
   'dmarc',
   'unsubscribe',
   'unreadable',
+  'refused',
 ] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
@@ -40,6 +41,14 @@ export interface NewInboundMail {
   mailFrom: string;
   recipients: string[];
   content: Buffer;
+}
+
+/** A mail that was refused behind its data. */
+export interface RefusedInboundMail extends Omit<NewInboundMail, 'content'> {
+  /** As much as had come in by then. */
+  sizeOctets: number;
+  /** What its sender was told. */
+  reply: string;
 }
 
 export interface WaitingInboundMail extends NewInboundMail {
@@ -70,7 +79,7 @@ export interface ReportedMessage {
 
 /** What is remembered of a mail, for people and against repetition. */
 export interface InboundVerdict {
-  kind: InboundKind;
+  kind: Exclude<InboundKind, 'refused'>;
   effect: InboundEffect;
   /** A sentence. */
   reason: string;
@@ -149,6 +158,8 @@ export interface InboundFilter {
 
 export interface InboundStore {
   keepInbound(mail: NewInboundMail): Promise<void>;
+  /** For people; of very many the oldest are forgotten. */
+  noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
   /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
   waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
   /** At the start: the first of what waits may have been in the hands of a daemon that ended. Returns how many. */

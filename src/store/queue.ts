@@ -44,12 +44,13 @@ export type Transition =
   /** Cannot be read or composed: waits for a person, stops nobody else. */
   | { to: 'parked'; reason: string };
 
-/** What is written to the tenant's and the platform's suppression list. */
+/** What is written to the tenant's suppression list, and to the platform's. */
 export interface HardBounceNote {
   suppressionKey: string;
   mxGroup: string | null;
   rule: string;
-  platformExpiresAt: number;
+  /** Null: for the tenant's list alone, since the evidence is not enough for everybody's. */
+  platformExpiresAt: number | null;
 }
 
 export interface MessageUpdate {
@@ -102,8 +103,11 @@ export interface QueueStore {
     limit: number,
     claim: ClaimTimes,
   ): Promise<{ messages: ClaimedMessage[]; nextDueAt: number | null }>;
-  /** Gives claimed messages back unattempted (no connection was free after all, shutdown). */
-  release(messageIds: string[], at: number): Promise<LaneNotice[]>;
+  /**
+   * Gives claimed messages back unattempted (no connection was free after all, shutdown). `putOff`: they
+   * are due, and `at` is the end of the pause that keeps them back; should it end early, they are found.
+   */
+  release(messageIds: string[], at: number, putOff?: boolean): Promise<LaneNotice[]>;
   /** State, attempt, event and suppression of each message, together. */
   record(updates: MessageUpdate[]): Promise<LaneNotice[]>;
   /**

@@ -2,7 +2,14 @@
 // leapt, and tenants whose last messages bounced or drew complaints too often.
 import type { Standing } from './tenants.ts';
 
+/**
+ * Stands among the doubted receivers for all mail that DNS shows no way for: while it does, that mail waits.
+ * No MX group and no provider is called so: those of hosts have a dot.
+ */
+export const NO_ROUTE = 'no-route';
+
 export interface DoubtedReceiver {
+  /** Or NO_ROUTE. */
   mxGroup: string;
   since: number;
   /** A sentence. */

@@ -58,6 +58,8 @@ export interface GroupConcurrency {
   coolDownUntil: number;
   /** Why it is below what is allowed. */
   reason: string;
+  /** Once a connection was refused while others worked: how long the limit then stayed where it was. */
+  calmMs?: number;
 }
 
 export interface TenantPace {
@@ -106,8 +108,9 @@ export interface ShapingStore {
   /** A page of the lanes that lead to the target; null begins, and ends. */
   lanesOf(target: LanesTarget, after: LaneCursor | null, limit: number): Promise<LanePage>;
   /**
-   * Makes waiting messages of the lane due now that are due later, or only those due exactly at
-   * `dueAt`; parked ones are left out. Returns how many, and the lane when something of it is due now.
+   * Makes waiting messages of the lane due now that are due later, or only those that were due and put
+   * off to the end of a pause; parked ones are left out. Returns how many, and the lane when something
+   * of it is due now.
    */
   hastenLane(lane: number, portion: HastenPortion): Promise<{ moved: number; notice: LaneNotice | null }>;
   /** Messages of the lane that wait, parked ones included. */
@@ -119,7 +122,8 @@ export interface ShapingStore {
 export interface HastenPortion {
   at: number;
   limit: number;
-  dueAt?: number;
+  /** Only these. */
+  putOff?: boolean;
 }
 
 export type LanesTarget = QueueTarget & { kind: Exclude<TargetKind, 'message'> };

@@ -25,6 +25,8 @@ export interface NewRecipient {
   /** ASCII, lower case. */
   domain: string;
   suppressionKey: string;
+  /** Accepted although an earlier bounce or complaint suppresses it; what people have added holds. */
+  staysUsable?: boolean;
 }
 
 export interface RejectedRecipient {

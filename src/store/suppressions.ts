@@ -10,7 +10,16 @@ export interface Suppression {
   reason: SuppressionReason;
   messageId: string | null;
   createdAt: number;
+  /** Of a hard bounce: the rule that decided, as in the platform's list. */
+  rule?: string;
 }
+
+/** Hard bounces to be undone: what a group of servers has said since then, or what a rule has decided. */
+export type UndoneBounces = { since: number } & (
+  | { mxGroup: string }
+  /** A `*` at its end stands for any ending. Without `of`: on the platform's list and on tenants'. */
+  | { rule: string; of?: 'platform' | { tenantId: string } }
+);
 
 export interface PlatformSuppression {
   address: string;
@@ -48,13 +57,10 @@ export interface SuppressionStore {
   removePlatformSuppression(address: string): Promise<boolean>;
   listPlatformSuppressions(page: SuppressionPage): Promise<PlatformSuppression[]>;
   /**
-   * Takes back what a group of servers has said since then: up to `limit` entries of the platform's
-   * list, and the hard bounces that tenants' lists got for the same addresses since.
+   * Removes up to `limit` entries of the platform's list, and the hard bounces that tenants' lists got for
+   * the same addresses since; by rule, up to `limit` more of tenants' lists. Returns how many went.
    */
-  undoHardBounces(
-    of: { mxGroup: string; since: number },
-    limit: number,
-  ): Promise<{ platform: number; tenants: number }>;
+  undoHardBounces(of: UndoneBounces, limit: number): Promise<{ platform: number; tenants: number }>;
   /** Entries of the platform's list that have expired; returns how many went. */
   forgetExpiredSuppressions(now: number, limit: number): Promise<number>;
 }

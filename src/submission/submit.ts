@@ -40,6 +40,8 @@ export interface SubmissionOptions {
   lifetimeMs: number;
   /** Why no new mail is taken at the moment; null while it is. A replay is answered all the same. */
   refuseNew?(): Refusal | null;
+  /** In the sandbox: recipients that are accepted even after a bounce or complaint has suppressed them. */
+  staysUsable?(address: string): boolean;
   /** Called after the commit, with what is due now. */
   onAccepted(lanes: LaneNotice[]): void;
 }
@@ -165,7 +167,7 @@ function contentOf(
 }
 
 function newSubmission(
-  { ids, clock, lifetimeMs }: SubmissionOptions,
+  { ids, clock, lifetimeMs, staysUsable }: SubmissionOptions,
   { sender, idempotencyKey }: Call,
   { request, domain, content }: { request: SendRequest; domain: Domain; content: TemplateSource },
 ): NewSubmission {
@@ -182,7 +184,11 @@ function newSubmission(
     html: content.html,
     text: content.text,
     headers,
-    recipients: request.recipients.map((recipient) => ({ messageId: ids.next(), ...recipient })),
+    recipients: request.recipients.map((recipient) => ({
+      messageId: ids.next(),
+      ...recipient,
+      ...(staysUsable?.(recipient.address) && { staysUsable: true }),
+    })),
     acceptedAt,
     expiresAt: acceptedAt + lifetimeMs,
   };
@@ -220,7 +226,7 @@ function answerFor(result: AcceptResult, fromDomain: string): SubmissionAnswer |
     case 'domain_not_verified':
       return notVerified(fromDomain);
     case 'tenant_not_active':
-      return refuse('tenant_not_active', 'The tenant may not send at the moment; ask the operator.');
+      return refuse('tenant_not_active', 'Sending was suspended a moment ago. Repeat the call to see why.');
     default:
       return unreachable(result);
   }

@@ -1,11 +1,12 @@
 // Watches the hard bounces of each MX group. When they leap, they count as soft from that moment on,
 // until an operator decides: that is on disk, and outlives a restart. The counts themselves live in
-// memory: after a restart a bad hour is noticed a few bounces later.
+// memory: after a restart a bad hour is noticed a few bounces later. Mail that DNS shows no way for is
+// watched in the same way, as one group.
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DoubtedReceiver, ReputationStore } from '../store/reputation.ts';
-import { decideLeap, type LeapRule, type Tally } from './leap-rule.ts';
+import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
+import { decideLeap, type LeapRule, OF_NO_ROUTE, type Tally } from './leap-rule.ts';
 
 export interface HardBounceWatchKit {
   store: Pick<ReputationStore, 'doubtReceiver' | 'listDoubtedReceivers'>;
@@ -16,7 +17,7 @@ export interface HardBounceWatchKit {
   onDoubt?(doubt: DoubtedReceiver): void;
 }
 
-/** `returned`: a hard bounce that came later; the message was counted as delivered before. */
+/** `returned`: a hard bounce that came later; the message was counted as delivered before. Of NO_ROUTE, `hard`: no way. */
 export type MessageEnd = 'delivered' | 'hard' | 'other' | 'returned';
 
 interface Bucket extends Tally {
@@ -56,14 +57,16 @@ export class HardBounceWatch {
     if (end !== 'returned') bucket.messages++;
     if (end === 'delivered' || end === 'other') return;
     bucket.hard++;
-    const { decision, reason } = decideLeap(sum(watched.buckets), watched.before, this.#kit.rule);
+    const words = mxGroup === NO_ROUTE ? OF_NO_ROUTE : undefined;
+    const { decision, reason } = decideLeap(sum(watched.buckets), watched.before, this.#kit.rule, words);
     if (decision === 'doubt') this.#doubt({ mxGroup, since: this.#kit.clock.now(), reason });
   }
 
-  /** Why hard bounces of these servers count as soft; null: they are believed. */
+  /** Why hard bounces of these servers count as soft, or mail without a route is held; null: they are believed. */
   doubtOf(mxGroup: string | null): string | null {
     const doubt = mxGroup === null ? undefined : this.#doubts.get(mxGroup);
     if (!doubt) return null;
+    if (mxGroup === NO_ROUTE) return `held until an operator decides: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
     return `counts as soft, since an operator has to decide: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
   }
 
@@ -78,9 +81,11 @@ export class HardBounceWatch {
     this.#doubts.set(doubt.mxGroup, doubt);
     const { mxGroup, reason } = doubt;
     const since = toTimestamp(doubt.since - rule.windowMs);
-    const undo = `postrider suppression remove --since ${since} --group '${mxGroup}'`;
+    const which = mxGroup === NO_ROUTE ? `--rule 'route-*'` : `--group '${mxGroup}'`;
+    const undo = `postrider suppression remove --since ${since} ${which}`;
     const accept = `postrider suppression trust --group '${mxGroup}'`;
-    log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: they count as soft until an operator decides`);
+    const until = `${mxGroup === NO_ROUTE ? 'it is held' : 'they count as soft'} until an operator decides`;
+    log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: ${until}`);
     store.doubtReceiver(doubt).catch((error: unknown) => {
       log.error({ error, mx_group: mxGroup }, `the doubt could not be stored: ${describeError(error)}`);
     });

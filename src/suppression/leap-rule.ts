@@ -30,14 +30,23 @@ export function usualShare({ messages, hard }: Tally): number {
   return (hard + PRIOR.hard) / (messages + PRIOR.messages);
 }
 
-export function decideLeap(recent: Tally, before: Tally, rule: LeapRule): LeapDecision {
+interface Words {
+  what: string;
+  /** What such a message did. */
+  did: string;
+}
+
+const OF_A_RECEIVER: Words = { what: 'hard bounces of this receiver have leapt', did: 'bounced hard' };
+export const OF_NO_ROUTE: Words = { what: 'mail without a route has spiked', did: 'had no route in DNS' };
+
+export function decideLeap(recent: Tally, before: Tally, rule: LeapRule, words = OF_A_RECEIVER): LeapDecision {
   // What was delivered in an earlier window can come back in this one.
   const share = recent.hard / Math.max(recent.messages, recent.hard, 1);
   const usual = usualShare(before);
-  const facts = `${recent.hard} of the last ${recent.messages} messages bounced hard (${percent(share)}; usual: ${percent(usual)})`;
+  const facts = `${recent.hard} of the last ${recent.messages} messages ${words.did} (${percent(share)}; usual: ${percent(usual)})`;
   const leaps = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
   if (!leaps) return { decision: 'trust', reason: facts };
-  return { decision: 'doubt', reason: `hard bounces of this receiver have leapt: ${facts}` };
+  return { decision: 'doubt', reason: `${words.what}: ${facts}` };
 }
 
 function percent(share: number): string {

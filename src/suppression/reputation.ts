@@ -3,7 +3,7 @@
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReputationStore } from '../store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
 import type { LeapRule } from './leap-rule.ts';
@@ -22,11 +22,24 @@ export interface ReputationKit {
 
 export interface Reputation {
   ended(message: { tenantId: string; mxGroup: string | null }, end: MessageEnd): void;
+  /** DNS shows no way for a message, for the first time. */
+  unrouted(): void;
   complained(tenantId: string): void;
+  /** Of an MX group, or of NO_ROUTE. */
   doubtOf(mxGroup: string | null): string | null;
   trust(mxGroup: string): void;
   timers: TimerSpec[];
 }
+
+/** For the sandbox: nobody's reputation is at stake there, and bounces and complaints are what it is for. */
+export const NO_BRAKES: Reputation = {
+  ended: () => {},
+  unrouted: () => {},
+  complained: () => {},
+  doubtOf: () => null,
+  trust: () => {},
+  timers: [],
+};
 
 const REVIEW_PERIOD_MS = 5 * SECOND_MS;
 
@@ -35,12 +48,7 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   const operator = operatorAddress === null ? [] : [operatorAddress];
   const watch = await HardBounceWatch.open({
     ...{ store, clock, log, rule: kit.leapRule },
-    onDoubt: ({ mxGroup, since, reason }) =>
-      tell(operator, {
-        subject: `Hard bounces of ${mxGroup} have leapt`,
-        text: `${reason}.\n\nThey count as soft until you decide: postrider suppression doubts\n`,
-        key: `doubt:${mxGroup}:${since}`,
-      }),
+    onDoubt: (doubt) => tell(operator, noticeOf(doubt)),
   });
   const reviews = new TenantReviews({
     ...{ store, clock, log, limits: kit.reviewLimits },
@@ -58,8 +66,10 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   return {
     ended({ tenantId, mxGroup }, end) {
       watch.note(mxGroup, end);
+      if (mxGroup !== null && end !== 'returned') watch.note(NO_ROUTE, 'other');
       if (end === 'hard' || end === 'returned') reviews.note(tenantId);
     },
+    unrouted: () => watch.note(NO_ROUTE, 'hard'),
     complained: (tenantId) => reviews.note(tenantId),
     doubtOf: (mxGroup) => watch.doubtOf(mxGroup),
     trust: (mxGroup) => watch.trust(mxGroup),
@@ -67,4 +77,14 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
     ],
   };
+}
+
+function noticeOf({ mxGroup, since, reason }: DoubtedReceiver) {
+  const key = `doubt:${mxGroup}:${since}`;
+  if (mxGroup !== NO_ROUTE) {
+    const text = `${reason}.\n\nThey count as soft until you decide: postrider suppression doubts\n`;
+    return { subject: `Hard bounces of ${mxGroup} have leapt`, text, key };
+  }
+  const text = `${reason}.\n\nThis mail is held until you decide. Check your DNS servers first: postrider doctor\nThen: postrider suppression doubts\n`;
+  return { subject: 'Mail without a route has spiked', text, key };
 }

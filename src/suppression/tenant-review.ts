@@ -2,6 +2,7 @@
 // review, before the others pay for it with the service's reputation. Judged shortly after each sign
 // of trouble, never again by messages that it was stopped for once.
 import { type Clock, HOUR_MS } from '../base/clock.ts';
+import { counted } from '../base/counted.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReputationStore } from '../store/reputation.ts';
 import type { Standing, TenantStore } from '../store/tenants.ts';
@@ -15,6 +16,7 @@ export interface ReviewLimits {
 
 export interface ReviewDecision {
   decision: 'go_on' | 'review';
+  /** Counts and limit, for the tenant as well as for the operator. */
   reason: string;
 }
 
@@ -25,18 +27,13 @@ const SMALLEST_SHARE_OF_WINDOW = 0.25;
 export function decideReview(standing: Standing, limits: ReviewLimits): ReviewDecision {
   const { messages, hardBounces, complaints } = standing;
   const base = Math.max(messages, limits.window * SMALLEST_SHARE_OF_WINDOW);
-  const facts = `of its last ${messages} messages ${hardBounces} bounced hard and ${complaints} drew complaints`;
-  if (hardBounces > limits.hardBounceRate * base) {
-    return { decision: 'review', reason: `${facts}; more than ${percent(limits.hardBounceRate)} hard bounces` };
-  }
-  if (complaints > limits.complaintRate * base) {
-    return { decision: 'review', reason: `${facts}; more than ${percent(limits.complaintRate)} complaints` };
-  }
-  return { decision: 'go_on', reason: facts };
-}
-
-function percent(share: number): string {
-  return `${Math.round(share * 10_000) / 100} %`;
+  const ofSome = base > messages ? ` of at least ${base} messages` : '';
+  const limit = (share: number) => `(limit ${Math.round(share * 10_000) / 100} %${ofSome})`;
+  const bounced = `${hardBounces} of the last ${messages} messages bounced hard ${limit(limits.hardBounceRate)}`;
+  const complained = `${counted(complaints, 'complaint')} in the last ${messages} messages ${limit(limits.complaintRate)}`;
+  if (hardBounces > limits.hardBounceRate * base) return { decision: 'review', reason: bounced };
+  if (complaints > limits.complaintRate * base) return { decision: 'review', reason: complained };
+  return { decision: 'go_on', reason: `${bounced}, ${complained}` };
 }
 
 export interface TenantReviewKit {

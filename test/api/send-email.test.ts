@@ -95,6 +95,7 @@ t.test('what is refused names the field', async (t) => {
     [{ from: 'nobody' }, /^from: the address has no @/],
     [{ from: 'a@[192.0.2.1]' }, /^from: addresses with an IP address/],
     [{ from: 'a@localhost' }, /^from: the domain needs at least two labels/],
+    [{ to: ['ann@x.test', 'user@127.0.0.1'] }, /^to\[1\]: the domain looks like an IP address/],
     [{ from: 'a@b.test, c@d.test' }, /^from: /],
     [{ to: {} }, /^to: must be a string or an array, not an object/],
     [{ to: [] }, /^to: must have at least one entry/],

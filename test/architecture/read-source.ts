@@ -9,6 +9,8 @@ export interface Import {
   line: number;
   /** A worker file named by URL: it runs, but in another thread. */
   byUrl: boolean;
+  /** Loaded along with the file that imports: no type, which is nothing at run time, and no `import()`, which is later. */
+  atOnce: boolean;
 }
 
 export interface Source {
@@ -25,10 +27,9 @@ export interface Source {
 const TOKENS =
   /(?<comment>\/\/[^\n]*|\/\*[\s\S]*?\*\/)|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`|(?<=(?:[=(,:;!&|?{}[>]|^|return)\s*)\/(?![*/])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+\/[a-z]*/g;
 
-const IMPORTS = [
-  /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*{}\s,]+?\s+from\s+)?(['"])([^'"\n]+)\1/g,
-  /\bimport\s*\(\s*(['"])([^'"\n]+)\1/g,
-];
+const STATIC_IMPORT = /\b(?:import|export)\s+(?:type\s+)?(?:[\w$*{}\s,]+?\s+from\s+)?(['"])([^'"\n]+)\1/g;
+const TYPE_IMPORT = /^(?:import|export)\s+type\b/;
+const DYNAMIC_IMPORT = /\bimport\s*\(\s*(['"])([^'"\n]+)\1/g;
 const IMPORT_BY_URL = /\bnew\s+URL\(\s*(['"])(\.{1,2}\/[^'"\n]+\.ts)\1\s*,\s*import\.meta\.url/g;
 
 export function readSources(root: string): Source[] {
@@ -52,9 +53,12 @@ export function lineAt(text: string, index: number): number {
 }
 
 function findImports(code: string): Import[] {
-  const found = (pattern: RegExp, byUrl: boolean) =>
-    [...code.matchAll(pattern)].map((match) => ({ specifier: match[2]!, line: lineAt(code, match.index), byUrl }));
-  return [...IMPORTS.flatMap((pattern) => found(pattern, false)), ...found(IMPORT_BY_URL, true)];
+  const found = (pattern: RegExp, kind: Partial<Import>) =>
+    [...code.matchAll(pattern)].map((match) => {
+      const atOnce = pattern === STATIC_IMPORT && !TYPE_IMPORT.test(match[0]);
+      return { specifier: match[2]!, line: lineAt(code, match.index), byUrl: false, atOnce, ...kind };
+    });
+  return [...found(STATIC_IMPORT, {}), ...found(DYNAMIC_IMPORT, {}), ...found(IMPORT_BY_URL, { byUrl: true })];
 }
 
 function blank(token: string): string {

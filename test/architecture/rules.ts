@@ -2,7 +2,15 @@
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { lineAt, resolveImport, type Source } from './read-source.ts';
-import { HOMES, homeOf, importProblem, PACKAGE_HOMES, PROCESS_EXCEPTIONS, PROCESS_HOMES } from './tiers.ts';
+import {
+  HEAVY_HOMES,
+  HOMES,
+  homeOf,
+  importProblem,
+  PACKAGE_HOMES,
+  PROCESS_EXCEPTIONS,
+  PROCESS_HOMES,
+} from './tiers.ts';
 
 export const LONG_LINES = 300;
 export const STOP_LINES = 400;
@@ -80,6 +88,27 @@ const noCycles: Rule = (sources) => {
   };
   for (const file of targets.keys()) visit(file, []);
   return cycles;
+};
+
+/** What the program loads before it knows what to do, and to read the arguments of a command: no package, no heavy folder. */
+const lightStart: Rule = (sources) => {
+  const byFile = new Map(sources.map((source) => [source.file, source]));
+  const problems: string[] = [];
+  const visit = (file: string, trail: readonly string[], seen: Set<string>): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const path = [...trail, file];
+    const told = (what: string) => problems.push(`${path.join(' -> ')}: loads ${what}; import() it where it is used`);
+    if (HEAVY_HOMES.includes(homeOf(file))) return void told(`all that ${homeOf(file)} needs`);
+    for (const { specifier, atOnce } of byFile.get(file)?.imports ?? []) {
+      if (!atOnce || specifier.startsWith('node:')) continue;
+      if (specifier.startsWith('.')) visit(resolveImport(file, specifier), path, seen);
+      else told(specifier);
+    }
+  };
+  const starts = sources.filter(({ file }) => file === 'src/main.ts' || homeOf(file) === 'cli/commands');
+  for (const { file } of starts) visit(file, [], new Set());
+  return problems;
 };
 
 const noBarrels: Rule = (sources) =>
@@ -165,6 +194,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'imports run downhill': importsRunDownhill,
   'imports exist': importsResolve,
   'no cycles': noCycles,
+  'commands start light': lightStart,
   'no barrel files': noBarrels,
   'environment and exit only where the process is run': noSideDoors,
   'no module state': noModuleState,

@@ -110,6 +110,17 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   mailparser: ['portal/mails'],
 };
 
+/** What a command may only load when it runs: reading its arguments, and asking the daemon, must not wait for them. */
+export const HEAVY_HOMES: readonly string[] = [
+  'store/sqlite',
+  'observe',
+  'http',
+  'protocol/mail/inbound',
+  'classify',
+  'delivery',
+  'doctor',
+];
+
 /** Who may read the environment and end the process. */
 export const PROCESS_HOMES: readonly string[] = ['main', 'cli', 'config'];
 

@@ -20,7 +20,7 @@ t.test('a listener names its settings and what to do', async (t) => {
   const said = (code: string) => describeError(listenFault('smtp', at, refusal(code, 'listen')));
   t.match(
     said('EADDRINUSE'),
-    /^smtp\.host, smtp\.port: cannot listen on 127\.0\.0\.1:25 \(another program listens there/,
+    /^smtp\.host, smtp\.port: cannot listen on 127\.0\.0\.1:25 \(another program listens there .* smtp\.port \(environment variable POSTRIDER_SMTP_PORT\)/,
   );
   t.match(said('EACCES'), /CAP_NET_BIND_SERVICE\): start it so, or choose another smtp\.port/);
   t.match(said('EADDRNOTAVAIL'), /this machine has no such address: choose another smtp\.host/);

@@ -58,6 +58,15 @@ t.test('unless, stage and host', async (t) => {
   t.equal(classifyReply(said(550, null, 'No', { mx: 'notmail.example' }), rules).rule, 'last');
 });
 
+t.test('a provider is known by the hosts of its group or by its id, and never by a text', async (t) => {
+  const rules = rulesOf('mx = ["mail.example", "example-mail"]');
+  const rule = (mx: string | null, text = 'No') => classifyReply(said(550, null, text, { mx }), rules).rule;
+  t.equal(rule('example-mail'), 'r1', 'the name of a group is the id of a provider');
+  t.equal(rule('mx1.mail.example,mx2.mail.example'), 'r1');
+  t.equal(rule('mx1.mail.example,mx.there.test'), 'last', 'a strange host does not speak for it');
+  t.equal(rule(null, 'mx1.mail.example says no, example-mail too'), 'last');
+});
+
 t.test('hard rules do not fit what is temporary or about the sender', async (t) => {
   const rules = rulesOf('text = "unknown"\nclass = "hard"\nlabel = "no_mailbox"');
   const bounce = (given: SaidReply) => classifyReply(given, rules).class;

@@ -269,3 +269,15 @@ t.test('nothing before the recipient was named is hard', async (t) => {
     t.not(kind, 'hard', command);
   }
 });
+
+t.test('a rule about one provider asks where the message went, and no name in a text', async (t) => {
+  const said = '550 Requested action not taken: mailbox unavailable';
+  const mail = Buffer.from(
+    reportOf('5.0.0', said).toString().replaceAll('mx.rcpt.test', 'mx.olc.protection.outlook.com'),
+  );
+  t.match(explainMail(mail, rules), { kind: 'soft', rule: 'mailbox-unavailable-alone' });
+  t.match(explainMail(mail, rules, 'mx.rcpt.test'), { kind: 'soft', rule: 'mailbox-unavailable-alone' });
+  for (const mx of ['outlook', 'mx.olc.protection.outlook.com']) {
+    t.match(explainMail(mail, rules, mx), { kind: 'hard', rule: 'hotmail-mailbox-unavailable' }, mx);
+  }
+});

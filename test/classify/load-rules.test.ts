@@ -22,7 +22,7 @@ const WRONG: [toml: string, says: RegExp][] = [
   [withRule(`id = "a"\ntext = "(user"\n${GOOD}`), /a: "\(user": a bracket is not closed/],
   [withRule(`id = "a"\nunless = "@words"\n${GOOD}`), /a: there is no list @words in \[phrases\]/],
   [withRule(`id = "a"\nstage = "bye"\n${GOOD}`), /a: stage is not what/],
-  [withRule(`id = "a"\nmx = "mx"\n${GOOD}`), /a: mx is not what/],
+  [withRule(`id = "a"\nmx = "MX 1"\n${GOOD}`), /a: mx is not what/],
   [
     withRule('id = "a"\nclass = "mild"\nlabel = "refused"\nsamples = ["550 No"]'),
     /a: class is none of hard, soft, block/,
@@ -32,6 +32,15 @@ const WRONG: [toml: string, says: RegExp][] = [
   [withRule(`id = "a"\naction = "wait"\n${GOOD}`), /a: action is none of retry, give_up, suspend/],
   [withRule(`id = "a"\naction = "suspend"\n${GOOD}`), /a: action suspend needs suspend_for and suspend_scope/],
   [withRule(`id = "a"\nsuspend_for = "soon"\nsuspend_scope = "group"\n${GOOD}`), /a: suspend_for is no duration/],
+  [
+    withRule(`id = "a"\nsuspend_for = "1h"\nsuspend_from = "2"\nsuspend_scope = "source"\n${GOOD}`),
+    /a: suspend_from is no duration/,
+  ],
+  [
+    withRule(`id = "a"\nsuspend_for = "1h"\nsuspend_from = "2h"\nsuspend_scope = "source"\n${GOOD}`),
+    /a: suspend_from is longer than suspend_for/,
+  ],
+  [withRule(`id = "a"\nsuspend_from = "2m"\n${GOOD}`), /a: suspend_for is no duration/],
   [
     withRule(`id = "a"\nsuspend_for = "1h"\nsuspend_scope = "all"\n${GOOD}`),
     /a: suspend_scope is none of group, source/,

@@ -28,6 +28,16 @@ const FOUND: [phrase: string, text: string][] = [
   ['cannot be found', 'it can not be found'],
   ['recognised', 'not recognized'],
   ['用户 .. 不存在', '您的用户名不存在。'],
+  ['user unknown', 'user <ann@rcpt.test> unknown'],
+  ['host not found', 'Host relay.there.test not found'],
+  ['listed at HOST', 'it is listed at bl.there.test'],
+  ['listed at (http|https) HOST', 'it is listed at https://bl.there.test/lookup'],
+  ['from ADDRESS', 'no mail from ann@acme.test'],
+  ['sorry , no mailbox', 'Sorry, no mailbox here'],
+  ['sorry ,? no mailbox', 'Sorry no mailbox here'],
+  ['user .. found', 'user (ann) was <b>not</b> found.'],
+  ['user unknown', '<ann@rcpt.test>...User unknown'],
+  ['exceeds 1 5 mb', 'it exceeds 1.5 MB'],
 ];
 
 const NOT_FOUND: [phrase: string, text: string][] = [
@@ -38,6 +48,19 @@ const NOT_FOUND: [phrase: string, text: string][] = [
   ['用户不存在', '用户存在'],
   ['user .. found', 'user one two three four five six seven found'],
   ['(mailbox (is full|over quota)|quota)', 'mailbox full'],
+  // A clause ends with a comma or a full stop, and a phrase with it.
+  ['user .. unknown', 'This user is known, your host is unknown'],
+  ['user .. unknown', 'No such user. Your host is unknown'],
+  ['user .. unknown', 'Is this the user? Unknown'],
+  ['user unknown', 'Unknown user, unknown host'],
+  ['用户 .. 不存在', '用户，不存在'],
+  ['listed at HOST', 'it is listed at the bottom'],
+  // Names are no words.
+  ['full', 'full@rcpt.test'],
+  ['relay', 'relay.there.test'],
+  ['greylist*', 'see http://greylisting.there.test/'],
+  ['unknown', 'mx.unknown.test[192.0.2.1]'],
+  ['acme', 'id=hello%40acme.test'],
 ];
 
 t.test('what phrases find', async (t) => {

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { runInThisProcess } from './program.ts';
+import { leastOf } from '../support/processor-time.ts';
+import { PROGRAM, runInThisProcess } from './program.ts';
 
 t.test('bounce reply says what a reply means and what decided', async (t) => {
   const asJson = async (...args: string[]) => {
@@ -37,7 +38,7 @@ t.test('bounce reply for people', async (t) => {
   ]);
   t.equal(code, 0);
   t.match(stdout, /class: +block\n/);
-  t.match(stdout, /rule: +spamhaus-ip\n/);
+  t.match(stdout, /rule: +dns-block-list\n/);
   t.match(stdout, /pause: +14400 s, of the source\n/);
 });
 
@@ -129,4 +130,74 @@ t.test('bounce explain and what is no mail', async (t) => {
     t.match(JSON.parse(stdout), { kind: 'unknown', recipient: null, reason: 'it has no header, so it is no mail' });
   }
   t.match(await runInThisProcess(['bounce', 'explain']), { code: 2, stderr: /FILE is missing/ });
+});
+
+const OUT_OF_OFFICE =
+  'From: ann@rcpt.test\nTo: s@acme.test\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nI am away.\n';
+
+t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
+  const folder = t.testdir({ 'bounce.eml': TWO_RECIPIENTS, 'away.eml': OUT_OF_OFFICE, 'empty.eml': '' });
+  const named = (name: string) => path.join(folder, name);
+  const files = ['bounce.eml', 'missing.eml', 'away.eml', 'empty.eml', 'bounce.eml'].map(named);
+  const { code, stdout, stderr } = await runInThisProcess(['bounce', 'explain', ...files, '--json']);
+  t.equal(code, 1, 'two could not be read');
+  const lines = stdout.trimEnd().split('\n');
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [
+      { file: files[0], kind: 'hard', recipient: 'ann@rcpt.test', recipients: [{}, { kind: 'soft' }] },
+      { file: files[1], error: `${files[1]} cannot be read: there is no such file or folder` },
+      { file: files[2], kind: 'auto_reply', recipient: 'ann@rcpt.test' },
+      { file: files[3], error: `${files[3]} is empty` },
+      { file: files[4], kind: 'hard' },
+    ],
+    'in the order of the arguments',
+  );
+  t.equal(
+    stderr,
+    `postrider bounce explain: ${files[1]} cannot be read: there is no such file or folder\npostrider bounce explain: ${files[3]} is empty\n`,
+  );
+  const good = await runInThisProcess(['bounce', 'explain', files[2]!, '--json', files[0]!]);
+  t.match(good, { code: 0, stderr: '' });
+  const alone = await runInThisProcess(['bounce', 'explain', files[1]!, '--json']);
+  t.same(JSON.parse(alone.stdout), {
+    file: files[1],
+    error: `${files[1]} cannot be read: there is no such file or folder`,
+  });
+  t.equal(alone.code, 1);
+});
+
+t.test('bounce explain reads many mails, for people', async (t) => {
+  const folder = t.testdir({ 'a.eml': TWO_RECIPIENTS, 'b.eml': OUT_OF_OFFICE });
+  const [a, b, missing] = ['a.eml', 'b.eml', 'missing.eml'].map((name) => path.join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const one = (await runInThisProcess(['bounce', 'explain', a])).stdout;
+  const other = (await runInThisProcess(['bounce', 'explain', b])).stdout;
+  t.match(one, /^kind: /, 'one alone has no heading');
+  t.match(await runInThisProcess(['bounce', 'explain', a, missing, b]), {
+    code: 1,
+    stdout: `==> ${a} <==\n${one}\n==> ${b} <==\n${other}`,
+    stderr: `postrider bounce explain: ${missing} cannot be read: there is no such file or folder\n`,
+  });
+  t.match(await runInThisProcess(['bounce', 'explain', missing]), { code: 1, stdout: '' });
+  const help = await runInThisProcess(['help', 'bounce', 'explain']);
+  t.match(
+    help.stdout,
+    /^Usage: postrider bounce explain FILE…\n[\s\S]*FILE… +the mails as they came.*; - reads standard input/,
+  );
+  t.match(help.stdout, /--json +print one line of JSON for each file/);
+});
+
+t.test('bounce explain reads the rules once', async (t) => {
+  const folder = t.testdir({ 'a.eml': TWO_RECIPIENTS });
+  const files = (count: number) => Array.from({ length: count }, () => path.join(folder, 'a.eml'));
+  const spent = await leastOf({
+    one: [PROGRAM, 'bounce', 'explain', '--json', ...files(1)],
+    thousand: [PROGRAM, 'bounce', 'explain', '--json', ...files(1000)],
+  });
+  t.comment(spent);
+  t.ok(spent.thousand! < 20 * spent.one!, 'a thousand mails cost less than twenty calls');
 });

@@ -107,7 +107,6 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
       /x\.db cannot be written: there is no folder .*no: make it first/,
     ],
     [['suppression', 'import', program.folder, '--tenant', STRANGER], /cannot be read: it is a folder\n$/],
-    [['bounce', 'explain', path.join(program.folder, 'nothing')], /nothing cannot be read: there is no such file/],
     [['restore', program.configFile], /already a database/],
     [['restore', program.configFile, '--force'], /cannot be restored/],
   ];
@@ -150,6 +149,8 @@ t.test('address explain', async (t) => {
     return JSON.parse(stdout);
   };
   t.match(await explain('joe@example.com'), { syntax_ok: true, form: 'dot-string', accepted: true, reason: null });
+  const number = { syntax_ok: true, accepted: false, reason: /ends in a number/ };
+  t.match(await explain('user@127.0.0.1'), number);
   t.match(await explain('"a b"@example.com'), { syntax_ok: true, form: 'quoted', accepted: true });
   t.match(await explain('joe@[192.0.2.1]'), { syntax_ok: true, accepted: false, reason: /IP address/ });
   t.match(await explain('a..b@example.com'), { syntax_ok: false, form: null, accepted: false, reason: /dot/ });
@@ -161,8 +162,11 @@ t.test('address explain says whether the address is suppressed', async (t) => {
   const { json, runHere, remove, dataDir } = newProgram();
   t.teardown(remove);
   const explain = ['address', 'explain', 'Joe@Example.com'];
-  t.match(await runHere(...explain), { code: 0, stdout: `suppressed: not known: no database is seen in ${dataDir}\n` });
-  t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /no database is seen/ });
+  t.match(await runHere(...explain), {
+    code: 0,
+    stdout: `suppressed: not known: there is no database in ${dataDir}. `,
+  });
+  t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /there is no database in/ });
   const { id: tenant } = (await json('tenant', 'create', '--name', 'Acme')) as { id: string };
   const of = ['--tenant', tenant];
   t.match(await runHere(...explain), {
@@ -251,5 +255,27 @@ t.test('configuration', async (t) => {
     t.match(stderr, /http\.prot[\s\S]*http\.port/, 'every problem at once');
     t.equal(stdout, '');
   }
-  t.match(await runProgram(['config', 'check', '--config', '/nowhere.toml']), { code: 1, stderr: /\/nowhere\.toml/ });
+  t.match(await runProgram(['config', 'check', '--config', '/nowhere.toml']), {
+    code: 1,
+    stderr:
+      'postrider config check: configuration file /nowhere.toml: cannot be read: there is no such file or folder\n',
+  });
+});
+
+t.test('problems of the configuration name the file', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const { configFile } = program;
+  const check = async (toml: string, env: Record<string, string> = {}) => {
+    fs.writeFileSync(configFile, toml);
+    const { code, stderr } = await runInThisProcess(['config', 'check', '--config', configFile], env);
+    t.equal(code, 1);
+    return stderr.replace('postrider config check: ', '').trimEnd();
+  };
+  t.equal(await check('[http]\nprot = 1\n'), `${configFile}: http.prot: unknown key; did you mean http.port?`);
+  t.match(await check('[http]\nprot = 1\nport = "x"\n'), `2 problems in ${configFile}:\nhttp.prot: unknown key`);
+  const env = { POSTRIDER_HTTP_PORT: 'x' };
+  t.match(await check('[http]\nprot = 1\n', env), `2 problems in ${configFile} and the environment:\nhttp.prot`);
+  t.match(await check('', env), /^http\.port \(from POSTRIDER_HTTP_PORT\): must be/);
+  t.match(await check('[http\n'), new RegExp(`^${configFile}:1:6: not valid TOML`));
 });

@@ -7,6 +7,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
+import { askDaemon } from '../../src/cli/control-client.ts';
 import { socketName } from '../../src/cli/control-protocol.ts';
 import { startControlServer } from '../../src/cli/control-server.ts';
 import { dataFolder } from '../../src/cli/data-folder.ts';
@@ -172,7 +173,19 @@ t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', a
   await new Promise<void>((resolve) => server.listen(dataFolder(program.dataDir).controlSocket, resolve));
   t.teardown(() => server.close());
   const result = await program.runHere('tenant', 'create', '--name', 'x');
-  t.match(result, { code: 1, stderr: /broke off without an answer/ });
+  t.match(result, { code: 1, stderr: /broke off without an answer\. Check whether the command took effect/ });
+});
+
+t.test('a daemon that does not answer is not said to have broken off', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const { controlSocket } = dataFolder(program.folder);
+  const silent = net.createServer().listen(controlSocket);
+  t.teardown(() => silent.close());
+  await t.rejects(askDaemon(controlSocket, { command: 'tenant list', options: {} }, 10), {
+    message:
+      'the running daemon has not answered for 0.01 s. It may be stuck: see its log. Check whether the command took effect before you repeat it',
+  });
 });
 
 t.test('the name of a socket that would be cut is shortened or refused', async (t) => {

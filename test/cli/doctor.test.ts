@@ -7,7 +7,7 @@ import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { newProgram } from './program.ts';
 
-const NO_NETWORK = '[doctor]\nmail_domains = []\ntime_sources = []\nblocklists = []\n';
+const NO_NETWORK = '[doctor]\nmail_domains = []\nknown_domains = []\ntime_sources = []\nblocklists = []\n';
 
 async function programWithDns(t: Test) {
   const dns = await startDnsServer();
@@ -51,6 +51,17 @@ t.test('nothing is wrong: exit 0, and JSON that programs can read', async (t) =>
   );
 });
 
+t.test('a well-known domain that does not exist, as the DNS servers say', async (t) => {
+  const { program, dns } = await programWithDns(t);
+  const text = fs
+    .readFileSync(program.configFile, 'utf8')
+    .replace('known_domains = []', 'known_domains = ["big.test"]');
+  fs.writeFileSync(program.configFile, text);
+  const { code, stdout } = await program.run('doctor');
+  t.equal(code, 1);
+  t.ok(stdout.includes(`fail  known domains: ${dns.endpoint} says that big.test does not exist: mail to such`), stdout);
+});
+
 t.test('a damaged database is found, and nothing is changed in it', async (t) => {
   const { program } = await programWithDns(t);
   const file = path.join(program.dataDir, 'postrider.db');
@@ -71,7 +82,7 @@ t.test('a damaged database is found, and nothing is changed in it', async (t) =>
 t.test('beside a daemon: its intake, its timers with their last results, and its own DKIM key', async (t) => {
   const dns = await startDnsServer();
   t.teardown(() => dns.close());
-  const nobody = { mail_domains: [], time_sources: [], blocklists: [] };
+  const nobody = { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] };
   const installation = install(t, { dns, smtpPort: 1, settings: { doctor: nobody } });
   const daemon = await installation.serve();
   const [intake] = await waitForRun(installation, 'intake');

@@ -4,9 +4,11 @@ import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runCli } from '../../src/cli/run-cli.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+/** As people start it. */
+export const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
 
 export interface Finished {
   code: number;
@@ -48,10 +50,10 @@ export function newProgram(): Program {
   };
 }
 
-export function runProgram(args: string[]): Promise<Finished> {
+export function runProgram(args: string[], as: { uid?: number; gid?: number } = {}): Promise<Finished> {
   return new Promise((resolve) => {
-    const options = { env: { PATH: process.env.PATH }, timeout: 30_000 };
-    execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) => {
+    const options = { env: { PATH: process.env.PATH }, timeout: 30_000, ...as };
+    execFile(PROGRAM, args, options, (error, stdout, stderr) => {
       const code = error ? (typeof error.code === 'number' ? error.code : -1) : 0;
       resolve({ code, stdout, stderr });
     });
@@ -59,7 +61,7 @@ export function runProgram(args: string[]): Promise<Finished> {
 }
 
 /** What main.ts does, without a process of its own. */
-export async function runInThisProcess(argv: string[]): Promise<Finished> {
+export async function runInThisProcess(argv: string[], env: Record<string, string> = {}): Promise<Finished> {
   const printed: string[] = [];
   const complained: string[] = [];
   const notStarted = async () => {
@@ -67,10 +69,11 @@ export async function runInThisProcess(argv: string[]): Promise<Finished> {
   };
   const code = await runCli({
     argv,
-    env: {},
+    env,
     version: '0.0.0',
     starters: { serve: notStarted, sandbox: notStarted },
     print: (text) => void printed.push(`${text}\n`),
+    printOctets: (octets) => void printed.push(octets.toString()),
     complain: (text) => void complained.push(`${text}\n`),
   });
   return { code, stdout: printed.join(''), stderr: complained.join('') };

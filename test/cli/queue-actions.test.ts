@@ -212,6 +212,59 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
   t.match(ended, { ended: [/everything for mx\.receiver\.example.*rule some-rule/] });
 });
 
+t.test('an attempt that fell back to clear text, and one that no host let in, are told whole', async (t) => {
+  const { program, withStore, tenantId, messageId } = await setUp(t);
+  const common = { remoteIp: '192.0.2.1', enhancedCode: null, tls: null, elapsedMs: 5 };
+  const failure = 'the TLS handshake failed: wrong version number';
+  const busy = { mx: 'mx1.receiver.example', ip: '192.0.2.1', port: 25, stage: 'greeting' as const, smtpCode: 421 };
+  const gone = { mx: 'mx2.receiver.example', ip: '2001:db8::2', port: 25, stage: 'connect' as const, smtpCode: null };
+  const tried = [
+    { ...busy, enhancedCode: null, response: 'Busy' },
+    { ...gone, enhancedCode: null, response: 'connect: ETIMEDOUT' },
+  ];
+  const peers = [
+    {
+      ...{ ...common, mx: GROUP, stage: 'rcpt' as const, smtpCode: 451, response: 'Later' },
+      tlsPolicy: { mode: 'none' as const, failure },
+    },
+    {
+      ...{ ...common, mx: gone.mx, stage: 'connect' as const, smtpCode: null, response: 'connect: ETIMEDOUT', tried },
+      tlsPolicy: { mode: 'none' as const, failure: null },
+    },
+  ];
+  await withStore(async (store) => {
+    const [lane] = await store.dueLanes();
+    const at = Date.now();
+    for (const peer of peers) {
+      const { messages } = await store.claim(lane!.lane, 1, { now: at, dueAgainAt: [at] });
+      const { id, attempt } = messages[0]!;
+      const record = { messageId: id, tenantId, attempt, startedAt: at, outcome: 'temporary' as const, peer };
+      const transition = { to: 'deferred' as const, dueAt: at, reason: 'later', ambiguous: false };
+      await store.record([{ messageId: id, tenantId, at, attempt: record, transition, event: null }]);
+    }
+  });
+  const { stdout } = await program.runHere('queue', 'show', messageId);
+  t.match(stdout, /^Attempt 1 fell back to clear text: the TLS handshake failed: wrong version number$/m);
+  t.match(
+    stdout,
+    `Attempt 2 called, and none let it in:
+- mx1.receiver.example 192.0.2.1:25 greeting: 421 Busy
+- mx2.receiver.example [2001:db8::2]:25 connect: connect: ETIMEDOUT
+`,
+  );
+  t.match(await program.json('queue', 'show', messageId), {
+    attempt_list: [
+      { tls: null, tls_policy: { failure }, tried: [] },
+      {
+        tried: [
+          { mx: busy.mx, remote_ip: '192.0.2.1', port: 25, stage: 'greeting', smtp_code: 421, response: 'Busy' },
+          { mx: gone.mx, remote_ip: '2001:db8::2', port: 25, smtp_code: null, response: 'connect: ETIMEDOUT' },
+        ],
+      },
+    ],
+  });
+});
+
 t.test('retry and cancel of many', async (t) => {
   const { program, withStore, tenantId, messageId } = await setUp(t);
   await withStore(async (store) => {

@@ -6,9 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
-import { newProgram, type Program } from './program.ts';
-
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+import { newProgram, PROGRAM, type Program } from './program.ts';
 
 interface Served {
   program: Program;
@@ -25,7 +23,7 @@ async function startServe(t: Test): Promise<Served> {
   const config = '[http]\nport = 0\nengine = "node"\n[smtp]\nhost = "127.0.0.1"\nport = 0\n[data]\ndir = "data"\n';
   fs.writeFileSync(program.configFile, config);
   const env = { PATH: process.env.PATH };
-  const child = spawn(process.execPath, [MAIN, 'serve', '--config', program.configFile], { env });
+  const child = spawn(PROGRAM, ['serve', '--config', program.configFile], { env });
   const exited = once(child, 'exit').then(([code, signal]): number | string => code ?? signal);
   t.teardown(async () => {
     child.kill('SIGKILL');

@@ -96,9 +96,31 @@ t.test('removing', async (t) => {
     ['--since', '2026-01-01'],
     ['--since', 'yesterday', '--group', 'mx'],
     ['--address', 'a@x.test'],
+    ['--rule', 'route-5.1.2'],
+    ['--since', '2026-01-01', '--rule', 'r', '--group', 'mx'],
+    ['--since', '2026-01-01', '--rule', 'r', '--address', 'a@x.test'],
+    ['--since', '2026-01-01', '--rule', 'two words'],
+    ['--since', '2026-01-01', '--rule', 'r', '--platform', '--tenant', tenant],
+    ['--since', '2026-01-01', '--group', 'mx', '--tenant', tenant],
   ]) {
     t.equal((await run('suppression', 'remove', ...wrong)).code, 2, wrong.join(' '));
   }
+});
+
+t.test('what a rule has decided is undone by rule and time', async (t) => {
+  const { run, tenant } = await installation(t);
+  for (const address of ['a@x.test', 'b@x.test']) await run('suppression', 'add', '--platform', '--address', address);
+  const undo = ['suppression', 'remove', '--since', '2026-01-01', '--rule', 'operator:*'];
+  const ofTenant = await run(...undo, '--tenant', tenant);
+  t.match(ofTenant, { code: 0, stdout: /^Removed 0 entries of the platform and 0 of tenants/ });
+  const stranger = await run(...undo, '--tenant', tenant.replace(/^./, 'f'));
+  t.match(stranger, { code: 1, stderr: /there is no tenant/ });
+  t.match(await run('suppression', 'remove', '--since', '2999-01-01', '--rule', 'operator:*'), {
+    stdout: /^Removed 0/,
+  });
+  const undone = JSON.parse((await run(...undo, '--platform', '--json')).stdout);
+  t.match(undone, { kind: 'undone_rule', rule: 'operator:*', platform: 2, tenants: 0 });
+  t.match(await run('suppression', 'list', '--platform'), { stdout: 'The list is empty.\n' });
 });
 
 t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {

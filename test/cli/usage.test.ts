@@ -1,7 +1,7 @@
 // Every wrong use of the command line from outside: exit code 2, the argument named, nothing on
 // standard output, the command's usage on standard error.
 import t from 'tap';
-import { COMMANDS } from '../../src/cli/registry.ts';
+import { COMMAND_NAMES, findCommand, loadStoreCommands } from '../../src/cli/registry.ts';
 import { runInThisProcess, runProgram } from './program.ts';
 
 const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
@@ -9,7 +9,16 @@ const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
 const WRONG: [args: string, says: RegExp][] = [
   ['', /a command is missing/],
   ['--frobnicate', /unknown option --frobnicate/],
-  ['frobnicate', /unknown command "frobnicate"/],
+  ['--config', /^postrider: --config needs a value: FILE$/],
+  ['--config x.toml', /^postrider: a command is missing$/],
+  ['--config=x.toml --json', /^postrider: a command is missing$/],
+  ['-v', /unknown option -v \(did you mean --version\?\)/],
+  ['-V', /unknown option -V \(did you mean --version\?\)/],
+  ['--jsno', /unknown option --jsno \(did you mean --json\?\)/],
+  ['frobnicate', /unknown command "frobnicate"$/],
+  ['version', /unknown command "version" \(did you mean --version\?\)/],
+  ['queu', /unknown command "queu" \(did you mean queue\?\)/],
+  ['suppresion fetch', /unknown command "suppresion fetch" \(did you mean suppression\?\)/],
   ['tenant', /"tenant" needs one more word/],
   ['tenant creat', /unknown command "tenant creat" \(did you mean tenant create\?\)/],
   ['help frobnicate', /unknown command "frobnicate"/],
@@ -20,7 +29,10 @@ const WRONG: [args: string, says: RegExp][] = [
   ['tenant create --name A --name B', /--name is given twice/],
   ['tenant create --name A --statsu active', /unknown option --statsu \(did you mean --status\?\)/],
   ['tenant create --name A --status asleep', /--status: "asleep" is none of pending_verification/],
-  ['tenant create --name A extra', /unexpected argument "extra"/],
+  ['tenant create --name A extra', /unexpected argument "extra": a value with spaces needs quotes$/],
+  ['tenant create --name A --json extra', /unexpected argument "extra"$/],
+  ['bounce reply 550 5.1.1 User unknown', /unexpected argument "5\.1\.1": a value with spaces needs quotes$/],
+  ['queue list list', /unexpected argument "list"$/],
   ['tenant create --name A -x', /unknown option -x/],
   ['tenant list --json=yes', /--json takes no value/],
   ['tenant list --config', /--config needs a value/],
@@ -52,16 +64,21 @@ const WRONG: [args: string, says: RegExp][] = [
   [`key create --tenant ${ID} --scopes emails:send --name ${'x'.repeat(201)}`, /--name: must have at most 200/],
 ];
 
+t.test('the registry finds every command under its own name, and nothing else', async (t) => {
+  for (const name of COMMAND_NAMES) t.equal((await findCommand(name))?.name, name);
+  for (const name of ['toString', 'constructor', '__proto__', 'queue']) t.equal(await findCommand(name), null, name);
+  const stored = await loadStoreCommands();
+  t.ok(stored.has('queue list') && stored.has('suppression import rows'));
+  t.notOk(stored.has('backup'), 'what runs where it is typed is not for the control socket');
+});
+
 t.test('wrong usage', async (t) => {
   for (const [line, says] of WRONG) {
     t.test(line || '(nothing)', async (t) => {
       const { code, stdout, stderr } = await runInThisProcess(line === '' ? [] : line.split(' '));
       t.equal(code, 2);
       t.match(stderr.split('\n')[0], says);
-      t.match(
-        stderr,
-        stderr.includes('unknown command') ? /\n\npostrider help( tenant)? lists/ : /^Usage: postrider /m,
-      );
+      t.match(stderr, stderr.includes('unknown command') ? /\n\npostrider help( \w+)? lists/ : /^Usage: postrider /m);
       t.equal(stdout, '');
     });
   }
@@ -94,13 +111,19 @@ t.test('help and version', async (t) => {
   const all = await runInThisProcess(['help']);
   t.equal(all.code, 0);
   t.equal(all.stderr, '');
-  for (const { name } of COMMANDS) t.match(all.stdout, new RegExp(`^  ${name} {2,}\\S`, 'm'), name);
+  for (const name of COMMAND_NAMES) t.match(all.stdout, new RegExp(`^  ${name} {2,}\\S`, 'm'), name);
   t.same(await runInThisProcess(['--help']), all);
+  t.same(await runInThisProcess(['help', 'help']), all);
+  t.same(await runInThisProcess(['--json', '--help']), all);
+  t.same(await runInThisProcess(['-h']), all);
   const one = await runInThisProcess(['help', 'tenant', 'set']);
   t.match(one.stdout, /^Usage: postrider tenant set ID \[--status STATUS\]/);
   t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
   const group = await runInThisProcess(['help', 'tenant']);
   t.match(group.stdout, /tenant create[\s\S]*tenant list[\s\S]*tenant set/);
   t.notMatch(group.stdout, /key create/);
+  t.same(await runInThisProcess(['tenant', 'help']), group);
+  t.same(await runInThisProcess(['tenant', 'help', '--config', 'x.toml']), group);
+  t.same(await runInThisProcess(['help', '--config', 'x.toml', 'tenant', 'set']), one);
   t.match(await runProgram(['--version']), { code: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' });
 });

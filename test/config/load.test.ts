@@ -119,7 +119,7 @@ t.test('files', async (t) => {
   t.equal(load({ defaultFile: file }).source.file, file, 'the default file is read when it is there');
   t.equal(load({ defaultFile: path.join(dir, 'none.toml') }).source.file, null);
   const named = path.join(dir, 'none.toml');
-  t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read (ENOENT)`]);
+  t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read: there is no such file or folder`]);
   mkdirSync(path.join(dir, 'folder'));
   t.same(problemsOf({ env: { POSTRIDER_SECRETS_MASTER_KEY_FILE: path.join(dir, 'folder') } }), [
     `secrets.master_key_file (from POSTRIDER_SECRETS_MASTER_KEY_FILE): ${dir}/folder is not a file`,

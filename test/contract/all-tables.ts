@@ -48,9 +48,6 @@ const TABLES: TableOfRows[] = [
   { title: 'contract 5: templates', rows: rows.TEMPLATE_RULINGS, cases: templateRulingCases },
 ];
 
-/** With all that a table has in it, a loaded machine needs a while. */
-const PATIENCE_MS = 110_000;
-
 /** The tables in which it could matter what stands between a client and the daemon. */
 export const WHERE_BYTES_MATTER = /^(?:2\.1|2\.6|4 endpoints|7|8 limits|contract 1)/;
 
@@ -63,8 +60,7 @@ export interface ContractRun {
 
 export function testContract(t: Test, { engine, way = 'clear text', only = /./ }: ContractRun): void {
   const about = `the interface specification on ${engine}, by ${way}`;
-  t.setTimeout(PATIENCE_MS);
-  t.test(about, { timeout: PATIENCE_MS }, async (t) => {
+  t.test(about, async (t) => {
     const stage = await setStage(t, { engine, way, settings: { log: { level: 'debug' } } });
     for (const { title, rows, cases } of TABLES.filter((table) => only.test(table.title))) {
       let shown = 0;

@@ -59,8 +59,8 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
     const head = rawHead(acme.key);
     const stalled = await world.connect();
     t.teardown(() => stalled.destroy());
-    await stalled.send(`${head}Content-Length: 100\r\n\r\n{"from": `);
     const startedAt = Date.now();
+    await stalled.send(`${head}Content-Length: 100\r\n\r\n{"from": `);
 
     const { daemon } = world;
     const answered = () => daemon.find({ msg: 'API call answered', path: '/emails', status: 400 }).length;

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Test } from 'tap';
+import { patience } from '../support/patience.ts';
 
 export interface NginxOptions {
   folder: string;
@@ -85,7 +86,7 @@ async function freePort(): Promise<number> {
 }
 
 async function listening(nginx: ChildProcess, port: number, said: () => string): Promise<void> {
-  const deadline = Date.now() + PATIENCE_MS;
+  const deadline = Date.now() + patience(PATIENCE_MS);
   for (;;) {
     if (nginx.exitCode !== null || Date.now() > deadline) throw new Error(`nginx does not listen: ${said()}`);
     const socket = net.connect(port, '127.0.0.1');

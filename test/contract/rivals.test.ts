@@ -63,7 +63,7 @@ const world = await startContractWorld(t);
 const tenants = { A: await world.addTenant(), B: await world.addTenant() };
 
 for (const [about, published] of Object.entries(PUBLISHED)) {
-  t.test(about, { timeout: 60_000 }, async (t) => {
+  t.test(about, async (t) => {
     const all = orders();
     t.equal(all.length, 20);
     const scene = about.split(' ')[0]!;

@@ -57,7 +57,7 @@ export const sendingRulingCases: Cases<typeof SENDING_RULINGS> = {
   },
 
   async 'literals and one-label domains are refused by policy'(t, stage) {
-    for (const to of ['jo@[192.0.2.1]', 'jo@[IPv6:2001:db8::1]', 'jo@localhost', 'jo@test']) {
+    for (const to of ['jo@[192.0.2.1]', 'jo@[IPv6:2001:db8::1]', 'jo@localhost', 'jo@test', 'jo@192.0.2.1']) {
       refused(t, await stage.send({ to }), { code: INVALID, message: /^to: /, about: to });
     }
   },

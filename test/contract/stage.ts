@@ -4,6 +4,7 @@ import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
 import type { Test } from 'tap';
 import { messageIdOf, RECEIVER } from '../flows/world.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
+import { patience } from '../support/patience.ts';
 import type { Answer } from './contract-client.ts';
 import { type ContractWorld, type ContractWorldOptions, type Sender, startContractWorld } from './contract-world.ts';
 
@@ -30,7 +31,7 @@ export class Inbox {
     const known = this.#mails.get(messageId);
     if (known) return known;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`${messageId} did not arrive`)), PATIENCE_MS);
+      const timer = setTimeout(() => reject(new Error(`${messageId} did not arrive`)), patience(PATIENCE_MS));
       this.#waiting.set(messageId, (mail) => {
         clearTimeout(timer);
         resolve(mail);

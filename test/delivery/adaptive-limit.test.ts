@@ -36,7 +36,8 @@ class Life {
 }
 
 const DELIVERED: Sign = { kind: 'delivered' };
-const SLOW: Sign = { kind: 'slow_down', reason: '421 too many', forMs: null };
+const SLOW: Sign = { kind: 'slow_down', reason: '421 too many' };
+const full = (working: number): Sign => ({ kind: 'full', reason: '421 too many connections', working });
 const CLOSED: Sign = { kind: 'closed', reason: 'timeout' };
 
 t.test('a group without trouble has all that it may have', async (t) => {
@@ -76,10 +77,37 @@ t.test('few deliveries raise nothing', async (t) => {
   t.equal(life.sign(DELIVERED).state.limit, 3);
 });
 
-t.test('a stated time is kept', async (t) => {
-  const life = new Life(4).sign({ kind: 'slow_down', reason: 'too many connections', forMs: 10 * MINUTE });
-  t.equal(life.after(9 * MINUTE).sign(DELIVERED, 50).state.limit, 2);
-  t.equal(life.after(2 * MINUTE).sign(DELIVERED).state.limit, 3);
+t.test('a refusal beside connections that work: as many as those, at least one', async (t) => {
+  t.equal(new Life(10).sign(full(3)).state.limit, 3);
+  t.equal(new Life(10).sign(full(0)).state.limit, 1);
+  t.equal(new Life(2).sign(full(5)).state.limit, 2, 'never above what it may have');
+  const flock = new Life(10).sign(full(0)).sign(full(1));
+  t.equal(flock.state.limit, 1);
+  t.equal(flock.sign(full(4)).state.limit, 4, 'later refusals of a flock see more that were let in');
+  t.equal(flock.sign({ kind: 'connected', working: 5 }).state.limit, 5, 'and so does the next that is let in');
+  t.equal(flock.after(11 * SECOND).sign({ kind: 'connected', working: 6 }).state.limit, 5);
+  t.equal(new Life(10, 4).sign(SLOW).sign({ kind: 'connected', working: 4 }).state.limit, 2);
+});
+
+t.test('one connection more is tried after a minute, then after two, at last every quarter of an hour', async (t) => {
+  const life = new Life(10).sign(full(2));
+  for (const minutes of [1, 2, 4, 8, 15, 15]) {
+    t.equal(life.after(minutes * MINUTE - SECOND).sign(DELIVERED, 20).state.limit, 2, `${minutes} min: not before`);
+    t.equal(life.after(2 * SECOND).sign(DELIVERED).state.limit, 3);
+    t.equal(life.sign(full(2)).state.limit, 2);
+  }
+  for (let limit = 3; limit <= 10; limit++) {
+    t.equal(life.after(16 * MINUTE).sign(DELIVERED, 20).state.limit, limit);
+  }
+  t.ok(isUntroubled(life.state, 10));
+  t.equal(
+    life
+      .sign(full(2))
+      .after(61 * SECOND)
+      .sign(DELIVERED, 20).state.limit,
+    3,
+    'all is forgotten',
+  );
 });
 
 t.test('after a suspension one connection begins', async (t) => {

@@ -6,6 +6,7 @@ import { MessagesInHand } from '../../src/delivery/messages-in-hand.ts';
 import type { Shaping } from '../../src/delivery/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';
+import type { HastenPortion, ShapingStore } from '../../src/store/shaping.ts';
 
 const NOW = 1_000_000;
 const LANE = newLane({ lane: 1, tenantId: 'tenant', domain: 'rcpt.test', dueAt: NOW });
@@ -39,7 +40,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const inHand = new MessagesInHand();
   const claims = new Claims({
-    store: inHand.noting(store as unknown as QueueStore),
+    store: inHand.noting(store as unknown as QueueStore & ShapingStore),
     shaping: shaping as unknown as Shaping,
     recorder: { isFull: false },
     clock: { now: () => NOW },
@@ -52,4 +53,32 @@ t.test('what was claimed with mail that must wait is given back when the store c
   t.equal(inHand.size, 0, 'nobody answers for them: who looks for strays finds what could not be given back');
   t.same(released.at(-1), ['kept-back', 'free']);
   t.same(settled, [[10, 0]], 'none of them counts as sent');
+});
+
+t.test('a pause that is ended while its mail is being put off lets that go, too', async (t) => {
+  const paused = { is: true };
+  const hastened: [lane: number, portion: HastenPortion][] = [];
+  const store = {
+    claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
+    async release() {
+      paused.is = false;
+      return [];
+    },
+    async hastenLane(lane: number, portion: HastenPortion) {
+      hastened.push([lane, portion]);
+      return { moved: 1, notice: null };
+    },
+  };
+  const suspension = { scope: 'sender_domain', mxGroup: 'g', subject: 'paused.test', until: NOW + 5000 };
+  const shaping = { reserve() {}, settle() {}, senderSuspension: () => (paused.is ? suspension : null) };
+  const claims = new Claims({
+    store: store as unknown as QueueStore & ShapingStore,
+    shaping: shaping as unknown as Shaping,
+    recorder: { isFull: false },
+    clock: { now: () => NOW },
+    log: silentLogger,
+    pausesMs: () => [60_000],
+  });
+  t.same(await claims.claim(LANE, 10, { group: 'g', from: undefined }), { messages: [], nextDueAt: NOW });
+  t.same(hastened, [[1, { at: NOW, limit: 1, putOff: true }]]);
 });

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import type { Store } from '../../src/store/store.ts';
+import { patience, within } from '../support/patience.ts';
 import { eventTypes, isDelivered, setOneMx, setUp } from './set-up.ts';
 
 const RECIPIENTS = ['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test', 'd@rcpt.test'];
@@ -54,9 +55,7 @@ t.test('what hangs longer than the grace period is cut off and said to be ambigu
   const ids = await harness.send(RECIPIENTS, { held: true });
   await harness.delivery.reconcile();
   await arrived;
-  const started = performance.now();
-  await harness.stopDelivery(200);
-  t.ok(performance.now() - started < 4000);
+  await within(10_000, 'the engine stops', harness.stopDelivery(200));
   const [first, ...others] = await harness.untilAll(ids, () => true);
   t.match(first, { state: 'deferred', ambiguous: true, attempts: 1 });
   for (const message of others) t.match(message, { state: 'queued', attempts: 0, attemptList: [] });
@@ -114,8 +113,8 @@ t.test('what is being claimed when the end comes goes back too', async (t) => {
   await claim.asked.promise;
   const stopped = harness.stopDelivery();
   // An engine that does not wait for the claim would be gone long before.
-  const patience = new Promise((resolve) => setTimeout(resolve, 400, 'waiting'));
-  t.equal(await Promise.race([stopped.then(() => 'gone'), patience]), 'waiting');
+  const longEnough = new Promise((resolve) => setTimeout(resolve, patience(400), 'waiting'));
+  t.equal(await Promise.race([stopped.then(() => 'gone'), longEnough]), 'waiting');
   claim.open.resolve();
   await stopped;
   t.match(await harness.store.getMessage(first!), { state: 'delivered' });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { type BounceType, noPeer } from '../../src/base/outcome.ts';
 import { decide, type RetryPolicy } from '../../src/delivery/decide.ts';
-import type { Judgement } from '../../src/delivery/judge.ts';
+import type { Judgement, Temporary } from '../../src/delivery/judge.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -38,7 +38,7 @@ function decideOn(judgement: Judgement, { random = 0.5, now = NOW, ...change }: 
   return decide(judgement, { ...message, ...change }, policy, moment);
 }
 
-function temporary(change: { ambiguous?: boolean; retryAfterMs?: number | null } = {}): Judgement {
+function temporary(change: Partial<Temporary> = {}): Judgement {
   return {
     kind: 'temporary',
     peer: noPeer('rcpt', 'later'),
@@ -87,6 +87,24 @@ t.test('of delays only the first and a long one are told', async (t) => {
   t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS - 1 }), false);
   t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS }), true);
   t.equal(told({ notices: 2, attempt: 12, now: NOW + 40 * HOUR_MS }), false);
+});
+
+t.test('an attempt can name its time, or bound it', async (t) => {
+  t.equal(pauseAfter(temporary({ nextAt: NOW + 7 })), 7);
+  t.equal(pauseAfter(temporary({ notAfter: NOW + 7 })), 7);
+  t.ok(pauseAfter(temporary({ notAfter: NOW + HOUR_MS })) < 2 * MINUTE_MS);
+  t.equal(decideOn(temporary({ tell: true }), { notices: 2, attempt: 9 }).tell, true);
+});
+
+t.test('what DNS alone says is for the tenant’s list, and an end without a verdict suppresses nobody', async (t) => {
+  const peer = { ...noPeer('resolve', 'no'), enhancedCode: '5.1.2' };
+  const absent: Judgement = { kind: 'permanent', bounce: 'hard', reason: 'no', rule: 'route-5.1.2', peer };
+  t.match(decideOn(absent), {
+    transition: { to: 'bounced', bounce: 'hard', suppress: { rule: 'route-5.1.2', platformExpiresAt: null } },
+    tell: true,
+  });
+  const given: Judgement = { ...absent, bounce: 'soft', end: 'failed' };
+  t.same(decideOn(given), { transition: { to: 'failed', reason: 'no' }, tell: true });
 });
 
 t.test('only a hard bounce suppresses', async (t) => {

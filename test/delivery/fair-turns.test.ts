@@ -1,5 +1,6 @@
 // With a hundred thousand messages of one tenant waiting for an MX group, another tenant's next
-// message to it starts within two seconds: over a real store, with a real receiving server.
+// message to it starts within two seconds: over a real store, with a real receiving server. The seconds are counted in
+// mails that the server takes meanwhile, so that a busy machine does not decide.
 import t from 'tap';
 import { isDelivered, setOneMx, setUp } from './set-up.ts';
 
@@ -7,17 +8,15 @@ const WAITING = 100_000;
 const PER_SUBMISSION = 50;
 /** Each is a lane of its own in the line of the one group. */
 const DOMAINS = 200;
-const PROMISED_MS = 2000;
 const LATECOMERS = 5;
 
 const pause = (ms: number) => new Promise<null>((resolve) => setTimeout(resolve, ms, null));
 
-t.setTimeout(100_000);
 t.test('a hundred thousand of one tenant, and the next one of another', async (t) => {
   const { sink, harness } = await setUp(t, {
     threads: 2,
     limits: { sessionsPerGroup: 4 },
-    // A receiver that is not in a hurry: four connections, ten milliseconds each.
+    // A receiver that is not in a hurry: four connections, ten milliseconds each, so 800 mails in two seconds.
     sink: { onMail: () => pause(10) },
   });
   for (let index = 0; index < DOMAINS; index++) setOneMx(harness, `d${index}.test`);
@@ -34,14 +33,14 @@ t.test('a hundred thousand of one tenant, and the next one of another', async (t
   await harness.delivery.reconcile();
   await sink.received(200);
 
-  const waits: number[] = [];
+  const overtaken: number[] = [];
   for (let round = 0; round < LATECOMERS; round++) {
-    const asked = Date.now();
     const [id] = await harness.send([`small${round}@rcpt.test`], { sender: small });
-    const { attemptList } = await harness.until(id!, isDelivered);
-    waits.push(attemptList[0]!.startedAt - asked);
+    const before = sink.mails.length;
+    await harness.until(id!, isDelivered);
+    overtaken.push(sink.mails.findIndex(({ to }) => to === `small${round}@rcpt.test`) - before);
   }
-  t.ok(Math.max(...waits) < PROMISED_MS, `started after ${waits.join(', ')} ms`);
+  t.ok(Math.max(...overtaken) < 800, `so many of the other one went first: ${overtaken.join(', ')}`);
   const waiting = (await harness.store.queueSummary()).reduce((sum, lane) => sum + lane.waiting, 0);
   t.ok(waiting > WAITING * 0.9, `${waiting} of the other tenant still wait`);
   await harness.stopDelivery();
@@ -57,10 +56,10 @@ t.test('a slow server with one connection: nobody waits behind a whole batch', a
   const large = Array.from({ length: 60 }, (_, index) => `user${index}@rcpt.test`);
   await harness.send(large);
   await sink.received(12);
-  const asked = Date.now();
   const [id] = await harness.send(['small@rcpt.test'], { sender: small });
-  const { attemptList } = await harness.until(id!, isDelivered);
-  const waited = attemptList[0]!.startedAt - asked;
-  t.ok(waited < PROMISED_MS, `started after ${waited} ms`);
+  const before = sink.mails.length;
+  await harness.until(id!, isDelivered);
+  const overtaken = sink.mails.findIndex(({ to }) => to === 'small@rcpt.test') - before;
+  t.ok(overtaken <= 2000 / 150, `${overtaken} of the other one went first`);
   await harness.stopDelivery();
 });

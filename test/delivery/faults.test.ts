@@ -7,6 +7,7 @@ import { Fault } from '../../src/base/errors.ts';
 import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
+import { within } from '../support/patience.ts';
 import { isDelivered, isFinished, setOneMx, setUp } from './set-up.ts';
 
 /** As an operator with the wrong tool would, or a disk with a bad block. */
@@ -146,9 +147,7 @@ t.test('shutdown does not wait for a database that fails', async (t) => {
   setOneMx(harness);
   const [id] = await harness.send(['ann@rcpt.test']);
   await sink.received(1);
-  const started = performance.now();
-  await harness.stopDelivery(200);
-  t.ok(performance.now() - started < 5000);
+  await within(10_000, 'the engine stops', harness.stopDelivery(200));
   // Behind a last attempt to store it that may still be under way.
   await t.rejects(harness.store.recoverInterrupted(Date.now()));
   delete faults.beforeCommit;

@@ -3,7 +3,7 @@ import t from 'tap';
 import { noPeer, type PeerFacts, type SmtpStage } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import type { CourierResult } from '../../src/delivery/courier/messages.ts';
-import { judge as judgeBy, judgeRoute } from '../../src/delivery/judge.ts';
+import { judge as judgeBy } from '../../src/delivery/judge.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 const judge = (result: CourierResult) => judgeBy(result, rules);
@@ -45,7 +45,7 @@ t.test('refused: the first digit decides', async (t) => {
 
 t.test('what is said at MAIL is never about the recipient', async (t) => {
   const peer = said('mail', 550, 'user unknown', '5.1.1');
-  t.match(judge({ kind: 'refused', peer }), { kind: 'permanent', bounce: 'soft' });
+  t.match(judge({ kind: 'refused', peer }), { kind: 'permanent', bounce: 'block' });
   t.match(judge({ kind: 'refused', peer: { ...peer, stage: 'dot' } }), { kind: 'permanent', bounce: 'hard' });
 });
 
@@ -57,7 +57,7 @@ t.test('what decided stands in the reason', async (t) => {
   });
   const listed = said('greeting', 554, 'Client host [192.0.2.1] blocked using zen.spamhaus.org');
   t.match(judge({ kind: 'no_connection', peer: listed }), {
-    reason: /\(ip_reputation, rule spamhaus-ip; calls for a pause of 240 min of the source\)$/,
+    reason: /\(ip_reputation, rule dns-block-list; calls for a pause of 240 min of the source\)$/,
   });
 });
 
@@ -109,20 +109,4 @@ t.test('what a server cannot take', async (t) => {
 
 t.test('unreadable stays unreadable', async (t) => {
   t.same(judge({ kind: 'unreadable', reason: 'why' }), { kind: 'unreadable', reason: 'why' });
-});
-
-t.test('without a route', async (t) => {
-  t.match(judgeRoute({ kind: 'unavailable', reason: 'SERVFAIL' }), {
-    kind: 'temporary',
-    reason: /DNS did not answer: SERVFAIL/,
-  });
-  const undeliverable = (enhancedCode: '5.1.2' | '5.1.10' | '5.4.4') =>
-    judgeRoute({ kind: 'undeliverable', reason: 'gone', enhancedCode });
-  t.match(undeliverable('5.1.2'), {
-    kind: 'permanent',
-    bounce: 'hard',
-    peer: { stage: 'resolve', enhancedCode: '5.1.2' },
-  });
-  t.match(undeliverable('5.1.10'), { kind: 'permanent', bounce: 'hard' });
-  t.match(undeliverable('5.4.4'), { kind: 'permanent', bounce: 'soft' });
 });

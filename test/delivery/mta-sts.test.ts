@@ -5,6 +5,7 @@ import { HOUR_MS } from '../../src/base/clock.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import type { DeliveryHarness, DeliveryHarnessOptions } from '../support/delivery-harness.ts';
 import type { MailSink } from '../support/mail-sink.ts';
+import { patience, within } from '../support/patience.ts';
 import { type PolicyHost, policyText, startPolicyHost } from '../support/policy-host.ts';
 import { startPeer } from '../support/smtp-peer.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST } from '../support/smtp-peer-tls.ts';
@@ -124,7 +125,10 @@ t.test('enforce: a host that is not there is no failure of the policy', async (t
   setMx(stage.harness, 'rcpt.test', { 'mx.rcpt.test': { ip: '127.0.0.9' } });
   announce(stage, policyText('enforce', ['mx.rcpt.test']));
   const message = await sendOne(stage.harness);
-  t.match(message, { state: 'deferred', lastReason: /^no mail server of the recipient could be reached: connect/ });
+  t.match(message, {
+    state: 'deferred',
+    lastReason: /^no mail server of the recipient could be reached: \S+ \(\S+\): connect/,
+  });
   t.match(message.attemptList[0]!.peer, { stage: 'connect', tlsPolicy: { mode: 'enforce', failure: null } });
 });
 
@@ -183,9 +187,8 @@ t.test('the end of the engine does not wait for a policy host that hangs', async
   stage.host.serve(() => asked.resolve());
   await stage.harness.send(['ann@rcpt.test']);
   await asked.promise;
-  const started = performance.now();
-  await stage.harness.stopDelivery();
-  t.ok(performance.now() - started < 4000, 'it would have had ten seconds');
+  const stopped = stage.harness.stopDelivery();
+  await t.resolves(within(4000, 'the engine stops: the host would have had ten seconds', stopped));
 });
 
 t.test('without a policy nothing is asked over HTTPS', async (t) => {
@@ -201,7 +204,7 @@ t.test('without a policy nothing is asked over HTTPS', async (t) => {
 });
 
 t.test('domains with different policies on one MX', async (t) => {
-  const limits = { sessionsPerGroup: 1, lingerMs: 5000 };
+  const limits = { sessionsPerGroup: 1, lingerMs: patience(5000) };
   const stageFor = async (t: Test, port: number) => {
     const stage = await setStage(t, port, { limits, trustedRoots: TEST_ONLY_CERTIFICATE });
     for (const domain of ['rcpt.test', 'other.test']) {

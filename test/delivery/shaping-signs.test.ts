@@ -11,6 +11,8 @@ const NOW = 1_000_000;
 const MINUTE = 60_000;
 const rules = loadBounceRules(SHIPPED_RULES);
 const providers = new Providers(loadProviderLimits(null));
+const ALONE = { others: { open: 0, working: 0 }, delivering: false, earlier: () => null };
+const BESIDE = { others: { open: 3, working: 2 } };
 
 interface Said {
   stage?: SmtpStage;
@@ -30,10 +32,7 @@ function signs(code: number | null, text: string, { stage = 'rcpt', atTheDoor = 
     senderDomain: 'acme.test',
     recipientDomain: 'rcpt.test',
   };
-  return readSigns(
-    { ...about, sourceAddress: null, othersWork: false, judgement: judge(result, rules), ...facts },
-    NOW,
-  );
+  return readSigns({ ...about, ...ALONE, sourceAddress: null, judgement: judge(result, rules), ...facts }, NOW);
 }
 
 t.test('421 and 4.7.x slow a group down; greylisting and trouble with one message do not', async (t) => {
@@ -41,7 +40,7 @@ t.test('421 and 4.7.x slow a group down; greylisting and trouble with one messag
     [421, '4.3.2 System not accepting network messages'],
     [451, '4.7.0 Try later'],
   ] as const) {
-    t.match(signs(code, text), { sign: { kind: 'slow_down', forMs: null }, suspension: null }, text);
+    t.match(signs(code, text), { sign: { kind: 'slow_down' }, suspension: null, surplus: false }, text);
   }
   for (const [code, text] of [
     [451, '4.7.1 Greylisting in action, please come back later'],
@@ -54,24 +53,72 @@ t.test('421 and 4.7.x slow a group down; greylisting and trouble with one messag
 
 t.test('a rule that calls for a pause of the group', async (t) => {
   const { sign, suspension } = signs(421, '4.7.0 Too many messages, slow down', { stage: 'mail' });
-  t.match(sign, { kind: 'suspended', until: NOW + 15 * MINUTE });
+  t.match(sign, { kind: 'suspended', until: NOW + MINUTE });
   t.match(suspension, {
     scope: 'group',
     mxGroup: 'mx.test',
     subject: '',
     tenantId: null,
     since: NOW,
-    until: NOW + 15 * MINUTE,
+    until: NOW + MINUTE,
   });
   t.match(suspension!.reply, /^421 4\.7\.0 Too many messages/);
 });
 
-t.test('too many connections: fewer of them while others work, a pause when none does', async (t) => {
+t.test('too many connections: as many as work, and a pause when none does', async (t) => {
   const text = '4.7.0 Too many concurrent SMTP connections';
-  const working = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: { othersWork: true } });
-  t.match(working, { sign: { kind: 'slow_down', forMs: 10 * MINUTE }, suspension: null });
+  const working = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: BESIDE });
+  t.match(working, { sign: { kind: 'full', working: 2 }, suspension: null, surplus: true });
+  const opening = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: { others: { open: 1, working: 0 } } });
+  t.match(opening, { sign: { kind: 'full', working: 0 }, suspension: null, surplus: true }, 'it may still be let in');
+  const late = signs(421, text, { stage: 'mail', facts: BESIDE });
+  t.match(late, { sign: { kind: 'full', working: 2 }, suspension: null, surplus: false }, 'the message was tried');
   const alone = signs(421, text, { stage: 'greeting', atTheDoor: true });
-  t.match(alone, { sign: { kind: 'suspended' }, suspension: { scope: 'group' } });
+  t.match(alone, { sign: { kind: 'suspended' }, suspension: { scope: 'group', until: NOW + MINUTE }, surplus: false });
+});
+
+t.test('whatever a temporary refusal at the greeting says, sessions that work go on', async (t) => {
+  for (const [code, text] of [
+    [421, '4.3.2 <mail.acme.test[192.0.2.1]>: Client host rejected: Service not available, come back later'],
+    [450, '4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]'],
+    [421, '4.7.0 Too busy'],
+  ] as const) {
+    const said = { stage: 'greeting', atTheDoor: true, facts: BESIDE } as const;
+    t.match(signs(code, text, said), { sign: { kind: 'full', working: 2 }, suspension: null, surplus: true }, text);
+  }
+  const refused = signs(554, 'Client host rejected: Access denied', {
+    stage: 'greeting',
+    atTheDoor: true,
+    facts: BESIDE,
+  });
+  t.match(refused, { suspension: { scope: 'source' }, surplus: false }, 'a verdict');
+});
+
+t.test('421 and 450 are no verdict on us: nothing at all, or a pause that begins with a minute', async (t) => {
+  for (const text of [
+    '4.3.2 <mail.acme.test[192.0.2.1]>: Client host rejected: Service not available, come back later',
+    '4.3.2 Service not available, come back later',
+  ]) {
+    t.match(signs(421, text, { stage: 'greeting', atTheDoor: true }), { sign: { kind: 'closed' }, suspension: null });
+  }
+  const nameless = '4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]';
+  t.match(signs(450, nameless), { suspension: { scope: 'source', until: NOW + MINUTE } });
+  t.match(signs(450, '4.7.1 Error: too much mail from 192.0.2.1', { stage: 'mail' }), {
+    suspension: { scope: 'group', until: NOW + MINUTE },
+  });
+  t.match(signs(550, '5.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]'), {
+    suspension: { scope: 'source', until: NOW + 240 * MINUTE },
+  });
+});
+
+t.test('one temporary refusal of our address, while its mail is delivered over others: no pause', async (t) => {
+  const nameless = '4.7.1 Client host rejected: cannot find your hostname, [192.0.2.1]';
+  const facts = { ...BESIDE, delivering: true };
+  t.match(signs(450, nameless, { facts }), { sign: { kind: 'slow_down' }, suspension: null, surplus: false });
+  t.match(signs(450, nameless, { facts: BESIDE }), { suspension: { scope: 'source' } }, 'nothing was delivered');
+  t.match(signs(550, nameless.replace('4.7.1', '5.7.1'), { facts }), { suspension: { scope: 'source' } }, 'a verdict');
+  const complaints = '4.7.0 [TSS04] Messages from 192.0.2.1 temporarily deferred due to unexpected volume';
+  t.match(signs(421, complaints, { facts }), { suspension: { scope: 'source', until: NOW + 60 * MINUTE } });
 });
 
 t.test('about a sender domain, or our address: that alone makes a pause', async (t) => {
@@ -119,13 +166,13 @@ t.test('what a customer of a hoster can write stops nobody else', async (t) => {
 t.test('doors: nobody there, or nobody let in', async (t) => {
   t.match(signs(null, 'connect ETIMEDOUT', { stage: 'connect', atTheDoor: true }), { sign: { kind: 'closed' } });
   t.match(signs(554, 'No', { stage: 'greeting', atTheDoor: true }), { sign: { kind: 'closed' } });
-  t.match(signs(554, 'No', { stage: 'greeting', atTheDoor: true, facts: { othersWork: true } }), {
+  t.match(signs(554, 'No', { stage: 'greeting', atTheDoor: true, facts: BESIDE }), {
     sign: { kind: 'answered' },
   });
 });
 
 t.test('findings of our own say nothing', async (t) => {
-  const silent = { sign: null, suspension: null };
+  const silent = { sign: null, suspension: null, surplus: false };
   t.same(signs(null, 'the handshake failed', { stage: 'starttls', atTheDoor: true }), silent);
   t.same(signs(null, 'connection lost', { stage: 'rcpt' }), silent);
   const peer = noPeer('prepare', '421 4.7.0 too many messages, slow down');
@@ -136,7 +183,7 @@ t.test('findings of our own say nothing', async (t) => {
     senderDomain: 'a',
     recipientDomain: 'b',
     sourceAddress: null,
-    othersWork: false,
+    ...ALONE,
   };
   const own = {
     kind: 'temporary' as const,

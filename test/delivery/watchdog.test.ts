@@ -3,11 +3,12 @@
 import { setEnvironmentData, type Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { judgeSilence, type SilenceFacts, silenceLimitMs } from '../../src/delivery/watchdog.ts';
+import { patience } from '../support/patience.ts';
 import { startPeer } from '../support/smtp-peer.ts';
 import { isDelivered, setOneMx, setUp, setUpFor } from './set-up.ts';
 
 // A thread needs some of it to start; the real limit is twenty minutes.
-const LIMIT_MS = 2500;
+const LIMIT_MS = patience(2500);
 const RECIPIENTS = ['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test'];
 const STUCK = new URL('./stuck-courier.ts', import.meta.url);
 

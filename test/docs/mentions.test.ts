@@ -3,13 +3,14 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { COMMANDS } from '../../src/cli/registry.ts';
+import { COMMAND_NAMES, loadCommands } from '../../src/cli/registry.ts';
 import { ALL_KEYS } from '../../src/config/keys.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PAGES = ['README.md', ...fs.globSync('docs/*.md', { cwd: ROOT }).sort()];
 const SOURCES = new Set(fs.globSync('{src,test}/**/*.ts', { cwd: ROOT }).map((file) => path.basename(file)));
 const SCRIPTS: Record<string, string> = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts;
+const COMMANDS = await loadCommands(COMMAND_NAMES);
 const SECTIONS = [...new Set(ALL_KEYS.map(({ name }) => name.split('.')[0]))];
 
 const FOLDERS = '(?:\\.ci|bench|bin|config|docs|schema|scripts|shims|src|systemd|test)';

@@ -4,10 +4,9 @@ import { newMachine } from './operator-machine.ts';
 import { noCurl, openPage, plainEnv, walkPage } from './walk-page.ts';
 
 // A dozen processes, on a machine that may be busy.
-t.setTimeout(115_000);
-const PATIENT = { timeout: 110_000, skip: noCurl };
+const NEEDS_CURL = { skip: noCurl };
 
-t.test('docs/operate.md', PATIENT, async (t) => {
+t.test('docs/operate.md', NEEDS_CURL, async (t) => {
   const page = openPage('docs/operate.md');
   await walkPage(t, page, await newMachine(t, page.configurations.join('\n'), plainEnv()));
 });

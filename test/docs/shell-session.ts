@@ -2,6 +2,7 @@
 // the first command that fails, as a careful reader would.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { patience } from '../support/patience.ts';
 
 export interface ShellOptions {
   cwd: string;
@@ -64,7 +65,7 @@ export class ShellSession {
     const end = `the end of ${code.length} characters`;
     // As one text, and with nothing to read: a command must not take the next one for its input.
     this.#bash.stdin!.write(`eval ${quote(code)} </dev/null\nprintf '\\n%s\\n' ${quote(end)}\n`);
-    const timer = setTimeout(() => this.#bash.kill('SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => this.#bash.kill('SIGKILL'), patience(PATIENCE_MS));
     const ok = await new Promise<boolean>((resolve) => {
       this.#look = () => {
         if (this.#stdout.endsWith(`\n${end}\n`)) resolve(true);
@@ -79,7 +80,7 @@ export class ShellSession {
 
   async close(): Promise<void> {
     this.#bash.stdin!.end();
-    const timer = setTimeout(() => this.#bash.kill('SIGKILL'), PATIENCE_MS);
+    const timer = setTimeout(() => this.#bash.kill('SIGKILL'), patience(PATIENCE_MS));
     await this.#closed;
     clearTimeout(timer);
   }

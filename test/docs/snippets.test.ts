@@ -6,8 +6,7 @@ import t, { type Test } from 'tap';
 import { newDataDir, spawnSandbox } from '../sandbox/sandbox-process.ts';
 import { noCurl, openPage, plainEnv, walkPage } from './walk-page.ts';
 
-t.setTimeout(115_000); // several starts of a whole daemon, on a machine that may be busy
-const PATIENT = { timeout: 100_000, skip: noCurl };
+const NEEDS_CURL = { skip: noCurl };
 
 const CHECKOUT = path.join(import.meta.dirname, '../..');
 
@@ -29,13 +28,13 @@ async function startSandbox(test: Test): Promise<SandboxSite> {
   return { dir, url, key, printed };
 }
 
-t.test('docs/api.md', PATIENT, async (t) => {
+t.test('docs/api.md', NEEDS_CURL, async (t) => {
   const { dir, url, printed } = await startSandbox(t);
   const differences = { 'http://127.0.0.1:8080': url };
   await walkPage(t, openPage('docs/api.md'), { cwd: dir, env: plainEnv(), differences, printed });
 });
 
-t.test('README.md', PATIENT, async (t) => {
+t.test('README.md', NEEDS_CURL, async (t) => {
   const { dir, url, key } = await startSandbox(t);
   const page = openPage('README.md');
   const [shownKey = ''] = /pr_\w+/.exec(page.snippets.map(({ code }) => code).join()) ?? [];
@@ -44,13 +43,13 @@ t.test('README.md', PATIENT, async (t) => {
   await walkPage(t, page, { cwd: CHECKOUT, env: plainEnv(), differences });
 });
 
-t.test('docs/portal.md', PATIENT, async (t) => {
+t.test('docs/portal.md', NEEDS_CURL, async (t) => {
   const { dir } = await startSandbox(t);
   const env = { ...plainEnv(), POSTRIDER_DATA_DIR: path.join(dir, 'data/sandbox') };
   await walkPage(t, openPage('docs/portal.md'), { cwd: CHECKOUT, env });
 });
 
-t.test('docs/development.md', PATIENT, async (t) => {
+t.test('docs/development.md', NEEDS_CURL, async (t) => {
   await walkPage(t, openPage('docs/development.md'), { cwd: CHECKOUT, env: plainEnv() });
 });
 

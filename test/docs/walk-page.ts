@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
+import { patience } from '../support/patience.ts';
 import { compareOutput } from './compare-output.ts';
 import { Examples } from './examples.ts';
 import { type Page, readPage, type Snippet } from './read-page.ts';
@@ -61,7 +62,7 @@ type Outcome = { problem: null; examples: Examples } | { problem: string };
 
 async function follow(snippet: Snippet, walk: Walk): Promise<Outcome> {
   if (snippet.marker?.kind === 'beforehand') return judge(snippet, walk.place.printed ?? '', walk);
-  const deadline = Date.now() + REPEAT_FOR_MS;
+  const deadline = Date.now() + patience(REPEAT_FOR_MS);
   for (;;) {
     const outcome = await runOnce(snippet, walk);
     if (outcome.problem === null || snippet.marker?.kind !== 'repeated' || Date.now() > deadline) return outcome;

@@ -6,6 +6,7 @@ import type { Finding } from '../../src/doctor/finding.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { dialTcp } from '../../src/protocol/smtp/dial.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+import { patience } from '../support/patience.ts';
 import { type PeerScript, startPeer } from '../support/smtp-peer.ts';
 
 export const IP4 = '198.41.0.4';
@@ -48,12 +49,14 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
       dataDir: '/nowhere',
       minDiskFreeShare: 0.1,
       mailDomains: ['big.test'],
+      knownDomains: ['big.test'],
       timeSources: [],
       blocklists: [LIST],
     },
     now: () => Date.now(),
     random: () => 0,
-    resolver: createResolver({ servers: [dns.endpoint], clock: { now: () => Date.now() }, timeoutMs: 1000 }),
+    resolver: createResolver({ servers: [dns.endpoint], clock: { now: () => Date.now() }, timeoutMs: patience(1000) }),
+    dnsServers: [probe(dns)],
     // The machine does not have these addresses; the peer is real.
     dial: (target) => dialTcp({ ...target, ip: '127.0.0.1', localAddress: undefined }),
     bindProblem: async () => null,
@@ -72,6 +75,12 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
     }),
   };
   return { dns, heard: peer.heard, kit };
+}
+
+/** Asked by itself. */
+export function probe({ endpoint }: TestDnsServer): DoctorKit['dnsServers'][number] {
+  const clock = { now: () => Date.now() };
+  return { server: endpoint, resolver: createResolver({ servers: [endpoint], clock, timeoutMs: patience(1000) }) };
 }
 
 function publishAll(dns: TestDnsServer): void {

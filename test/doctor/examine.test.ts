@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { examine } from '../../src/doctor/examine.ts';
 import { worstOf } from '../../src/doctor/finding.ts';
+import { startDnsServer } from '../support/dns-server.ts';
 import { createTestAuthority } from '../support/test-authority.ts';
-import { IP4, IP6, KEY, LIST, of, startWorld } from './doctor-world.ts';
+import { IP4, IP6, KEY, LIST, of, probe, startWorld } from './doctor-world.ts';
 
 t.test('where all is well, nothing is wrong, and mail servers hear nothing but QUIT', async (t) => {
   const { kit, heard } = await startWorld(t);
@@ -55,6 +56,36 @@ t.test('each missing record is a finding with the record that mends it', async (
       remedy: record('*._report._dmarc.bounces.service.test', 'TXT', 'v=DMARC1'),
     },
   ]);
+});
+
+t.test('a DNS server that denies a well-known domain is named', async (t) => {
+  const { kit, dns } = await startWorld(t);
+  const liar = await startDnsServer();
+  t.teardown(() => liar.close());
+  liar.set('null.test', 'MX', [{ exchange: '', preference: 0 }]);
+  dns.set('null.test', 'MX', [{ exchange: 'mx.big.test', preference: 10 }]);
+  const settings = { ...kit.settings, knownDomains: ['big.test', 'null.test'] };
+  const checked = async () => {
+    const dnsServers = [probe(dns), probe(liar)]; // which remember nothing
+    return of(await examine({ ...kit, settings, dnsServers }), 'known domains');
+  };
+  t.match(await checked(), [
+    { health: 'ok', subject: dns.endpoint, message: 'knows big.test, null.test' },
+    {
+      health: 'fail',
+      subject: liar.endpoint,
+      message: 'says that big.test does not exist: mail to such domains is deferred',
+      remedy: { setting: /dns\.servers/ },
+    },
+  ]);
+  liar.set('big.test', 'A', ['192.0.2.1']);
+  dns.behave('big.test', 'silent');
+  t.match(await checked(), [
+    { health: 'warn', message: 'does not answer for big.test' },
+    { health: 'fail', message: 'says that big.test, null.test has no mail server' },
+  ]);
+  settings.knownDomains = [];
+  t.same(await checked(), [], 'an empty list leaves the check out');
 });
 
 t.test('port 25 is closed', async (t) => {

@@ -14,6 +14,7 @@ import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { patience } from '../support/patience.ts';
 
 const MISSED: Look = { kind: 'missed', reason: 'there is no TXT record yet' };
 const AWAY: Look = { kind: 'unavailable', reason: 'no answer' };
@@ -82,7 +83,7 @@ async function openWorld(t: Test) {
     async txt(name: string) {
       most = Math.max(most, ++underWay);
       // A new one each time: what it remembers would be as old as our clock.
-      const resolver = createResolver({ servers: [dns.endpoint], clock, timeoutMs: 500 });
+      const resolver = createResolver({ servers: [dns.endpoint], clock, timeoutMs: patience(500) });
       return resolver.txt(name).finally(() => underWay--);
     },
   };

@@ -18,7 +18,7 @@ const LONGEST_LIFE_MS = 400;
 /** … and every fourth one this soon after it was started, while it is still reading its queue. */
 const LONGEST_START_MS = 700;
 
-t.test('nothing that was promised is lost', { timeout: 110_000 }, async (t) => {
+t.test('nothing that was promised is lost', async (t) => {
   const random = seededRandom(t);
   const arrivals = new Arrivals();
   const { postrider, dns } = await startWorld(t, {

@@ -5,7 +5,7 @@ import { RECEIVER, registerSender, send, startWorld } from './world.ts';
 
 const GROUP = `mx.${RECEIVER}`;
 
-t.test('a bad hour of a provider', { timeout: 60_000 }, async (t) => {
+t.test('a bad hour of a provider', async (t) => {
   const refuse = { code: 550, text: '5.1.1 No such user here' };
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => refuse },
@@ -58,7 +58,7 @@ t.test('a bad hour of a provider', { timeout: 60_000 }, async (t) => {
   t.match(again, { code: 1, stderr: /are not doubted/ });
 });
 
-t.test('a tenant whose mail bounces is stopped', { timeout: 60_000 }, async (t) => {
+t.test('a tenant whose mail bounces is stopped', async (t) => {
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
     settings: { limits: { review_window: 10 } },

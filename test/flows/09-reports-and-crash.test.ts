@@ -5,6 +5,7 @@ import t from 'tap';
 import { composeDsn } from '../../src/protocol/mail/dsn.ts';
 import type { Daemon } from '../support/daemon-process.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
+import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { messageIdOf, RECEIVER, registerSender, send, startWorld } from './world.ts';
 
@@ -34,7 +35,7 @@ function waitingIn(file: string): number {
   return Number(waiting);
 }
 
-t.test('a report that waits when the daemon is killed', { timeout: 60_000 }, async (t) => {
+t.test('a report that waits when the daemon is killed', async (t) => {
   const arrived = Promise.withResolvers<ReceivedMail>();
   let tries = 0;
   const onMail = (mail: ReceivedMail) => {
@@ -64,7 +65,7 @@ t.test('a report that waits when the daemon is killed', { timeout: 60_000 }, asy
 const MESSAGES = 50;
 const CLIENTS = 10;
 
-t.test('a flood of reports, cut off by a kill', { timeout: 60_000 }, async (t) => {
+t.test('a flood of reports, cut off by a kill', async (t) => {
   const { dns, postrider, sink } = await startWorld(t);
   const first = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, first);
@@ -102,7 +103,7 @@ t.test('a flood of reports, cut off by a kill', { timeout: 60_000 }, async (t) =
   };
   const bounced = (body: Record<string, unknown>) => body.state === 'bounced';
   let seen = await states();
-  for (const deadline = Date.now() + 15_000; Date.now() < deadline; seen = await states()) {
+  for (const deadline = Date.now() + patience(15_000); Date.now() < deadline; seen = await states()) {
     if ([...promised].every((id) => bounced(seen.get(id)!))) break;
   }
   const missing = [...promised].filter((id) => !bounced(seen.get(id)!));

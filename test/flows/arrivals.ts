@@ -1,5 +1,6 @@
 // What came to the receiving server, counted the moment it had the whole of a message.
 import type { ReceivedMail } from '../support/mail-sink.ts';
+import { patience } from '../support/patience.ts';
 import { messageIdOf } from './world.ts';
 
 const PATIENCE_MS = 20_000;
@@ -25,11 +26,11 @@ export class Arrivals {
   /** Waits for these; what has not come when patience ends. */
   async missing(ids: Set<string>): Promise<string[]> {
     const missing = () => [...ids].filter((id) => !this.times.has(id));
-    const patience = AbortSignal.timeout(PATIENCE_MS);
-    while (missing().length > 0 && !patience.aborted) {
+    const tooLate = AbortSignal.timeout(patience(PATIENCE_MS));
+    while (missing().length > 0 && !tooLate.aborted) {
       await new Promise<void>((resolve) => {
         this.#onArrival = resolve;
-        patience.addEventListener('abort', () => resolve());
+        tooLate.addEventListener('abort', () => resolve());
       });
     }
     return missing();

@@ -12,6 +12,7 @@ import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 import { smtpReplyTarget } from './targets/smtp-reply.ts';
 import { suppressionCsvTarget } from './targets/suppression-csv.ts';
 import { templateSampleTarget } from './targets/template-sample.ts';
+import { tlsReportTarget } from './targets/tls-report.ts';
 import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
 
 export const ALL_TARGETS: readonly FuzzTarget[] = [
@@ -20,6 +21,7 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   arfTarget,
   dmarcReportTarget,
   packedFileTarget,
+  tlsReportTarget,
   bounceAddressTarget,
   linkTokenTarget,
   htmlTarget,

@@ -3,6 +3,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
+import { ProcessorTime, patience } from '../support/patience.ts';
 import { growthProblem } from './memory-growth.ts';
 import type { Measurement } from './run-fuzz.ts';
 import { SeededRandom } from './seeded-random.ts';
@@ -76,8 +77,8 @@ function attempt(state: State, number: number): Promise<void> | null {
   const { opened, seed } = state;
   // As in run-fuzz.ts: inputs of neighbouring seeds are different ones.
   const input = opened.mutate(new SeededRandom((Math.imul(seed, 1_000_003) + number) | 0));
-  const startedAt = performance.now();
-  const done = (problem: string | null) => settle(state, { number, input, problem, startedAt });
+  const time = new ProcessorTime();
+  const done = (problem: string | null) => settle(state, { number, input, problem, time });
   try {
     const outcome = opened.run(input);
     if (!(outcome instanceof Promise)) {
@@ -99,14 +100,14 @@ interface Settled {
   number: number;
   input: unknown;
   problem: string | null;
-  startedAt: number;
+  time: ProcessorTime;
 }
 
-function settle({ opened, seed, result, target }: State, { number, input, problem, startedAt }: Settled): void {
-  const tookMs = performance.now() - startedAt;
+function settle({ opened, seed, result, target }: State, { number, input, problem, time }: Settled): void {
+  const tookMs = time.usedMs;
   if (tookMs > result.slowestMs) Object.assign(result, { slowestMs: tookMs, slowest: number });
   const limitMs = opened.atOnce === undefined ? LIMIT_MS : LIMIT_AT_ONCE_MS;
-  const wrong = problem ?? (tookMs > limitMs ? `took ${Math.round(tookMs)} ms` : null);
+  const wrong = problem ?? (tookMs > limitMs ? `took ${Math.round(tookMs)} ms of processor time` : null);
   if (wrong === null) return;
   const shown = opened.show ? opened.show(input) : JSON.stringify(input);
   const again = `npm run fuzz -- --target ${target.name} --seed ${seed} --only ${number}`;
@@ -139,7 +140,7 @@ function watchForHang(name: string, seed: number) {
       workerData: {
         shared,
         text: `HANGS, again: npm run fuzz -- --target ${name} --seed ${seed} --only `,
-        pauseMs: GIVEN_UP_AFTER_MS,
+        pauseMs: patience(GIVEN_UP_AFTER_MS),
       },
     },
   );

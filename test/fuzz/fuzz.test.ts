@@ -7,10 +7,7 @@ import { type Measurement, runFuzz } from './run-fuzz.ts';
 import { SeededRandom } from './seeded-random.ts';
 
 const REQUESTS = 20_000;
-const PATIENCE_MS = 110_000;
 const surroundings = { domain: 'acme.test', suppressed: 'no@receiver.test', templateIds: ['id'] };
-
-t.setTimeout(PATIENCE_MS);
 
 t.test('the same seed makes the same calls', async (t) => {
   const calls = (seed: number) =>
@@ -30,7 +27,7 @@ t.test('growth is told from noise', async (t) => {
   t.match(growthProblem(memory((part) => 20 + part * 5)), /grew by .* 20 MiB on the heap/);
 });
 
-t.test('POST /emails', { timeout: PATIENCE_MS }, async (t) => {
+t.test('POST /emails', async (t) => {
   const seed = Date.now() % 1_000_000;
   const about = `fuzzing POST /emails: ${REQUESTS} calls, seed ${seed}, ${new Date().toISOString()}`;
   const { answers, failures, memory } = await runFuzz({ requests: REQUESTS, seed });

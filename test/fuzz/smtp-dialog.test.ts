@@ -3,14 +3,12 @@ import t from 'tap';
 import { fuzzParser } from './fuzz-parser.ts';
 import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 
-const PATIENCE_MS = 110_000;
 const INPUTS = 20_000;
-t.setTimeout(PATIENCE_MS);
 
 const seed = Date.now() % 1_000_000;
 const about = `smtp-dialog: ${INPUTS} inputs, seed ${seed}, ${new Date().toISOString()}`;
 
-t.test(about, { timeout: PATIENCE_MS }, async (t) => {
+t.test(about, async (t) => {
   const { failures, slowestMs, elapsedMs, reached } = await fuzzParser(smtpDialogTarget, { inputs: INPUTS, seed });
   const took = `${Math.round(elapsedMs)} ms, the slowest ${slowestMs.toFixed(1)} ms`;
   t.same(failures, [], `note: ${about}, ${took}`);

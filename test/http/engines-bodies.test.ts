@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import type { BodyResult, HttpHandler } from '../../src/http/http.ts';
+import { patience } from '../support/patience.ts';
 import { overBothEngines } from './both-engines.ts';
 
 const HOST = 'Host: api.test\r\n';
@@ -234,10 +235,11 @@ overBothEngines(t, 'a body that stalls is broken, and the answer arrives', async
 });
 
 overBothEngines(t, 'a body that keeps coming may take longer than the idle time', async ({ t, serve }) => {
-  const connection = await (await serve(reader(), { limits: { bodyIdleMs: 300 } })).connect();
+  const bodyIdleMs = patience(300);
+  const connection = await (await serve(reader(), { limits: { bodyIdleMs } })).connect();
   await connection.send(`POST / HTTP/1.1\r\n${HOST}Content-Length: 6\r\n\r\n`);
   for (const letter of 'steady') {
-    await pause(70);
+    await pause(bodyIdleMs / 4);
     await connection.send(letter);
   }
   t.equal((await connection.answer()).text, 'body 6 steady');

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
 import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
 import { decideReport } from '../../src/inbound/decide-report.ts';
-import { loneLineEndAt } from '../../src/inbound/line-ends.ts';
+import { lineAt, loneLineEndAt } from '../../src/inbound/line-ends.ts';
 import { networkOf } from '../../src/inbound/peer-gate.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
@@ -43,7 +43,7 @@ t.test('reports', async (t) => {
     recipients: JudgedRecipient[],
     message: ReportedMessage | null = MESSAGE,
     doubt: string | null = null,
-  ) => decideReport({ message, cameToReturnPath: true, recipients, doubt });
+  ) => decideReport({ message, cameToReturnPath: true, recipients, isRecognised: true, doubt });
   t.match(decide([said()]), {
     decision: 'bounce',
     bounce: 'hard',
@@ -61,9 +61,13 @@ t.test('reports', async (t) => {
   t.match(decide([said()], { ...MESSAGE, state: 'sending' }), { decision: 'later' });
   t.match(decide([said()], null), { decision: 'nothing', reason: /no longer known/ });
   t.match(decide([]), { decision: 'nothing' });
-  t.match(decideReport({ message: MESSAGE, cameToReturnPath: false, recipients: [said()], doubt: null }), {
-    decision: 'nothing',
-  });
+  const facts = { message: MESSAGE, recipients: [said()], isRecognised: true, doubt: null };
+  t.match(decideReport({ ...facts, cameToReturnPath: false }), { decision: 'nothing' });
+  t.match(
+    decideReport({ ...facts, cameToReturnPath: true, isRecognised: false }),
+    { decision: 'bounce', bounce: 'soft', suppress: false, reason: /of unknown cause: .*nothing in it was recognised/ },
+    'whatever the rules make of it',
+  );
   const other = said({ recipient: 'other@x.test', kind: 'block' });
   t.match(decide([other, said()]), { bounce: 'hard' }, 'the recipient of the message, whatever stands first');
   const good = said({ recipient: 'z@x.test', kind: 'delivered_notice', action: 'expanded' });
@@ -99,6 +103,13 @@ t.test('line ends', async (t) => {
   ] as const) {
     t.equal(at(bad), place, JSON.stringify(bad));
   }
+});
+
+t.test('the line of a place', async (t) => {
+  const octets = Buffer.from('a\r\n\r\nb\nc');
+  t.equal(lineAt(octets, 0), 1);
+  t.equal(lineAt(octets, 6), 3, 'a line end belongs to its line');
+  t.equal(lineAt(octets, 7), 4);
 });
 
 t.test('an IPv6 peer is its /64', async (t) => {

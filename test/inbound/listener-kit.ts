@@ -5,7 +5,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { type ListenerOptions, startInboundListener } from '../../src/inbound/listener.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { makeReturnPath } from '../../src/protocol/mail/return-path.ts';
-import type { NewInboundMail } from '../../src/store/inbound.ts';
+import type { NewInboundMail, RefusedInboundMail } from '../../src/store/inbound.ts';
 
 export const BOUNCES = 'bounces.postrider.test';
 export const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
@@ -27,11 +27,15 @@ export function newReturnPath(messageId = ids.next()): string {
 export interface Reception {
   port: number;
   kept: NewInboundMail[];
+  refused: RefusedInboundMail[];
   close(): Promise<void>;
 }
 
-export async function receive(t: Test, options: Partial<ListenerOptions> = {}): Promise<Reception> {
+type Change = Partial<Omit<ListenerOptions, 'store'>> & { store?: Partial<ListenerOptions['store']> };
+
+export async function receive(t: Test, { store, ...options }: Change = {}): Promise<Reception> {
   const kept: NewInboundMail[] = [];
+  const refused: RefusedInboundMail[] = [];
   const listener = await startInboundListener({
     host: '127.0.0.1',
     port: 0,
@@ -39,12 +43,15 @@ export async function receive(t: Test, options: Partial<ListenerOptions> = {}): 
     limits: LIMITS,
     recipients: {
       bouncesDomain: BOUNCES,
+      ehloName: 'mail.postrider.test',
       dmarcReportAddress: `reports@${BOUNCES}`,
       tokenKeys: (id) => (id === KEY.id ? KEY.key : undefined),
     },
     store: {
       keepInbound: async (mail) => void kept.push(mail),
       findReported: async () => null,
+      noteRefusedInbound: async (mail) => void refused.push(mail),
+      ...store,
     },
     refusal: () => null,
     onKept: () => {},
@@ -54,5 +61,5 @@ export async function receive(t: Test, options: Partial<ListenerOptions> = {}): 
     ...options,
   });
   t.teardown(() => listener.close());
-  return { port: listener.port, kept, close: () => listener.close() };
+  return { port: listener.port, kept, refused, close: () => listener.close() };
 }

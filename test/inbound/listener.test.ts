@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { until } from '../sandbox/until.ts';
+import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { BOUNCES, KEY, LIMITS, newReturnPath, receive } from './listener-kit.ts';
 
@@ -42,6 +43,8 @@ t.test('recipients', async (t) => {
     `dmarc@${BOUNCES}`,
     `reports@${BOUNCES}`,
     'postmaster',
+    'postmaster@mail.postrider.test',
+    'ABUSE@Mail.Postrider.test',
   ]) {
     t.equal(await rcpt(address), '250 Accep', address);
   }
@@ -51,6 +54,10 @@ t.test('recipients', async (t) => {
     path.replace(BOUNCES, 'elsewhere.test'),
     unsubscribe.replace(/^u/, 'b'),
     `info@${BOUNCES}`,
+    'fbl@mail.postrider.test',
+    'dmarc@mail.postrider.test',
+    path.replace(BOUNCES, 'mail.postrider.test'),
+    'postmaster@postrider.test',
     'jo@example.com',
     `postmaster@other.${BOUNCES}`,
     `jo%example.com@${BOUNCES}`,
@@ -136,14 +143,27 @@ t.test('what is doubtful about line ends is refused', async (t) => {
     'CR dot CRLF': `Subject: x\r\n\r\nbody\r.\r\n${SMUGGLED}`,
     'CRLF dot CR': `Subject: x\r\n\r\nbody\r\n.\r${SMUGGLED}`,
   })) {
-    const { port, kept } = await receive(t);
+    const outcomes: string[] = [];
+    const { port, kept, refused } = await receive(t, { onReceived: (outcome) => void outcomes.push(outcome) });
     const client = await SmtpClient.hello(port);
-    const reply = await client.send({ from: '', to: newReturnPath(), data: Buffer.from(data) });
-    t.match(reply, /^554 5\.6\.11/, name);
+    const to = newReturnPath();
+    const reply = await client.send({ from: 'a@b.test', to, data: Buffer.from(data) });
+    t.match(reply, /^554 5\.6\.11 Line \d+ of the mail has CR or LF alone/, name);
+    t.match(refused, [{ mailFrom: 'a@b.test', recipients: [to], sizeOctets: data.length + 2, reply }], 'it is noted');
+    t.same(outcomes, ['bare_line_end']);
     t.match(await client.ask('NOOP'), /^250/, `${name}: and nothing of it was a command`);
     t.equal(kept.length, 0);
     client.close();
   }
+});
+
+t.test('a refusal that cannot be noted is one all the same', async (t) => {
+  const { port } = await receive(t, { store: { noteRefusedInbound: () => Promise.reject(new Error('disk')) } });
+  const client = await SmtpClient.hello(port);
+  const data = Buffer.from('Subject: x\r\n\r\none\ntwo');
+  t.match(await client.send({ from: '', to: newReturnPath(), data }), /^554 5\.6\.11 Line 3 /);
+  t.match(await client.ask('NOOP'), /^250/);
+  client.close();
 });
 
 t.test('a command that ends with LF alone ends the connection', async (t) => {
@@ -165,7 +185,7 @@ t.test('a command that ends with LF alone ends the connection', async (t) => {
 });
 
 t.test('a mail that is too large is cut off', async (t) => {
-  const { port, kept } = await receive(t);
+  const { port, kept, refused } = await receive(t);
   const client = await SmtpClient.hello(port);
   t.match(await client.ask('MAIL FROM:<> SIZE=100001'), /^552/, 'announced');
   await client.ask('MAIL FROM:<>');
@@ -175,6 +195,7 @@ t.test('a mail that is too large is cut off', async (t) => {
   t.match(await client.reply(), /^552 5\.3\.4/, 'before its end');
   await client.ended();
   t.equal(kept.length, 0);
+  t.match(refused, [{ reply: /^552 5\.3\.4/ }]);
 });
 
 t.test('a mail that breaks off is not there', async (t) => {
@@ -297,13 +318,13 @@ t.test('commands that were sent ahead of the TLS handshake are forgotten', async
 
 t.test('a session ends', async (t) => {
   await t.test('when nobody speaks', async (t) => {
-    const { port } = await receive(t, { timeouts: { idleMs: 150 } });
+    const { port } = await receive(t, { timeouts: { idleMs: patience(150) } });
     const client = await SmtpClient.hello(port);
     t.match(await client.reply(), /^421/);
     await client.ended();
   });
   await t.test('when it has lasted long enough', async (t) => {
-    const { port } = await receive(t, { timeouts: { sessionMs: 300 } });
+    const { port } = await receive(t, { timeouts: { sessionMs: patience(300) } });
     const client = await SmtpClient.hello(port);
     t.match(await client.reply(), /^421 4\.4\.2/);
     await client.ended();

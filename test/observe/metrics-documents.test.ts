@@ -67,6 +67,12 @@ t.test('everything that is measured stands on the dashboard', async (t) => {
   }
 });
 
+t.test('no metric uses a label that Prometheus reserves', async (t) => {
+  for (const [name, { labels }] of known) {
+    for (const label of ['quantile', 'le', 'job', 'instance']) t.notOk(labels.includes(label), `${name}: ${label}`);
+  }
+});
+
 t.test('every alert says what has happened and what to do', async (t) => {
   for (const block of alerts.split('- alert: ').slice(1)) {
     t.match(block, /summary: \S/);

@@ -11,6 +11,8 @@ const FIGURES: Figures = {
   queueMessages: 7,
   queueOldestMs: 1500,
   intakeOpen: true,
+  doubtedReceivers: 2,
+  noRouteHeld: true,
   unstoredResults: 3,
   unstoredResultsMs: 2500,
   webhookLagMs: 0,
@@ -45,12 +47,14 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_queue_messages 7',
     'postrider_queue_oldest_seconds 1.5',
     'postrider_intake_open 1',
+    'postrider_doubted_receivers 2',
+    'postrider_no_route_held 1',
     'postrider_results_unstored 3',
     'postrider_results_unstored_seconds 2.5',
   ]) {
     t.ok(text.split('\n').includes(line), line);
   }
-  t.match(text, /^postrider_event_loop_delay_seconds\{quantile="0.99"\} [\d.e-]+$/m);
+  t.match(text, /^postrider_event_loop_delay_seconds\{percentile="99"\} [\d.e-]+$/m);
   t.equal((await fetch(`${url}/`)).status, 404);
   t.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405);
 });

@@ -2,6 +2,7 @@
 // longer, however busy they look.
 import t from 'tap';
 import { setMx, setUpFor, startSink } from '../delivery/set-up.ts';
+import { pace } from '../support/patience.ts';
 import { type PeerConnection, startPeer } from '../support/smtp-peer.ts';
 
 const BYTE_EVERY_MS = 3;
@@ -50,7 +51,7 @@ t.test('a greeting that never ends: the next MX, in the same attempt', async (t)
   t.teardown(() => peer.close());
   const sink = await startSink(t, { host: '127.0.0.2', port: peer.port });
   // A minute shrunk to 0.6 s: the greeting ends there, in the middle of its lines.
-  const harness = await setUpFor(t, peer.port, { timeoutFactor: 0.01 });
+  const harness = await setUpFor(t, peer.port, { timeoutFactor: 0.01 * pace() });
   setMx(harness, 'rcpt.test', {
     'mx.rcpt.test': { ip: '127.0.0.1', preference: 10 },
     'mx2.rcpt.test': { ip: '127.0.0.2', preference: 20 },

@@ -52,7 +52,7 @@ async function open(t: Test) {
     recordAudit: async (entry: AuditEntry) => void audited.push(entry),
   };
   const notFound = () => ({ status: 404 });
-  const handler = createRouter({ routes: createPortal(kit, pages), notFound, methodNotAllowed: notFound });
+  const handler = createRouter({ routes: createPortal(kit, pages).routes, notFound, methodNotAllowed: notFound });
   const http = await startHttp({
     ...{ engine: 'uws', host: '127.0.0.1', port: 0, trustedProxies: [], handler, onError: () => {} },
     log: { info() {}, warn() {} },

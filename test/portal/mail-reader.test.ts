@@ -2,9 +2,10 @@
 import t, { type Test } from 'tap';
 import { createMailReader, type MailReaderLimits } from '../../src/portal/mails/mail-reader.ts';
 import { MAIL_LIMITS, type ShownMail } from '../../src/portal/mails/shown-mail.ts';
+import { patience } from '../support/patience.ts';
 
 function readerOf(t: Test, limits: Partial<MailReaderLimits> = {}) {
-  const reader = createMailReader(limits);
+  const reader = createMailReader({ mailMs: patience(5000), ...limits });
   t.teardown(() => reader.close());
   return {
     reader,
@@ -96,7 +97,7 @@ t.test('a mail that takes too long costs its thread, and nobody else anything', 
   await hasty.close();
   t.match(await hasty.read(Buffer.from('c')), { kind: 'unreadable', reason: /restarted/ }, 'closed');
 
-  const small = createMailReader({ memoryMb: 48 });
+  const small = createMailReader({ mailMs: patience(5000), memoryMb: 48 });
   t.teardown(() => small.close());
   const lines = Buffer.from(`Subject: x\r\n\r\n${'a\r\n'.repeat(3_000_000)}`);
   t.match(await small.read(lines), { kind: 'unreadable', reason: /memory/ });

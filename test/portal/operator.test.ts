@@ -3,6 +3,7 @@
 // that a stranger wrote becomes markup.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
+import { withDatabase } from '../flows/database.ts';
 import { publish, RECEIVER, send } from '../flows/world.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
@@ -21,7 +22,10 @@ const world: PortalWorld = await startPortal(t, {
       return address.startsWith('later') ? { code: 451, text: `4.3.0 ${HOSTILE}` } : null;
     },
   },
-  settings: { delivery: { retry_steps: ['1h'] }, doctor: { mail_domains: [], time_sources: [], blocklists: [] } },
+  settings: {
+    delivery: { retry_steps: ['1h'] },
+    doctor: { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] },
+  },
 });
 const { daemon, sender, postrider, dns } = world;
 const announced = await daemon.logged({ record: SERVICE_KEY });
@@ -198,10 +202,25 @@ t.test("the platform's list is searched, mended entry by entry, and undone by re
   t.match((await operator.get(path)).text, 'The list is empty');
   t.match(
     (await operator.submit(list, { ...list.form(`${path}/undo`), action: `${path}/trust` })).text,
-    'This receiver is not doubted.',
+    'Nothing is doubted under this name.',
   );
   const log = await acts();
   for (const act of ['removed', 'undone']) t.match(log, `platform_suppression.${act}`);
+});
+
+t.test('held mail without a route is a task, can be let go, and what DNS decided can be undone', async (t) => {
+  const path = '/portal/operator/suppressions';
+  const hold = `INSERT INTO doubted_receivers (mx_group, since, reason) VALUES ('no-route', ?, 'it has spiked')`;
+  withDatabase(postrider.databaseFile, (db) => db.prepare(hold).run(Date.now()));
+  t.match((await operator.get('/portal/operator')).text, /Mail without a route is held.*it has spiked/);
+  const page = await operator.get(path);
+  t.match(page.text, /Mail that DNS shows no way for: it has spiked.*no such message bounces or fails/);
+  const undone = await operator.submit(page, page.form('Undo'));
+  t.match(undone.text, '0 entries of the platform and 0 of tenants are gone, which DNS had caused.');
+  const trusted = await operator.submit(page, page.form('Let it go on'));
+  t.match(trusted.text, 'Mail without a route is no longer held.');
+  t.notMatch((await operator.get('/portal/operator')).text, 'Mail without a route');
+  t.match(await acts(), 'receiver.trusted');
 });
 
 t.test('the doctor is started by the page, and looked for until it is over', async (t) => {
@@ -222,6 +241,20 @@ t.test('the doctor is started by the page, and looked for until it is over', asy
   );
   t.match((await operator.get('/portal/operator')).text, 'Doctor MX', 'and the overview says so');
   t.match(await acts(), 'doctor.run');
+});
+
+t.test('a mail that was refused is listed with its reason, and says why it has no content', async (t) => {
+  const { smtp_port: port } = await daemon.logged({ msg: 'ready' });
+  const client = await SmtpClient.hello(Number(port));
+  const to = 'postmaster@bounces.mail.postrider.test';
+  const data = Buffer.from(`Subject: ${HOSTILE}\r\n\r\none\ntwo`);
+  t.match(await client.send({ from: 'scanner@people.test', to, data }), /^554 5\.6\.11/);
+  client.close();
+  const list = await operator.get('/portal/operator/inbound?kind=refused');
+  t.match(list.text, /scanner@people\.test .*refused with 554 5\.6\.11 Line 3 of the mail has CR or LF alone/);
+  const mail = await operator.get(list.links.find(({ href }) => /inbound\/[0-9a-f-]{36}$/.test(href))!.href);
+  t.match(mail.text, /A mail that was refused.*Its content was not kept/);
+  t.same([...probes(list), ...probes(mail)], []);
 });
 
 t.test('mail by people is read like in a mail client, and does nothing', async (t) => {

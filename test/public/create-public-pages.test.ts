@@ -1,5 +1,5 @@
-// /openapi.json and /docs from outside, over both engines: what is served, how it may be kept,
-// and that a browser that obeys its headers loads nothing from elsewhere.
+// /openapi.json, /docs, the guide and the mark from outside, over both engines: what is served, how it may be
+// kept, and that a browser that obeys its headers loads nothing from elsewhere.
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import type { HttpHandler } from '../../src/http/http.ts';
@@ -13,7 +13,7 @@ const description = loadApiDescription();
 
 function handler(): HttpHandler {
   const refuse = (status: number) => () => ({ status });
-  return createRouter({ routes: createPublicPages(), notFound: refuse(404), methodNotAllowed: refuse(405) });
+  return createRouter({ routes: createPublicPages().routes, notFound: refuse(404), methodNotAllowed: refuse(405) });
 }
 
 interface Page {
@@ -100,8 +100,9 @@ overBothEngines(t, '/docs', async ({ t, serve }) => {
   ]);
   t.notMatch(page.text, /<style|<script>|\son\w+=|https?:|"\/\//, 'nothing inline, nothing from elsewhere');
 
-  const assets = [...page.text.matchAll(/(?:src|href)="(\/docs\/[^"]+)"/g)].map((match) => match[1]!);
-  t.equal(assets.length, 4);
+  t.match(page.text, /<a href="\/docs\/guide">Guide<\/a>/);
+  const assets = [...page.text.matchAll(/(?:src|href)="(\/docs\/[^"]+\.(?:css|js))"/g)].map((match) => match[1]!);
+  t.equal(assets.length, 5);
   for (const path of assets) {
     const asset = await visit(path);
     t.equal(asset.status, 200, path);
@@ -119,7 +120,45 @@ overBothEngines(t, '/docs', async ({ t, serve }) => {
   t.equal(head.headers.get('content-length'), String(Buffer.byteLength(page.text)));
 });
 
+overBothEngines(t, 'the guide', async ({ t, serve }) => {
+  const visit = visitor((await serve(handler())).port);
+  for (const path of ['/docs/guide', '/docs/clients/node', '/docs/clients/ruby']) {
+    const page = await visit(path);
+    t.equal(page.status, 200, path);
+    t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
+    t.match(page.headers.get('content-security-policy'), "default-src 'none'");
+    isGuarded(t, page, path);
+    t.notMatch(page.text, /<style|<script|\sstyle=|\son\w+=/, 'nothing inline');
+    t.equal(page.text.match(/<h1[ >]/g)?.length, 1, 'one main heading');
+    const ids = new Set([...page.text.matchAll(/\sid="([^"]+)"/g)].map((match) => match[1]));
+    const links = [...page.text.matchAll(/<a [^>]*href="([^"]+)"/g)].map((match) => match[1]!);
+    t.same(
+      links.filter((link) => link.startsWith('#') && !ids.has(link.slice(1))),
+      [],
+      'every anchor is there',
+    );
+    for (const link of new Set(links.filter((link) => link.startsWith('/docs')))) {
+      const [target = '', anchor] = link.split('#', 2);
+      const led = await visit(target);
+      t.equal(led.status, 200, link);
+      if (anchor !== undefined) t.match(led.text, `id="${anchor}"`, link);
+    }
+  }
+});
+
+overBothEngines(t, 'the mark', async ({ t, serve }) => {
+  const visit = visitor((await serve(handler())).port);
+  const drawn = await visit('/favicon.svg');
+  t.match(drawn, { status: 200, text: /^<svg / });
+  t.equal(drawn.headers.get('content-type'), 'image/svg+xml');
+  isGuarded(t, drawn, 'favicon.svg');
+  const icon = await visit('/favicon.ico');
+  t.equal(icon.status, 200);
+  t.equal(icon.headers.get('content-type'), 'image/x-icon');
+  t.ok(icon.text.startsWith('\0\0\x01\0'), 'an icon, not the drawing under another name');
+});
+
 t.test('the paths of assets stay over a restart', async (t) => {
-  const paths = () => createPublicPages().map(({ pattern }) => pattern);
+  const paths = () => createPublicPages().routes.map(({ pattern }) => pattern);
   t.same(paths(), paths());
 });

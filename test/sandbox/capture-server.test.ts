@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { findNamedDelay } from '../../src/protocol/smtp/named-delay.ts';
+import { patience } from '../support/patience.ts';
 import { SENDER, sendTo, startCapture, verdictOf } from './capture-kit.ts';
 
 t.test('each magic recipient, with or without +anything, in any case', async (t) => {
@@ -48,13 +49,16 @@ t.test('defer puts off the first try of each message and recipient, and says for
 });
 
 t.test('slow answers after its pause, and holds up nobody else', async (t) => {
-  const slowMs = 400;
+  const slowMs = patience(400);
   const { connect, folder } = await startCapture(t, { slowMs });
   const [slow, quick] = await Promise.all([connect(), connect()]);
   const startedAt = performance.now();
-  const pausing = sendTo(slow, 'slow@example.com');
+  let isOver = false;
+  const pausing = sendTo(slow, 'slow@example.com').finally(() => {
+    isOver = true;
+  });
   t.equal(verdictOf(await sendTo(quick, 'jo@example.com')), 'accepted');
-  t.ok(performance.now() - startedAt < slowMs, 'the other one did not wait');
+  t.equal(isOver, false, 'the other one did not wait');
   t.equal(verdictOf(await pausing), 'accepted');
   t.ok(performance.now() - startedAt >= slowMs);
   t.same(
@@ -135,9 +139,7 @@ t.test('it closes at once, whoever is still there', async (t) => {
   const session = await connect();
   const sending = sendTo(session, 'slow@example.com');
   await sendTo(await connect(), 'jo@example.com');
-  const startedAt = performance.now();
   await close();
-  t.ok(performance.now() - startedAt < 2000);
   t.equal(verdictOf(await sending), '451 4.3.0 at dot', 'what had to wait is not lost: its sender hears so');
   t.equal(folder.list(null, 9).length, 1);
 });

@@ -32,7 +32,18 @@ export function newDataDir(t: Test): string {
 }
 
 export function spawnSandbox(t: Test, dataDir: string, ...more: string[]): RunningSandbox {
-  const child = spawn(process.execPath, [MAIN, 'sandbox', '--data', dataDir, ...more], { env: withoutSettings() });
+  return spawnSandboxWith(t, dataDir, {}, ...more);
+}
+
+/** `settings`: variables of the environment. */
+export function spawnSandboxWith(
+  t: Test,
+  dataDir: string,
+  settings: Record<string, string>,
+  ...more: string[]
+): RunningSandbox {
+  const env = { ...withoutSettings(), ...settings };
+  const child = spawn(process.execPath, [MAIN, 'sandbox', '--data', dataDir, ...more], { env });
   t.teardown(() => kill(child));
   let printed = '';
   let complained = '';

@@ -1,14 +1,17 @@
 // The whole sandbox as its visitor sees it: start it, paste the line, read the mail, stop it,
 // start it again.
-import { execFileSync } from 'node:child_process';
 import { Resolver } from 'node:dns/promises';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
-import { newDataDir, type RunningSandbox, spawnSandbox } from './sandbox-process.ts';
+import { patience } from '../support/patience.ts';
+import { pasteCurlLine } from './curl-line.ts';
+import { newDataDir, type RunningSandbox, spawnSandbox, spawnSandboxWith } from './sandbox-process.ts';
 import { until } from './until.ts';
 
 interface Told {
@@ -16,6 +19,7 @@ interface Told {
   api_key: string;
   domain: string;
   login: { email: string; password: string };
+  operator_login: { email: string; password: string };
   captured_dir: string;
   dns_server: string;
 }
@@ -25,7 +29,6 @@ const root = t;
 const dataDir = newDataDir(root);
 const captured = path.join(dataDir, 'captured');
 const kept = () => readdirSync(captured).filter((name) => name.endsWith('.eml'));
-t.setTimeout(120_000); // several starts of a whole daemon, on a machine that may be busy
 
 let words = '';
 let messageId = '';
@@ -37,8 +40,7 @@ t.test('the line that is printed sends a message', async (t) => {
   const first = spawnSandbox(t, dataDir);
   words = await first.ready();
   const line = /^ {2}(curl .*)$/m.exec(words)![1]!;
-  const answer = execFileSync('bash', ['-c', `${line} -w '\\n%{http_code}'`], { encoding: 'utf8' });
-  const [body = '', status] = answer.split('\n');
+  const { status, body } = await pasteCurlLine(t, line);
   t.equal(status, '202', body);
   messageId = JSON.parse(body).message_ids[0];
   await until('the mail is kept', () => kept().length === 1);
@@ -51,11 +53,22 @@ t.test('the line that is printed sends a message', async (t) => {
   t.equal(first.printed + first.complained, words, 'nothing but the welcome is on the screen');
 });
 
+t.test('the data of a server is left alone: its mail would go to the capture server', async (t) => {
+  const folder = newDataDir(t);
+  await (await openSqliteStore({ file: path.join(folder, 'postrider.db') })).close();
+  const before = readdirSync(folder);
+  const refused = spawnSandbox(t, folder);
+  t.equal(await refused.ended(), 1);
+  t.match(refused.complained, /holds the data of a server.*give --data a folder of its own/);
+  t.strictSame(readdirSync(folder), before, 'nothing was written');
+});
+
 t.test('a restart changes neither key nor login nor mail', async (t) => {
   sandbox = spawnSandbox(root, dataDir, '--json');
   told = JSON.parse(await sandbox.ready());
   t.match(words, told.api_key);
   t.match(words, `${told.login.email}   ${told.login.password}`);
+  t.match(words, `${told.operator_login.email}   ${told.operator_login.password}`);
   t.equal(statSync(path.join(dataDir, 'sandbox.json')).mode & 0o777, 0o600);
   t.equal(kept().length, 1);
 });
@@ -63,7 +76,7 @@ t.test('a restart changes neither key nor login nor mail', async (t) => {
 t.test('both signatures of what was kept verify against the DNS of the sandbox', async (t) => {
   const raw = readFileSync(path.join(captured, kept()[0]!));
   t.match(raw.toString(), `Message-ID: <${messageId}@hello.verified.test>`);
-  const dns = new Resolver({ timeout: 2000, tries: 2 });
+  const dns = new Resolver({ timeout: patience(2000), tries: 2 });
   dns.setServers([told.dns_server]);
   const resolver = (name: string, type: string) => dns.resolve(name, type);
   const { results } = await dkimVerify(raw, { resolver: resolver as never });
@@ -136,12 +149,31 @@ t.test('what it has made is what it shows', async (t) => {
   const store = await openSqliteStore({ file: path.join(dataDir, 'postrider.db') });
   t.teardown(() => store.close());
   t.match(await verifyUser(told.login, store), { role: 'owner' }, 'the login is the one of a user');
+  const operator = await verifyUser(told.operator_login, store);
+  t.match(operator, { role: 'operator', tenantId: null }, 'and one of an operator');
   const [tenant, ...others] = await store.listTenants();
   t.match(tenant, { name: 'Sandbox', status: 'active', tier: 'uncapped', tierPinned: true });
   t.same(others, []);
   const keys = await store.listApiKeys(tenant!.id);
   t.match(keys, [{ scopes: ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] }]);
   t.equal(keys.length, 1, 'a restart makes no second key');
+});
+
+t.test('a port that was asked for and is taken: the setting is named', async (t) => {
+  const taken = createServer();
+  t.teardown(() => taken.close());
+  taken.listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  for (const [variable, key] of [
+    ['POSTRIDER_HTTP_PORT', 'http.port'],
+    ['POSTRIDER_SMTP_PORT', 'smtp.port'],
+    ['POSTRIDER_METRICS_PORT', 'metrics.port'],
+  ] as const) {
+    const refused = spawnSandboxWith(t, newDataDir(t), { [variable]: String(port) });
+    t.equal(await refused.ended(), 1);
+    t.match(refused.complained, new RegExp(`:${port} .*choose another ${key} \\(environment variable ${variable}\\)`));
+  }
 });
 
 t.test('a lost access file costs the key, not the sandbox', async (t) => {
@@ -151,6 +183,7 @@ t.test('a lost access file costs the key, not the sandbox', async (t) => {
   told = JSON.parse(await again.ready());
   t.not(told.api_key, before.api_key);
   t.not(told.login.password, before.login.password);
+  t.not(told.operator_login.password, before.operator_login.password);
   const { body } = await call('GET', '/domains');
   t.same(
     body.domains.map(({ domain, state }) => `${domain} ${state}`),

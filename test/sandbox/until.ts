@@ -1,5 +1,6 @@
 // Waits for something that another process or thread does, by looking often.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { patience } from '../support/patience.ts';
 
 const LOOK_EVERY_MS = 20;
 
@@ -11,11 +12,13 @@ export async function until<T>(
   look: () => T | Nothing | Promise<T | Nothing>,
   timeoutMs = 15_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
+  const startedAt = Date.now();
   for (;;) {
     const value = await look();
     if (value !== null && value !== undefined && value !== false) return value;
-    if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${what}`);
+    // Asked each time: the machine may have become busier since.
+    const limitMs = patience(timeoutMs);
+    if (Date.now() - startedAt > limitMs) throw new Error(`not within ${limitMs / 1000} s: ${what}`);
     await sleep(LOOK_EVERY_MS);
   }
 }

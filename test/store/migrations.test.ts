@@ -119,7 +119,6 @@ t.test('a newer database is refused and left as it is', async (t) => {
 });
 
 t.test("somebody else's file is refused and left as it is", async (t) => {
-  const refusal = { name: 'Fault', message: 'this database was not made by Postrider', permanence: 'permanent' };
   const strangers: Record<string, (file: string) => void> = {
     'a database of another program': (file) => makeDatabase(file, 'CREATE TABLE theirs (a)'),
     'one with a version of its own': (file) => makeDatabase(file, 'PRAGMA user_version = 1'),
@@ -132,7 +131,8 @@ t.test("somebody else's file is refused and left as it is", async (t) => {
     make(file);
     fs.chmodSync(file, 0o644);
     const before = fs.readFileSync(file);
-    await t.rejects(openSqliteStore({ file }), refusal, name);
+    const message = `the database ${file} was not made by Postrider`;
+    await t.rejects(openSqliteStore({ file }), { name: 'Fault', message, permanence: 'permanent' }, name);
     t.ok(fs.readFileSync(file).equals(before), 'not a byte is changed');
     t.equal(fs.statSync(file).mode & 0o777, 0o644);
     t.strictSame(fs.readdirSync(path.dirname(file)), ['theirs.db'], 'nothing is left beside it');

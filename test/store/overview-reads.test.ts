@@ -5,6 +5,7 @@ import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { OVERVIEW_QUERIES } from '../../src/store/sqlite/overview.ts';
 import { ReadingConnection } from '../../src/store/sqlite/reading-connection.ts';
+import { ProcessorTime } from '../support/patience.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
 const { chartFigures, waitingMail, latestEvents } = OVERVIEW_QUERIES;
@@ -77,9 +78,10 @@ t.test('a queue of many thousands is answered at once', async (t) => {
     const to = Array.from({ length: 5000 }, (_, index) => `a@x${(index * 3 + n) % 4000}.test`);
     await bench.accept(domain, to, { acceptedAt: T0 + n });
   }
-  const startedAt = performance.now();
+  const time = new ProcessorTime();
   const waiting = waitingMail(db, tenant.id, 8);
-  t.comment(`${Math.round(performance.now() - startedAt)} ms for 4,000 domains`);
+  const { usedMs } = time;
+  t.comment(`${Math.round(usedMs)} ms for 4,000 domains`);
   t.match(waiting, { open: 15_000, otherLanes: 3992 });
-  t.ok(performance.now() - startedAt < 1000);
+  t.ok(usedMs < 1000);
 });

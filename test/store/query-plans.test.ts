@@ -229,6 +229,7 @@ t.test('acting on many messages goes by lanes, and never sorts them', async (t) 
     await store.lanesOf({ kind: 'domain', key: 'x.test' }, null, 10);
     await store.lanesOf({ kind: 'group', key: 'google' }, null, 10);
     await store.hastenLane(lane, { at: T0, limit: 10 });
+    await store.hastenLane(lane, { at: T0, limit: 10, putOff: true });
     await store.waitingOfLane(lane, 10);
     await store.groupOfDomain('x.test');
     await store.forgetDomains(T0, 10);
@@ -328,6 +329,9 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     listPlatformSuppressions: (store) => store.listPlatformSuppressions(PAGE),
     removePlatformSuppression: (store) => store.removePlatformSuppression('b@x.test'),
     undoHardBounces: (store) => store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10),
+    'undoHardBounces by rule': (store) => store.undoHardBounces({ rule: 'route-*', since: T0 }, 10),
+    'undoHardBounces by rule, of a tenant': (store) =>
+      store.undoHardBounces({ rule: 'r', since: T0, of: { tenantId: tenant.id } }, 10),
     forgetExpiredSuppressions: (store) => store.forgetExpiredSuppressions(T0, 10),
     standingSinceReview: (store) => store.standingSinceReview(tenant.id, 1000),
     waitingInbound: (store) => store.waitingInbound(0, 10),

@@ -24,7 +24,7 @@ const ALL_STEPS = [...tenantSteps, ...messageSteps, ...aroundSteps, ...otherStep
 const called = new Set<string>();
 let verbs: string[] = [];
 
-t.setTimeout(0); // many walks take minutes on a busy machine
+t.setTimeout(0); // the runner has its own limit
 
 t.test(`random walks from seed ${FIRST_SEED}`, async (t) => {
   // Where there is memory to write to: what is tried here is not the disk.

@@ -21,6 +21,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { SCOPES, type Scope, type Tenant } from '../../src/store/tenants.ts';
 import { createSubmission } from '../../src/submission/submit.ts';
+import { RENDER_LIMITS, type RenderLimits } from '../../src/templates/render-limits.ts';
 import { RenderPool } from '../../src/templates/render-pool.ts';
 import { createTemplates } from '../../src/templates/templates.ts';
 import { createApiKey } from '../../src/tenants/api-keys.ts';
@@ -29,6 +30,7 @@ import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 import { checkAnswer } from './openapi-check.ts';
+import { patience } from './patience.ts';
 
 export const SERVICE = {
   spfDomain: 'spf.postrider.test',
@@ -49,6 +51,8 @@ export interface ApiHarnessOptions {
   firstTier?: number;
   /** `webhooks.allow_private` */
   allowPrivateWebhooks?: boolean | readonly string[];
+  /** The usual ones, stretched by the machine's pace, when not given. */
+  renderLimits?: RenderLimits;
   /** Puts something between the API and its store: faults, delays. */
   wrapStore?(store: Store): Store;
 }
@@ -103,7 +107,9 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
   const keyPair = await createDkimKeyPair();
   const log: LogLine[] = [];
   const notices: LaneNotice[] = [];
-  const renderer = new RenderPool({ clock, log: listLogger(log) });
+  const { workMs, jobMs } = RENDER_LIMITS;
+  const patient = { ...RENDER_LIMITS, workMs: patience(workMs), jobMs: patience(jobMs) };
+  const renderer = new RenderPool({ clock, log: listLogger(log), limits: options.renderLimits ?? patient });
   const api = createApi(
     services({
       store: wrapStore(store),
@@ -126,7 +132,8 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
     handler: createRouter(api),
     onError: (error) => log.push({ level: 'error', facts: { error }, message: 'kernel' }),
     log: { info() {}, warn() {} },
-    limits: { bodyIdleMs: 1000 },
+    // At most the usual limit: uWebSockets closes by itself after 11 s.
+    limits: { bodyIdleMs: Math.min(patience(1000), 6000) },
   });
 
   const addKey: ApiHarness['addKey'] = async (tenantId, scopes = SCOPES, boundDomain) => {
@@ -179,7 +186,7 @@ interface Parts {
 
 function services({ store, renderer, dns, clock, ids, keyPair, log, notices, firstTier, allowPrivateWebhooks }: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
-  const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: 300 });
+  const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
   const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
   const templates = createTemplates({ store, renderer, clock, ids });
   return {
@@ -193,7 +200,7 @@ function services({ store, renderer, dns, clock, ids, keyPair, log, notices, fir
     domains: createDomains({
       ...{ store, clock, ids, service: SERVICE },
       vault,
-      lookups: createAuthority({ ...authority, serverTimeoutMs: 500, totalTimeoutMs: 1000 }),
+      lookups: createAuthority({ ...authority, serverTimeoutMs: patience(500), totalTimeoutMs: patience(1000) }),
       // One pair for all: making them takes most of a second.
       createKeyPair: async () => keyPair,
     }),

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Test } from 'tap';
 import { type Finished, runInThisProcess, runProgram } from '../cli/program.ts';
 import type { TestDnsServer } from './dns-server.ts';
+import { patience } from './patience.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -23,7 +24,7 @@ const TETHER = `data:text/javascript,${encodeURIComponent(`
   if (isMainThread) process.stdin.on('close', end).resume().unref();
 `)}`;
 
-/** Long enough for a loaded machine; whoever waits longer waits for something that does not come. */
+/** On a quiet machine; whoever waits longer waits for something that does not come. */
 const PATIENCE_MS = 20_000;
 
 export type Settings = Record<string, Record<string, string | number | boolean | string[]>>;
@@ -165,7 +166,7 @@ export class Daemon {
   until(condition: () => boolean, what: string): Promise<void> {
     const problem = (fate: string) => new Error(`the daemon ${fate}, and did not ${what}\n${this.output.slice(-4000)}`);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => settle(() => reject(problem('is slow'))), PATIENCE_MS);
+      const timer = setTimeout(() => settle(() => reject(problem('is slow'))), patience(PATIENCE_MS));
       const settle = (done: () => void) => {
         clearTimeout(timer);
         this.#watchers.delete(look);
@@ -237,7 +238,7 @@ function onLoopback(dns: TestDnsServer, smtpPort: number): Settings {
     },
     // The machine's own disk may be fuller than a mail server's should be.
     intake: { min_disk_free: 0 },
-    stop: { grace: '5s' },
+    stop: { grace: `${patience(5000)}ms` },
   };
 }
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type Clock, systemClock } from '../../src/base/clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
@@ -11,7 +11,9 @@ import { type Delivery, type DeliveryKit, startDelivery } from '../../src/delive
 import { Providers } from '../../src/delivery/provider-limits.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../../src/domains/service-identity.ts';
 import { type Logger, silentLogger } from '../../src/observe/log.ts';
+import { createAuthority } from '../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import { createSecondLooks } from '../../src/protocol/dns/second-look.ts';
 import { parseAddress, suppressionKey } from '../../src/protocol/mail/address.ts';
 import { createDkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
@@ -19,6 +21,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+import { patience } from './patience.ts';
 
 export const FROM_DOMAIN = 'sender.test';
 export const BOUNCES_DOMAIN = 'bounces.postrider.test';
@@ -91,6 +94,12 @@ export interface DeliveryHarnessOptions {
   threads?: number;
   pool?: DeliveryKit['pool'];
   sources?: DeliveryKit['sources'];
+  /** As in production when not given: a quarter of an hour, and four hours. */
+  noRoute?: DeliveryKit['noRoute'];
+  /** For the second look; the one DNS server when not given. */
+  dnsServers?: string[];
+  readInterfaces?: DeliveryKit['readInterfaces'];
+  endWatch?: DeliveryKit['endWatch'];
   clock?: Clock;
   log?: Logger;
 }
@@ -117,9 +126,21 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     clock: systemClock,
     dkim: { domain: BOUNCES_DOMAIN, selector: 'postrider' },
   });
+  const dnsLimits = { timeoutMs: patience(1000), attemptTimeoutMs: patience(200) };
+  const resolver = createResolver({ servers: [dns.endpoint], clock, ...dnsLimits });
+  const zones = { authorityPort: dns.port, allowPrivate: true, serverTimeoutMs: patience(500) };
+  const authority = createAuthority({ resolver, ...zones });
+  const second = {
+    ...{ servers: options.dnsServers ?? [dns.endpoint], authority, timeoutMs: patience(1000) },
+    allowPrivate: options.allowPrivate ?? true,
+  };
   const kit: DeliveryKit = {
     store: options.wrapStore?.(store) ?? store,
-    resolver: createResolver({ servers: [dns.endpoint], clock, timeoutMs: 1000, attemptTimeoutMs: 200 }),
+    resolver,
+    secondLooks: createSecondLooks(second),
+    noRoute: options.noRoute ?? { secondLookAfterMs: 15 * MINUTE_MS, lifetimeMs: 4 * HOUR_MS },
+    ...(options.readInterfaces && { readInterfaces: options.readInterfaces }),
+    ...(options.endWatch && { endWatch: options.endWatch }),
     clock,
     ids,
     random: Math.random,
@@ -239,7 +260,7 @@ function announcing(store: Store, changes: Set<() => void>): Store {
     ...store,
     record: (updates) => announce(store.record(updates)),
     claim: (lane, limit, times) => announce(store.claim(lane, limit, times)),
-    release: (messageIds, at) => announce(store.release(messageIds, at)),
+    release: (...given) => announce(store.release(...given)),
     endWaiting: (update) => announce(store.endWaiting(update)),
   };
 }

@@ -28,6 +28,15 @@ export interface EximOptions {
   settings?: string[];
   /** The access control lists: what follows `begin acl`. */
   acl?: string[];
+  /** Passes mail on, instead of keeping it in its spool. */
+  relay?: EximRelay;
+}
+
+export interface EximRelay {
+  /** Domains, or `*`, and the server that mail for them goes to; the first that fits counts. */
+  routes: { domains: string; address: string; port: number }[];
+  /** How often it tries what waits. */
+  everySeconds: number;
 }
 
 export interface Exim {
@@ -54,7 +63,9 @@ export async function startExim(options: EximOptions): Promise<Exim> {
   await fs.writeFile(inside('passwd'), `${passwd}Debian-exim:x:${USER_ID}:${USER_ID}::/:/usr/sbin/nologin\n`);
   await fs.writeFile(inside('group'), `${group}Debian-exim:x:${USER_ID}:\n`);
   await fs.writeFile(inside('conf'), configuration(folder, options));
-  const server = runServer(PROGRAM, ['-C', inside('conf'), '-bdf', '-oX', `${options.address}.${options.port}`], {
+  const runs = options.relay ? [`-q${options.relay.everySeconds}s`] : [];
+  const listen = ['-bdf', ...runs, '-oX', `${options.address}.${options.port}`];
+  const server = runServer(PROGRAM, ['-C', inside('conf'), ...listen], {
     env: {
       PATH: process.env.PATH,
       LD_PRELOAD: wrapper,
@@ -99,14 +110,37 @@ function childrenOf(pid: number): number[] {
   return existsSync(file) ? readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number) : [];
 }
 
-function configuration(folder: string, { settings = [], acl = [] }: EximOptions): string {
+const KEEPING = [
+  ...['begin routers', 'all:', '  driver = accept', '  transport = none'],
+  ...['begin transports', 'none:', '  driver = appendfile', '  file = /dev/null', 'begin retry'],
+];
+
+function relaying({ routes, everySeconds }: EximRelay): string[] {
+  const names = routes.map((route, index) => ({ ...route, name: `hop${index}` }));
+  return [
+    'begin routers',
+    ...names.flatMap(({ name, domains, address }) => [
+      ...[`${name}:`, '  driver = manualroute', `  domains = ${domains}`, `  transport = ${name}`],
+      ...[`  route_list = * ${address}`, '  self = send', '  no_more'],
+    ]),
+    'begin transports',
+    ...names.flatMap(({ name, port }) => [
+      ...[`${name}:`, '  driver = smtp', `  port = ${port}`, '  allow_localhost = true', '  hosts_avoid_tls = *'],
+    ]),
+    'begin retry',
+    `* * F,1h,${everySeconds}s`,
+  ];
+}
+
+function configuration(folder: string, { settings = [], acl = [], relay }: EximOptions): string {
   return [
     'primary_hostname = mx.exim.test',
     `spool_directory = ${folder}/spool`,
     `log_file_path = ${folder}/log/%slog`,
     `pid_file_path = ${folder}/exim.pid`,
     // What is taken stays in the spool: the tests look there.
-    'queue_only = true',
+    // What passes mail on starts itself again for each, without root.
+    ...(relay ? ['deliver_drop_privilege = true', `exim_path = ${PROGRAM}`] : ['queue_only = true']),
     'keep_environment = LD_PRELOAD:NSS_WRAPPER_PASSWD:NSS_WRAPPER_GROUP',
     // Nobody is looked up.
     'dkim_verify_signers =',
@@ -118,15 +152,7 @@ function configuration(folder: string, { settings = [], acl = [] }: EximOptions)
     ...settings,
     'begin acl',
     ...acl,
-    'begin routers',
-    'all:',
-    '  driver = accept',
-    '  transport = none',
-    'begin transports',
-    'none:',
-    '  driver = appendfile',
-    '  file = /dev/null',
-    'begin retry',
+    ...(relay ? relaying(relay) : KEEPING),
     '',
   ].join('\n');
 }

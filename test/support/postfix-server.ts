@@ -25,6 +25,8 @@ export interface PostfixOptions {
   listeners: Record<string, Record<string, string>>;
   /** Settings of main.cf for all of them. */
   settings?: Record<string, string>;
+  /** Domain or address → transport and next hop; everything else stays in its mailbox. */
+  routes?: Record<string, string>;
 }
 
 export interface Postfix {
@@ -50,6 +52,8 @@ anvil     unix - - n - 1 anvil
 error     unix - - n - - error
 retry     unix - - n - - error
 virtual   unix - n n - - virtual
+smtp      unix - - n - - smtp
+lmtp      unix - - n - - lmtp
 postlog   unix-dgram n - n - 1 postlogd
 `;
 
@@ -60,7 +64,10 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
   const { uid, gid } = await userOf('postfix');
   await fs.chown(inside('data'), uid, gid);
   await fs.chown(inside('mail'), NOBODY, NOBODY);
-  await fs.writeFile(inside('conf/main.cf'), asSettings({ ...ownSettings(folder), ...options.settings }));
+  await fs.writeFile(
+    inside('conf/main.cf'),
+    asSettings({ ...ownSettings(folder), ...routing(options.routes), ...options.settings }),
+  );
   const listeners = Object.entries(options.listeners).map(([address, settings]) => {
     const overrides = Object.entries(settings).map(([name, value]) => `  -o { ${name} = ${value} }`);
     return [`${address}:${options.port} inet n - n - - smtpd`, ...overrides].join('\n');
@@ -94,6 +101,12 @@ export async function startPostfix(options: PostfixOptions): Promise<Postfix> {
 async function readMaildir(folder: string): Promise<string[]> {
   const names = await fs.readdir(folder).catch(() => []);
   return Promise.all(names.map((name) => fs.readFile(path.join(folder, name), 'utf8')));
+}
+
+function routing(routes: Record<string, string> | undefined): Record<string, string> {
+  if (!routes) return {};
+  const entries = Object.entries(routes).map(([place, nextHop]) => `{ ${place} = ${nextHop} }`);
+  return { transport_maps: `inline:{ ${entries.join(', ')} }` };
 }
 
 function ownSettings(folder: string): Record<string, string> {

@@ -7,6 +7,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { patience } from './patience.ts';
 
 export interface RawAnswer {
   status: number;
@@ -124,7 +125,7 @@ export class RawHttp {
 
   /** Waits until `enough` says how many bytes to take. */
   async #take(enough: () => number | null): Promise<Buffer> {
-    const deadline = Date.now() + PATIENCE_MS;
+    const deadline = Date.now() + patience(PATIENCE_MS);
     for (;;) {
       const count = enough();
       if (count !== null) {

@@ -2,6 +2,7 @@
 // replies one by one.
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
+import { patience } from './patience.ts';
 
 const PATIENCE_MS = 10_000;
 
@@ -17,14 +18,18 @@ export class SmtpClient {
   }
 
   /** After the greeting. */
-  static async open(port: number, from = '127.0.0.1'): Promise<{ client: SmtpClient; greeting: string }> {
-    const client = new SmtpClient(connect({ port, host: '127.0.0.1', localAddress: from }));
+  static async open(
+    port: number,
+    from = '127.0.0.1',
+    host = '127.0.0.1',
+  ): Promise<{ client: SmtpClient; greeting: string }> {
+    const client = new SmtpClient(connect({ port, host, localAddress: from }));
     return { client, greeting: await client.reply() };
   }
 
   /** After EHLO. */
-  static async hello(port: number, from?: string): Promise<SmtpClient> {
-    const { client } = await SmtpClient.open(port, from);
+  static async hello(port: number, from?: string, host?: string): Promise<SmtpClient> {
+    const { client } = await SmtpClient.open(port, from, host);
     await client.ask('EHLO client.test');
     return client;
   }
@@ -108,7 +113,8 @@ export class SmtpClient {
 
   #more(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`the server is silent after: ${this.#heard}`)), PATIENCE_MS);
+      const silent = () => reject(new Error(`the server is silent after: ${this.#heard}`));
+      const timer = setTimeout(silent, patience(PATIENCE_MS));
       this.#waiting = () => {
         clearTimeout(timer);
         this.#waiting = null;

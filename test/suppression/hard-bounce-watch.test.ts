@@ -2,7 +2,7 @@
 import t from 'tap';
 import { HOUR_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { DoubtedReceiver } from '../../src/store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../../src/store/reputation.ts';
 import { HardBounceWatch, type MessageEnd } from '../../src/suppression/hard-bounce-watch.ts';
 import { decideLeap, type LeapRule } from '../../src/suppression/leap-rule.ts';
 
@@ -89,4 +89,28 @@ t.test('an hour later it is another hour', async (t) => {
   end(91, 'delivered');
   end(9, 'hard');
   t.equal(watch.doubtOf(MX), null, 'a usual share');
+});
+
+t.test('mail without a route is watched as one group', async (t) => {
+  const { watch, end, stored, told, lines } = await watching();
+  end(30, 'other', NO_ROUTE); // mail that had a route
+  end(29, 'hard', NO_ROUTE);
+  t.equal(watch.doubtOf(NO_ROUTE), null, 'not yet the half of it');
+  end(1, 'hard', NO_ROUTE);
+  t.match(
+    watch.doubtOf(NO_ROUTE),
+    /^held until an operator decides: mail without a route has spiked: 30 of the last 60 messages had no route in DNS/,
+  );
+  t.equal(watch.doubtOf(MX), null);
+  t.match(stored, [{ mxGroup: NO_ROUTE }], 'it outlives a restart');
+  t.same(told, [NO_ROUTE]);
+  t.match(lines, [
+    {
+      mx_group: 'no-route',
+      undo: "postrider suppression remove --since 2026-11-19T23:00:00.000Z --rule 'route-*'",
+      accept: "postrider suppression trust --group 'no-route'",
+    },
+  ]);
+  watch.trust(NO_ROUTE);
+  t.equal(watch.doubtOf(NO_ROUTE), null);
 });

@@ -1,10 +1,12 @@
 // The promise of the whole arrangement: while one tenant floods the service with templates that
 // hurt, another tenant's calls take hardly longer than otherwise.
 import t from 'tap';
+import { RENDER_LIMITS } from '../../src/templates/render-limits.ts';
 import { type ApiHarness, startApiHarness, type TestTenant } from '../support/api-harness.ts';
+import { pace, patience } from '../support/patience.ts';
 
 const CALLS = 120;
-const MAX_SLOWER_MS = 20;
+const MAX_SLOWER_MS = patience(20);
 /** The machine may be busy with something else, so the best round counts: a real hold-up spoils every one. */
 const ROUNDS = 4;
 
@@ -15,9 +17,6 @@ const HOSTILE = [
   // Sorts, and asks nobody: it is killed with its thread, or ends in an error on a fast machine.
   '{% assign r = (1..3000000) %}{{ r | sample: 2 }}{{ "?" | base64_decode }}',
 ];
-
-/** A few seconds on a machine of its own; on a busy one, the figures should decide and not the time. */
-t.setTimeout(100_000);
 
 interface Sender extends TestTenant {
   mails: unknown[];
@@ -34,8 +33,11 @@ async function addSender(api: ApiHarness, domain: string, templates: string[]): 
   return { ...tenant, mails };
 }
 
-t.test("another tenant's p99 stays within 20 ms of its idle value", { timeout: 90_000 }, async (t) => {
-  const api = await startApiHarness();
+t.test("another tenant's p99 stays within 20 ms of its idle value", async (t) => {
+  // What a job takes on a busy machine counts against a tenant's standing, which wears off with time: so that much faster.
+  const [begin, speed] = [Date.now(), pace()];
+  const clock = { now: () => Math.floor(begin + (Date.now() - begin) * speed) };
+  const api = await startApiHarness({ clock, renderLimits: RENDER_LIMITS });
   t.teardown(() => api.close());
   const quick = await addSender(api, 'quick.test', ['<p>Hello {{ name }}, thank you!</p>']);
   const hostile = await addSender(api, 'hostile.test', HOSTILE);
@@ -46,9 +48,9 @@ t.test("another tenant's p99 stays within 20 ms of its idle value", { timeout: 9
     const elapsed: number[] = [];
     for (let turn = 0; turn < CALLS; turn++) {
       const startedAt = performance.now();
-      const { status } = await send(quick, turn);
+      const { status, body } = await send(quick, turn);
       elapsed.push(performance.now() - startedAt);
-      if (status !== 202) t.fail(`the quick tenant got ${status}`);
+      if (status !== 202) t.fail(`the quick tenant got ${status}: ${body.message}`);
     }
     return elapsed.sort((a, b) => a - b)[Math.floor(CALLS * 0.99)]!;
   }

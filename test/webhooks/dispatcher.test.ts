@@ -9,9 +9,9 @@ import t from 'tap';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { makeSelfSigned } from '../../src/sandbox/self-signed.ts';
-import { CALL_TIMEOUT_MS } from '../../src/webhooks/call.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { RETRY_TABLE } from '../../src/webhooks/decide-delivery.ts';
+import { patience, within } from '../support/patience.ts';
 import { happen, openStage, registered, startEndpoint } from './stage.ts';
 
 t.test('an event arrives at every webhook, and the official library takes it', async (t) => {
@@ -143,7 +143,7 @@ t.test('what counts as an answer', async (t) => {
   const elsewhere = await startEndpoint(t);
   const endpoint = await startEndpoint(t);
   const { id: webhookId } = await registered(webhooks, tenant.id, endpoint.url);
-  const dispatcher = await stage.dispatcher({ timeoutMs: 300 });
+  const dispatcher = await stage.dispatcher({ timeoutMs: patience(300) });
   const attempt = async (answer: typeof endpoint.answer) => {
     endpoint.answer = answer;
     const eventId = await happen(bench, domain, { ...bench.event('email.delivered'), at: clock.time });
@@ -167,7 +167,7 @@ t.test('what counts as an answer', async (t) => {
     response.writeHead(202).write('begun');
   };
   t.match(await attempt(drip), { status: 202, state: 'delivered' }, 'the status has come in time');
-  t.match(await attempt(() => {}), { status: null, state: 'due', reason: /did not answer within 0.3 s/ });
+  t.match(await attempt(() => {}), { status: null, state: 'due', reason: /did not answer within [\d.]+ s/ });
   const hangUp = (response: http.ServerResponse) => void response.socket!.destroy();
   t.match(await attempt(hangUp), { status: null, state: 'due', reason: /closed without an answer/ });
   t.match(await attempt((response) => response.writeHead(204).end()), { status: 204, state: 'delivered' });
@@ -205,13 +205,11 @@ t.test('a deleted webhook gets nothing more, also while it is called', async (t)
   endpoint.answer = (response) => void response.socket!.once('close', () => resolve());
   const hook = await registered(webhooks, tenant.id, endpoint.url);
   await registered(webhooks, tenant.id, beside.url);
-  const dispatcher = await stage.dispatcher();
+  const dispatcher = await stage.dispatcher({ timeoutMs: HOUR_MS });
   for (let n = 0; n < 10; n++) await happen(bench, domain);
   await endpoint.until(1);
   t.equal(await webhooks.remove(tenant.id, hook.id), null);
-  const began = Date.now();
-  await closed;
-  t.ok(Date.now() - began < CALL_TIMEOUT_MS / 3, 'the call is ended, not waited for');
+  await within(10_000, 'the call is ended, not waited for', closed);
   const before = endpoint.received.length;
   t.ok(before < 10, 'not all of them were under way');
   await beside.until(10);

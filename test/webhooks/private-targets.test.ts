@@ -7,6 +7,7 @@ import { MINUTE_MS } from '../../src/base/clock.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { webhookSecretContext } from '../../src/webhooks/webhooks.ts';
+import { patience } from '../support/patience.ts';
 import { happen, openStage, type Stage, startEndpoint } from './stage.ts';
 
 const LITERALS = [
@@ -134,7 +135,7 @@ t.test('a name that changes its mind between two attempts, and between two quest
     aaaa: async () => ({ kind: 'no_records' as const }),
   };
   const policy = targetPolicy(['198.51.100.0/24']);
-  const dispatcher = await stage.dispatcher({ resolver, policy, timeoutMs: 200 });
+  const dispatcher = await stage.dispatcher({ resolver, policy, timeoutMs: patience(200) });
   const eventId = await happen(bench, domain);
   await dispatcher.idle();
   t.equal(asked, 1, 'one question per attempt: what was checked is what is called');

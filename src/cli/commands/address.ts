@@ -3,9 +3,9 @@
 import { systemClock, toTimestamp } from '../../base/clock.ts';
 import { systemTrouble } from '../../base/system-words.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
-import { readSuppressedBy, type SuppressedBy } from '../../store/sqlite/inspection.ts';
+import type { SuppressedBy } from '../../store/sqlite/inspection.ts';
 import { type Answer, done, failed, type LocalContext, localCommand } from '../command.ts';
-import { dataFolder } from '../data-folder.ts';
+import { databaseProblem, dataFolder } from '../data-folder.ts';
 import { positional, required, uuid, verbatim } from '../option.ts';
 import { renderFacts } from '../table.ts';
 
@@ -47,7 +47,7 @@ type Suppressed =
       tenant: { reason: string | null; created_at: string | null } | null;
     };
 
-function explain(context: LocalContext, text: string, tenantId: string | null): Answer<Explanation> {
+async function explain(context: LocalContext, text: string, tenantId: string | null): Promise<Answer<Explanation>> {
   const parsed = parseAddress(text);
   if (!parsed.ok) {
     return done({ syntax_ok: false, form: null, accepted: false, reason: parsed.reason, suppressed: null });
@@ -55,19 +55,26 @@ function explain(context: LocalContext, text: string, tenantId: string | null): 
   const { form } = parsed.address;
   const reason = policyRefusal(parsed.address);
   if (reason !== null) return done({ syntax_ok: true, form, accepted: false, reason, suppressed: null });
-  const suppressed = lookUp(context, suppressionKey(parsed.address), tenantId);
+  const suppressed = await lookUp(context, suppressionKey(parsed.address), tenantId);
   if (suppressed === 'no_tenant') return failed(`there is no tenant ${tenantId}`);
   // Who names a tenant wants to know of its list.
   if ('unknown' in suppressed && tenantId !== null) return failed(suppressed.unknown);
   return done({ syntax_ok: true, form, accepted: true, reason: null, suppressed });
 }
 
-function lookUp(context: LocalContext, address: string, tenantId: string | null): Suppressed | 'no_tenant' {
+async function lookUp(
+  context: LocalContext,
+  address: string,
+  tenantId: string | null,
+): Promise<Suppressed | 'no_tenant'> {
   try {
-    const { dir, database } = dataFolder(context.loadConfig().config.data.dir);
-    const found = readSuppressedBy(database, { address, tenantId, now: systemClock.now() });
+    const folder = dataFolder((await context.loadConfig()).config.data.dir);
+    const problem = databaseProblem(folder);
+    if (problem !== null) return { unknown: problem };
+    const { readSuppressedBy } = await import('../../store/sqlite/inspection.ts');
+    const found = readSuppressedBy(folder.database, { address, tenantId, now: systemClock.now() });
     if (found === 'no_tenant') return found;
-    return found === null ? { unknown: `no database is seen in ${dir}` } : shown(found, tenantId !== null);
+    return found === null ? { unknown: `no database is seen in ${folder.dir}` } : shown(found, tenantId !== null);
   } catch (error) {
     return { unknown: `the lists cannot be read: ${systemTrouble(error)}` };
   }

@@ -1,15 +1,20 @@
 // bounce reply: what the bounce rules make of a reply of a receiving server, and which rule decided.
-// bounce explain: the same for a mail that came back, with all that it says.
+// bounce explain: the same for mails that came back, with all that they say.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemWords } from '../../base/system-words.ts';
-import { classifyReply } from '../../classify/classify-reply.ts';
-import { type ExplainedMail, explainMail } from '../../classify/explain-mail.ts';
-import { loadBounceRules, SHIPPED_RULES } from '../../classify/load-rules.ts';
-import { readReply } from '../../classify/read-reply.ts';
-import { MAX_MAIL_OCTETS } from '../../protocol/mail/inbound/mail-parts.ts';
-import { type Answer, done, failed, localCommand } from '../command.ts';
-import { positional, required, text } from '../option.ts';
-import { renderFacts } from '../table.ts';
+import type { SaidReply } from '../../classify/classify-reply.ts';
+import type { ExplainedMail } from '../../classify/explain-mail.ts';
+import {
+  type Answer,
+  done,
+  EXIT_SOMETHING_WRONG,
+  ended,
+  type LocalContext,
+  localCommand,
+  wrongUsage,
+} from '../command.ts';
+import { positional, required, several, text } from '../option.ts';
+import { printable, renderFacts } from '../table.ts';
 
 export const bounceReply = localCommand({
   name: 'bounce reply',
@@ -18,8 +23,7 @@ export const bounceReply = localCommand({
     reply: required(positional(text('REPLY', 'the reply in quotes, with its codes: "550 5.1.1 User unknown"'))),
     mx: text('HOST', 'the server that said it, for rules about one provider'),
   },
-  check: ({ reply }) => replyProblem(reply),
-  run: async (_, { reply, mx }) => done(explain(reply, mx ?? null)),
+  run: async (_, { reply, mx }) => explain(reply, mx ?? null),
   render: ({ class: bounce, label, action, rule, reason, suspend }) =>
     renderFacts([
       ['class', bounce],
@@ -32,8 +36,7 @@ export const bounceReply = localCommand({
 });
 
 /** The rules take what they are given for a refusal. */
-function replyProblem(reply: string): string | null {
-  const { smtpCode, enhancedCode } = readReply(reply);
+function replyProblem(reply: string, { smtpCode, enhancedCode }: SaidReply): string | null {
   const leading = smtpCode?.toString() ?? enhancedCode;
   if (leading !== null && leading !== undefined && /^[45]/.test(leading)) return null;
   const sample = 'a reply that refuses is expected, with its code: "550 5.1.1 User unknown"';
@@ -41,42 +44,84 @@ function replyProblem(reply: string): string | null {
   return `REPLY: "${reply}" is no reply of a mail server; ${sample}`;
 }
 
-function explain(reply: string, mx: string | null) {
-  const { suspend, ...verdict } = classifyReply({ ...readReply(reply), mx }, loadBounceRules(SHIPPED_RULES));
-  return { ...verdict, suspend: suspend && { for_secs: suspend.forMs / 1000, scope: suspend.scope } };
+async function explain(reply: string, mx: string | null) {
+  const { readReply } = await import('../../classify/read-reply.ts');
+  const said = readReply(reply);
+  const problem = replyProblem(reply, said);
+  if (problem !== null) return wrongUsage(problem);
+  const { classifyReply } = await import('../../classify/classify-reply.ts');
+  const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
+  const { suspend, ...verdict } = classifyReply({ ...said, mx }, loadBounceRules(SHIPPED_RULES));
+  return done({ ...verdict, suspend: suspend && { for_secs: suspend.forMs / 1000, scope: suspend.scope } });
 }
 
 export const bounceExplain = localCommand({
   name: 'bounce explain',
-  summary: 'Says what a mail that came back is: a bounce and why, a complaint, an automatic reply.',
-  options: { file: required(positional(text('FILE', 'the mail as it came, headers and all; - reads standard input'))) },
-  run: async (_, { file }) => explainFile(file),
-  render: renderMail,
+  summary: 'Says what mails that came back are: a bounce and why, a complaint, an automatic reply.',
+  jsonSummary: 'print one line of JSON for each file',
+  options: {
+    files: required(
+      positional(several(text('FILE', 'the mails as they came, headers and all; - reads standard input'))),
+    ),
+  },
+  run: async (context, { files }) => explainFiles(context, files),
+  render: () => null,
 });
 
-function explainFile(file: string): Answer<ExplainedMail> {
-  let octets: Buffer;
-  try {
-    octets = readBounded(file);
-  } catch (error) {
-    return failed(`${file} cannot be read: ${systemWords(error)}`);
+/** Says each at once: there may be thousands. A file that cannot be read stops none of the others. */
+async function explainFiles({ json, print, complain }: LocalContext, files: readonly string[]): Promise<Answer<never>> {
+  const explain = await mailExplainer();
+  let [printed, exit] = [0, 0];
+  for (const file of files) {
+    const found = explain(file);
+    if ('error' in found) {
+      complain(found.error);
+      exit = EXIT_SOMETHING_WRONG;
+    }
+    if (json) print(JSON.stringify({ file, ...found }));
+    else if (!('error' in found)) {
+      const heading = files.length === 1 ? '' : `${printed++ === 0 ? '' : '\n'}==> ${printable(file)} <==\n`;
+      print(heading + renderMail(found));
+    }
   }
-  if (octets.length === 0) return failed(`${file} is empty`);
-  if (octets.length > MAX_MAIL_OCTETS) {
-    return failed(`${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB: no report is`);
-  }
-  return done(explainMail(octets, loadBounceRules(SHIPPED_RULES)));
+  return ended(exit);
 }
 
-/** At most one octet more than a mail may have. */
-function readBounded(file: string): Buffer {
+/** The rules are read once, for all files. */
+async function mailExplainer(): Promise<(file: string) => ExplainedMail | { error: string }> {
+  const { explainMail } = await import('../../classify/explain-mail.ts');
+  const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
+  const { MAX_MAIL_OCTETS } = await import('../../protocol/mail/inbound/mail-parts.ts');
+  const rules = loadBounceRules(SHIPPED_RULES);
+  return (file) => {
+    let octets: Buffer;
+    try {
+      octets = readBounded(file, MAX_MAIL_OCTETS);
+    } catch (error) {
+      return { error: `${file} cannot be read: ${systemWords(error)}` };
+    }
+    if (octets.length === 0) return { error: `${file} is empty` };
+    if (octets.length > MAX_MAIL_OCTETS) {
+      return { error: `${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB: no report is` };
+    }
+    return explainMail(octets, rules);
+  };
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+/** At most one byte more than a mail may have. */
+function readBounded(file: string, maxBytes: number): Buffer {
   const descriptor = file === '-' ? 0 : openSync(file, 'r');
   try {
-    if (fstatSync(descriptor).isDirectory()) throw new Error('it is a folder');
+    const stats = fstatSync(descriptor);
+    if (stats.isDirectory()) throw new Error('it is a folder');
     const pieces: Buffer[] = [];
     let size = 0;
-    while (size <= MAX_MAIL_OCTETS) {
-      const piece = Buffer.alloc(Math.min(1024 * 1024, MAX_MAIL_OCTETS + 1 - size));
+    while (size <= maxBytes) {
+      // Of a file mostly all at once; a pipe does not say how much comes.
+      const expected = Math.max(stats.size - size + 1, PIECE_BYTES);
+      const piece = Buffer.allocUnsafe(Math.min(expected, maxBytes + 1 - size));
       const read = readSync(descriptor, piece, 0, piece.length, null);
       if (read === 0) break;
       pieces.push(piece.subarray(0, read));

@@ -1,16 +1,15 @@
 // config check | print: what the daemon would start with.
-import { effectiveValues, renderEffective } from '../../config/print.ts';
-import { configWarnings } from '../../config/rules.ts';
 import { done, localCommand } from '../command.ts';
 import { dataFolderDoubt } from '../data-folder.ts';
-import { shapingSettings } from '../shaping-settings.ts';
 
 export const configCheck = localCommand({
   name: 'config check',
   summary: 'Reads file and environment as the daemon would, and names everything that is wrong.',
   options: {},
   async run(context) {
-    const { config, source } = context.loadConfig();
+    const { config, source } = await context.loadConfig();
+    const { configWarnings } = await import('../../config/rules.ts');
+    const { shapingSettings } = await import('../shaping-settings.ts');
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
     const doubt = dataFolderDoubt(config.data.dir);
     return done({ ok: true, file: source.file, warnings: [...configWarnings(config), ...(doubt ? [doubt] : [])] });
@@ -27,7 +26,8 @@ export const configPrint = localCommand({
   summary: 'Prints every key with the value in use and where it comes from; secrets are hidden.',
   options: {},
   async run(context) {
-    const loaded = context.loadConfig();
+    const loaded = await context.loadConfig();
+    const { effectiveValues, renderEffective } = await import('../../config/print.ts');
     return done({ values: effectiveValues(loaded.config), text: renderEffective(loaded) });
   },
   render: ({ text }) => text.trimEnd(),

@@ -3,13 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { counted } from '../../base/counted.ts';
-import { backupDatabase, restoreDatabase } from '../../store/sqlite/backup.ts';
-import { lockDataFolder } from '../../store/sqlite/data-lock.ts';
-import { openForReading } from '../../store/sqlite/database-file.ts';
-import { schemaVersion } from '../../store/sqlite/migrations.ts';
-import { openSqliteStore } from '../../store/sqlite/open.ts';
+import type { DataLock } from '../../store/sqlite/data-lock.ts';
 import { done, failed, type LocalContext, localCommand } from '../command.ts';
-import { type DataFolder, dataFolder, makeDataFolder } from '../data-folder.ts';
+import { type DataFolder, databaseProblem, dataFolder, makeDataFolder, overDatabase } from '../data-folder.ts';
 import { flag, positional, required, text } from '../option.ts';
 
 export const backup = localCommand({
@@ -17,10 +13,12 @@ export const backup = localCommand({
   summary: 'Copies the database to a new file, beside a running daemon or without one.',
   options: { file: required(positional(text('FILE', 'must not exist yet'))) },
   async run(context, { file }) {
-    const folder = folderOf(context);
-    if (!fs.existsSync(folder.database)) return failed(`there is no database in ${folder.dir}`);
+    const folder = await folderOf(context);
+    const problem = databaseProblem(folder);
+    if (problem !== null) return failed(problem);
     const target = path.resolve(file);
-    await backupDatabase(folder.database, target);
+    const { backupDatabase } = await import('../../store/sqlite/backup.ts');
+    await overDatabase(folder.database, () => backupDatabase(folder.database, target));
     return done({ file: target, bytes: fs.statSync(target).size });
   },
   render: ({ file, bytes }) =>
@@ -35,17 +33,17 @@ export const restore = localCommand({
     force: flag('replace the database that is there; it is lost'),
   },
   async run(context, { file, force }) {
-    const folder = folderOf(context);
-    makeDataFolder(folder.dir);
-    const lock = lockDataFolder(folder.dir);
+    const folder = await folderOf(context);
+    const held = await lock(folder);
     try {
       if (!force && fs.existsSync(folder.database)) {
         return failed(`there is already a database in ${folder.dir}: back it up, then use --force to replace it`);
       }
+      const { restoreDatabase } = await import('../../store/sqlite/backup.ts');
       await restoreDatabase(path.resolve(file), folder.database);
-      return done({ database: folder.database, schema: currentSchema(folder) });
+      return done({ database: folder.database, schema: await currentSchema(folder) });
     } finally {
-      lock.release();
+      held.release();
     }
   },
   render: ({ database }) => `${database} restored.`,
@@ -56,31 +54,41 @@ export const migrate = localCommand({
   summary: 'Brings the database to the schema of this version, as the daemon does when it starts.',
   options: {},
   async run(context) {
-    const folder = folderOf(context);
-    makeDataFolder(folder.dir);
-    const lock = lockDataFolder(folder.dir);
+    const folder = await folderOf(context);
+    const held = await lock(folder);
     try {
-      const from = fs.existsSync(folder.database) ? currentSchema(folder) : 0;
-      const store = await openSqliteStore({ file: folder.database });
+      const from = fs.existsSync(folder.database) ? await currentSchema(folder) : 0;
+      const { openSqliteStore } = await import('../../store/sqlite/open.ts');
+      const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
       await store.close();
-      return done({ from, to: currentSchema(folder) });
+      return done({ from, to: await currentSchema(folder) });
     } finally {
-      lock.release();
+      held.release();
     }
   },
   render: ({ from, to }) =>
     from === to ? `The schema is ${to}: nothing to do.` : `The schema went from ${from} to ${to}.`,
 });
 
-function folderOf(context: LocalContext): DataFolder {
-  return dataFolder(context.loadConfig().config.data.dir);
+async function folderOf(context: LocalContext): Promise<DataFolder> {
+  return dataFolder((await context.loadConfig()).config.data.dir);
 }
 
-function currentSchema(folder: DataFolder): number {
-  const db = openForReading(folder.database);
-  try {
-    return schemaVersion(db);
-  } finally {
-    db.close();
-  }
+async function lock({ dir }: DataFolder): Promise<DataLock> {
+  makeDataFolder(dir);
+  const { lockDataFolder } = await import('../../store/sqlite/data-lock.ts');
+  return lockDataFolder(dir);
+}
+
+async function currentSchema(folder: DataFolder): Promise<number> {
+  const { openForReading } = await import('../../store/sqlite/database-file.ts');
+  const { schemaVersion } = await import('../../store/sqlite/migrations.ts');
+  return overDatabase(folder.database, () => {
+    const db = openForReading(folder.database);
+    try {
+      return schemaVersion(db);
+    } finally {
+      db.close();
+    }
+  });
 }

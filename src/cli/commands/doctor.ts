@@ -1,11 +1,9 @@
 // doctor: looks at everything that has to be right outside of the program, and at the daemon.
 // doctor daemon: what only the running daemon knows.
 import { toTimestamp } from '../../base/clock.ts';
-import { examine } from '../../doctor/examine.ts';
-import { type Finding, type Remedy, worstOf } from '../../doctor/finding.ts';
+import type { Finding, Remedy } from '../../doctor/finding.ts';
 import { done, EXIT_SOMETHING_WRONG, failed, localCommand, storeCommand } from '../command.ts';
 import { dataFolder } from '../data-folder.ts';
-import { doctorKit } from '../doctor-kit.ts';
 import { printable, renderTable } from '../table.ts';
 
 export const doctor = localCommand({
@@ -14,7 +12,11 @@ export const doctor = localCommand({
     'Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database, daemon.',
   options: {},
   async run(context) {
-    const findings = await examine(doctorKit(context.loadConfig().config));
+    const { config } = await context.loadConfig();
+    const { examine } = await import('../../doctor/examine.ts');
+    const { worstOf } = await import('../../doctor/finding.ts');
+    const { doctorKit } = await import('../doctor-kit.ts');
+    const findings = await examine(doctorKit(config));
     const health = worstOf(findings);
     return { ...done({ health, findings }), ...(health === 'fail' && { exit: EXIT_SOMETHING_WRONG }) };
   },

@@ -3,15 +3,12 @@ import { toTimestamp } from '../../base/clock.ts';
 import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord } from '../../store/inbound.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { flag, oneOf, positional, required, uuid, wholeNumber } from '../option.ts';
-import { type Column, printable, renderFacts, renderTable } from '../table.ts';
+import { type Column, renderFacts, renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 100;
-/** What the control socket carries at most, with room for its JSON. */
-const MAX_SHOWN_OCTETS = 8 * 1024 * 1024;
-
 export const inboundList = storeCommand({
   name: 'inbound list',
-  summary: 'Lists mail that came in, the newest first: bounces, complaints, mail by people.',
+  summary: 'Lists mail that came in, the newest first: bounces, complaints, mail by people, and what was refused.',
   options: {
     kind: oneOf('KIND', INBOUND_KINDS, 'only what was taken for this'),
     effect: oneOf('EFFECT', INBOUND_EFFECTS, 'only what has led to this'),
@@ -42,20 +39,19 @@ export const inboundShow = storeCommand({
   summary: 'Shows one mail that came in, and with --raw the mail itself.',
   options: {
     id: required(positional(uuid('ID', 'the mail'))),
-    raw: flag('the mail as it came'),
+    raw: flag('the mail itself, octet by octet as it came; base64 with --json'),
   },
-  async run({ store }, { id, raw }): Promise<Answer<ShownMail & { raw: string | null }>> {
+  async run({ store }, { id, raw }): Promise<Answer<ShownMail & { raw_base64: string | null }>> {
     const found = await store.getInbound(id);
     if (!found) return failed(`there is no inbound mail ${id}`);
-    if (!raw) return done({ ...shownMail(found.mail), raw: null });
+    if (!raw) return done({ ...shownMail(found.mail), raw_base64: null });
+    if (found.mail.kind === 'refused')
+      return failed(`${id} was refused, so its content was not kept: ${found.mail.reason}`);
     if (found.content === null) return failed(`the content of ${id} has been erased (retention.content_days)`);
-    if (found.content.length > MAX_SHOWN_OCTETS) return failed(`${id} is too large to be shown`);
-    return done({ ...shownMail(found.mail), raw: found.content.toString('utf8') });
+    return done({ ...shownMail(found.mail), raw_base64: found.content.toString('base64') });
   },
-  render: ({ raw, finding, ...facts }) =>
-    raw === null
-      ? renderFacts([...linesOf(facts), ...linesOf(finding ?? {})])
-      : raw.split(/\r?\n/).map(printable).join('\n'),
+  render: ({ raw_base64: _, finding, ...facts }) => renderFacts([...linesOf(facts), ...linesOf(finding ?? {})]),
+  octets: ({ raw_base64: raw }) => (raw === null ? null : Buffer.from(raw, 'base64')),
 });
 
 type ShownMail = ReturnType<typeof shownMail>;

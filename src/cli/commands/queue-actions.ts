@@ -95,6 +95,19 @@ function retried(acted: Acted): string {
   return [`${kept} is kept back, because`, ...held].join('\n');
 }
 
+function resumed(acted: Acted): string {
+  const { messages, complete, kind, target, ended, held_by: heldBy } = acted;
+  const due = messages ? [`${counted(messages, 'message')} that the pause had put off: due now.`] : [];
+  const retry = `postrider queue retry --${kind} ${target}`;
+  const rest = complete
+    ? 'Messages that wait for their own retry time'
+    : 'There are more messages: these, and what waits for its own retry time,';
+  const own = kind === 'message' ? [] : [`${rest} become due by: ${retry}`];
+  const held = heldBy.map(({ reason, command }) => `- ${reason}\n  To end that: ${command}`);
+  const still = held.length === 0 ? [] : ['Mail is still kept back, because', ...held];
+  return [`${nameOf(acted)} goes on. Ended:`, ...ended.map((each) => `- ${each}`), ...due, ...own, ...still].join('\n');
+}
+
 function nameOf({ kind, target }: Acted): string {
   return kind === 'message' ? `Message ${target}` : `Mail of the ${kind} ${target}`;
 }
@@ -119,7 +132,7 @@ export const queueResume = storeCommand({
   options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'resume', { ...values, otherwise: 'resumed by the operator' }),
-  render: (acted) => [`${nameOf(acted)} goes on. Ended:`, ...acted.ended.map((each) => `- ${each}`)].join('\n'),
+  render: resumed,
 });
 
 export const queueRetry = storeCommand({

@@ -2,10 +2,11 @@
 import { toTimestamp } from '../../base/clock.ts';
 import type { MessageExplanation } from '../../delivery/explain.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
+import { hostAndPort } from '../../protocol/smtp/tried-hosts.ts';
 import type { AttemptRecord, MessageDetail } from '../../store/queue.ts';
 import { done, failed, storeCommand } from '../command.ts';
 import { positional, required, uuid } from '../option.ts';
-import { type Column, renderFacts, renderTable } from '../table.ts';
+import { type Column, printable, renderFacts, renderTable } from '../table.ts';
 import {
   optionalTimestamp,
   pauseText,
@@ -44,6 +45,7 @@ export const queueShow = storeCommand({
         : ['', ...notes.map((note) => `${note.at} ${note.action} by ${note.by}: ${note.note}`)]),
       '',
       renderTable(attempt_list, ATTEMPT_COLUMNS, 'Not attempted yet.'),
+      ...attempt_list.flatMap(attemptNotes),
     ].join('\n');
   },
 });
@@ -94,7 +96,28 @@ function showAttempt({ attempt, startedAt, outcome, peer }: AttemptRecord) {
     enhanced_code: peer.enhancedCode,
     response: peer.response,
     elapsed_ms: Math.round(peer.elapsedMs),
+    tried: (peer.tried ?? []).map((host) => ({
+      mx: host.mx,
+      remote_ip: host.ip,
+      port: host.port,
+      stage: host.stage,
+      smtp_code: host.smtpCode,
+      enhanced_code: host.enhancedCode,
+      response: host.response,
+    })),
   };
+}
+
+/** What has no room in the table: that mail went without the TLS that was wished for, and each address that was called. */
+function attemptNotes({ attempt, tls, tls_policy: policy, tried }: ReturnType<typeof showAttempt>): string[] {
+  const how = tls === null ? 'fell back to clear text' : 'TLS';
+  const lines = policy.failure === null ? [] : [`Attempt ${attempt} ${how}: ${policy.failure}`];
+  const hosts = tried.map(
+    ({ mx, remote_ip: ip, port, stage, ...said }) =>
+      `- ${mx} ${hostAndPort({ ip, port })} ${stage}: ${replyLine(said.smtp_code, said.enhanced_code, said.response)}`,
+  );
+  if (hosts.length > 0) lines.push(`Attempt ${attempt} called, and none let it in:`, ...hosts);
+  return lines.length === 0 ? [] : ['', ...lines.map(printable)];
 }
 
 const ATTEMPT_COLUMNS: Column<ReturnType<typeof showAttempt>>[] = [
@@ -103,7 +126,7 @@ const ATTEMPT_COLUMNS: Column<ReturnType<typeof showAttempt>>[] = [
   { title: 'OUTCOME', value: (each) => each.outcome },
   { title: 'SERVER', value: (each) => each.mx },
   { title: 'STAGE', value: (each) => each.stage },
-  { title: 'TLS', value: (each) => each.tls?.version ?? null },
+  { title: 'TLS', value: (each) => each.tls?.version ?? (each.tls_policy.failure === null ? null : 'clear text') },
   { title: 'MS', value: (each) => each.elapsed_ms },
   { title: 'RESPONSE', value: (each) => replyLine(each.smtp_code, each.enhanced_code, each.response) },
 ];

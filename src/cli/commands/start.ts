@@ -8,7 +8,7 @@ export const serve = localCommand({
   name: 'serve',
   summary: 'Runs the daemon until SIGTERM or SIGINT.',
   options: {},
-  run: async (context) => ended(await context.starters.serve(context.loadConfig())),
+  run: async (context) => ended(await context.starters.serve(await context.loadConfig())),
   render: () => null,
 });
 

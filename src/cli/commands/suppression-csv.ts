@@ -75,7 +75,7 @@ export const suppressionImport = localCommand({
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
       return failed(`nothing was imported; ${counted(problems.length, 'line')} of ${file} cannot be used:\n${told}`);
     }
-    const { config } = loadConfig();
+    const { config } = await loadConfig();
     let added = 0;
     for (const rows of portions(entries)) {
       const answer = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, config);

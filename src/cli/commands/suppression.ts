@@ -2,7 +2,8 @@
 // do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
-import { SUPPRESSION_REASONS, type SuppressionPage } from '../../store/suppressions.ts';
+import { NO_ROUTE } from '../../store/reputation.ts';
+import { SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
@@ -74,29 +75,41 @@ export const suppressionAdd = storeCommand({
 
 export const suppressionRemove = storeCommand({
   name: 'suppression remove',
-  summary: 'Lets mail to an address through again, or undoes what a group of servers has said since a time.',
+  summary:
+    'Lets mail to an address through again, or undoes the hard bounces of a group of servers, or of a rule, since a time.',
   options: {
     ...scope,
     address: suppressedAddress('the recipient'),
-    since: moment('TIME', 'with --group: all its hard bounces from then on'),
+    since: moment('TIME', 'with --group or --rule: all its hard bounces from then on'),
     group: name('GROUP', 'the MX group that said so, as suppression list --platform --json shows it'),
+    rule: name('RULE', "the rule that decided, as suppression list shows it; 'route-*' is all that DNS decided"),
   },
-  check({ tenant, platform, address, since, group }) {
-    if (since === undefined && group === undefined) {
+  check({ tenant, platform, address, since, group, rule }) {
+    if (since === undefined && group === undefined && rule === undefined) {
       return address === undefined
-        ? 'either --address, or --since and --group are needed'
+        ? 'either --address, or --since with --group or --rule is needed'
         : scopeProblem({ tenant, platform });
     }
-    if (since === undefined || group === undefined) return '--since and --group go together';
-    return tenant === undefined && address === undefined
-      ? null
-      : '--since and --group take no --tenant and no --address';
+    if (since === undefined || (group === undefined) === (rule === undefined)) {
+      return '--since goes with exactly one of --group and --rule';
+    }
+    if (address !== undefined) return '--since takes no --address';
+    if (group !== undefined && tenant !== undefined) return '--since with --group takes no --tenant';
+    return tenant !== undefined && platform !== undefined ? 'only one of --tenant and --platform may be given' : null;
   },
-  async run(services, { tenant, address, since, group }): Promise<Answer<Removal>> {
-    if (since !== undefined && group !== undefined) return done(await undo(services, { since, mxGroup: group }));
-    return removeOne(services, tenant, address!);
+  async run(services, { tenant, platform, address, since, group, rule }): Promise<Answer<Removal>> {
+    if (since === undefined) return removeOne(services, tenant, address!);
+    if (group !== undefined) return done(await undoGroup(services, { since, mxGroup: group }));
+    if (tenant !== undefined && !(await services.store.getTenant(tenant)))
+      return failed(`there is no tenant ${tenant}`);
+    const of = tenant !== undefined ? { tenantId: tenant } : platform ? ('platform' as const) : null;
+    return done(await undoRule(services, { since, rule: rule!, ...(of && { of }) }));
   },
   render(removal) {
+    if (removal.kind === 'undone_rule') {
+      const { platform, tenants, rule } = removal;
+      return `Removed ${counted(platform, 'entry', 'entries')} of the platform and ${tenants} of tenants that rule ${rule} had made.`;
+    }
     if (removal.kind === 'undone') {
       const { platform, tenants, mx_group: group, group_known: isKnown } = removal;
       if (!isKnown)
@@ -111,7 +124,8 @@ export const suppressionRemove = storeCommand({
 
 type Removal =
   | { kind: 'removed'; address: string; removed: true; still_on_platform: { expires_at: string; rule: string } | null }
-  | { kind: 'undone'; mx_group: string; group_known: boolean; since: string; platform: number; tenants: number };
+  | { kind: 'undone'; mx_group: string; group_known: boolean; since: string; platform: number; tenants: number }
+  | { kind: 'undone_rule'; rule: string; since: string; platform: number; tenants: number };
 
 async function removeOne(
   { store, clock }: OperatorServices,
@@ -128,7 +142,12 @@ async function removeOne(
   return failed(`${address} is not on this list${elsewhere}`);
 }
 
-async function undo(
+async function undoRule({ store }: OperatorServices, of: Extract<UndoneBounces, { rule: string }>): Promise<Removal> {
+  const total = await undoHardBounces(store, of);
+  return { kind: 'undone_rule', rule: of.rule, since: toTimestamp(of.since), ...total };
+}
+
+async function undoGroup(
   { store, queue }: OperatorServices,
   { since, mxGroup }: { since: number; mxGroup: string },
 ): Promise<Removal> {
@@ -139,7 +158,8 @@ async function undo(
 
 export const suppressionDoubts = storeCommand({
   name: 'suppression doubts',
-  summary: 'Lists the receivers whose hard bounces have leapt, and count as soft until you decide.',
+  summary:
+    'Lists receivers whose hard bounces have leapt and count as soft, and says whether mail without a route is held, until you decide.',
   options: {},
   async run({ store }) {
     const doubts = await store.listDoubtedReceivers();
@@ -153,25 +173,35 @@ export const suppressionDoubts = storeCommand({
 
 function renderDoubt({ mx_group: group, since, reason }: { mx_group: string; since: string; reason: string }): string {
   return renderFacts([
-    ['MX group', group],
+    ['MX group', group === NO_ROUTE ? `${NO_ROUTE} (all mail that DNS shows no way for; it is held)` : group],
     ['since', since],
     ['reason', reason],
-    ['to undo', `postrider suppression remove --since TIME --group '${group}'`],
+    ...(group === NO_ROUTE ? [['to check DNS', 'postrider doctor'] as [string, string]] : []),
+    [
+      'to undo',
+      `postrider suppression remove --since TIME ${group === NO_ROUTE ? `--rule 'route-*'` : `--group '${group}'`}`,
+    ],
     ['to believe', `postrider suppression trust --group '${group}'`],
   ]);
 }
 
 export const suppressionTrust = storeCommand({
   name: 'suppression trust',
-  summary: "Believes a receiver's hard bounces again, after they had leapt.",
-  options: { group: required(name('GROUP', 'the MX group, as suppression doubts shows it')) },
+  summary: "Believes a receiver's hard bounces again, or lets mail without a route go on.",
+  options: { group: required(name('GROUP', 'the MX group, or no-route, as suppression doubts shows it')) },
   async run({ store, receiverTrusted }, { group }) {
     const doubt = await store.trustReceiver(group);
-    if (!doubt) return failed(`hard bounces of ${group} are not doubted`);
+    if (!doubt)
+      return failed(
+        group === NO_ROUTE ? 'mail without a route is not held' : `hard bounces of ${group} are not doubted`,
+      );
     receiverTrusted(group);
     return done({ mx_group: group, doubted_since: toTimestamp(doubt.since), reason: doubt.reason });
   },
-  render: ({ mx_group: group }) => `Hard bounces of ${group} count again.`,
+  render: ({ mx_group: group }) =>
+    group === NO_ROUTE
+      ? 'Mail without a route is no longer held. Each message is judged at its next attempt, within the hour.'
+      : `Hard bounces of ${group} count again.`,
 });
 
 interface ShownSuppression {
@@ -195,6 +225,7 @@ async function listTenant(
     reason: entry.reason,
     message_id: entry.messageId,
     created_at: toTimestamp(entry.createdAt),
+    ...(entry.rule !== undefined && { rule: entry.rule }),
   }));
 }
 

@@ -43,6 +43,7 @@ export const tenantList = storeCommand({
         { title: 'TIER', value: (tenant) => (tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier) },
         { title: 'CREATED', value: (tenant) => tenant.created_at },
         { title: 'NAME', value: (tenant) => tenant.name },
+        { title: 'REASON', value: (tenant) => tenant.status_reason ?? '' },
       ],
       'There are no tenants yet.',
     ),
@@ -87,7 +88,7 @@ export const tenantSet = storeCommand({
     renderFacts([
       ['tenant', tenant.id],
       ['name', tenant.name],
-      ['status', tenant.status],
+      ['status', tenant.status_reason === null ? tenant.status : `${tenant.status}: ${tenant.status_reason}`],
       ['tier', tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier],
       ['content', tenant.content_days === null ? 'kept as configured' : `kept ${counted(tenant.content_days, 'day')}`],
       ['open tracking', tenant.open_tracking ? 'on' : 'off'],

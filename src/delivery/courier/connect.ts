@@ -1,39 +1,61 @@
 // Finding one open door: the MX hosts in their order, each with its addresses in theirs, and
-// each called in the way that the TLS policy of the message's domain asks for.
-import type { PeerFacts } from '../../base/outcome.ts';
+// each called in the way that the TLS policy of the message's domain asks for. A host that says
+// that it takes no mail (RFC 7504) is passed over with all its addresses.
+import type { PeerFacts, TriedHost } from '../../base/outcome.ts';
 import { noPeer } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import type { OpenResult, SmtpSession } from '../../protocol/smtp/session.ts';
+import { takesNoMail } from '../../protocol/smtp/tried-hosts.ts';
 import type { TlsChoice } from './tls-choice.ts';
 
 export interface DoorKnocker {
+  /** Where every host is called. */
+  port: number;
   open(target: { mx: string; ip: string; tls: TlsMode }): Promise<OpenResult>;
 }
 
 export type Connected =
   | { kind: 'open'; session: SmtpSession; mx: string; choice: TlsChoice }
-  /** `tlsMissed`: at least one of them was there, but not with the TLS that it had to have. */
-  | { kind: 'none'; peer: PeerFacts; tlsMissed: boolean };
+  /**
+   * `tlsMissed`: at least one of them was there, but not with the TLS that it had to have. `asked`: of every
+   * host an answer, or the lack of one, is among what was tried.
+   */
+  | { kind: 'none'; peer: PeerFacts; tlsMissed: boolean; asked: 'all' | 'some' };
 
 // Postfix' limit too (smtp_mx_address_limit): beyond five doors the rest will not open either.
 const MAX_TRIED_ADDRESSES = 5;
+/** Hosts that take no mail say so at once, and do not count among the five. */
+const MAX_PASSED_OVER = 20;
 
-/** The first session that opens; when none does, the last thing that was said or seen. */
+/** The first session that opens; when none does, the last thing that was said or seen, and all of it. */
 export async function connectToAny(
   hosts: MailHost[],
   knocker: DoorKnocker,
   chooseTls: (mx: string) => TlsChoice,
 ): Promise<Connected> {
-  const targets = hosts.flatMap((host) => host.addresses.map(({ ip }) => ({ mx: host.name, ip })));
-  let peer = noPeer('connect', 'no address to connect to');
-  let tlsMissed = false;
-  for (const { mx, ip } of targets.slice(0, MAX_TRIED_ADDRESSES)) {
-    const choice = chooseTls(mx);
-    const opened = await knocker.open({ mx, ip, tls: choice.decision });
-    if (opened.kind === 'open') return { kind: 'open', session: opened.session, mx, choice };
-    peer = opened.peer;
-    tlsMissed ||= opened.tlsTrouble !== null;
+  const tried: TriedHost[] = [];
+  const none = { kind: 'none' as const, peer: noPeer('connect', 'no address to connect to'), tlsMissed: false };
+  let passedOver = 0;
+  for (const { name: mx, addresses } of hosts) {
+    for (const { ip } of addresses) {
+      const isEnough = tried.length - passedOver >= MAX_TRIED_ADDRESSES || passedOver >= MAX_PASSED_OVER;
+      if (isEnough) return { ...none, asked: 'some' };
+      const choice = chooseTls(mx);
+      const opened = await knocker.open({ mx, ip, tls: choice.decision });
+      if (opened.kind === 'open') return { kind: 'open', session: opened.session, mx, choice };
+      tried.push(triedHost(opened.peer, { mx, ip, port: knocker.port }));
+      none.peer = { ...opened.peer, tried };
+      none.tlsMissed ||= opened.tlsTrouble !== null;
+      if (!takesNoMail(opened.peer)) continue;
+      passedOver++;
+      break;
+    }
   }
-  return { kind: 'none', peer, tlsMissed };
+  return { ...none, asked: 'all' };
+}
+
+function triedHost(peer: PeerFacts, address: { mx: string; ip: string; port: number }): TriedHost {
+  const { stage, smtpCode, enhancedCode, response } = peer;
+  return { ...address, stage, smtpCode, enhancedCode, response };
 }

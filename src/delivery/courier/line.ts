@@ -2,7 +2,7 @@
 // again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy. The
 // next message is announced behind the one before where it may go over the same connection.
 import { describeError } from '../../base/errors.ts';
-import { noPeer, type PeerFacts, type TlsPolicyFacts } from '../../base/outcome.ts';
+import { noPeer, type TlsPolicyFacts } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
 import { parseDomain } from '../../protocol/mail/domain.ts';
@@ -25,6 +25,7 @@ export interface LineKit {
   announcements: Announcements;
   /** Aborted when what is on the wire is cut off by our own side. */
   signal: AbortSignal;
+  onConnected(): void;
   onHostNote(note: HostNote): void;
 }
 
@@ -67,7 +68,9 @@ export class Line {
     // A server may end an idle connection at any time. That says nothing about this message,
     // as long as it was not on its way: a fresh connection, once.
     const stale = reused && isGoodbye(result);
-    return stale || misheard ? await this.#sendOnce({ message, policy, next }) : result;
+    if (!stale && !misheard) return result;
+    if (stale) await this.hangUp(); // the server may have stayed
+    return await this.#sendOnce({ message, policy, next });
   }
 
   #sayNothingEarlyTo({ mx: host, session }: Open, { peer }: Misheard): void {
@@ -128,6 +131,7 @@ export class Line {
     if (connected.kind === 'none') return this.#closed(policy, connected, narrowed);
     this.#open = connected;
     this.#messagesOnSession = 0;
+    this.#kit.onConnected();
     const { mx: host, session } = connected;
     if (session.tlsBroken) this.#kit.onHostNote({ kind: 'tls_broken', host, reason: session.tlsFailure ?? '' });
     return connected;
@@ -138,13 +142,17 @@ export class Line {
   }
 
   /** Whether nobody opened, or nobody whom this domain's policy accepts. */
-  #closed(policy: TlsPolicy | null, { peer, tlsMissed }: { peer: PeerFacts; tlsMissed: boolean }, narrowed: boolean) {
+  #closed(
+    policy: TlsPolicy | null,
+    { peer, tlsMissed, asked }: Extract<Connected, { kind: 'none' }>,
+    narrowed: boolean,
+  ) {
     const mode = policy?.mode ?? 'none';
     if (policy?.mode !== 'enforce') {
-      return { kind: 'no_connection', peer: { ...peer, tlsPolicy: { ...peer.tlsPolicy, mode } } } as const;
+      return { kind: 'no_connection', peer: { ...peer, tlsPolicy: { ...peer.tlsPolicy, mode } }, asked } as const;
     }
     const tlsPolicy = { mode, failure: null };
-    if (!narrowed && !tlsMissed) return { kind: 'no_connection', peer: { ...peer, tlsPolicy } } as const;
+    if (!narrowed && !tlsMissed) return { kind: 'no_connection', peer: { ...peer, tlsPolicy }, asked } as const;
     const why =
       peer.mx === null
         ? `it names none of ${namesOf(this.#kit.hosts)}`
@@ -206,8 +214,13 @@ function isMisheard(result: CourierResult): result is Misheard {
   return result.kind === 'refused' && result.peer.stage !== 'dot' && /^50[0-4]$/.test(String(result.peer.smtpCode));
 }
 
-/** The server was gone, or said that it is going (421), before this message was on its way. */
+/**
+ * The server was gone, or said that it is going (421), before this message was on its way; or it takes
+ * no more messages in this session: OpenSMTPD says "452 4.5.3 Too many messages sent" and stays.
+ */
 function isGoodbye(result: CourierResult): boolean {
   if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
-  return result.kind === 'refused' && result.peer.smtpCode === 421 && result.peer.stage === 'mail';
+  if (result.kind !== 'refused' || result.peer.stage !== 'mail') return false;
+  const { smtpCode, enhancedCode } = result.peer;
+  return smtpCode === 421 || (smtpCode === 452 && enhancedCode === '4.5.3');
 }

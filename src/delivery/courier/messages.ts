@@ -69,7 +69,8 @@ export type CourierResult =
   | { kind: 'refused'; peer: PeerFacts }
   | { kind: 'lost'; peer: PeerFacts; afterDot: boolean }
   | { kind: 'unsupported'; peer: PeerFacts; need: 'smtputf8' | 'eightbit' | 'size' }
-  | { kind: 'no_connection'; peer: PeerFacts }
+  /** `asked`: whether every host of the domain is known to have been called. */
+  | { kind: 'no_connection'; peer: PeerFacts; asked?: 'all' | 'some' }
   /** No connection satisfies the TLS policy of this recipient's domain; others' mail can still go. */
   | { kind: 'insecure'; peer: PeerFacts }
   /** It could not be read or composed: nobody was called. */
@@ -79,6 +80,8 @@ export type CourierResult =
 export type CourierReport =
   | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult }
   | { kind: 'untried'; messageIds: string[] }
+  /** A connection was opened: the server let it in. */
+  | { kind: 'connected' }
   /** The batch is done; the connection is open for more. */
   | { kind: 'more' };
 

@@ -70,6 +70,7 @@ const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
 const knockerFrom = (source: SessionSource | null, { dial }: Pulse): DoorKnocker => ({
+  port: settings.smtpPort,
   open: ({ mx, ip, tls }) =>
     openSession({
       mx,
@@ -112,6 +113,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
       ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
       signal: inbox.signal,
       usualTls: settings.tls,
+      onConnected: () => report({ kind: 'connected' }),
       onHostNote: (note) => parentPort!.postMessage(note),
     });
   } finally {

@@ -19,8 +19,10 @@ import type { MailReading, ShownMail } from './shown-mail.ts';
 /** A mail with what is known of it beside its own words. */
 export interface OpenedMail {
   id: string;
-  /** Null: it has been erased. */
+  /** Null: it has been erased, or was never kept. */
   raw: Buffer | null;
+  /** Why there is no content, where retention has not erased it. */
+  notKept?: { title: string; reason: string };
   /** Of the envelope, and of what became of it. */
   known: readonly (readonly [string, HtmlPart])[];
   below?: HtmlPart;
@@ -73,6 +75,11 @@ export function mailPages<A extends Access>(options: MailPagesOptions<A>): Porta
   ];
 }
 
+const ERASED = {
+  title: 'A mail that has been erased',
+  reason: 'Contents are kept for retention.content_days; what is known of the mail stays a while longer.',
+};
+
 type Part = 'text' | 'html' | 'headers' | 'source';
 
 async function showMail<A extends Access>(options: MailPagesOptions<A>, visit: VisitOf<A>): Promise<PageResult> {
@@ -80,9 +87,9 @@ async function showMail<A extends Access>(options: MailPagesOptions<A>, visit: V
   if (!mail) return missing(NOT_THERE);
   const crumb = html`<p class="crumb"><a href="${options.listPath}">${options.listName}</a></p>`;
   if (!mail.raw) {
-    const body = html`${crumb}${heading('A mail that has been erased')}${facts(mail.known)}
-${emptyState('Its content is not there any more', 'Contents are kept for retention.content_days; what is known of the mail stays a while longer.')}${mail.below}`;
-    return view({ title: 'A mail that has been erased', body });
+    const { title, reason } = mail.notKept ?? ERASED;
+    const body = html`${crumb}${heading(title)}${facts(mail.known)}${emptyState('Its content is not here', reason)}${mail.below}`;
+    return view({ title, body });
   }
   const reading = await options.reader.read(mail.raw);
   const path = `${options.listPath}/${mail.id}`;

@@ -77,16 +77,19 @@ export function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Delivered, deferred and bounced over SMTP are told by their attempt; a notice by mail names no next one. */
+/** Delivered, deferred and bounced over SMTP are told by their attempt; a notice of delay is about one that was delivered. */
 function isOfAttempt({ type, data }: StoredEvent, attempts: readonly AttemptRecord[]): boolean {
   const delivery = partOf(data, 'delivery');
   const bounce = partOf(data, 'bounce');
   const isOwn =
-    type === 'email.delivered' ||
-    (type === 'email.deferred' && delivery.next_attempt_at !== null) ||
-    (type === 'email.bounced' && bounce.source === 'smtp');
+    type === 'email.delivered' || type === 'email.deferred' || (type === 'email.bounced' && bounce.source === 'smtp');
   const number = delivery.attempt ?? bounce.attempt;
-  return isOwn && attempts.some(({ attempt }) => attempt === number);
+  return (
+    isOwn &&
+    attempts.some(
+      ({ attempt, outcome }) => attempt === number && (type !== 'email.deferred' || outcome === 'temporary'),
+    )
+  );
 }
 
 const EVENTS: Record<EventType, [title: string, tone: Tone]> = {

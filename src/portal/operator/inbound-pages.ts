@@ -23,7 +23,14 @@ export function inboundPages(services: Services): PortalRoute[] {
       async open({ params }) {
         const { id = '' } = params;
         const found = isUuid(id) ? await store.getInbound(id) : null;
-        return found && { id: found.mail.id, raw: found.content, known: knownOf(found.mail) };
+        if (!found) return null;
+        const { mail, content } = found;
+        return {
+          id: mail.id,
+          raw: content,
+          known: knownOf(mail),
+          ...(mail.kind === 'refused' && { notKept: REFUSED }),
+        };
       },
     }),
   ];
@@ -63,6 +70,11 @@ ${list}${pager({ first: before === '' ? null : pathOf({}), next })}`;
   return view({ title: 'Inbound mail', body });
 }
 
+const REFUSED = {
+  title: 'A mail that was refused',
+  reason: 'Its content was not kept. Its sender was told so, and has to mend the mail and send it again.',
+};
+
 const KIND_NAMES: Readonly<Record<string, string>> = {
   all: 'everything',
   human: 'mail by people',
@@ -72,6 +84,7 @@ const KIND_NAMES: Readonly<Record<string, string>> = {
   dmarc: 'DMARC reports',
   unsubscribe: 'unsubscribing by mail',
   unreadable: 'what nobody could read',
+  refused: 'refused for its form or size',
 };
 
 function rowOf(mail: InboundMailRecord): HtmlPart[] {

@@ -5,7 +5,7 @@ import type { TimerStatus } from '../../base/timers.ts';
 import type { UnstoredResults } from '../../delivery/recorder.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
-import type { DoubtedReceiver } from '../../store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../../store/reputation.ts';
 import type { QueuePause } from '../../store/shaping.ts';
 import type { Tenant } from '../../store/tenants.ts';
 import { badge, heading, table, time } from '../elements.ts';
@@ -81,6 +81,10 @@ export function tasksOf(facts: TaskFacts): Task[] {
       .filter(({ lastResult }) => lastResult?.startsWith('failed'))
       .map(({ name, lastResult }): Task => ({ kind: 'Timer', tone: 'bad', what: name, why: lastResult })),
     ...cut(facts.doubts, '/portal/operator/suppressions', ({ mxGroup, since, reason }) => {
+      if (mxGroup === NO_ROUTE) {
+        const held = html`<a href="/portal/operator/suppressions">Mail without a route is held</a>`;
+        return { kind: 'DNS', tone: 'bad', what: held, why: html`${reason}. Since ${time(since)} it is held.` };
+      }
       const what = html`<a href="/portal/operator/suppressions">Hard bounces of ${mxGroup} are doubted</a>`;
       return { kind: 'Receiver', tone: 'warn', what, why: html`${reason}. Since ${time(since)} they count as soft.` };
     }),

@@ -27,7 +27,8 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
   if (outcome.kind === 'refused') return refusal(`${capital(outcome.reason)}.`, path);
   const { messages, complete, ended, held } = outcome;
   await visit.audit(`queue.${chosen}`, { kind: target.kind, target: target.key, reason: note, messages });
-  const acted = messages === null ? '' : ` ${counted(messages, 'message')}.`;
+  const moved = chosen === 'resume' && messages === 0 ? null : messages;
+  const acted = moved === null ? '' : ` ${counted(moved, 'message')}.`;
   const more = complete ? '' : ' There are more: do it again.';
   const lifted = ended.length === 0 ? '' : ` Ended: ${ended.join('; ').slice(0, 300)}.`;
   const still =

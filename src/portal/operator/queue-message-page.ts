@@ -4,6 +4,7 @@ import { isUuid } from '../../base/ids.ts';
 import type { MessageExplanation } from '../../delivery/explain.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
+import { hostAndPort } from '../../protocol/smtp/tried-hosts.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
 import type { AttemptRecord, MessageDetail, MessageState } from '../../store/queue.ts';
 import { badge, copyable, facts, heading, type Tone, table, time } from '../elements.ts';
@@ -98,12 +99,22 @@ function attemptsTable(attempts: readonly AttemptRecord[]): Html {
     peer.stage,
     html`${peer.tls ? peer.tls.version : 'clear text'}${peer.tlsPolicy.failure !== null && html`<br><span class="quiet">${peer.tlsPolicy.failure}</span>`}`,
     `${Math.round(peer.elapsedMs)} ms`,
-    html`<code>${replyLine(peer.smtpCode, peer.enhancedCode, peer.response)}</code>`,
+    html`<code>${replyLine(peer.smtpCode, peer.enhancedCode, peer.response)}</code>${othersTried(peer)}`,
   ]);
   return table(
     { caption: 'Attempts', heads: ['#', 'Started', 'Outcome', 'Server', 'Stage', 'TLS', 'Time', 'Reply'] },
     rows,
   );
+}
+
+/** Where more than one address was called, each of them. */
+function othersTried({ tried = [] }: AttemptRecord['peer']): Html | false {
+  if (tried.length < 2) return false;
+  const lines = tried.map(
+    (host) =>
+      html`<li>${host.mx} ${hostAndPort(host)} ${host.stage}: <code>${replyLine(host.smtpCode, host.enhancedCode, host.response)}</code></li>`,
+  );
+  return html`<ul class="quiet">${lines}</ul>`;
 }
 
 function inboundTable(mails: readonly InboundMailRecord[]): Html {

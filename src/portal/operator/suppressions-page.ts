@@ -2,7 +2,7 @@
 // which receivers are doubted (the leap rule), trusting one again, taking back what one has said.
 import { type Html, html } from '../../http/html.ts';
 import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
-import type { DoubtedReceiver } from '../../store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../../store/reputation.ts';
 import type { PlatformSuppression } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { confirmed, emptyState, field, heading, pager, problemBox, table, time } from '../elements.ts';
@@ -13,6 +13,8 @@ import { pausePath } from './queue-targets.ts';
 const PATH = '/portal/operator/suppressions';
 const PER_PAGE = 50;
 const MOST_CHARS = 320;
+/** Every rule by which DNS alone decides. */
+const DNS_RULES = 'route-*';
 
 type Services = Pick<OperatorServices, 'store' | 'receiverTrusted'>;
 type Operators = VisitOf<'operator'>;
@@ -65,7 +67,9 @@ function nothing(search: string): Html {
       );
 }
 
-function doubtCard({ mxGroup, since, reason }: DoubtedReceiver, formField: Html): Html {
+function doubtCard(doubt: DoubtedReceiver, formField: Html): Html {
+  if (doubt.mxGroup === NO_ROUTE) return noRouteCard(doubt, formField);
+  const { mxGroup, since, reason } = doubt;
   const group = html`<input type="hidden" name="group" value="${mxGroup}">`;
   const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
   return html`<div class="card"><p><strong><a href="${pausePath({ kind: 'group', key: mxGroup })}">${mxGroup}</a></strong>: ${reason}. Its hard bounces count as soft since ${time(since)}.</p>
@@ -77,6 +81,22 @@ function doubtCard({ mxGroup, since, reason }: DoubtedReceiver, formField: Html)
     ...{ label: 'Take back what it said', button: 'Take back', action: `${PATH}/undo`, formField },
     question: `Remove all that ${mxGroup} has put on lists since then, from the platform’s and from tenants’?`,
     fields: html`${group}${sinceField(`since-${mxGroup}`, start)}`,
+  })}</div></div>`;
+}
+
+function noRouteCard({ since, reason }: DoubtedReceiver, formField: Html): Html {
+  const group = html`<input type="hidden" name="group" value="${NO_ROUTE}">`;
+  const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
+  return html`<div class="card"><p><strong>Mail that DNS shows no way for</strong>: ${reason}. It is held since ${time(since)}: no such message bounces or fails. <a href="/portal/operator/doctor">Check your DNS servers</a> first.</p>
+<div class="actions">${confirmed({
+    ...{ label: 'Let it go on', button: 'Let it go on', action: `${PATH}/trust`, formField, tone: 'neutral' },
+    question: 'Believe DNS again? Each held message is judged at its next attempt, within the hour.',
+    fields: group,
+  })}${confirmed({
+    ...{ label: 'Undo what DNS decided', button: 'Undo', action: `${PATH}/undo`, formField },
+    question:
+      'Remove all entries that were made because of DNS since then, from the platform’s list and from tenants’?',
+    fields: html`${group}${sinceField(`since-${NO_ROUTE}`, start)}`,
   })}</div></div>`;
 }
 
@@ -117,19 +137,23 @@ async function undo(services: Services, visit: Operators): Promise<PageResult> {
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(since) ? Date.parse(`${since}Z`) : Number.NaN;
   const problem = group === '' ? 'Name the MX group.' : Number.isNaN(at) ? 'Say since when, as date and time.' : null;
   if (problem !== null) return show(services, visit, { group, since, problem });
-  const { platform, tenants } = await undoHardBounces(services.store, { mxGroup: group, since: at });
+  const of = group === NO_ROUTE ? { rule: DNS_RULES, since: at } : { mxGroup: group, since: at };
+  const { platform, tenants } = await undoHardBounces(services.store, of);
   await visit.audit('platform_suppression.undone', { group, since: new Date(at).toISOString(), platform, tenants });
   return redirect(
     PATH,
-    `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group} had caused.`,
+    `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group === NO_ROUTE ? 'DNS' : group} had caused.`,
   );
 }
 
 async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
   const group = visit.form.get('group') ?? '';
   const doubt = await store.trustReceiver(group);
-  if (!doubt) return redirect(PATH, 'This receiver is not doubted.', 'warn');
+  if (!doubt) return redirect(PATH, 'Nothing is doubted under this name.', 'warn');
   receiverTrusted(group);
   await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });
-  return redirect(PATH, `Hard bounces of ${group} count again.`);
+  return redirect(
+    PATH,
+    group === NO_ROUTE ? 'Mail without a route is no longer held.' : `Hard bounces of ${group} count again.`,
+  );
 }

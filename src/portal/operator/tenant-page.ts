@@ -47,14 +47,14 @@ ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
 }
 
 /** What its status means, in words. */
-function whyPart({ status, statusReason }: Tenant): Html | null {
+function whyPart({ id, status, statusReason }: Tenant): Html | null {
   switch (status) {
     case 'active':
       return null;
     case 'pending_verification':
       return html`<p class="notice info">It has signed up, and has not confirmed its mail address yet. Nothing of it is sent.</p>`;
     case 'in_review':
-      return html`<p class="notice warn">It waits for you: ${statusReason ?? 'it is new, and nobody has looked at it yet'}. Until you approve it nothing is taken in or sent; what was queued waits.</p>`;
+      return html`<p class="notice warn">It waits for you: ${statusReason ?? 'it is new, and nobody has looked at it yet'}. Until you approve it, here or with <code>postrider tenant set ${id} --status active</code>, nothing is taken in or sent; what was queued waits.</p>`;
     case 'suspended':
       return html`<p class="notice bad">It is suspended: ${statusReason ?? 'no reason was given'}. Nothing is taken in or sent; what was queued waits.</p>`;
   }

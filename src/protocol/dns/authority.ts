@@ -1,5 +1,6 @@
-// TXT records as the zone's own name servers give them, past every cache: what a tenant has just published
-// counts at once. Follows aliases into other zones and referrals into child zones (RFC 1034 section 5.3.3).
+// What the zone's own name servers say, past every cache: TXT records, so that what a tenant has just
+// published counts at once, and whether a mail domain exists at all. Follows aliases into
+// other zones and referrals into child zones (RFC 1034 section 5.3.3).
 // The first server that answers with authority decides; DNSSEC is left out on purpose.
 import { SECOND_MS } from '../../base/clock.ts';
 import { followAliases, MAX_ALIASES } from './alias-chain.ts';
@@ -7,12 +8,28 @@ import { askInTurn, type TurnResult } from './ask-in-turn.ts';
 import type { DnsResult } from './dns-result.ts';
 import { type ExchangeResult, exchange } from './exchange.ts';
 import type { Resolver } from './resolver.ts';
-import { type DnsAnswer, type DnsRecord, isDnsName, isWithin, normalName, RCODE, rcodeName } from './wire.ts';
+import {
+  type DnsAnswer,
+  type DnsRecord,
+  isDnsName,
+  isWithin,
+  normalName,
+  RCODE,
+  type RecordType,
+  ROOT,
+  rcodeName,
+} from './wire.ts';
 import { addServers, findZoneServers, type NameServer, type ZoneServers } from './zone-servers.ts';
 
 export interface Authority {
   txt(name: string): Promise<DnsResult<string>>;
+  /** Whether the domain exists, as its zone or the zones above say; an abort ends it as unknown. */
+  exists(name: string, signal?: AbortSignal): Promise<Existence>;
+  /** Look-ups for a mail route, past every resolver's answer about these names. */
+  forRoutes(signal: AbortSignal): Pick<Resolver, 'mx' | 'a' | 'aaaa'>;
 }
+
+export type Existence = { kind: 'present' } | { kind: 'absent' } | { kind: 'unknown'; reason: string };
 
 export interface AuthorityOptions {
   resolver: Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
@@ -27,9 +44,20 @@ export interface AuthorityOptions {
 
 type Zone = ZoneServers & { kind: 'zone' };
 
+/** What is asked, whom it concerns, and until when. */
+interface Question {
+  name: string;
+  type: RecordType;
+  options: AuthorityOptions;
+  signal: AbortSignal;
+}
+
+/** How a walk ends: with what a server with authority said, or without having found one. */
+type WalkEnd = { said: DnsResult<DnsRecord> } | { lost: Exclude<ZoneServers, { kind: 'zone' }> };
+
 /** What an authoritative answer says about the name. */
 type Statement =
-  | { kind: 'result'; result: DnsResult<string> }
+  | { kind: 'result'; result: DnsResult<DnsRecord> }
   | { kind: 'alias'; target: string; aliases: number }
   | { kind: 'referral'; zone: string; nsNames: string[]; glue: DnsRecord[] };
 
@@ -39,14 +67,56 @@ const MAX_SHOWN_REASONS = 4;
 
 export function createAuthority(options: AuthorityOptions): Authority {
   const { totalTimeoutMs = 15 * SECOND_MS } = options;
+  const ask = (name: string, type: RecordType, ending?: AbortSignal): Promise<WalkEnd> => {
+    const late = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
+    const start = (deadline: AbortSignal) => {
+      const signal = ending ? AbortSignal.any([deadline, ending]) : deadline;
+      return walk({ name, type, options, signal });
+    };
+    return inTime(totalTimeoutMs, { lost: late }, start);
+  };
   return {
-    txt(rawName) {
+    async txt(rawName) {
       const name = normalName(rawName);
-      if (!isDnsName(name)) return Promise.resolve({ kind: 'no_domain' });
-      const late = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
-      return inTime(totalTimeoutMs, late, (signal) => walk(name, options, signal));
+      if (!isDnsName(name)) return { kind: 'no_domain' };
+      const end = await ask(name, 'TXT');
+      return 'lost' in end ? end.lost : picked(end.said, (record) => (record.type === 'TXT' ? record.value : null));
+    },
+    async exists(rawName, signal) {
+      const name = normalName(rawName);
+      return isDnsName(name) ? existenceOf(await ask(name, 'MX', signal)) : { kind: 'absent' };
+    },
+    forRoutes(signal) {
+      const find = async (name: string, type: RecordType): Promise<DnsResult<DnsRecord>> => {
+        if (!isDnsName(name)) return { kind: 'no_domain' };
+        const end = await ask(name, type, signal);
+        if ('said' in end) return end.said;
+        return end.lost.kind === 'unavailable' ? end.lost : unavailable(`no name servers above ${name} are known`);
+      };
+      const addresses = async (name: string, type: 'A' | 'AAAA') =>
+        picked(await find(name, type), (record) => (record.type === type ? record.value : null));
+      return {
+        mx: async (name) => picked(await find(name, 'MX'), (record) => (record.type === 'MX' ? record.value : null)),
+        a: (name) => addresses(name, 'A'),
+        aaaa: (name) => addresses(name, 'AAAA'),
+      };
     },
   };
+}
+
+function picked<T>(result: DnsResult<DnsRecord>, value: (record: DnsRecord) => T | null): DnsResult<T> {
+  if (result.kind !== 'found') return result;
+  return { ...result, records: result.records.flatMap((record) => value(record) ?? []) };
+}
+
+/** That the resolver knows no name servers is the resolver's word: it proves nothing. */
+function existenceOf(end: WalkEnd): Existence {
+  if ('lost' in end) {
+    const reason = end.lost.kind === 'unavailable' ? end.lost.reason : 'no name servers above it are known';
+    return { kind: 'unknown', reason };
+  }
+  if (end.said.kind === 'unavailable') return { kind: 'unknown', reason: end.said.reason };
+  return { kind: end.said.kind === 'no_domain' ? 'absent' : 'present' };
 }
 
 /** The look-ups of name servers cannot be aborted, so their results are left behind when the time is over. */
@@ -64,36 +134,37 @@ async function inTime<T>(timeoutMs: number, late: T, start: (signal: AbortSignal
   }
 }
 
-async function walk(name: string, options: AuthorityOptions, signal: AbortSignal): Promise<DnsResult<string>> {
+async function walk(question: Question): Promise<WalkEnd> {
+  const { name, options, signal } = question;
   let owner = name;
   let aliasesLeft = MAX_ALIASES;
   let zone = await findZoneServers(owner, options);
   for (let step = 0; step < MAX_STEPS && !signal.aborted; step++) {
-    if (zone.kind !== 'zone') return zone;
-    const answer = await askZone(zone, owner, options, signal);
-    if (answer.kind === 'all_bad') return allBad(zone.zone, answer.reasons);
+    if (zone.kind !== 'zone') return { lost: zone };
+    const answer = await askZone(zone, { ...question, name: owner });
+    if (answer.kind === 'all_bad') return { lost: allBad(zone.zone, answer.reasons) };
     const statement = answer.value;
     switch (statement.kind) {
       case 'result':
-        return statement.result;
+        return { said: statement.result };
       case 'referral':
         zone = await addServers(statement.zone, statement.nsNames, statement.glue, options);
         break;
       case 'alias':
         aliasesLeft -= statement.aliases;
-        if (aliasesLeft < 0) return unavailable(`${name} leads through more than ${MAX_ALIASES} aliases`);
+        if (aliasesLeft < 0) return { lost: unavailable(`${name} leads through more than ${MAX_ALIASES} aliases`) };
         owner = statement.target;
         zone = await findZoneServers(owner, options);
     }
   }
-  return unavailable(`${name} leads through too many referrals and aliases`);
+  return { lost: unavailable(`${name} leads through too many referrals and aliases`) };
 }
 
-function askZone({ zone, servers }: Zone, name: string, options: AuthorityOptions, signal: AbortSignal) {
+function askZone({ zone, servers }: Zone, { name, type, options, signal }: Question) {
   const { serverTimeoutMs: timeoutMs = 5 * SECOND_MS, staggerMs = 300 } = options;
   const ask = async (server: NameServer, stop: AbortSignal): Promise<TurnResult<Statement>> => {
-    const result = await exchange({ server, name, type: 'TXT', recursive: false, timeoutMs, signal: stop });
-    const reading = readResult(result, name, zone);
+    const result = await exchange({ server, name, type, recursive: false, timeoutMs, signal: stop });
+    const reading = readResult(result, { name, type }, zone);
     return reading.kind === 'good'
       ? reading
       : { kind: 'bad', reason: `${server.name} (${server.ip}) ${reading.reason}` };
@@ -101,7 +172,7 @@ function askZone({ zone, servers }: Zone, name: string, options: AuthorityOption
   return askInTurn({ servers, staggerMs, signal, ask });
 }
 
-function readResult(result: ExchangeResult, name: string, zone: string): TurnResult<Statement> {
+function readResult(result: ExchangeResult, asked: Asked, zone: string): TurnResult<Statement> {
   switch (result.kind) {
     case 'timeout':
     case 'aborted':
@@ -111,21 +182,23 @@ function readResult(result: ExchangeResult, name: string, zone: string): TurnRes
     case 'malformed':
       return { kind: 'bad', reason: `gave an unreadable answer (${result.reason})` };
     case 'answer':
-      return readAnswer(result.answer, name, zone);
+      return readAnswer(result.answer, asked, zone);
   }
 }
 
-function readAnswer(answer: DnsAnswer, name: string, zone: string): TurnResult<Statement> {
+type Asked = Pick<Question, 'name' | 'type'>;
+
+function readAnswer(answer: DnsAnswer, { name, type }: Asked, zone: string): TurnResult<Statement> {
   if (answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN) {
     return { kind: 'bad', reason: `answered ${rcodeName(answer.rcode)}` };
   }
   const referral = readReferral(answer, name, zone);
   if (referral) return good(referral);
-  if (!answer.aa) return { kind: 'bad', reason: `does not answer with authority for ${zone}` };
-  const chain = followAliases(answer.answers, { name, type: 'TXT', maxAliases: MAX_ALIASES, zone });
+  if (!answer.aa) return { kind: 'bad', reason: `does not answer with authority for ${shownZone(zone)}` };
+  const chain = followAliases(answer.answers, { name, type, maxAliases: MAX_ALIASES, zone });
   if (chain.records.length > 0) {
-    const records = chain.records.flatMap((record) => (record.type === 'TXT' ? record.value : []));
-    return good({ kind: 'result', result: { kind: 'found', records, ttlMs: chain.ttlS * SECOND_MS } });
+    const { records, ttlS } = chain;
+    return good({ kind: 'result', result: { kind: 'found', records, ttlMs: ttlS * SECOND_MS } });
   }
   // Asked again from its own zone: this server need not speak for it.
   if (chain.aliases > 0) return good({ kind: 'alias', target: chain.owner, aliases: chain.aliases });
@@ -150,12 +223,18 @@ function good(value: Statement): TurnResult<Statement> {
   return { kind: 'good', value };
 }
 
-function allBad(zone: string, reasons: string[]): DnsResult<string> {
+function allBad(zone: string, reasons: string[]): Unavailable {
   const shown = reasons.slice(0, MAX_SHOWN_REASONS).join('; ');
   const more = reasons.length > MAX_SHOWN_REASONS ? `; and ${reasons.length - MAX_SHOWN_REASONS} more` : '';
-  return unavailable(`no name server of ${zone} gave a usable answer: ${shown}${more}`);
+  return unavailable(`no name server of ${shownZone(zone)} gave a usable answer: ${shown}${more}`);
 }
 
-function unavailable(reason: string): DnsResult<string> {
+function shownZone(zone: string): string {
+  return zone === ROOT ? 'the root zone' : zone;
+}
+
+type Unavailable = Extract<ZoneServers, { kind: 'unavailable' }>;
+
+function unavailable(reason: string): Unavailable {
   return { kind: 'unavailable', reason };
 }

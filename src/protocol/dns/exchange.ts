@@ -4,7 +4,7 @@
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIP, isIPv6 } from 'node:net';
-import { type DnsAnswer, type DnsReply, decodeReply, encodeQuery, isDnsName, RCODE, type RecordType } from './wire.ts';
+import { type DnsAnswer, type DnsReply, decodeReply, encodeQuery, isAskable, RCODE, type RecordType } from './wire.ts';
 
 export interface DnsServer {
   ip: string;
@@ -56,7 +56,7 @@ export function formatServer(server: DnsServer): string {
 }
 
 export async function exchange(request: ExchangeRequest): Promise<ExchangeResult> {
-  if (!isDnsName(request.name)) return { kind: 'malformed', reason: `"${request.name}" is no DNS name` };
+  if (!isAskable(request.name, request.type)) return { kind: 'malformed', reason: `"${request.name}" is no DNS name` };
   const deadline = performance.now() + request.timeoutMs;
   let transport = request.transport ?? 'udp';
   let edns = true;

@@ -8,7 +8,7 @@ import type { DnsResult } from './dns-result.ts';
 import { type DnsServer, parseServer } from './exchange.ts';
 import { createResultCache } from './result-cache.ts';
 import { createServerPool, type ServerPool } from './server-pool.ts';
-import { type DnsRecord, isDnsName, type MxRecord, normalName, RCODE, type RecordType } from './wire.ts';
+import { type DnsRecord, isAskable, type MxRecord, normalName, RCODE, type RecordType } from './wire.ts';
 
 export type { DnsResult, MxRecord };
 
@@ -48,7 +48,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   function lookUp(rawName: string, type: RecordType): Promise<DnsResult<DnsRecord>> {
     const name = normalName(rawName);
     // What cannot stand in the DNS does not exist in it.
-    if (!isDnsName(name)) return Promise.resolve({ kind: 'no_domain' });
+    if (!isAskable(name, type)) return Promise.resolve({ kind: 'no_domain' });
     const key = `${type} ${name}`;
     const known = cache.get(key);
     if (known) return Promise.resolve(known);

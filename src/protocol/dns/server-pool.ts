@@ -97,7 +97,7 @@ function unavailable(name: string, type: RecordType, failures: Map<DnsServer, st
 }
 
 /** A semaphore: every look-up holds one place, and with it at most one socket. */
-function createPlaces(count: number): { take(): Promise<void>; giveBack(): void } {
+export function createPlaces(count: number): { take(): Promise<void>; giveBack(): void } {
   const waiting: (() => void)[] = [];
   let free = count;
   return {

@@ -65,8 +65,16 @@ export function isDnsName(name: string): boolean {
   return name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }
 
+/** The zone above all top-level domains, as `normalName` writes it. */
+export const ROOT = '';
+
+/** Of the root, only its name servers are ever asked for. */
+export function isAskable(name: string, type: RecordType): boolean {
+  return isDnsName(name) || (name === ROOT && type === 'NS');
+}
+
 export function isWithin(name: string, zone: string): boolean {
-  return name === zone || name.endsWith(`.${zone}`);
+  return zone === ROOT || name === zone || name.endsWith(`.${zone}`);
 }
 
 export function encodeQuery(query: DnsQuery): Buffer {

@@ -3,7 +3,7 @@
 import type { DnsServer } from './exchange.ts';
 import { isPublicAddress } from './private-address.ts';
 import type { Resolver } from './resolver.ts';
-import { type DnsRecord, isDnsName } from './wire.ts';
+import { type DnsRecord, isDnsName, ROOT } from './wire.ts';
 
 export interface NameServer extends DnsServer {
   name: string;
@@ -11,7 +11,7 @@ export interface NameServer extends DnsServer {
 
 export type ZoneServers =
   | { kind: 'zone'; zone: string; servers: NameServer[] }
-  /** Not even a top-level domain has name servers for it. */
+  /** The resolver knows no name servers for it, not even those of the root. */
   | { kind: 'no_domain' }
   | { kind: 'unavailable'; reason: string };
 
@@ -40,7 +40,10 @@ export async function findZoneServers(name: string, options: ZoneServersOptions)
     // The servers of the zone above may still refer to these with glue.
     if (found.kind === 'unavailable') outage ??= found.reason;
   }
-  return outage === null ? { kind: 'no_domain' } : { kind: 'unavailable', reason: outage };
+  if (outage !== null) return { kind: 'unavailable', reason: outage };
+  // Only the root can say that there is no such top-level domain.
+  const root = await options.resolver.ns(ROOT);
+  return root.kind === 'found' ? addServers(ROOT, root.records, [], options) : { kind: 'no_domain' };
 }
 
 /** Glue must already be limited to what the referring server may speak about. */

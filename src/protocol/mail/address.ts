@@ -89,7 +89,10 @@ function splitQuotedLocal(text: string): LocalSplit | { reason: string } {
 export function policyRefusal(address: Address): string | null {
   if (address.isLiteral) return 'Addresses with an IP address in place of a domain are not accepted.';
   if (!address.asciiDomain.includes('.')) return 'The domain needs at least two labels, like example.com.';
-  return null;
+  // RFC 3696 section 2: no top-level domain is a number, and resolvers take four of them for an IPv4 address.
+  const inNumbers = /^[\d.]+$/.test(address.asciiDomain);
+  if (inNumbers) return 'The domain looks like an IP address: it ends in a number, as no domain in the DNS does.';
+  return /\.\d+$/.test(address.asciiDomain) ? 'The domain ends in a number, as no domain in the DNS does.' : null;
 }
 
 /** The address as it goes into the envelope: ASCII unless the local part is not. */

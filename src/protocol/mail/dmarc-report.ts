@@ -1,6 +1,7 @@
 // Reads DMARC aggregate reports: RFC 7489 section 7.2 and appendix C, RFC 9990 where it adds nothing
-// but fields. A scanner for this one use: no DOCTYPE, no entities of its own, bounded in depth and
-// number. It pauses now and then, so that whoever runs it can let others go on.
+// but fields. The number of records is bounded. It pauses now and then, so that whoever runs it can let
+// others go on.
+import { feedbackElements } from './dmarc-elements.ts';
 
 export interface DmarcReport {
   orgName: string;
@@ -25,8 +26,6 @@ export type DmarcReading = { ok: true; report: DmarcReport } | { ok: false; reas
 
 /** Far more than the largest receivers send for one domain and day. */
 const MAX_RECORDS = 50_000;
-const MAX_DEPTH = 12;
-const MAX_VALUE_CHARACTERS = 500;
 const TAGS_PER_TURN = 5_000;
 
 export function readDmarcReport(xml: string): DmarcReading {
@@ -39,20 +38,22 @@ export function readDmarcReport(xml: string): DmarcReading {
 
 /** As `readDmarcReport`, in turns. */
 export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
-  if (/<!(?:DOCTYPE|ENTITY)/i.test(xml)) return refused('it has a DOCTYPE, which no DMARC report needs');
   const values = new Map<string, string>();
   const records: DmarcRecord[] = [];
   let record: Map<string, string> | null = null;
+  let unreadable = 0;
   let tags = 0;
-  for (const step of elements(xml)) {
+  for (const step of feedbackElements(xml)) {
     if (++tags % TAGS_PER_TURN === 0) yield;
     if (step.kind === 'broken') return refused(step.reason);
+    if (step.kind === 'passed') continue;
     if (step.path === 'feedback/record') {
       if (step.kind === 'open') record = new Map();
       else if (record) {
         if (records.length >= MAX_RECORDS) return refused(`it has more than ${MAX_RECORDS} records`);
         const read = recordOf(record);
         if (read) records.push(read);
+        else unreadable++;
         record = null;
       }
     } else if (step.kind === 'close') {
@@ -60,79 +61,34 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
       if (!place.has(step.path)) place.set(step.path, step.text);
     }
   }
+  if (records.length === 0 && unreadable > 0) {
+    return refused(`none of its ${unreadable} records has a source_ip, a count and a header_from`);
+  }
   return reportOf(values, records);
 }
 
-type Step =
-  | { kind: 'open'; path: string }
-  | { kind: 'close'; path: string; text: string }
-  | { kind: 'broken'; reason: string };
-
-function* elements(xml: string): Generator<Step> {
-  const open: string[] = [];
-  let text = '';
-  let at = 0;
-  for (;;) {
-    const start = xml.indexOf('<', at);
-    if (start < 0) break;
-    if (text.length < MAX_VALUE_CHARACTERS) text += xml.slice(at, Math.min(start, at + MAX_VALUE_CHARACTERS));
-    if (xml.startsWith('<!--', start) || xml.startsWith('<![CDATA[', start)) {
-      const isComment = xml[start + 2] === '-';
-      const end = xml.indexOf(isComment ? '-->' : ']]>', start + 4);
-      if (end < 0) return yield broken('it ends in the middle');
-      if (!isComment) text += xml.slice(start + 9, Math.min(end, start + 9 + MAX_VALUE_CHARACTERS));
-      at = end + 3;
-      continue;
-    }
-    const end = xml.indexOf('>', start);
-    if (end < 0) return yield broken('it ends in the middle');
-    at = end + 1;
-    const tag = xml.slice(start + 1, Math.min(end, start + 200));
-    if (tag.startsWith('?') || tag.startsWith('!')) continue;
-    const name = localName(tag);
-    if (tag.startsWith('/')) {
-      if (open.at(-1) !== name) return yield broken(`</${name}> closes nothing`);
-      yield { kind: 'close', path: open.join('/'), text: plain(text) };
-      open.pop();
-      text = '';
-      continue;
-    }
-    if (open.length >= MAX_DEPTH) return yield broken('its elements lie too deep in each other');
-    open.push(name);
-    text = '';
-    yield { kind: 'open', path: open.join('/') };
-    if (xml[end - 1] === '/') {
-      yield { kind: 'close', path: open.join('/'), text: '' };
-      open.pop();
-    }
-  }
-  if (open.length > 0) yield broken('it ends in the middle');
-}
-
-/** Without prefix and attributes. */
-function localName(tag: string): string {
-  return (/^\/?(?:[\w.-]+:)?([\w.-]+)/.exec(tag)?.[1] ?? '').toLowerCase();
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
-
-function plain(text: string): string {
-  const value = text.replace(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
-  return value.trim().slice(0, MAX_VALUE_CHARACTERS);
-}
-
 const SECOND_MS = 1000;
+/** Of a value that a refusal quotes. */
+const MAX_SAID = 40;
 
 function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): DmarcReading {
   const value = (path: string) => values.get(`feedback/${path}`) ?? '';
-  const beginsAt = Number(value('report_metadata/date_range/begin')) * SECOND_MS;
-  const endsAt = Number(value('report_metadata/date_range/end')) * SECOND_MS;
+  const [begin, end] = [value('report_metadata/date_range/begin'), value('report_metadata/date_range/end')];
+  const [beginsAt, endsAt] = [Number(begin) * SECOND_MS, Number(end) * SECOND_MS];
   const domain = value('policy_published/domain').toLowerCase().replace(/\.$/, '');
   const reportId = value('report_metadata/report_id');
   const orgName = value('report_metadata/org_name') || value('report_metadata/email');
-  if (!isTime(beginsAt) || !isTime(endsAt)) return refused('it does not say which time it is about');
-  if (domain === '' || reportId === '' || orgName === '') {
-    return refused('it has no policy_published/domain, report_id or org_name');
+  const needed = {
+    date_range: begin && end,
+    'policy_published/domain': domain,
+    report_id: reportId,
+    org_name: orgName,
+  };
+  const missing = Object.entries(needed).filter(([, said]) => said === '');
+  if (missing.length > 0) return refused(`it has no ${missing.map(([name]) => name).join(', no ')}`);
+  if (!isTime(beginsAt) || !isTime(endsAt)) {
+    const said = `${begin.slice(0, MAX_SAID)} to ${end.slice(0, MAX_SAID)}`;
+    return refused(`its date_range, ${said}, is not two times in seconds since 1970`);
   }
   const policy = {
     domain,
@@ -163,8 +119,4 @@ function isTime(ms: number): boolean {
 
 function refused(reason: string): { ok: false; reason: string } {
   return { ok: false, reason };
-}
-
-function broken(reason: string): Step {
-  return { kind: 'broken', reason };
 }

@@ -1,30 +1,73 @@
-// The XML in what DMARC reports come packed in: gzip (RFC 1952) or a zip archive with one file, told
+// The file in what reports come packed in: gzip (RFC 1952) or a zip archive with one file, told
 // apart by their first octets, since names and types lie. What it unpacks to is bounded. The work
 // is done off the main thread by zlib.
 import { promisify } from 'node:util';
-import { gunzip, inflateRaw } from 'node:zlib';
+import { crc32, gunzip, type InflateRaw, inflateRaw } from 'node:zlib';
 
 export type Unpacked = { kind: 'content'; content: Buffer } | { kind: 'refused'; reason: string };
 
 const gunzipBounded = promisify(gunzip) as (octets: Buffer, options: object) => Promise<Buffer>;
 const inflateBounded = promisify(inflateRaw) as (octets: Buffer, options: object) => Promise<Buffer>;
 
-/** Null when it is nothing of the kind. */
+const inflateWithEngine = promisify(inflateRaw) as unknown as (
+  octets: Buffer,
+  options: object,
+) => Promise<{ buffer: Buffer; engine: InflateRaw }>;
+
+/** Null when it is not packed. */
 export async function unpack(octets: Buffer, maxOctets: number): Promise<Unpacked | null> {
   if (octets.length < 4) return null;
   try {
-    if (octets[0] === 0x1f && octets[1] === 0x8b) {
-      return content(await gunzipBounded(octets, { maxOutputLength: maxOctets }), maxOctets);
-    }
-    if (octets.readUInt32LE(0) === LOCAL_FILE) return await unzip(octets, maxOctets);
-    return /^(?:\xef\xbb\xbf)?\s*<(?:\?xml|feedback|\w+:feedback)/.test(octets.toString('latin1', 0, 200))
-      ? content(octets, maxOctets)
-      : null;
+    if (octets[0] === 0x1f && octets[1] === 0x8b) return await ungzip(octets, maxOctets);
+    return octets.readUInt32LE(0) === LOCAL_FILE ? await unzip(octets, maxOctets) : null;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxOctets);
-    return { kind: 'refused', reason: 'it cannot be unpacked' };
+    return refusalFor(error, maxOctets);
   }
+}
+
+function refusalFor(error: unknown, maxOctets: number): Unpacked {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ERR_BUFFER_TOO_LARGE') return tooLarge(maxOctets);
+  if (code === 'Z_BUF_ERROR') return { kind: 'refused', reason: 'its compressed data ends in the middle' };
+  if (code === 'Z_DATA_ERROR') return { kind: 'refused', reason: 'its compressed data is damaged' };
+  if (error instanceof RangeError) return { kind: 'refused', reason: 'the zip archive is damaged' };
+  return { kind: 'refused', reason: `it cannot be unpacked (${code || 'unknown error'})` };
+}
+
+/** Some gateways let further octets follow the gzip data (Mimecast, seen in 2026): its own end says where it ends. */
+async function ungzip(octets: Buffer, maxOctets: number): Promise<Unpacked> {
+  try {
+    return content(await gunzipBounded(octets, { maxOutputLength: maxOctets }), maxOctets);
+  } catch (error) {
+    const first = await firstMember(octets, maxOctets).catch(() => null);
+    if (first === null) throw error;
+    return content(first, maxOctets);
+  }
+}
+
+const TRAILER_OCTETS = 8;
+
+/** RFC 1952 section 2.3: the first member, when its checksum and length hold; null when they do not. */
+async function firstMember(octets: Buffer, maxOctets: number): Promise<Buffer | null> {
+  const start = behindGzipHeader(octets);
+  const { buffer, engine } = await inflateWithEngine(octets.subarray(start), {
+    maxOutputLength: maxOctets,
+    info: true,
+  });
+  const end = start + engine.bytesWritten;
+  if (octets.length < end + TRAILER_OCTETS) return null;
+  const isWhole = octets.readUInt32LE(end) === crc32(buffer) && octets.readUInt32LE(end + 4) === buffer.length;
+  return isWhole ? buffer : null;
+}
+
+const [HAS_CRC, HAS_EXTRA, HAS_NAME, HAS_COMMENT] = [2, 4, 8, 16];
+
+function behindGzipHeader(octets: Buffer): number {
+  const flags = octets.readUInt8(3);
+  let at = 10;
+  if (flags & HAS_EXTRA) at += 2 + octets.readUInt16LE(at);
+  for (const flag of [HAS_NAME, HAS_COMMENT]) if (flags & flag) at = octets.indexOf(0, at) + 1 || octets.length;
+  return flags & HAS_CRC ? at + 2 : at;
 }
 
 const LOCAL_FILE = 0x04034b50;

@@ -56,7 +56,7 @@ function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
 }
 
 function markSending(db: Connection, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
-  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ? WHERE id = ?`);
+  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ?, put_off = 0 WHERE id = ?`);
   mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
 }
 
@@ -87,7 +87,7 @@ function departing(db: Connection, { lane, now, limit }: { lane: number; now: nu
 
 function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
   const bind = db.sql('UPDATE messages SET source_address = ? WHERE id = ?');
-  const putOff = db.sql('UPDATE messages SET due_at = ?, last_reason = ? WHERE id = ?');
+  const putOff = db.sql('UPDATE messages SET due_at = ?, last_reason = ?, put_off = 1 WHERE id = ?');
   const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = ?`);
   const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
   const claimed: ClaimedMessage[] = [];

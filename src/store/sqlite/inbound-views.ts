@@ -34,7 +34,8 @@ function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unk
     values.push(value);
   };
   if (filter.messageId !== undefined) demand('message_id = ?', toId(filter.messageId));
-  if (filter.kind !== undefined) demand('kind = ?', filter.kind);
+  if (filter.kind === 'refused') conditions.push('refused_with IS NOT NULL');
+  else if (filter.kind !== undefined) demand('kind = ?', filter.kind);
   if (filter.effect !== undefined) demand('effect = ?', filter.effect);
   if (filter.before !== undefined) {
     const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?', 'column').get(toId(filter.before));
@@ -87,7 +88,7 @@ function mailFromRow(row: Row): InboundMailRecord {
     ...receptionFromRow(row),
     sizeOctets: row.size_octets as number,
     processedAt: row.processed_at as number | null,
-    kind: row.kind as InboundKind | null,
+    kind: row.refused_with === null ? (row.kind as InboundKind | null) : 'refused',
     effect: row.effect as InboundEffect | null,
     reason: row.reason as string | null,
     messageId: fromOptionalId(row.message_id),

@@ -55,7 +55,7 @@ export function refuseUnfit(db: Database.Database): void {
 }
 
 function unfitness(db: Database.Database): string | null {
-  const foreign = 'this database was not made by Postrider';
+  const foreign = `the database ${db.name} was not made by Postrider`;
   try {
     const version = schemaVersion(db);
     const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
@@ -64,7 +64,7 @@ function unfitness(db: Database.Database): string | null {
     if (!isOurs(db)) return foreign;
     const newest = newestSchema();
     if (version <= newest) return null;
-    return `the database has schema ${version}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
+    return `the database ${db.name} has schema ${version}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
   } catch (error) {
     if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') return foreign;
     throw error;

@@ -17,6 +17,7 @@ import { dueLaneVerbs } from './due-lanes.ts';
 import { eventVerbs } from './events.ts';
 import { figuresVerbs } from './figures.ts';
 import { inboundVerbs } from './inbound.ts';
+import { inboundRefusalVerbs } from './inbound-refusals.ts';
 import { inboundViewVerbs } from './inbound-views.ts';
 import { keyUseVerbs } from './key-uses.ts';
 import { mailLinkVerbs } from './mail-links.ts';
@@ -115,6 +116,7 @@ export function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWrit
     ...strayVerbs(connection),
     ...eventVerbs(connection),
     ...inboundVerbs(connection),
+    ...inboundRefusalVerbs(connection),
     ...inboundViewVerbs(connection),
     ...dmarcVerbs(connection),
     ...suppressionVerbs(connection),

@@ -29,11 +29,13 @@ function pauseQueue(db: Connection, pause: QueuePause): boolean {
   );
   if (kind !== 'message') return add.run(kind, key, by, note, at, null).changes === 1;
   const message = db
-    .sql(`SELECT due_at FROM messages WHERE id = ? AND state IN ('queued', 'deferred') AND parked = 0`)
-    .get(toId(key)) as { due_at: number } | undefined;
+    .sql(`SELECT due_at, put_off FROM messages WHERE id = ? AND state IN ('queued', 'deferred') AND parked = 0`)
+    .get(toId(key)) as { due_at: number; put_off: number } | undefined;
   if (!message) return false;
-  db.sql('UPDATE messages SET parked = 1, due_at = NULL WHERE id = ?').run(toId(key));
-  return add.run(kind, key, by, note, at, message.due_at).changes === 1;
+  db.sql('UPDATE messages SET parked = 1, due_at = NULL, put_off = 0 WHERE id = ?').run(toId(key));
+  // It was due: whether what put it off is over by then is asked when it goes on.
+  const dueAt = message.put_off === 1 ? at : message.due_at;
+  return add.run(kind, key, by, note, at, dueAt).changes === 1;
 }
 
 function resumeQueue(db: Connection, target: QueueTarget): { pause: QueuePause; lane: LaneNotice | null } | null {

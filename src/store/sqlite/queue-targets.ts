@@ -57,14 +57,14 @@ function lanesOfGroup(db: Connection, group: string, { after, limit }: Page): La
 function hastenLane(
   db: Connection,
   lane: number,
-  { at, limit, dueAt }: HastenPortion,
+  { at, limit, putOff = false }: HastenPortion,
 ): { moved: number; notice: LaneNotice | null } {
-  const which = dueAt === undefined ? 'm.due_at > @at' : 'm.due_at = @dueAt';
+  const which = putOff ? 'm.put_off = 1' : 'm.due_at > @at';
   const hasten = db.sql(
-    `UPDATE messages SET due_at = @at WHERE id IN
+    `UPDATE messages SET due_at = @at, put_off = 0 WHERE id IN
        (SELECT m.id FROM messages m WHERE m.lane = @lane AND ${WAITING} AND ${which} LIMIT @limit)`,
   );
-  const moved = hasten.run({ at, lane, limit, ...(dueAt !== undefined && { dueAt }) }).changes;
+  const moved = hasten.run({ at, lane, limit }).changes;
   const due = db.sql(
     `SELECT l.id, l.tenant_id, l.domain, @at AS due_at FROM lanes l WHERE l.id = @lane AND EXISTS
        (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= @at)`,

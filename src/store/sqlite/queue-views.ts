@@ -1,6 +1,6 @@
 // The queue in SQLite as operators see it: what waits, one message whole, another try now.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { TlsFacts, TlsPolicyMode } from '../../base/outcome.ts';
+import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../base/outcome.ts';
 import type { AttemptRecord, MessageDetail, QueueLane, QueueStore } from '../queue.ts';
 import type { LaneNotice } from '../submissions.ts';
 import type { Connection } from './connection.ts';
@@ -73,7 +73,9 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
 }
 
 function retryNow(db: Connection, id: string, at: number): LaneNotice | null {
-  const retry = db.sql(`UPDATE messages SET due_at = ?, parked = 0 WHERE id = ? AND state IN ('queued', 'deferred')`);
+  const retry = db.sql(
+    `UPDATE messages SET due_at = ?, parked = 0, put_off = 0 WHERE id = ? AND state IN ('queued', 'deferred')`,
+  );
   if (retry.run(at, toId(id)).changes === 0) return null;
   const row = db
     .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
@@ -98,6 +100,7 @@ function attemptFromRow(row: Row): AttemptRecord {
       tls: row.tls === null ? null : (JSON.parse(row.tls as string) as TlsFacts),
       tlsPolicy: { mode: row.tls_policy as TlsPolicyMode, failure: row.tls_failure as string | null },
       elapsedMs: row.elapsed_ms as number,
+      ...(row.tried !== null && { tried: JSON.parse(row.tried as string) as TriedHost[] }),
     },
   };
 }

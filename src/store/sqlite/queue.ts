@@ -17,7 +17,7 @@ export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 
 export function queueVerbs(db: Connection): QueueVerbs {
   return {
-    release: (ids, at) => db.writeMail(() => ids.flatMap((id) => release(db, id, at))),
+    release: (ids, at, putOff = false) => db.writeMail(() => ids.flatMap((id) => release(db, id, { at, putOff }))),
     record: (updates) => db.writeResults(() => updates.flatMap((update) => recordUpdate(db, update))),
     recordEarlier: (updates) => db.writeMail(() => updates.filter((update) => recordEarlier(db, update)).length),
     endWaiting: (update) => db.writeMail(() => endWaiting(db, update)),
@@ -61,12 +61,12 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
 }
 
 /** Gives back what was claimed and never tried, as if it had not been claimed. */
-function release(db: Connection, id: string, at: number): LaneNotice[] {
+function release(db: Connection, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
   const back = db.sql(
     `UPDATE messages SET state = CASE WHEN attempts > 1 THEN 'deferred' ELSE 'queued' END, attempts = attempts - 1,
-       due_at = ? WHERE id = ? AND state = 'sending'`,
+       due_at = ?, put_off = ? WHERE id = ? AND state = 'sending'`,
   );
-  return back.run(at, toId(id)).changes === 1 ? laneOf(db, id) : [];
+  return back.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
 }
 
 function laneOf(db: Connection, messageId: string): LaneNotice[] {
@@ -157,8 +157,9 @@ export function suppressHardBounce(
   note: HardBounceNote,
 ): void {
   const address = note.suppressionKey;
-  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at });
   const { mxGroup, rule, platformExpiresAt: expiresAt } = note;
+  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, rule });
+  if (expiresAt === null) return;
   insertPlatformSuppression(db, { address, mxGroup, rule, messageId, createdAt: at, expiresAt });
 }
 
@@ -166,8 +167,8 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
   const { peer } = attempt;
   db.sql(
     `INSERT INTO attempts (message_id, number, tenant_id, outcome, started_at, elapsed_ms, stage, mx, remote_ip, tls,
-       tls_policy, tls_failure, smtp_code, enhanced_code, response)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       tls_policy, tls_failure, smtp_code, enhanced_code, response, tried)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   ).run(
     toId(attempt.messageId),
     attempt.attempt,
@@ -184,6 +185,7 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
     peer.smtpCode,
     peer.enhancedCode,
     peer.response,
+    peer.tried ? JSON.stringify(peer.tried) : null,
   );
 }
 

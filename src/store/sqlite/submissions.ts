@@ -8,6 +8,7 @@ import type {
   SubmissionReceipt,
   SubmissionStore,
 } from '../submissions.ts';
+import type { SuppressionReason } from '../suppressions.ts';
 import { countAccepted } from './chart-figures.ts';
 import type { Connection } from './connection.ts';
 import { countOpenMessages } from './domains.ts';
@@ -63,10 +64,14 @@ function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipie
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
     const reason = suppressionReason(db, submission.tenantId, recipient.suppressionKey, submission.acceptedAt);
-    if (reason) rejected.push({ to: recipient.address, reason });
+    if (reason && !passesOver(recipient, reason)) rejected.push({ to: recipient.address, reason });
     else taken.push(recipient);
   }
   return { taken, rejected };
+}
+
+function passesOver({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {
+  return staysUsable && (reason === 'hard_bounce' || reason === 'complaint');
 }
 
 /** A replay when the key is already there: then nothing is inserted. */

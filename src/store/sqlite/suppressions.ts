@@ -5,6 +5,7 @@ import type {
   SuppressionPage,
   SuppressionReason,
   SuppressionStore,
+  UndoneBounces,
 } from '../suppressions.ts';
 import type { Connection } from './connection.ts';
 import { fromOptionalId, type Row, toId } from './values.ts';
@@ -59,12 +60,52 @@ export function bounds({ after, prefix = '', limit }: SuppressionPage): [string,
   return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
 }
 
-function undoHardBounces(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number) {
+function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
+  const { since } = of;
+  if ('mxGroup' in of) return undoAddresses(db, saidByGroup(db, of, limit), { since, alsoTenants: true });
+  const [low, high] = rulesFrom(of.rule);
+  if (of.of !== undefined && of.of !== 'platform') {
+    const byTenant = db.sql(
+      `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+         WHERE rule >= ? AND rule <= ? AND created_at >= ? AND tenant_id = ? LIMIT ?)`,
+    );
+    return { platform: 0, tenants: byTenant.run(low, high, since, toId(of.of.tenantId), limit).changes };
+  }
+  const decided = db.sql(
+    'SELECT address FROM platform_suppressions WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?',
+    'column',
+  );
+  const alsoTenants = of.of === undefined;
+  const addresses = decided.all(low, high, since, limit) as string[];
+  const undone = undoAddresses(db, addresses, { since, alsoTenants });
+  if (!alsoTenants) return undone;
+  const byRule = db.sql(
+    `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+       WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?)`,
+  );
+  return { ...undone, tenants: undone.tenants + byRule.run(low, high, since, limit).changes };
+}
+
+/** The first and the last text that a rule, or a rule with `*` at its end, stands for. */
+function rulesFrom(rule: string): [low: string, high: string] {
+  if (!rule.endsWith('*')) return [rule, rule];
+  const prefix = rule.slice(0, -1);
+  return [prefix, prefix + LAST_CHARACTER];
+}
+
+function saidByGroup(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number): string[] {
   const said = db.sql(
     'SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?',
     'column',
   );
-  const addresses = said.all(mxGroup, since, limit) as string[];
+  return said.all(mxGroup, since, limit) as string[];
+}
+
+function undoAddresses(
+  db: Connection,
+  addresses: readonly string[],
+  { since, alsoTenants }: { since: number; alsoTenants: boolean },
+): { platform: number; tenants: number } {
   const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
   const ofTenants = db.sql(
     `DELETE FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND message_id IS NOT NULL
@@ -73,18 +114,19 @@ function undoHardBounces(db: Connection, { mxGroup, since }: { mxGroup: string; 
   let tenants = 0;
   for (const address of addresses) {
     ofPlatform.run(address);
-    tenants += ofTenants.run(address, since).changes;
+    if (alsoTenants) tenants += ofTenants.run(address, since).changes;
   }
   return { platform: addresses.length, tenants };
 }
 
 export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
   const insert = db.sql(
-    `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
   );
   const message = entry.messageId === null ? null : toId(entry.messageId);
-  const result = insert.run(toId(tenantId), entry.address, entry.reason, message, entry.createdAt);
+  const { address, reason, createdAt, rule = null } = entry;
+  const result = insert.run(toId(tenantId), address, reason, message, createdAt, rule);
   return result.changes === 1 ? 'added' : 'exists';
 }
 
@@ -127,6 +169,7 @@ export function suppressionFromRow(row: Row): Suppression {
     reason: row.reason as SuppressionReason,
     messageId: fromOptionalId(row.message_id),
     createdAt: row.created_at as number,
+    ...(row.rule !== null && { rule: row.rule as string }),
   };
 }
 

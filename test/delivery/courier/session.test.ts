@@ -9,6 +9,7 @@ import { runCourierSession } from '../../../src/delivery/courier/session.ts';
 import { openSession, type SmtpSession } from '../../../src/protocol/smtp/session.ts';
 import type { SmtpTimeouts } from '../../../src/protocol/smtp/timeouts.ts';
 import type { TlsPolicy } from '../../../src/store/transport-security.ts';
+import { patience } from '../../support/patience.ts';
 import { type PeerConnection, type PeerScript, startPeer } from '../../support/smtp-peer.ts';
 
 const MX = 'mx.peer.test';
@@ -49,6 +50,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     },
     hosts: [{ name: MX, addresses: [{ ip: '127.0.0.1', family: 4 }] }] as never,
     knocker: {
+      port: peer.port,
       async open({ mx, ip, tls }) {
         const { timeouts = {}, onOpen } = setting;
         const opened = await openSession({ mx, ip, port: peer.port, ehloName: 'out.test', tls, timeouts });
@@ -60,6 +62,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
     usualTls: 'none',
     announcements: setting.announcements ?? new Announcements(Date.now),
     signal: inbox.signal,
+    onConnected: () => {},
     onHostNote: (note) => void notes.push(note),
     now: Date.now,
   });
@@ -113,8 +116,9 @@ t.test('a batch: each message is announced behind the one before', async (t) => 
 t.test(
   'a server that loses what is said early hears it again, on another connection and from then on in turn',
   async (t) => {
+    const silenceMs = patience(200);
     const losing: { how: string; script(c: PeerConnection): Promise<void>; reason: string }[] = [
-      { how: 'says nothing', script: (c) => c.closed(), reason: 'no reply within 0.2 s' },
+      { how: 'says nothing', script: (c) => c.closed(), reason: `no reply within ${silenceMs / 1000} s` },
       {
         how: 'has heard a part of it',
         async script(c) {
@@ -143,7 +147,7 @@ t.test(
             },
             inTurn(2),
           ],
-          { announcements, timeouts: { mailMs: 200, dataMs: 200 } },
+          { announcements, timeouts: { mailMs: silenceMs, dataMs: silenceMs } },
         );
         t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted in turn', 'm3 accepted in turn']);
         t.equal(peer.connections, 2);

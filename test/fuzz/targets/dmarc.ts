@@ -70,8 +70,7 @@ function otherValues(xml: string, random: SeededRandom): string {
 
 function readingProblem(xml: string, reading: DmarcReading): string | null {
   if (!reading.ok) return reading.reason === '' ? 'refused without a reason' : null;
-  if (/<!DOCTYPE/i.test(xml)) return 'a DOCTYPE was read';
-  return reportProblem(reading.report);
+  return expansionProblem(xml, reading.report) ?? reportProblem(reading.report);
 }
 
 function reportProblem({ records, policy, ...report }: DmarcReport): string | null {
@@ -82,6 +81,13 @@ function reportProblem({ records, policy, ...report }: DmarcReport): string | nu
   const odd = records.find(({ messages }) => !Number.isSafeInteger(messages) || messages < 0);
   if (odd) return `${odd.messages} messages`;
   return report.beginsAt > 0 && report.endsAt > 0 ? null : 'no time';
+}
+
+/** What was read stands in the text, and takes no more room than there. */
+function expansionProblem(xml: string, { records }: DmarcReport): string | null {
+  const characters = records.flatMap(textsOf).reduce((sum, text) => sum + text.length, 0);
+  // "none", "pass" and "fail" are what is not said.
+  return characters > xml.length + records.length * 12 ? `${characters} characters out of ${xml.length}` : null;
 }
 
 function textsOf({ messages: _, ...record }: DmarcReport['records'][number]): string[] {

@@ -26,6 +26,8 @@ export const inboundMailTarget: FuzzTarget = {
         const { kind, reason } = explainMail(mail, rules);
         reached[kind] = (reached[kind] ?? 0) + 1;
         if (!kinds.has(kind)) return `is ${kind}`;
+        const known = readInboundMail(mail, { hasNullSender: true, returnPath: { recipient: 'jo@rcpt.test' } });
+        if (known.kind === 'human' || known.kind === 'unreadable') return `without a sender it is ${known.kind}`;
         return reason === '' ? 'no reason' : null;
       },
     };

@@ -18,6 +18,7 @@ const BOUNCES = 'bounces.postrider.test';
 const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
 const BOOK = {
   bouncesDomain: BOUNCES,
+  ehloName: 'mail.postrider.test',
   dmarcReportAddress: `reports@${BOUNCES}`,
   tokenKeys: (id: string) => (id === KEY.id ? KEY.key : undefined),
 };
@@ -91,7 +92,11 @@ export const smtpDialogTarget: FuzzTarget = {
         ...{ connections: NO_LIMIT, connectionsPerPeer: NO_LIMIT, connectionsPerMinute: NO_LIMIT },
         ...{ mailsPerMinute: NO_LIMIT, refusalsPerMinute: NO_LIMIT },
       },
-      store: { keepInbound: async (mail) => void kept.push(mail), findReported: async () => null },
+      store: {
+        keepInbound: async (mail) => void kept.push(mail),
+        findReported: async () => null,
+        noteRefusedInbound: async () => {},
+      },
       refusal: () => null,
       onKept: () => {},
       ...{ clock: systemClock, ids, log: silentLogger },

@@ -13,7 +13,12 @@ import { changeText } from '../text-mutations.ts';
 const KEYS = ['a', 'b', '7'].map((id, at) => ({ id, key: Buffer.alloc(32, at + 1) }));
 const keyLookup = (id: string) => KEYS.find((key) => key.id === id)?.key;
 const BOUNCES = 'bounces.postrider.test';
-const BOOK = { bouncesDomain: BOUNCES, dmarcReportAddress: `reports@${BOUNCES}`, tokenKeys: keyLookup };
+const BOOK = {
+  bouncesDomain: BOUNCES,
+  ehloName: 'mail.postrider.test',
+  dmarcReportAddress: `reports@${BOUNCES}`,
+  tokenKeys: keyLookup,
+};
 
 interface Made {
   purpose: string;

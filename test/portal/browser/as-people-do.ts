@@ -1,9 +1,10 @@
 // What people do on every page of the portal, found by what they see: labels, names of buttons and links, texts.
 import type { Locator, Page } from 'playwright-core';
+import { patience } from '../../support/patience.ts';
 import type { Login } from '../portal-harness.ts';
 
 /** Longer than a busy machine needs; whoever waits longer waits for something that does not come. */
-export const PATIENCE_MS = 20_000;
+export const PATIENCE_MS = patience(20_000);
 
 export async function signIn(page: Page, { email, password }: Login): Promise<void> {
   page.setDefaultTimeout(PATIENCE_MS);

@@ -1,16 +1,12 @@
 // Every kind of page in a real browser, light and dark: axe-core finds nothing serious, nothing is wider
 // than a phone, the policy blocks nothing that a page wants, and no script of a stranger runs.
-import { readFileSync } from 'node:fs';
-import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { crawl } from '../crawl.ts';
 import { startHostileWorld } from '../hostile-world.ts';
 import type { Login } from '../portal-harness.ts';
+import { checkPage } from './check-page.ts';
 import { noBrowser, openBrowser } from './open-browser.ts';
-
-const AXE = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
-const PHONE = { width: 360, height: 740 };
 
 t.test('every kind of page', { skip: noBrowser }, async (t) => {
   const world = await startHostileWorld(t);
@@ -38,20 +34,4 @@ async function signIn(page: Page, { email, password }: Login): Promise<void> {
     page.waitForURL((url) => !url.pathname.endsWith('/sign-in')),
     page.press('[name=password]', 'Enter'),
   ]);
-}
-
-async function checkPage(t: Test, page: Page, path: string): Promise<void> {
-  await page.setViewportSize({ width: 1280, height: 900 });
-  await page.goto(path);
-  await page.evaluate(AXE);
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    const { violations } = (await page.evaluate('axe.run(document, { iframes: false })')) as AxeResults;
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-    const places = serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
-    t.same(places, [], `nothing serious, ${colorScheme}`);
-  }
-  await page.setViewportSize(PHONE);
-  const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
-  t.ok(width <= PHONE.width, `fits a phone: ${width} px`);
 }

@@ -6,7 +6,7 @@ import { startPortal } from '../portal-harness.ts';
 import { noBrowser, openBrowser } from './open-browser.ts';
 
 t.test('the doctor, and a mail', { skip: noBrowser }, async (t) => {
-  const settings = { doctor: { mail_domains: [], time_sources: [], blocklists: [] } };
+  const settings = { doctor: { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] } };
   const { daemon, addUser } = await startPortal(t, { settings });
   const { email, password } = await addUser('operator');
   const browser = await openBrowser(t, `http://127.0.0.1:${daemon.httpPort}`);

@@ -58,7 +58,7 @@ t.test('whether a tenant can send, and why not', async (t) => {
   const of = (status: (typeof TENANT_STATUSES)[number], statusReason: string | null = null, change = {}) =>
     sendingStatus({ tenant: { status, statusReason }, ...facts, ...change });
   t.match(of('active'), { decision: 'open', next: null });
-  t.match(of('suspended', 'spam reports'), { decision: 'blocked', reason: /suspended.*given: spam reports$/ });
+  t.match(of('suspended', 'spam reports'), { decision: 'blocked', reason: /suspended.*The reason: spam reports\.$/ });
   t.match(of('in_review'), { decision: 'blocked', reason: /in review.*has looked at it\.$/ });
   t.match(of('pending_verification'), { decision: 'blocked', next: /Open the link/ });
   t.match(of('active', null, { paused: true }), { decision: 'held', reason: /messages wait/ });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { type AuthorityOptions, createAuthority } from '../../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../../src/protocol/dns/resolver.ts';
 import { startDnsServer, type TestDnsServer } from '../../support/dns-server.ts';
+import { patience, within } from '../../support/patience.ts';
 
 // The resolver knows who serves which zone; it has none of the TXT records that are asked for.
 const resolverServer = await startDnsServer();
@@ -13,7 +14,7 @@ t.teardown(() => Promise.all([resolverServer, one, two].map((server) => server.c
 
 function newAuthority(changes: Partial<AuthorityOptions> = {}) {
   const servers = [resolverServer.endpoint];
-  const resolver = createResolver({ servers, clock: { now: () => 0 }, attemptTimeoutMs: 2000 });
+  const resolver = createResolver({ servers, clock: { now: () => 0 }, attemptTimeoutMs: patience(2000) });
   return createAuthority({ resolver, authorityPort: port, allowPrivate: true, staggerMs: 20, ...changes });
 }
 
@@ -156,9 +157,10 @@ t.test('every server may answer', async (t) => {
     one.set(zone, 'TXT', ['must not count']);
     one.behave(zone, behaviour);
     two.set(zone, 'TXT', ['from the second']);
-    const start = performance.now();
-    t.match(await newAuthority().txt(zone), { records: ['from the second'] }, behaviour);
-    t.ok(performance.now() - start < 4000, 'without waiting for the end of the first one');
+    // An hour for a server: the second does not wait for the end of the first one.
+    const authority = newAuthority({ serverTimeoutMs: 3_600_000, totalTimeoutMs: 3_600_000 });
+    const answer = await within(10_000, behaviour, authority.txt(zone));
+    t.match(answer, { records: ['from the second'] }, behaviour);
   }
 });
 
@@ -166,7 +168,7 @@ t.test('when no server answers, the reason names them', async (t) => {
   serveZone('all-bad.test', one, two);
   one.behave('all-bad.test', 'servfail');
   two.behave('all-bad.test', 'silent');
-  const result = await newAuthority({ serverTimeoutMs: 400 }).txt('all-bad.test');
+  const result = await newAuthority({ serverTimeoutMs: patience(400) }).txt('all-bad.test');
   t.equal(result.kind, 'unavailable');
   const { reason } = result as { reason: string };
   t.match(reason, 'no name server of all-bad.test gave a usable answer');
@@ -186,10 +188,8 @@ t.test('a server that cannot be reached', async (t) => {
 t.test('the deadline over all', async (t) => {
   serveZone('slow.test', one);
   one.behave('slow.test', 'silent');
-  const start = performance.now();
   const result = await newAuthority({ totalTimeoutMs: 100 }).txt('slow.test');
   t.same(result, { kind: 'unavailable', reason: 'the name servers of slow.test gave no answer within 0.1 s' });
-  t.ok(performance.now() - start < 1500);
 });
 
 t.test('a resolver that does not answer', async (t) => {

@@ -3,14 +3,15 @@ import t from 'tap';
 import { findMailRoute } from '../../../src/protocol/dns/mail-route.ts';
 import { createResolver } from '../../../src/protocol/dns/resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
+import { patience } from '../../support/patience.ts';
 
 const server = await startDnsServer();
 t.teardown(() => server.close());
 
 /** A new resolver every time, so that no test sees the cache of another. */
-function route(domain: string, random = () => 0, timeoutMs = 5000) {
+function route(domain: string, random = () => 0, timeoutMs = patience(5000)) {
   const clock = { now: () => 0 };
-  const resolver = createResolver({ servers: [server.endpoint], clock, attemptTimeoutMs: 2000, timeoutMs });
+  const resolver = createResolver({ servers: [server.endpoint], clock, attemptTimeoutMs: patience(2000), timeoutMs });
   return findMailRoute(domain, { resolver, random });
 }
 

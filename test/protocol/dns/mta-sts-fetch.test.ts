@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import { fetchPolicy, type PolicyFetchOptions } from '../../../src/protocol/dns/mta-sts-fetch.ts';
+import { patience } from '../../support/patience.ts';
 import { policyText, startPolicyHost } from '../../support/policy-host.ts';
 import { createTestAuthority } from '../../support/test-authority.ts';
 
@@ -30,7 +31,7 @@ async function setUp(
     port: host.port,
     ca: authority.ca,
     allowPrivate: true,
-    timeoutMs: 5000,
+    timeoutMs: patience(5000),
     ...change,
   };
   host.serve(policyText('enforce', ['mx.rcpt.test']));

@@ -2,6 +2,7 @@
 import mtaSts from 'mailauth/lib/mta-sts.js';
 import t from 'tap';
 import { announcedPolicyId, namesMxHost, parsePolicy } from '../../../src/protocol/dns/mta-sts.ts';
+import { ProcessorTime } from '../../support/patience.ts';
 
 const announcements: [records: string[], id: string | null][] = [
   [['v=STSv1; id=20160831085700Z;'], '20160831085700Z'],
@@ -88,9 +89,9 @@ t.test('which hosts a policy names (section 4.1)', async (t) => {
 });
 
 t.test('a policy full of spaces takes no time', async (t) => {
-  const startedAt = performance.now();
+  const time = new ProcessorTime();
   const policy = parsePolicy(`version: STSv1\nmode: enforce\nmx: a${' '.repeat(60_000)}b.example\nmax_age: 604800\n`);
   t.equal(policy.ok, false);
   // By backtracking it were several seconds.
-  t.ok(performance.now() - startedAt < 500);
+  t.ok(time.usedMs < 500, `${time.usedMs} ms of processor time`);
 });

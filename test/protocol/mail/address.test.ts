@@ -127,6 +127,11 @@ t.test('an address of exactly 254 octets', async (t) => {
 t.test('valid syntax that policy refuses', async (t) => {
   t.match(policyRefusal(address('jo@[192.0.2.1]')), /IP address/);
   t.match(policyRefusal(address('jo@localhost')), /two labels/);
+  for (const text of ['user@127.0.0.1', 'user@192.168.000.1', 'user@example.123', 'user@１２７.０.０.１', 'jo@1.2']) {
+    t.match(policyRefusal(address(text)), /ends in a number/, text);
+  }
+  t.match(policyRefusal(address('user@127.0.0.1')), 'looks like an IP address');
+  for (const text of ['a@1.2.example', 'a@example.1x', 'a@123.com']) t.equal(policyRefusal(address(text)), null, text);
   t.equal(policyRefusal(address('jo@example.com')), null);
 });
 

@@ -9,6 +9,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { type DkimSigner, signMessage } from '../../../src/protocol/mail/dkim.ts';
 import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim-key.ts';
+import { ProcessorTime } from '../../support/patience.ts';
 import {
   composedSamples,
   composeInput,
@@ -176,13 +177,13 @@ t.test('own header names; Ed25519', async (t) => {
   t.match(signed.toString(), /a=ed25519-sha256;[\s\S]*h=From:From:X-Ours:X-Ours;/);
 });
 
-t.test('4 MiB are signed in well under 100 ms', async (t) => {
+t.test('4 MiB are signed in well under 100 ms of processor time', async (t) => {
   const { raw } = (await composedSamples()).find((sample) => sample.name === '4 MiB')!;
   t.ok(raw.length > 4 * 1024 * 1024);
   const times = Array.from({ length: 5 }, () => {
-    const start = performance.now();
+    const time = new ProcessorTime();
     signMessage(signable(raw), [tenant, service], NOW_SECONDS);
-    return performance.now() - start;
+    return time.usedMs;
   });
   // The best of five: what else this machine does must not decide.
   t.ok(Math.min(...times) < 100, `${times.map(Math.round)} ms`);

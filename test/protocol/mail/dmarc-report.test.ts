@@ -46,13 +46,49 @@ t.test('what is refused', async (t) => {
     return reading.ok ? 'taken' : reading.reason;
   };
   const doctype = '<?xml version="1.0"?><!DOCTYPE feedback [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>';
-  t.match(refused(doctype + xml), 'DOCTYPE');
+  t.match(refused(doctype + xml), 'declares entities');
+  t.match(refused(xml.replace('<report_metadata>', '<!ENTITY a "aaaa"><report_metadata>')), 'declares entities');
   t.match(refused(xml.slice(0, -20)), 'ends in the middle');
-  t.match(refused(xml.replace('</record>', '</recrod>')), 'closes nothing');
+  t.match(refused(xml.replace('</record>', '</recrod>')), '</feedback> comes before </record>');
   t.match(refused(`<feedback>${'<a>'.repeat(1000)}`), 'too deep');
-  t.match(refused('<feedback></feedback>'), 'which time');
-  t.match(refused(xml.replace('<domain>acme.test</domain>', '')), 'no policy_published/domain');
-  t.match(refused(''), 'which time');
+  t.equal(
+    refused('<feedback></feedback>'),
+    'it has no date_range, no policy_published/domain, no report_id, no org_name',
+  );
+  t.equal(refused(xml.replace('<domain>acme.test</domain>', '')), 'it has no policy_published/domain');
+  t.equal(refused(xml.replace('<begin>1795000000</begin>', '')), 'it has no date_range');
+  const asWords = xml.replace('1795000000', '2026-11-18T10:00:00Z');
+  t.match(refused(asWords), 'its date_range, 2026-11-18T10:00:00Z to 1795086399, is not two times in seconds');
+  t.match(refused(xml.replace('192.0.2.1', '')), 'none of its 1 records has a source_ip');
+  for (const other of ['', 'Dear Postmaster,', '<html><p>a < b</p></html>', '{"policies": []}']) {
+    t.equal(refused(other), 'it has no <feedback> element', other);
+  }
+  t.match(refused('<!-- <feedback>'), 'ends in the middle');
+  t.match(refused(`<!DOCTYPE feedback [<!ELEMENT feedback ANY>${xml}`), 'ends in the middle');
+});
+
+t.test('whatever stands around <feedback>, the report is read', async (t) => {
+  const [prolog, ...lines] = dmarcXml({}).split('\n');
+  const feedback = lines.join('\n');
+  const plain = readDmarcReport(feedback);
+  t.match(plain, { ok: true });
+  for (const [name, xml] of Object.entries({
+    'a byte order mark': `\ufeff${prolog}\n${feedback}`,
+    'comments that name it': `<!-- <feedback> --><!---->${feedback}<!-- </feedback> -->`,
+    'a DOCTYPE': `${prolog}<!DOCTYPE feedback SYSTEM "http://a.test/x>y.dtd">${feedback}`,
+    'a DOCTYPE with a subset': `<!DOCTYPE feedback [<!-- ]> ' --><!ELEMENT feedback ANY><!ATTLIST a b CDATA "]>">]>${feedback}`,
+    'a schema that is not closed': `${prolog}<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema">${feedback}`,
+    'elements around it': `<mail><attachment type="xml">${feedback}</attachment></mail>`,
+    'an end that closes nothing within it': feedback.replace('<record>', '</xs:schema><record>'),
+    'words before and behind it': `Report follows: 1 < 2\n${feedback}\n-- \nBig & Co <unclosed`,
+  })) {
+    t.strictSame(readDmarcReport(xml), plain, name);
+  }
+});
+
+t.test('entities are never expanded', async (t) => {
+  const reading = readDmarcReport(dmarcXml({ id: '&lol;&#65;&amp;' }));
+  t.match(reading, { report: { reportId: '&lol;&#65;&' } });
 });
 
 t.test('a large report lets others go on', async (t) => {
@@ -68,9 +104,41 @@ t.test('what it comes packed in', async (t) => {
   t.strictSame(await unpack(gzipSync(xml), MIB), content);
   t.strictSame(await unpack(zipOf('r.xml', xml, deflateRawSync(xml), 8), MIB), content);
   t.strictSame(await unpack(zipOf('r.xml', xml, xml, 0), MIB), content, 'stored');
-  t.strictSame(await unpack(xml, MIB), content, 'not at all');
+  t.equal(await unpack(xml, MIB), null, 'not at all');
   t.equal(await unpack(Buffer.from('Dear Postmaster,'), MIB), null);
   t.equal(await unpack(Buffer.alloc(0), MIB), null);
+});
+
+t.test('gzip data with octets behind it is read', async (t) => {
+  const xml = Buffer.from(dmarcXml({}));
+  const content = { kind: 'content', content: xml };
+  const named = Buffer.from(gzipSync(xml));
+  // FEXTRA, FNAME, FCOMMENT and FHCRC: RFC 1952 section 2.3.1.
+  named[3] = 4 | 8 | 16 | 2;
+  const fields = Buffer.concat([Buffer.from([3, 0, 1, 2, 3]), Buffer.from('r.xml\0a comment\0'), Buffer.from([9, 9])]);
+  const withFields = Buffer.concat([named.subarray(0, 10), fields, named.subarray(10)]);
+  for (const [name, behind] of Object.entries({
+    'a line end': Buffer.from('\n'),
+    'a blank line': Buffer.from('\r\n\r\n'),
+    zeros: Buffer.alloc(100),
+    words: Buffer.from('-- scanned by a gateway'),
+    'the beginning of more': gzipSync('x').subarray(0, 12),
+    'a damaged second one': Buffer.concat([gzipSync('x').subarray(0, 10), Buffer.alloc(20, 0xff)]),
+  })) {
+    t.strictSame(await unpack(Buffer.concat([gzipSync(xml), behind]), MIB), content, name);
+    const unpacked = await unpack(Buffer.concat([withFields, behind]), MIB);
+    t.strictSame(unpacked, content, `${name}, behind a header with all fields`);
+  }
+  t.strictSame(await unpack(Buffer.concat([gzipSync('one, '), gzipSync('two')]), MIB), {
+    kind: 'content',
+    content: Buffer.from('one, two'),
+  });
+  const damaged = gzipSync(xml);
+  damaged[damaged.length - 6]! ^= 1;
+  const refused = { kind: 'refused', reason: 'its compressed data is damaged' };
+  t.strictSame(await unpack(Buffer.concat([damaged, Buffer.from('words')]), MIB), refused, 'only what is whole');
+  const bomb = Buffer.concat([gzipSync(Buffer.alloc(2 * MIB)), Buffer.from('words')]);
+  t.strictSame(await unpack(bomb, MIB), { kind: 'refused', reason: 'it unpacks to more than 1 MiB' });
 });
 
 t.test('bombs and rubble', async (t) => {
@@ -87,7 +155,8 @@ t.test('bombs and rubble', async (t) => {
   for (let cut = 4; cut < zip.length; cut++) {
     t.match(await unpack(zip.subarray(0, cut), MIB), { kind: 'refused' }, `cut at ${cut}`);
   }
-  t.match(await unpack(gzipSync('x').subarray(0, 12), MIB), { kind: 'refused' });
+  t.match(await unpack(gzipSync('x').subarray(0, 12), MIB), { reason: 'its compressed data ends in the middle' });
+  t.match(await unpack(zip.subarray(0, 30), MIB), { reason: 'the zip archive has no directory' });
   const encrypted = Buffer.from(zip);
   encrypted.writeUInt16LE(1, zip.lastIndexOf(Buffer.from('PK\x01\x02', 'latin1')) + 8);
   t.match(await unpack(encrypted, MIB), { kind: 'refused', reason: /encrypted/ });

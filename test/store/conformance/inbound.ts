@@ -198,6 +198,38 @@ export const inboundCases = {
     t.equal(await bench.store.getInbound(bench.id()), null);
   },
 
+  'a refused mail is listed without content, and does not wait': async (t: Test, bench: Bench) => {
+    const { content: _, ...envelope } = mail(bench);
+    const refused = { ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' };
+    await bench.store.noteRefusedInbound(refused);
+    const other = await updateFor(bench, null, { kind: 'human' }, null);
+    await bench.store.recordInbound(other);
+    const shown = {
+      id: refused.id,
+      kind: 'refused',
+      effect: 'none',
+      reason: 'refused with 554 5.6.11 no',
+      sizeOctets: 7,
+    };
+    t.match(await bench.store.listInbound({ limit: 10 }), [{ id: other.id, kind: 'human' }, shown]);
+    t.match(await bench.store.listInbound({ kind: 'refused', limit: 10 }), [shown]);
+    t.equal((await bench.store.listInbound({ kind: 'human', limit: 10 })).length, 1);
+    t.match(await bench.store.getInbound(refused.id), { mail: shown, content: null });
+    t.strictSame(await bench.store.waitingInbound(0, 10), []);
+  },
+
+  'of refused mails the newest thousand stay, and nothing else goes': async (t: Test, bench: Bench) => {
+    const other = await updateFor(bench, null, { kind: 'human' }, null);
+    await bench.store.recordInbound(other);
+    const note = () => {
+      const { content: _, ...envelope } = mail(bench);
+      return bench.store.noteRefusedInbound({ ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' });
+    };
+    await Promise.all(Array.from({ length: 1003 }, note));
+    t.equal((await bench.store.listInbound({ kind: 'refused', limit: 2000 })).length, 1000);
+    t.equal((await bench.store.listInbound({ kind: 'human', limit: 10 })).length, 1);
+  },
+
   'what is old is forgotten, content first, and nothing that waits': async (t: Test, bench: Bench) => {
     const update = await updateFor(bench, null, { kind: 'human', effect: 'kept' }, null);
     await bench.store.recordInbound(update);

@@ -85,7 +85,7 @@ export const queueRecordCases = {
     await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
     const page = { after: null, limit: 10 };
     t.strictSame(await bench.store.listSuppressions(tenant.id, page), [
-      { address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000 },
+      { address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000, rule: 'smtp 5.1.1' },
     ]);
     t.strictSame(await bench.store.listSuppressions(other.tenant.id, page), [], "not to another tenant's");
     t.strictSame(await bench.store.listPlatformSuppressions(page), [
@@ -100,6 +100,17 @@ export const queueRecordCases = {
     ]);
     const refused = await bench.store.accept(bench.submission(other.domain, ['a@x.test']));
     t.match(refused, { kind: 'all_suppressed', rejected: [{ to: 'a@x.test', reason: 'hard_bounce' }] });
+  },
+
+  "what is not evidence enough for everybody goes to the tenant's list alone": async (t: Test, bench: Bench) => {
+    const { domain, tenant } = await bench.sender('acme.test');
+    const message = await bench.sending(domain, 'a@x.test');
+    const suppress = { ...NOTE, rule: 'route-5.1.2', mxGroup: null, platformExpiresAt: null };
+    const transition = { ...HARD, suppress };
+    await bench.store.record([bench.attempted(message, transition, bench.event('email.bounced'))]);
+    const page = { after: null, limit: 10 };
+    t.match(await bench.store.listSuppressions(tenant.id, page), [{ address: 'a@x.test', rule: 'route-5.1.2' }]);
+    t.strictSame(await bench.store.listPlatformSuppressions(page), []);
   },
 
   "a hard bounce keeps the tenant's earlier reason": async (t: Test, bench: Bench) => {

@@ -84,6 +84,53 @@ export const reputationCases = {
     t.same(left(await store.listSuppressions(tenant.id, PAGE)), ['before@x.test', 'worse@x.test']);
   },
 
+  'what a rule has decided since a time is undone, on the lists that are asked for': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const [tenant, other] = [await bench.tenant(), await bench.tenant()];
+    const fill = async () => {
+      for (const [address, rule, createdAt] of [
+        ['dns@x.test', 'route-5.1.2', T0 + 5],
+        ['null@x.test', 'route-5.1.10', T0 + 5],
+        ['before@x.test', 'route-5.1.2', T0 - 1],
+        ['said@x.test', 'unknown-user', T0 + 5],
+      ] as const) {
+        const entry = { address, messageId: bench.id(), createdAt, rule };
+        await store.addPlatformSuppression({ ...entry, mxGroup: null, expiresAt: T0 + 99 });
+        for (const { id } of [tenant, other]) await store.addSuppression(id, { ...entry, reason: 'hard_bounce' });
+      }
+      // As entries were made before rules were noted.
+      const old = { address: 'old@x.test', messageId: bench.id(), createdAt: T0 + 5 };
+      await store.addPlatformSuppression({ ...old, mxGroup: null, rule: 'route-5.1.2', expiresAt: T0 + 99 });
+      await store.addSuppression(tenant.id, { ...old, reason: 'hard_bounce' });
+      // A person's word is no rule's.
+      await store.addSuppression(tenant.id, { ...old, address: 'hand@x.test', reason: 'manual', messageId: null });
+    };
+    const left = async () => {
+      const lists = [store.listPlatformSuppressions(PAGE), store.listSuppressions(tenant.id, PAGE)];
+      const [platform, own] = await Promise.all(lists as Promise<{ address: string }[]>[]);
+      const names = (list: { address: string }[]) => list.map(({ address }) => address.split('@')[0]).join(' ');
+      return [names(platform!), names(own!)];
+    };
+    await fill();
+    t.same(await store.undoHardBounces({ rule: 'route-5.1.2', since: T0, of: 'platform' }, 9), {
+      platform: 2,
+      tenants: 0,
+    });
+    t.same(await left(), ['before null said', 'before dns hand null old said']);
+    const ofTenant = { rule: 'route-*', since: T0, of: { tenantId: tenant.id } };
+    t.same(await store.undoHardBounces(ofTenant, 1), { platform: 0, tenants: 1 });
+    t.same(await store.undoHardBounces(ofTenant, 9), { platform: 0, tenants: 1 });
+    t.same(await left(), ['before null said', 'before hand old said']);
+    await fill();
+    let gone = { platform: 0, tenants: 0 };
+    for (let slice = { platform: 1, tenants: 1 }; slice.platform + slice.tenants > 0; ) {
+      slice = await store.undoHardBounces({ rule: 'route-*', since: T0 }, 2);
+      gone = { platform: gone.platform + slice.platform, tenants: gone.tenants + slice.tenants };
+    }
+    t.same(gone, { platform: 3, tenants: 5 });
+    t.same(await left(), ['before said', 'before hand said']);
+  },
+
   'an entry of the platform that has expired is forgotten': async (t: Test, { store }: Bench) => {
     for (const [address, expiresAt] of [
       ['a@x.test', T0],

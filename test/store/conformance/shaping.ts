@@ -87,6 +87,28 @@ export const shapingCases = {
     t.equal(await bench.store.pauseQueue({ ...pause, key: bench.id() }), false, 'nor what nobody knows');
   },
 
+  'a message that was put off is due when it is resumed, retried, or found by its lane': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { domain } = await bench.sender('acme.test');
+    const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
+    const { lane } = lanes[0]!;
+    const ids = (await bench.claim(lane, T0)).map(({ id }) => id);
+    await bench.store.release(ids, T0 + 9000, true);
+    const [a, b, c] = ids as [string, string, string];
+    const pause: QueuePause = { kind: 'message', key: a, ...WORD, at: T0 + 5 };
+    t.equal(await bench.store.pauseQueue(pause), true);
+    t.match(await bench.store.resumeQueue(pause), { lane: { dueAt: T0 + 5 } }, 'it was due, and is asked again');
+    t.match(await bench.store.retryNow(b, T0 + 6), { dueAt: T0 + 6 });
+    const portion = { at: T0 + 7, limit: 10, putOff: true };
+    t.match(await bench.store.hastenLane(lane, portion), { moved: 1 }, 'the one that is left');
+    t.equal((await bench.message(c)).dueAt, T0 + 7);
+    const [again] = await bench.claim(lane, T0 + 8);
+    await bench.store.release([again!.id], T0 + 9000);
+    t.match(await bench.store.hastenLane(lane, portion), { moved: 0 }, 'a time of its own is none of that');
+  },
+
   'the pause of a message that has ended is forgotten': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id } = await bench.queued(domain, 'a@x.test');
@@ -138,7 +160,7 @@ export const shapingCases = {
     t.equal(await bench.store.forgetDomains(T0 + 1, 1), 1, 'in portions');
   },
 
-  'waiting messages of a lane are made due in portions, all of them or those of one time': async (
+  'waiting messages of a lane are made due in portions, all of them or those that were put off': async (
     t: Test,
     bench: Bench,
   ) => {
@@ -147,10 +169,11 @@ export const shapingCases = {
     const { lane } = lanes[0]!;
     const [a, b, c] = (await bench.claim(lane, T0)).map(({ id }) => id);
     await bench.store.release([a!, b!], T0 + 500);
-    await bench.store.release([c!], T0 + 700);
+    await bench.store.release([c!], T0 + 700, true);
     const { hastenLane } = bench.store;
-    t.match(await hastenLane(lane, { at: T0, limit: 10, dueAt: T0 + 700 }), { moved: 1, notice: { lane, dueAt: T0 } });
+    t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 1, notice: { lane, dueAt: T0 } });
     t.equal((await bench.message(a!)).dueAt, T0 + 500);
+    t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 0 }, 'once');
     t.match(await hastenLane(lane, { at: T0, limit: 1 }), { moved: 1 });
     t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 1 });
     t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 0, notice: { lane } }, 'due already');

@@ -1,6 +1,7 @@
 // Conformance: taking a submission in: idempotency, suppression, and what is checked again
 // inside the transaction.
 import type { Test } from 'tap';
+import type { SuppressionReason } from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 
 export const submissionCases = {
@@ -130,6 +131,25 @@ export const submissionCases = {
     t.equal(await bench.store.getMessage(submission.recipients[0]!.messageId), null, 'no message for a rejected one');
   },
 
+  'what stays usable is rejected only for what people have added': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+    for (const reason of reasons) await bench.store.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
+    await bench.store.addPlatformSuppression(platformEntry('platform@x.test'));
+    const submission = bench.submission(
+      domain,
+      [...reasons, 'platform'].map((name) => `${name}@x.test`),
+    );
+    const recipients = submission.recipients.map((recipient) => ({ ...recipient, staysUsable: true }));
+    const result = await bench.store.accept({ ...submission, recipients });
+    if (result.kind !== 'accepted') throw new Error(result.kind);
+    t.strictSame(result.receipt.rejected, [
+      { to: 'unsubscribe@x.test', reason: 'unsubscribe' },
+      { to: 'manual@x.test', reason: 'manual' },
+    ]);
+    t.equal(result.receipt.messageIds.length, 3);
+  },
+
   'when all are suppressed nothing is written': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     await bench.store.addSuppression(tenant.id, entry('a@x.test', 'complaint'));
@@ -204,7 +224,7 @@ export const submissionCases = {
   },
 };
 
-function entry(address: string, reason: 'manual' | 'complaint' | 'unsubscribe') {
+function entry(address: string, reason: SuppressionReason) {
   return { address, reason, messageId: null, createdAt: T0 };
 }
 

@@ -34,7 +34,7 @@ CREATE TABLE attempts (
  smtp_code INTEGER,
  enhanced_code TEXT,
  response TEXT NOT NULL, tls_policy TEXT NOT NULL DEFAULT 'none'
- CHECK (tls_policy IN ('none', 'testing', 'enforce')), tls_failure TEXT,
+ CHECK (tls_policy IN ('none', 'testing', 'enforce')), tls_failure TEXT, tried TEXT,
  PRIMARY KEY (message_id, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -222,7 +222,7 @@ CREATE TABLE inbound_mails (
  message_id BLOB,
  tenant_id BLOB,
  finding TEXT
-) STRICT;
+, refused_with TEXT) STRICT;
 
 CREATE INDEX inbound_of_effect ON inbound_mails (effect, seq);
 
@@ -231,6 +231,8 @@ CREATE INDEX inbound_of_kind ON inbound_mails (kind, seq);
 CREATE INDEX inbound_of_message ON inbound_mails (message_id, seq) WHERE message_id IS NOT NULL;
 
 CREATE INDEX inbound_received ON inbound_mails (received_at);
+
+CREATE INDEX inbound_refused ON inbound_mails (seq) WHERE refused_with IS NOT NULL;
 
 CREATE INDEX inbound_waiting ON inbound_mails (seq) WHERE processed_at IS NULL;
 
@@ -292,7 +294,7 @@ CREATE TABLE messages (
  complained INTEGER NOT NULL DEFAULT 0,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-, source_address TEXT) STRICT, WITHOUT ROWID;
+, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 
@@ -305,6 +307,8 @@ CREATE INDEX messages_of_submission ON messages (submission_id, id);
 CREATE INDEX messages_of_tenant ON messages (tenant_id, id);
 
 CREATE INDEX messages_parked ON messages (lane, id) WHERE parked = 1;
+
+CREATE INDEX messages_put_off ON messages (lane) WHERE put_off = 1;
 
 CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
 
@@ -349,6 +353,8 @@ CREATE TABLE platform_suppressions (
 CREATE INDEX platform_suppressions_expiry ON platform_suppressions (expires_at);
 
 CREATE INDEX platform_suppressions_group ON platform_suppressions (mx_group, created_at);
+
+CREATE INDEX platform_suppressions_rule ON platform_suppressions (rule, created_at);
 
 CREATE TABLE queue_pauses (
  kind TEXT NOT NULL CHECK (kind IN ('tenant', 'group', 'domain', 'message')),
@@ -452,11 +458,13 @@ CREATE TABLE suppressions (
  address TEXT NOT NULL,
  reason TEXT NOT NULL CHECK (reason IN ('hard_bounce', 'complaint', 'unsubscribe', 'manual')),
  message_id BLOB,
- created_at INTEGER NOT NULL,
+ created_at INTEGER NOT NULL, rule TEXT,
  PRIMARY KEY (tenant_id, address)
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX suppressions_hard ON suppressions (address) WHERE reason = 'hard_bounce';
+
+CREATE INDEX suppressions_rule ON suppressions (rule, created_at) WHERE rule IS NOT NULL;
 
 CREATE TABLE suspensions (
  mx_group TEXT NOT NULL,

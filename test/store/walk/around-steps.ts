@@ -111,6 +111,14 @@ async function keepInbound(walk: Walk): Promise<void> {
   walk.model.inbound.set(id, { id, seq: mail!.seq, receivedAt: walk.now, processedAt: null });
 }
 
+async function noteRefused(walk: Walk): Promise<void> {
+  const [id, receivedAt] = [walk.id(), walk.now];
+  const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
+  await walk.store.noteRefusedInbound({ id, receivedAt, ...reception, sizeOctets: 7, reply: '554 5.6.0 no' });
+  // Nobody has to act on it.
+  walk.model.inbound.set(id, { id, seq: -1, receivedAt, processedAt: receivedAt });
+}
+
 function randomAction(walk: Walk, message: ModelMessage): InboundAction {
   const suppressionKey = message.recipient;
   switch (walk.oneOf('bounce', 'complaint', 'unsubscribe')) {
@@ -246,6 +254,7 @@ export const aroundSteps: readonly Step[] = [
   { name: 'replayDelivery', weight: 0.5, run: replayDelivery },
   { name: 'replayFailed', weight: 0.5, run: replayFailed },
   { name: 'keepInbound', weight: 2, run: keepInbound },
+  { name: 'noteRefusedInbound', weight: 0.5, run: noteRefused },
   { name: 'recordInbound', weight: 2, run: recordInbound },
   { name: 'forgetInbound', weight: 0.5, run: forgetInbound },
   { name: 'recordHits', weight: 1, run: recordHits },

@@ -115,8 +115,8 @@ export class Model {
   suppressHardBounce(message: ModelMessage, at: number, note: HardBounceNote): void {
     const { suppressionKey: address, mxGroup, rule, platformExpiresAt: expiresAt } = note;
     const entry = { address, messageId: message.id, createdAt: at };
-    this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce' });
-    this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
+    this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce', rule });
+    if (expiresAt !== null) this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
   }
 
   suppressionReason(tenantId: string, address: string, now: number): string | null {

@@ -176,6 +176,22 @@ async function undoHardBounces(walk: Walk): Promise<void> {
   walk.same(await store.undoHardBounces(of, 100), wanted, 'undoHardBounces');
 }
 
+async function undoRule(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const since = walk.now - walk.oneOf(0, HOUR_MS, DAY_MS);
+  const decided = [...model.platform.values()].filter(({ createdAt }) => createdAt >= since);
+  const addresses = new Set(decided.map(({ address }) => address));
+  const ofTenants = [...model.suppressions].filter(
+    ([, { address, reason, messageId, rule, createdAt }]) =>
+      createdAt >= since && reason === 'hard_bounce' && messageId !== null && (rule || addresses.has(address)),
+  );
+  for (const address of addresses) model.platform.delete(address);
+  for (const [key] of ofTenants) model.suppressions.delete(key);
+  // All of the walk's hard bounces are decided by this rule.
+  const undone = await store.undoHardBounces({ since, rule: 'smtp *' }, 100);
+  walk.same(undone, { platform: decided.length, tenants: ofTenants.length }, 'undoHardBounces by rule');
+}
+
 async function forgetExpired(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const expired = [...model.platform.values()].filter(({ expiresAt }) => expiresAt <= walk.now);
@@ -208,5 +224,6 @@ export const tenantSteps: readonly Step[] = [
   { name: 'addPlatformSuppression', weight: 0.3, run: addPlatformSuppression },
   { name: 'removePlatformSuppression', run: removePlatformSuppression },
   { name: 'undoHardBounces', weight: 0.5, run: undoHardBounces },
+  { name: 'undoHardBounces by rule', weight: 0.3, run: undoRule },
   { name: 'forgetExpiredSuppressions', weight: 0.5, run: forgetExpired },
 ];

@@ -3,6 +3,7 @@
 // to know the sender, and receipts (RFC 8098), are of the same kind: they say nothing of delivery.
 import type { Header } from './header-block.ts';
 import type { ReadMail } from './mail-parts.ts';
+import { withoutNames } from './names-in-text.ts';
 
 const REPLY_FIELDS = [
   'x-autoreply',
@@ -63,9 +64,9 @@ export function autoReplyEvidence({ header, contentType, parts }: ReadMail, text
   if (parts.some(({ type }) => type === 'message/disposition-notification')) return 'it is a receipt (RFC 8098)';
   const byField = evidenceInFields(header);
   if (byField !== null) return byField;
-  const subject = header.text('subject');
+  const subject = withoutNames(header.text('subject'));
   if (SUBJECT.test(subject)) return 'its subject is that of an automatic reply';
-  const opening = text.slice(0, 2_000);
+  const opening = withoutNames(text.slice(0, 2_000));
   if (RECEIPT_SUBJECT.test(subject) && RECEIPT.test(opening)) return 'it says that a mail was read';
   if (CHALLENGE.test(subject) || CHALLENGE.test(opening)) return 'it asks the sender to prove who he is';
   if (ABSENCE.test(opening)) return 'its text says that somebody is away';
@@ -80,7 +81,7 @@ function evidenceInFields(header: Header): string | null {
   if (field) return `it has the field ${field}`;
   const precedence = header.raw('precedence')?.trim().toLowerCase() ?? '';
   if (/^auto[-_]?reply/.test(precedence)) return 'it says Precedence: auto_reply';
-  if (/vacation|autorespond|auto-?reply/i.test(`${header.text('x-mailer')} ${header.text('x-loop')}`)) {
+  if (/vacation|autorespond|auto-?reply/i.test(withoutNames(`${header.text('x-mailer')} ${header.text('x-loop')}`))) {
     return 'a program for automatic replies wrote it';
   }
   return null;

@@ -1,7 +1,7 @@
 // Reads the fields of a delivery report: RFC 3464 section 2, RFC 6533 for addresses that are not
 // ASCII. Blank lines between the groups are often missing or too many, so a group of a recipient
 // begins where a field comes that the group before has already.
-import { addressesIn, tidyAddress } from './addresses-in-text.ts';
+import { addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
 import { decodeWords } from './encoded-words.ts';
 import type { ReportedAction, ReportedRecipient } from './inbound-mail.ts';
 
@@ -27,7 +27,7 @@ export function readDeliveryStatus(text: string): DeliveryStatus | null {
   const { ofMessage, recipients } = readGroups(text);
   if (recipients.length === 0) return null;
   const reportingMta = hostOf(first(ofMessage, 'reporting-mta') ?? first(ofMessage, 'x-postfix-queue-host'));
-  return { reportingMta, recipients: recipients.map(recipientOf) };
+  return { reportingMta, recipients: onePerAddress(recipients.map(recipientOf)) };
 }
 
 function readGroups(text: string): { ofMessage: Group; recipients: Group[] } {
@@ -59,6 +59,32 @@ function readGroups(text: string): { ofMessage: Group; recipients: Group[] } {
     current.set(name, values);
   }
   return { ofMessage, recipients: recipients.filter((group) => hasAddress(group) || group.has('status')) };
+}
+
+/** RFC 3464 has one group per recipient; some servers write one for each host that they tried. */
+function onePerAddress(recipients: readonly ReportedRecipient[]): ReportedRecipient[] {
+  const merged: ReportedRecipient[] = [];
+  for (const recipient of recipients) {
+    const known = merged.findIndex(({ address }) => sameAddress(address, recipient.address));
+    if (known < 0) merged.push(recipient);
+    else merged[known] = together(merged[known]!, recipient);
+  }
+  return merged;
+}
+
+function together(one: ReportedRecipient, other: ReportedRecipient): ReportedRecipient {
+  const tells = ({ action, diagnostics }: ReportedRecipient) =>
+    (action === 'failed' ? 2 : action === 'delayed' ? 1 : 0) + (/^[45]\d\d\b/.test(diagnostics[0] ?? '') ? 0.5 : 0);
+  const [first, second] = tells(other) > tells(one) ? [other, one] : [one, other];
+  const isSameNews = first.action === second.action;
+  return {
+    ...first,
+    address: one.address,
+    originalAddress: first.originalAddress ?? second.originalAddress,
+    status: first.status ?? (isSameNews ? second.status : null),
+    // The reply to an earlier attempt is not the reason of the final result.
+    diagnostics: isSameNews ? [...new Set([...first.diagnostics, ...second.diagnostics])] : first.diagnostics,
+  };
 }
 
 function hasAddress(group: Group): boolean {

@@ -6,6 +6,7 @@ import { Header, readHeaderBlock } from './header-block.ts';
 import type { Complaint } from './inbound-mail.ts';
 import type { MailPart, ReadMail } from './mail-parts.ts';
 import { textOf } from './mail-parts.ts';
+import { withoutNames } from './names-in-text.ts';
 import { originalHeader, originalIn } from './original-message.ts';
 
 const REPORT_PART = 'message/feedback-report';
@@ -24,7 +25,7 @@ export function readComplaint(mail: ReadMail, text: string): Complaint | null {
   const part = mail.parts.find(({ type }) => type === REPORT_PART);
   const reportType = mail.contentType.parameters.get('report-type')?.toLowerCase();
   const inOriginal = originalHeader(mail.parts);
-  const isInWords = COMPLAINT_TEXT.test(`${mail.header.text('subject')}\n${text.slice(0, 2_000)}`);
+  const isInWords = COMPLAINT_TEXT.test(withoutNames(`${mail.header.text('subject')}\n${text.slice(0, 2_000)}`));
   const isDeclared = part || reportType === 'feedback-report' || mail.header.has(SPAMCOP_FIELD);
   if (!isDeclared && !inOriginal?.has(OUTLOOK_RECIPIENT) && !(isInWords && inOriginal)) return null;
   const fields = part ? fieldsOf(part) : fieldsIn(text);

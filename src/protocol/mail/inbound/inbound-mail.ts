@@ -1,6 +1,14 @@
 // What a mail that comes in is: one of five findings. A finding says what the mail says, whoever
 // wrote it: recipients that it names are shown to people and act on nobody.
 
+/** What the listener knows of a mail, and its octets do not say. */
+export interface KnownEnvelope {
+  /** `MAIL FROM:<>`: a program sent it, and wants no answer (RFC 5321 section 4.5.5). */
+  hasNullSender: boolean;
+  /** Null: it came to no return path of ours. `recipient` null: the message of the return path is no longer known. */
+  returnPath: { recipient: string | null } | null;
+}
+
 export type InboundMail = DeliveryReport | Complaint | AutoReply | HumanMail | Unreadable;
 
 /** RFC 3464 section 2.3.3. */
@@ -30,6 +38,8 @@ export interface DeliveryReport {
   /** The server that wrote the report. */
   reportingMta: string | null;
   original: OriginalMessage | null;
+  /** Present where only the way it came shows that it is a report, and nothing in it says of what. */
+  unrecognised?: { from: string; subject: string };
 }
 
 export interface Complaint {

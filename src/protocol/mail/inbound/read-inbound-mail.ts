@@ -8,27 +8,35 @@ import { autoReplyEvidence } from './auto-reply.ts';
 import { type DeliveryStatus, readDeliveryStatus } from './delivery-status.ts';
 import { readComplaint } from './feedback-report.ts';
 import type { Header } from './header-block.ts';
-import type { DeliveryReport, InboundMail, ReportedRecipient } from './inbound-mail.ts';
+import type { DeliveryReport, InboundMail, KnownEnvelope, ReportedRecipient } from './inbound-mail.ts';
 import { contentOf, type MailPart, type ReadMail, readMail, textOf } from './mail-parts.ts';
 import { isOriginal, originalIn } from './original-message.ts';
 import { type NamedRecipients, recipientsIn } from './recipients-in-text.ts';
-import { actionInText, isDeliveryReport, isFromDaemon } from './report-signs.ts';
+import { actionInText, isAnswer, isDeliveryReport, isFromDaemon } from './report-signs.ts';
 import { divideReport, plainTextOf, type ReportText } from './report-text.ts';
+import { reasonOfSieve } from './sieve-reason.ts';
 import { evidenceIn, statusOfMailer } from './text-evidence.ts';
 
 const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
-export function readInboundMail(octets: Buffer): InboundMail {
+/** Of a mail that lies in a file. */
+const NOTHING_KNOWN: KnownEnvelope = { hasNullSender: false, returnPath: null };
+
+export function readInboundMail(octets: Buffer, envelope = NOTHING_KNOWN): InboundMail {
   const mail = unwrapped(readMail(octets));
-  if (octets.length === 0) return { kind: 'unreadable', reason: 'there is nothing in it' };
-  if (mail.header.fields.length === 0) return { kind: 'unreadable', reason: 'it has no header, so it is no mail' };
+  const recipient = envelope.returnPath?.recipient ?? null;
+  const cameAsReport = envelope.hasNullSender && envelope.returnPath !== null;
+  if (!cameAsReport && octets.length === 0) return { kind: 'unreadable', reason: 'there is nothing in it' };
+  if (!cameAsReport && mail.header.fields.length === 0) {
+    return { kind: 'unreadable', reason: 'it has no header, so it is no mail' };
+  }
   const text = textForPeople(mail.parts);
   const divided = divideReport(text);
   return (
     readComplaint(mail, divided.lines.join('\n')) ??
     readAmazonNotification(text) ??
-    readReport(mail, divided) ??
-    readOther(mail, divided)
+    readReport(mail, divided, { recipient, cameAsReport: false }) ??
+    (cameAsReport ? readAnswerOfProgram(mail, divided, recipient) : readOther(mail, divided))
   );
 }
 
@@ -51,6 +59,41 @@ function readOther(mail: ReadMail, { lines }: ReportText): InboundMail {
   return { kind: 'human', from, subject };
 }
 
+/**
+ * What came to a return path without a sender is never a person's mail: it is a report, or what a program of
+ * the recipient's answers. What looks like an answer is one, since a report wrongly read ends a message.
+ */
+function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: string | null): InboundMail {
+  const { header } = mail;
+  const answer = readOther(mail, divided);
+  if (answer.kind === 'auto_reply') return answer;
+  const subject = header.text('subject');
+  const from = addressesIn(header.text('from'))[0] ?? null;
+  const autoReply = (evidence: string): InboundMail => ({ kind: 'auto_reply', evidence, from, subject });
+  if (sameMailbox(from, recipient)) return autoReply("it has no sender, and is from the message's recipient");
+  const report = readReport(mail, divided, { recipient, cameAsReport: true });
+  if (report !== null) return report;
+  if (isAnswer(header)) return autoReply('it has no sender, and the subject of an answer');
+  // RFC 3834 section 3.1.5 asks it of automatic replies.
+  if (header.has('in-reply-to')) return autoReply('it has no sender, and names the message that it answers');
+  const nothing = { originalAddress: null, status: null, diagnostics: [], context: null, remoteMta: null };
+  const action = actionInText(subject, divided.lines);
+  const unrecognised = { from: header.text('from'), subject };
+  return {
+    kind: 'report',
+    recipients: [{ address: recipient, action, ...nothing }],
+    reportingMta: null,
+    original: originalIn(mail.parts, divided.original),
+    unrecognised,
+  };
+}
+
+/** Programs answer for `jo+shop@` as `jo@`. */
+function sameMailbox(one: string | null, other: string | null): boolean {
+  const plain = (address: string | null) => address?.replace(/\+[^@]*@/, '@') ?? null;
+  return sameAddress(plain(one), plain(other));
+}
+
 const MAX_TEXT_PARTS = 10;
 
 /** What people are to read, HTML only where there is nothing else. */
@@ -64,7 +107,13 @@ function textForPeople(parts: readonly MailPart[]): string {
   return html ? plainTextOf(textOf(html)) : '';
 }
 
-function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null {
+interface Reception {
+  /** Of the message whose return path it came to. */
+  recipient: string | null;
+  cameAsReport: boolean;
+}
+
+function readReport(mail: ReadMail, divided: ReportText, known: Reception): DeliveryReport | null {
   const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type)) ?? attachedStatus(mail.parts);
   const text = divided.lines.join('\n');
   // Fields that lost their part, or were written into the text (Amazon WorkMail), count as well.
@@ -75,11 +124,13 @@ function readReport(mail: ReadMail, divided: ReportText): DeliveryReport | null 
   const sender = senderOf(mail.header);
   const namesRecipient = !found.areOnlyMentioned && found.named.some(({ address }) => !sameAddress(address, sender));
   const isDeclared = mail.contentType.parameters.get('report-type')?.toLowerCase() === 'delivery-status';
-  const signs = { header: mail.header, text, isDeclared, hasOriginal: original !== null, namesRecipient };
+  const { cameAsReport, recipient } = known;
+  const hasOriginal = original !== null;
+  const signs = { header: mail.header, text, isDeclared, hasOriginal, namesRecipient, cameAsReport };
   if (!status && !statusPart && !isDeliveryReport(signs)) return null;
   const recipients = status
     ? withTexts(status, divided, found)
-    : fromText(mail, divided, { found, original: original?.to ?? [] });
+    : fromText(mail, divided, { found, original: original?.to ?? [], recipient });
   return { kind: 'report', recipients, reportingMta: status?.reportingMta ?? null, original };
 }
 
@@ -106,7 +157,7 @@ function attachedStatus(parts: readonly MailPart[]): MailPart | undefined {
 function withTexts(status: DeliveryStatus, { lines }: ReportText, { named }: NamedRecipients): ReportedRecipient[] {
   const isAlone = status.recipients.length === 1;
   const only = isAlone && named.length <= 1;
-  const rejection = isAlone ? dovecotReason(lines) : null;
+  const rejection = isAlone ? reasonOfSieve(lines) : null;
   const evidence = evidenceIn(lines, { named, only });
   return status.recipients.map((recipient) => {
     const address = recipient.address ?? (isAlone ? (named[0]?.address ?? null) : null);
@@ -115,17 +166,6 @@ function withTexts(status: DeliveryStatus, { lines }: ReportText, { named }: Nam
     const diagnostics = [...new Set([...recipient.diagnostics, ...texts])];
     return { ...recipient, address, diagnostics, context: only ? contextOf(lines) : null };
   });
-}
-
-/** Dovecot says why in words alone; its fields may be those of the server before it. */
-function dovecotReason(lines: readonly string[]): string | null {
-  const at = lines.findIndex((line) => /^your message to <.{1,300}> was automatically rejected:/i.test(line));
-  const reason = lines
-    .slice(at, at + 5)
-    .join(' ')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return at < 0 || reason.endsWith(':') ? null : reason;
 }
 
 const MAX_CONTEXT_CHARACTERS = 4_000;
@@ -139,24 +179,27 @@ interface Known {
   found: NamedRecipients;
   /** To whom the original went. */
   original: readonly string[];
+  /** Of the message whose return path the report came to: the last to be thought of, for it may be forwarded. */
+  recipient: string | null;
 }
 
-function fromText(mail: ReadMail, { lines }: ReportText, { found, original }: Known): ReportedRecipient[] {
+function fromText(mail: ReadMail, { lines }: ReportText, { found, original, recipient }: Known): ReportedRecipient[] {
   // Who gets the report is named beside the recipient now and then, and is no other one.
   const sender = senderOf(mail.header);
   const concerned = found.named.filter(({ address }) => !LIST_OFFICE.test(address));
   const strangers = concerned.filter(({ address }) => !sameAddress(address, sender));
   const named = strangers.length > 0 ? strangers : concerned;
   const action = actionInText(mail.header.text('subject'), lines);
-  const evidence = evidenceIn(lines, { named, only: named.length <= 1 });
+  const rejection = named.length <= 1 ? reasonOfSieve(lines) : null;
+  const evidence = rejection === null ? evidenceIn(lines, { named, only: named.length <= 1 }) : () => [rejection];
   const status = named.length <= 1 ? statusOfMailer(lines) : null;
-  return addressesOf(mail, { found, original }).map((address) => ({
+  return addressesOf(mail, { found, original, recipient }).map((address) => ({
     address,
     originalAddress: null,
     action,
     status,
     diagnostics: evidence(address),
-    context: named.length <= 1 ? contextOf(lines) : null,
+    context: named.length <= 1 && rejection === null ? contextOf(lines) : null,
     remoteMta: null,
   }));
 }
@@ -174,7 +217,7 @@ function senderOf(header: Header): string | null {
 }
 
 /** The best source that names somebody; who gets the report and who writes it are named last. */
-function addressesOf({ header }: ReadMail, { found, original }: Known): (string | null)[] {
+function addressesOf({ header }: ReadMail, { found, original, recipient }: Known): (string | null)[] {
   const failed = addressesIn(
     `${header.raw('x-failed-recipients') ?? ''} ${header.raw('x-mailer-daemon-recipients') ?? ''}`,
   );
@@ -191,7 +234,7 @@ function addressesOf({ header }: ReadMail, { found, original }: Known): (string 
   const sources = found.areOnlyMentioned
     ? [failed, strangers, original]
     : [strangers, others, failed, original, inText.map(listOfOffice)];
-  return sources.find((addresses) => addresses.length > 0)?.slice() ?? [null];
+  return sources.find((addresses) => addresses.length > 0)?.slice() ?? [recipient];
 }
 
 /** The list whose program answers: `talk-bounces@` speaks for `talk@` (Mailman, ezmlm). */

@@ -2,6 +2,8 @@
 // without RFC 3464 write for people, each family in its own way; the ways to write a recipient
 // are few, though, and what follows it up to the next recipient is the reason.
 import { ADDRESS, addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
+import { withoutNames } from './names-in-text.ts';
+import { isReplyLine, replyStart } from './reply-lines.ts';
 
 export interface NamedRecipient {
   address: string;
@@ -15,6 +17,11 @@ const MAX_REASON_CHARACTERS = 2_000;
 
 const COMMENT_ABOUT_HELP =
   /\b(?:contact|assistance|question|help ?desk|support|abuse|postmaster|forward (?:it|this)|further information|write to|reply to|visit|complain|generated from|mail from|sender|message-id|unsubscribe)\b|^\s*(?:from|cc|reply-to|subject|sent|date|to):/i;
+
+/** By its words: a recipient may be called `support`, and so may its host. */
+function isAboutHelp(line: string): boolean {
+  return COMMENT_ABOUT_HELP.test(withoutNames(line));
+}
 
 /** Before each entry of a list: `*`, `>>>`, `2.`. */
 const BULLET = String.raw`(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?`;
@@ -64,12 +71,13 @@ const LABELS = [
   '(?:message|mail|e-?mail)(?: was| is)? (?:un|not )(?:able to be )?(?:delivered|sent|deliverable) to',
   'permanent errors',
   '(?:message|mail|e-?mail)(?: that)? you sent to',
+  '(?:your|following|this|the) (?:message|mail|e-?mail)(?: sent)? to',
   'mailing list',
   'could not be (?:sent|reached|delivered)(?: to)?',
   String.raw`(?:destinat[aá]ri[oa]s?|destinataires?|empf(?:ä|ae)nger(?:adresse)?|ontvangers?|geadresseerden?|odbiorc\S{1,2}|adresat\S{0,2}|mottagar\S{1,3}|modtager\S{0,2}|mottaker\S{0,2}|vastaanottaja|p[řr][íi]jemce|c[íi]mzett|al[ıi]c[ıi]|παραλήπτης|получател[ьюяи]{1,2}|адресат\S{0,2}|宛先|受信者|受取人|送信先|收件人|收信人|받는 ?사람|수신[자인])[^\x20-\x7e]{0,10}`,
 ];
 const LABELLED = new RegExp(
-  String.raw`(?:${LABELS.join('|')})\s{0,5}[:=：]?\s{0,20}[<"'(\[（「【]{0,2}(?:smtp:|mailto:|rfc822;)?\s?(${ADDRESS})[>"')\]]{0,2}[.:,]?\s*(.*)$`,
+  String.raw`(?:${LABELS.join('|')})(?:(?<![\w])|(?![\w.+-]))\s{0,5}[:=：]?\s{0,20}[<"'(\[（「【]{0,2}(?:smtp:|mailto:|rfc822;)?\s?(${ADDRESS})[>"')\]]{0,2}[.:,]?\s*(.*)$`,
   'i',
 );
 
@@ -84,11 +92,25 @@ export interface NamedRecipients {
 }
 
 export function recipientsIn(lines: readonly string[]): NamedRecipients {
-  for (const find of [byMailingList, byLine, byLabel, byCommand, byToLine]) {
+  for (const find of [byMailingList, byLine, byLabel, byLabelInReply, byCommand, byToLine]) {
     const named = merged(find(lines));
     if (named.length > 0) return { named, areOnlyMentioned: false };
   }
   return { named: merged(byMention(lines)), areOnlyMentioned: true };
+}
+
+const MAX_LINES_OF_A_REPLY = 10;
+/** An address by itself, in brackets or before a colon is a recipient wherever it is. */
+const STANDS_ALONE = /^\s*(?:[<"'*>•-]|\S{1,300}[:;,]?\s*$|\S{1,300}:\s)/;
+
+/** A line of a wrapped reply may begin with an address by chance. */
+function isWithinReply(lines: readonly string[], place: number): boolean {
+  if (STANDS_ALONE.test(lines[place]!)) return false;
+  for (let at = place - 1; at >= Math.max(0, place - MAX_LINES_OF_A_REPLY); at--) {
+    if (lines[at]!.trim() === '') return false;
+    if (isReplyLine(lines[at]!)) return true;
+  }
+  return false;
 }
 
 const MAILING_LIST = new RegExp(String.raw`^.{0,60}\bmailing list <(${ADDRESS})>`, 'i');
@@ -100,8 +122,9 @@ function byMailingList(lines: readonly string[]): NamedRecipient[] {
 }
 
 function byLine(lines: readonly string[]): NamedRecipient[] {
-  return collect(lines, (line) => {
-    if (COMMENT_ABOUT_HELP.test(line) && !REASON_BEHIND.test(line)) return null;
+  return collect(lines, (line, place) => {
+    if (isAboutHelp(line) && !REASON_BEHIND.test(line)) return null;
+    if (isWithinReply(lines, place)) return null;
     for (const form of RECIPIENT_LINES) {
       const match = form.exec(line);
       const address = match ? tidyAddress(match[1]!) : '';
@@ -111,17 +134,26 @@ function byLine(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
+/** The writer of the report names the recipient; a server's reply may name others. */
 function byLabel(lines: readonly string[]): NamedRecipient[] {
-  return collect(lines, (line) => {
-    const match = LABELLED.exec(line);
-    if (!match) return null;
-    // Behind the address stands what a server said of it, and that may name a postmaster.
-    const before = line.slice(0, line.indexOf(match[1]!, match.index));
-    if (/\b(?:contact|postmaster|assistance|questions?)\b/i.test(before)) return null;
-    const address = tidyAddress(match[1]!);
-    // `Unknown user: ann@rcpt.test` is the reason as well.
-    return address === '' ? null : { address, reason: `${line.slice(0, match.index)} ${match[0]}`.trim() };
-  });
+  return collect(lines, (line) => labelled(line, replyStart(line)));
+}
+
+function byLabelInReply(lines: readonly string[]): NamedRecipient[] {
+  return collect(lines, (line) => labelled(line, line.length));
+}
+
+/** A recipient that a label names before the place `end`. */
+function labelled(line: string, end: number): NamedRecipient | null {
+  const match = LABELLED.exec(line);
+  const at = match === null ? -1 : line.indexOf(match[1]!, match.index);
+  if (match === null || at > end) return null;
+  // Behind the address stands what a server said of it, and that may name a postmaster.
+  const before = line.slice(0, at);
+  if (/\b(?:contact|postmaster|assistance|questions?)\b/i.test(withoutNames(before))) return null;
+  const address = tidyAddress(match[1]!);
+  // `Unknown user: ann@rcpt.test` is the reason as well.
+  return address === '' ? null : { address, reason: `${line.slice(0, match.index)} ${match[0]}`.trim() };
 }
 
 function byCommand(lines: readonly string[]): NamedRecipient[] {
@@ -147,22 +179,23 @@ function byToLine(lines: readonly string[]): NamedRecipient[] {
 const MOVED_TO = /\bplease try\s+<.*$/i;
 
 function byMention(lines: readonly string[]): NamedRecipient[] {
-  const telling = lines.filter((line) => !COMMENT_ABOUT_HELP.test(line)).map((line) => line.replace(MOVED_TO, ''));
+  const telling = lines.filter((line) => !isAboutHelp(line)).map((line) => line.replace(MOVED_TO, ''));
   return telling.flatMap((line) => addressesIn(line).map((address) => ({ address, reason: line.trim() })));
 }
 
-function collect(lines: readonly string[], read: (line: string) => NamedRecipient | null): NamedRecipient[] {
+function collect(
+  lines: readonly string[],
+  read: (line: string, place: number) => NamedRecipient | null,
+): NamedRecipient[] {
   const found: { place: number; named: NamedRecipient }[] = [];
   for (const [place, line] of lines.entries()) {
-    const named = line.includes('@') ? read(line) : null;
+    const named = line.includes('@') ? read(line, place) : null;
     if (named && found.length < MAX_RECIPIENTS) found.push({ place, named });
   }
   return found.map(({ place, named }, number) => {
     const next = found[number + 1]?.place ?? lines.length;
-    const reason = [
-      named.reason,
-      ...reasonBehind(lines.slice(place + 1, Math.min(next, place + 1 + MAX_REASON_LINES))),
-    ];
+    const behind = lines.slice(place + 1, Math.min(next, place + 1 + MAX_REASON_LINES));
+    const reason = [named.reason, ...reasonBehind(behind, saysSomething(named.reason))];
     return {
       address: named.address,
       reason: reason.join(' ').replace(/\s+/g, ' ').trim().slice(0, MAX_REASON_CHARACTERS),
@@ -176,13 +209,21 @@ const RULE_LINE = /^\s*(?:[-=_*#+|~]{3,}|-{2,}\s*\w)/;
 const HELP_LINE =
   /^\s*(?:please (?:reply|contact|send|do not reply)|for (?:further )?(?:assistance|help|information)|if you (?:feel|believe|think|do so|have (?:any )?questions?))\b/i;
 
+/** Boilerplate of delay notices, whatever the reason (Exim, OpenSMTPD, sendmail and others). */
+const OF_DELAYS =
+  /^\s*(?:no action is required|delivery attempts will|please note that this is only|(?:the|your) (?:message|mail|e-?mail) (?:is|will be) (?:kept|retried|held)|you do not need to|(?:the (?:mail )?(?:server|system)|we) will (?:keep|continue|try)|below is a copy|this (?:warning|message) (?:may|will) be repeated|eventually the)/i;
+
+function saysSomething(reason: string): boolean {
+  return /[\p{L}]{2,}\P{L}+[\p{L}]{2,}/u.test(reason);
+}
+
 /** Up to the end of the paragraph that says something, or a ruled line. */
-function reasonBehind(lines: readonly string[]): string[] {
+function reasonBehind(lines: readonly string[], hasBegun: boolean): string[] {
   const reason: string[] = [];
   for (const line of lines) {
-    if (RULE_LINE.test(line) || HELP_LINE.test(line)) break;
+    if (RULE_LINE.test(line) || HELP_LINE.test(line) || OF_DELAYS.test(line)) break;
     if (line.trim() === '') {
-      if (reason.length > 0) break;
+      if (reason.length > 0 || hasBegun) break;
       continue;
     }
     reason.push(line.trim());

@@ -2,6 +2,8 @@
 // sign alone may be chance: a person can write `undeliverable` into a subject too.
 import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
+import { withoutNames } from './names-in-text.ts';
+import { ownSubject } from './quoted-subject.ts';
 
 const DAEMON =
   /(?:mailer[-_. ]?daemon|post[-_.]?master\b|mail[-_. ]?delivery|mail deliver\w* (?:sub)?system|mdaemon|delivery[-_. ]?subsystem|system administrator|^\s*<>\s*$|smtp_mail_service|virus_for_smtp|interscan|scanmail|^\s*uucp\b|imss?@|mailmarshal|mimesweeper|mailscanner|mailenable|complaints@|\bmailer@|\bdaemon@|mta-|microsoftexchange[\da-f]{16}|content[- ]filter|mail[- ]?(?:filter|gateway|firewall|security)|anti-?virus|virus[- ]?scan|[-+](?:bounces|owner|request|help)@|^(?:majordomo|sympa|listserv|mailman)\b|[<\s](?:majordomo|sympa|listserv|mailman)@|system ?administrator|systemadministrat|administrat(?:eur|or) syst[eè]m|administrador (?:del|do|de) sistema|amministratore (?:di |del )?sistema|systeembeheerder|systemansvarig|administrator systemu|системный администратор|系[统統]管理[员員]|システム管理者|시스템 관리자|\blyris\b|listmanager)/i;
@@ -81,6 +83,8 @@ export interface Signs {
   hasOriginal: boolean;
   /** The text names a recipient in one of the ways of reports. */
   namesRecipient: boolean;
+  /** It came to a return path, without a sender: no person sends so. */
+  cameAsReport: boolean;
 }
 
 /** `550 5.1.1`, whatever the language around it; what people quote has a sign before it. */
@@ -90,25 +94,38 @@ const BY_A_PERSON =
   /^\s*(?:re|fwd?|fw|aw|wg|tr|rv|sv|vs|vb|vl|antw|doorst|enc|i|r|odp|pd|ynt|转发|回复|答复|轉寄)\s*(?:\[\d{1,3}\])?\s*[:：]/i;
 
 /** Whether a mail that has no fields of a report is one all the same. */
-export function isDeliveryReport({ header, text, isDeclared, hasOriginal, namesRecipient }: Signs): boolean {
+export function isDeliveryReport(all: Signs): boolean {
+  const { header, text, isDeclared, hasOriginal, namesRecipient, cameAsReport } = all;
   if (header.has('x-failed-recipients') || header.has('x-mailer-daemon-recipients')) return true;
   const isByDaemon = isFromDaemon(header);
   // People complain of deliveries in the same words.
-  if (!isByDaemon && !hasOriginal && !namesRecipient) return false;
-  if (!isByDaemon && BY_A_PERSON.test(header.text('subject'))) return false;
+  if (!isByDaemon && !hasOriginal && !namesRecipient && !cameAsReport) return false;
+  if (!isByDaemon && isAnswer(header)) return false;
+  // A server may be called `undeliverable`, a mailbox `returned`.
+  const [subject, words] = [withoutNames(header.text('subject')), withoutNames(text)];
   const signs = [
     isByDaemon,
+    cameAsReport,
     isDeclared,
-    SUBJECT.test(header.text('subject')),
-    OPENING.test(text),
-    namesRecipient && QUOTED_REPLY.test(text),
+    SUBJECT.test(subject),
+    OPENING.test(words),
+    namesRecipient && QUOTED_REPLY.test(words),
     hasOriginal && (header.raw('return-path') ?? '').trim() === '<>',
   ];
   return signs.filter(Boolean).length >= 2;
 }
 
+/** Whether the subject is that of an answer to a mail, or of a mail sent on. */
+export function isAnswer(header: Header): boolean {
+  return BY_A_PERSON.test(withoutNames(header.text('subject')));
+}
+
 export function isFromDaemon(header: Header): boolean {
-  return DAEMON.test(header.text('from')) || /mailer-daemon/i.test(header.raw('return-path') ?? '');
+  // What the writer is called tells, and not what its host is.
+  return (
+    DAEMON.test(withoutNames(header.text('from').replace(/@[^\s<>,;()]+/g, '@'))) ||
+    /mailer-daemon/i.test(header.raw('return-path') ?? '')
+  );
 }
 
 const DELAY =
@@ -118,9 +135,14 @@ const GIVEN_UP =
 const SUCCESS =
   /success(?:ful|fully)?\b[^.]{0,40}\b(?:deliver|relay|mail)|deliver\w* (?:status notification )?\(?success|(?:was|been) (?:successfully )?(?:delivered|relayed) (?:to|successfully)|return receipt|^delivered:/i;
 
+/** Reports of success speak of failures that may follow, and of further reports that may not. */
+const ABOUT_NOTIFICATIONS =
+  /(?:you may still receive|you will receive|(?:the|but) (?:requested )?delivery)[^.]{0,80}notifications?\b[^.]{0,120}|no further notifications?/gi;
+
 /** Of a report without fields. Where nothing speaks for more, it failed. */
 export function actionInText(subject: string, lines: readonly string[]): ReportedAction {
-  const opening = `${subject}\n${lines.join(' ').slice(0, 3_000)}`;
-  if (SUCCESS.test(opening) && !/\bnot\b|fail|error/i.test(opening.slice(0, 600))) return 'delivered';
+  const opening = withoutNames(`${ownSubject(subject)}\n${lines.join(' ').slice(0, 3_000)}`);
+  const said = opening.replace(ABOUT_NOTIFICATIONS, ' ').slice(0, 600);
+  if (SUCCESS.test(opening) && !/\bnot\b|fail|error/i.test(said)) return 'delivered';
   return DELAY.test(opening) && !GIVEN_UP.test(opening) ? 'delayed' : 'failed';
 }

@@ -1,5 +1,7 @@
 // Divides the text of a report into what its writer says and the message that comes back with it.
-// There is no standard for the line between them: each family of servers has its own.
+// There is no standard for the line between them: each family of servers has its own. Behind a reason, a
+// header is the returned message whatever sentence introduces it; a quoted subject is not a reason.
+import { withoutQuotedSubjects } from './quoted-subject.ts';
 
 export interface ReportText {
   /** The lines of the report itself, trimmed at their ends. */
@@ -23,6 +25,10 @@ const ANNOUNCEMENTS = [
   '(?:message|mail|full) (?:headers?|text|body|contents?)(?: of the message)? follows',
   'message follows',
   'unsent message',
+  '(?:the )?(?:original )?(?:text|content|contents|body) (?:of (?:the|your) (?:original )?(?:message|mail|e-?mail)|(?:follows|is|was)\\b)',
+  'original text(?: follows)?',
+  '(?:here is|this is|following is) what you (?:wrote|sent)|you (?:wrote|sent)(?: the following)?:\\s*$',
+  '(?:the |your )?(?:message|mail|e-?mail)(?: you sent)? (?:reads?|was|is)(?: as follows)?:\\s*$',
   String.raw`returned (?:mail|message)\b(?!:)`,
   'start of (?:the )?returned message',
   'old message',
@@ -49,9 +55,65 @@ export function divideReport(text: string): ReportText {
     .map((line) => line.slice(0, MAX_LINE_CHARACTERS).trimEnd());
   const field = lines.findIndex((line) => TRANSPORT_FIELD.test(line));
   const announced = lines.findIndex((line, place) => place > 0 && line.length < 200 && ANNOUNCEMENT.test(line));
-  const cut = [field, announced].filter((place) => place >= 0).sort((a, b) => a - b)[0] ?? lines.length;
-  const rest = lines.slice(field === cut ? cut : cut + 1).join('\n');
-  return { lines: lines.slice(0, cut), original: rest.trim() === '' ? null : rest.replace(/^\s+/, '') };
+  const header = headerIn(lines);
+  const cut = [field, announced, header].filter((place) => place >= 0).sort((a, b) => a - b)[0] ?? lines.length;
+  const rest = withoutIndent(lines.slice(field === cut || header === cut ? cut : cut + 1));
+  return { lines: withoutQuotedSubjects(lines.slice(0, cut)), original: rest.length === 0 ? null : rest.join('\n') };
+}
+
+/** What comes back may be indented, quoted, and below a ruled line. */
+function withoutIndent(lines: readonly string[]): string[] {
+  const start = lines.findIndex((line) => !/^[\s=_*#+~-]*$/.test(line));
+  if (start < 0) return [];
+  const indent = /^[>|]?[ \t]*/.exec(lines[start]!)![0];
+  const kept = lines.slice(start);
+  return indent === '' ? kept : kept.map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
+}
+
+const HEADER_FIELD = /^[>|]?\s{0,8}([A-Z][\w-]{1,40})[ \t]?:(?:[ \t]|$)/;
+/** Header fields that reports rarely list for people. */
+const FOR_PROGRAMS = new Set(['mime-version', 'content-type', 'content-transfer-encoding', 'message-id', 'x-mailer']);
+const FOR_PEOPLE = new Set(['from', 'to', 'subject', 'date', 'cc', 'reply-to', 'sender']);
+/** Fields of a report, which are not those of a message. */
+const OF_A_REPORT =
+  /^(?:final-recipient|original-recipient|action|status|diagnostic-code|reporting-mta|remote-mta|reason|error|x-.*-rcpt)$/;
+const REPLY_CODE = /(?<![\d.])[45]\d\d(?![\d.])|\b[45]\.\d\.\d/;
+const ADDRESS = /\S@\S/;
+/** A list of the message's fields may come before the reason: then the text goes on like this. */
+const GOES_ON =
+  /deliver|recipient|reject|refus|fail|reach|zugestellt|zustell|empf(?:ä|ae)nger|remis|livr|destinat|entreg|consegn|bezorg|dostarcz|доставл|получател|配[信送]|送[达達]|收件/i;
+
+/** The line at which the header of the returned message begins, or -1. */
+function headerIn(lines: readonly string[]): number {
+  let [hasCode, hasAddress] = [false, false];
+  for (let at = 0; at < lines.length; at++) {
+    const end = HEADER_FIELD.test(lines[at]!) ? endOfFields(lines, at) : at;
+    if (end > at + 1 && (hasCode || hasAddress) && isHeader(lines.slice(at, end), hasCode)) {
+      const next = lines.slice(end).find((line) => line.trim() !== '') ?? '';
+      if (hasCode || !GOES_ON.test(next)) return at;
+    }
+    for (const line of lines.slice(at, Math.max(end, at + 1))) {
+      hasCode ||= REPLY_CODE.test(line);
+      hasAddress ||= ADDRESS.test(line);
+    }
+    at = Math.max(at, end - 1);
+  }
+  return -1;
+}
+
+function endOfFields(lines: readonly string[], from: number): number {
+  let end = from + 1;
+  while (end < lines.length && (HEADER_FIELD.test(lines[end]!) || /^[>|]?[ \t]+\S/.test(lines[end]!))) end++;
+  return end;
+}
+
+/** Behind a reply, the fields that people see are enough. */
+function isHeader(block: readonly string[], hasCode: boolean): boolean {
+  const names = block.flatMap((line) => HEADER_FIELD.exec(line)?.[1]?.toLowerCase() ?? []);
+  const count = (of: ReadonlySet<string>) => new Set(names.filter((name) => of.has(name))).size;
+  if (names.some((name) => OF_A_REPORT.test(name))) return false;
+  if (hasCode && names.includes('from') && count(FOR_PEOPLE) >= 4) return true;
+  return count(FOR_PEOPLE) >= 2 && count(FOR_PROGRAMS) >= 1 && count(FOR_PEOPLE) + count(FOR_PROGRAMS) >= 4;
 }
 
 const BLOCK_TAG = /<\/?(?:p|div|br|tr|li|h\d|table|pre|hr|blockquote)\b[^>]{0,500}>/gi;

@@ -3,16 +3,10 @@
 // they are only put in the order of how much they are worth.
 import { sameAddress } from './addresses-in-text.ts';
 import type { NamedRecipient } from './recipients-in-text.ts';
+import { COMMAND_LINE, isReplyLine, restOfReply } from './reply-lines.ts';
 
 const MAX_EVIDENCE_CHARACTERS = 2_000;
 const MAX_TRANSCRIPT_LINES = 40;
-
-/** A reply of a server in a transcript, or in words: `<<< 550 …`, `said: 550 …`, `550 5.1.1 …`. */
-const REPLY_LINE =
-  /(?:^|[\s<>:'"([=,#;-])[45]\d\d(?:[\s:-]+#?\(?[45]\.\d{1,3}\.\d{1,3}\b|-\S|[\s:]+[^\s\d])|\(#[45]\.\d{1,3}\.\d{1,3}\)|^\s*[45]\.\d{1,3}\.\d{1,3} - |^\s*\(?reason:/i;
-const COMMAND_LINE = /^\s*(?:>>>|sent\b|c:)|\bRCPT\s{0,3}TO\s?:/i;
-/** `250`, sizes and dates look like replies too; so does what the writer says of himself. */
-const NOT_A_REPLY = /^\s*(?:received|date|message-id|x-\S+|size|arrival-date|from|to|subject)\s*:/i;
 
 interface Named {
   named: readonly NamedRecipient[];
@@ -34,9 +28,11 @@ export type Evidence = (address: string | null) => string[];
 
 /** Texts that are not empty, for each recipient that is asked for. */
 export function evidenceIn(lines: readonly string[], { named, only }: Named): Evidence {
-  const replies = lines
-    .filter((line) => REPLY_LINE.test(line) && !NOT_A_REPLY.test(line) && !SAYS_NOTHING.test(line))
-    .map((line) => ({ line, lower: line.toLowerCase() }));
+  const replies = lines.flatMap((line, place) => {
+    if (!isReplyLine(line) || SAYS_NOTHING.test(line)) return [];
+    const whole = [line, ...restOfReply(lines, place)].join(' ');
+    return [{ line: whole, lower: whole.toLowerCase() }];
+  });
   const commands = lines.flatMap((line, place) =>
     COMMAND_LINE.test(line) ? [{ place, lower: line.toLowerCase() }] : [],
   );
@@ -98,5 +94,6 @@ function transcriptIn(lines: readonly string[]): string[] {
 function behindCommand(lines: readonly string[], place: number): string[] {
   const behind = lines.slice(place + 1, place + 1 + MAX_TRANSCRIPT_LINES);
   const end = behind.findIndex((line) => COMMAND_LINE.test(line) || line.trim() === '');
-  return behind.slice(0, end < 0 ? 5 : end).filter((line) => REPLY_LINE.test(line));
+  const told = behind.slice(0, end < 0 ? 5 : end);
+  return told.flatMap((line, at) => (isReplyLine(line) ? [line, ...restOfReply(told, at)] : []));
 }

@@ -6,6 +6,7 @@ import { loadBounceRules, SHIPPED_RULES } from '../../../../src/classify/load-ru
 import { composeArf } from '../../../../src/protocol/mail/arf.ts';
 import { composeDsn } from '../../../../src/protocol/mail/dsn.ts';
 import { readInboundMail } from '../../../../src/protocol/mail/inbound/read-inbound-mail.ts';
+import { ProcessorTime } from '../../../support/patience.ts';
 
 const ORIGINAL = [
   'Return-Path: <babcdef@bounces.acme.test>',
@@ -173,9 +174,9 @@ t.test('nothing takes a second, and nothing throws', async (t) => {
   const rules = loadBounceRules(SHIPPED_RULES);
   for (const [name, mail] of HARMFUL) {
     const octets = Buffer.from(mail);
-    const started = performance.now();
+    const time = new ProcessorTime();
     const { kind } = explainMail(octets, rules);
-    const tookMs = performance.now() - started;
+    const tookMs = time.usedMs;
     t.ok(tookMs < 1_000, `${name}: ${kind}, ${Math.round(tookMs)} ms`);
   }
 });

@@ -1,0 +1,61 @@
+// Carries out a store command in this process, where no daemon runs: with the data folder's lock, a store that it opens
+// and closes again, and the queue as that store has it. Apart from with-services.ts, because it loads most of the program.
+import { systemClock } from '../base/clock.ts';
+import { IdSource } from '../base/ids.ts';
+import { Vault } from '../base/vault.ts';
+import type { Config } from '../config/keys.ts';
+import { silentLogger } from '../observe/log.ts';
+import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import type { Answer, StoreCommand } from './command.ts';
+import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
+import { loadMasterKeys } from './master-key.ts';
+import type { RawArguments } from './parse-arguments.ts';
+import { storeQueueControl } from './queue-control.ts';
+import { runStoreCommand } from './run-command.ts';
+import type { OperatorServices } from './services.ts';
+
+/** Null while another process holds the lock. */
+export function tryLock(folder: DataFolder): DataLock | null {
+  makeDataFolder(folder.dir);
+  try {
+    return lockDataFolder(folder.dir);
+  } catch (error) {
+    if (error instanceof DataFolderInUse) return null;
+    throw error;
+  }
+}
+
+export interface Place {
+  config: Config;
+  folder: DataFolder;
+  lock: DataLock;
+}
+
+export async function runHere(command: StoreCommand, raw: RawArguments, place: Place): Promise<Answer> {
+  const { config, folder, lock } = place;
+  try {
+    const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
+    const clock = systemClock;
+    const ids = new IdSource();
+    const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
+    const services: OperatorServices = {
+      store,
+      clock,
+      ids,
+      config,
+      queue,
+      // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
+      vault: () => new Vault(loadMasterKeys(config, () => {})),
+      tenantChanged: () => {},
+      receiverTrusted: () => {},
+    };
+    try {
+      return await runStoreCommand(command, raw, services);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,43 @@
+// Whether the DNS servers know domains that surely exist: one that denies them would keep mail to them back.
+// Each server is asked by itself, because the next one would hide what the first one says.
+import type { DnsResult } from '../protocol/dns/dns-result.ts';
+import type { MxRecord } from '../protocol/dns/wire.ts';
+import type { DoctorKit } from './doctor-settings.ts';
+import { type Finding, fine, odd, wrong } from './finding.ts';
+
+export type KnownDomainAnswer = { domain: string; kind: DnsResult<unknown>['kind'] };
+
+/** More are configured by nobody; each is asked about every domain. */
+const MAX_SERVERS = 8;
+const MAX_DOMAINS = 16;
+
+export async function checkKnownDomains({ settings, dnsServers }: DoctorKit): Promise<Finding[]> {
+  const domains = settings.knownDomains.slice(0, MAX_DOMAINS);
+  if (domains.length === 0) return [];
+  return Promise.all(
+    dnsServers.slice(0, MAX_SERVERS).map(async ({ server, resolver }) => {
+      const answers = domains.map(async (domain) => ({ domain, kind: kindOf(await resolver.mx(domain)) }));
+      return judgeKnownDomains(server, await Promise.all(answers));
+    }),
+  );
+}
+
+/** A null MX (RFC 7505) of a domain that takes mail is a lie as well. */
+function kindOf(result: DnsResult<MxRecord>): KnownDomainAnswer['kind'] {
+  const takesMail = result.kind !== 'found' || result.records.some(({ exchange }) => exchange !== '');
+  return takesMail ? result.kind : 'no_records';
+}
+
+export function judgeKnownDomains(server: string, answers: readonly KnownDomainAnswer[]): Finding {
+  const about = { check: 'known domains', subject: server };
+  const of = (kind: KnownDomainAnswer['kind']) =>
+    answers.filter((answer) => answer.kind === kind).map(({ domain }) => domain);
+  const [absent, bare, silent] = [of('no_domain'), of('no_records'), of('unavailable')];
+  const remedy = { setting: 'dns.servers, or /etc/resolv.conf: use another DNS server' };
+  if (absent.length > 0) {
+    return wrong(about, `says that ${absent.join(', ')} does not exist: mail to such domains is deferred`, remedy);
+  }
+  if (bare.length > 0) return wrong(about, `says that ${bare.join(', ')} has no mail server`, remedy);
+  if (silent.length > 0) return odd(about, `does not answer for ${silent.join(', ')}`, remedy);
+  return fine(about, `knows ${of('found').join(', ')}`);
+}

@@ -1,0 +1,143 @@
+// A second look at a domain that was said not to exist, or to have no mail server that can be called: other
+// resolvers are asked, and the name servers of its own zone and of the zones above. One answer of one server
+// proves nothing: resolvers lie for an hour now and then. What cannot be answered is unknown, never absent.
+import type { Authority } from './authority.ts';
+import { formatServer, parseServer } from './exchange.ts';
+import { findMailRoute } from './mail-route.ts';
+import { isPublicAddress } from './private-address.ts';
+import { createResolver, type Resolver } from './resolver.ts';
+import { createPlaces, createServerPool } from './server-pool.ts';
+import { isDnsName, normalName, RCODE } from './wire.ts';
+
+export type SecondLook =
+  /** Another server says the same. `by`: who, for people. */
+  | { kind: 'absent'; by: string }
+  /** A server says that there is such a domain, or such a route. */
+  | { kind: 'present'; by: string }
+  | { kind: 'unknown'; reason: string };
+
+/** Whether the domain exists; whether it has a mail server with an address. */
+export type LookSubject = 'domain' | 'route';
+
+export interface SecondLooks {
+  /** Null: the signal has ended it. */
+  look(domain: string, subject: LookSubject, signal: AbortSignal): Promise<SecondLook | null>;
+}
+
+export interface SecondLooksOptions {
+  /** The configured resolvers, as for `createResolver`. */
+  servers: readonly string[];
+  authority: Pick<Authority, 'exists' | 'forRoutes'>;
+  /** Whether mail servers on private and loopback addresses count. */
+  allowPrivate: boolean;
+  /** For one resolver. */
+  timeoutMs?: number;
+  attemptTimeoutMs?: number;
+}
+
+type RouteResolver = Pick<Resolver, 'mx' | 'a' | 'aaaa'>;
+
+interface Opinion {
+  by: string;
+  says: 'present' | 'absent' | 'unknown';
+  reason: string;
+}
+
+/** Two other resolvers' words are enough when no name server can be reached; the first one may be among them. */
+const RESOLVERS_THAT_PROVE = 2;
+const LOOKS_AT_ONCE = 16;
+
+export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
+  const { timeoutMs = 5000, attemptTimeoutMs = 1500 } = options;
+  const places = createPlaces(LOOKS_AT_ONCE);
+  // Written in two ways, a server is still one.
+  const resolvers = new Map(
+    options.servers.flatMap((text) => parseServer(text) ?? []).map((server) => [formatServer(server), server]),
+  );
+  const pools = [...resolvers.values()].map((server) => {
+    const pool = createServerPool({ servers: [server], timeoutMs, attemptTimeoutMs, maxConcurrent: LOOKS_AT_ONCE });
+    return { server, pool };
+  });
+  const underWay = new Map<string, Promise<SecondLook | null>>();
+
+  const byRoute = async (name: string, by: string, resolver: RouteResolver): Promise<Opinion> => {
+    const route = await findMailRoute(name, { resolver, random: Math.random });
+    if (route.kind === 'unavailable') return { by, says: 'unknown', reason: route.reason };
+    const addresses = route.kind === 'hosts' ? route.hosts.flatMap((host) => host.addresses) : [];
+    const isThere = addresses.some(({ ip }) => options.allowPrivate || isPublicAddress(ip));
+    return { by, says: isThere ? 'present' : 'absent', reason: '' };
+  };
+  const askResolver = async (
+    { server, pool }: (typeof pools)[number],
+    name: string,
+    subject: LookSubject,
+  ): Promise<Opinion> => {
+    if (subject === 'route') {
+      // A resolver of its own each time: it remembers nothing.
+      const servers = [formatServer(server)];
+      const fresh = createResolver({ servers, clock: { now: () => 0 }, timeoutMs, attemptTimeoutMs });
+      return byRoute(name, `the DNS server ${formatServer(server)}`, fresh);
+    }
+    const reply = await pool.ask(name, 'MX');
+    const by = `the DNS server ${formatServer(server)}`;
+    if (reply.kind === 'unavailable') return { by, says: 'unknown', reason: reply.reason };
+    return { by, says: reply.answer.rcode === RCODE.NXDOMAIN ? 'absent' : 'present', reason: '' };
+  };
+  const askAuthority = async (name: string, subject: LookSubject, signal: AbortSignal): Promise<Opinion> => {
+    const by = 'its own and its parent zone’s name servers';
+    if (subject === 'route') return byRoute(name, by, options.authority.forRoutes(signal));
+    const existence = await options.authority.exists(name, signal);
+    const reason = existence.kind === 'unknown' ? existence.reason : '';
+    return { by, says: existence.kind, reason };
+  };
+  const lookNow = async (name: string, subject: LookSubject, signal: AbortSignal): Promise<SecondLook | null> => {
+    await places.take();
+    try {
+      if (signal.aborted) return null;
+      // A single resolver is the one that said so first: it is no other.
+      const others = pools.length >= RESOLVERS_THAT_PROVE ? pools : [];
+      const asked = [askAuthority(name, subject, signal), ...others.map((pool) => askResolver(pool, name, subject))];
+      const answers = await untilAborted(Promise.all(asked), signal);
+      if (answers === null) return null;
+      const [authority, ...opinions] = answers;
+      return judgeOpinions(authority!, opinions);
+    } finally {
+      places.giveBack();
+    }
+  };
+
+  return {
+    look(rawName, subject, signal) {
+      const name = normalName(rawName);
+      if (!isDnsName(name)) return Promise.resolve({ kind: 'absent', by: 'the rules of DNS names' });
+      const key = `${subject} ${name}`;
+      const known = underWay.get(key);
+      if (known) return known;
+      const look = lookNow(name, subject, signal).finally(() => underWay.delete(key));
+      underWay.set(key, look);
+      return look;
+    },
+  };
+}
+
+/** Null when the signal comes first; what is under way then ends by its own time limits. */
+async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  const onAbort = () => resolve(null);
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/** Whoever knows the domain wins: then the resolvers disagree. */
+export function judgeOpinions(authority: Opinion, resolvers: readonly Opinion[]): SecondLook {
+  const present = [authority, ...resolvers].find(({ says }) => says === 'present');
+  if (present) return { kind: 'present', by: present.by };
+  if (authority.says === 'absent') return { kind: 'absent', by: authority.by };
+  const absent = resolvers.filter(({ says }) => says === 'absent');
+  if (absent.length >= RESOLVERS_THAT_PROVE) return { kind: 'absent', by: absent.map(({ by }) => by).join(' and ') };
+  return { kind: 'unknown', reason: authority.reason };
+}

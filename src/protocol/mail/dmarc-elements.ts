@@ -1,0 +1,123 @@
+// The elements of a DMARC report (RFC 7489 appendix C), whatever stands around them: some reporters put
+// comments, a DOCTYPE, a schema's element or a byte order mark before <feedback>. A scanner for this
+// one use: entities are never declared nor expanded, and depth and lengths are bounded.
+
+export type ElementStep =
+  | { kind: 'open'; path: string }
+  | { kind: 'close'; path: string; text: string }
+  /** Markup that says nothing: whoever counts the work counts it. */
+  | { kind: 'passed' }
+  | { kind: 'broken'; reason: string };
+
+const ROOT = 'feedback';
+const MAX_DEPTH = 12;
+const MAX_VALUE_CHARACTERS = 500;
+const MAX_TAG_CHARACTERS = 200;
+const PASSED: ElementStep = { kind: 'passed' };
+const CUT_OFF = 'it ends in the middle';
+
+/** From the first <feedback> to its end; paths begin with it. */
+export function* feedbackElements(xml: string): Generator<ElementStep> {
+  const open: string[] = [];
+  let text = '';
+  let at = 0;
+  for (;;) {
+    const start = xml.indexOf('<', at);
+    if (start < 0) return yield broken(open.length > 0 ? CUT_OFF : 'it has no <feedback> element');
+    if (text.length < MAX_VALUE_CHARACTERS) text += xml.slice(at, Math.min(start, at + MAX_VALUE_CHARACTERS));
+    const aside = asideAt(xml, start);
+    if (typeof aside === 'string') return yield broken(aside);
+    if (aside !== null) {
+      if (text.length < MAX_VALUE_CHARACTERS) text += aside.text;
+      at = aside.end;
+      yield PASSED;
+      continue;
+    }
+    // A sign in a text around the report: the next one may begin a tag.
+    const end = /[\w/]/.test(xml[start + 1] ?? '') ? xml.indexOf('>', start) : start;
+    if (end < 0) return yield broken(CUT_OFF);
+    at = end + 1;
+    const tag = xml.slice(start + 1, Math.min(end, start + MAX_TAG_CHARACTERS));
+    const name = localName(tag);
+    if (isStray(tag, name, open)) {
+      yield PASSED;
+      continue;
+    }
+    if (!tag.startsWith('/')) {
+      if (open.length >= MAX_DEPTH) return yield broken('its elements lie too deep in each other');
+      open.push(name);
+      yield { kind: 'open', path: open.join('/') };
+    } else if (open.at(-1) !== name) return yield broken(`</${name}> comes before </${open.at(-1)}>`);
+    const isEmpty = !tag.startsWith('/') && xml[end - 1] === '/';
+    if (tag.startsWith('/') || isEmpty) {
+      yield { kind: 'close', path: open.join('/'), text: isEmpty ? '' : plain(text) };
+      open.pop();
+      if (open.length === 0) return;
+    }
+    text = '';
+  }
+}
+
+/** Around the report, or an end of what never began within it. */
+function isStray(tag: string, name: string, open: readonly string[]): boolean {
+  if (tag.startsWith('/')) return !open.includes(name);
+  return name === '' || (open.length === 0 && name !== ROOT);
+}
+
+interface Aside {
+  end: number;
+  text: string;
+}
+
+/** A comment, CDATA, declaration or instruction; null: it is none, a string: why it is refused. */
+function asideAt(xml: string, start: number): Aside | string | null {
+  if (xml[start + 1] === '?') return asideUntil(xml, '?>', start + 2);
+  if (xml[start + 1] !== '!') return null;
+  if (xml.startsWith('<!--', start)) return asideUntil(xml, '-->', start + 4);
+  if (xml.startsWith('<![CDATA[', start)) {
+    const aside = asideUntil(xml, ']]>', start + 9);
+    if (typeof aside === 'string') return aside;
+    return { ...aside, text: xml.slice(start + 9, Math.min(aside.end - 3, start + 9 + MAX_VALUE_CHARACTERS)) };
+  }
+  return declarationAt(xml, start);
+}
+
+function asideUntil(xml: string, sign: string, from: number): Aside | string {
+  const end = xml.indexOf(sign, from);
+  return end < 0 ? CUT_OFF : { end: end + sign.length, text: '' };
+}
+
+/** A DOCTYPE with all that stands in its brackets. What declares entities wants them expanded, into gigabytes perhaps. */
+function declarationAt(xml: string, start: number): Aside | string {
+  const signs = /<!ENTITY|<!--|["'[\]>]/gi;
+  signs.lastIndex = start;
+  let isInBrackets = false;
+  for (let found = signs.exec(xml); found !== null; found = signs.exec(xml)) {
+    const [sign] = found;
+    if (sign.length > 4) return 'it declares entities, which no DMARC report needs';
+    if (sign === '>' && !isInBrackets) return { end: signs.lastIndex, text: '' };
+    if (sign === '[' || sign === ']') isInBrackets = sign === '[';
+    const closing = sign === '<!--' ? '-->' : sign === '"' || sign === "'" ? sign : null;
+    if (closing === null) continue;
+    const end = xml.indexOf(closing, signs.lastIndex);
+    if (end < 0) return CUT_OFF;
+    signs.lastIndex = end + closing.length;
+  }
+  return CUT_OFF;
+}
+
+/** Without prefix and attributes. */
+function localName(tag: string): string {
+  return (/^\/?(?:[\w.-]+:)?([\w.-]+)/.exec(tag)?.[1] ?? '').toLowerCase();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+
+function plain(text: string): string {
+  const value = text.replace(/&(lt|gt|amp|quot|apos);/g, (_, name: string) => ENTITIES[name]!);
+  return value.trim().slice(0, MAX_VALUE_CHARACTERS);
+}
+
+function broken(reason: string): ElementStep {
+  return { kind: 'broken', reason };
+}

@@ -1,0 +1,36 @@
+// Finds the names in a text: mail addresses, names of hosts, and what is named in their place. A reader
+// that looks for the meaning of a text takes them out first: a server may be called `relay`, a mailbox `full`.
+// Dotted words that are not names stay: `RESOLVER.ADR.RecipNotFound`, `unknown.Please`, `5.1.1.Unknown`.
+
+/** What is put in their place: signs of the private use area, which no word is made of. */
+export const ADDRESS_SIGN = '\ue001';
+export const HOST_SIGN = '\ue002';
+
+// Sendmail writes `ann@rcpt.test...User unknown`: two dots end an address. `%40` is an @ in a URL.
+const MAIL_ADDRESS =
+  /(?:"[^"\n@]{1,64}"|[^\s<>()[\]{}",;:'=@/?&]{1,128})(?:@|%40)(?:[^\s<>()[\]{}",;:'=@./?&]|\.(?!\.|\s|$)){1,255}/gi;
+/** `relay[192.0.2.1]`, as Postfix names hosts, and `at host relay`. */
+const NAMED_HOST = /[\w.-]{1,255}\[[0-9a-f:.]{2,45}\]|(?<=\bat host )[\w.-]{1,255}/gi;
+const DOTTED = /(?<![\w.-])(?:[\w-]{1,63}\.){1,9}(?:xn--[a-z\d-]{1,59}|[a-z]{2,63})(?![\w@-]|:\/\/|\.[\w-])/gi;
+
+/** Parts of Exchange, exceptions and the names of viruses: no host name looks like these. */
+const PROGRAM_PART =
+  /^(?:RESOLVER|STOREDRV|QUEUE|ROUTING|SMTPSEND|CATEGORIZER|AGENT|Trojan|Worm|Win32|W32|W97M|Eicar|Heuristics|Phishing)\.|[a-z]Exception/;
+/** A type of file or a reason behind the last dot: no top-level domain has such a name. */
+const NO_DOMAIN =
+  /\.(?:s?html?|php\d?|cgi|aspx?|jsp|exe|pdf|docx?|xlsx?|js|txt|gz|rar|nsf|cf|nosuch\w{3,10}|\w{3,20}(?:notfound|unknown|exceeded|disabled))$/i;
+/** A full stop without its blank. */
+const JOINED_SENTENCES = /^[a-z]+\.[A-Z][a-z]+$/;
+const ONLY_NUMBERS = /^[\d.]+\.[a-z]+$/i;
+
+/** The text without names, for patterns that look for its meaning. */
+export function withoutNames(text: string): string {
+  let replaced = text;
+  if (replaced.includes('@') || replaced.includes('%40')) replaced = replaced.replace(MAIL_ADDRESS, ADDRESS_SIGN);
+  if (replaced.includes('[') || /at host/i.test(replaced)) replaced = replaced.replace(NAMED_HOST, HOST_SIGN);
+  if (!replaced.includes('.')) return replaced;
+  return replaced.replace(DOTTED, (name) => {
+    if (PROGRAM_PART.test(name) || NO_DOMAIN.test(name)) return name;
+    return JOINED_SENTENCES.test(name) || ONLY_NUMBERS.test(name) ? name.replaceAll('.', '. ') : HOST_SIGN;
+  });
+}

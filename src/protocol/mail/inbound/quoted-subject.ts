@@ -1,0 +1,29 @@
+// Takes the subject of the returned message out of what a report says: `Subject: your mailbox is full` is
+// not a reason. Only where a text shows that it quotes: a subject may say the same words as the reason.
+
+const WORDS =
+  'subject|betreff|objet|asunto|oggetto|assunto|onderwerp|emne|ämne|temat|předmět|tárgy|konu|тема|件名|主题|主題|제목';
+/** `Subject: …`, alone on its line, and `The subject of the message is: …` (Exim). */
+const SUBJECT_LINE = new RegExp(
+  String.raw`^([>|*\s-]{0,10}(?:(?:the|message|original|e-?mail|mail) )?(?:${WORDS})(?: line)?(?: of (?:the|your) (?:message|mail|e-?mail))?(?: (?:is|was))?\s{0,5}[:：]).*$`,
+  'i',
+);
+/** `with the subject "…"`, in quotation marks of any kind. */
+const QUOTED = new RegExp(
+  String.raw`((?:${WORDS}|titled|entitled|with the title)\b[^"“„«'‘「\n]{0,30})(?:"[^"\n]{1,300}"|[“„][^”“\n]{1,300}[”“]|«[^»\n]{1,300}»|‘[^’\n]{1,300}’|'[^'\n]{1,300}'(?!\w)|「[^」\n]{1,300}」)`,
+  'gi',
+);
+
+/** The same lines without the subjects that they quote. */
+export function withoutQuotedSubjects(lines: readonly string[]): string[] {
+  return lines.map((line) => line.replace(SUBJECT_LINE, '$1').replace(QUOTED, '$1'));
+}
+
+/** What programs put before the subject of the message that comes back (Exchange, Notes and others, in many languages). */
+const BEFORE_A_SUBJECT =
+  /^(\s*(?:undeliverable|undelivered|not delivered|unzustellbar|non remis|non distribu[ée]|no se puede entregar|no entregado|non recapitabile|onbestelbaar|n[ãa]o entregue|n[ãa]o pode ser entregue|olevererbart|kan ikke leveres|ei voida toimittaa|niedostarczalne|nedoru[čc]iteln[ée]|teslim edilemedi|недоставлено|не удается доставить|配信不能|未傳遞的主旨|无法送达|無法傳遞|배달되지 않음)\s*[:：]).*$/i;
+
+/** The subject of a report, without that of the message. */
+export function ownSubject(subject: string): string {
+  return subject.replace(BEFORE_A_SUBJECT, '$1');
+}

@@ -1,0 +1,27 @@
+// The reason of Sieve's `reject` (RFC 5429): a text that the recipient wrote, of any length and in any words,
+// behind the sentence of the server (Dovecot, Cyrus). The fields beside it may be those of the server before it.
+
+const SENTENCE = /^your message(?: to <.{1,300}>)? was automatically rejected\b/i;
+const GIVEN = /^(?:the following reason was given|reason(?: given)?|with the (?:following )?reason)\s*:?\s*$/i;
+const MAX_LINES_OF_THE_SENTENCE = 3;
+const MAX_LINES = 100;
+const MAX_CHARACTERS = 2_000;
+
+/** The sentence and the text as one; null: there is no such sentence, or no text behind it. */
+export function reasonOfSieve(lines: readonly string[]): string | null {
+  const at = lines.findIndex((line) => SENTENCE.test(line.trim()));
+  if (at < 0) return null;
+  const said = lines.slice(at, at + MAX_LINES).map((line) => line.trim());
+  const sentenceEnd = said.slice(0, MAX_LINES_OF_THE_SENTENCE).findIndex((line) => /[.:]$/.test(line) || line === '');
+  const sentence = said
+    .slice(0, sentenceEnd + 1)
+    .join(' ')
+    .trim();
+  const text = said
+    .slice(sentenceEnd + 1)
+    .filter((line) => line !== '' && !GIVEN.test(line))
+    .join(' ');
+  // Where all is in one line, it does not end with a colon.
+  if (text === '' && /[.:]$/.test(sentence)) return null;
+  return [sentence.replace(/\.$/, ':'), text].join(' ').replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
+}

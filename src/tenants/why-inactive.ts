@@ -1,0 +1,19 @@
+// Why a tenant may not send, and who can end that: the sentence that calls are refused with.
+import type { Tenant } from '../store/tenants.ts';
+
+/** Null while it may send. The reason is what a brake or an operator stored with the status. */
+export function whyInactive({ status, statusReason }: Pick<Tenant, 'status' | 'statusReason'>): string | null {
+  const because = statusReason === null ? '' : `: ${statusReason.replace(/[.\s]+$/, '')}`;
+  switch (status) {
+    case 'active':
+      return null;
+    case 'pending_verification':
+      return `Sending is off until the account's e-mail address is confirmed${because}. Follow the link in our mail.`;
+    case 'in_review':
+      return because === ''
+        ? 'Sending is off until the operator has approved the account. Contact the operator.'
+        : `Sending is suspended while the account is under review${because}. Contact the operator, who alone can end the review.`;
+    case 'suspended':
+      return `The operator has suspended sending${because}. Contact the operator, who alone can end this.`;
+  }
+}

@@ -1,0 +1,81 @@
+// What every command says where the data folder cannot be used: it is a file, another user's, or has no database.
+import fs from 'node:fs';
+import path from 'node:path';
+import t from 'tap';
+import { makeDataFolder } from '../../src/cli/data-folder.ts';
+import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
+import { newProgram, runProgram } from './program.ts';
+
+const LIST = ['tenant', 'list'];
+const CREATE = ['tenant', 'create', '--name', 'Acme'];
+
+t.test('a folder without a database', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const says = `there is no database in ${program.dataDir}. Is that the data folder?`;
+  for (const command of [LIST, ['backup', path.join(program.folder, 'b.db')]]) {
+    t.match(await program.runHere(...command), { code: 1, stdout: '', stderr: says }, command.join(' '));
+  }
+  t.notOk(fs.existsSync(program.dataDir));
+});
+
+t.test('a file where the folder should be', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  for (const dir of ['postrider.toml', 'postrider.toml/below']) {
+    fs.writeFileSync(program.configFile, `[data]\ndir = "${dir}"\n`);
+    const says = new RegExp(
+      `${program.configFile}(/below)? cannot be used: (it is not a|a part of its path is no) folder`,
+    );
+    for (const command of [LIST, CREATE, ['backup', path.join(program.folder, 'b.db')], ['migrate'], ['serve']]) {
+      t.match(await program.run(...command), { code: 1, stdout: /^(\{.*\}\n)?$/, stderr: says }, command.join(' '));
+    }
+    t.match(await program.runHere('address', 'explain', 'a@x.test'), { code: 0, stdout: says });
+  }
+});
+
+t.test("another user's folder", { skip: noOtherUser }, async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  fs.chmodSync(program.folder, 0o755);
+  await program.json(...CREATE);
+  const as = (args: string[]) => runProgram([...args, '--config', program.configFile], OTHER_USER);
+  const says = new RegExp(`${program.dataDir}(/control.sock is open to|.* the permission for it is missing).*sudo -u`);
+  for (const command of [LIST, CREATE, ['backup', '/tmp/never.db'], ['migrate'], ['restore', '/dev/null'], ['serve']]) {
+    t.match(await as(command), { code: 1, stdout: /^(\{.*\}\n)?$/, stderr: says }, command.join(' '));
+  }
+  t.match(await as(['address', 'explain', 'a@x.test']), { code: 0, stdout: says });
+});
+
+t.test('a folder that cannot be made is refused, not tried for ever', async (t) => {
+  t.throws(() => makeDataFolder('/proc/none/data'), {
+    message: /\/proc\/none\/data cannot be used: there is no such file or folder/,
+  });
+  const folder = path.join(t.testdir(), 'a/b/c');
+  makeDataFolder(folder);
+  makeDataFolder(folder);
+  t.equal(fs.statSync(path.dirname(folder)).mode & 0o777, 0o700);
+});
+
+t.test('a database that cannot be used is named', async (t) => {
+  const program = newProgram();
+  t.teardown(program.remove);
+  const file = path.join(program.dataDir, 'postrider.db');
+  const copy = path.join(program.folder, 'b.db');
+  const says = async (command: string[], reason: RegExp) => {
+    const { code, stdout, stderr } = await program.runHere(...command);
+    t.equal(code, 1, command.join(' '));
+    t.equal(stdout, '');
+    t.ok(stderr.includes(file), stderr);
+    t.match(stderr, reason);
+  };
+  fs.mkdirSync(program.dataDir);
+  fs.writeFileSync(file, 'a text of some length\n'.repeat(100));
+  await says(LIST, /was not made by Postrider/);
+  await says(['migrate'], /file is not a database/);
+  await says(['backup', copy], /file is not a database/);
+  fs.rmSync(file);
+  fs.mkdirSync(file);
+  for (const command of [LIST, ['migrate'], ['backup', copy]]) await says(command, /cannot be used: /);
+  t.notOk(fs.existsSync(copy));
+});

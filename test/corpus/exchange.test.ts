@@ -1,0 +1,70 @@
+// The names of hosts and mailboxes must not decide anything: in each mail of the corpus, and in each reply that is a
+// sample of a rule, names are exchanged for others that sound like a reason, and every verdict stays as it was.
+import fs from 'node:fs';
+import t from 'tap';
+import { classifyReply } from '../../src/classify/classify-reply.ts';
+import { type ExplainedMail, explainMail } from '../../src/classify/explain-mail.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
+import { readReply } from '../../src/classify/read-reply.ts';
+import { readCorpus } from './bounce-corpus.ts';
+import { exchangeHosts, exchangeNames, NAMES } from './exchange-names.ts';
+
+const rules = loadBounceRules(SHIPPED_RULES);
+/** One per line, `name: folder/file`: what is known to change, so that nothing else may. */
+const misses = fs.readFileSync(new URL('./exchange-misses.txt', import.meta.url), 'utf8');
+const known = new Set(misses.split('\n').filter((line) => line !== '' && !line.startsWith('#')));
+
+/** What a name could change. */
+function verdictOf({ kind, recipients }: ExplainedMail, nameOf = (address: string) => address) {
+  const each = recipients.map(({ recipient, kind: own, status, action, rule }) => ({
+    recipient: recipient === null ? null : nameOf(recipient.toLowerCase()).toLowerCase(),
+    kind: own,
+    status,
+    action,
+    rule,
+  }));
+  return { kind, recipients: each };
+}
+
+/** For the many mails that were made up, not every name in every mail. */
+function namesFor(place: number): (typeof NAMES)[number][] {
+  return [0, 3].map((step) => NAMES[(place + step) % NAMES.length]!);
+}
+
+for (const folder of ['bounces', 'made'] as const) {
+  t.test(`names in mails: ${folder}`, async (t) => {
+    const changed: { miss: string; was: unknown; is: unknown }[] = [];
+    const compare = (miss: string, was: unknown, is: unknown) => {
+      if (JSON.stringify(was) !== JSON.stringify(is)) changed.push({ miss, was, is });
+    };
+    for (const [place, { file, octets }] of readCorpus(folder).entries()) {
+      const before = explainMail(octets, rules);
+      for (const name of folder === 'bounces' ? NAMES : namesFor(place)) {
+        const { octets: other, of } = exchangeNames(octets, name);
+        compare(`${name}: ${folder}/${file}`, verdictOf(before, of), verdictOf(explainMail(other, rules)));
+      }
+      const [name] = namesFor(place);
+      const hosts = exchangeHosts(octets, name!);
+      compare(`hosts, ${name}: ${folder}/${file}`, verdictOf(before), verdictOf(explainMail(hosts, rules)));
+    }
+    const news = changed.filter(({ miss }) => !known.has(miss));
+    t.same(news.slice(0, 20), [], `${news.length} verdicts change with a name`);
+    const found = new Set(changed.map(({ miss }) => miss));
+    const gone = [...known].filter((miss) => miss.includes(`: ${folder}/`) && !found.has(miss));
+    t.same(gone, [], 'what does not change any more is taken out of exchange-misses.txt');
+  });
+}
+
+t.test('names in replies', async (t) => {
+  const names = /[\w.-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.])(?:[a-z\d-]+\.)+(?:test|com|net|org|de|fr|ru|edu|live)\b/g;
+  for (const { samples, id } of rules.all) {
+    for (const sample of samples) {
+      const was = classifyReply(readReply(sample), rules);
+      for (const name of NAMES) {
+        const other = sample.replace(names, (old) => (old.includes('@') ? `${name}@${name}.test` : `${name}.test`));
+        const is = classifyReply(readReply(other), rules);
+        t.same([is.class, is.rule], [was.class, was.rule], `${id}: ${other}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,113 @@
+// Mail to the address for DMARC reports: what is found in it, and what is said of what cannot be used.
+import { deflateRawSync, gzipSync } from 'node:zlib';
+import t from 'tap';
+import { readDmarcMail } from '../../src/inbound/dmarc.ts';
+import type { Domain } from '../../src/store/domains.ts';
+import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
+
+const HOLDER = {} as Domain;
+const store = { findVerifiedHolder: async (name: string) => (name === 'acme.test' ? HOLDER : null) };
+const TLS_REPORT = {
+  'organization-name': 'Big & Co',
+  'date-range': { 'start-datetime': '2026-11-20T00:00:00Z', 'end-datetime': '2026-11-20T23:59:59Z' },
+  'contact-info': 'tls@big.test',
+  'report-id': '2026-11-20_acme.test',
+  policies: [
+    {
+      policy: { 'policy-type': 'sts', 'policy-domain': 'Acme.test' },
+      summary: { 'total-successful-session-count': 12, 'total-failure-session-count': 3 },
+    },
+    { policy: { 'policy-domain': 'acme.test' }, summary: { 'total-successful-session-count': 1 } },
+  ],
+};
+const TLS_JSON = Buffer.from(JSON.stringify(TLS_REPORT));
+
+function verdictOn(content: string) {
+  const envelope = { id: '', receivedAt: 0, remoteIp: '', ehloName: '', tls: null, mailFrom: 'a@big.test' };
+  const mail = { ...envelope, recipients: ['dmarc@b.test'], seq: 1, tries: 0, content: Buffer.from(content, 'latin1') };
+  return readDmarcMail(mail, { store }).then((update) => update && { ...update.verdict, action: update.action?.do });
+}
+
+function partsOf(...parts: [type: string, body: Buffer][]): string {
+  const texts = parts.map(
+    ([type, body]) =>
+      `--b\r\nContent-Type: ${type}\r\nContent-Transfer-Encoding: base64\r\n\r\n${body.toString('base64')}\r\n`,
+  );
+  return `From: a@big.test\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n${texts.join('')}--b--\r\n`;
+}
+
+t.test('reports are found in whatever form they come', async (t) => {
+  const xml = Buffer.from(dmarcXml({}));
+  for (const [name, mail] of Object.entries({
+    gzip: dmarcMail(gzipSync(xml)),
+    'gzip with octets behind it': dmarcMail(Buffer.concat([gzipSync(xml), Buffer.from('\r\nscanned by a gateway')])),
+    zip: dmarcMail(zipOf('r.xml', xml, deflateRawSync(xml), 8), 'application/zip'),
+    'plain XML behind a comment': dmarcMail(Buffer.concat([Buffer.from('\ufeff<!-- made by us -->'), xml]), 'text/xml'),
+    'UTF-16, little end first': dmarcMail(Buffer.from(`\ufeff${xml}`, 'utf16le'), 'text/xml'),
+    'UTF-16, packed, big end first': dmarcMail(gzipSync(Buffer.from(`\ufeff${xml}`, 'utf16le').swap16())),
+    'a wrapping element': dmarcMail(
+      Buffer.from(`<?xml version="1.0"?><reports>${xml.subarray(38)}</reports>`),
+      'text/xml',
+    ),
+    'behind words and another file': partsOf(
+      ['text/plain', Buffer.from('This is a DMARC report.')],
+      ['application/zip', zipOf('logo.svg', Buffer.from('<svg/>'), Buffer.from('<svg/>'), 0)],
+      ['application/gzip', gzipSync(xml)],
+    ),
+  })) {
+    t.match(await verdictOn(mail), { kind: 'dmarc', effect: 'stored', action: 'dmarc' }, name);
+  }
+});
+
+t.test('what is not stored says why', async (t) => {
+  const xml = dmarcXml({});
+  const why = async (content: string | Buffer, type?: string) =>
+    (await verdictOn(dmarcMail(Buffer.from(content), type)))?.reason;
+  t.match(await why(gzipSync('<html>no report</html>')), 'it has no <feedback> element');
+  t.match(await why(gzipSync(xml).subarray(0, 100)), 'its compressed data ends in the middle');
+  t.match(await why(gzipSync(`<!DOCTYPE a [<!ENTITY b "${'c'.repeat(100)}">]>${xml}`)), 'it declares entities');
+  t.match(await why(gzipSync(dmarcXml({ records: [] }))), 'DMARC report of Big & Co on acme.test: it has no record');
+  const strange = dmarcXml({ records: [{ headerFrom: 'stranger.test' }] });
+  t.match(await why(gzipSync(strange)), 'nobody here sends from the domains in its records');
+  t.equal(
+    await verdictOn(dmarcMail(Buffer.from('Dear Postmaster, <feedback>'), 'text/plain')),
+    null,
+    'words are not one',
+  );
+  t.equal(await verdictOn(dmarcMail(Buffer.from('<html>Hello</html>'), 'text/html')), null);
+  t.equal(await verdictOn(dmarcMail(Buffer.from('{"hello": 1}'), 'application/json')), null);
+});
+
+t.test('a TLS report is called one', async (t) => {
+  const facts = {
+    kind: 'report',
+    effect: 'kept',
+    action: undefined,
+    reason: /^TLS report \(RFC 8460\) of Big & Co on acme\.test: 13 sessions succeeded, 3 failed\./,
+    finding: { tls_report: { org_name: 'Big & Co', domains: ['acme.test'], succeeded: 13, failed: 3 } },
+  };
+  const packed = gzipSync(TLS_JSON);
+  t.match(await verdictOn(dmarcMail(packed, 'application/tlsrpt+gzip')), facts);
+  t.match(await verdictOn(dmarcMail(packed, 'application/gzip')), facts, 'by its content');
+  t.match(await verdictOn(dmarcMail(TLS_JSON, 'application/tlsrpt+json')), facts);
+  t.match(await verdictOn(dmarcMail(TLS_JSON, 'application/json')), facts);
+  const words: [string, Buffer] = ['text/plain', Buffer.from('This is an aggregate TLS report.')];
+  t.match(await verdictOn(partsOf(words, ['application/tlsrpt+gzip', packed])), facts);
+
+  const unreadable = async (content: Buffer, type: string) => (await verdictOn(dmarcMail(content, type)))?.reason;
+  t.match(
+    await unreadable(packed.subarray(0, 40), 'application/tlsrpt+gzip'),
+    'a TLS report (RFC 8460) that cannot be read: its compressed data ends in the middle',
+  );
+  t.match(await unreadable(Buffer.from('[]'), 'application/tlsrpt+json'), 'it is not the JSON that RFC 8460 describes');
+  const long = Buffer.from(`{"a": "${' '.repeat(2 * 1024 * 1024)}"}`);
+  t.match(await unreadable(gzipSync(long), 'application/tlsrpt+gzip'), 'it is larger than 2 MiB');
+  const odd = { ...TLS_REPORT, policies: [null, 1, { policy: 'x', summary: { 'total-failure-session-count': -1 } }] };
+  t.match(await unreadable(Buffer.from(JSON.stringify(odd)), 'application/json'), /on no domain: 0 sessions/);
+});
+
+t.test('many bombs in one mail are unpacked only so far', async (t) => {
+  const bomb: [string, Buffer] = ['application/gzip', gzipSync(Buffer.alloc(26 * 1024 * 1024))];
+  const verdict = await verdictOn(partsOf(...Array.from({ length: 100 }, () => bomb)));
+  t.match(verdict, { effect: 'kept', reason: /it unpacks to more than 25 MiB/ });
+});

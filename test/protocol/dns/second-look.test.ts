@@ -1,0 +1,128 @@
+// One NXDOMAIN is no proof: what other resolvers and the name servers of the parent zone say. Several real
+// DNS servers on loopback addresses, one port for all.
+import t, { type Test } from 'tap';
+import { createAuthority } from '../../../src/protocol/dns/authority.ts';
+import { createResolver } from '../../../src/protocol/dns/resolver.ts';
+import { createSecondLooks, type LookSubject } from '../../../src/protocol/dns/second-look.ts';
+import { startDnsServer, type TestDnsServer } from '../../support/dns-server.ts';
+
+const ALIVE = [{ exchange: 'mx.there.example', preference: 10 }];
+
+interface Asked {
+  signal?: AbortSignal;
+  subject?: LookSubject;
+  allowPrivate?: boolean;
+}
+
+/** The first resolver knows the name servers of `example`, and nothing below it. */
+async function world(t: Test) {
+  const first = await startDnsServer();
+  const { port } = first;
+  const second = await startDnsServer({ address: '127.0.0.2', port });
+  const third = await startDnsServer({ address: '127.0.0.3', port });
+  const parent = await startDnsServer({ address: '127.0.0.4', port, zones: ['example'] });
+  t.teardown(() => Promise.all([first, second, third, parent].map((server) => server.close())));
+  const refer = () => {
+    first.set('example', 'NS', ['ns1.example']);
+    first.set('ns1.example', 'A', [parent.address]);
+  };
+  const NEVER = new AbortController().signal;
+  const look = async (
+    domain: string,
+    servers: TestDnsServer[],
+    { signal = NEVER, subject = 'domain', allowPrivate = true }: Asked = {},
+  ) => {
+    const endpoints = servers.map(({ endpoint }) => endpoint);
+    const resolver = createResolver({ servers: [first.endpoint], clock: { now: () => 0 }, attemptTimeoutMs: 100 });
+    const authority = createAuthority({ resolver, authorityPort: port, allowPrivate: true, serverTimeoutMs: 200 });
+    const looks = createSecondLooks({
+      servers: endpoints,
+      authority,
+      allowPrivate,
+      timeoutMs: 400,
+      attemptTimeoutMs: 100,
+    });
+    return looks.look(domain, subject, signal);
+  };
+  return { first, second, third, parent, refer, look };
+}
+
+t.test('the name servers of the parent zone know the domain, though the resolver denies it', async (t) => {
+  const { first, parent, refer, look } = await world(t);
+  refer();
+  parent.set('there.example', 'MX', ALIVE);
+  t.match(await look('There.Example.', [first]), { kind: 'present', by: /name servers/ });
+  t.match(await look('typo.example', [first]), { kind: 'absent', by: /name servers/ });
+  parent.set('empty.example', 'TXT', ['no mail']);
+  t.match(await look('empty.example', [first]), { kind: 'present' }, 'no MX record, but it exists');
+});
+
+t.test('a resolver alone is no second opinion about itself', async (t) => {
+  const { first, parent, refer, look } = await world(t);
+  t.match(await look('there.example', [first]), { kind: 'unknown', reason: /no name servers above it are known/ });
+  t.match(await look('there.example', [first, first]), { kind: 'unknown' }, 'nor when it is configured twice');
+  refer();
+  parent.behave('there.example', 'servfail');
+  t.match(await look('there.example', [first]), { kind: 'unknown', reason: /ns1\.example .*SERVFAIL/ });
+  parent.behave('there.example', 'silent');
+  t.match(await look('there.example', [first]), { kind: 'unknown', reason: /did not answer in time/ });
+});
+
+t.test('other resolvers', async (t) => {
+  const { first, second, third, look } = await world(t);
+  t.match(await look('typo.example', [first, second]), { kind: 'absent', by: /127\.0\.0\.1:.* and .*127\.0\.0\.2:/ });
+  second.behave('there.example', 'servfail');
+  t.match(await look('there.example', [first, second]), { kind: 'unknown' }, 'only the first one has answered');
+  third.set('there.example', 'MX', ALIVE);
+  t.match(await look('there.example', [first, second, third]), { kind: 'present', by: /127\.0\.0\.3:/ });
+});
+
+t.test('whoever knows the domain wins: then they disagree', async (t) => {
+  const { first, second, refer, look } = await world(t);
+  refer();
+  second.set('there.example', 'MX', ALIVE);
+  t.match(await look('there.example', [first, second]), { kind: 'present', by: /127\.0\.0\.2:/ });
+});
+
+t.test('a top-level domain that does not exist is denied by the root', async (t) => {
+  const { first, parent: root, look } = await world(t);
+  t.match(await look('gmail.con', [first]), { kind: 'unknown' });
+  first.set('', 'NS', ['a.root.example']);
+  first.set('a.root.example', 'A', [root.address]);
+  t.match(await look('gmail.con', [first]), { kind: 'unknown', reason: /root zone/ }, 'the root does not answer that');
+  const everything = await startDnsServer({ address: '127.0.0.5', port: first.port });
+  t.teardown(() => everything.close());
+  first.set('a.root.example', 'A', [everything.address]);
+  t.match(await look('gmail.con', [first]), { kind: 'absent' });
+});
+
+t.test('an abort ends it without a verdict', async (t) => {
+  const { first, parent, refer, look } = await world(t);
+  refer();
+  parent.behave('there.example', 'silent');
+  const ending = new AbortController();
+  const looked = look('there.example', [first], { signal: ending.signal });
+  ending.abort();
+  t.equal(await looked, null);
+  t.equal(await look('other.example', [first], { signal: ending.signal }), null, 'nor does another begin');
+  t.match(await look('a name', [first]), { kind: 'absent' }, 'what cannot be a name needs no look');
+});
+
+t.test('a route that the resolver does not show', async (t) => {
+  const { first, second, parent, refer, look } = await world(t);
+  const subject = 'route';
+  parent.set('there.example', 'MX', ALIVE);
+  t.match(await look('there.example', [first], { subject }), { kind: 'unknown', reason: /no name servers above/ });
+  refer();
+  t.match(await look('there.example', [first], { subject }), { kind: 'absent' }, 'the mail server has no address');
+  parent.set('mx.there.example', 'A', ['192.168.1.1']);
+  t.match(await look('there.example', [first], { subject }), { kind: 'present', by: /name servers/ });
+  t.match(await look('there.example', [first], { subject, allowPrivate: false }), { kind: 'absent' });
+  parent.set('bare.example', 'TXT', ['no mail']);
+  t.match(await look('bare.example', [first], { subject }), { kind: 'absent' });
+  second.set('bare.example', 'A', ['192.0.2.1']);
+  t.match(await look('bare.example', [first, second], { subject }), { kind: 'present', by: /127\.0\.0\.2:/ });
+  t.match(await look('gone.example', [first, second], { subject }), { kind: 'absent' });
+  parent.behave('bare.example', 'servfail');
+  t.match(await look('bare.example', [first], { subject }), { kind: 'unknown', reason: /SERVFAIL/ });
+});
