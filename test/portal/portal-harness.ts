@@ -93,9 +93,23 @@ export class PortalVisitor {
     const headers = new Headers(init.headers);
     headers.set('User-Agent', this.userAgent);
     if (this.cookies.size > 0) headers.set('Cookie', [...this.cookies].map((pair) => pair.join('=')).join('; '));
-    const response = await fetch(new URL(path, this.#origin), { ...init, method, headers, redirect: 'manual' });
+    const response = await this.#fetch(new URL(path, this.#origin), { ...init, method, headers, redirect: 'manual' });
     for (const line of response.headers.getSetCookie()) this.#keep(line);
     return response;
+  }
+
+  /**
+   * A connection that was kept can be closed by the server just when it is used again, most of all after a test that
+   * has computed for long. Browsers repeat such a GET (RFC 9110 section 9.2.2), `fetch` of Node doesn't.
+   */
+  async #fetch(url: URL, init: RequestInit): Promise<Response> {
+    try {
+      return await fetch(url, init);
+    } catch (error) {
+      const wasClosed = error instanceof Error && (error.cause as { code?: string })?.code === 'UND_ERR_SOCKET';
+      if (init.method !== 'GET' || !wasClosed) throw error;
+      return fetch(url, init);
+    }
   }
 
   async #follow(response: Response, path: string): Promise<Page> {
