@@ -109,7 +109,10 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
   });
   opened.add(() => control.close());
-  const metricsListener = await openMetricsListener(config, foundation, unstoredResults);
+  const metricsListener = await openMetricsListener(config, foundation, {
+    unstoredResults,
+    ownTrouble: reputation.ownTrouble,
+  });
   opened.add(() => metricsListener?.close());
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: folder.dir }, 'ready');
 

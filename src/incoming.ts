@@ -32,6 +32,7 @@ export function reputationOf(
   const { limits, suppression, service } = config;
   return openReputation({
     ...{ store, clock, log, tell, operatorAddress: service.operator_address },
+    ownDomain: service.dkim_domain,
     leapRule: {
       windowMs: suppression.leap_window,
       minHardBounces: suppression.leap_hard_bounces,

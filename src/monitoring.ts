@@ -15,24 +15,32 @@ import type { Store } from './store/store.ts';
 const MOST_WEBHOOKS = 10_000;
 const PAGE = 1000;
 
+export interface MetricSources {
+  unstoredResults(): UnstoredResults | null;
+  ownTrouble(): Promise<string | null>;
+}
+
 export async function openMetricsListener(
   config: Config,
   foundation: Foundation,
-  unstoredResults: () => UnstoredResults | null,
+  sources: MetricSources,
 ): Promise<MetricsListener | null> {
   const { metrics, log } = foundation;
   if (!metrics) return null;
   const { host, port } = config.metrics;
-  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation, unstoredResults()) });
+  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation, sources) });
 }
 
-async function figuresOf({ store, clock, intake }: Foundation, unstored: UnstoredResults | null): Promise<Figures> {
+async function figuresOf({ store, clock, intake }: Foundation, sources: MetricSources): Promise<Figures> {
   const now = clock.now();
-  const [queueMessages, [oldest], doubts, webhooks] = await Promise.all([
+  const unstored = sources.unstoredResults();
+  const [queueMessages, [oldest], doubts, webhooks, tenants, ownTrouble] = await Promise.all([
     store.countOpenMessages(),
     store.listQueue({ limit: 1 }),
     store.listDoubtedReceivers(),
     webhookFigures(store, now),
+    store.listTenants(),
+    sources.ownTrouble(),
   ]);
   return {
     queueMessages,
@@ -40,6 +48,8 @@ async function figuresOf({ store, clock, intake }: Foundation, unstored: Unstore
     intakeOpen: intake.state.accepting,
     doubtedReceivers: doubts.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length,
     noRouteHeld: doubts.some(({ mxGroup }) => mxGroup === NO_ROUTE),
+    tenantsInReview: tenants.filter(({ status }) => status === 'in_review').length,
+    serviceMailInTrouble: ownTrouble !== null,
     unstoredResults: unstored?.messages ?? 0,
     unstoredResultsMs: unstored ? now - unstored.since : 0,
     ...webhooks,

@@ -108,6 +108,7 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
       onOver: ({ kind }) => log.info({ outcome: kind }, 'the doctor has looked, as an operator asked in the portal'),
     }),
     receiverTrusted: reputation.trust,
+    ownTrouble: reputation.ownTrouble,
     baseUrl: config.service.base_url,
     ownDomain: config.service.dkim_domain,
     reviewWindow: config.limits.review_window,

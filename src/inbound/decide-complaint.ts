@@ -6,7 +6,7 @@ import type { ReportedMessage } from '../store/inbound.ts';
 export type Proof = 'return_path' | 'embedded_return_path' | 'feedback_id' | 'signature';
 
 export type ComplaintDecision =
-  | { decision: 'complaint'; reason: string; suppressAs: 'complaint' | 'unsubscribe' }
+  | { decision: 'complaint'; reason: string; suppressAs: 'complaint' | 'unsubscribe' | null }
   | { decision: 'nothing'; reason: string };
 
 export interface ComplaintCase {
@@ -14,6 +14,8 @@ export interface ComplaintCase {
   /** Null: nothing in it proves anything. */
   proof: Proof | null;
   message: ReportedMessage | null;
+  /** About mail of the service itself: resets, invitations, notices. */
+  ofService: boolean;
 }
 
 const PROOFS: Readonly<Record<Proof, string>> = {
@@ -32,7 +34,7 @@ const OF_NO_RECIPIENT: Readonly<Record<string, string>> = {
 
 const OPT_OUT = new Set(['opt-out', 'opt-out-list', 'unsubscribe']);
 
-export function decideComplaint({ feedbackType, proof, message }: ComplaintCase): ComplaintDecision {
+export function decideComplaint({ feedbackType, proof, message, ofService }: ComplaintCase): ComplaintDecision {
   const harmless = OF_NO_RECIPIENT[feedbackType];
   if (harmless !== undefined) return { decision: 'nothing', reason: harmless };
   if (proof === null) {
@@ -42,5 +44,8 @@ export function decideComplaint({ feedbackType, proof, message }: ComplaintCase)
   const suppressAs = OPT_OUT.has(feedbackType) ? 'unsubscribe' : 'complaint';
   const what =
     suppressAs === 'unsubscribe' ? 'the recipient wants no more mail' : `a complaint of type ${feedbackType}`;
-  return { decision: 'complaint', reason: `${what}; ${PROOFS[proof]}`, suppressAs };
+  const reason = `${what}; ${PROOFS[proof]}`;
+  if (!ofService) return { decision: 'complaint', reason, suppressAs };
+  const kept = 'it suppresses nobody, since password resets and invitations are sent this way';
+  return { decision: 'complaint', reason: `${reason}; ${kept}`, suppressAs: null };
 }

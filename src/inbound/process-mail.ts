@@ -178,7 +178,7 @@ const MAX_DIAGNOSTIC_CHARACTERS = 1000;
 async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<Outcome> {
   const { feedbackType, original } = complaint;
   const { proof, message, messageId } = await prove({ returnPath: one.messageId, original }, kit);
-  const decision = decideComplaint({ feedbackType, proof, message });
+  const decision = decideComplaint({ feedbackType, proof, message, ofService: isServiceMail(message, kit) });
   const finding = complaintFinding(complaint, proof);
   const common = { kind: 'complaint', reason: decision.reason, messageId, finding, digest: digestOf(finding) } as const;
   const tenantId = message?.tenantId ?? null;
@@ -190,16 +190,21 @@ async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit
     userAgent: short(complaint.userAgent),
     arrivalDate: timeOf(complaint.arrivalDate),
     reportedDomain: short(complaint.reportedDomain),
-    suppressed: true,
+    suppressed: decision.suppressAs !== null,
   });
   const action = {
     do: 'complaint',
-    suppressionKey: keyOf(message.recipient),
-    reason: decision.suppressAs,
+    suppressionKey: decision.suppressAs === null ? null : keyOf(message.recipient),
+    reason: decision.suppressAs ?? 'complaint',
     event,
   } as const;
   const effect = decision.suppressAs === 'unsubscribe' ? 'unsubscribed' : 'complained';
   return { kind: 'done', update: { verdict: { ...common, effect, tenantId }, action }, message };
+}
+
+/** No tenant may register this domain. */
+function isServiceMail(message: ReportedMessage | null, { serviceDkimDomain }: ProcessKit): boolean {
+  return message?.fromDomain === serviceDkimDomain;
 }
 
 async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<Outcome> {

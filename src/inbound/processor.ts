@@ -184,6 +184,8 @@ export class InboundProcessor {
     if (action?.do === 'bounce') {
       const { bounce, suppress } = action;
       mailLog.bounced(log, message, { attempt: null, source: 'dsn', bounce, reason, suppressed: suppress !== null });
-    } else if (action?.do === 'complaint') mailLog.complained(log, message, { source: 'arf', suppressed: true });
+    } else if (action?.do === 'complaint') {
+      mailLog.complained(log, message, { source: 'arf', suppressed: action.suppressionKey !== null });
+    }
   }
 }

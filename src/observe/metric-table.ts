@@ -55,6 +55,16 @@ export const METRICS = {
     help: '1 while mail that DNS shows no way for is held, because there was so much of it; else 0.',
     labels: [],
   },
+  postrider_tenants_in_review: {
+    kind: 'gauge',
+    help: 'Tenants that wait for an operator to approve them: new ones, and those that the brake has stopped.',
+    labels: [],
+  },
+  postrider_service_mail_in_trouble: {
+    kind: 'gauge',
+    help: "1 while the service's own mail has bounces or complaints that would stop another tenant; else 0. It is not stopped.",
+    labels: [],
+  },
   postrider_webhook_lag_seconds: {
     kind: 'gauge',
     help: 'How far the most overdue webhook delivery is behind; 0 when none is.',

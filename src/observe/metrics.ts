@@ -29,6 +29,8 @@ export interface Figures {
   intakeOpen: boolean;
   doubtedReceivers: number;
   noRouteHeld: boolean;
+  tenantsInReview: number;
+  serviceMailInTrouble: boolean;
   unstoredResults: number;
   unstoredResultsMs: number;
   webhookLagMs: number;
@@ -87,6 +89,8 @@ export class Metrics {
     this.#set('postrider_results_unstored_seconds', figures.unstoredResultsMs / 1000);
     this.#set('postrider_doubted_receivers', figures.doubtedReceivers);
     this.#set('postrider_no_route_held', figures.noRouteHeld ? 1 : 0);
+    this.#set('postrider_tenants_in_review', figures.tenantsInReview);
+    this.#set('postrider_service_mail_in_trouble', figures.serviceMailInTrouble ? 1 : 0);
     this.#set('postrider_webhook_lag_seconds', figures.webhookLagMs / 1000);
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_resident_bytes', figures.residentBytes);

@@ -94,7 +94,8 @@ export interface InboundVerdict {
 export type InboundAction =
   | { do: 'bounce'; bounce: BounceType; suppress: HardBounceNote | null; event: NewEvent }
   | { do: 'delay_notice'; event: NewEvent }
-  | { do: 'complaint'; suppressionKey: string; reason: 'complaint' | 'unsubscribe'; event: NewEvent }
+  /** Without a key it suppresses nobody. */
+  | { do: 'complaint'; suppressionKey: string | null; reason: 'complaint' | 'unsubscribe'; event: NewEvent }
   | { do: 'unsubscribe'; suppressionKey: string }
   | { do: 'dmarc'; report: DmarcReportRecord };
 

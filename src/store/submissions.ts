@@ -15,6 +15,8 @@ export interface NewSubmission {
   recipients: NewRecipient[];
   acceptedAt: number;
   expiresAt: number;
+  /** Mail of the service itself: only bounces and people's entries on its own list stop it. */
+  ofService?: boolean;
 }
 
 export interface NewRecipient {

@@ -76,6 +76,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
       ],
       acceptedAt,
       expiresAt: acceptedAt + kit.lifetimeMs,
+      ofService: true,
     });
     if (result.kind === 'accepted') kit.onAccepted(result.lanes);
     if (result.kind === 'accepted' || result.kind === 'replayed') return { kind: 'queued' };

@@ -3,6 +3,7 @@
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
+import type { DomainStore } from '../store/domains.ts';
 import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
@@ -10,12 +11,14 @@ import type { LeapRule } from './leap-rule.ts';
 import { type ReviewLimits, TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
-  store: ReputationStore & Pick<TenantStore, 'listTenants' | 'getTenant'>;
+  store: ReputationStore & Pick<TenantStore, 'listTenants' | 'getTenant'> & Pick<DomainStore, 'findVerifiedHolder'>;
   clock: Clock;
   log: Logger;
   leapRule: LeapRule;
   reviewLimits: ReviewLimits;
   operatorAddress: string | null;
+  /** Of the service's own signature: its verified holder is the service's own tenant. */
+  ownDomain: string;
   /** By mail. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
@@ -28,6 +31,8 @@ export interface Reputation {
   /** Of an MX group, or of NO_ROUTE. */
   doubtOf(mxGroup: string | null): string | null;
   trust(mxGroup: string): void;
+  /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
+  ownTrouble(): Promise<string | null>;
   timers: TimerSpec[];
 }
 
@@ -38,6 +43,7 @@ export const NO_BRAKES: Reputation = {
   complained: () => {},
   doubtOf: () => null,
   trust: () => {},
+  ownTrouble: () => Promise.resolve(null),
   timers: [],
 };
 
@@ -52,6 +58,8 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   });
   const reviews = new TenantReviews({
     ...{ store, clock, log, limits: kit.reviewLimits },
+    ownTenant: async () => (await store.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
+    onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
     async onStopped({ id, name }, reason) {
       const key = `review:${id}:${clock.now()}`;
       const facts = `Sending was stopped for review at ${toTimestamp(clock.now())}: ${reason}.`;
@@ -73,9 +81,20 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     complained: (tenantId) => reviews.note(tenantId),
     doubtOf: (mxGroup) => watch.doubtOf(mxGroup),
     trust: (mxGroup) => watch.trust(mxGroup),
+    ownTrouble: () => reviews.ownTrouble(),
     timers: [
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
     ],
+  };
+}
+
+/** Once a day, after a restart too: the same key sends nothing. */
+function ownNotice(reason: string, now: number) {
+  const text = `${reason}.\n\nAnother tenant would be stopped for this. The mail of the service itself is not: password resets, invitations and alerts go on. See who asks for them (postrider audit list) and where they go (postrider message list).\n`;
+  return {
+    subject: 'Mail of the service itself bounces or draws complaints',
+    text,
+    key: `own:${toTimestamp(now).slice(0, 10)}`,
   };
 }
 

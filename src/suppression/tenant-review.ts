@@ -1,7 +1,7 @@
 // The brake: a tenant whose last messages bounced hard or drew complaints too often is stopped for
 // review, before the others pay for it with the service's reputation. Judged shortly after each sign
 // of trouble, never again by messages that it was stopped for once.
-import { type Clock, HOUR_MS } from '../base/clock.ts';
+import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import { counted } from '../base/counted.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReputationStore } from '../store/reputation.ts';
@@ -42,6 +42,10 @@ export interface TenantReviewKit {
   clock: Clock;
   log: Logger;
   limits: ReviewLimits;
+  /** The service's own tenant, once it has one: never stopped, since resets and notices are sent from it. */
+  ownTenant(): Promise<string | null>;
+  /** Another tenant would be stopped for this. */
+  onOwnTrouble(reason: string): void;
   /** For mail to owners and operator. */
   onStopped(tenant: { id: string; name: string }, reason: string): void | Promise<void>;
 }
@@ -52,6 +56,8 @@ export class TenantReviews {
   #troubled: Set<string> | null = null;
   /** Who was told last, so that nobody is told twice for one stop. */
   readonly #told = new Map<string, number>();
+  /** The day on which the log was last told of the service's own mail. */
+  #ownToldOn: string | null = null;
 
   constructor(kit: TenantReviewKit) {
     this.#kit = kit;
@@ -72,8 +78,29 @@ export class TenantReviews {
     return stopped;
   }
 
+  /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
+  async ownTrouble(): Promise<string | null> {
+    const { store, limits, ownTenant } = this.#kit;
+    const id = await ownTenant();
+    if (id === null) return null;
+    const { decision, reason } = decideReview(await store.standingSinceReview(id, limits.window), limits);
+    return decision === 'review' ? reason : null;
+  }
+
+  async #tellOfOwn(): Promise<false> {
+    const { clock, log, onOwnTrouble } = this.#kit;
+    const reason = await this.ownTrouble();
+    const today = dayOf(clock.now());
+    if (reason === null || today === this.#ownToldOn) return false;
+    this.#ownToldOn = today;
+    log.warn({ fact: 'service_mail_in_trouble', reason }, `mail of the service itself: ${reason}; it is not stopped`);
+    onOwnTrouble(reason);
+    return false;
+  }
+
   async #judge(tenantId: string): Promise<boolean> {
-    const { store, clock, log, limits, onStopped } = this.#kit;
+    const { store, clock, log, limits, ownTenant, onStopped } = this.#kit;
+    if (tenantId === (await ownTenant())) return this.#tellOfOwn();
     const tenant = await store.getTenant(tenantId);
     if (tenant?.status !== 'active') return false;
     const { decision, reason } = decideReview(await store.standingSinceReview(tenantId, limits.window), limits);
@@ -86,4 +113,9 @@ export class TenantReviews {
     this.#told.set(tenantId, at);
     return true;
   }
+}
+
+/** UTC, such as `2026-01-31`. */
+function dayOf(at: number): string {
+  return toTimestamp(at).slice(0, 10);
 }

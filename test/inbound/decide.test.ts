@@ -79,10 +79,15 @@ t.test('complaints', async (t) => {
     feedbackType: string,
     proof: 'feedback_id' | null = 'feedback_id',
     message: ReportedMessage | null = MESSAGE,
-  ) => decideComplaint({ feedbackType, proof, message });
+    ofService = false,
+  ) => decideComplaint({ feedbackType, proof, message, ofService });
   t.match(decide('abuse'), { decision: 'complaint', suppressAs: 'complaint', reason: /CFBL-Feedback-ID/ });
   t.match(decide('fraud'), { decision: 'complaint', suppressAs: 'complaint' });
   t.match(decide('opt-out'), { decision: 'complaint', suppressAs: 'unsubscribe' });
+  for (const type of ['abuse', 'opt-out']) {
+    const own = decide(type, 'feedback_id', MESSAGE, true);
+    t.match(own, { decision: 'complaint', suppressAs: null, reason: /it suppresses nobody/ }, 'of a password reset');
+  }
   t.match(decide('not-spam'), { decision: 'nothing' });
   t.match(decide('auth-failure'), { decision: 'nothing' });
   t.match(decide('abuse', null), { decision: 'nothing', reason: /suppresses nobody/ });

@@ -13,6 +13,8 @@ const FIGURES: Figures = {
   intakeOpen: true,
   doubtedReceivers: 2,
   noRouteHeld: true,
+  tenantsInReview: 4,
+  serviceMailInTrouble: true,
   unstoredResults: 3,
   unstoredResultsMs: 2500,
   webhookLagMs: 0,
@@ -49,6 +51,8 @@ t.test('a scrape shows what was told and what is asked for', async (t) => {
     'postrider_intake_open 1',
     'postrider_doubted_receivers 2',
     'postrider_no_route_held 1',
+    'postrider_tenants_in_review 4',
+    'postrider_service_mail_in_trouble 1',
     'postrider_results_unstored 3',
     'postrider_results_unstored_seconds 2.5',
   ]) {

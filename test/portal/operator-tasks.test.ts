@@ -4,7 +4,7 @@ import { type TaskFacts, tasksOf } from '../../src/portal/operator/overview-page
 
 const NOTHING: TaskFacts = {
   ...{ tenants: [], doubts: [], pauses: [], timers: [], human: [] },
-  ...{ doctor: { kind: 'never' }, unstored: null },
+  ...{ doctor: { kind: 'never' }, unstored: null, own: null },
 };
 
 t.test('results that cannot be stored come first, once that is an alarm', async (t) => {
@@ -16,4 +16,11 @@ t.test('results that cannot be stored come first, once that is an alarm', async 
   t.match(first, { kind: 'Database', tone: 'bad', what: 'Results of 7 messages cannot be stored' });
   t.match(String(first!.why), /disk full/);
   t.match(second, { kind: 'Doctor' });
+});
+
+t.test("trouble with the service's own mail is told, with its reason", async (t) => {
+  const own = { tenantId: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e11', reason: '14 complaints in the last 900 messages' };
+  const [task] = tasksOf({ ...NOTHING, own });
+  t.match(String(task!.what), /tenants\/019a9b70-4d10-7000-8b1e-5a2f7c9d3e11">Mail of the service itself/);
+  t.match(String(task!.why), /14 complaints/);
 });

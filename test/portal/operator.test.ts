@@ -106,6 +106,9 @@ t.test('a tenant is approved, suspended with a reason, reactivated; its owner is
   t.match(itself.text, "The service's own mail goes out from this tenant");
   const form = { ...again.form('Suspend'), action: `${own.href}/status` };
   t.equal((await operator.submit(again, form, { reason: 'r' })).status, 422, 'nor is it suspended by a slip');
+  await postrider.json('tenant', 'set', own.href.split('/').at(-1)!, '--status', 'in_review');
+  const stopped = await operator.get(own.href);
+  t.match((await operator.submit(stopped, stopped.form('Approve'))).text, 'is approved', 'it can be let go on');
   t.equal((await operator.get(`/portal/operator/tenants/${STRANGER}`)).status, 404);
   t.equal((await operator.get('/portal/operator/tenants/x')).status, 404);
 });

@@ -1,5 +1,6 @@
 // The brake: who is stopped for review, who is told, and that nobody is stopped twice for the same.
 import t from 'tap';
+import { DAY_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { decideReview, TenantReviews } from '../../src/suppression/tenant-review.ts';
 import { openStore } from '../inbound/store-kit.ts';
@@ -36,6 +37,8 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
     clock: { now: () => now },
     log: silentLogger,
     limits: { ...LIMITS, window: 10 },
+    ownTenant: async () => null,
+    onOwnTrouble: () => t.fail('it has no mail of its own'),
     onStopped: ({ id }, reason) => void told.push(`${id} ${reason}`),
   });
   const endSome = async (count: number, bounce: 'hard' | null) => {
@@ -68,4 +71,31 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 1, 'but what came since is');
   t.equal(told.length, 1, 'and nobody is told twice within the hour');
+});
+
+t.test("the service's own tenant is not stopped: the operator is told, once a day", async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const { tenant, domain } = await bench.sender('service.test');
+  for (let index = 0; index < 200; index++) {
+    const message = await bench.sending(domain, `a${index}@x${index % 7}.test`);
+    await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+  }
+  const told: string[] = [];
+  let now = 1_800_000_000_000;
+  const reviews = new TenantReviews({
+    ...{ store, clock: { now: () => now }, log: silentLogger, limits: LIMITS },
+    ownTenant: async () => tenant.id,
+    onOwnTrouble: (reason) => void told.push(reason),
+    onStopped: () => void t.fail('it is stopped'),
+  });
+  t.equal(await reviews.check(), 0);
+  for (const later of [1, DAY_MS]) {
+    now += later;
+    reviews.note(tenant.id);
+    t.equal(await reviews.check(), 0);
+  }
+  t.match(told, [/^200 of the last 200 messages bounced hard/, /^200 of/]);
+  t.match(await store.getTenant(tenant.id), { status: 'active' });
+  t.match(await reviews.ownTrouble(), /^200 of/);
 });

@@ -32,6 +32,8 @@ export interface OperatorServices {
   tenantChanged(): void;
   /** Told after it is on disk that a receiver's hard bounces are believed again. */
   receiverTrusted(mxGroup: string): void;
+  /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
+  ownTrouble(): Promise<string | null>;
   /** By mail. */
   tell(to: readonly string[], notice: Notice): void;
   /** `service.base_url`. */

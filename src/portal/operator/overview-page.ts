@@ -25,18 +25,19 @@ export function overviewPage(services: OperatorServices): PortalRoute {
 
 async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store } = services;
-  const [open, [oldest], tenants, doubts, pauses, human] = await Promise.all([
+  const [open, [oldest], tenants, doubts, pauses, human, own] = await Promise.all([
     store.countOpenMessages(),
     store.listQueue({ limit: 1 }),
     store.listTenants(),
     store.listDoubtedReceivers(),
     store.listPauses(MOST_OF_EACH + 1),
     store.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
+    ownTroubleOf(services),
   ]);
   const intake = services.intake();
   const timers = services.timers();
   const tasks = tasksOf({
-    ...{ tenants, doubts, pauses, timers, doctor: services.doctor.last, unstored: services.unstoredResults() },
+    ...{ tenants, doubts, pauses, timers, own, doctor: services.doctor.last, unstored: services.unstoredResults() },
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
   const body = html`${heading('Overview')}
@@ -65,6 +66,8 @@ interface Task {
 export interface TaskFacts {
   tenants: readonly Tenant[];
   doubts: readonly DoubtedReceiver[];
+  /** The service's own mail would stop another tenant; null: it would not. */
+  own: { tenantId: string; reason: string } | null;
   pauses: readonly QueuePause[];
   timers: readonly TimerStatus[];
   doctor: DoctorState;
@@ -72,11 +75,23 @@ export interface TaskFacts {
   human: readonly InboundMailRecord[];
 }
 
+async function ownTroubleOf({ store, ownDomain, ownTrouble }: OperatorServices): Promise<TaskFacts['own']> {
+  const [holder, reason] = await Promise.all([store.findVerifiedHolder(ownDomain), ownTrouble()]);
+  return holder && reason !== null ? { tenantId: holder.tenantId, reason } : null;
+}
+
+function serviceMail(own: TaskFacts['own']): Task[] {
+  if (own === null) return [];
+  const what = html`<a href="/portal/operator/tenants/${own.tenantId}">Mail of the service itself</a>`;
+  return [{ kind: 'Service mail', tone: 'warn', what, why: `${own.reason}. It is not stopped, but receivers notice.` }];
+}
+
 /** What only a person can decide; that which stops most mail first. */
 export function tasksOf(facts: TaskFacts): Task[] {
   return [
     ...unstoredResults(facts.unstored),
     ...failedChecks(facts.doctor),
+    ...serviceMail(facts.own),
     ...facts.timers
       .filter(({ lastResult }) => lastResult?.startsWith('failed'))
       .map(({ name, lastResult }): Task => ({ kind: 'Timer', tone: 'bad', what: name, why: lastResult })),

@@ -35,7 +35,8 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   ]);
   const body = html`<p class="crumb"><a href="${TENANTS_PATH}">Tenants</a></p>${heading(tenant.name, statusBadge(tenant.status))}
 ${whyPart(tenant)}
-${isOwn ? html`<p class="notice info">${OWN_MAIL}</p>` : decisions(tenant, visit.formField)}
+${isOwn && html`<p class="notice info">${OWN_MAIL}</p>`}
+${decisions(tenant, { formField: visit.formField, isOwn })}
 <div class="card">${facts([...factsOf(tenant), ...(review ? [['Last stopped for review', html`${time(review.at)}: ${review.reason}`] as const] : [])])}
 ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
 <p class="quiet">Rates are those of its last ${reviewWindow} messages that have ended. <a href="${pausePath({ kind: 'tenant', key: id })}">What of its mail waits</a></p></div>
@@ -60,7 +61,8 @@ function whyPart({ id, status, statusReason }: Tenant): Html | null {
   }
 }
 
-function decisions({ id, name, status }: Tenant, formField: Html): Html {
+/** The service's own tenant can only be let go on. */
+function decisions({ id, name, status }: Tenant, { formField, isOwn }: { formField: Html; isOwn: boolean }): Html {
   const about = { action: `${TENANTS_PATH}/${id}/status`, formField };
   const statusField = (to: string) => html`<input type="hidden" name="status" value="${to}">`;
   const open = (label: string, question: string) =>
@@ -74,7 +76,7 @@ function decisions({ id, name, status }: Tenant, formField: Html): Html {
   return html`<div class="actions">
 ${isNew && open('Approve', `May ${name} send from now on? Its owners are told by mail.`)}
 ${status === 'suspended' && open('Reactivate', `May ${name} send again? Its owners are told by mail.`)}
-${status !== 'suspended' && suspend}
+${status !== 'suspended' && !isOwn && suspend}
 </div>`;
 }
 

@@ -147,8 +147,7 @@ function act(db: Connection, update: InboundUpdate, action: InboundAction): stri
   const { messageId, tenantId } = update.verdict;
   if (messageId === null || tenantId === null) return 'it proves no message';
   const target = { messageId, tenantId, at: update.at };
-  const address = 'suppressionKey' in action ? action.suppressionKey : '';
-  const entry = { address, messageId, createdAt: update.at };
+  const entry = { messageId, createdAt: update.at };
   switch (action.do) {
     case 'bounce':
       return bounce(db, target, { ...action, why: update.verdict.reason });
@@ -162,12 +161,15 @@ function act(db: Connection, update: InboundUpdate, action: InboundAction): stri
       if (action.reason === 'complaint' && !markComplained(db, target)) {
         return 'there was a complaint about this message before';
       }
-      const added = insertSuppression(db, tenantId, { ...entry, reason: action.reason });
+      if (action.suppressionKey === null) break;
+      const address = action.suppressionKey;
+      const added = insertSuppression(db, tenantId, { ...entry, address, reason: action.reason });
       if (action.reason === 'unsubscribe' && added === 'exists') return 'the address is on the list already';
       break;
     }
     case 'unsubscribe': {
-      const added = insertSuppression(db, tenantId, { ...entry, reason: 'unsubscribe' });
+      const address = action.suppressionKey;
+      const added = insertSuppression(db, tenantId, { ...entry, address, reason: 'unsubscribe' });
       return added === 'added' ? null : 'the address is on the list already';
     }
   }

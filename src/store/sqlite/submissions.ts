@@ -12,7 +12,7 @@ import type { SuppressionReason } from '../suppressions.ts';
 import { countAccepted } from './chart-figures.ts';
 import type { Connection } from './connection.ts';
 import { countOpenMessages } from './domains.ts';
-import { suppressionReason } from './suppressions.ts';
+import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 export function submissionVerbs(db: Connection): SubmissionStore {
@@ -63,11 +63,22 @@ function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipie
   const taken: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
-    const reason = suppressionReason(db, submission.tenantId, recipient.suppressionKey, submission.acceptedAt);
+    const reason = reasonAgainst(db, submission, recipient.suppressionKey);
     if (reason && !passesOver(recipient, reason)) rejected.push({ to: recipient.address, reason });
     else taken.push(recipient);
   }
   return { taken, rejected };
+}
+
+function reasonAgainst(
+  db: Connection,
+  { tenantId, acceptedAt, ofService = false }: NewSubmission,
+  address: string,
+): SuppressionReason | null {
+  if (!ofService) return suppressionReason(db, tenantId, address, acceptedAt);
+  // Links that set passwords: neither other tenants' bounces nor a click on "spam" may keep them back.
+  const own = ownSuppressionReason(db, tenantId, address);
+  return own === 'complaint' || own === 'unsubscribe' ? null : own;
 }
 
 function passesOver({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {

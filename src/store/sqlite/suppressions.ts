@@ -163,6 +163,12 @@ export function suppressionReason(
   return (reason.get(toId(tenantId), address, address, now) as { reason: SuppressionReason | null }).reason;
 }
 
+/** The tenant's own list alone. */
+export function ownSuppressionReason(db: Connection, tenantId: string, address: string): SuppressionReason | null {
+  const reason = db.sql('SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?', 'column');
+  return (reason.get(toId(tenantId), address) as SuppressionReason | undefined) ?? null;
+}
+
 export function suppressionFromRow(row: Row): Suppression {
   return {
     address: row.address as string,

@@ -150,6 +150,20 @@ export const submissionCases = {
     t.equal(result.receipt.messageIds.length, 3);
   },
 
+  'mail of the service itself is stopped by its own bounces and by people alone': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
+    for (const reason of reasons) await bench.store.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
+    await bench.store.addPlatformSuppression(platformEntry('platform@x.test'));
+    const to = [...reasons, 'platform'].map((name) => `${name}@x.test`);
+    const result = await bench.store.accept({ ...bench.submission(domain, to), ofService: true });
+    if (result.kind !== 'accepted') throw new Error(result.kind);
+    t.strictSame(
+      result.receipt.rejected.map(({ reason }) => reason),
+      ['hard_bounce', 'manual'],
+    );
+  },
+
   'when all are suppressed nothing is written': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     await bench.store.addSuppression(tenant.id, entry('a@x.test', 'complaint'));

@@ -127,7 +127,12 @@ function randomAction(walk: Walk, message: ModelMessage): InboundAction {
       return { do: 'bounce', bounce: suppress ? 'hard' : 'soft', suppress, event: newEvent(walk, 'email.bounced') };
     }
     case 'complaint':
-      return { do: 'complaint', suppressionKey, reason: 'complaint', event: newEvent(walk, 'email.complained') };
+      return {
+        do: 'complaint',
+        suppressionKey: walk.chance(0.8) ? suppressionKey : null,
+        reason: 'complaint',
+        event: newEvent(walk, 'email.complained'),
+      };
     default:
       return { do: 'unsubscribe', suppressionKey };
   }
@@ -142,7 +147,7 @@ function act(walk: Walk, message: ModelMessage, action: InboundAction, at: numbe
   if (action.do === 'complaint') {
     if (message.complained) return false;
     message.complained = true;
-    model.suppress(message.tenantId, { ...entry, reason: 'complaint' });
+    if (action.suppressionKey !== null) model.suppress(message.tenantId, { ...entry, reason: 'complaint' });
     model.addEvent(message, action.event);
     return true;
   }
