@@ -11,6 +11,7 @@ import type { Delivery } from './delivery/delivery.ts';
 import { createDomains, type Domains, type DomainsOptions } from './domains/domains.ts';
 import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
+import type { Inbound } from './inbound/inbound.ts';
 import { openIncoming, reputationOf, serviceMailOf } from './incoming.ts';
 import { openMetricsListener } from './monitoring.ts';
 import type { LogSink } from './observe/log.ts';
@@ -63,7 +64,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { clock, ids, log, store, identity, folder, intake } = foundation;
   const { servers, resolver, authority, secondLooks } = openDns(config, clock);
   // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
-  const running: { delivery: Delivery | null; timers: Timers | null } = { delivery: null, timers: null };
+  const running: Running = { delivery: null, timers: null, inbound: null };
+  const inboundWaits = () => running.inbound?.lookAgain();
   const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
   const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
   const tell = tellByMail(sendServiceMail, log);
@@ -83,7 +85,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const timersNow = () => running.timers?.list() ?? [];
   const { unstoredResults } = delivery;
   const site = {
-    ...{ resolver, domains, queue, tenantChanged, onAccepted, sendServiceMail, tell, reputation },
+    ...{ resolver, domains, queue, tenantChanged, inboundWaits, onAccepted, sendServiceMail, tell, reputation },
     ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
     captured: sandbox?.captured ?? null,
     ...(sandbox && { staysUsable: sandbox.staysUsable }),
@@ -96,6 +98,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   });
 
   const inbound = await openIncoming(config, foundation, { resolver, reputation, send: sendServiceMail });
+  running.inbound = inbound;
   opened.add(() => inbound.close());
   const others = [...inbound.timers, ...reputation.timers, ...hooks.timers];
   const timers = openTimers(config, foundation, { domains: domainParts, others });
@@ -105,7 +108,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const shared = { store, clock, ids, config, queue, vault: () => foundation.vault };
   const control = await startControlServer({
     socketFile: folder.controlSocket,
-    services: { ...shared, tenantChanged, receiverTrusted: reputation.trust, daemon },
+    services: { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon },
     onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
   });
   opened.add(() => control.close());
@@ -122,6 +125,13 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     log.info({}, 'stopped');
   };
   return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
+}
+
+/** What is opened after those who have something to tell it. */
+interface Running {
+  delivery: Delivery | null;
+  timers: Timers | null;
+  inbound: Inbound | null;
 }
 
 function openDns({ dns, delivery }: Config, clock: Clock) {

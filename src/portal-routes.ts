@@ -54,6 +54,7 @@ export interface PortalParts {
   queue: QueueControl;
   /** Something about a tenant has changed that delivery must hear of. */
   tenantChanged(): void;
+  inboundWaits(): void;
   sendServiceMail: SendServiceMail;
   tell: ReturnType<typeof tellByMail>;
   reputation: Reputation;
@@ -98,9 +99,9 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
 
 function operatorServices(config: Config, foundation: Foundation, parts: PortalParts): OperatorServices {
   const { store, reads, clock, intake, log } = foundation;
-  const { queue, timers, unstoredResults, reader, tenantChanged, reputation, tell, captured } = parts;
+  const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, tell, captured } = parts;
   return {
-    ...{ store, reads, queue, timers, unstoredResults, reader, tenantChanged, tell },
+    ...{ store, reads, queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, tell },
     intake: () => intake.state,
     doctor: new DoctorRuns({
       now: () => clock.now(),

@@ -35,6 +35,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'webhook rotate': async () => (await import('./commands/webhook.ts')).webhookRotate,
   'inbound list': async () => (await import('./commands/inbound.ts')).inboundList,
   'inbound show': async () => (await import('./commands/inbound.ts')).inboundShow,
+  'inbound retry': async () => (await import('./commands/inbound.ts')).inboundRetry,
   'dmarc list': async () => (await import('./commands/dmarc.ts')).dmarcList,
   'dmarc show': async () => (await import('./commands/dmarc.ts')).dmarcShow,
   'address explain': async () => (await import('./commands/address.ts')).addressExplain,

@@ -25,6 +25,8 @@ export interface OperatorServices {
   tenantChanged(tenant: Tenant): void;
   /** Called after it is on disk that a receiver's hard bounces are believed again. */
   receiverTrusted(mxGroup: string): void;
+  /** Called after it is on disk that an inbound mail waits again. */
+  inboundWaits(): void;
   /** The daemon that this runs in; not there without one. */
   daemon?: DaemonView;
 }

@@ -49,6 +49,7 @@ export async function runHere(command: StoreCommand, raw: RawArguments, place: P
       vault: () => new Vault(loadMasterKeys(config, () => {})),
       tenantChanged: () => {},
       receiverTrusted: () => {},
+      inboundWaits: () => {},
     };
     try {
       return await runStoreCommand(command, raw, services);

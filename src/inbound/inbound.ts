@@ -43,6 +43,8 @@ export interface InboundKit {
 export interface Inbound {
   smtpPort: number;
   timers: TimerSpec[];
+  /** A mail that had been acted on waits again. */
+  lookAgain(): void;
   /** Takes nothing new; what was begun is finished. */
   close(): Promise<void>;
 }
@@ -76,6 +78,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
   return {
     smtpPort: listener.port,
     timers: [{ name: 'old inbound mail', periodMs: HOUR_MS, run: () => forgetOld(kit) }],
+    lookAgain: () => processor.lookAgain(),
     async close() {
       await listener.close();
       await processor.stop();

@@ -47,7 +47,7 @@ export interface PassedOn {
   reason: string;
 }
 
-/** A mail that outlived so many ends of the daemon may be their cause. */
+/** A daemon that ended so often with this mail alone in work was ended by it, as far as anybody can tell. */
 const MOST_TRIES = 3;
 
 interface Case {
@@ -67,7 +67,7 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
       ...BLANK,
       kind: 'unreadable',
       effect: 'kept',
-      reason: `the daemon ended ${mail.tries} times while this mail waited: it may be the cause, so nobody reads it`,
+      reason: `the daemon ended ${mail.tries} times while it worked on this mail alone: the mail may be the cause, so it is not read; postrider inbound retry ${mail.id} tries it again`,
     });
   }
   const recipients = mail.recipients.map((address) => recognise(address, kit.recipients));

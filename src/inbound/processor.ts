@@ -1,5 +1,7 @@
 // Acts on the mails that the store holds, in their order, a few at a time. There is one way in: what
-// came a moment ago and what a dead daemon left behind are read from the same place.
+// came a moment ago and what a dead daemon left behind are read from the same place. What a dead daemon may
+// have had in work is worked on first, one mail at a time and each noted before, so that a mail that ends the
+// daemon is found by itself; what comes later costs no such note.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -8,6 +10,7 @@ import * as mailLog from '../observe/mail-log.ts';
 import type {
   InboundResult,
   InboundStore,
+  InboundSuspect,
   InboundUpdate,
   ReportedMessage,
   WaitingInboundMail,
@@ -15,7 +18,7 @@ import type {
 import type { Outcome } from './process-mail.ts';
 
 export interface ProcessorKit {
-  store: Pick<InboundStore, 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound'>;
+  store: Pick<InboundStore, 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial'>;
   process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
   /** Told after the commit, with what was really done. */
   onRecorded?(recorded: Recorded): void;
@@ -23,6 +26,8 @@ export interface ProcessorKit {
   log: Logger;
   /** Before what failed is tried again; for tests. */
   afterFaultMs?: number;
+  /** How long a suspect is worked on alone; for tests. */
+  aloneMs?: number;
 }
 
 export interface Recorded {
@@ -46,6 +51,12 @@ const MOST_DELAYED = 500;
 const MOST_OCTETS_AT_ONCE = 64 * 1024 * 1024;
 /** A mail that cannot be worked on so many times, while the store takes a note of that, is itself the cause. */
 const MOST_FAULTS = 10;
+/** There is one daemon per database; several will be told apart by this. */
+const WORKER = 'daemon';
+/** More than are in work or delayed at any time, and these are the first of what waits. */
+const MAX_SUSPECTS = 1024;
+/** What still works after this long waits for the DNS: what ends a daemon does not let go of its thread. */
+const ALONE_MS = SECOND_MS;
 
 export class InboundProcessor {
   readonly #kit: ProcessorKit;
@@ -59,7 +70,10 @@ export class InboundProcessor {
   #pumping: Promise<void> | null = null;
   #again = false;
   #retry: NodeJS.Timeout | null = null;
-  #stopped = false;
+  /** The store takes no notes: nothing is begun, so what is in work stays among the first of what waits. */
+  #storeFails = false;
+  #trials: Promise<void> | null = null;
+  readonly #stopping = new AbortController();
 
   constructor(kit: ProcessorKit) {
     this.#kit = kit;
@@ -67,33 +81,79 @@ export class InboundProcessor {
 
   /** Begins with what waits since before the start. */
   async start(): Promise<void> {
-    const waiting = await this.#kit.store.noteInterruptedInbound(MOST_AT_ONCE);
-    if (waiting > 0) this.#kit.log.info({ mails: waiting }, 'inbound mails wait since before the start');
-    this.notice();
+    const suspects = await this.#kit.store.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
+    if (suspects.length > 0) {
+      this.#kit.log.info({ mails: suspects.length }, 'inbound mails wait since before the start');
+      this.#again = true;
+      this.#trials = this.#tryAlone(suspects).finally(() => {
+        this.#trials = null;
+        this.notice();
+      });
+    } else this.notice();
   }
 
   /** There is something new in the store. */
   notice(): void {
     if (this.#stopped) return;
     this.#again = true;
+    if (this.#trials !== null || this.#storeFails) return;
     this.#pumping ??= this.#pump().finally(() => {
       this.#pumping = null;
       if (this.#again && this.#hasRoom) this.notice();
     });
   }
 
+  /** A mail waits again that had been acted on: it has come before all that is looked for now. */
+  lookAgain(): void {
+    this.#cursor = 0;
+    this.notice();
+  }
+
+  get #stopped(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
   get #hasRoom(): boolean {
-    return this.#working.size < MOST_AT_ONCE && this.#octetsWorking < MOST_OCTETS_AT_ONCE;
+    return !this.#storeFails && this.#working.size < MOST_AT_ONCE && this.#octetsWorking < MOST_OCTETS_AT_ONCE;
   }
 
   /** Finishes what it has begun; what waits is the next daemon's. */
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopping.abort();
     if (this.#retry) clearTimeout(this.#retry);
     for (const timer of this.#delayed.values()) clearTimeout(timer);
     this.#delayed.clear();
+    await this.#trials;
     await this.#pumping;
     await Promise.all(this.#working.values());
+  }
+
+  async #tryAlone(suspects: readonly InboundSuspect[]): Promise<void> {
+    for (const { seq } of suspects) {
+      while (!this.#stopped && !(await this.#isTriedAlone(seq))) {
+        await pause(this.#kit.afterFaultMs ?? AFTER_FAULT_MS, null, { signal: this.#stopping.signal }).catch(() => {});
+      }
+    }
+    await this.#kit.store.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
+  }
+
+  /** False: the store failed. When the daemon ends in here, the next one counts a try against this mail. */
+  async #isTriedAlone(seq: number): Promise<boolean> {
+    const { store, aloneMs = ALONE_MS } = this.#kit;
+    const over = new AbortController();
+    try {
+      await store.noteInboundTrial(WORKER, seq);
+      const [mail] = await store.waitingInbound(seq - 1, 1);
+      if (mail?.seq !== seq) return true;
+      this.#begin(mail, 0);
+      await Promise.race([this.#working.get(seq), pause(aloneMs, null, { signal: over.signal }).catch(() => {})]);
+      return true;
+    } catch (error) {
+      this.#startOver(error);
+      return false;
+    } finally {
+      over.abort();
+    }
   }
 
   async #pump(): Promise<void> {
@@ -109,6 +169,7 @@ export class InboundProcessor {
         if (mails.length > 0) this.#again = true;
       }
     } catch (error) {
+      this.#storeFails = true;
       this.#startOver(error);
     }
   }
@@ -130,11 +191,20 @@ export class InboundProcessor {
     const outcome = await this.#processOrKeep(mail, delays < MOST_DELAYS && canWait);
     if (outcome.kind === 'later') return this.#delay(mail, delays + 1);
     const { update, message } = outcome;
-    const result = await this.#kit.store.recordInbound({ ...update, seq: mail.seq, at: this.#kit.clock.now() });
+    const result = await this.#record({ ...update, seq: mail.seq, at: this.#kit.clock.now() });
     this.#faults.delete(mail.seq);
     const recorded = { mail, update, message, result };
     this.#log(recorded);
     this.#kit.onRecorded?.(recorded);
+  }
+
+  async #record(update: InboundUpdate): Promise<InboundResult> {
+    try {
+      return await this.#kit.store.recordInbound(update);
+    } catch (error) {
+      this.#storeFails = true;
+      throw error;
+    }
   }
 
   /** Without an end to it, a mail that nobody can read would be worked on every second for ever. */
@@ -169,6 +239,7 @@ export class InboundProcessor {
     this.#kit.log.error({ error }, `inbound mail could not be worked on, and waits: ${describeError(error)}`);
     this.#retry = setTimeout(() => {
       this.#retry = null;
+      this.#storeFails = false;
       this.#cursor = 0;
       this.notice();
     }, this.#kit.afterFaultMs ?? AFTER_FAULT_MS);

@@ -54,9 +54,15 @@ export interface RefusedInboundMail extends Omit<NewInboundMail, 'content'> {
 export interface WaitingInboundMail extends NewInboundMail {
   /** The order in which mails came in. */
   seq: number;
-  /** How often a daemon ended while it waited. */
+  /** How often a daemon ended while it worked on this mail alone. */
   tries: number;
 }
+
+/** A waiting mail that may have been in work when a daemon ended. */
+export type InboundSuspect = Pick<WaitingInboundMail, 'seq' | 'tries'>;
+
+/** What became of the wish to have a mail worked on again; only an unreadable one that still has its content is. */
+export type RetriedInbound = 'waits' | 'unknown' | 'waiting_already' | 'not_unreadable' | 'erased';
 
 /** The message that a return path or token proves, with all that an event quotes. */
 export interface ReportedMessage {
@@ -163,8 +169,15 @@ export interface InboundStore {
   noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
   /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
   waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
-  /** At the start: the first of what waits may have been in the hands of a daemon that ended. Returns how many. */
-  noteInterruptedInbound(limit: number): Promise<number>;
+  /**
+   * At a worker's start: a mail that it worked on alone when it ended has one try more. Returns the first of what
+   * waits, which it may have had in work, the least suspected first. `worker` names the daemon across its restarts.
+   */
+  noteInterruptedInbound(worker: string, limit: number): Promise<InboundSuspect[]>;
+  /** On disk before a worker works on this mail alone; null: on none any more. */
+  noteInboundTrial(worker: string, seq: number | null): Promise<void>;
+  /** An operator wants what was kept as unreadable to be worked on again. */
+  retryInbound(id: string): Promise<RetriedInbound>;
   /** For whoever proves the id by an HMAC. */
   findReported(messageId: string): Promise<ReportedMessage | null>;
   recordInbound(update: InboundUpdate): Promise<InboundResult>;

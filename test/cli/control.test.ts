@@ -41,6 +41,7 @@ async function startDaemonSide(t: Test) {
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     tenantChanged: ({ id }) => void changedTenants.push(id),
     receiverTrusted: () => {},
+    inboundWaits: () => {},
   };
   const onCommand = (command: string, answer: { kind: string }) => void ran.push(`${command}: ${answer.kind}`);
   const server = await startControlServer({ socketFile: controlSocket, services, onCommand });

@@ -2,6 +2,7 @@
 // refused with a note; and taken at the EHLO name.
 import { execFile } from 'node:child_process';
 import t from 'tap';
+import { until } from '../sandbox/until.ts';
 import type { Daemon, Installation } from '../support/daemon-process.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
@@ -75,6 +76,25 @@ t.test('postmaster and abuse of the EHLO name reach the operator', { timeout: 60
   const refused = await client.send({ from: 'jo@people.test', to: 'info@mx7.postrider.test', data: HEADER });
   t.match(refused, /^550 5\.1\.1/);
   client.close();
+});
+
+t.test('inbound retry has a mail worked on again, with a daemon and without', { timeout: 60_000 }, async (t) => {
+  const { postrider } = await startWorld(t);
+  const daemon = await postrider.serve();
+  const client = await SmtpClient.hello(await smtpPortOf(daemon));
+  const unread = await client.send({ from: 'jo@people.test', to: `abuse@${BOUNCES}`, data: 'This is no header' });
+  const human = await client.send({ from: 'jo@people.test', to: `abuse@${BOUNCES}`, data: `${HEADER}Hi` });
+  client.close();
+  const [id, other] = [unread, human].map((reply) => /kept as (\S+)$/.exec(reply)![1]!) as [string, string];
+  for (const each of [id, other]) await daemon.logged({ fact: 'inbound', inbound_id: each });
+  t.match(await postrider.run('inbound', 'retry', id), { code: 0, stdout: /^\S+ waits, and is worked on within/ });
+  await until('it was worked on again', () => daemon.find({ inbound_id: id }).length === 2);
+  const refused = await postrider.run('inbound', 'retry', other);
+  t.match(refused, { code: 1, stderr: /has been read: only mail of the kind unreadable can be tried again/ });
+  await daemon.stop();
+  t.match(await postrider.json('inbound', 'retry', id), { id, state: 'waits' });
+  t.match(await postrider.json('inbound', 'show', id), { kind: null, effect: null });
+  t.match(await postrider.run('inbound', 'retry', id), { code: 1, stderr: /is waiting already/ });
 });
 
 t.test('inbound show --raw prints the octets of the mail as they came', { timeout: 60_000 }, async (t) => {

@@ -67,7 +67,8 @@ t.test('a database that cannot be used for a moment', async (t) => {
   let faults = 2;
   const store: ProcessorKit['store'] = {
     waitingInbound: (after, limit) => bench.store.waitingInbound(after, limit),
-    noteInterruptedInbound: (limit) => bench.store.noteInterruptedInbound(limit),
+    noteInterruptedInbound: (worker, limit) => bench.store.noteInterruptedInbound(worker, limit),
+    noteInboundTrial: (worker, seq) => bench.store.noteInboundTrial(worker, seq),
     recordInbound: (update) => (faults-- > 0 ? Promise.reject(new Error('disk')) : bench.store.recordInbound(update)),
   };
   const { processor, done } = processorOf(bench, { store });
@@ -127,6 +128,104 @@ t.test('what is not ripe is looked at again', async (t) => {
   await processor.start();
   await until('it is done', () => done.length === 1);
   t.equal(looks, 2);
+  await processor.stop();
+});
+
+/** A daemon that reaches the first mail that `isFatal` names, and is killed in the middle of it. */
+async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise<string[]> {
+  const begun: string[] = [];
+  let isDead = false;
+  const dead = Promise.withResolvers<never>();
+  dead.promise.catch(() => {});
+  const outcome = { kind: 'done', update: { verdict: KEPT, action: null }, message: null } as const;
+  const never = new Promise<never>(() => {});
+  const alive = <T>(work: () => Promise<T>): Promise<T> => (isDead ? never : work());
+  const { processor } = processorOf(bench, {
+    async process(mail) {
+      if (mail.tries >= 3) return processMail(mail, {} as ProcessKit, true);
+      begun.push(mail.id);
+      if (!isFatal(mail.id)) return outcome;
+      isDead = true;
+      dead.reject(new Error('killed'));
+      return never;
+    },
+    store: {
+      waitingInbound: (...asked) => alive(() => bench.store.waitingInbound(...asked)),
+      noteInterruptedInbound: (...asked) => bench.store.noteInterruptedInbound(...asked),
+      noteInboundTrial: (...asked) => alive(() => bench.store.noteInboundTrial(...asked)),
+      recordInbound: (update) => alive(() => bench.store.recordInbound(update)),
+    },
+  });
+  await processor.start();
+  await Promise.race([
+    dead.promise.catch(() => {}),
+    until('nothing waits', async () => (await bench.store.waitingInbound(0, 1)).length === 0),
+  ]);
+  isDead = true;
+  return begun;
+}
+
+t.test('a mail that ends the daemon is found, and no other is blamed', async (t) => {
+  const bench = await openStore(t);
+  const ids = await keep(bench, 200);
+  const poison = ids[3]!;
+  for (let ends = 0; ends < 5; ends++) await killedAt(bench, (id) => id === poison);
+  const unreadable = await bench.store.listInbound({ kind: 'unreadable', limit: 200 });
+  t.match(unreadable, [{ id: poison, effect: 'kept', reason: /3 times while it worked on this mail alone/ }]);
+  t.equal(unreadable.length, 1);
+  t.equal((await bench.store.listInbound({ kind: 'human', limit: 200 })).length, 199, 'all others took effect');
+});
+
+t.test('a mail that waits while the daemon is killed is blamed for nothing', async (t) => {
+  const bench = await openStore(t);
+  const ids = await keep(bench, 20);
+  // Each daemon is killed at the mail that it begins first, and that is a different one each time.
+  for (let ends = 0; ends < 8; ends++) t.equal((await killedAt(bench, () => true)).length, 1, 'one at a time');
+  const waiting = await bench.store.waitingInbound(0, 100);
+  t.equal(waiting.length, 20);
+  const { processor, done } = processorOf(bench, {
+    process: async (mail) => {
+      if (mail.tries >= 3) return processMail(mail, {} as ProcessKit, true);
+      return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+    },
+  });
+  await processor.start();
+  await until('all are done', () => done.length === 20);
+  await processor.stop();
+  t.same(await bench.store.listInbound({ kind: 'unreadable', limit: 100 }), []);
+  t.same([...done].sort(), ids);
+});
+
+t.test('a suspect that waits for the DNS holds nobody up', async (t) => {
+  const bench = await openStore(t);
+  const [slow, ...others] = await keep(bench, 3);
+  const answer = Promise.withResolvers<void>();
+  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+    if (id === slow) await answer.promise;
+    return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+  };
+  const { processor, done } = processorOf(bench, { process, aloneMs: 5 });
+  await processor.start();
+  await until('the others are done', () => done.length === 2);
+  t.same([...done].sort(), others);
+  answer.resolve();
+  await until('all are done', () => done.length === 3);
+  await processor.stop();
+});
+
+t.test('what was kept as unreadable is worked on again when an operator says so', async (t) => {
+  const bench = await openStore(t);
+  const [id] = await keep(bench, 1);
+  let verdict: InboundVerdict = { ...KEPT, kind: 'unreadable' };
+  const process = async (): Promise<Outcome> => ({ kind: 'done', update: { verdict, action: null }, message: null });
+  const { processor, done } = processorOf(bench, { process });
+  await processor.start();
+  await until('it is done', () => done.length === 1);
+  verdict = KEPT;
+  t.equal(await bench.store.retryInbound(id!), 'waits');
+  processor.lookAgain();
+  await until('it is done again', () => done.length === 2);
+  t.match(await bench.store.getInbound(id!), { mail: { kind: 'human' } });
   await processor.stop();
 });
 

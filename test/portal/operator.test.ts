@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { withDatabase } from '../flows/database.ts';
 import { publish, RECEIVER, send } from '../flows/world.ts';
+import { until } from '../sandbox/until.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { HOSTILE } from './hostile-world.ts';
@@ -258,6 +259,17 @@ t.test('a mail that was refused is listed with its reason, and says why it has n
   const mail = await operator.get(list.links.find(({ href }) => /inbound\/[0-9a-f-]{36}$/.test(href))!.href);
   t.match(mail.text, /A mail that was refused.*Its content was not kept/);
   t.same([...probes(list), ...probes(mail)], []);
+});
+
+t.test('a mail that no program could read is tried again by a button', async (t) => {
+  await bringMail('postmaster@bounces.mail.postrider.test', ['This is no header']);
+  const { inbound_id: id } = await daemon.logged({ kind: 'unreadable' });
+  const path = `/portal/operator/inbound/${id}`;
+  const mail = await operator.get(path);
+  const again = await operator.submit(mail, mail.form('Try again'));
+  t.match(again.text, 'The mail is in the queue again.');
+  t.match(await acts(), 'inbound.retried');
+  await until('it was worked on again', () => daemon.find({ fact: 'inbound', inbound_id: id }).length === 2);
 });
 
 t.test('mail by people is read like in a mail client, and does nothing', async (t) => {

@@ -1,8 +1,9 @@
-// inbound list | show: mail that came in, what it was taken for, what it has led to, and why.
+// inbound list | show | retry: mail that came in, what it was taken for, what it has led to, and why.
 import { toTimestamp } from '../../base/clock.ts';
-import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord } from '../../store/inbound.ts';
+import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord, type RetriedInbound } from '../../store/inbound.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
-import { flag, oneOf, positional, required, uuid, wholeNumber } from '../option.ts';
+import { flag, oneOf, positional, remark, required, uuid, wholeNumber } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -53,6 +54,33 @@ export const inboundShow = storeCommand({
   render: ({ raw_base64: _, finding, ...facts }) => renderFacts([...linesOf(facts), ...linesOf(finding ?? {})]),
   octets: ({ raw_base64: raw }) => (raw === null ? null : Buffer.from(raw, 'base64')),
 });
+
+export const inboundRetry = storeCommand({
+  name: 'inbound retry',
+  summary: 'Works again on a mail that was kept as unreadable, such as a bounce that took no effect.',
+  options: {
+    id: required(positional(uuid('ID', 'the mail'))),
+    reason: remark('TEXT', 'why, for the record'),
+  },
+  async run(services, { id, reason }) {
+    const outcome = await services.store.retryInbound(id);
+    const refusal = RETRY_REFUSALS[outcome];
+    if (refusal !== null) return failed(`${refusal.replace('ID', id)}, so nothing was changed`);
+    services.inboundWaits();
+    await recordAct(services, null, 'inbound.retried', { mail: id, reason });
+    return done({ id, state: 'waits' });
+  },
+  render: ({ id }) =>
+    `${id} waits, and is worked on within moments while the daemon runs: postrider inbound show ${id}`,
+});
+
+const RETRY_REFUSALS: Readonly<Record<RetriedInbound, string | null>> = {
+  waits: null,
+  unknown: 'there is no inbound mail ID',
+  waiting_already: 'ID is waiting already',
+  not_unreadable: 'ID has been read: only mail of the kind unreadable can be tried again',
+  erased: 'the content of ID has been erased (retention.content_days)',
+};
 
 type ShownMail = ReturnType<typeof shownMail>;
 

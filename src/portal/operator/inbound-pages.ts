@@ -1,26 +1,27 @@
 // Mail that came in, for operators: what people wrote to postmaster, abuse and the like first, then bounces,
-// complaints and reports; read as in a mail client.
+// complaints and reports; read as in a mail client. What could not be read can be tried again.
 import { isUuid } from '../../base/ids.ts';
-import { type HtmlPart, html } from '../../http/html.ts';
-import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord } from '../../store/inbound.ts';
+import { type Html, type HtmlPart, html } from '../../http/html.ts';
+import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord, type RetriedInbound } from '../../store/inbound.ts';
 import { emptyState, heading, pager, select, table, time } from '../elements.ts';
 import { mailPages, octetsText } from '../mails/mail-pages.ts';
-import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
+import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import type { OperatorServices } from './operator-services.ts';
 
 const PATH = '/portal/operator/inbound';
 const PER_PAGE = 50;
 const EVERY = 'all';
 
-type Services = Pick<OperatorServices, 'store' | 'reader'>;
+type Services = Pick<OperatorServices, 'store' | 'reader' | 'inboundWaits'>;
 
 export function inboundPages(services: Services): PortalRoute[] {
   const { store, reader } = services;
   return [
     page({ path: PATH, access: 'operator', show: (visit) => showList(services, visit) }),
+    action({ path: `${PATH}/:id/retry`, access: 'operator', run: (visit) => retry(services, visit) }),
     ...mailPages({
       ...{ listPath: PATH, listName: 'Inbound mail', access: 'operator', reader },
-      async open({ params }) {
+      async open({ params, formField }) {
         const { id = '' } = params;
         const found = isUuid(id) ? await store.getInbound(id) : null;
         if (!found) return null;
@@ -30,6 +31,7 @@ export function inboundPages(services: Services): PortalRoute[] {
           raw: content,
           known: knownOf(mail),
           ...(mail.kind === 'refused' && { notKept: REFUSED }),
+          ...(mail.kind === 'unreadable' && content !== null && { below: retryForm(mail.id, formField) }),
         };
       },
     }),
@@ -69,6 +71,28 @@ async function showList({ store }: Services, { query }: VisitOf<'operator'>): Pr
 ${list}${pager({ first: before === '' ? null : pathOf({}), next })}`;
   return view({ title: 'Inbound mail', body });
 }
+
+function retryForm(id: string, formField: Html): Html {
+  return html`<form class="row" method="post" action="${PATH}/${id}/retry">${formField}<p class="quiet">No program could read this mail, so it took no effect.</p><button>Try again</button></form>`;
+}
+
+async function retry({ store, inboundWaits }: Services, visit: VisitOf<'operator'>): Promise<PageResult> {
+  const { id = '' } = visit.params;
+  if (!isUuid(id)) return missing('There is no such mail.');
+  const outcome = await store.retryInbound(id);
+  const path = `${PATH}/${id}`;
+  if (outcome !== 'waits') return redirect(path, NOT_RETRIED[outcome], 'warn');
+  inboundWaits();
+  await visit.audit('inbound.retried', { mail: id });
+  return redirect(path, 'The mail is in the queue again. Reload this page in a moment to see the result.');
+}
+
+const NOT_RETRIED: Readonly<Record<Exclude<RetriedInbound, 'waits'>, string>> = {
+  unknown: 'Inbound mail not found.',
+  waiting_already: 'This mail is in the queue already.',
+  not_unreadable: 'This mail has been read, so there is nothing to try again.',
+  erased: 'The content of this mail has been erased, so it cannot be tried again.',
+};
 
 const REFUSED = {
   title: 'A mail that was refused',

@@ -34,6 +34,8 @@ export interface OperatorServices {
   receiverTrusted(mxGroup: string): void;
   /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
   ownTrouble(): Promise<string | null>;
+  /** Told after it is on disk that an inbound mail waits again. */
+  inboundWaits(): void;
   /** By mail. */
   tell(to: readonly string[], notice: Notice): void;
   /** `service.base_url`. */

@@ -16,16 +16,12 @@ import { suppressHardBounce } from './queue.ts';
 import { insertSuppression } from './suppressions.ts';
 import { fromId, type Row, toId } from './values.ts';
 
-type InboundVerbs = Pick<
-  InboundStore,
-  'keepInbound' | 'waitingInbound' | 'noteInterruptedInbound' | 'findReported' | 'recordInbound'
->;
+type InboundVerbs = Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>;
 
 export function inboundVerbs(db: Connection): InboundVerbs {
   return {
     keepInbound: (mail) => db.writeMail(() => keep(db, mail)),
     waitingInbound: (afterSeq, limit) => db.read(() => waiting(db, afterSeq, limit)),
-    noteInterruptedInbound: (limit) => db.writeMail(() => noteInterrupted(db, limit)),
     findReported: (messageId) => db.read(() => findReported(db, messageId)),
     recordInbound: (update) => db.writeMail(() => record(db, update)),
   };
@@ -40,12 +36,6 @@ function keep(db: Connection, mail: NewInboundMail): void {
     )
     .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), content.length);
   db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(kept.lastInsertRowid, content);
-}
-
-function noteInterrupted(db: Connection, limit: number): number {
-  const note = `UPDATE inbound_mails SET tries = tries + 1 WHERE seq IN
-    (SELECT seq FROM inbound_mails WHERE processed_at IS NULL ORDER BY seq LIMIT ?)`;
-  return db.sql(note).run(limit).changes;
 }
 
 // A page of large mails would fill the memory: the limit of octets ends it early.

@@ -18,6 +18,7 @@ import { eventVerbs } from './events.ts';
 import { figuresVerbs } from './figures.ts';
 import { inboundVerbs } from './inbound.ts';
 import { inboundRefusalVerbs } from './inbound-refusals.ts';
+import { inboundTrialVerbs } from './inbound-trials.ts';
 import { inboundViewVerbs } from './inbound-views.ts';
 import { keyUseVerbs } from './key-uses.ts';
 import { mailLinkVerbs } from './mail-links.ts';
@@ -117,6 +118,7 @@ export function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWrit
     ...eventVerbs(connection),
     ...inboundVerbs(connection),
     ...inboundRefusalVerbs(connection),
+    ...inboundTrialVerbs(connection),
     ...inboundViewVerbs(connection),
     ...dmarcVerbs(connection),
     ...suppressionVerbs(connection),

@@ -19,13 +19,63 @@ export const inboundCases = {
     );
   },
 
-  'a daemon that ends leaves a mark on the first of what waits': async (t: Test, bench: Bench) => {
+  'a try counts against the mail that its worker worked on alone': async (t: Test, bench: Bench) => {
     for (let count = 0; count < 3; count++) await bench.store.keepInbound(mail(bench));
-    t.equal(await bench.store.noteInterruptedInbound(2), 2);
+    const [first, second, third] = (await bench.store.waitingInbound(0, 10)).map(({ seq }) => seq);
+    t.same(await bench.store.noteInterruptedInbound('one', 2), [
+      { seq: first, tries: 0 },
+      { seq: second, tries: 0 },
+    ]);
+    await bench.store.noteInboundTrial('one', third!);
+    await bench.store.noteInboundTrial('one', first!);
+    await bench.store.noteInboundTrial('another', third!);
     t.same(
-      (await bench.store.waitingInbound(0, 10)).map(({ tries }) => tries),
-      [1, 1, 0],
+      await bench.store.noteInterruptedInbound('one', 10),
+      [
+        { seq: second, tries: 0 },
+        { seq: third, tries: 0 },
+        { seq: first, tries: 1 },
+      ],
+      'the suspect comes last',
     );
+    t.match(await bench.store.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'once');
+    await bench.store.noteInboundTrial('one', first!);
+    await bench.store.noteInboundTrial('one', null);
+    t.match(await bench.store.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'it was let go');
+    await bench.store.noteInboundTrial('one', first!);
+    const verdict: InboundVerdict = {
+      ...{ kind: 'unreadable', effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null },
+      finding: {},
+    };
+    await bench.store.recordInbound({ seq: first!, at: T0, verdict, action: null });
+    t.match(
+      (await bench.store.noteInterruptedInbound('one', 10)).map(({ seq }) => seq),
+      [second, third],
+    );
+  },
+
+  'what was unreadable waits again when an operator wants it': async (t: Test, bench: Bench) => {
+    const kept = mail(bench);
+    await bench.store.keepInbound(kept);
+    const [waiting] = await bench.store.waitingInbound(0, 1);
+    const { seq } = waiting!;
+    const record = (kind: 'unreadable' | 'human') =>
+      bench.store.recordInbound({
+        ...{ seq, at: T0, action: null },
+        verdict: { kind, effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null, finding: {} },
+      });
+    t.equal(await bench.store.retryInbound(bench.id()), 'unknown');
+    t.equal(await bench.store.retryInbound(kept.id), 'waiting_already');
+    await bench.store.noteInboundTrial('one', seq);
+    await bench.store.noteInterruptedInbound('one', 1);
+    await record('unreadable');
+    t.equal(await bench.store.retryInbound(kept.id), 'waits');
+    t.match(await bench.store.getInbound(kept.id), { mail: { kind: null, effect: null, processedAt: null } });
+    t.match(await bench.store.waitingInbound(0, 10), [{ ...kept, seq, tries: 0 }]);
+    await record('human');
+    t.equal(await bench.store.retryInbound(kept.id), 'not_unreadable');
+    await bench.store.retryInbound(kept.id);
+    t.match(await bench.store.getInbound(kept.id), { mail: { kind: 'human' } });
   },
 
   'a bounce turns delivered into bounced, with event and suppressions, once': async (t: Test, bench: Bench) => {

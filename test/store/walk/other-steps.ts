@@ -358,7 +358,10 @@ async function lists(walk: Walk): Promise<void> {
   await store.sumDmarc('x.test', PERIOD, 10);
   await store.listDmarcDays('x.test', { since: '2026-01-01', limit: 10 });
   const waiting = [...walk.model.inbound.values()].filter(({ processedAt }) => processedAt === null);
-  walk.same(await store.noteInterruptedInbound(1000), waiting.length, 'noteInterruptedInbound');
+  const suspects = await store.noteInterruptedInbound('walk', 1000);
+  walk.same(suspects.length, waiting.length, 'noteInterruptedInbound');
+  await store.noteInboundTrial('walk', suspects[0]?.seq ?? null);
+  walk.same(await store.retryInbound(walk.id()), 'unknown', 'retryInbound');
   const [mail] = walk.model.inbound.keys();
   if (mail) walk.same((await store.getInbound(mail))?.mail.id, mail, 'getInbound');
 }
