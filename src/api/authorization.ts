@@ -1,6 +1,7 @@
 // Who calls: the bearer token of the Authorization header (RFC 6750 section 2.1), and the key
 // and tenant behind it.
 import { type Refusal, refuse } from '../base/refusals.ts';
+import { trimFieldValue } from '../http/field-value.ts';
 import type { ApiKey, Scope, Tenant } from '../store/tenants.ts';
 import { type KeyLookups, verifyApiKey } from '../tenants/api-keys.ts';
 import { whyInactive } from '../tenants/why-inactive.ts';
@@ -15,7 +16,7 @@ export interface Caller {
 const BEARER = /^bearer[ \t]+(\S.*)$/i;
 
 export function readBearerToken(authorization: string | undefined): string | Refusal {
-  const token = BEARER.exec(authorization?.trim() ?? '')?.[1];
+  const token = BEARER.exec(trimFieldValue(authorization ?? ''))?.[1];
   if (token !== undefined) return token;
   return refuse('missing_or_malformed_authorization', 'Send the header "Authorization: Bearer <API key>".');
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type IdSource, isUuid } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import { trimFieldValue } from '../http/field-value.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { PathParams, Route } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
@@ -131,8 +132,9 @@ const IDEMPOTENCY_KEY_MAX_CHARS = 200;
  */
 function readIdempotencyKey(value: string | undefined): string | null | Refusal {
   if (value === undefined) return null;
-  const fault = idempotencyKeyProblem(value.trim());
-  return fault === null ? value.trim() : refuse('validation_failed', `Idempotency-Key: ${fault}`);
+  const key = trimFieldValue(value);
+  const fault = idempotencyKeyProblem(key);
+  return fault === null ? key : refuse('validation_failed', `Idempotency-Key: ${fault}`);
 }
 
 function idempotencyKeyProblem(key: string): string | null {

@@ -98,6 +98,14 @@ export const ENGINE_LIMITS = {
     request: 'a pipelined request behind one that is still being worked on',
     answers: { uws: SILENCE, node: { by: 'handler' } },
   },
+  pipelined_behind_chunks: {
+    request: 'a chunked request with another one right behind it',
+    answers: { uws: SILENCE, node: { by: 'handler' } },
+  },
+  trailers: {
+    request: 'a chunked request with trailers',
+    answers: { uws: { by: 'html', status: 505 }, node: { by: 'handler' } },
+  },
 } as const satisfies Record<string, EngineLimit>;
 
 export type EngineLimitName = keyof typeof ENGINE_LIMITS;

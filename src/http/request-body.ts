@@ -42,6 +42,11 @@ export class RequestBody {
     return this.#complete;
   }
 
+  /** Its length shows only at its end. */
+  get chunked(): boolean {
+    return this.#declaredBytes === null;
+  }
+
   /** It broke off or stalled: nothing sensible can follow on this connection. */
   get failed(): boolean {
     return this.#aborted || this.#stalled;

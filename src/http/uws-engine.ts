@@ -142,10 +142,11 @@ class UwsEngine {
   async #send({ exchange, body, reply, lastByClient }: Answered): Promise<void> {
     const { drainBytes, drainIdleMs } = this.#options.limits;
     if (body.failed) return exchange.sendAndHangUp(reply);
+    if (body.chunked) return this.#sendAfterChunks({ exchange, body, reply });
     const endless = body.remainingBytes > drainBytes;
     const last = endless || this.#closing;
     const lingers = body.remainingBytes > 0 && (last || lastByClient);
-    if (!lingers || !reply.body || reply.body.length === 0 || reply.body.length > HELD_BACK_BYTES) {
+    if (!lingers || !canHoldBack(reply)) {
       body.discard();
       // uWebSockets skips the rest of the body by itself, and finds the next request.
       return exchange.send(reply, last);
@@ -156,8 +157,28 @@ class UwsEngine {
     // the answer.
     exchange.sendAllButLast(reply);
     const ending = await body.drain(drainBytes, drainIdleMs);
-    exchange.sendLast(reply, ending === 'over');
+    // What is not read any more goes by the idle timeout, 11 s after the answer.
+    if (ending === 'over') exchange.stopReading();
+    exchange.sendLast(reply);
   }
+
+  /** Nothing is read behind a chunked body (see UwsExchange.receive), so that the connection ends. */
+  async #sendAfterChunks({ exchange, body, reply }: Omit<Answered, 'lastByClient'>): Promise<void> {
+    const { drainBytes, drainIdleMs } = this.#options.limits;
+    const small = canHoldBack(reply);
+    // Most are complete when all that came along with the header has been looked at.
+    for (let turn = 0; turn < 2 && !body.complete; turn++) await new Promise((resolve) => setImmediate(resolve));
+    if (body.complete) return small ? exchange.sendAndHangUp(reply) : exchange.send(reply, true);
+    if (small) exchange.sendAllButLast(reply);
+    await body.drain(drainBytes, drainIdleMs);
+    exchange.stopReading();
+    if (small) exchange.sendLast(reply);
+    else exchange.send(reply, true);
+  }
+}
+
+function canHoldBack({ body }: WireReply): boolean {
+  return body !== null && body.length > 0 && body.length <= HELD_BACK_BYTES;
 }
 
 interface Answered {

@@ -12,6 +12,7 @@ export class UwsExchange {
   #over = false;
   #answering = false;
   #paused = false;
+  #readingStopped = false;
   #body: RequestBody | null = null;
 
   constructor(raw: NativeResponse, inFlight: InFlight) {
@@ -33,10 +34,28 @@ export class UwsExchange {
     if (declaredBytes !== 0) {
       this.#raw.onData((piece, isLast) => {
         body.push(new Uint8Array(piece));
-        if (isLast) body.finish();
+        if (!isLast) return;
+        if (declaredBytes === null) this.#finishChunked(body);
+        else body.finish();
       });
     }
     return body;
+  }
+
+  /**
+   * uWebSockets takes whatever stands behind the last chunk for the next request, trailers too. It
+   * has looked at all that came along by the next turn: while this request is open, a next one ends
+   * the connection, and then this body is broken as well. What comes later is never read.
+   */
+  #finishChunked(body: RequestBody): void {
+    this.stopReading();
+    setImmediate(() => body.finish());
+  }
+
+  /** For good: neither bodies nor requests come in any more. The idle timeout closes, if no answer does. */
+  stopReading(): void {
+    this.#pause(true);
+    this.#readingStopped = true;
   }
 
   send(reply: WireReply, lastOnConnection: boolean): void {
@@ -68,10 +87,8 @@ export class UwsExchange {
     });
   }
 
-  sendLast(reply: WireReply, stopReading: boolean): void {
+  sendLast(reply: WireReply): void {
     if (this.#over) return;
-    // What is not read any more goes by the idle timeout, 11 s after the answer.
-    if (stopReading) this.#pause(true);
     this.#raw.cork(() => this.#writeBody(reply.body!, reply.body!.length - 1));
   }
 
@@ -110,7 +127,7 @@ export class UwsExchange {
   }
 
   #pause(paused: boolean): void {
-    if (this.#over || this.#paused === paused) return;
+    if (this.#over || this.#readingStopped || this.#paused === paused) return;
     this.#paused = paused;
     if (paused) this.#raw.pause();
     else this.#raw.resume();

@@ -7,6 +7,7 @@ import type { RawHttp } from '../support/raw-http.ts';
 import { overBothEngines } from './both-engines.ts';
 
 const HOST = 'Host: api.test\r\n';
+const CHUNKED = `POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n`;
 const BY_HANDLER = 'by the handler';
 
 const handler: HttpHandler = async (request) => {
@@ -32,6 +33,8 @@ const SAMPLES: Record<EngineLimitName, string> = {
   unknown_transfer_encoding: `POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: gzip\r\n\r\nGET / HTTP/1.1\r\n${HOST}\r\n`,
   malformed_chunk: `POST / HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n`,
   pipelined_behind_pending: `GET /pending HTTP/1.1\r\n${HOST}\r\nGET /second HTTP/1.1\r\n${HOST}\r\n`,
+  pipelined_behind_chunks: `${CHUNKED}3\r\nabc\r\n0\r\n\r\nGET / HTTP/1.1\r\n${HOST}\r\n`,
+  trailers: `${CHUNKED}3\r\nabc\r\n0\r\nX-Checksum: abc\r\n\r\n`,
 };
 
 for (const name of Object.keys(ENGINE_LIMITS) as EngineLimitName[]) {

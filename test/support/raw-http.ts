@@ -161,7 +161,7 @@ export class RawHttp {
 }
 
 /** One request on a connection of its own. */
-export async function askOnce(port: number, request: string, options?: RawAnswerOptions): Promise<RawAnswer> {
+export async function askOnce(port: number, request: string | Buffer, options?: RawAnswerOptions): Promise<RawAnswer> {
   const connection = await RawHttp.connect(port);
   try {
     await connection.send(request);

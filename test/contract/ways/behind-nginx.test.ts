@@ -1,6 +1,7 @@
 // Behind a real nginx that speaks TLS: what depends on how bytes come in, and who the daemon
 // takes for its client when X-Forwarded-For is believed from the proxy alone.
 import t from 'tap';
+import { RawHttp } from '../../support/raw-http.ts';
 import { testContract, WHERE_BYTES_MATTER } from '../all-tables.ts';
 import { ContractClient } from '../contract-client.ts';
 import { type ContractWorld, startContractWorld } from '../contract-world.ts';
@@ -11,12 +12,16 @@ if (skip) {
   t.test('behind nginx', { skip }, async () => {});
 } else {
   testContract(t, { engine: 'uws', way: 'nginx', only: WHERE_BYTES_MATTER });
-  for (const engine of ['uws', 'node'] as const) testClients(engine);
+  for (const engine of ['uws', 'node'] as const) {
+    testClients(engine);
+    testTrailers(engine);
+  }
 }
 
 /** Networks in which documentation lives (RFC 5737): nobody's. */
 const FORGED = '203.0.113.9';
 const BEHIND = '198.51.100.1';
+const CHUNKED_CALL = 'GET /healthz HTTP/1.1\r\nHost: api.test\r\nTransfer-Encoding: chunked\r\n\r\n';
 
 function testClients(engine: 'uws' | 'node'): void {
   t.test(`who the client is (${engine})`, async (t) => {
@@ -41,6 +46,21 @@ function testClients(engine: 'uws' | 'node'): void {
     ];
     for (const [about, client, forwardedFor, expected] of cases) {
       t.equal(await seenAs(world, client, forwardedFor), expected, about);
+    }
+  });
+}
+
+/** nginx drops trailers: what it hands on, both engines understand. */
+function testTrailers(engine: 'uws' | 'node'): void {
+  t.test(`chunked calls with trailers get their own answers (${engine})`, async (t) => {
+    const world = await startContractWorld(t, { engine, way: 'nginx' });
+    const connection = await RawHttp.connectTls(world.port);
+    t.teardown(() => connection.destroy());
+    for (let round = 0; round < 3; round++) {
+      await connection.send(`${CHUNKED_CALL}5\r\nhello\r\n0\r\nX-Checksum: GET /smuggled HTTP/1.1\r\n\r\n`);
+      t.equal((await connection.answer()).status, 200, 'the chunked call is answered');
+      await connection.send('GET /nowhere HTTP/1.1\r\nHost: api.test\r\n\r\n');
+      t.equal((await connection.answer()).status, 404, 'and the next one, with its own answer');
     }
   });
 }
