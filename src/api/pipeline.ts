@@ -27,6 +27,9 @@ export interface PipelineOptions {
   keyUsed?(keyId: string): void;
 }
 
+/** Each full one costs a token, on top of the call's own. */
+const BYTES_PER_TOKEN = 64 * 1024;
+
 /** The headers that an answer has collected on its way. */
 type Collected = Record<string, string>;
 
@@ -92,6 +95,7 @@ export class Pipeline {
     // The limit of size holds for calls without a use for a body, too.
     const bytes = await readBytes(request);
     if (isRefusal(bytes)) return bytes;
+    this.#chargeForBody(caller, bytes.length, headers);
     return {
       ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
       get query() {
@@ -102,6 +106,14 @@ export class Pipeline {
         return 'refusal' in json ? json.refusal : shape(json.object);
       },
     };
+  }
+
+  /** One token was for the call; a large body is paid for when it is there. */
+  #chargeForBody({ key, tenant }: Caller, bodyBytes: number, headers: Collected): void {
+    const tokens = Math.floor(bodyBytes / BYTES_PER_TOKEN);
+    if (tokens === 0) return;
+    const verdict = this.#rates.charge(key.id, this.#options.requestsPerMinute(tenant.tier), tokens);
+    Object.assign(headers, rateHeaders(verdict));
   }
 
   #refuseRate({ key, tenant }: Caller, headers: Collected): Refusal | null {

@@ -161,6 +161,32 @@ t.test('rate: headers on every answer, 429, and the next call after the pause', 
   t.ok(failed.headers.has('ratelimit-remaining'), 'refusals carry them too');
 });
 
+t.test('a large body is paid for when it is there: a token for each full 64 KiB', async (t) => {
+  const PIECE = 64 * 1024;
+  const padded = (bytes: number) => JSON.stringify(MAIL).padEnd(bytes, ' ');
+  const remainingAfter = async (bytes: number) => {
+    const key = await api.addKey(limited.id);
+    const answer = await api.call('POST', '/emails', { key, body: padded(bytes) });
+    return answer.headers.get('ratelimit-remaining');
+  };
+  t.equal(await remainingAfter(PIECE - 1), '19');
+  t.equal(await remainingAfter(PIECE), '18');
+  t.equal(await remainingAfter(PIECE * 2 - 1), '18');
+  t.equal(await remainingAfter(PIECE * 10), '9');
+  const key = await api.addKey(limited.id);
+  const largest = await api.call('POST', '/emails', { key, body: padded(PIECE * 80) });
+  t.equal(largest.headers.get('ratelimit-remaining'), '0');
+  t.equal(largest.headers.get('ratelimit-reset'), '243', '81 tokens, one in three seconds');
+  const next = await api.call('GET', '/domains', { key });
+  t.match(next, { status: 429, body: { retry_after_secs: 186 } }, 'until one of them is back');
+  clock.at += 185_000;
+  t.equal((await api.call('GET', '/domains', { key })).headers.get('retry-after'), '1');
+  clock.at += 1000;
+  t.equal((await api.call('GET', '/domains', { key })).status, 200);
+  const refused = await api.call('POST', '/emails', { key: await api.addKey(limited.id), body: TOO_LARGE });
+  t.equal(refused.headers.get('ratelimit-remaining'), '19', 'what is refused by its length is not read');
+});
+
 t.test('bodies', async (t) => {
   const send = (body: unknown, contentType = 'application/json') =>
     api.call('POST', '/emails', { key: tenant.key, body, headers: { 'Content-Type': contentType } });

@@ -78,3 +78,34 @@ t.test('memory: full buckets are forgotten, and there is an upper limit', async 
   for (let call = 0; call < 25_000; call++) limiter.take('k', 1_000_000);
   t.equal(limiter.size, 1, 'two idle ones go with every call');
 });
+
+t.test('a charge takes the bucket below zero, and the next call waits exactly for that', async (t) => {
+  const { clock, limiter } = limiterAt(0);
+  t.match(limiter.take('k', 60), { remaining: 59, resetSecs: 1 });
+  t.match(limiter.charge('k', 60, 80), { allowed: true, limit: 60, remaining: 0, resetSecs: 81, retryAfterSecs: 0 });
+  t.match(limiter.take('k', 60), { allowed: false, remaining: 0, resetSecs: 81, retryAfterSecs: 22 });
+  clock.at += 21_000;
+  t.match(limiter.take('k', 60), { allowed: false, retryAfterSecs: 1 });
+  clock.at += 999;
+  t.equal(limiter.take('k', 60).allowed, false, 'refused calls cost nothing, and bring nothing');
+  clock.at += 1;
+  t.match(limiter.take('k', 60), { allowed: true, remaining: 0 });
+});
+
+t.test('a debt outlives a clock that is set back, and grows by nothing', async (t) => {
+  const { clock, limiter } = limiterAt(10_000_000);
+  limiter.take('k', 60);
+  limiter.charge('k', 60, 120);
+  t.equal(limiter.take('k', 60).retryAfterSecs, 62);
+  clock.at -= 3_600_000;
+  t.equal(limiter.take('k', 60).retryAfterSecs, 62);
+  clock.at += 62_000;
+  t.equal(limiter.take('k', 60).allowed, true);
+});
+
+t.test('a key without a cap pays nothing for size', async (t) => {
+  const { limiter } = limiterAt(0);
+  limiter.charge('k', null, 1_000_000);
+  t.equal(limiter.size, 0);
+  t.equal(limiter.take('k', 1).allowed, true);
+});
