@@ -4,7 +4,7 @@ import { getServers } from 'node:dns';
 import type { Clock } from './base/clock.ts';
 import { ClosingStack } from './base/closing-stack.ts';
 import type { Timers } from './base/timers.ts';
-import { startControlServer } from './cli/control-server.ts';
+import { type ControlServerOptions, startControlServer } from './cli/control-server.ts';
 import { liveQueueControl } from './cli/queue-control.ts';
 import type { Config } from './config/keys.ts';
 import type { Delivery } from './delivery/delivery.ts';
@@ -21,6 +21,7 @@ import type { CapturedMails } from './portal/captured-mails.ts';
 import { type Authority, createAuthority } from './protocol/dns/authority.ts';
 import { createResolver } from './protocol/dns/resolver.ts';
 import { createSecondLooks } from './protocol/dns/second-look.ts';
+import { reachableAddresses } from './reachable-addresses.ts';
 import { openSite } from './site.ts';
 import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
@@ -61,19 +62,20 @@ export async function startDaemon(config: Config, options: DaemonOptions = {}): 
 
 async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
   const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
-  const { clock, ids, log, store, identity, folder, intake } = foundation;
-  const { servers, resolver, authority, secondLooks } = openDns(config, clock);
+  const { clock, ids, log, store, identity, intake } = foundation;
+  const { sandbox } = options;
+  const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, sandbox !== undefined);
   // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
   const running: Running = { delivery: null, timers: null, inbound: null };
   const inboundWaits = () => running.inbound?.lookAgain();
   const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
   const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
   const tell = tellByMail(sendServiceMail, log);
-  const hooks = await openWebhooks(config, foundation, { servers, tell });
+  const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
   opened.add(hooks.close);
-  const { sandbox } = options;
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
-  const delivery = await openDelivery(config, foundation, { resolver, secondLooks }, reputation);
+  const ways = { resolver, secondLooks, addresses: reachable.mail };
+  const delivery = await openDelivery(config, foundation, ways, reputation);
   running.delivery = delivery;
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
@@ -106,18 +108,12 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
   const shared = { store, clock, ids, config, queue, vault: () => foundation.vault };
-  const control = await startControlServer({
-    socketFile: folder.controlSocket,
-    services: { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon },
-    onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
-  });
-  opened.add(() => control.close());
-  const metricsListener = await openMetricsListener(config, foundation, {
-    unstoredResults,
-    ownTrouble: reputation.ownTrouble,
-  });
+  const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
+  await openControl(foundation, services, opened);
+  const { ownTrouble } = reputation;
+  const metricsListener = await openMetricsListener(config, foundation, { unstoredResults, ownTrouble });
   opened.add(() => metricsListener?.close());
-  log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: folder.dir }, 'ready');
+  log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');
 
   const close = async () => {
     log.info({}, 'stopping: running calls and sessions finish, nothing new starts');
@@ -134,7 +130,23 @@ interface Running {
   inbound: Inbound | null;
 }
 
-function openDns({ dns, delivery }: Config, clock: Clock) {
+/** For the command line beside a running daemon. */
+async function openControl(
+  { folder, log }: Foundation,
+  services: ControlServerOptions['services'],
+  opened: ClosingStack,
+): Promise<void> {
+  const control = await startControlServer({
+    socketFile: folder.controlSocket,
+    services,
+    onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
+  });
+  opened.add(() => control.close());
+}
+
+function openDns(config: Config, clock: Clock, isSandbox: boolean) {
+  const { dns } = config;
+  const reachable = reachableAddresses(config, { clock, isSandbox });
   const servers = dns.servers.length > 0 ? dns.servers : getServers();
   const resolver = createResolver({ servers, clock });
   const { authority_port: authorityPort, allow_private: allowPrivate } = dns;
@@ -143,7 +155,8 @@ function openDns({ dns, delivery }: Config, clock: Clock) {
     servers,
     resolver,
     authority,
-    secondLooks: createSecondLooks({ servers, authority, allowPrivate: delivery.allow_private }),
+    reachable,
+    secondLooks: createSecondLooks({ servers, authority, addresses: reachable.mail }),
   };
 }
 

@@ -3,12 +3,11 @@ import { DAY_MS, MINUTE_MS } from './base/clock.ts';
 import { shapingSettings } from './cli/shaping-settings.ts';
 import type { Config } from './config/keys.ts';
 import { sourcePool } from './config/source-address.ts';
-import { type Delivery, startDelivery } from './delivery/delivery.ts';
+import { type Delivery, type DeliveryKit, startDelivery } from './delivery/delivery.ts';
 import type { EndWatch } from './delivery/doubted-bounce.ts';
 import type { Foundation } from './foundation.ts';
 import { attemptObserver } from './monitoring.ts';
-import { createResolver, type Resolver } from './protocol/dns/resolver.ts';
-import type { SecondLooks } from './protocol/dns/second-look.ts';
+import { createResolver } from './protocol/dns/resolver.ts';
 import { type RunningWebhooks, startWebhooks, type WebhooksKit } from './webhooks/start-webhooks.ts';
 
 // Two for each of the calls that can be under way.
@@ -20,14 +19,25 @@ const HTTPS_PORT = 443;
 export function openDelivery(
   config: Config,
   foundation: Foundation,
-  { resolver, secondLooks }: { resolver: Resolver; secondLooks: SecondLooks },
+  { resolver, secondLooks, addresses }: Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'>,
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
   const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
-    ...{ store, resolver, secondLooks, log, ids, clock, bounceRules, endWatch, ...attemptObserver(foundation.metrics) },
+    ...{
+      store,
+      resolver,
+      secondLooks,
+      addresses,
+      log,
+      ids,
+      clock,
+      bounceRules,
+      endWatch,
+      ...attemptObserver(foundation.metrics),
+    },
     random: Math.random,
     journalFile: folder.resultJournal,
     courier: {
@@ -44,7 +54,6 @@ export function openDelivery(
     },
     mtaSts: delivery.mta_sts ? { port: HTTPS_PORT } : null,
     threads: delivery.workers,
-    allowPrivate: delivery.allow_private,
     sources: { pool: sourcePool(delivery.source_addresses), ramp: delivery.source_ramp },
     noRoute: { secondLookAfterMs: config.dns.second_look_after, lifetimeMs: delivery.no_route_lifetime },
     policy: {
@@ -59,11 +68,9 @@ export function openDelivery(
 
 /** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
 export function openWebhooks(
-  config: Config,
   foundation: Foundation,
-  { servers, tell }: { servers: readonly string[]; tell: WebhooksKit['tell'] },
+  { servers, policy, tell }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'tell'>,
 ): Promise<RunningWebhooks> {
   const resolver = createResolver({ servers, clock: foundation.clock, maxConcurrent: WEBHOOK_LOOKUPS });
-  const { allow_private: allowPrivate } = config.webhooks;
-  return startWebhooks({ ...foundation, resolver, random: Math.random, allowPrivate, tell });
+  return startWebhooks({ ...foundation, resolver, random: Math.random, policy, tell });
 }

@@ -8,6 +8,7 @@ import { sourcePool } from '../config/source-address.ts';
 import type { DaemonAnswer, DaemonFacts, DoctorKit, DoctorSettings, TlsFilePair } from '../doctor/doctor-settings.ts';
 import { diskFreeShare } from '../observe/host-room.ts';
 import { measureSigning } from '../observe/signing-speed.ts';
+import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
 import { createResolver } from '../protocol/dns/resolver.ts';
 import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { checkFile, readStoredNames } from '../store/sqlite/inspection.ts';
@@ -62,6 +63,7 @@ async function asked(controlSocket: string): Promise<DaemonAnswer> {
 
 function settingsOf(config: Config): DoctorSettings {
   const { service, http, smtp, delivery, doctor } = config;
+  const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: delivery.allow_private });
   return {
     ehloName: service.ehlo_name,
     sources: sourcePool(delivery.source_addresses).map(({ ip, ehloName }) => ({ ip, ehloName })),
@@ -72,7 +74,7 @@ function settingsOf(config: Config): DoctorSettings {
     baseUrl: service.base_url,
     httpTls: pairOf(http),
     smtpTls: pairOf(smtp),
-    delivery: { port: delivery.port, allowPrivate: delivery.allow_private },
+    delivery: { port: delivery.port, addresses },
     dataDir: config.data.dir,
     minDiskFreeShare: config.intake.min_disk_free,
     mailDomains: doctor.mail_domains,

@@ -14,11 +14,12 @@ export const DELIVERY_KEYS = {
         doc: ['Port at which MX hosts are called. Anything but 25 is for tests and closed networks.'],
       },
       allow_private: {
-        type: 'bool',
+        type: 'networks',
         default: false,
         doc: [
-          'Whether an MX on a private or loopback address is connected to. Off, because whoever owns a',
-          "recipient's domain chooses that address.",
+          'Whether an MX or MTA-STS host on a private or loopback address, or on an address of this machine, is',
+          "connected to: false, true, or a list of networks. Off, because whoever owns a recipient's domain",
+          'chooses that address. With a mailbox server on the same machine, list its address: ["192.0.2.10"].',
         ],
       },
       starttls: {

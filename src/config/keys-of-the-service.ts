@@ -138,8 +138,18 @@ export const SERVICE_KEYS = {
         type: 'networks',
         default: false,
         doc: [
-          'Whether endpoints on private and loopback addresses are called: false, true, or a list of networks',
-          'such as ["10.1.0.0/16"]. Off, because tenants choose the address.',
+          'Whether endpoints on private and loopback addresses, on addresses of this machine, and at the hosts',
+          'of service.base_url and service.links_url are called: false, true, or a list of networks such as',
+          '["10.1.0.0/16"]. Off, because tenants choose the address.',
+        ],
+      },
+      refused_networks: {
+        type: 'text-list',
+        shape: 'network',
+        default: [],
+        doc: [
+          'Networks that no endpoint may be in, whatever allow_private says: public addresses of your own that',
+          'trust this machine, or that NAT leads back to it. Example: ["192.0.2.0/24", "2001:db8:1::/48"]',
         ],
       },
     },

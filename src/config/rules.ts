@@ -78,7 +78,7 @@ export function configWarnings(config: Config): string[] {
       `service.links_url: ${service.links_url} is not https, and mail programs offer no one-click unsubscribe without it`,
     );
   }
-  if (delivery.allow_private) {
+  if (delivery.allow_private === true) {
     warnings.push('delivery.allow_private: mail is also delivered to private and loopback addresses');
   }
   return warnings;

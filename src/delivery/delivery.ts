@@ -5,6 +5,7 @@ import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import type { Logger } from '../observe/log.ts';
+import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import { fetchPolicy } from '../protocol/dns/mta-sts-fetch.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
@@ -67,7 +68,8 @@ export interface DeliveryKit {
   /** What the replies of receiving servers mean. */
   bounceRules: BounceRules;
   threads: number;
-  allowPrivate: boolean;
+  /** Which addresses of receivers may be connected to. */
+  addresses: AddressPolicy;
   /** Our own addresses to send from, and how new ones begin; not given or empty: the system picks. */
   sources?: Pick<SourceAddressesKit, 'pool' | 'ramp'>;
   policy: RetryPolicy;
@@ -186,10 +188,10 @@ function earliestUnder(shaping: Shaping, { message, mxGroup }: Finding, dueAt: n
 /** With each route the store knows the TLS policy of its domain. */
 function openRoutes(kit: DeliveryKit): { routes: Routes; giveUpFetches(): void } {
   const routes = createRoutes(kit);
-  const { mtaSts, resolver, allowPrivate } = kit;
+  const { mtaSts, resolver, addresses } = kit;
   if (mtaSts === null) return { routes, giveUpFetches() {} };
   const ending = new AbortController();
-  const options = { resolver, allowPrivate, signal: ending.signal, ...mtaSts };
+  const options = { resolver, addresses, signal: ending.signal, ...mtaSts };
   const fetch = (domain: string) => fetchPolicy(domain, options);
   const policies = createTransportPolicies({ ...kit, fetch, signal: ending.signal });
   return { routes: routesUnderPolicies(routes, policies), giveUpFetches: () => ending.abort() };

@@ -2,6 +2,7 @@
 // Domains of one large provider, or that share their set of MX hosts, form one group: limits hold
 // for it as a whole. Each domain keeps its own hosts in their own order.
 import type { Clock } from '../base/clock.ts';
+import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import { findMailRoute, type MailHost, type MailRoute } from '../protocol/dns/mail-route.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
@@ -17,8 +18,8 @@ export interface RoutesOptions {
   resolver: Resolver;
   clock: Clock;
   random: () => number;
-  /** Whether private and loopback addresses may be connected to. */
-  allowPrivate: boolean;
+  /** Which addresses may be connected to: whoever owns a recipient's domain chooses them. */
+  addresses: AddressPolicy;
   providers: Providers;
 }
 
@@ -27,31 +28,45 @@ const MAX_REMEMBERED = 20_000;
 const LONGEST_MEMORY_MS = 5 * 60_000;
 
 export function createRoutes(options: RoutesOptions): Routes {
-  const remembered = new Map<string, { route: Route; until: number }>();
+  const remembered = new Map<string, { route: Route; until: number; version: number }>();
   return {
     async find(domain) {
       const known = remembered.get(domain);
-      if (known && known.until > options.clock.now()) return known.route;
+      const version = options.addresses.version();
+      if (known && known.until > options.clock.now() && known.version === version) return known.route;
       const found = await findMailRoute(domain, options);
       const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
       if (found.kind === 'hosts') {
         if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
-        remembered.set(domain, { route, until: options.clock.now() + Math.min(found.ttlMs, LONGEST_MEMORY_MS) });
+        const until = options.clock.now() + Math.min(found.ttlMs, LONGEST_MEMORY_MS);
+        remembered.set(domain, { route, until, version });
       }
       return route;
     },
   };
 }
 
-function groupRoute(domain: string, hosts: MailHost[], { allowPrivate, providers }: RoutesOptions): Route {
+function groupRoute(domain: string, hosts: MailHost[], { addresses, providers }: RoutesOptions): Route {
   const reachable = hosts
-    .map((host) => ({ ...host, addresses: host.addresses.filter(({ ip }) => allowPrivate || isPublicAddress(ip)) }))
+    .map((host) => ({ ...host, addresses: host.addresses.filter(({ ip }) => addresses.allows(ip)) }))
     .filter((host) => host.addresses.length > 0);
   if (reachable.length === 0) {
-    const reason = `every mail server of ${domain} has a private or loopback address, and these are not connected to (delivery.allow_private)`;
-    return { kind: 'undeliverable', reason, enhancedCode: '5.4.4' };
+    return { kind: 'undeliverable', reason: whyNone(domain, hosts, addresses), enhancedCode: '5.4.4' };
   }
   return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable };
+}
+
+function whyNone(domain: string, hosts: MailHost[], addresses: AddressPolicy): string {
+  const own = hosts.flatMap((host) => host.addresses.flatMap(({ ip }) => ownFact(ip, addresses) ?? []));
+  if (own.length === 0) {
+    return `every mail server of ${domain} has a private or loopback address, and these are not connected to (delivery.allow_private)`;
+  }
+  return `no mail server of ${domain} may be connected to: ${own[0]}; for a mailbox server on this machine, add the address to delivery.allow_private`;
+}
+
+/** Null: it is refused for another reason than that it is ours. */
+function ownFact(ip: string, addresses: AddressPolicy): string | null {
+  return isPublicAddress(ip) ? (addresses.refusal(ip)?.fact ?? null) : null;
 }
 
 /**

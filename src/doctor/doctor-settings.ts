@@ -1,6 +1,7 @@
 // What the doctor needs to know of the configuration, and the probes that reach out of the process.
 // Both are parameters, so that every decision can be tried without a network.
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
+import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
 
@@ -27,7 +28,7 @@ export interface DoctorSettings {
   baseUrl: string;
   httpTls: TlsFilePair | null;
   smtpTls: TlsFilePair | null;
-  delivery: { port: number; allowPrivate: boolean };
+  delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;
   minDiskFreeShare: number;
   /** Domains whose mail servers are called to see whether the way out is open. */

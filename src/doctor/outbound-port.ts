@@ -4,7 +4,6 @@ import type { Socket } from 'node:net';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
-import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
 import { type Finding, fine, odd, wrong } from './finding.ts';
 
@@ -79,8 +78,7 @@ interface Target {
 async function call(kit: DoctorKit, { domain, route, from }: Target): Promise<CallResult> {
   if (route.kind !== 'hosts') return { kind: 'no_route', domain, reason: route.reason };
   const fits = ({ ip, family }: MailAddress) =>
-    (from === null || family === (from.includes(':') ? 6 : 4)) &&
-    (kit.settings.delivery.allowPrivate || isPublicAddress(ip));
+    (from === null || family === (from.includes(':') ? 6 : 4)) && kit.settings.delivery.addresses.allows(ip);
   const hosts = route.hosts.flatMap(({ addresses }) => addresses.find(fits) ?? []).slice(0, MOST_HOSTS);
   let last: CallResult = { kind: 'no_route', domain, reason: 'none of its mail servers has an address to call' };
   for (const { ip } of hosts) {

@@ -21,10 +21,11 @@ export async function endpointAddresses(url: URL, { resolver, policy }: AddressK
   if (isIP(host) !== 0) return { kind: 'found', ips: [host] };
   // RFC 6761 section 6.3: never asked of the DNS.
   if (isLocalhost(host)) return { kind: 'found', ips: LOOPBACK.filter((ip) => policy.allows(ip)) };
+  const addresses = policy.addressesOf(host);
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)]);
   const ips = answers.flatMap((answer) => (answer.kind === 'found' ? answer.records : []));
   for (const ip of ips) {
-    const reason = refuseAddress(ip, policy);
+    const reason = refuseAddress(ip, addresses);
     if (reason !== null) return { kind: 'refused', reason: `Not called: ${host} leads to ${reason}` };
   }
   if (ips.length > 0) return { kind: 'found', ips };

@@ -13,7 +13,7 @@ import { Connections } from './connections.ts';
 import { eraseDeletedWebhooks } from './deleted-webhooks.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
 import { type FailingKit, tellOfFailing } from './failing-webhooks.ts';
-import { targetPolicy } from './target.ts';
+import type { TargetPolicy } from './target.ts';
 import { TestSender } from './test-sender.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
@@ -25,8 +25,8 @@ export interface WebhooksKit {
   log: Logger;
   resolver: Resolver;
   random: () => number;
-  /** `webhooks.allow_private`. */
-  allowPrivate: boolean | readonly string[];
+  /** Which addresses may be called. */
+  policy: TargetPolicy;
   /** By mail, what a tenant's owners have to know. */
   tell: FailingKit['tell'];
 }
@@ -42,9 +42,8 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids } = kit;
-  const policy = targetPolicy(kit.allowPrivate);
-  const calling = { ...kit, policy, connections: new Connections({ clock }) };
+  const { store, vault, clock, ids, policy } = kit;
+  const calling = { ...kit, connections: new Connections({ clock }) };
   const dispatcher = new Dispatcher({ ...calling, tickMs: TICK_MS });
   await dispatcher.start();
   return {

@@ -3,34 +3,62 @@
 // at registration for what a URL says by itself, at dispatch for every address that a name
 // resolves to. Resolves nothing.
 import { isIP } from 'node:net';
-import { isPublicAddress, networkList } from '../protocol/dns/private-address.ts';
+import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/address-policy.ts';
+import { NO_OWN_ADDRESSES, type OwnAddresses } from '../protocol/dns/own-addresses.ts';
 
 export interface TargetPolicy {
   allows(ip: string): boolean;
+  /** What the addresses of this host are held to: of our own names they must be allowed by name of their network. */
+  addressesOf(host: string): AddressPolicy;
+  /** Why the host name is refused before it is resolved, or null. */
+  refuseName(host: string): string | null;
+}
+
+export interface TargetRules {
+  own?: OwnAddresses;
+  /** Hosts of `service.base_url` and `service.links_url`. */
+  ownHosts?: readonly string[];
+  /** `webhooks.refused_networks`. */
+  refusedNetworks?: readonly string[];
 }
 
 /** `webhooks.allow_private`: false, true, or networks that are allowed although they are not public. */
-export function targetPolicy(allowPrivate: boolean | readonly string[]): TargetPolicy {
-  if (allowPrivate === true) return { allows: () => true };
-  const allowed = networkList(allowPrivate || []);
-  return { allows: (ip) => isPublicAddress(ip) || allowed.contains(ip) };
+export function targetPolicy(allowPrivate: boolean | readonly string[], rules: TargetRules = {}): TargetPolicy {
+  const { own = NO_OWN_ADDRESSES, ownHosts = [], refusedNetworks = [] } = rules;
+  const refused = { key: 'webhooks.refused_networks', networks: refusedNetworks };
+  const options = { key: 'webhooks.allow_private', allowPrivate, refused };
+  const addresses = createAddressPolicy({ ...options, own });
+  // Behind NAT or a proxy the name leads to an address that no interface has: all of them count as ours.
+  const ownPlaces = { describe: () => 'where this service is reached', version: () => 0 };
+  const addressesOfOwnNames = createAddressPolicy({ ...options, own: ownPlaces });
+  const names = new Set(ownHosts.filter((host) => isIP(plainHost(host)) === 0).map(plainHost));
+  const allowsSome = allowPrivate === true || (allowPrivate !== false && allowPrivate.length > 0);
+  return {
+    allows: addresses.allows,
+    addressesOf: (host) => (names.has(plainHost(host)) ? addressesOfOwnNames : addresses),
+    refuseName(host) {
+      if (isLocalhost(host)) return LOOPBACK.some(addresses.allows) ? null : refusal(`${host} is this machine`);
+      if (!names.has(plainHost(host)) || allowsSome) return null;
+      return refusal(`${host} is the name of this service itself`);
+    },
+  };
 }
 
 /**
  * Why a URL is refused for what it says by itself, as a sentence, or null. A host name is let
- * through here, and refused by its addresses later; except localhost, which is known.
+ * through here, and refused by its addresses later; except localhost and our own names, which are known.
  */
 export function refuseTarget(url: URL, policy: TargetPolicy): string | null {
   // The URL parser has already turned every notation of IPv4 into four decimal numbers.
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (isIP(host) !== 0) return refuseAddress(host, policy);
-  if (!isLocalhost(host) || LOOPBACK.some((ip) => policy.allows(ip))) return null;
-  return refusal(`${host} is this machine`);
+  return isIP(host) === 0 ? policy.refuseName(host) : refuseAddress(host, policy.addressesOf(host));
 }
 
 /** The same for an address that a name has resolved to. */
-export function refuseAddress(ip: string, policy: TargetPolicy): string | null {
-  return policy.allows(ip) ? null : refusal(`${ip} is not a public address`);
+export function refuseAddress(ip: string, addresses: AddressPolicy): string | null {
+  const refused = addresses.refusal(ip);
+  if (refused === null) return null;
+  return refused.listed ? `${refused.fact} (${refused.key}).` : refusal(refused.fact);
 }
 
 export const LOOPBACK = ['127.0.0.1', '::1'];
@@ -38,6 +66,14 @@ export const LOOPBACK = ['127.0.0.1', '::1'];
 /** RFC 6761 section 6.3: localhost and everything below it are loopback, wherever they are looked up. */
 export function isLocalhost(host: string): boolean {
   return /(?:^|\.)localhost\.*$/.test(host);
+}
+
+/** Lower case, without the brackets of IPv6 and the dots of a full name. */
+function plainHost(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.+$/, '');
 }
 
 function refusal(fact: string): string {

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { Providers } from '../../src/delivery/provider-limits.ts';
 import { createRoutes } from '../../src/delivery/routes.ts';
+import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
 
 type Zone = Record<string, { mx?: [string, number][]; a?: string[]; ttlMs?: number } | 'unavailable'>;
@@ -29,10 +30,11 @@ function resolverFor(zone: Zone) {
 function routesFor(zone: Zone, allowPrivate = true) {
   const clock = { at: 0, now: () => clock.at };
   const { asked, resolver } = resolverFor(zone);
+  const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate });
   return {
     clock,
     asked,
-    routes: createRoutes({ resolver, clock, random: Math.random, allowPrivate, providers: new Providers([]) }),
+    routes: createRoutes({ resolver, clock, random: Math.random, addresses, providers: new Providers([]) }),
   };
 }
 

@@ -45,7 +45,7 @@ export async function startWorld(t: Test, script: PeerScript = greets): Promise<
       baseUrl: 'http://mail.service.test',
       httpTls: null,
       smtpTls: null,
-      delivery: { port: peer.port, allowPrivate: true },
+      delivery: { port: peer.port, addresses: { allows: () => true } },
       dataDir: '/nowhere',
       minDiskFreeShare: 0.1,
       mailDomains: ['big.test'],

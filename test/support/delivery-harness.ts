@@ -11,6 +11,7 @@ import { type Delivery, type DeliveryKit, startDelivery } from '../../src/delive
 import { Providers } from '../../src/delivery/provider-limits.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../../src/domains/service-identity.ts';
 import { type Logger, silentLogger } from '../../src/observe/log.ts';
+import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
 import { createAuthority } from '../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createSecondLooks } from '../../src/protocol/dns/second-look.ts';
@@ -81,7 +82,7 @@ export interface DeliveryHarnessOptions {
   trustedRoots?: string;
   /** Not given: policies are neither fetched nor obeyed. */
   mtaSts?: DeliveryKit['mtaSts'];
-  allowPrivate?: boolean;
+  allowPrivate?: boolean | string[];
   limits?: Partial<DeliveryKit['limits']>;
   providers?: Providers;
   /** None to speak of by default: tests knock again and again at doors that were closed a moment ago. */
@@ -130,9 +131,11 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const resolver = createResolver({ servers: [dns.endpoint], clock, ...dnsLimits });
   const zones = { authorityPort: dns.port, allowPrivate: true, serverTimeoutMs: patience(500) };
   const authority = createAuthority({ resolver, ...zones });
+  const allowPrivate = options.allowPrivate ?? true;
+  const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate });
   const second = {
     ...{ servers: options.dnsServers ?? [dns.endpoint], authority, timeoutMs: patience(1000) },
-    allowPrivate: options.allowPrivate ?? true,
+    addresses,
   };
   const kit: DeliveryKit = {
     store: options.wrapStore?.(store) ?? store,
@@ -164,7 +167,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     threads: options.threads ?? 1,
     ...(options.pool && { pool: options.pool }),
     ...(options.sources && { sources: options.sources }),
-    allowPrivate: options.allowPrivate ?? true,
+    addresses,
     policy: {
       ladder: { stepsMs: options.retryStepsMs ?? [60_000], jitter: 0.2 },
       platformSuppressionMs: 90 * 86_400_000,

@@ -6,8 +6,8 @@ import { request as httpsRequest } from 'node:https';
 import type { PeerCertificate } from 'node:tls';
 import { SECOND_MS } from '../../base/clock.ts';
 import { describeError, Fault } from '../../base/errors.ts';
+import type { AddressPolicy } from './address-policy.ts';
 import { type MtaStsPolicy, parsePolicy } from './mta-sts.ts';
-import { isPublicAddress } from './private-address.ts';
 import type { Resolver } from './resolver.ts';
 
 export interface PolicyFetchOptions {
@@ -17,7 +17,7 @@ export interface PolicyFetchOptions {
   /** Trusted roots in PEM; those of Node when not given. */
   ca?: string | undefined;
   /** Whoever owns the recipients' domain chooses the address. */
-  allowPrivate: boolean;
+  addresses: AddressPolicy;
   timeoutMs?: number;
   /** Ends it early. */
   signal?: AbortSignal;
@@ -54,13 +54,14 @@ export async function fetchPolicy(domain: string, options: PolicyFetchOptions): 
 
 async function findAddresses(
   host: string,
-  { resolver, allowPrivate }: PolicyFetchOptions,
+  { resolver, addresses }: PolicyFetchOptions,
 ): Promise<{ ok: true; ips: string[] } | { ok: false; why: string }> {
   const results = await Promise.all([resolver.a(host), resolver.aaaa(host)]);
   const all = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
-  const ips = all.filter((ip) => allowPrivate || isPublicAddress(ip));
+  const ips = all.filter((ip) => addresses.allows(ip));
   if (ips.length > 0) return { ok: true, ips };
-  if (all.length > 0) return { ok: false, why: 'its address is private or loopback (delivery.allow_private)' };
+  const refusal = all.length > 0 ? addresses.refusal(all[0]!) : null;
+  if (refusal !== null) return { ok: false, why: `its address is not connected to: ${refusal.fact} (${refusal.key})` };
   const outage = results.find((result) => result.kind === 'unavailable');
   return { ok: false, why: outage?.kind === 'unavailable' ? outage.reason : 'the host has no address' };
 }

@@ -42,7 +42,7 @@ const IPV4_WRAPPERS = [
 ];
 
 const PUBLIC_IPV6 = networkList([GLOBAL_UNICAST_IPV6, '::ffff:0:0/96', '64:ff9b::/96']);
-const SPECIAL = networkList([...SPECIAL_IPV4, ...SPECIAL_IPV6, ...SPECIAL_IPV4.flatMap(wrapped)]);
+const SPECIAL = networksWithWrapped([...SPECIAL_IPV4, ...SPECIAL_IPV6]);
 
 /** False for everything that is no IP address, zone indexes (`fe80::1%eth0`) included. */
 export function isPublicAddress(ip: string): boolean {
@@ -62,6 +62,12 @@ export function networkList(cidrs: readonly string[]): NetworkList {
   };
 }
 
+/** The same, and every IPv6 address that only wraps an IPv4 address of these networks. */
+export function networksWithWrapped(cidrs: readonly string[]): NetworkList {
+  const ipv4 = cidrs.filter((cidr) => !cidr.includes(':'));
+  return networkList([...cidrs, ...ipv4.flatMap(wrapped)]);
+}
+
 function addNetwork(list: BlockList, cidr: string): void {
   const [ip = '', bits, ...rest] = cidr.split('/');
   const family = isIP(ip);
@@ -75,7 +81,7 @@ function addNetwork(list: BlockList, cidr: string): void {
 }
 
 function wrapped(cidr: string): string[] {
-  const [ip = '', bits] = cidr.split('/');
+  const [ip = '', bits = '32'] = cidr.split('/');
   return IPV4_WRAPPERS.map((wrapper) => `${wrapper.wrap(ip)}/${wrapper.bits + Number(bits)}`);
 }
 

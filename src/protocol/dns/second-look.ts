@@ -1,10 +1,10 @@
 // A second look at a domain that was said not to exist, or to have no mail server that can be called: other
 // resolvers are asked, and the name servers of its own zone and of the zones above. One answer of one server
 // proves nothing: resolvers lie for an hour now and then. What cannot be answered is unknown, never absent.
+import type { AddressPolicy } from './address-policy.ts';
 import type { Authority } from './authority.ts';
 import { formatServer, parseServer } from './exchange.ts';
 import { findMailRoute } from './mail-route.ts';
-import { isPublicAddress } from './private-address.ts';
 import { createResolver, type Resolver } from './resolver.ts';
 import { createPlaces, createServerPool } from './server-pool.ts';
 import { isDnsName, normalName, RCODE } from './wire.ts';
@@ -28,8 +28,8 @@ export interface SecondLooksOptions {
   /** The configured resolvers, as for `createResolver`. */
   servers: readonly string[];
   authority: Pick<Authority, 'exists' | 'forRoutes'>;
-  /** Whether mail servers on private and loopback addresses count. */
-  allowPrivate: boolean;
+  /** Which mail servers count. */
+  addresses: Pick<AddressPolicy, 'allows'>;
   /** For one resolver. */
   timeoutMs?: number;
   attemptTimeoutMs?: number;
@@ -64,7 +64,7 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
     const route = await findMailRoute(name, { resolver, random: Math.random });
     if (route.kind === 'unavailable') return { by, says: 'unknown', reason: route.reason };
     const addresses = route.kind === 'hosts' ? route.hosts.flatMap((host) => host.addresses) : [];
-    const isThere = addresses.some(({ ip }) => options.allowPrivate || isPublicAddress(ip));
+    const isThere = addresses.some(({ ip }) => options.addresses.allows(ip));
     return { by, says: isThere ? 'present' : 'absent', reason: '' };
   };
   const askResolver = async (

@@ -1,6 +1,7 @@
 // Fetching MTA-STS policies from a real HTTPS server: what is taken, and everything that is not.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
+import { createAddressPolicy } from '../../../src/protocol/dns/address-policy.ts';
 import { fetchPolicy, type PolicyFetchOptions } from '../../../src/protocol/dns/mta-sts-fetch.ts';
 import { patience } from '../../support/patience.ts';
 import { policyText, startPolicyHost } from '../../support/policy-host.ts';
@@ -30,7 +31,7 @@ async function setUp(
     },
     port: host.port,
     ca: authority.ca,
-    allowPrivate: true,
+    addresses: createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: true }),
     timeoutMs: patience(5000),
     ...change,
   };
@@ -105,8 +106,14 @@ t.test('a common name is no name (section 3.3)', async (t) => {
 });
 
 t.test('addresses', async (t) => {
-  const inside = await setUp(t, { a: ['127.0.0.1', '10.0.0.1'], aaaa: ['::1'] }, { allowPrivate: false });
-  t.match(await inside.fetch(), { kind: 'failed', reason: /private or loopback \(delivery\.allow_private\)/ });
+  const inside = await setUp(
+    t,
+    { a: ['127.0.0.1', '10.0.0.1'], aaaa: ['::1'] },
+    {
+      addresses: createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: false }),
+    },
+  );
+  t.match(await inside.fetch(), { kind: 'failed', reason: /not a public address \(delivery\.allow_private\)/ });
   t.same(inside.host.asked, []);
   t.match(await (await setUp(t, {})).fetch(), { kind: 'failed', reason: /has no address/ });
   t.match(await (await setUp(t, 'unavailable')).fetch(), { kind: 'failed', reason: /DNS is away/ });

@@ -38,7 +38,7 @@ async function world(t: Test) {
     const looks = createSecondLooks({
       servers: endpoints,
       authority,
-      allowPrivate,
+      addresses: { allows: () => allowPrivate },
       timeoutMs: 400,
       attemptTimeoutMs: 100,
     });
