@@ -15,6 +15,8 @@ export type InboundKind = BounceType | 'auto_reply' | 'complaint' | 'delivered_n
 
 export interface JudgedRecipient {
   recipient: string | null;
+  /** Before forwarding, where the report tells. */
+  originalRecipient: string | null;
   kind: BounceType | 'delivered_notice';
   action: ReportedAction;
   /** RFC 3463; null: the report has none. */
@@ -64,10 +66,13 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
 const GOOD_NEWS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
 
 export function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
-  const { address, action, remoteMta, diagnostics } = recipient;
+  const { address, originalAddress, action, remoteMta, diagnostics } = recipient;
   const found = diagnostics.map(findReply);
   const smtpCode = found.find((reply) => reply.smtpCode !== null)?.smtpCode ?? null;
-  const common = { recipient: address, action, remoteMta, diagnostic: diagnostics[0] ?? null, smtpCode };
+  const common = {
+    ...{ recipient: address, originalRecipient: originalAddress, action, remoteMta, smtpCode },
+    diagnostic: diagnostics[0] ?? null,
+  };
   const status = statusOf(
     recipient.status,
     found.map(({ enhancedCode }) => enhancedCode),

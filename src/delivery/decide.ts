@@ -84,9 +84,13 @@ function isNoticeDue(message: ClaimedMessage, now: number): boolean {
   return message.notices === 1 && now - message.createdAt >= DELAY_NOTICE_AFTER_MS;
 }
 
-/** What DNS alone says is for the tenant's list: a resolver that is wrong must not stop everybody's mail. */
+/**
+ * What DNS alone says is for the tenant's list: a resolver that is wrong must not stop everybody's mail. A refusal at
+ * RCPT is the word of the recipient's own MX about the address; at any other stage the message can be its cause.
+ */
 function hardBounceNote({ rule, peer }: Permanent, policy: RetryPolicy, moment: Moment): HardBounceNote {
   const { suppressionKey, mxGroup, now } = moment;
   const platformExpiresAt = peer.stage === 'resolve' ? null : now + policy.platformSuppressionMs;
-  return { suppressionKey, mxGroup, rule, platformExpiresAt };
+  const note = { suppressionKey, mxGroup, rule, platformExpiresAt };
+  return platformExpiresAt === null || peer.stage === 'rcpt' ? note : { ...note, needsSecondTenant: true };
 }

@@ -20,7 +20,7 @@ export interface ReportFacts {
 export function reportedBounceEvent(
   stamp: EventStamp,
   message: EventSubject,
-  facts: ReportFacts & { bounce: BounceType; suppressed: boolean },
+  facts: ReportFacts & { bounce: BounceType; suppressed: boolean; forwardedTo?: string },
 ): NewEvent {
   const bounce = {
     type: facts.bounce,
@@ -32,6 +32,7 @@ export function reportedBounceEvent(
     reporting_mta: facts.reportingMta,
     attempt: facts.attempt,
     suppressed: facts.suppressed,
+    ...(facts.forwardedTo !== undefined && { forwarded_to: facts.forwardedTo }),
   };
   return event('email.bounced', stamp, message, { bounce });
 }

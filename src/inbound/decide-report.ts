@@ -2,14 +2,25 @@
 // its return path alone; recipients that it names are shown to people.
 import type { BounceType } from '../base/outcome.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
+import { aliasKeyOf } from '../protocol/mail/address.ts';
 import type { ReportedMessage } from '../store/inbound.ts';
 
 export type ReportDecision =
-  | { decision: 'bounce'; reason: string; bounce: BounceType; suppress: boolean; judged: JudgedRecipient }
+  | ReportedBounce
   | { decision: 'delay_notice'; reason: string; judged: JudgedRecipient }
   /** It may be that the attempt is not written down yet. */
   | { decision: 'later'; reason: string }
   | { decision: 'nothing'; reason: string };
+
+export interface ReportedBounce {
+  decision: 'bounce';
+  reason: string;
+  bounce: BounceType;
+  suppress: boolean;
+  judged: JudgedRecipient;
+  /** The address that could not be reached, when that is another: a copy was forwarded there. */
+  forwardedTo?: string;
+}
 
 export interface ReportFacts {
   /** Whose return path it came to; null: it came to none, or the message is no longer known. */
@@ -38,6 +49,11 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
   if (!facts.isRecognised)
     return { decision: 'bounce', reason: `${said} (${why})`, bounce: 'soft', suppress: false, judged };
+  const forwardedTo = forwardedBy(judged, message.recipient);
+  if (forwardedTo !== null) {
+    const reason = `a copy that was forwarded to ${forwardedTo} could not be delivered: ${said} (${why})`;
+    return { decision: 'bounce', reason, bounce: 'soft', suppress: false, judged, forwardedTo };
+  }
   if (judged.kind === 'hard' && doubt !== null) {
     return { decision: 'bounce', reason: `${said} (${why}; ${doubt})`, bounce: 'soft', suppress: false, judged };
   }
@@ -54,8 +70,21 @@ function saidBy({ remoteMta, diagnostic, status }: JudgedRecipient): string {
 
 /** A report may be about several; ours by its address, or else the first that failed. */
 function whatItSaysOf(recipient: string, all: readonly JudgedRecipient[]): JudgedRecipient | null {
-  const own = all.find((judged) => judged.recipient?.toLowerCase() === recipient.toLowerCase());
+  const named = (key: (address: string) => string) =>
+    all.find((judged) => namesOf(judged).some((address) => key(address) === key(recipient)));
+  const own = named((address) => address.toLowerCase()) ?? named(aliasKeyOf);
   return own ?? all.find(({ action }) => action === 'failed') ?? all[0] ?? null;
+}
+
+function namesOf({ recipient, originalRecipient }: JudgedRecipient): string[] {
+  return [recipient, originalRecipient].filter((address) => address !== null);
+}
+
+/** One foreign name is not enough: servers write their internal name of the same mailbox as Final-Recipient. */
+function forwardedBy(judged: JudgedRecipient, recipient: string): string | null {
+  const names = namesOf(judged);
+  if (names.length < 2 || names.some((address) => aliasKeyOf(address) === aliasKeyOf(recipient))) return null;
+  return judged.recipient;
 }
 
 function nothing(reason: string): ReportDecision {

@@ -6,7 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
-import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import { MAX_ADDRESS_OCTETS, parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
 import type {
   InboundAction,
@@ -161,14 +161,18 @@ function reportAction(
   };
   if (decision.decision === 'delay_notice')
     return { do: 'delay_notice', event: delayNoticeEvent(stamp, message, facts) };
-  const { bounce, suppress } = decision;
+  const { bounce, suppress, forwardedTo } = decision;
   const note = {
     suppressionKey: keyOf(message.recipient),
     mxGroup: message.mxGroup,
     rule: judged.rule ?? 'report',
     platformExpiresAt: now + kit.platformSuppressionMs,
+    needsSecondTenant: true,
   };
-  const event = reportedBounceEvent(stamp, message, { ...facts, bounce, suppressed: suppress });
+  const event = reportedBounceEvent(stamp, message, {
+    ...{ ...facts, bounce, suppressed: suppress },
+    ...(forwardedTo !== undefined && { forwardedTo: forwardedTo.slice(0, MAX_ADDRESS_OCTETS) }),
+  });
   return { do: 'bounce', bounce, suppress: suppress ? note : null, event };
 }
 

@@ -51,6 +51,8 @@ export interface HardBounceNote {
   rule: string;
   /** Null: for the tenant's list alone, since the evidence is not enough for everybody's. */
   platformExpiresAt: number | null;
+  /** For the platform's list a hard bounce of another tenant's message to the address is needed as well. */
+  needsSecondTenant?: boolean;
 }
 
 export interface MessageUpdate {

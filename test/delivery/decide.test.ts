@@ -125,6 +125,11 @@ t.test('only a hard bounce suppresses', async (t) => {
     transition: { to: 'bounced', bounce: 'hard', reason: 'no', suppress: note },
     tell: true,
   });
+  const atDot: Judgement = {
+    ...permanent('hard'),
+    peer: { ...noPeer('dot', 'user unknown'), smtpCode: 550 },
+  } as Judgement;
+  t.match(decideOn(atDot), { transition: { suppress: { ...note, needsSecondTenant: true } } }, 'not the word at RCPT');
   for (const bounce of ['soft', 'block'] as const) {
     t.same(decideOn(permanent(bounce)), {
       transition: { to: 'bounced', bounce, reason: 'no', suppress: null },

@@ -127,6 +127,12 @@ function written(): NewEvent[] {
     failedEvent(stamp(), message, nobody),
     ...[empty, full].flatMap((facts) => [
       reportedBounceEvent(stamp(), message, { ...facts, bounce: 'hard', suppressed: true }),
+      reportedBounceEvent(stamp(), message, {
+        ...facts,
+        bounce: 'soft',
+        suppressed: false,
+        forwardedTo: 'jo@home.test',
+      }),
       delayNoticeEvent(stamp(), message, facts),
     ]),
     complainedEvent(stamp(), message, complaint),

@@ -25,6 +25,7 @@ const MESSAGE: ReportedMessage = {
 function said(change: Partial<JudgedRecipient> = {}): JudgedRecipient {
   return {
     recipient: 'jo@x.test',
+    originalRecipient: null,
     kind: 'hard',
     action: 'failed',
     status: '5.1.1',
@@ -70,6 +71,22 @@ t.test('reports', async (t) => {
   );
   const other = said({ recipient: 'other@x.test', kind: 'block' });
   t.match(decide([other, said()]), { bounce: 'hard' }, 'the recipient of the message, whatever stands first');
+  const elsewhere = { recipient: 'jo@home.test', originalRecipient: 'office@x.test' };
+  t.match(
+    decide([said(elsewhere)]),
+    { bounce: 'soft', suppress: false, forwardedTo: 'jo@home.test', reason: /forwarded to jo@home.test/ },
+    'a forwarded copy',
+  );
+  for (const originalRecipient of ['JO@X.test', 'jo+list@x.test', null]) {
+    const own = decide([said({ ...elsewhere, originalRecipient })]);
+    t.match(
+      own,
+      { bounce: 'hard', suppress: true, forwardedTo: undefined },
+      `Original-Recipient: ${originalRecipient}`,
+    );
+  }
+  const final = said({ ...elsewhere, recipient: 'jo+tag@x.test' });
+  t.match(decide([said({ ...elsewhere, kind: 'block' }), final]), { bounce: 'hard' }, 'ours among several');
   const good = said({ recipient: 'z@x.test', kind: 'delivered_notice', action: 'expanded' });
   t.match(decide([good, other]), { bounce: 'block' }, 'else the first that failed');
 });

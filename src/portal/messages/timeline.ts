@@ -133,7 +133,7 @@ function eventDetails(type: EventType, data: Part): Pick<TimelineEntry, 'reason'
     case 'email.bounced':
     case 'email.failed': {
       const part = partOf(data, 'bounce');
-      const by = { Server: part.mx, 'Reported by': part.reporting_mta };
+      const by = { Server: part.mx, 'Reported by': part.reporting_mta, 'Forwarded to': part.forwarded_to };
       const source = part.source === 'dsn' ? 'by mail, after it had been taken' : null;
       const facts = { Kind: part.type, ...by, 'Reply code': codeOf(part), Came: source, ...suppressed(part) };
       return { reason: textOf(part.diagnostic), facts: factsOf(facts) };

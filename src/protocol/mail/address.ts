@@ -110,6 +110,23 @@ export function suppressionKey(address: Address): string {
   return `${plainLocal(address).toLowerCase().normalize('NFC')}@${address.asciiDomain}`;
 }
 
+/**
+ * Equal for all spellings that most likely reach one person: without case, and without what follows a plus sign.
+ * For comparing and counting only: mail goes to the address as it was written.
+ */
+export function aliasKey(address: Address): string {
+  const key = suppressionKey(address);
+  const at = key.lastIndexOf('@');
+  const plus = key.indexOf('+');
+  return plus > 0 && plus < at && !key.startsWith('"') ? key.slice(0, plus) + key.slice(at) : key;
+}
+
+/** Of an address as it is written, which need not be one. */
+export function aliasKeyOf(text: string): string {
+  const parsed = parseAddress(text);
+  return parsed.ok ? aliasKey(parsed.address) : text.trim().toLowerCase();
+}
+
 /** RFC 5321 section 4.1.2: `"jo"@x` and `jo@x` are the same mailbox, so needless quotes go. */
 function plainLocal(address: Address): string {
   if (address.form === 'dot-string') return address.local;

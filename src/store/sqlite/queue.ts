@@ -157,10 +157,25 @@ export function suppressHardBounce(
   note: HardBounceNote,
 ): void {
   const address = note.suppressionKey;
-  const { mxGroup, rule, platformExpiresAt: expiresAt } = note;
+  const { mxGroup, rule, platformExpiresAt: expiresAt, needsSecondTenant = false } = note;
   insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, rule });
   if (expiresAt === null) return;
+  const since = at - (expiresAt - at);
+  if (needsSecondTenant && !isSaidOfAnother(db, tenantId, { address, since })) return;
   insertPlatformSuppression(db, { address, mxGroup, rule, messageId, createdAt: at, expiresAt });
+}
+
+/** As long as the platform's own entries last; what DNS alone has said is no evidence for everybody. */
+function isSaidOfAnother(
+  db: Connection,
+  tenantId: string,
+  { address, since }: { address: string; since: number },
+): boolean {
+  const said = db.sql(
+    `SELECT 1 FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND tenant_id <> ?
+       AND message_id IS NOT NULL AND created_at > ? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
+  );
+  return said.get(address, toId(tenantId), since) !== undefined;
 }
 
 function insertAttempt(db: Connection, attempt: AttemptRecord): void {

@@ -78,6 +78,28 @@ export const inboundCases = {
     t.match(await bench.store.getInbound(kept.id), { mail: { kind: 'human' } });
   },
 
+  "a report is enough for the tenant's list, for the platform's with another tenant's": async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const { store } = bench;
+    const held = async () => (await store.listPlatformSuppressions({ after: null, limit: 10 })).length;
+    const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: T0 + 9e9 };
+    const report = async (domain: string) => {
+      const message = await delivered(bench, domain);
+      const event = bench.event('email.bounced');
+      const note = { ...suppress, needsSecondTenant: true };
+      const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: note, event };
+      await store.recordInbound(await updateFor(bench, message, { effect: 'bounced' }, action));
+      return message.tenantId;
+    };
+    const first = await report('acme.test');
+    t.equal((await store.listSuppressions(first, { after: null, limit: 10 })).length, 1);
+    t.equal(await held(), 0);
+    await report('beta.test');
+    t.equal(await held(), 1, 'both say so');
+  },
+
   'a bounce turns delivered into bounced, with event and suppressions, once': async (t: Test, bench: Bench) => {
     const message = await delivered(bench);
     const event = bench.event('email.bounced');
@@ -307,8 +329,8 @@ function mail(bench: Bench, change: Partial<NewInboundMail> = {}): NewInboundMai
   };
 }
 
-async function delivered(bench: Bench): Promise<ClaimedMessage> {
-  const { domain } = await bench.sender(`d${bench.id()}.test`);
+async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<ClaimedMessage> {
+  const { domain } = await bench.sender(name);
   const message = await bench.sending(domain, 'a@x.test');
   await bench.store.record([bench.attempted(message, { to: 'delivered' })]);
   return message;

@@ -15,7 +15,9 @@ export function newEvent(walk: Walk, type: EventType, data: Record<string, unkno
 
 export function newNote(walk: Walk, message: ModelMessage): HardBounceNote {
   const platformExpiresAt = walk.chance(0.8) ? walk.now + DAY_MS : null;
-  return { suppressionKey: message.recipient, mxGroup: walk.oneOf(...GROUPS), rule: 'smtp 5.1.1', platformExpiresAt };
+  const needsSecondTenant = walk.chance(0.5);
+  const said = { suppressionKey: message.recipient, mxGroup: walk.oneOf(...GROUPS), rule: 'smtp 5.1.1' };
+  return { ...said, platformExpiresAt, needsSecondTenant };
 }
 
 async function accept(walk: Walk): Promise<void> {

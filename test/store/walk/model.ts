@@ -113,10 +113,16 @@ export class Model {
   }
 
   suppressHardBounce(message: ModelMessage, at: number, note: HardBounceNote): void {
-    const { suppressionKey: address, mxGroup, rule, platformExpiresAt: expiresAt } = note;
+    const { suppressionKey: address, mxGroup, rule, platformExpiresAt: expiresAt, needsSecondTenant } = note;
     const entry = { address, messageId: message.id, createdAt: at };
     this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce', rule });
-    if (expiresAt !== null) this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
+    if (expiresAt === null) return;
+    const isSaid = (one: Suppression) =>
+      one.reason === 'hard_bounce' && one.messageId !== null && one.createdAt > 2 * at - expiresAt;
+    const isOfAnother = ([key, one]: [string, Suppression]) =>
+      one.address === address && !key.startsWith(message.tenantId) && isSaid(one) && !one.rule?.startsWith('route-');
+    if (needsSecondTenant && ![...this.suppressions].some(isOfAnother)) return;
+    this.platform.set(address, { ...entry, mxGroup, rule, expiresAt });
   }
 
   suppressionReason(tenantId: string, address: string, now: number): string | null {
