@@ -20,6 +20,7 @@ import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
 import type { PortalReads } from './store/reads.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
+import { refuseEmptiedDatabase } from './store/sqlite/emptied-database.ts';
 import { openPortalReads } from './store/sqlite/reading.ts';
 import { openThreadedStore } from './store/sqlite/threaded-store.ts';
 import type { Store } from './store/store.ts';
@@ -61,6 +62,7 @@ export async function openFoundation(
 
   const folder = dataFolder(config.data.dir);
   makeDataFolder(folder.dir);
+  refuseEmptiedDatabase(folder.database);
   const lock = lockDataFolder(folder.dir);
   opened.add(() => lock.release());
   const intake: Intake = new Intake({

@@ -6,6 +6,7 @@ import { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import { silentLogger } from '../observe/log.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { refuseEmptiedDatabase } from '../store/sqlite/emptied-database.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
 import type { Answer, StoreCommand } from './command.ts';
 import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
@@ -18,6 +19,7 @@ import type { OperatorServices } from './services.ts';
 /** Null while another process holds the lock. */
 export function tryLock(folder: DataFolder): DataLock | null {
   makeDataFolder(folder.dir);
+  refuseEmptiedDatabase(folder.database);
   try {
     return lockDataFolder(folder.dir);
   } catch (error) {

@@ -31,6 +31,60 @@ t.test('a database of somebody else is left alone', async (t) => {
   t.match(await postrider.runHere('tenant', 'list'), { code: 1, stderr: /not made by Postrider/ });
 });
 
+t.test('a database that has lost everything is not begun again in silence', async (t) => {
+  const { postrider } = await startWorld(t);
+  await (await postrider.serve()).stop();
+  const { databaseFile } = postrider;
+  const folder = path.dirname(databaseFile);
+  const backup = path.join(folder, '..', 'backup.db');
+  t.match(await postrider.runHere('tenant', 'create', '--name', 'Acme'), { code: 0 });
+  t.match(await postrider.runHere('backup', backup), { code: 0 });
+  const empty = () => fs.truncateSync(databaseFile);
+  const dropTables = () => {
+    for (const suffix of ['', '-wal', '-shm']) fs.rmSync(databaseFile + suffix, { force: true });
+    withDatabase(databaseFile, (db) => db.pragma('user_version = 0') && db.exec('CREATE TABLE a (b); DROP TABLE a'));
+  };
+  for (const [lose, what] of [
+    [empty, 'is empty'],
+    [dropTables, 'has no tables'],
+  ] as const) {
+    lose();
+    const before = fs.readFileSync(databaseFile);
+    const refused = new RegExp(
+      `${databaseFile} ${what}.*\\(master.key and writer.lock\\).*postrider restore.*remove the folder ${folder}`,
+    );
+    t.match(await postrider.run('serve'), { code: 1, stderr: refused }, `serve: ${what}`);
+    const other = [['tenant', 'list'], ['tenant', 'create', '--name', 'A'], ['migrate'], ['backup', `${backup}.2`]];
+    for (const args of other) {
+      t.match(await postrider.runHere(...args), { code: 1, stderr: refused }, `${args.join(' ')}: ${what}`);
+    }
+    t.ok(before.equals(fs.readFileSync(databaseFile)), 'it is left as it was found');
+  }
+  fs.rmSync(path.join(folder, 'master.key'));
+  t.match(
+    await postrider.run('serve'),
+    { code: 1, stderr: /\(writer\.lock\)/ },
+    'the lock alone tells of earlier days',
+  );
+  t.match(await postrider.runHere('restore', backup, '--force'), { code: 0 });
+  t.match(await postrider.runHere('tenant', 'list'), { code: 0, stdout: /Acme/ });
+});
+
+t.test('an empty file, and what an interrupted first start has left, keep nobody from the first start', async (t) => {
+  const { postrider } = await startWorld(t);
+  const folder = path.dirname(postrider.databaseFile);
+  fs.mkdirSync(folder);
+  fs.writeFileSync(postrider.databaseFile, '');
+  fs.writeFileSync(`${postrider.databaseFile}.draft`, 'half a database');
+  await (await postrider.serve()).stop();
+  fs.rmSync(postrider.databaseFile);
+  await (await postrider.serve()).stop();
+  t.same(
+    fs.readdirSync(folder).filter((name) => name.endsWith('.draft')),
+    [],
+  );
+});
+
 t.test('a wrong configuration names its keys', async (t) => {
   const wrong = { http: { port: 99_999, colour: 'red' }, delivery: { retry_steps: ['soon'] } };
   const { postrider } = await startWorld(t, { settings: wrong });

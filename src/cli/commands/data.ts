@@ -17,6 +17,7 @@ export const backup = localCommand({
     const problem = databaseProblem(folder);
     if (problem !== null) return failed(problem);
     const target = path.resolve(file);
+    await refuseEmptied(folder);
     const { backupDatabase } = await import('../../store/sqlite/backup.ts');
     await overDatabase(folder.database, () => backupDatabase(folder.database, target));
     return done({ file: target, bytes: fs.statSync(target).size });
@@ -55,6 +56,7 @@ export const migrate = localCommand({
   options: {},
   async run(context) {
     const folder = await folderOf(context);
+    await refuseEmptied(folder);
     const held = await lock(folder);
     try {
       const from = fs.existsSync(folder.database) ? await currentSchema(folder) : 0;
@@ -72,6 +74,11 @@ export const migrate = localCommand({
 
 async function folderOf(context: LocalContext): Promise<DataFolder> {
   return dataFolder((await context.loadConfig()).config.data.dir);
+}
+
+async function refuseEmptied({ database }: DataFolder): Promise<void> {
+  const { refuseEmptiedDatabase } = await import('../../store/sqlite/emptied-database.ts');
+  refuseEmptiedDatabase(database);
 }
 
 async function lock({ dir }: DataFolder): Promise<DataLock> {

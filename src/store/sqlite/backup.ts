@@ -101,7 +101,8 @@ function backupProblem(db: Database.Database): string | null {
   return verdict === 'ok' ? null : `the integrity check says: ${String(verdict)}`;
 }
 
-function syncFolder(folder: string): void {
+/** What was renamed in it stays renamed. */
+export function syncFolder(folder: string): void {
   const handle = fs.openSync(folder, 'r');
   try {
     fs.fsyncSync(handle);

@@ -1,8 +1,10 @@
 // The SQLite driver: one file per group of verbs, wired together here.
 import fs from 'node:fs';
 import path from 'node:path';
+import type Database from 'better-sqlite3';
 import type { Store } from '../store.ts';
 import { auditVerbs } from './audit.ts';
+import { syncFolder } from './backup.ts';
 import { chartFigureVerbs } from './chart-figures.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
@@ -54,13 +56,7 @@ export interface SqliteOptions extends ConnectionOptions {
 
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   fs.mkdirSync(path.dirname(options.file), { recursive: true, mode: 0o700 });
-  const db = openForWriting(options.file);
-  try {
-    migrate(db);
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  const db = openUpToDate(options.file);
   let checkpointer: Checkpointer | null = null;
   const connection = new WritingConnection(db, {
     ...options,
@@ -88,6 +84,34 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await connection.close();
     },
   };
+}
+
+function openUpToDate(file: string): Database.Database {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  if (!found || (found.isFile() && found.size === 0)) createDatabase(file);
+  return migrated(file);
+}
+
+function migrated(file: string): Database.Database {
+  const db = openForWriting(file);
+  try {
+    migrate(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Aside and renamed, so that no end of the process leaves a database without tables: such a one has lost them. */
+function createDatabase(file: string): void {
+  const draft = `${file}.draft`;
+  for (const suffix of ['', '-wal', '-shm']) fs.rmSync(draft + suffix, { force: true });
+  migrated(draft).close();
+  // A write-ahead log of another database would be applied to this one.
+  for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
+  fs.renameSync(draft, file);
+  syncFolder(path.dirname(file));
 }
 
 export function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' | 'close'> {
