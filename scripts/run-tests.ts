@@ -19,6 +19,7 @@ const TAP = path.join(BIN, 'tap');
 /** What takes long: real time that has to pass, many rounds, the same once more in other ways. */
 const THOROUGH = [
   ...['go', 'java', 'php', 'python', 'ruby'].map((name) => `test/clients/${name}.test.ts`),
+  'test/chaos/chaos.test.ts',
   'test/contract/ways',
   ...['idempotency', 'keeps-flowing', 'rivals', 'size'].map((name) => `test/contract/${name}.test.ts`),
   ...['close', 'faults', 'mta-sts', 'shaping-live', 'watchdog'].map((name) => `test/delivery/${name}.test.ts`),

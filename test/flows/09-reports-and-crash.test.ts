@@ -2,26 +2,12 @@
 // report waits, and one in the middle of a flood of reports.
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { composeDsn } from '../../src/protocol/mail/dsn.ts';
+import { dsnFor } from '../support/bounce-mail.ts';
 import type { Daemon } from '../support/daemon-process.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { messageIdOf, RECEIVER, registerSender, send, startWorld } from './world.ts';
-
-function dsnFor({ from, to }: ReceivedMail): Buffer {
-  return composeDsn({
-    reportingMta: 'relay.receiver.test',
-    from: 'mailer-daemon@relay.receiver.test',
-    to: from,
-    finalRecipient: to,
-    action: 'failed',
-    status: '5.1.1',
-    diagnostic: '550 5.1.1 No such user here',
-    originalHeaders: Buffer.from('Subject: Hello\r\n'),
-    date: new Date('2026-11-20T10:00:00Z'),
-  });
-}
 
 async function smtpPortOf(daemon: Daemon): Promise<number> {
   return Number((await daemon.logged({ msg: 'ready' })).smtp_port);

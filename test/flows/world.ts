@@ -1,7 +1,14 @@
 // The world in which the flows play: a DNS server, a receiving server behind receiver.test, a
 // daemon, and a tenant with a key and a verified domain, all made the way people make them.
-import type { Test } from 'tap';
-import { type Daemon, type Installation, install, type Json, type Settings } from '../support/daemon-process.ts';
+import {
+  type Daemon,
+  type Installation,
+  install,
+  type Json,
+  type Launch,
+  type Owner,
+  type Settings,
+} from '../support/daemon-process.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
 import { type MailSink, type SinkOptions, startMailSink } from '../support/mail-sink.ts';
 
@@ -16,15 +23,17 @@ export interface World {
 export interface WorldOptions {
   sink?: SinkOptions;
   settings?: Settings;
+  launch?: Launch;
 }
 
-export async function startWorld(t: Test, options: WorldOptions = {}): Promise<World> {
+export async function startWorld(t: Owner, options: WorldOptions = {}): Promise<World> {
   const sink = await startMailSink(options.sink);
   const dns = await startDnsServer();
   // Teardowns run the other way round: the daemon goes first, then those whom it talks to.
   t.teardown(() => Promise.all([sink.close(), dns.close()]));
   addReceiver(dns, RECEIVER);
-  const postrider = install(t, { dns, smtpPort: sink.port, ...(options.settings && { settings: options.settings }) });
+  const { settings, launch } = options;
+  const postrider = install(t, { dns, smtpPort: sink.port, ...(settings && { settings }), ...(launch && { launch }) });
   return { dns, sink, postrider };
 }
 

@@ -7,7 +7,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Test } from 'tap';
 import { type Finished, runInThisProcess, runProgram } from '../cli/program.ts';
 import type { TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
@@ -35,6 +34,20 @@ export interface InstallationOptions {
   smtpPort: number;
   /** On top of the settings that make the daemon live on loopback. */
   settings?: Settings;
+  launch?: Launch;
+}
+
+/** How the daemon's process is started, besides the usual way. */
+export interface Launch {
+  env?: Record<string, string>;
+  nodeArguments?: string[];
+}
+
+/** The part of a test that an installation needs. A program that is not a test brings its own. */
+export interface Owner {
+  teardown(ending: () => unknown): unknown;
+  passing(): boolean;
+  comment(...text: unknown[]): unknown;
 }
 
 /** What an operator has on a machine. */
@@ -75,7 +88,7 @@ export interface ApiCall {
   headers?: Record<string, string>;
 }
 
-export function install(t: Test, { dns, smtpPort, settings = {} }: InstallationOptions): Installation {
+export function install(t: Owner, { dns, smtpPort, settings = {}, launch = {} }: InstallationOptions): Installation {
   // Directly below the system's temporary folder: a socket's name may not be long.
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-flow-'));
   const configFile = path.join(folder, 'postrider.toml');
@@ -87,7 +100,7 @@ export function install(t: Test, { dns, smtpPort, settings = {} }: InstallationO
     else t.comment(`left for a look: ${folder}`);
   });
   const spawnDaemon = () => {
-    const daemon = new Daemon(configFile);
+    const daemon = new Daemon(configFile, launch);
     daemons.push(daemon);
     return daemon;
   };
@@ -126,9 +139,10 @@ export class Daemon {
   readonly #watchers = new Set<() => void>();
   #httpPort = 0;
 
-  constructor(configFile: string) {
-    const env = { PATH: process.env.PATH };
-    this.#child = spawn(process.execPath, ['--import', TETHER, MAIN, 'serve', '--config', configFile], { env });
+  constructor(configFile: string, { env: more = {}, nodeArguments = [] }: Launch = {}) {
+    const env = { PATH: process.env.PATH, ...more };
+    const args = [...nodeArguments, '--import', TETHER, MAIN, 'serve', '--config', configFile];
+    this.#child = spawn(process.execPath, args, { env });
     this.#child.stderr!.on('data', (part: Buffer) => {
       this.output += part.toString();
     });

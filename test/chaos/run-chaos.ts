@@ -1,0 +1,142 @@
+// A thousand kills. The real daemon lives and dies while clients order, the receiver defers, refuses, bounces later
+// and complains, and webhook endpoints fail. Kills come by a schedule drawn from a seed: in the start, under load, in
+// a checkpoint, in a shutdown, as SIGKILL or as a power cut (power-cut.ts says what that simulates). In the end all
+// comes to rest, and the checks (check.ts) compare what was promised outside with what the store says.
+
+import { fileURLToPath } from 'node:url';
+import { publish, registerSender, type Sender, startWorld, type World } from '../flows/world.ts';
+import type { Launch, Owner } from '../support/daemon-process.ts';
+import { check, type Findings } from './check.ts';
+import { Client } from './clients.ts';
+import { type FlakyEndpoint, startFlakyEndpoint } from './endpoints.ts';
+import { executeKill } from './execute-kill.ts';
+import { Receiver } from './receiver.ts';
+import { Reporter } from './reporter.ts';
+import { Scene } from './scene.ts';
+import { type Kill, randomFor, scheduleOf } from './schedule.ts';
+import { settle } from './settle.ts';
+import { sqliteUnderTest } from './sqlite-under-test.ts';
+import type { Facts, StoreUnderTest } from './store-under-test.ts';
+import { type Losses, Tally } from './tally.ts';
+
+export interface ChaosOptions {
+  seed: number;
+  kills: number;
+  /** The run ends after so many minutes, whether or not it has come to all kills. */
+  minutes?: number;
+  /** Told of each kill, after it. */
+  onKill?(kill: Kill, losses: Losses): void;
+}
+
+export interface ChaosResult {
+  findings: Findings;
+  losses: Losses;
+  facts: Facts;
+  powerCutsSimulated: boolean;
+}
+
+const SOURCE_CACHE = fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url));
+const CLIENTS = 4;
+const ENDPOINTS = 2;
+/** Looking through the whole database takes longer than the kill as soon as it is large. */
+const THOROUGH_EVERY = 10;
+const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';
+
+const SETTINGS = {
+  // One sender and one receiver make more calls than a peer may, and more bounces than a tenant should.
+  smtp: { connections_per_minute: 1_000_000, mails_per_minute: 10_000_000 },
+  limits: { review_hard_bounce_rate: 1, review_complaint_rate: 1 },
+  suppression: { leap_hard_bounces: 1_000_000 },
+  delivery: { retry_steps: ['100ms', '200ms'], connections_per_destination: 3 },
+  domains: { recheck: false },
+  webhooks: { allow_private: ['127.0.0.0/8'] },
+};
+
+interface Stage extends World {
+  store: StoreUnderTest;
+  scene: Scene;
+  sender: Sender;
+  receiver: Receiver;
+  reporter: Reporter;
+  endpoints: FlakyEndpoint[];
+  startMs: number;
+}
+
+export async function runChaos(
+  owner: Owner,
+  { seed, kills, minutes = Infinity, onKill }: ChaosOptions,
+): Promise<ChaosResult> {
+  const endAt = Date.now() + minutes * 60_000;
+  const on = await setUp(owner, seed);
+  const { scene, sender, receiver, reporter, store } = on;
+  const clients = Array.from({ length: CLIENTS }, (_, index) => {
+    const name = `client${index}`;
+    return new Client(scene, sender, { name, random: randomFor(seed, name) });
+  });
+  const ordering = Promise.all(clients.map((client) => client.work()));
+  const reporting = reporter.work();
+  for (const work of [ordering, reporting]) work.catch(() => {}); // is looked at below
+  const tally = new Tally(on, clients);
+  const random = randomFor(seed, 'power cuts');
+  for (const kill of scheduleOf(seed, kills)) {
+    const dead = scene.daemon;
+    const executed = await executeKill(kill, { scene, checkpointBegins: store.checkpointBegins, startMs: on.startMs });
+    const cut = kill.powerCut && store.cutsPower ? store.cutPower(kill.survives, random) : null;
+    tally.note({ kill, executed, cut }, store.lookAfterKill(receiver.sinceKill, kill.number % THOROUGH_EVERY === 0));
+    tally.readLog(dead);
+    receiver.sinceKill.clear();
+    on.sink.mails.length = 0;
+    store.prepareStart();
+    scene.replace(on.postrider.spawn());
+    onKill?.(kill, tally.losses);
+    if (Date.now() > endAt) break;
+  }
+  scene.end();
+  await ordering;
+  tally.losses.problems.push(...(await settle(on)));
+  await reporting;
+  return conclude(on, tally, clients);
+}
+
+function conclude(on: Stage, { losses, inFlight }: Tally, clients: Client[]): ChaosResult {
+  const { store, sender, receiver, reporter, endpoints } = on;
+  const facts = store.facts(sender.tenantId);
+  const witness = {
+    promised: new Set(clients.flatMap(({ promised }) => promised)),
+    submissions: new Map(clients.flatMap(({ submissions }) => [...submissions])),
+    ...{ receiver, inFlight, endpoints, reports: reporter.accepted },
+  };
+  const findings = check(witness, facts);
+  const refusals = [...clients.flatMap((client) => client.refusals), ...reporter.refusals];
+  findings.other.push(...losses.problems, ...refusals.map((text) => `refused: ${text}`));
+  return { findings, losses, facts, powerCutsSimulated: store.cutsPower };
+}
+
+async function setUp(owner: Owner, seed: number): Promise<Stage> {
+  // The receiver hears of mail before there is a reporter to tell: none is sent by then.
+  let reporter: Reporter | null = null;
+  const receiver = new Receiver((report) => reporter?.add(report));
+  // As bin/postrider starts it: half of the processor time, so twice the kills.
+  const launch: Launch = { nodeArguments: ['--require', SOURCE_CACHE] };
+  const world = await startWorld(owner, { sink: receiver.options, settings: SETTINGS, launch });
+  const store = sqliteUnderTest(world.postrider.folder, launch);
+  const startedAt = Date.now();
+  const daemon = await world.postrider.serve();
+  const startMs = Date.now() - startedAt;
+  const announced = await daemon.logged({ record: SERVICE_KEY });
+  publish(world.dns, [{ name: SERVICE_KEY, type: 'TXT', value: String(announced.value) }]);
+  const sender = await registerSender(world, daemon);
+  const scopes = ['--name', 'hooks', '--scopes', 'webhooks:write'];
+  const { key } = await world.postrider.json('key', 'create', '--tenant', sender.tenantId, ...scopes);
+  const endpoints: FlakyEndpoint[] = [];
+  for (let index = 0; index < ENDPOINTS; index++) {
+    const endpoint = await startFlakyEndpoint(randomFor(seed, `endpoint${index}`));
+    owner.teardown(() => endpoint.close());
+    endpoints.push(endpoint);
+    const answer = await daemon.call(String(key), 'POST /webhooks', { body: { url: endpoint.url } });
+    if (answer.status !== 201) throw new Error(`webhook refused: ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+  const scene = new Scene(daemon);
+  reporter = new Reporter(scene, randomFor(seed, 'reports'));
+  return { ...world, store, scene, sender, receiver, reporter, endpoints, startMs };
+}

@@ -1,0 +1,84 @@
+// All facts that the checks of a chaos run need, read from the database of a daemon that has ended.
+import type Database from 'better-sqlite3';
+import { bytesToUuid, uuidToBytes } from '../../src/base/ids.ts';
+import type { Facts, StoredMessage } from './store-under-test.ts';
+
+export function readFacts(db: Database.Database, tenantId: string): Facts {
+  const tenant = uuidToBytes(tenantId);
+  const messages = readMessages(db, tenant);
+  const events: Facts['events'] = new Map();
+  const rows = db.prepare('SELECT id, type, message_id FROM events WHERE tenant_id = ? ORDER BY seq');
+  for (const row of rows.iterate(tenant) as IterableIterator<{ id: Buffer; type: string; message_id: Buffer }>) {
+    const messageId = bytesToUuid(row.message_id);
+    events.set(bytesToUuid(row.id), { type: row.type, messageId });
+    messages.get(messageId)?.events.push(row.type);
+  }
+  const damage = String(db.pragma('integrity_check', { simple: true }));
+  return {
+    damage: damage === 'ok' ? null : damage,
+    messages,
+    events,
+    submissionsByKey: readSubmissions(db, tenant),
+    inboundKept: readInbound(db),
+    unreadable: Number(db.prepare("SELECT count(*) FROM inbound_mails WHERE kind = 'unreadable'").pluck().get()),
+    oddWebhookAttempts: readOddWebhookAttempts(db),
+  };
+}
+
+interface MessageRow {
+  id: Buffer;
+  recipient: string;
+  state: string;
+  attempts: number;
+  complained: number;
+}
+
+function readMessages(db: Database.Database, tenant: Buffer): Map<string, StoredMessage> {
+  const messages = new Map<string, StoredMessage>();
+  const rows = db.prepare('SELECT id, recipient, state, attempts, complained FROM messages WHERE tenant_id = ?');
+  for (const row of rows.iterate(tenant) as IterableIterator<MessageRow>) {
+    const { recipient, state, attempts, complained } = row;
+    const id = bytesToUuid(row.id);
+    const own = { id, recipient, state, attempts, complained: complained === 1 };
+    messages.set(id, { ...own, attemptNumbers: [], events: [] });
+  }
+  const attempts = db.prepare(
+    'SELECT message_id, number FROM attempts WHERE tenant_id = ? ORDER BY message_id, number',
+  );
+  for (const row of attempts.iterate(tenant) as IterableIterator<{ message_id: Buffer; number: number }>) {
+    messages.get(bytesToUuid(row.message_id))?.attemptNumbers.push(row.number);
+  }
+  return messages;
+}
+
+function readSubmissions(db: Database.Database, tenant: Buffer): Facts['submissionsByKey'] {
+  const found: Facts['submissionsByKey'] = new Map();
+  const rows = db.prepare(
+    'SELECT idempotency_key, id FROM submissions WHERE tenant_id = ? AND idempotency_key IS NOT NULL',
+  );
+  for (const row of rows.iterate(tenant) as IterableIterator<{ idempotency_key: string; id: Buffer }>) {
+    found.set(row.idempotency_key, [...(found.get(row.idempotency_key) ?? []), bytesToUuid(row.id)]);
+  }
+  return found;
+}
+
+function readInbound(db: Database.Database): Facts['inboundKept'] {
+  const rows = db
+    .prepare(
+      `SELECT kind || ': ' || coalesce(reason, 'without a reason') AS why, count(*) AS mails FROM inbound_mails
+       WHERE effect IN ('none', 'kept') GROUP BY why`,
+    )
+    .all() as { why: string; mails: number }[];
+  return new Map(rows.map(({ why, mails }) => [why, mails]));
+}
+
+function readOddWebhookAttempts(db: Database.Database): string[] {
+  const rows = db
+    .prepare(
+      `SELECT hex(d.webhook_id) AS webhook, d.event_seq AS seq, d.attempts AS counted, max(a.number) AS last
+       FROM webhook_deliveries d JOIN webhook_attempts a USING (webhook_id, event_seq)
+       GROUP BY d.webhook_id, d.event_seq HAVING max(a.number) > d.attempts OR min(a.number) < 1`,
+    )
+    .all() as { webhook: string; seq: number; counted: number; last: number }[];
+  return rows.map(({ webhook, seq, counted, last }) => `${webhook} event ${seq}: attempt ${last} of ${counted}`);
+}
