@@ -14,6 +14,8 @@ import { loadMasterKeys } from './cli/master-key.ts';
 import type { Config } from './config/keys.ts';
 import { configWarnings } from './config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from './domains/service-identity.ts';
+import { refuseFewDescriptors } from './observe/descriptors.ts';
+import { gateFaults } from './observe/fault-gate.ts';
 import { diskFreeShare, memoryBytes } from './observe/host-room.ts';
 import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
@@ -56,7 +58,8 @@ export async function openFoundation(
   tuneHeaps();
   const clock = systemClock;
   const ids = new IdSource();
-  const log = createLogger({ level: config.log.level, to: logTo });
+  const log = gateFaults(createLogger({ level: config.log.level, to: logTo }), clock);
+  refuseFewDescriptors(config.delivery.workers);
   for (const warning of configWarnings(config)) log.warn({}, warning);
   const bounceRules = loadBounceRules(SHIPPED_RULES);
 

@@ -2,8 +2,8 @@
 // that dies takes its sessions with it and is replaced; a session or thread that is stuck is
 // ended (watchdog.ts). No library: those we know give up on a pool for good when one thread dies
 // early, and mail must not wait for a restart.
-import { SECOND_MS } from '../base/clock.ts';
 import { Fault, unreachable } from '../base/errors.ts';
+import { FIRST_PAUSE_MS, RestartPauses } from '../base/restart-pauses.ts';
 import type { CourierReport, CourierSettings, HostNote, SessionPlan } from './courier/messages.ts';
 import type { CourierLink, WatchedLink } from './courier-link.ts';
 import { CourierThread } from './courier-thread.ts';
@@ -32,10 +32,6 @@ export interface CourierPoolOptions {
   elapsed?(): number;
 }
 
-// Between the death of a thread and its replacement: one that cannot start must not be
-// started in a circle.
-const REPLACE_AFTER_MS = SECOND_MS;
-
 export function openCourierPool(settings: CourierPoolSettings, options: CourierPoolOptions): CourierPool {
   return new ThreadPool(settings, options);
 }
@@ -48,6 +44,10 @@ class ThreadPool implements CourierPool {
   readonly #threads = new Set<CourierThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
   readonly #watch: NodeJS.Timeout;
+  /** A thread that cannot start must not be started in a circle. */
+  readonly #pauses = new RestartPauses();
+  /** Before this no thread begins, not even for a session that waits. */
+  #pausedUntil = 0;
   #closed = false;
 
   constructor(settings: CourierPoolSettings, options: CourierPoolOptions) {
@@ -81,6 +81,7 @@ class ThreadPool implements CourierPool {
     const thread = new CourierThread({
       settings: this.#settings,
       entry: this.#options.entry ?? new URL('./courier/worker.ts', import.meta.url),
+      startAfterMs: Math.max(0, this.#pausedUntil - this.#elapsed()),
       elapsed: this.#elapsed,
       onHostNote: this.#options.onHostNote,
       onDying: (dying) => this.#threads.delete(dying),
@@ -120,11 +121,15 @@ class ThreadPool implements CourierPool {
     this.#threads.delete(thread);
     if (this.#closed) return;
     this.#options.onThreadLost(thread.death ?? new Fault('the courier thread has ended'));
+    const now = this.#elapsed();
+    const pauseMs = this.#pauses.next(thread.livedMs);
+    // The first death may be an accident, and what waits need not wait for it.
+    if (pauseMs > FIRST_PAUSE_MS) this.#pausedUntil = now + pauseMs;
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
       // A session that could not wait may have started one already.
       if (this.#threads.size < this.#options.threads) this.#spawn();
-    }, REPLACE_AFTER_MS);
+    }, pauseMs);
     this.#replacements.add(timer);
   }
 }

@@ -17,6 +17,8 @@ import { WatchedLink } from './courier-link.ts';
 export interface CourierThreadKit {
   settings: CourierSettings;
   entry: URL;
+  /** Sessions that it is given meanwhile wait. */
+  startAfterMs: number;
   elapsed(): number;
   onHostNote(note: HostNote): void;
   /** It takes no more sessions. */
@@ -27,27 +29,40 @@ export interface CourierThreadKit {
 
 export class CourierThread {
   readonly #kit: CourierThreadKit;
-  readonly #worker: Worker;
+  #worker: Worker | null = null;
+  readonly #delay: NodeJS.Timeout | null = null;
   readonly #line: MessagePort;
   readonly #links = new Map<number, WatchedLink>();
   #lastSession = 0;
   #aliveAt: number;
+  #bornAt: number;
   /** Why it died, as soon as it has. */
   death: unknown = undefined;
 
   constructor(kit: CourierThreadKit) {
     this.#kit = kit;
     this.#aliveAt = kit.elapsed();
+    this.#bornAt = this.#aliveAt;
     const { port1, port2 } = new MessageChannel();
     this.#line = port1;
-    this.#worker = new Worker(kit.entry, {
-      workerData: { ...kit.settings, line: port2 } satisfies CourierBirth,
-      transferList: [port2],
+    this.#line.on('message', (news: CourierNews) => this.#hear(news));
+    this.#line.once('close', () => kit.onDying(this));
+    if (kit.startAfterMs > 0) this.#delay = setTimeout(() => this.#begin(port2), kit.startAfterMs);
+    else this.#begin(port2);
+  }
+
+  #begin(line: MessagePort): void {
+    this.#aliveAt = this.#kit.elapsed();
+    this.#bornAt = this.#aliveAt;
+    const worker = new Worker(this.#kit.entry, {
+      workerData: { ...this.#kit.settings, line } satisfies CourierBirth,
+      transferList: [line],
       name: 'courier',
       // A fraction of V8's own measure: some 30 MB less at the peak of two busy threads, and as fast.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
     });
-    this.#listen();
+    this.#worker = worker;
+    this.#listen(worker);
   }
 
   get links(): Iterable<WatchedLink> {
@@ -56,6 +71,11 @@ export class CourierThread {
 
   get sessions(): number {
     return this.#links.size;
+  }
+
+  /** Since its start; it has not begun while it waits for that. */
+  get livedMs(): number {
+    return this.#worker ? this.#kit.elapsed() - this.#bornAt : 0;
   }
 
   get silentMs(): number {
@@ -79,28 +99,32 @@ export class CourierThread {
   }
 
   async terminate(): Promise<void> {
-    await this.#worker.terminate();
+    if (this.#worker) await this.#worker.terminate();
+    else {
+      if (this.#delay) clearTimeout(this.#delay);
+      this.#end();
+    }
   }
 
-  #listen(): void {
-    const { onDying, onDead, onHostNote, elapsed } = this.#kit;
-    this.#line.on('message', (news: CourierNews) => this.#hear(news));
-    this.#line.once('close', () => onDying(this));
-    this.#worker.on('message', (note: HostNote | CourierHeartbeat) => {
+  #listen(worker: Worker): void {
+    const { onDying, onHostNote, elapsed } = this.#kit;
+    worker.on('message', (note: HostNote | CourierHeartbeat) => {
       this.#aliveAt = elapsed();
       if (note.kind !== 'alive') onHostNote(note);
     });
-    this.#worker.on('error', (error) => {
+    worker.on('error', (error) => {
       this.death = error;
       onDying(this);
-      void this.#worker.terminate();
+      void worker.terminate();
     });
-    this.#worker.on('exit', () => {
-      this.#hearAll();
-      this.#line.close();
-      for (const link of this.#links.values()) link.cut();
-      onDead(this);
-    });
+    worker.on('exit', () => this.#end());
+  }
+
+  #end(): void {
+    this.#hearAll();
+    this.#line.close();
+    for (const link of this.#links.values()) link.cut();
+    this.#kit.onDead(this);
   }
 
   #hearAll(): void {

@@ -1,8 +1,8 @@
 // The main thread's hold on one render thread: starts it, gives it one job at a time, kills it
 // when the job does not end, and starts another in its place.
 import { Worker } from 'node:worker_threads';
-import { SECOND_MS } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
+import { RestartPauses } from '../base/restart-pauses.ts';
 import { createProgressMemory, Progress } from './progress.ts';
 import type { RenderJob, RenderResult, ThreadReport, ThreadSettings } from './render-job.ts';
 import type { RenderLimits } from './render-limits.ts';
@@ -25,9 +25,6 @@ export interface RenderThreadOptions {
   onTrouble(error: unknown): void;
 }
 
-// A thread that cannot even start is tried again, but not as fast as the machine can.
-const RESTART_PAUSE_MS = SECOND_MS;
-
 export class RenderThread {
   readonly #options: RenderThreadOptions;
   #worker: Worker;
@@ -35,6 +32,8 @@ export class RenderThread {
   #state: ThreadState = 'starting';
   /** Whether the present worker ever was. */
   #everReady = false;
+  /** One that cannot even start is tried again, but not as fast as the machine can. */
+  readonly #pauses = new RestartPauses();
   #running: RunningJob | null = null;
   #restart: NodeJS.Timeout | null = null;
 
@@ -86,6 +85,7 @@ export class RenderThread {
     if (this.#state === 'closed' || (report.kind !== 'ready' && !this.#running)) return;
     this.#state = 'idle';
     this.#everReady = true;
+    this.#pauses.reset();
     if (report.kind !== 'ready') this.#takeRunning()?.resolve(report);
     this.#options.onIdle();
   }
@@ -120,7 +120,7 @@ export class RenderThread {
 
   #replace(): void {
     if (this.#state === 'closed') return;
-    const pauseMs = this.#everReady ? 0 : RESTART_PAUSE_MS;
+    const pauseMs = this.#everReady ? 0 : this.#pauses.next(0);
     this.#everReady = false;
     this.#state = 'starting';
     this.#restart = setTimeout(() => {

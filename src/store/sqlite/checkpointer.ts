@@ -2,7 +2,8 @@
 // writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
 // does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
 import { Worker } from 'node:worker_threads';
-import { Fault } from '../../base/errors.ts';
+import { describeError, Fault } from '../../base/errors.ts';
+import { RestartPauses } from '../../base/restart-pauses.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 
 export type CheckpointOrder =
@@ -41,7 +42,6 @@ export interface Checkpointer {
 // At full load a hundred commits; far from what fills the log.
 const LOOK_AFTER_MS = 25;
 const QUIET_AFTER_MS = 1000;
-const REPLACE_AFTER_MS = 1000;
 
 export function startCheckpointer(kit: CheckpointerKit): Checkpointer {
   return new CheckpointThread(kit);
@@ -57,6 +57,9 @@ class CheckpointThread implements Checkpointer {
   #lookTimer: NodeJS.Timeout | null = null;
   #quietTimer: NodeJS.Timeout | null = null;
   #replaceTimer: NodeJS.Timeout | null = null;
+  readonly #pauses = new RestartPauses();
+  #bornAt = 0;
+  #death: unknown = null;
   #closing = false;
 
   constructor(kit: CheckpointerKit) {
@@ -85,6 +88,7 @@ class CheckpointThread implements Checkpointer {
 
   #start(): void {
     this.#replaceTimer = null;
+    this.#bornAt = performance.now();
     const worker = new Worker(this.#kit.entry ?? new URL('./checkpoint-thread.ts', import.meta.url), {
       workerData: { file: this.#kit.file, limits: this.#kit.limits } satisfies CheckpointTask,
       name: 'checkpoint',
@@ -93,7 +97,7 @@ class CheckpointThread implements Checkpointer {
     worker.unref(); // closing the store ends it; forgetting to must not keep the process
     worker.on('message', (report: CheckpointReport) => this.#hear(report));
     worker.on('error', (error) => {
-      if (!this.#closing) this.#kit.onFault(error);
+      this.#death = error;
     });
     worker.once('exit', () => this.#lost());
     this.#worker = worker;
@@ -153,8 +157,12 @@ class CheckpointThread implements Checkpointer {
     this.#rest();
     if (this.#closing) return;
     this.#kit.checkpointInCommits(true);
-    this.#kit.onFault(new Fault('the checkpoint thread has ended; it is started again'));
-    this.#replaceTimer = setTimeout(() => this.#start(), REPLACE_AFTER_MS).unref();
+    const pauseMs = this.#pauses.next(performance.now() - this.#bornAt);
+    const said = this.#death === null ? '' : `: ${describeError(this.#death)}`;
+    const what = `the checkpoint thread has ended${said}; it is started again in ${pauseMs / 1000} s`;
+    this.#kit.onFault(new Fault(what, { cause: this.#death }));
+    this.#death = null;
+    this.#replaceTimer = setTimeout(() => this.#start(), pauseMs).unref();
   }
 
   #order(order: CheckpointOrder): void {
