@@ -61,6 +61,9 @@ async function main(): Promise<number> {
         `events ${events.length}, attempts ${attempts.length}, other ${other.length}`,
     );
     return isFine ? 0 : 1;
+  } catch (error) {
+    console.log(`seed ${seed}: given up after ${minutes()} minutes: ${(error as Error).message}`);
+    return 1;
   } finally {
     for (const ending of endings) await ending();
   }

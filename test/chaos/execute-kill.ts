@@ -5,6 +5,7 @@ import { patience } from '../support/patience.ts';
 import type { Scene } from './scene.ts';
 import type { Kill } from './schedule.ts';
 
+/** A life is at least as long as a start takes: on a busy machine a shorter one gets nothing done. */
 const LONGEST_LOAD_MS = 800;
 const LONGEST_SHUTDOWN_MS = 300;
 const BEFORE_SHUTDOWN_MS = 200;
@@ -41,7 +42,7 @@ export async function executeKill(kill: Kill, { scene, checkpointBegins, startMs
     await daemon.ready.catch(() => {});
     scene.allowOrders(ORDERS_PER_LIFE);
   }
-  if (kill.moment === 'load') await pause(kill.fraction * LONGEST_LOAD_MS);
+  if (kill.moment === 'load') await pause(kill.fraction * Math.max(LONGEST_LOAD_MS, startMs));
   if (kill.moment === 'shutdown') await pause(BEFORE_SHUTDOWN_MS);
   if (kill.moment === 'checkpoint') {
     const fence = AbortSignal.timeout(patience(CHECKPOINT_FENCE_MS));

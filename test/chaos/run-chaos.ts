@@ -38,6 +38,8 @@ export interface ChaosResult {
 const SOURCE_CACHE = fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url));
 const CLIENTS = 4;
 const ENDPOINTS = 2;
+/** Daemons that died by themselves. */
+const MAX_PROBLEMS = 5;
 /** Looking through the whole database takes longer than the kill as soon as it is large. */
 const THOROUGH_EVERY = 10;
 const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';
@@ -66,8 +68,20 @@ export async function runChaos(
   owner: Owner,
   { seed, kills, minutes = Infinity, onKill }: ChaosOptions,
 ): Promise<ChaosResult> {
-  const endAt = Date.now() + minutes * 60_000;
   const on = await setUp(owner, seed);
+  try {
+    return await run(on, { seed, kills, minutes, ...(onKill && { onKill }) });
+  } finally {
+    on.scene.abandon();
+    on.reporter.end();
+  }
+}
+
+async function run(
+  on: Stage,
+  { seed, kills, minutes, onKill }: ChaosOptions & { minutes: number },
+): Promise<ChaosResult> {
+  const endAt = Date.now() + minutes * 60_000;
   const { scene, sender, receiver, reporter, store } = on;
   const clients = Array.from({ length: CLIENTS }, (_, index) => {
     const name = `client${index}`;
@@ -83,6 +97,9 @@ export async function runChaos(
     const executed = await executeKill(kill, { scene, checkpointBegins: store.checkpointBegins, startMs: on.startMs });
     const cut = kill.powerCut && store.cutsPower ? store.cutPower(kill.survives, random) : null;
     tally.note({ kill, executed, cut }, store.lookAfterKill(receiver.sinceKill, kill.number % THOROUGH_EVERY === 0));
+    // A store that cannot be read, or no daemon that starts: nothing further would be learned.
+    const { problems } = tally.losses;
+    if (problems.length > MAX_PROBLEMS || tally.isDamaged) throw new Error(`kill ${kill.number}: ${problems.at(-1)}`);
     tally.readLog(dead);
     receiver.sinceKill.clear();
     on.sink.mails.length = 0;

@@ -1,5 +1,6 @@
 // What the parts of a chaos run share: the daemon that lives now, and how many orders clients may still make.
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Daemon } from '../support/daemon-process.ts';
 
 export class Scene {
@@ -7,6 +8,7 @@ export class Scene {
   /** Orders that clients may make before the next kill: without it a slow kill would grow the database most. */
   #credit = 0;
   #over = false;
+  #abandoned = false;
   readonly #changes = new EventEmitter().setMaxListeners(0);
 
   constructor(daemon: Daemon) {
@@ -28,6 +30,12 @@ export class Scene {
     this.#changes.emit('change');
   }
 
+  /** There will be no further daemon: whoever waits for one gets an error. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.end();
+  }
+
   /** Settles with false when the run is over. */
   async mayOrder(): Promise<boolean> {
     while (!this.#over && this.#credit === 0) await once(this.#changes, 'change');
@@ -47,7 +55,10 @@ export class Scene {
       if (isReady && daemon.running) return daemon;
       await daemon.ended;
       // The next one is put in place by whoever killed this one.
-      while (this.daemon === daemon) await new Promise((resolve) => setTimeout(resolve, 5));
+      while (this.daemon === daemon) {
+        if (this.#abandoned) throw new Error('the run was given up');
+        await pause(5);
+      }
     }
   }
 }

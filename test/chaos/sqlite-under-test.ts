@@ -24,7 +24,13 @@ export function sqliteUnderTest(folder: string, launch: Launch): StoreUnderTest 
     checkpointBegins: (signal) => changeOf(file, signal),
     cutPower: (survives, random) => cuts?.cut(survives, random) ?? { writes: 0, blocksLost: 0 },
     lookAfterKill: (arrived, thorough) =>
-      withCopy(file, path.join(folder, 'look'), (db) => lookAfterKill(db, arrived, thorough)),
+      withCopy(file, path.join(folder, 'look'), (db) => {
+        try {
+          return lookAfterKill(db, arrived, thorough);
+        } catch (error) {
+          return { inFlight: new Set(), damage: String(error) };
+        }
+      }),
     openWork: () => reading(file, countOpenWork),
     hastenWebhooks() {
       const db = new Database(file);

@@ -35,6 +35,7 @@ const USUAL = /^delivery\.allow_private/;
 
 export class Tally {
   readonly losses: Losses;
+  isDamaged = false;
   /** How many kills fell while a message was in flight. */
   readonly inFlight = new Map<string, number>();
 
@@ -86,6 +87,7 @@ export class Tally {
     for (const id of inFlight) this.inFlight.set(id, (this.inFlight.get(id) ?? 0) + 1);
     const at = `kill ${kill.number} (${moment}${cut === null ? '' : ', power cut'})`;
     if (executed.diedAlone !== null) losses.problems.push(`before ${at} the daemon ${executed.diedAlone}`);
+    this.isDamaged ||= damage !== null;
     if (damage !== null) losses.problems.push(`after ${at} the database is damaged: ${damage}`);
   }
 
