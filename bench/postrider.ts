@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Tier } from '../src/store/tenants.ts';
 import { startDnsServer, type TestDnsServer } from '../test/support/dns-server.ts';
 import { monotonicMs } from './monotonic.ts';
 
@@ -19,6 +20,8 @@ export interface Postrider {
   domains: string[];
   /** From its start until it says that it is ready. */
   readyAfterMs: number;
+  /** Another tenant, with a verified domain: its key. */
+  addSender(domain: string, tier: Tier): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -66,10 +69,15 @@ export async function startPostrider(options: PostriderOptions): Promise<Postrid
   try {
     const httpPort = await readPort(daemon);
     const readyAfterMs = monotonicMs() - startedAtMs;
-    const token = options.token ?? (await makeTenant(configFile));
-    if (options.token === undefined) await verifyDomain({ dns, httpPort, token });
+    const addSender: Postrider['addSender'] = async (domain, tier) => {
+      const token = await makeTenant(configFile, tier);
+      await verifyDomain({ dns, httpPort, token }, domain);
+      return token;
+    };
+    const token = options.token ?? (await addSender(SENDER_DOMAIN, 'uncapped'));
     const from = `Example Shop <orders@${SENDER_DOMAIN}>`;
-    return { pid: daemon.child.pid!, httpPort, token, from, domains, readyAfterMs, stop: () => stop('SIGTERM') };
+    const facts = { pid: daemon.child.pid!, httpPort, token, from, domains, readyAfterMs };
+    return { ...facts, addSender, stop: () => stop('SIGTERM') };
   } catch (error) {
     await stop('SIGKILL');
     throw error;
@@ -132,10 +140,10 @@ async function readPort({ child, logFile }: Daemon): Promise<number> {
   throw new Error(`the daemon did not start: ${fs.readFileSync(logFile, 'utf8').slice(-2000)}`);
 }
 
-/** An active tenant without a cap on its calls, and a key that may do what a run needs. */
-async function makeTenant(configFile: string): Promise<string> {
+/** An active tenant, and a key that may do what a run needs. */
+async function makeTenant(configFile: string, tier: Tier): Promise<string> {
   const { id } = await command(configFile, 'tenant', 'create', '--name', 'Bench', '--status', 'active');
-  await command(configFile, 'tenant', 'set', id!, '--tier', 'uncapped');
+  await command(configFile, 'tenant', 'set', id!, '--tier', tier);
   return makeKey(configFile, id!);
 }
 
@@ -157,8 +165,13 @@ interface DomainRecord {
   records: { name: string; value: string }[];
 }
 
-async function verifyDomain(sender: { dns: TestDnsServer; httpPort: number; token: string }): Promise<void> {
-  const { dns, httpPort, token } = sender;
+interface Registrant {
+  dns: TestDnsServer;
+  httpPort: number;
+  token: string;
+}
+
+async function verifyDomain({ dns, httpPort, token }: Registrant, name: string): Promise<void> {
   const call = async (path: string, body?: object) => {
     const reply = await fetch(`http://127.0.0.1:${httpPort}${path}`, {
       method: 'POST',
@@ -169,8 +182,8 @@ async function verifyDomain(sender: { dns: TestDnsServer; httpPort: number; toke
     if (!reply.ok) throw new Error(`POST ${path} was answered ${reply.status}: ${JSON.stringify(answer)}`);
     return answer as DomainRecord;
   };
-  dns.addZone(SENDER_DOMAIN);
-  const domain = await call('/domains', { domain: SENDER_DOMAIN });
-  for (const { name, value } of domain.records) dns.set(name, 'TXT', [value]);
+  dns.addZone(name);
+  const domain = await call('/domains', { domain: name });
+  for (const record of domain.records) dns.set(record.name, 'TXT', [record.value]);
   await call(`/domains/${domain.id}/verify`);
 }

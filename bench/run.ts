@@ -8,6 +8,7 @@ import { describeProfiles } from './profile.ts';
 import type { RunContext, Section } from './run-context.ts';
 import { measureAccept } from './sections/accept.ts';
 import { measureBacklog } from './sections/backlog.ts';
+import { measureBodies } from './sections/bodies.ts';
 import { measureClicks } from './sections/clicks.ts';
 import { measureEndToEnd } from './sections/end-to-end.ts';
 import { measureIdle } from './sections/idle.ts';
@@ -29,6 +30,7 @@ const SECTIONS: Record<string, Section> = {
   clicks: measureClicks,
   reports: measureReports,
   webhooks: measureWebhooks,
+  bodies: measureBodies,
   backlog: measureBacklog,
   'slow-disk': measureSlowDisk,
   search: measureMessageSearch,

@@ -1,5 +1,6 @@
 // All that is answered over HTTP: the API, the public pages, the links in mails, the portal; and what only these
 // work with. A part of the wiring list in daemon.ts.
+import { BodyPool } from './api/body-pool.ts';
 import { createApi } from './api/create-api.ts';
 import type { ClosingStack } from './base/closing-stack.ts';
 import { listenFault } from './base/system-words.ts';
@@ -39,6 +40,8 @@ export async function openSite(
   opened.add(() => reader.close());
   const renderer = new RenderPool({ clock, log });
   opened.add(() => renderer.close());
+  const bodies = new BodyPool({ log });
+  opened.add(() => bodies.close());
   const templates = createTemplates({ store, renderer, clock, ids });
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
@@ -46,7 +49,7 @@ export async function openSite(
     ...{ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted },
     ...(parts.staysUsable && { staysUsable: parts.staysUsable }),
   });
-  const services = { store, clock, ids, log, domains, templates, webhooks, submission, keyUsed: keyUses.note };
+  const services = { store, clock, ids, log, domains, templates, webhooks, submission, bodies, keyUsed: keyUses.note };
   const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
   const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
   opened.add(() => hits.close());

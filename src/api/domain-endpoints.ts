@@ -20,7 +20,7 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       scope: 'domains:write',
       body: 'json',
       async answer({ key, read }) {
-        const request = read(shape);
+        const request = await read(shape);
         return isRefusal(request) ? request : answerWith(201, await domains.register(key, request));
       },
     },

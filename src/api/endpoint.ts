@@ -25,6 +25,6 @@ export interface Call extends Caller {
   readonly query: URLSearchParams;
   idempotencyKey: string | null;
   bodyBytes: number;
-  /** Parses the body: only when asked, because that of a replay counts for nothing. */
-  read<Body>(shape: BodyShape<Body>): Body | Refusal;
+  /** Parses the body: only when asked, because that of a replay counts for nothing. Once at the most. */
+  read<Body>(shape: BodyShape<Body>): Body | Refusal | Promise<Body | Refusal>;
 }

@@ -48,7 +48,7 @@ const FIELD_OF_ANY_SIZE = 'data';
 const MAX_OTHER_VALUES = 10_000;
 
 /** In a large body, `data` becomes a JsonText. */
-export function parseJsonObject(bytes: Buffer): JsonResult {
+export function parseJsonObject(bytes: Uint8Array): JsonResult {
   const text = decode(bytes);
   if (text === null) return { refusal: refuse('invalid_json', 'The body is not valid UTF-8.') };
   return text.length > LARGE_CHARS ? parseLarge(text) : parse(text);
@@ -91,10 +91,11 @@ function withoutSpans(text: string, spans: Span[]): string {
     kept.push(text.slice(from, start));
     from = end;
   }
-  return [...kept, text.slice(from)].join('null');
+  kept.push(text.slice(from));
+  return kept.join('null');
 }
 
-function decode(bytes: Buffer): string | null {
+function decode(bytes: Uint8Array): string | null {
   try {
     return UTF8.decode(bytes);
   } catch {

@@ -12,8 +12,9 @@ import type { Tier } from '../store/tenants.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
 import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
+import type { BodyReader } from './body-pool.ts';
 import type { Call, Endpoint } from './endpoint.ts';
-import { parseJsonObject, readBytes, refuseMediaType } from './json-body.ts';
+import { readBytes, refuseMediaType } from './json-body.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 export interface PipelineOptions {
@@ -21,6 +22,7 @@ export interface PipelineOptions {
   clock: Clock;
   ids: IdSource;
   log: Logger;
+  bodies: BodyReader;
   /** Null: no cap. */
   requestsPerMinute(tier: Tier): number | null;
   /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
@@ -97,14 +99,12 @@ export class Pipeline {
     if (isRefusal(bytes)) return bytes;
     this.#chargeForBody(caller, bytes.length, headers);
     return {
+      // The bytes may have gone to another thread when somebody asks.
       ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
       get query() {
         return request.query;
       },
-      read(shape) {
-        const json = parseJsonObject(bytes);
-        return 'refusal' in json ? json.refusal : shape(json.object);
-      },
+      read: (shape) => this.#options.bodies.read(tenant.id, bytes, shape),
     };
   }
 

@@ -17,7 +17,7 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       scope: 'templates:write',
       body: 'json',
       async answer({ tenant, read }) {
-        const body = read(shape);
+        const body = await read(shape);
         return isRefusal(body) ? body : answerWith(201, await templates.create(tenant.id, body));
       },
     },
@@ -41,7 +41,7 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       scope: 'templates:write',
       body: 'json',
       async answer({ tenant, id, read }) {
-        const body = read(shape);
+        const body = await read(shape);
         return isRefusal(body) ? body : answerWith(200, await templates.replace(tenant.id, id, body));
       },
     },

@@ -17,7 +17,7 @@ export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
       scope: 'webhooks:write',
       body: 'json',
       async answer({ tenant, read }) {
-        const request = read(shape);
+        const request = await read(shape);
         if (isRefusal(request)) return request;
         const result = await webhooks.register(tenant.id, request);
         if (isRefusal(result)) return result;

@@ -49,7 +49,7 @@ export interface SubmissionOptions {
 /** What a call brings; its body is read when it is needed. */
 export interface SentBody {
   bytes: number;
-  read(): SendBody | Refusal;
+  read(): SendBody | Refusal | Promise<SendBody | Refusal>;
 }
 
 export interface Submission {
@@ -125,7 +125,7 @@ async function takeIfOpen(options: SubmissionOptions, call: Call, body: SentBody
   const closed = options.refuseNew?.();
   if (closed) return closed;
   try {
-    return await take(options, call, body.read());
+    return await take(options, call, await body.read());
   } catch (error) {
     // Whoever is the first to meet a fault is told of it like those who come later.
     const closedByNow = options.refuseNew?.();

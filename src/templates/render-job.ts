@@ -1,5 +1,6 @@
 // What the main thread and a render thread say to each other. Only texts cross: the data stays
 // JSON, so that copying it costs the main thread next to nothing, whatever it holds.
+import type { ThreadReport } from '../base/killable-thread.ts';
 import type { RenderLimits } from './render-limits.ts';
 
 export const PARTS = ['html', 'text'] as const;
@@ -35,7 +36,7 @@ export type RenderResult =
   /** Parts that the template lacks are null; all are when only the syntax was checked. */
   ({ kind: 'rendered' } & TemplateSource) | { kind: 'flawed'; flaw: Flaw };
 
-export type ThreadReport = { kind: 'ready' } | RenderResult;
+export type RenderReport = ThreadReport<RenderResult>;
 
 export interface ThreadSettings {
   limits: RenderLimits;

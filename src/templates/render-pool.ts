@@ -1,20 +1,17 @@
 // Renders templates in threads that can be killed, so that no tenant's template holds up anybody
-// else: one job per tenant at a time, tenants take turns, and one thread is kept for those that
-// are known to be quick. Not piscina: which thread is ready, and whose job cost one, decides
-// here who goes next, and its queue knows neither. Threads start with the first job.
+// else: tenants take turns (base/fair-pool.ts), and one thread is kept for those that are known
+// to be quick.
 import { availableParallelism } from 'node:os';
-import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
-import { describeError, Fault } from '../base/errors.ts';
+import { describeError } from '../base/errors.ts';
+import { FairPool, type PoolOutcome, type PoolThread } from '../base/fair-pool.ts';
 import type { Logger } from '../observe/log.ts';
-import { FairLines } from './fair-lines.ts';
 import type { RenderJob, RenderResult } from './render-job.ts';
 import { RENDER_LIMITS, type RenderLimits, WAITING_LIMITS, type WaitingLimits } from './render-limits.ts';
-import { RenderThread } from './render-thread.ts';
+import { startRenderThread } from './render-thread.ts';
 import { Standing } from './standing.ts';
 
-/** Overloaded: it waited for its turn in vain, or too much of the tenant waits already. */
-export type RenderOutcome = RenderResult | { kind: 'overloaded' };
+export type RenderOutcome = PoolOutcome<RenderResult>;
 
 export interface Renderer {
   run(tenantId: string, job: RenderJob): Promise<RenderOutcome>;
@@ -29,112 +26,49 @@ export interface RenderPoolOptions {
   waiting?: WaitingLimits;
 }
 
-interface WaitingJob {
-  job: RenderJob;
-  chars: number;
-  timer: NodeJS.Timeout;
-  resolve(outcome: RenderOutcome): void;
-  reject(reason: unknown): void;
-}
-
 const MIN_THREADS = 2;
 /** Each may take RENDER_LIMITS.memoryMb. */
 const MAX_THREADS = 4;
 
 export class RenderPool implements Renderer {
-  readonly #options: Required<RenderPoolOptions>;
   readonly #standing: Standing;
-  readonly #lines = new FairLines<WaitingJob>();
-  readonly #waitingChars = new Map<string, number>();
+  readonly #pool: FairPool<RenderJob, RenderResult>;
   /** By tenant: what runs right now, and whether it counts as slow. */
   readonly #running = new Map<string, { trusted: boolean }>();
-  readonly #threads: RenderThread[] = [];
-  #closed = false;
 
-  constructor(options: RenderPoolOptions) {
-    const threads = Math.min(MAX_THREADS, availableParallelism());
-    this.#options = { threads, limits: RENDER_LIMITS, waiting: WAITING_LIMITS, ...options };
-    this.#standing = new Standing(options.clock);
-  }
-
-  run(tenantId: string, job: RenderJob): Promise<RenderOutcome> {
-    if (this.#closed) return Promise.reject(new Fault('the daemon is stopping'));
-    const { waitMs, charsPerTenant } = this.#options.waiting;
-    const chars = sizeOf(job);
-    const waitingChars = this.#waitingChars.get(tenantId) ?? 0;
-    // A single job may be as large as it likes: calls and templates have limits of their own.
-    if (waitingChars > 0 && waitingChars + chars > charsPerTenant) return Promise.resolve({ kind: 'overloaded' });
-    this.#startThreads();
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#giveUp(tenantId, waiting), waitMs);
-      const waiting: WaitingJob = { job, chars, timer, resolve, reject };
-      this.#lines.add(tenantId, waiting);
-      this.#waitingChars.set(tenantId, waitingChars + chars);
-      this.#dispatch();
+  constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
+    this.#standing = new Standing(clock);
+    const onTrouble = (error: unknown) => log.error({ error, reason: describeError(error) }, 'a render thread died');
+    this.#pool = new FairPool({
+      threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
+      startThread: (onIdle) => startRenderThread({ limits, onIdle, onTrouble }),
+      sizeOf,
+      waitMs: waiting.waitMs,
+      sizePerTenant: waiting.charsPerTenant,
+      mayGo: (tenantId, started) => this.#mayGo(tenantId, started),
+      onStart: (tenantId) => this.#running.set(tenantId, { trusted: this.#standing.isTrusted(tenantId) }),
+      onEnd: (tenantId, elapsedMs) => {
+        this.#running.delete(tenantId);
+        this.#standing.note(tenantId, elapsedMs);
+      },
     });
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    for (const { timer, reject } of this.#lines.clear()) {
-      clearTimeout(timer);
-      reject(new Fault('the daemon is stopping'));
-    }
-    await Promise.all(this.#threads.map((thread) => thread.close()));
+  run(tenantId: string, job: RenderJob): Promise<RenderOutcome> {
+    return this.#pool.run(tenantId, job);
   }
 
-  #startThreads(): void {
-    if (this.#threads.length > 0) return;
-    const { limits, log, threads } = this.#options;
-    const onTrouble = (error: unknown) => log.error({ error, reason: describeError(error) }, 'a render thread died');
-    const options = { limits, onTrouble, onIdle: () => this.#dispatch() };
-    for (let count = 0; count < Math.max(MIN_THREADS, threads); count++) this.#threads.push(new RenderThread(options));
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 
-  #dispatch(): void {
-    for (const thread of this.#threads) {
-      if (thread.state !== 'idle') continue;
-      const next = this.#lines.take((tenantId) => this.#mayGo(tenantId));
-      if (!next) return;
-      clearTimeout(next.job.timer);
-      this.#forgetWaiting(next.tenantId, next.job);
-      void this.#runOn(thread, next.tenantId, next.job);
-    }
-  }
-
-  #mayGo(tenantId: string): boolean {
-    if (this.#running.has(tenantId)) return false;
+  #mayGo(tenantId: string, threads: readonly PoolThread<RenderJob, RenderResult>[]): boolean {
     if (this.#standing.isTrusted(tenantId)) return true;
     // One thread stays with the quick: threads that are being replaced are no use to them.
-    const starting = this.#threads.filter(({ state }) => state === 'starting').length;
-    const slow = [...this.#running.values()].filter(({ trusted }) => !trusted).length;
-    return starting + slow + 1 < this.#threads.length;
-  }
-
-  async #runOn(thread: RenderThread, tenantId: string, { job, resolve, reject }: WaitingJob): Promise<void> {
-    const startedAt = performance.now();
-    this.#running.set(tenantId, { trusted: this.#standing.isTrusted(tenantId) });
-    try {
-      resolve(await thread.run(job));
-    } catch (error) {
-      reject(error);
-    } finally {
-      this.#running.delete(tenantId);
-      this.#standing.note(tenantId, performance.now() - startedAt);
-      this.#dispatch();
-    }
-  }
-
-  #giveUp(tenantId: string, waiting: WaitingJob): void {
-    this.#lines.remove(tenantId, waiting);
-    this.#forgetWaiting(tenantId, waiting);
-    waiting.resolve({ kind: 'overloaded' });
-  }
-
-  #forgetWaiting(tenantId: string, { chars }: WaitingJob): void {
-    const left = (this.#waitingChars.get(tenantId) ?? 0) - chars;
-    if (left > 0) this.#waitingChars.set(tenantId, left);
-    else this.#waitingChars.delete(tenantId);
+    const starting = threads.filter(({ state }) => state === 'starting').length;
+    let slow = 0;
+    for (const { trusted } of this.#running.values()) if (!trusted) slow++;
+    return starting + slow + 1 < threads.length;
   }
 }
 

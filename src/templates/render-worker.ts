@@ -12,9 +12,9 @@ import {
   type Part,
   type Place,
   type RenderJob,
+  type RenderReport,
   type RenderResult,
   type TemplateSource,
-  type ThreadReport,
   type ThreadSettings,
 } from './render-job.ts';
 import { Stopwatch } from './stopwatch.ts';
@@ -31,7 +31,7 @@ const engines = {
   text: new PartEngine('text', limits, stopwatch),
 };
 
-const report = (message: ThreadReport) => parentPort!.postMessage(message);
+const report = (message: RenderReport) => parentPort!.postMessage(message);
 parentPort!.on('message', (job: RenderJob) => report(runJob(job)));
 if (platform() === 'linux') setPriority(NICENESS);
 report({ kind: 'ready' });

@@ -125,7 +125,8 @@ const MAX_URL_CHARS = 2048;
 const MAX_DESCRIPTION_CHARS = 500;
 
 function lengthProblem(url: string, description: string | null): Refusal | null {
-  const isOver = (text: string, most: number) => text.length > most && [...text].length > most;
+  const isOver = (text: string, most: number) =>
+    text.length > most * 2 || (text.length > most && [...text].length > most);
   if (isOver(url, MAX_URL_CHARS)) return invalid('url', `must have at most ${MAX_URL_CHARS} characters.`);
   return isOver(description ?? '', MAX_DESCRIPTION_CHARS)
     ? invalid('description', `must have at most ${MAX_DESCRIPTION_CHARS} characters.`)

@@ -4,6 +4,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { BODY_LIMITS, type BodyLimits } from '../../src/api/body-job.ts';
+import { BodyPool } from '../../src/api/body-pool.ts';
 import { createApi } from '../../src/api/create-api.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
@@ -53,6 +55,7 @@ export interface ApiHarnessOptions {
   allowPrivateWebhooks?: boolean | readonly string[];
   /** The usual ones, stretched by the machine's pace, when not given. */
   renderLimits?: RenderLimits;
+  bodyLimits?: BodyLimits;
   /** Puts something between the API and its store: faults, delays. */
   wrapStore?(store: Store): Store;
 }
@@ -110,8 +113,11 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
   const { workMs, jobMs } = RENDER_LIMITS;
   const patient = { ...RENDER_LIMITS, workMs: patience(workMs), jobMs: patience(jobMs) };
   const renderer = new RenderPool({ clock, log: listLogger(log), limits: options.renderLimits ?? patient });
+  const patientBodies = { ...BODY_LIMITS, jobMs: patience(BODY_LIMITS.jobMs) };
+  const bodies = new BodyPool({ log: listLogger(log), limits: options.bodyLimits ?? patientBodies });
   const api = createApi(
     services({
+      bodies,
       store: wrapStore(store),
       renderer,
       dns,
@@ -165,13 +171,14 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
     },
     async close() {
       await http.close(0);
-      await Promise.all([renderer.close(), store.close(), dns.close()]);
+      await Promise.all([renderer.close(), bodies.close(), store.close(), dns.close()]);
       fs.rmSync(folder, { recursive: true });
     },
   };
 }
 
 interface Parts {
+  bodies: BodyPool;
   store: Store;
   renderer: RenderPool;
   dns: TestDnsServer;
@@ -184,13 +191,25 @@ interface Parts {
   allowPrivateWebhooks: boolean | readonly string[];
 }
 
-function services({ store, renderer, dns, clock, ids, keyPair, log, notices, firstTier, allowPrivateWebhooks }: Parts) {
+function services({
+  bodies,
+  store,
+  renderer,
+  dns,
+  clock,
+  ids,
+  keyPair,
+  log,
+  notices,
+  firstTier,
+  allowPrivateWebhooks,
+}: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
   const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
   const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
   const templates = createTemplates({ store, renderer, clock, ids });
   return {
-    ...{ store, templates, clock, ids, log },
+    ...{ bodies, store, templates, clock, ids, log },
     submission: createSubmission({
       ...{ store, templates, clock, ids, log },
       lifetimeMs: 72 * 3_600_000,

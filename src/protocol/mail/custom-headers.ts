@@ -35,6 +35,9 @@ export function validateCustomHeaders(headers: Record<string, string>): string |
   const seen = new Set<string>();
   let octets = 0;
   for (const [name, value] of entries) {
+    // Lengths before anything that looks at each character.
+    const tooLong = octets + name.length + value.length > MAX_TOTAL_OCTETS;
+    if (tooLong) return `${shown(name)}: With it the headers exceed ${MAX_TOTAL_OCTETS} octets in all.`;
     const problem = headerNameProblem(name) ?? headerValueProblem(value);
     if (problem !== null) return `${shown(name)}: ${problem}`;
     const key = name.toLowerCase();

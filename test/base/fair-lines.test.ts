@@ -1,6 +1,6 @@
 // Whose job is next, when several tenants wait.
 import t from 'tap';
-import { FairLines } from '../../src/templates/fair-lines.ts';
+import { FairLines } from '../../src/base/fair-lines.ts';
 
 const anybody = () => true;
 

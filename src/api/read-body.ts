@@ -1,0 +1,34 @@
+// From the bytes of a body to what an endpoint gets: JSON, then the shape. Where it happens is
+// for body-pool.ts to say.
+import { JsonText } from '../base/json-text.ts';
+import type { Refusal } from '../base/refusals.ts';
+import { isRefusal } from '../base/refusals.ts';
+import type { BodyJob, BodyResult, ShapeName } from './body-job.ts';
+import { type BodyShape, loadBodyShape } from './body-shape.ts';
+import { parseJsonObject } from './json-body.ts';
+
+export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body | Refusal {
+  const json = parseJsonObject(bytes);
+  return 'refusal' in json ? json.refusal : shape(json.object);
+}
+
+/** For a thread: keeps the shapes that it has loaded. */
+export function createJobReader(): (job: BodyJob) => BodyResult {
+  const shapes = new Map<ShapeName, BodyShape<object>>();
+  return ({ bytes, shape: name }) => {
+    const shape = shapes.get(name) ?? loadBodyShape<object>(name);
+    shapes.set(name, shape);
+    const body = readBody(bytes, shape);
+    if (isRefusal(body)) return { kind: 'refused', refusal: body };
+    const { data } = body as { data?: unknown };
+    if (!(data instanceof JsonText)) return { kind: 'read', body: body as never, dataText: null };
+    return { kind: 'read', body: { ...body, data: null }, dataText: data.text };
+  };
+}
+
+/** What crossed over, as it was there. */
+export function receivedBody<Body>(result: BodyResult): Body | Refusal {
+  if (result.kind === 'refused') return result.refusal;
+  const { body, dataText } = result;
+  return (dataText === null ? body : { ...body, data: new JsonText(dataText) }) as Body;
+}
