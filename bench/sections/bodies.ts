@@ -1,7 +1,7 @@
 // What one tenant's worst bodies do to another's calls: one key of the first tier sends them as fast as
 // it may, in three sizes, while another tenant sends mail quietly.
 import { setTimeout as pause } from 'node:timers/promises';
-import { HttpCaller } from '../http-caller.ts';
+import { type HttpAnswer, HttpCaller } from '../http-caller.ts';
 import type { Postrider } from '../postrider.ts';
 import type { RunContext } from '../run-context.ts';
 import type { Sink } from '../sinks.ts';
@@ -69,7 +69,7 @@ async function besideFlood(scene: Scene, bytes: number): Promise<Flood> {
   const domain = `flood${bytes}.test`;
   const token = await addSender(domain, '1k');
   const requests = worstBodies(`a@${domain}`, bytes).map((body) => requestOf(token, body.bytes));
-  const flood = { flooding: true, calls: 0, refused: 0 };
+  const flood: FloodState = { flooding: true, calls: 0, refused: 0 };
   const callers = Array.from({ length: CALLERS }, async (_, at) => {
     await pause(STREAM.warmUpMs);
     const caller = new HttpCaller(httpPort, (why) => {
@@ -84,18 +84,24 @@ async function besideFlood(scene: Scene, bytes: number): Promise<Flood> {
   return { beside, calls: flood.calls, refused: flood.refused };
 }
 
-async function sendOne(caller: HttpCaller, request: Buffer, flood: { calls: number; refused: number }): Promise<void> {
-  const answer = await new Promise<{ status: number; body: string }>((resolve) => caller.call(request, resolve));
+async function sendOne(caller: HttpCaller, request: Buffer, flood: FloodState): Promise<void> {
+  const answer = await new Promise<HttpAnswer>((resolve) => caller.call(request, resolve));
   if (answer.status !== 429) {
     flood.calls++;
     return;
   }
   flood.refused++;
-  // The body of a refused call is sent, too: it may as well, up to so often.
-  await pause(REFUSED_PAUSE_MS);
+  const { retry_after_secs: seconds } = JSON.parse(answer.body) as { retry_after_secs: number };
+  for (const until = Date.now() + seconds * 1000; flood.flooding && Date.now() < until; ) await pause(LOOK_EVERY_MS);
 }
 
-const REFUSED_PAUSE_MS = 100;
+interface FloodState {
+  flooding: boolean;
+  calls: number;
+  refused: number;
+}
+
+const LOOK_EVERY_MS = 50;
 
 function requestOf(token: string, body: Buffer): Buffer {
   const head = [
