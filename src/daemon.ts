@@ -8,6 +8,7 @@ import { type ControlServerOptions, startControlServer } from './cli/control-ser
 import { liveQueueControl } from './cli/queue-control.ts';
 import type { Config } from './config/keys.ts';
 import type { Delivery } from './delivery/delivery.ts';
+import { CheckTurns } from './domains/check-turns.ts';
 import { createDomains, type Domains, type DomainsOptions } from './domains/domains.ts';
 import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
@@ -80,7 +81,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
-  const domainParts = domainsOptions(config, foundation, authority);
+  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox: sandbox !== undefined });
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
@@ -160,12 +161,18 @@ function openDns(config: Config, clock: Clock, isSandbox: boolean) {
   };
 }
 
-function domainsOptions(config: Config, foundation: Foundation, lookups: Authority): DomainsOptions {
+function domainsOptions(
+  config: Config,
+  foundation: Foundation,
+  { lookups, isSandbox }: { lookups: Authority; isSandbox: boolean },
+): DomainsOptions {
   const { store, vault, clock, ids } = foundation;
   const { service } = config;
   const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
   return {
     ...{ store, vault, clock, ids, lookups },
+    // The sandbox asks nobody but itself.
+    turns: new CheckTurns({ clock, ...(isSandbox && { gapMs: 0 }) }),
     service: {
       spfDomain: service.spf_domain,
       dmarcReportAddress: service.dmarc_report_address,

@@ -29,7 +29,8 @@ export interface DnsRecordToPublish {
 }
 
 export interface TxtLookups {
-  txt(name: string): Promise<DnsResult<string>>;
+  /** `share`: how much this look-up may use of the budget that all of them have together; 1 if not given. */
+  txt(name: string, share?: number): Promise<DnsResult<string>>;
 }
 
 export interface DomainExpectation {
@@ -44,6 +45,10 @@ type Verdict = Pick<DomainCheck, 'ok' | 'found' | 'reason' | 'message'>;
 /** What is kept of an answer that a stranger wrote. */
 const MAX_FOUND = 20;
 const MAX_FOUND_CHARS = 2048;
+
+/** What the includes of an SPF record cost must leave the record that decides what it needs. */
+const SPF_SHARE = 0.7;
+const DMARC_SHARE = 0.9;
 
 /** DKIM, SPF, DMARC, in this order. */
 export function recordsToPublish(facts: DomainFacts, service: ServiceNames): DnsRecordToPublish[] {
@@ -127,7 +132,7 @@ async function missingKey(name: string, facts: DomainFacts, found: string[], loo
 }
 
 async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups): Promise<Verdict> {
-  const result = await lookups.txt(domain);
+  const result = await lookups.txt(domain, SPF_SHARE);
   if (result.kind === 'unavailable') return unavailable(domain, result.reason);
   const found = result.kind === 'found' ? result.records : [];
   const records = found.filter(isSpfRecord);
@@ -144,7 +149,7 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
     const advice = `Correct "${record.invalidTerm.slice(0, 100)}" in the SPF record at ${domain}: receivers cannot read it.`;
     return failed('invalid_record', found, advice);
   }
-  const search = await searchInclude(record, spfDomain, lookups);
+  const search = await searchInclude(record, spfDomain, { txt: (name) => lookups.txt(name, SPF_SHARE) });
   switch (search.kind) {
     case 'included':
       return passed(found, `The SPF record at ${domain} includes ${spfDomain}.`);
@@ -162,7 +167,7 @@ async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict>
   let firstFound: string[] = [];
   const names = dmarcNames(domain);
   for (const name of names) {
-    const result = await lookups.txt(name);
+    const result = await lookups.txt(name, DMARC_SHARE);
     if (result.kind === 'unavailable') return unavailable(name, result.reason);
     const found = result.kind === 'found' ? result.records : [];
     const policies = found.filter(isMeantAsDmarc);

@@ -10,6 +10,7 @@ import type { DomainCheck, DomainCheckStore, DomainChecks } from '../store/domai
 import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
 import type { Domain, DomainStore, DomainVerdict } from '../store/domains.ts';
 import type { ApiKey } from '../store/tenants.ts';
+import type { CheckTurns } from './check-turns.ts';
 import {
   checkDomainRecords,
   type DnsRecordToPublish,
@@ -27,8 +28,10 @@ export interface DomainsOptions {
   vault: Vault;
   clock: Clock;
   ids: IdSource;
-  /** Asks the zone's own name servers. */
-  lookups: TxtLookups;
+  /** Asks the zone's own name servers; each check with a budget of its own. */
+  lookups: { limited(): TxtLookups };
+  /** Shared by all who check domains. */
+  turns: CheckTurns<DomainCheck[]>;
   /** `ownDomains` are the service's own names, which no tenant may register; lower case. */
   service: ServiceNames & { ownDomains: readonly string[] };
   createKeyPair?: () => Promise<DkimKeyPair>;
@@ -82,8 +85,8 @@ export function createDomains(options: DomainsOptions): Domains {
     async look(owner, id) {
       const domain = await changeable(owner, id);
       if (isRefusal(domain) || domain.state === 'verified') return domain;
-      const failing = firstFailing(await checkAndKeep(options, domain));
-      return failing ? domain : claim(options, domain);
+      const checks = await options.turns.takeNow(domain.id, () => checkAndKeep(options, domain));
+      return checks === null || firstFailing(checks) ? domain : claim(options, domain);
     },
     lastChecks: (owner, id) => store.lastChecks(owner.tenantId, id),
     recordsOf: (domain) => recordsToPublish(factsOf(domain), service),
@@ -131,7 +134,7 @@ const QUIET_MS = 10 * MINUTE_MS;
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
   await options.store.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
-  const checks = await checkAndKeep(options, domain);
+  const checks = await options.turns.take(domain.id, () => checkAndKeep(options, domain));
   const failing = firstFailing(checks);
   if (failing) return recordFailure(options, domain, failing);
   const verified = await claim(options, domain);
@@ -139,7 +142,7 @@ async function verify(options: DomainsOptions, domain: Domain): Promise<Verified
 }
 
 export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
-  return checkDomainRecords({ facts: factsOf(domain), service }, lookups);
+  return checkDomainRecords({ facts: factsOf(domain), service }, lookups.limited());
 }
 
 /** The same, kept for whoever wants to read it. */

@@ -154,7 +154,7 @@ async function recheckOne(
 async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
   const { store, clock, log } = kit;
   const { domain } = due;
-  const checks = await checkOf(kit, domain);
+  const checks = await kit.turns.take(domain.id, () => checkOf(kit, domain));
   if (stopped.aborted) return 'keep';
   await store.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
   const failing = firstFailing(checks);

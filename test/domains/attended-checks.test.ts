@@ -7,6 +7,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { AttendedChecks } from '../../src/domains/attended-checks.ts';
+import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains } from '../../src/domains/domains.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
@@ -83,7 +84,8 @@ t.test('a look verifies when the record is there, and changes nothing before', a
   const domains = createDomains({
     ...{ store, clock, ids: new IdSource(), vault: new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]) },
     // A new one each time, since it remembers answers.
-    lookups: { txt: (name) => createResolver({ servers: [dns.endpoint], clock }).txt(name) },
+    lookups: { limited: () => ({ txt: (name) => createResolver({ servers: [dns.endpoint], clock }).txt(name) }) },
+    turns: new CheckTurns({ clock, gapMs: 0 }),
     service: { spfDomain: 'spf.s.test', dmarcReportAddress: 'd@s.test', ownDomains: [] },
   });
   const owner = { tenantId: (await bench.tenant()).id, boundDomain: null };

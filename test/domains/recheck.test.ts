@@ -6,10 +6,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { Timers } from '../../src/base/timers.ts';
 import { Vault } from '../../src/base/vault.ts';
+import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains } from '../../src/domains/domains.ts';
 import { decideRecheck, type Look, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
+import type { DomainCheck } from '../../src/store/domain-checks.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
@@ -88,7 +90,9 @@ async function openWorld(t: Test) {
     },
   };
   const parts = {
-    ...{ store, clock, lookups, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
+    ...{ store, clock, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
+    lookups: { limited: () => lookups },
+    turns: new CheckTurns<DomainCheck[]>({ clock, gapMs: 0 }),
     service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [] },
     createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
   };

@@ -7,6 +7,7 @@ import { followAliases, MAX_ALIASES } from './alias-chain.ts';
 import { askInTurn, type TurnResult } from './ask-in-turn.ts';
 import type { DnsResult } from './dns-result.ts';
 import { type ExchangeResult, exchange } from './exchange.ts';
+import { type BudgetPart, createLookupBudget, OVER_BUDGET } from './lookup-budget.ts';
 import type { Resolver } from './resolver.ts';
 import {
   type DnsAnswer,
@@ -23,6 +24,8 @@ import { addServers, findZoneServers, type NameServer, type ZoneServers } from '
 
 export interface Authority {
   txt(name: string): Promise<DnsResult<string>>;
+  /** Look-ups that have one budget together; `share`: how much of it this one may use, 1 if not given. */
+  limited(): { txt(name: string, share?: number): Promise<DnsResult<string>> };
   /** Whether the domain exists, as its zone or the zones above say; an abort ends it as unknown. */
   exists(name: string, signal?: AbortSignal): Promise<Existence>;
   /** Look-ups for a mail route, past every resolver's answer about these names. */
@@ -44,16 +47,25 @@ export interface AuthorityOptions {
 
 type Zone = ZoneServers & { kind: 'zone' };
 
-/** What is asked, whom it concerns, and until when. */
+/** What is asked, whom it concerns, until when, and how much it may cost. */
 interface Question {
   name: string;
   type: RecordType;
   options: AuthorityOptions;
+  budget: BudgetPart;
   signal: AbortSignal;
 }
 
 /** How a walk ends: with what a server with authority said, or without having found one. */
 type WalkEnd = { said: DnsResult<DnsRecord> } | { lost: Exclude<ZoneServers, { kind: 'zone' }> };
+
+/** A budget of its own when not given. */
+interface Asking {
+  name: string;
+  type: RecordType;
+  ending?: AbortSignal | undefined;
+  budget?: BudgetPart;
+}
 
 /** What an authoritative answer says about the name. */
 type Statement =
@@ -67,29 +79,36 @@ const MAX_SHOWN_REASONS = 4;
 
 export function createAuthority(options: AuthorityOptions): Authority {
   const { totalTimeoutMs = 15 * SECOND_MS } = options;
-  const ask = (name: string, type: RecordType, ending?: AbortSignal): Promise<WalkEnd> => {
+  const fresh = () => createLookupBudget(options.resolver).part(1);
+  const ask = ({ name, type, ending, budget = fresh() }: Asking): Promise<WalkEnd> => {
     const late = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
     const start = (deadline: AbortSignal) => {
       const signal = ending ? AbortSignal.any([deadline, ending]) : deadline;
-      return walk({ name, type, options, signal });
+      return walk({ name, type, options: { ...options, resolver: budget.resolver }, budget, signal });
     };
     return inTime(totalTimeoutMs, { lost: late }, start);
   };
+  const txt = async (rawName: string, budget?: BudgetPart): Promise<DnsResult<string>> => {
+    const name = normalName(rawName);
+    if (!isDnsName(name)) return { kind: 'no_domain' };
+    const end = await ask({ name, type: 'TXT', ...(budget && { budget }) });
+    return 'lost' in end ? end.lost : picked(end.said, (record) => (record.type === 'TXT' ? record.value : null));
+  };
   return {
-    async txt(rawName) {
-      const name = normalName(rawName);
-      if (!isDnsName(name)) return { kind: 'no_domain' };
-      const end = await ask(name, 'TXT');
-      return 'lost' in end ? end.lost : picked(end.said, (record) => (record.type === 'TXT' ? record.value : null));
+    txt: (name) => txt(name),
+    limited() {
+      const budget = createLookupBudget(options.resolver);
+      return { txt: (name, share = 1) => txt(name, budget.part(share)) };
     },
     async exists(rawName, signal) {
       const name = normalName(rawName);
-      return isDnsName(name) ? existenceOf(await ask(name, 'MX', signal)) : { kind: 'absent' };
+      return isDnsName(name) ? existenceOf(await ask({ name, type: 'MX', ending: signal })) : { kind: 'absent' };
     },
     forRoutes(signal) {
+      const budget = fresh();
       const find = async (name: string, type: RecordType): Promise<DnsResult<DnsRecord>> => {
         if (!isDnsName(name)) return { kind: 'no_domain' };
-        const end = await ask(name, type, signal);
+        const end = await ask({ name, type, ending: signal, budget });
         if ('said' in end) return end.said;
         return end.lost.kind === 'unavailable' ? end.lost : unavailable(`no name servers above ${name} are known`);
       };
@@ -160,9 +179,10 @@ async function walk(question: Question): Promise<WalkEnd> {
   return { lost: unavailable(`${name} leads through too many referrals and aliases`) };
 }
 
-function askZone({ zone, servers }: Zone, { name, type, options, signal }: Question) {
+function askZone({ zone, servers }: Zone, { name, type, options, budget, signal }: Question) {
   const { serverTimeoutMs: timeoutMs = 5 * SECOND_MS, staggerMs = 300 } = options;
   const ask = async (server: NameServer, stop: AbortSignal): Promise<TurnResult<Statement>> => {
+    if (!budget.mayAsk(server.ip)) return { kind: 'bad', reason: OVER_BUDGET };
     const result = await exchange({ server, name, type, recursive: false, timeoutMs, signal: stop });
     const reading = readResult(result, { name, type }, zone);
     return reading.kind === 'good'

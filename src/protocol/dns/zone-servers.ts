@@ -24,6 +24,8 @@ export interface ZoneServersOptions {
 /** Deeper zone cuts than this are reached by referral. */
 const MAX_LEVELS = 10;
 const MAX_NAME_SERVERS = 13;
+/** For each of them the resolver is asked twice, about a name that whoever owns the zone has chosen. */
+const MAX_NAMES_WITHOUT_GLUE = 3;
 const MAX_SERVERS = 16;
 
 export async function findZoneServers(name: string, options: ZoneServersOptions): Promise<ZoneServers> {
@@ -54,26 +56,41 @@ export async function addServers(
   options: ZoneServersOptions,
 ): Promise<ZoneServers> {
   const names = [...new Set(nsNames)].filter(isDnsName).slice(0, MAX_NAME_SERVERS);
-  const all = (await Promise.all(names.map((name) => addressesOf(name, glue, options)))).flat();
+  const glued = names.flatMap((name) => addressesFromGlue(name, glue, options));
+  const bare = names.filter((name) => !glued.some((server) => server.name === name)).slice(0, MAX_NAMES_WITHOUT_GLUE);
+  const looked = await Promise.all(bare.map((name) => addressesOf(name, options)));
+  const all = [...glued, ...looked.flatMap(({ servers }) => servers)];
   const allowed = all.filter((server) => options.allowPrivate || isPublicAddress(server.ip));
   if (allowed.length > 0) return { kind: 'zone', zone, servers: spread(allowed).slice(0, MAX_SERVERS) };
   if (all.length > 0) {
     const where = all.map((server) => `${server.name} (${server.ip})`).join(', ');
     return { kind: 'unavailable', reason: `the name servers of ${zone} have no public address: ${where}` };
   }
-  const which = names.join(', ') || 'none with a valid name';
-  return { kind: 'unavailable', reason: `no address was found for the name servers of ${zone}: ${which}` };
+  const which = bare.join(', ') || 'none with a valid name';
+  const outage = looked.find((each) => each.outage !== null)?.outage;
+  const why = outage ? ` (${outage})` : '';
+  return { kind: 'unavailable', reason: `no address was found for the name servers of ${zone}: ${which}${why}` };
 }
 
-async function addressesOf(name: string, glue: DnsRecord[], options: ZoneServersOptions): Promise<NameServer[]> {
-  const { resolver, authorityPort: port } = options;
-  const given = glue.flatMap((record) => {
+function addressesFromGlue(name: string, glue: DnsRecord[], options: ZoneServersOptions): NameServer[] {
+  return glue.flatMap((record) => {
     const isAddress = record.type === 'A' || record.type === 'AAAA';
-    return isAddress && record.name === name ? [{ name, ip: record.value, port }] : [];
+    return isAddress && record.name === name ? [{ name, ip: record.value, port: options.authorityPort }] : [];
   });
-  if (given.length > 0) return given;
+}
+
+interface FoundAddresses {
+  servers: NameServer[];
+  /** Why the resolver could not say, or null. */
+  outage: string | null;
+}
+
+async function addressesOf(name: string, options: ZoneServersOptions): Promise<FoundAddresses> {
+  const { resolver, authorityPort: port } = options;
   const results = await Promise.all([resolver.a(name), resolver.aaaa(name)]);
-  return results.flatMap((result) => (result.kind === 'found' ? result.records.map((ip) => ({ name, ip, port })) : []));
+  const ips = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const outage = results.find((result) => result.kind === 'unavailable')?.reason ?? null;
+  return { servers: ips.map((ip) => ({ name, ip, port })), outage };
 }
 
 /** One address of every server first, so that neither the cap nor a dead server hides the others. */

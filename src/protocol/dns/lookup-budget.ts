@@ -1,0 +1,84 @@
+// How much one verification may ask. Whoever owns a zone chooses which servers it refers to, and could make us
+// ask thousands of questions about somebody else's names. Look-ups of one verification share a budget;
+// what is over it is not asked, and counts as unavailable.
+import type { DnsResult } from './dns-result.ts';
+import type { Resolver } from './resolver.ts';
+
+export interface LookupLimits {
+  /** Addresses of name servers that are asked. */
+  addresses: number;
+  /** Questions to these. */
+  questions: number;
+  /** Names of name servers without glue, whose addresses the resolver is asked for. */
+  names: number;
+  /** Names whose name servers the resolver is asked for. */
+  zones: number;
+}
+
+/**
+ * A domain with the three records needs 1 to 3 addresses, 3 names and 15 zones; SPF with ten includes at ten
+ * providers 12 addresses, 33 names and 40 zones.
+ */
+export const VERIFICATION_LIMITS: LookupLimits = { addresses: 20, questions: 64, names: 48, zones: 64 };
+
+export type ZoneResolver = Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
+
+/** A look-up's part of the budget. */
+export interface BudgetPart {
+  /** Asks each question once; over the budget it is unavailable. */
+  resolver: ZoneResolver;
+  /** Counts a question to the server. */
+  mayAsk(ip: string): boolean;
+}
+
+export interface LookupBudget {
+  /** `share` from 0 to 1: the look-up stops there, and leaves the rest to others. */
+  part(share: number): BudgetPart;
+}
+
+export const OVER_BUDGET = 'its name servers refer to too many others';
+
+export function createLookupBudget(resolver: ZoneResolver, limits: LookupLimits = VERIFICATION_LIMITS): LookupBudget {
+  const addresses = new Set<string>();
+  let questions = 0;
+  const zones = onceEach((name) => resolver.ns(name));
+  const names = onceEach(async (name) => {
+    const [a, aaaa] = await Promise.all([resolver.a(name), resolver.aaaa(name)]);
+    return { a, aaaa };
+  });
+  const over: DnsResult<never> = { kind: 'unavailable', reason: OVER_BUDGET };
+
+  return {
+    part(share) {
+      const most = (limit: number) => Math.floor(limit * share);
+      const find = async (name: string, type: 'a' | 'aaaa') => (await names(name, most(limits.names)))?.[type] ?? over;
+      return {
+        resolver: {
+          ns: async (name) => (await zones(name, most(limits.zones))) ?? over,
+          a: (name) => find(name, 'a'),
+          aaaa: (name) => find(name, 'aaaa'),
+        },
+        mayAsk(ip) {
+          if (questions >= most(limits.questions)) return false;
+          if (!addresses.has(ip) && addresses.size >= most(limits.addresses)) return false;
+          addresses.add(ip);
+          questions++;
+          return true;
+        },
+      };
+    },
+  };
+}
+
+/** Null: the name is not known yet, and there are as many as may be. */
+function onceEach<T>(find: (name: string) => Promise<T>): (name: string, most: number) => Promise<T> | null {
+  const known = new Map<string, Promise<T>>();
+  return (name, most) => {
+    const before = known.get(name);
+    if (before) return before;
+    if (known.size >= most) return null;
+    const found = find(name);
+    known.set(name, found);
+    return found;
+  };
+}
