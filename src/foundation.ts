@@ -16,10 +16,11 @@ import { configWarnings } from './config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from './domains/service-identity.ts';
 import { refuseFewDescriptors } from './observe/descriptors.ts';
 import { gateFaults } from './observe/fault-gate.ts';
-import { diskFreeShare, memoryBytes } from './observe/host-room.ts';
+import { diskFreeShare, memoryBytes, shareOfDisk } from './observe/host-room.ts';
 import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
+import { makeRoom } from './retention/make-room.ts';
 import type { PortalReads } from './store/reads.ts';
 import { lockDataFolder } from './store/sqlite/data-lock.ts';
 import { refuseEmptiedDatabase } from './store/sqlite/emptied-database.ts';
@@ -71,6 +72,8 @@ export async function openFoundation(
   const intake: Intake = new Intake({
     ...{ clock, log, limits: intakeLimits(config) },
     diskFreeShare: () => diskFreeShare(folder.dir),
+    reusableShare: async () => shareOfDisk(folder.dir, await store.reusableBytes()),
+    makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
     residentBytes: () => process.memoryUsage.rss(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
@@ -120,6 +123,10 @@ function intakeLimits({ intake }: Config) {
     minDiskFreeShare: intake.min_disk_free,
     maxResidentBytes: mib > 0 ? mib * MIB : memoryBytes() * MEMORY_SHARE,
   };
+}
+
+function keptDays({ retention }: Config) {
+  return { contentDays: retention.content_days, recordsDays: retention.records_days };
 }
 
 function serviceDkimRecord({ dkim }: ServiceIdentity) {

@@ -7,6 +7,7 @@ import type { EndWatch } from './delivery/doubted-bounce.ts';
 import type { Foundation } from './foundation.ts';
 import { type Inbound, startInbound } from './inbound/inbound.ts';
 import type { Recorded } from './inbound/processor.ts';
+import type { Metrics } from './observe/metrics.ts';
 import type { Resolver } from './protocol/dns/resolver.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import { createServiceMail, type SendServiceMail } from './submission/service-mail.ts';
@@ -55,7 +56,7 @@ export interface IncomingParts {
 
 export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
   const { store, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
-  const { smtp, service, retention } = config;
+  const { smtp, service, retention, dmarc } = config;
   const { resolver, reputation, send } = parts;
   return startInbound({
     ...{ store, clock, ids, log, resolver, rules, send },
@@ -66,6 +67,8 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       ...(smtp.tls_cert && smtp.tls_key && { tls: { certFile: smtp.tls_cert, keyFile: smtp.tls_key } }),
       limits: {
         maxOctets: smtp.max_mail_mib * MIB,
+        maxRoleOctets: smtp.max_role_mail_mib * MIB,
+        maxUnaskedOctets: smtp.role_store_mib * MIB,
         connections: smtp.connections,
         connectionsPerPeer: smtp.connections_per_peer,
         connectionsPerMinute: smtp.connections_per_minute,
@@ -82,11 +85,26 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
     tokenKeys: identity.tokenKeys,
     platformSuppressionMs: retention.platform_suppression_days * DAY_MS,
     keepFor: { contentMs: retention.content_days * DAY_MS, recordsMs: retention.records_days * DAY_MS },
+    dmarcLimits: {
+      rowsPerReport: dmarc.max_rows_per_report,
+      rowsPerDomainAndDay: dmarc.max_rows_per_domain_and_day,
+      bytesPerDay: dmarc.max_mib_per_day * MIB,
+    },
     refusal: () => intake.state.reason,
     doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),
-    onRecorded: (recorded) => tellReputation(reputation, recorded),
+    onRecorded(recorded) {
+      tellReputation(reputation, recorded);
+      tellMetrics(metrics, recorded);
+    },
     onReceived: (outcome) => metrics?.received(outcome),
   });
+}
+
+function tellMetrics(metrics: Metrics | null, { update, result }: Recorded): void {
+  const { action, verdict } = update;
+  if (verdict.kind !== 'dmarc') return;
+  const isUnproven = action?.do === 'dmarc' && action.report.sender === null;
+  metrics?.reported(result.effect !== 'stored' ? 'not_stored' : isUnproven ? 'stored_unproven' : 'stored');
 }
 
 function tellReputation(reputation: Reputation, { update, message, result }: Recorded): void {

@@ -40,6 +40,26 @@ export const INBOUND_KEYS = {
         max: 100,
         doc: ['Largest mail in MiB. A bounce can bring the whole message back; ours are under 10 MiB when encoded.'],
       },
+      max_role_mail_mib: {
+        type: 'int',
+        default: 1,
+        min: 1,
+        max: 100,
+        doc: [
+          'Largest mail to postmaster, abuse and fbl in MiB. Anybody can write to them; what people and',
+          'complaint loops write is far smaller.',
+        ],
+      },
+      role_store_mib: {
+        type: 'int',
+        default: 1024,
+        min: 1,
+        max: 1_048_576,
+        doc: [
+          'What the contents of all mail that anybody can send (to these roles, and DMARC reports) may take in',
+          'the database, in MiB. Beyond that the oldest contents go; the entry in `inbound list` stays.',
+        ],
+      },
       connections: {
         type: 'int',
         default: 500,
@@ -74,6 +94,42 @@ export const INBOUND_KEYS = {
         min: 1,
         max: 1_000_000,
         doc: ['Refused recipients of one peer in a minute; then it gets 421. Whoever has so many is guessing.'],
+      },
+    },
+  },
+
+  dmarc: {
+    doc: [
+      'How much DMARC reports may leave in the database. Anybody can send them, and 1 KB of mail can unpack',
+      'to 1 MB. `postrider inbound list --kind dmarc` shows what was not stored, and why.',
+    ],
+    keys: {
+      max_rows_per_report: {
+        type: 'int',
+        default: 1000,
+        min: 1,
+        max: 50_000,
+        doc: ['Sources of one report that are stored each by itself; those with fewest messages are summed up.'],
+      },
+      max_rows_per_domain_and_day: {
+        type: 'int',
+        default: 10_000,
+        min: 1,
+        max: 1_000_000,
+        doc: [
+          'Rows of all reports on one domain and day. Reports whose sender is not proven are counted apart, so',
+          'that they cannot shut out the others.',
+        ],
+      },
+      max_mib_per_day: {
+        type: 'int',
+        default: 32,
+        min: 1,
+        max: 1_048_576,
+        doc: [
+          'What all reports that come in on one day may take, in MiB: enough for some thousand domains. Those',
+          'whose sender is not proven get half of it at most.',
+        ],
       },
     },
   },

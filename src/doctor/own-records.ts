@@ -4,10 +4,10 @@ import { getDomain } from 'tldts';
 import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
+import { type SpfResult, spfOfAddress } from '../protocol/dns/spf-of-address.ts';
 import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
 import type { DoctorKit, OwnAddress, StoredFacts } from './doctor-settings.ts';
 import { type Finding, fine, odd, publish, wrong } from './finding.ts';
-import { type SpfResult, spfOfAddress } from './spf-of-address.ts';
 
 export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
   const { bouncesDomain, ehloName } = kit.settings;

@@ -12,27 +12,30 @@ import {
 } from '../protocol/mail/tls-report.ts';
 import type { DomainStore } from '../store/domains.ts';
 import type {
-  DmarcDayRow,
+  DmarcLimits,
   DmarcReportRecord,
   InboundUpdate,
   InboundVerdict,
   WaitingInboundMail,
 } from '../store/inbound.ts';
+import { objectionToDays, rowsOf } from './dmarc-rows.ts';
+import type { ReportSender } from './report-sender.ts';
 
 export interface DmarcKit {
   store: Pick<DomainStore, 'findVerifiedHolder'>;
+  limits: DmarcLimits & { rowsPerReport: number };
+  /** Asks the DNS. */
+  proveSender(mail: WaitingInboundMail): Promise<ReportSender>;
 }
 
 const MAX_UNPACKED_OCTETS = 25 * 1024 * 1024;
 /** A mail has one report; of more files nobody knows which counts. */
 const MAX_FILES = 5;
-const MAX_DOMAINS = 200;
-const MAX_ROWS = 20_000;
 
 /** Null when the mail has nothing in it that could be such a report. */
 export async function readDmarcMail(
   mail: WaitingInboundMail,
-  { store }: DmarcKit,
+  { store, limits, proveSender }: DmarcKit,
 ): Promise<Omit<InboundUpdate, 'seq' | 'at'> | null> {
   const found = await findReport(mail.content);
   if (found === null) return null;
@@ -40,16 +43,34 @@ export async function readDmarcMail(
   if (found.kind === 'unusable') {
     return { verdict: verdict('kept', `the DMARC report cannot be used: ${found.reason}`, {}), action: null };
   }
-  const { report } = found;
-  const { orgName, reportId, policy } = report;
-  const finding = { org_name: orgName, report_id: reportId, domain: policy.domain, records: report.records.length };
-  const rows = await rowsOf(report, store);
+  return judgeReport(mail, found.report, { store, limits, proveSender });
+}
+
+type Judged = Omit<InboundUpdate, 'seq' | 'at'>;
+
+/** Looks into DNS last: a report that changes nothing is not worth it. */
+async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: DmarcKit): Promise<Judged> {
+  const { orgName, reportId, policy, records } = report;
+  const { limits } = kit;
+  const finding = { org_name: orgName, report_id: reportId, domain: policy.domain, records: records.length };
   const reason = `DMARC report of ${orgName} on ${policy.domain}`;
-  if (rows.length === 0) {
-    const why = report.records.length === 0 ? 'it has no record' : 'nobody here sends from the domains in its records';
-    return { verdict: verdict('none', `${reason}: ${why}`, finding), action: null };
-  }
-  return { verdict: verdict('stored', reason, finding), action: { do: 'dmarc', report: recordOf(report, rows) } };
+  const nothing = (why: string) => ({ verdict: verdict('none', `${reason}: ${why}`, finding), action: null });
+  if (records.length === 0) return nothing('it has no record');
+  const objection = objectionToDays(report, mail.receivedAt);
+  if (objection !== null) return nothing(objection);
+  const { rows, folded } = await rowsOf(report, kit.store, limits.rowsPerReport);
+  if (rows.length === 0) return nothing('nobody here sends from the domains in its records');
+  const sender = await kit.proveSender(mail);
+  const said = [
+    `${reason}: ${sender.reason}`,
+    ...(folded > 0
+      ? [`${folded} sources are summed up, beyond dmarc.max_rows_per_report (${limits.rowsPerReport})`]
+      : []),
+  ].join('; ');
+  return {
+    verdict: verdict('stored', said, { ...finding, sender: sender.domain }),
+    action: { do: 'dmarc', report: recordOf(report, { sender: sender.domain, rows }), limits },
+  };
 }
 
 type Found =
@@ -129,32 +150,11 @@ async function read(xml: string): Promise<DmarcReading> {
   }
 }
 
-/** Of domains that somebody here sends from, summed up: the rest of a report is none of our business. */
-async function rowsOf(report: DmarcReport, store: DmarcKit['store']): Promise<DmarcDayRow[]> {
-  const day = new Date(report.beginsAt).toISOString().slice(0, 10);
-  const known = new Map<string, boolean>();
-  const rows = new Map<string, DmarcDayRow>();
-  for (const { sourceIp, messages, disposition, dkim, spf, headerFrom } of report.records) {
-    if (!known.has(headerFrom)) {
-      if (known.size >= MAX_DOMAINS) continue;
-      known.set(headerFrom, (await store.findVerifiedHolder(headerFrom)) !== null);
-    }
-    if (!known.get(headerFrom)) continue;
-    const key = `${headerFrom} ${sourceIp} ${disposition} ${dkim} ${spf}`;
-    const row = rows.get(key);
-    if (row) row.messages += messages;
-    else if (rows.size < MAX_ROWS) {
-      rows.set(key, { domain: headerFrom, day, orgName: report.orgName, sourceIp, disposition, dkim, spf, messages });
-    }
-  }
-  return [...rows.values()];
-}
-
 function recordOf(
   { orgName, reportId, beginsAt, endsAt, policy }: DmarcReport,
-  rows: DmarcDayRow[],
+  { sender, rows }: Pick<DmarcReportRecord, 'sender' | 'rows'>,
 ): DmarcReportRecord {
-  return { domain: policy.domain, orgName, reportId, beginsAt, endsAt, policy, rows };
+  return { domain: policy.domain, orgName, sender, reportId, beginsAt, endsAt, policy, rows };
 }
 
 function verdict(effect: InboundVerdict['effect'], reason: string, finding: Record<string, unknown>): InboundVerdict {

@@ -24,19 +24,37 @@ export function claimedMessageId(content: Buffer): string | null {
   return messageId !== undefined && isUuid(messageId) ? messageId : null;
 }
 
+/** Whether it has signatures, and not too much to look at. */
+export function isVerifiable(content: Buffer): boolean {
+  if (content.length > MAX_OCTETS) return false;
+  const text = content.toString('latin1');
+  const { header } = readHeaderBlock(text, 0, text.length);
+  const signatures = header.fields.filter(({ name }) => name === 'dkim-signature').length;
+  return signatures > 0 && signatures <= MAX_SIGNATURES;
+}
+
+/** The domains, in lower case, whose signatures hold and cover the field and the whole body. */
+export async function wholeSignersOf(content: Buffer, field: string, resolver: Resolver): Promise<string[]> {
+  const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
+  return results
+    .filter(({ status, signingHeaders }) => status.result === 'pass' && covers(signingHeaders?.keys, field))
+    .filter(({ status }) => !('underSized' in status) || !status.underSized)
+    .flatMap(({ signingDomain }) => signingDomain?.toLowerCase() ?? []);
+}
+
 /** The domains, in lower case, whose signatures hold and cover the Message-ID. */
 export async function signersOf(content: Buffer, resolver: Resolver): Promise<string[]> {
   const { results } = await dkimVerify(content, { resolver: (name, type) => lookUp(resolver, name, type) });
   return results
-    .filter(({ status, signingHeaders }) => status.result === 'pass' && coversMessageId(signingHeaders?.keys))
+    .filter(({ status, signingHeaders }) => status.result === 'pass' && covers(signingHeaders?.keys, 'message-id'))
     .flatMap(({ signingDomain }) => signingDomain?.toLowerCase() ?? []);
 }
 
-function coversMessageId(keys: string | undefined): boolean {
+function covers(keys: string | undefined, field: string): boolean {
   return (keys ?? '')
     .toLowerCase()
     .split(/[\s:]+/)
-    .includes('message-id');
+    .includes(field);
 }
 
 /** As Node's dns answers: texts in their pieces, errors by their code. */

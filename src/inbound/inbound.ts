@@ -10,11 +10,12 @@ import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
 import type { DomainStore } from '../store/domains.ts';
 import type { InboundStore } from '../store/inbound.ts';
 import type { SuppressionStore } from '../store/suppressions.ts';
-import { readDmarcMail } from './dmarc.ts';
+import { type DmarcKit, readDmarcMail } from './dmarc.ts';
 import { type ListenerOptions, type ReceptionOutcome, startInboundListener } from './listener.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
 import { processMail } from './process-mail.ts';
 import { InboundProcessor, type Recorded } from './processor.ts';
+import { proveSender } from './report-sender.ts';
 
 export interface InboundKit {
   listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & { tls?: TlsFiles };
@@ -26,6 +27,7 @@ export interface InboundKit {
   tokenKeys: ReadonlyMap<string, Buffer>;
   platformSuppressionMs: number;
   keepFor: { contentMs: number; recordsMs: number };
+  dmarcLimits: DmarcKit['limits'];
   /** Why nothing is taken at the moment; null while mail is. */
   refusal(): string | null;
   /** Why hard bounces of these servers are not believed at the moment; null: they are. */
@@ -59,13 +61,17 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     ...{ store, clock, log, onRecorded: kit.onRecorded },
     process: (mail, isPatient) => processMail(mail, processKit, isPatient),
   });
+  const dmarc: DmarcKit = {
+    ...{ store, limits: kit.dmarcLimits },
+    proveSender: (mail) => proveSender(mail, kit.resolver),
+  };
   const processKit = {
     ...{ store, clock, ids, rules: kit.rules, resolver: kit.resolver, recipients, tokenKeys },
     serviceDkimDomain: service.dkimDomain,
     platformSuppressionMs: kit.platformSuppressionMs,
     read: readInboundMail,
     doubtOf: kit.doubtOf,
-    readDmarc: (mail: Parameters<typeof readDmarcMail>[0]) => readDmarcMail(mail, { store }),
+    readDmarc: (mail: Parameters<typeof readDmarcMail>[0]) => readDmarcMail(mail, dmarc),
     passOn: (...[mail, role, about]: PassOnArguments) => passOn.take(mail, { role, ...about }),
   };
   const listener = await startInboundListener({

@@ -15,6 +15,7 @@ import type { InboundStore, NewInboundMail } from '../store/inbound.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
 import { NO_ROOM, type Received, ReceptionRoom, type Refusal, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
+import { limitOfMail, roomOfUnasked, type SizeLimits } from './size-limits.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
 export interface ListenerOptions {
@@ -26,7 +27,7 @@ export interface ListenerOptions {
   /** Without: no STARTTLS. */
   tls?: TlsFiles;
   tlsCheckMs?: number;
-  limits: PeerLimits & { maxOctets: number };
+  limits: PeerLimits & SizeLimits;
   timeouts?: { idleMs?: number; sessionMs?: number };
   recipients: RecipientBook;
   store: Pick<InboundStore, 'keepInbound' | 'findReported' | 'noteRefusedInbound'>;
@@ -220,9 +221,9 @@ class Hall {
 
   /** The text behind 250, or a refusal. */
   #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
-    const { maxOctets } = this.#options.limits;
+    const limit = limitOfMail(this.#recipientsOf(session), this.#options.limits);
     return this.#room.hold(async (take) => {
-      const received = await receive(stream, { maxOctets, take });
+      const received = await receive(stream, { ...limit, take });
       if (received.kind === 'mail') return this.#keep(received.content, session);
       const { reply, hangUp } = received;
       await this.#noteRefused(received, session);
@@ -253,9 +254,9 @@ class Hall {
   }
 
   async #keep(content: Buffer, session: SMTPServerSession): Promise<string | Error> {
-    const { store, ids, clock, log, onKept, onReceived } = this.#options;
+    const { store, ids, clock, log, limits, onKept, onReceived } = this.#options;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), content };
-    const stored = store.keepInbound(mail);
+    const stored = store.keepInbound(mail, roomOfUnasked(this.#recipientsOf(session), limits));
     const whatever = stored.catch(() => {});
     this.#storing.add(whatever);
     try {
@@ -270,6 +271,10 @@ class Hall {
     onReceived?.('kept');
     onKept();
     return `2.0.0 Ok: kept as ${mail.id}`;
+  }
+
+  #recipientsOf(session: SMTPServerSession): InboundRecipient[] {
+    return session.envelope.rcptTo.map(({ address }) => recognise(address, this.#options.recipients));
   }
 
   #envelopeOf(session: SMTPServerSession): Omit<NewInboundMail, 'id' | 'receivedAt' | 'content'> {

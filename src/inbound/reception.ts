@@ -45,18 +45,17 @@ export class ReceptionRoom {
 
 export const NO_ROOM: SmtpReply = { code: 452, text: '4.3.1 No room for mail at the moment; try again later' };
 
-/** Rejects when the connection breaks off. */
+/** Rejects when the connection breaks off; `reply` is for a mail that is too large. */
 export async function receive(
   stream: SMTPServerDataStream,
-  { maxOctets, take }: { maxOctets: number; take(octets: number): boolean },
+  { maxOctets, reply, take }: { maxOctets: number; reply: SmtpReply; take(octets: number): boolean },
 ): Promise<Received> {
   const chunks: Buffer[] = [];
   let octets = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     octets += chunk.length;
     if (octets > maxOctets) {
-      const text = `5.3.4 The mail is larger than ${maxOctets} octets`;
-      return { kind: 'refused', why: 'too_large', reply: { code: 552, text }, sizeOctets: octets, hangUp: true };
+      return { kind: 'refused', why: 'too_large', reply, sizeOctets: octets, hangUp: true };
     }
     if (!take(chunk.length)) {
       return { kind: 'refused', why: 'no_room', reply: NO_ROOM, sizeOctets: octets, hangUp: true };

@@ -13,6 +13,17 @@ export async function diskFreeShare(folder: string): Promise<number | null> {
   }
 }
 
+/** So many bytes as a part of what `diskFreeShare` counts; 0 when that cannot be told. */
+export async function shareOfDisk(folder: string, bytes: number): Promise<number> {
+  try {
+    const { bsize, blocks, bfree, bavail } = await statfs(folder);
+    const usable = (blocks - bfree + bavail) * bsize;
+    return usable > 0 ? bytes / usable : 0;
+  } catch {
+    return 0;
+  }
+}
+
 /** The machine's memory, or less where a cgroup (a container, MemoryMax of systemd) says so. */
 export function memoryBytes(): number {
   const constrained = process.constrainedMemory();

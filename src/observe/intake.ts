@@ -1,6 +1,7 @@
 // Whether new mail is taken in. It is not while the disk is nearly full, the database cannot be
 // written, or the process has grown too large; what is queued is delivered all the same, which is
 // what makes room again. Each cause ends a little later than it began, so that the answer does not flutter.
+// Before the disk closes it, what may go is erased: that is room within the database, which new mail takes first.
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
@@ -20,6 +21,8 @@ export type IntakeCause = 'disk' | 'memory' | 'database';
 export interface IntakeFacts {
   /** The part of the data folder's disk that is free, 0 to 1; null: it cannot be told. */
   diskFreeShare: number | null;
+  /** The part of that disk that the database has free within its file. */
+  reusableShare: number;
   residentBytes: number;
   /** What the database said when it could not be written last; null: it can. */
   databaseFault: string | null;
@@ -37,6 +40,10 @@ export interface IntakeKit {
   log: Pick<Logger, 'info' | 'warn'>;
   limits: IntakeLimits;
   diskFreeShare(): Promise<number | null>;
+  /** Asked for when the disk is short of room only. */
+  reusableShare(): Promise<number>;
+  /** Erases some of what may go; says what that was, null when there was nothing. */
+  makeRoom(): Promise<string | null>;
   residentBytes(): number;
   /** Rejects while nothing can be written to the database. */
   proveWritable(): Promise<void>;
@@ -44,6 +51,10 @@ export interface IntakeKit {
 
 // A fifth more than the limit: at 10 % free, mail is taken again at 12 %.
 const DISK_RECOVERY_FACTOR = 1.2;
+// In one look: what is erased at once takes a tenth of a second, and there may be much of it.
+const MAX_ROUNDS = 20;
+// The write-ahead log and everybody else on the disk need free room in the file system itself.
+const REUSABLE_PART = 0.5;
 // The heap shrinks in steps of some percent at each full collection.
 const MEMORY_RECOVERY_FACTOR = 0.9;
 // On a full disk one small write in a few succeeds: it takes several in a row.
@@ -59,10 +70,12 @@ export function decideIntake(
   holding: ReadonlyMap<IntakeCause, string>,
 ): ReadonlyMap<IntakeCause, string> {
   const causes = new Map<IntakeCause, string>();
-  const { diskFreeShare, residentBytes, databaseFault } = facts;
+  const { residentBytes, databaseFault } = facts;
   const leastFree = limits.minDiskFreeShare * (holding.has('disk') ? DISK_RECOVERY_FACTOR : 1);
-  if (diskFreeShare !== null && diskFreeShare < leastFree) {
-    causes.set('disk', `only ${percent(diskFreeShare)} of the disk is free, and ${percent(leastFree)} must be`);
+  const free = roomFor(facts, limits);
+  if (free !== null && free < leastFree) {
+    const ofDatabase = facts.reusableShare > 0 ? ' (with what the database can use again)' : '';
+    causes.set('disk', `only ${percent(free)} of the disk is free${ofDatabase}, and ${percent(leastFree)} must be`);
   }
   const mostResident = limits.maxResidentBytes * (holding.has('memory') ? MEMORY_RECOVERY_FACTOR : 1);
   if (residentBytes > mostResident) {
@@ -72,13 +85,22 @@ export function decideIntake(
   return causes;
 }
 
+/** What is free for new mail, as a part of the disk; null: it cannot be told. */
+function roomFor(
+  { diskFreeShare, reusableShare }: Pick<IntakeFacts, 'diskFreeShare' | 'reusableShare'>,
+  { minDiskFreeShare }: IntakeLimits,
+): number | null {
+  if (diskFreeShare === null) return null;
+  return diskFreeShare + Math.min(reusableShare, minDiskFreeShare * REUSABLE_PART);
+}
+
 export class Intake {
   readonly #kit: IntakeKit;
   #causes: ReadonlyMap<IntakeCause, string> = new Map();
   #since: number;
   #databaseFault: string | null = null;
   #proofs = 0;
-  #diskFreeShare: number | null = null;
+  #room: Pick<IntakeFacts, 'diskFreeShare' | 'reusableShare'> = { diskFreeShare: null, reusableShare: 0 };
 
   constructor(kit: IntakeKit) {
     this.#kit = kit;
@@ -99,7 +121,7 @@ export class Intake {
 
   /** Looks at everything again. */
   async check(): Promise<IntakeState> {
-    this.#diskFreeShare = await this.#kit.diskFreeShare();
+    await this.#lookAtDisk();
     if (this.#databaseFault !== null) await this.#askDatabase();
     this.#decide();
     return this.state;
@@ -111,6 +133,26 @@ export class Intake {
     if (accepting) return null;
     const message = `No new mail is taken at the moment: ${reason}. Nothing was queued; repeat the call after a pause.`;
     return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
+  }
+
+  async #lookAtDisk(): Promise<void> {
+    const { diskFreeShare: lookAt, limits, log } = this.#kit;
+    const enough = limits.minDiskFreeShare * DISK_RECOVERY_FACTOR;
+    const diskFreeShare = await lookAt();
+    this.#room = { diskFreeShare, reusableShare: 0 };
+    if (diskFreeShare === null || diskFreeShare >= enough) return;
+    try {
+      for (let round = 0; round < MAX_ROUNDS; round++) {
+        this.#room = { diskFreeShare, reusableShare: await this.#kit.reusableShare() };
+        if ((roomFor(this.#room, limits) ?? 0) >= enough) return;
+        const made = await this.#kit.makeRoom();
+        if (made === null) return;
+        log.warn({ fact: 'intake_made_room', erased: made }, `the disk is nearly full; erased to make room: ${made}`);
+      }
+    } catch (error) {
+      // A database that cannot be written has a cause of its own; the disk is judged without it.
+      log.warn({ error }, `no room could be made: ${describeError(error)}`);
+    }
   }
 
   async #askDatabase(): Promise<void> {
@@ -126,7 +168,7 @@ export class Intake {
   #decide(): void {
     const { clock, log, limits, residentBytes } = this.#kit;
     const facts = {
-      diskFreeShare: this.#diskFreeShare,
+      ...this.#room,
       residentBytes: residentBytes(),
       databaseFault: this.#databaseFault,
     };

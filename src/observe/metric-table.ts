@@ -103,6 +103,11 @@ export const METRICS = {
     help: 'Mails that came in by SMTP, by how that ended: kept, bare_line_end (CR or LF alone) and too_large (refused), no_room and not_stored (they come back).',
     labels: ['outcome'],
   },
+  postrider_dmarc_reports_total: {
+    kind: 'counter',
+    help: 'DMARC reports that came in, by what became of them: stored, stored_unproven (nothing proves their sender), not_stored (inbound list --kind dmarc says why).',
+    labels: ['outcome'],
+  },
   postrider_event_loop_delay_seconds: {
     kind: 'gauge',
     help: 'How late the main thread was since the last scrape: percentiles 50, 99 and 99.9, and 100 (the maximum).',

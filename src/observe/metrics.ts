@@ -80,6 +80,11 @@ export class Metrics {
     this.#counter('postrider_inbound_mails_total').inc({ outcome });
   }
 
+  /** A DMARC report was worked on. */
+  reported(outcome: 'stored' | 'stored_unproven' | 'not_stored'): void {
+    this.#counter('postrider_dmarc_reports_total').inc({ outcome });
+  }
+
   /** In Prometheus' text format. */
   render(figures: Figures): Promise<string> {
     this.#set('postrider_queue_messages', figures.queueMessages);

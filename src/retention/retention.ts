@@ -23,7 +23,7 @@ const AUDIT_ENTRIES_AT_ONCE = 200;
 /** Four times as long as it works: a fifth of the writer's time at most. */
 const PAUSE_MS = 40;
 /** The walk over contents goes by the time of an end, which was taken a moment before its commit. */
-const SETTLED_MS = 10 * SECOND_MS;
+export const SETTLED_MS = 10 * SECOND_MS;
 /** The rest is for the next run; the daemon's end waits for a run. */
 const RUN_MS = 20 * SECOND_MS;
 

@@ -7,6 +7,9 @@ export interface DmarcPeriod {
   lastDay: string;
 }
 
+/** In the place of an address: all those that a report had too many of. */
+export const OTHER_SOURCES = 'other';
+
 export interface DmarcSums {
   messages: number;
   /** An aligned DKIM signature or an aligned SPF result: that is what DMARC asks for. */
@@ -22,6 +25,15 @@ export interface DmarcDomainSums extends DmarcSums {
   /** The days with reports, within the period. */
   firstDay: string;
   lastDay: string;
+  /** In reports without a proven sender; they are in no other sum. */
+  unprovenMessages: number;
+}
+
+export interface DmarcReporterSum {
+  orgName: string;
+  /** The domain that proved to be the sender of the mails; null: none. */
+  sender: string | null;
+  messages: number;
 }
 
 export interface DmarcSourceSums extends DmarcSums {
@@ -38,7 +50,9 @@ export interface DmarcDomainReport {
   /** How many there are, if more than `sources` has. */
   sourceCount: number;
   /** Who reported, with how many messages. */
-  reporters: { orgName: string; messages: number }[];
+  reporters: DmarcReporterSum[];
+  /** Of reports whose sender nothing proves: anybody may have written them. They are in no other sum. */
+  unproven: { total: DmarcSums; reporters: DmarcReporterSum[] };
 }
 
 export interface DmarcStore {

@@ -103,7 +103,7 @@ export type InboundAction =
   /** Without a key it suppresses nobody. */
   | { do: 'complaint'; suppressionKey: string | null; reason: 'complaint' | 'unsubscribe'; event: NewEvent }
   | { do: 'unsubscribe'; suppressionKey: string }
-  | { do: 'dmarc'; report: DmarcReportRecord };
+  | { do: 'dmarc'; report: DmarcReportRecord; limits: DmarcLimits };
 
 export interface InboundUpdate {
   seq: number;
@@ -118,28 +118,46 @@ export interface InboundResult {
   reason: string;
 }
 
+/** What the contents of all mails that prove no message may take together: the oldest make room. */
+export interface UnaskedLimit {
+  maxBytes: number;
+}
+
+/** Anybody can send reports: a report that would go beyond one of these changes nothing. */
+export interface DmarcLimits {
+  rowsPerDomainAndDay: number;
+  /** Of what all reports that come in on one UTC day may take in the store, as it estimates that. */
+  bytesPerDay: number;
+}
+
 export interface DmarcReportRecord {
   /** Of the published policy. */
   domain: string;
   orgName: string;
+  /** The domain whose aligned SPF or DKIM proves the sender of the mail; null: nothing does. */
+  sender: string | null;
   reportId: string;
   beginsAt: number;
   endsAt: number;
   policy: Record<string, string>;
-  rows: DmarcDayRow[];
+  rows: DmarcReportRow[];
 }
 
-export interface DmarcDayRow {
+export interface DmarcReportRow {
   /** Of the From field. */
   domain: string;
   /** UTC, such as `2026-01-31`. */
   day: string;
-  orgName: string;
   sourceIp: string;
   disposition: string;
   dkim: 'pass' | 'fail';
   spf: 'pass' | 'fail';
   messages: number;
+}
+
+export interface DmarcDayRow extends DmarcReportRow {
+  orgName: string;
+  sender: string | null;
 }
 
 /** A mail as lists show it. */
@@ -164,7 +182,8 @@ export interface InboundFilter {
 }
 
 export interface InboundStore {
-  keepInbound(mail: NewInboundMail): Promise<void>;
+  /** With `unasked`: it proves no message, and the oldest contents of such mails make room for it. */
+  keepInbound(mail: NewInboundMail, unasked?: UnaskedLimit): Promise<void>;
   /** For people; of very many the oldest are forgotten. */
   noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
   /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
@@ -191,4 +210,9 @@ export interface InboundStore {
 
   /** Erases contents of mails that were acted on before the one time, and all else from before the other. */
   forgetInbound(before: { content: number; records: number }, limit: number): Promise<number>;
+  /**
+   * When the disk gets full: erases contents of mails that prove no message and were acted on, the oldest
+   * first, and when there are none, the oldest day of DMARC reports. Returns how many, 0 when nothing is left.
+   */
+  makeInboundRoom(limit: number): Promise<number>;
 }

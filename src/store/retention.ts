@@ -32,4 +32,6 @@ export interface RetentionStore {
   /** Null: as configured. False when there is no such tenant. */
   setContentDays(tenantId: string, days: number | null): Promise<boolean>;
   contentDaysOf(tenantId: string): Promise<number | null>;
+  /** What the database file has free inside: new rows take it before the file grows. */
+  reusableBytes(): Promise<number>;
 }

@@ -3,9 +3,12 @@ import { deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { readDmarcMail } from '../../src/inbound/dmarc.ts';
 import type { Domain } from '../../src/store/domains.ts';
+import type { DmarcReportRow, InboundAction } from '../../src/store/inbound.ts';
 import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
 
 const HOLDER = {} as Domain;
+const limits = { rowsPerReport: 5, rowsPerDomainAndDay: 100, bytesPerDay: 1e9 };
+const proveSender = async () => ({ domain: 'big.test', reason: 'sent by big.test' });
 const store = { findVerifiedHolder: async (name: string) => (name === 'acme.test' ? HOLDER : null) };
 const TLS_REPORT = {
   'organization-name': 'Big & Co',
@@ -23,9 +26,15 @@ const TLS_REPORT = {
 const TLS_JSON = Buffer.from(JSON.stringify(TLS_REPORT));
 
 function verdictOn(content: string) {
-  const envelope = { id: '', receivedAt: 0, remoteIp: '', ehloName: '', tls: null, mailFrom: 'a@big.test' };
+  const envelope = { id: '', receivedAt: Date.now(), remoteIp: '', ehloName: '', tls: null, mailFrom: 'a@big.test' };
   const mail = { ...envelope, recipients: ['dmarc@b.test'], seq: 1, tries: 0, content: Buffer.from(content, 'latin1') };
-  return readDmarcMail(mail, { store }).then((update) => update && { ...update.verdict, action: update.action?.do });
+  return readDmarcMail(mail, { store, limits, proveSender }).then(
+    (update) => update && { ...update.verdict, action: update.action?.do, rows: rowsIn(update.action) },
+  );
+}
+
+function rowsIn(action: InboundAction | null | undefined): DmarcReportRow[] | undefined {
+  return action?.do === 'dmarc' ? action.report.rows : undefined;
 }
 
 function partsOf(...parts: [type: string, body: Buffer][]): string {

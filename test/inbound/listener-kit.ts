@@ -13,6 +13,8 @@ const ids = new IdSource();
 
 export const LIMITS: ListenerOptions['limits'] = {
   maxOctets: 100_000,
+  maxRoleOctets: 50_000,
+  maxUnaskedOctets: 1_000_000,
   connections: 50,
   connectionsPerPeer: 50,
   connectionsPerMinute: 1000,

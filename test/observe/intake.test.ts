@@ -5,7 +5,7 @@ import type { Facts } from '../../src/observe/log.ts';
 
 const MIB = 1024 * 1024;
 const LIMITS = { minDiskFreeShare: 0.1, maxResidentBytes: 1000 * MIB };
-const FINE: IntakeFacts = { diskFreeShare: 0.5, residentBytes: 100 * MIB, databaseFault: null };
+const FINE: IntakeFacts = { diskFreeShare: 0.5, reusableShare: 0, residentBytes: 100 * MIB, databaseFault: null };
 const NOTHING = new Map();
 
 function decide(facts: Partial<IntakeFacts>, holding: ReturnType<typeof decideIntake> = NOTHING) {
@@ -37,13 +37,21 @@ t.test('one cause does not raise the bar of another', async (t) => {
 
 t.test('limits of 0 and infinity look at nothing', async (t) => {
   const off = { minDiskFreeShare: 0, maxResidentBytes: Number.POSITIVE_INFINITY };
-  const facts = { diskFreeShare: 0, residentBytes: 1e15, databaseFault: null };
+  const facts = { diskFreeShare: 0, reusableShare: 0, residentBytes: 1e15, databaseFault: null };
   t.equal(decideIntake(facts, off, NOTHING).size, 0);
 });
 
 /** An intake whose machine is the test's. */
 function openIntake() {
-  const machine = { disk: 0.5, memory: 100 * MIB, disks: [] as (Error | null)[], now: 1000, proofs: 0 };
+  const machine = {
+    disk: 0.5,
+    reusable: 0,
+    erasable: 0,
+    memory: 100 * MIB,
+    disks: [] as (Error | null)[],
+    now: 1000,
+    proofs: 0,
+  };
   const lines: { facts: Facts; message: string }[] = [];
   const log = (facts: Facts, message: string) => void lines.push({ facts, message });
   const intake = new Intake({
@@ -51,6 +59,13 @@ function openIntake() {
     log: { info: log, warn: log },
     limits: LIMITS,
     diskFreeShare: async () => machine.disk,
+    reusableShare: async () => machine.reusable,
+    async makeRoom() {
+      if (machine.erasable === 0) return null;
+      machine.erasable--;
+      machine.reusable += 0.01;
+      return 'old things';
+    },
     residentBytes: () => machine.memory,
     async proveWritable() {
       machine.proofs++;
@@ -104,3 +119,43 @@ t.test('a failed commit closes at once; only two proofs in a row open again', as
   t.equal(intake.state.accepting, true);
   t.equal(lines.length, 2);
 });
+
+t.test('room within the database counts, up to half of the limit', async (t) => {
+  t.same(decide({ diskFreeShare: 0.06, reusableShare: 0.04 }).size, 0);
+  const closed = decide({ diskFreeShare: 0.04, reusableShare: 0.5 });
+  t.equal(closed.get('disk'), 'only 9 % of the disk is free (with what the database can use again), and 10 % must be');
+});
+
+t.test('before it closes, what may go is erased; it closes when nothing is left', async (t) => {
+  const { intake, machine, lines } = openIntake();
+  machine.erasable = 6;
+  machine.disk = 0.13;
+  await intake.check();
+  t.equal(machine.erasable, 6, 'while there is room nothing goes');
+  machine.disk = 0.08;
+  await intake.check();
+  t.equal(intake.state.accepting, true, 'the database has room for new mail now');
+  t.equal(machine.erasable, 2, 'up to where it would open again');
+  t.same(
+    lines.map(({ facts }) => facts.fact),
+    Array.from({ length: 4 }, () => 'intake_made_room'),
+  );
+  machine.disk = 0.04;
+  await intake.check();
+  t.match(intake.state, { accepting: false, reason: /only 9 % of the disk is free \(with what/ });
+  t.equal(machine.erasable, 0);
+  machine.disk = 0.5;
+  t.equal((await intake.check()).accepting, true);
+});
+
+t.test('a database in which no room can be made does not stop the checks', async (t) => {
+  const { intake, machine } = openIntake();
+  machine.disk = 0.05;
+  machine.erasable = Number.NaN;
+  Object.defineProperty(machine, 'reusable', { get: () => assertFails() });
+  t.match(await intake.check(), { accepting: false, reason: /only 5 % of the disk is free, and/ });
+});
+
+function assertFails(): never {
+  throw new Error('disk I/O error');
+}

@@ -13,6 +13,7 @@ t.test('a database that cannot be written closes the intake until it can', async
     clock: { now: () => 5 },
     log: { info() {}, warn() {} },
     limits: { minDiskFreeShare: 0, maxResidentBytes: Number.POSITIVE_INFINITY },
+    ...{ reusableShare: async () => 0, makeRoom: async () => null },
     diskFreeShare: async () => 1,
     residentBytes: () => 0,
     proveWritable: () => store.proveWritable(5),

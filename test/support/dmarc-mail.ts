@@ -1,6 +1,8 @@
 // DMARC aggregate reports as receivers send them: the XML, a zip archive around it, a mail around that.
 import { crc32 } from 'node:zlib';
 
+const DAY_MS = 24 * 60 * 60 * 1000;
+
 export interface DmarcRow {
   count?: number;
   dkim?: string;
@@ -12,10 +14,16 @@ export function dmarcXml({
   domain = 'acme.test',
   id = '4711',
   records = [{}],
+  beginsAt = Date.now() - 2 * DAY_MS,
+  endsAt = beginsAt + DAY_MS,
+  orgName = 'Big &amp; Co',
 }: {
   domain?: string;
   id?: string;
   records?: DmarcRow[];
+  beginsAt?: number;
+  endsAt?: number;
+  orgName?: string;
 }): string {
   const rows = records.map(
     ({ count = 1, dkim = 'pass', headerFrom = 'acme.test', sourceIp = '192.0.2.1' }) => `<record>
@@ -27,12 +35,16 @@ export function dmarcXml({
   );
   return `<?xml version="1.0" encoding="UTF-8" ?>
 <feedback>
-  <report_metadata><org_name>Big &amp; Co</org_name><email>dmarc@big.test</email><report_id>${id}</report_id>
-    <date_range><begin>1795000000</begin><end>1795086399</end></date_range></report_metadata>
+  <report_metadata><org_name>${orgName}</org_name><email>dmarc@big.test</email><report_id>${id}</report_id>
+    <date_range><begin>${secs(beginsAt)}</begin><end>${secs(endsAt)}</end></date_range></report_metadata>
   <policy_published><domain>${domain}</domain><adkim>r</adkim><aspf>r</aspf><p>none</p><pct>100</pct></policy_published>
   ${rows.join('\n  ')}
 </feedback>
 `;
+}
+
+function secs(ms: number): number {
+  return Math.floor(ms / 1000);
 }
 
 /** One file; `packed` is what stands in the archive. */

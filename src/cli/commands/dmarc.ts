@@ -1,6 +1,6 @@
 // dmarc list | show: what receivers' aggregate reports say about domains, summed up.
 import { DAY_MS } from '../../base/clock.ts';
-import type { DmarcPeriod, DmarcSums } from '../../store/dmarc.ts';
+import type { DmarcPeriod, DmarcReporterSum, DmarcSums } from '../../store/dmarc.ts';
 import { done, storeCommand } from '../command.ts';
 import { domainName, positional, required, wholeNumber } from '../option.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';
@@ -22,7 +22,10 @@ export const dmarcList = storeCommand({
     const { domains, next } = await store.listDmarcDomains(period, { after: after ?? null, limit });
     return done({
       ...shownPeriod(period),
-      domains: domains.map(({ domain, ...sums }) => ({ domain, ...shown(sums) })),
+      domains: domains.map(({ domain, unprovenMessages, ...sums }) => ({
+        ...{ domain, ...shown(sums) },
+        unverified_messages: unprovenMessages,
+      })),
       next,
     });
   },
@@ -45,13 +48,25 @@ export const dmarcShow = storeCommand({
     const report = await store.sumDmarc(domain, period, limit);
     return done({
       ...{ domain, ...shownPeriod(period), ...shown(report.total) },
-      reporters: report.reporters.map(({ orgName, messages }) => ({ org_name: orgName, messages })),
+      reporters: report.reporters.map(shownReporter),
+      unverified: { ...shown(report.unproven.total), reporters: report.unproven.reporters.map(shownReporter) },
       sources: report.sources.map(({ sourceIp, ...sums }) => ({ source_ip: sourceIp, ...shown(sums) })),
       source_count: report.sourceCount,
       days: report.days.map(({ day, ...sums }) => ({ day, ...shown(sums) })),
     });
   },
-  render({ domain, first_day, last_day, messages, passed, reporters, sources, source_count: all, days: each }) {
+  render({
+    domain,
+    first_day,
+    last_day,
+    messages,
+    passed,
+    reporters,
+    unverified,
+    sources,
+    source_count: all,
+    days: each,
+  }) {
     const left = all > sources.length ? ['', `These are ${sources.length} of ${all} sources.`] : [];
     return [
       renderFacts([
@@ -59,7 +74,11 @@ export const dmarcShow = storeCommand({
         ['days', `${first_day} to ${last_day}`],
         ['messages', messages],
         ['passed', passed],
-        ['reported by', reporters.map(({ org_name }) => org_name).join(', ') || null],
+        ['reported by', reporters.map(({ org_name, sender }) => `${org_name} (${sender})`).join(', ') || null],
+        [
+          'unverified',
+          unverified.messages > 0 ? `${unverified.messages} messages in reports that anybody can have sent` : null,
+        ],
       ]),
       '',
       renderTable(sources, SOURCE_COLUMNS, 'There are no reports.'),
@@ -79,6 +98,10 @@ function shownPeriod({ firstDay, lastDay }: DmarcPeriod) {
   return { first_day: firstDay, last_day: lastDay };
 }
 
+function shownReporter({ orgName, sender, messages }: DmarcReporterSum) {
+  return { org_name: orgName, sender, messages };
+}
+
 function shown({ messages, passed, dkimPassed, spfPassed, quarantined, rejected }: DmarcSums) {
   const failed = messages - passed;
   return { messages, passed, failed, dkim_passed: dkimPassed, spf_passed: spfPassed, quarantined, rejected };
@@ -96,9 +119,10 @@ const SUM_COLUMNS: Column<Sums>[] = [
   { title: 'REJECTED', value: (each) => each.rejected },
 ];
 
-const DOMAIN_COLUMNS: Column<Sums & { domain: string }>[] = [
+const DOMAIN_COLUMNS: Column<Sums & { domain: string; unverified_messages: number }>[] = [
   { title: 'DOMAIN', value: (each) => each.domain },
   ...SUM_COLUMNS,
+  { title: 'UNVERIFIED', value: (each) => each.unverified_messages },
 ];
 
 const SOURCE_COLUMNS: Column<Sums & { source_ip: string }>[] = [

@@ -1,7 +1,15 @@
 // What receivers report about a domain's mail (DMARC), as pages show it: sums, days, and sources with what
 // they mean. Names of receivers and all figures come from the reports, which anybody can send.
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
-import type { DmarcDomainReport, DmarcDomainSums, DmarcPeriod, DmarcSourceSums, DmarcSums } from '../../store/dmarc.ts';
+import {
+  type DmarcDomainReport,
+  type DmarcDomainSums,
+  type DmarcPeriod,
+  type DmarcReporterSum,
+  type DmarcSourceSums,
+  type DmarcSums,
+  OTHER_SOURCES,
+} from '../../store/dmarc.ts';
 import { badge, emptyState, select, type Tone, table } from '../elements.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -78,22 +86,30 @@ export function domainsTable(domains: readonly DmarcDomainSums[], pathOf: (domai
     count(sums.messages),
     html`${percent(sums.passed, sums.messages)} ${sums.passed < sums.messages && html`<span class="quiet">(${count(sums.messages - sums.passed)} failed)</span>`}`,
     count(sums.quarantined + sums.rejected),
+    count(sums.unprovenMessages),
     sums.lastDay,
   ]);
   return table(
-    { caption: 'Domains', heads: ['Domain', 'Messages', 'Passed', 'Quarantined or rejected', 'Last report'] },
+    {
+      caption: 'Domains',
+      heads: ['Domain', 'Messages', 'Passed', 'Quarantined or rejected', 'Unverified reports', 'Last report'],
+    },
     rows,
   );
 }
 
 export function domainReport(report: DmarcDomainReport, period: ChosenPeriod): Html {
-  const { total, sources, sourceCount, reporters } = report;
-  if (total.messages === 0) {
+  const { total, unproven } = report;
+  if (total.messages === 0 && unproven.total.messages === 0) {
     return emptyState(
       `No reports for the last ${period.days} days`,
       'Receivers send them once a day to the address in the DMARC record. The domain page shows whether the record is there.',
     );
   }
+  return html`${total.messages > 0 && provenReport(report, period)}${unproven.total.messages > 0 && unprovenReport(report)}`;
+}
+
+function provenReport({ total, sources, sourceCount, days, reporters }: DmarcDomainReport, period: ChosenPeriod): Html {
   const more =
     sourceCount > sources.length &&
     html`<p class="quiet">These are the first ${sources.length} of ${sourceCount}, those with most failures on top.</p>`;
@@ -106,12 +122,21 @@ ${card('Quarantined or rejected', count(total.quarantined + total.rejected), `${
 <h2>Sources</h2>
 ${table({ caption: 'Sources', heads: ['Address', 'Messages', 'Result', 'DKIM', 'SPF', 'What it means'] }, sources.map(sourceRow))}${more}
 <h2>Days</h2>
-${table({ caption: 'Days', heads: ['Day', 'Messages', 'Passed', 'Failed', 'Quarantined', 'Rejected'] }, [...report.days].reverse().map(dayRow))}
+${table({ caption: 'Days', heads: ['Day', 'Messages', 'Passed', 'Failed', 'Quarantined', 'Rejected'] }, [...days].reverse().map(dayRow))}
 <h2>Who reported</h2>
-${table(
-  { caption: 'Who reported', heads: ['Receiver', 'Messages'] },
-  reporters.map(({ orgName, messages }) => [orgName, count(messages)]),
-)}`;
+${table({ caption: 'Who reported', heads: ['Receiver', 'Sent by', 'Messages'] }, reporters.map(reporterRow))}`;
+}
+
+/** Apart from everything else: somebody may want us to believe in failures, or in passes, that never were. */
+function unprovenReport({ unproven: { total, reporters } }: DmarcDomainReport): Html {
+  return html`<h2>Unverified reports</h2>
+<p>Neither DKIM nor SPF proves who sent these reports, so anybody can have written them. They are not part of the
+figures above: ${count(total.messages)} messages reported, ${count(total.messages - total.passed)} of them failed.</p>
+${table({ caption: 'Unverified reports', heads: ['Name in the report', 'Sent by', 'Messages'] }, reporters.map(reporterRow))}`;
+}
+
+function reporterRow({ orgName, sender, messages }: DmarcReporterSum): HtmlPart[] {
+  return [orgName, sender ?? 'unverified', count(messages)];
 }
 
 function card(name: string, figure: string, note: string): Html {
@@ -123,7 +148,7 @@ function sourceRow(source: DmarcSourceSums): HtmlPart[] {
   const { sourceIp, messages, dkimPassed, spfPassed, firstDay, lastDay } = source;
   const seen = firstDay === lastDay ? lastDay : `${firstDay} to ${lastDay}`;
   return [
-    html`<code class="whole">${sourceIp}</code><br><span class="quiet whole">${seen}</span>`,
+    html`<code class="whole">${sourceIp === OTHER_SOURCES ? 'other addresses' : sourceIp}</code><br><span class="quiet whole">${seen}</span>`,
     count(messages),
     badge(word, tone),
     percent(dkimPassed, messages),

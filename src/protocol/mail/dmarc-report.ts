@@ -1,6 +1,7 @@
 // Reads DMARC aggregate reports: RFC 7489 section 7.2 and appendix C, RFC 9990 where it adds nothing
 // but fields. The number of records is bounded. It pauses now and then, so that whoever runs it can let
 // others go on.
+import { isIP } from 'node:net';
 import { feedbackElements } from './dmarc-elements.ts';
 
 export interface DmarcReport {
@@ -27,6 +28,11 @@ export type DmarcReading = { ok: true; report: DmarcReport } | { ok: false; reas
 /** Far more than the largest receivers send for one domain and day. */
 const MAX_RECORDS = 50_000;
 const TAGS_PER_TURN = 5_000;
+/** No sender has so many messages from one address in a few days; larger numbers only spoil sums. */
+const MAX_COUNT = 1_000_000_000;
+/** Longer values are cut: names and ids of real reports have less than half of that. */
+const MAX_NAME_CHARACTERS = 200;
+const MAX_DOMAIN_CHARACTERS = 253;
 
 export function readDmarcReport(xml: string): DmarcReading {
   const reading = scanDmarcReport(xml);
@@ -52,6 +58,9 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
       else if (record) {
         if (records.length >= MAX_RECORDS) return refused(`it has more than ${MAX_RECORDS} records`);
         const read = recordOf(record);
+        if (read && read.messages > MAX_COUNT) {
+          return refused(`a record counts ${read.messages} messages; more than ${MAX_COUNT} are not believed`);
+        }
         if (read) records.push(read);
         else unreadable++;
         record = null;
@@ -62,7 +71,7 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
     }
   }
   if (records.length === 0 && unreadable > 0) {
-    return refused(`none of its ${unreadable} records has a source_ip, a count and a header_from`);
+    return refused(`none of its ${unreadable} records has an address as source_ip, a count and a header_from`);
   }
   return reportOf(values, records);
 }
@@ -76,8 +85,8 @@ function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): 
   const [begin, end] = [value('report_metadata/date_range/begin'), value('report_metadata/date_range/end')];
   const [beginsAt, endsAt] = [Number(begin) * SECOND_MS, Number(end) * SECOND_MS];
   const domain = value('policy_published/domain').toLowerCase().replace(/\.$/, '');
-  const reportId = value('report_metadata/report_id');
-  const orgName = value('report_metadata/org_name') || value('report_metadata/email');
+  const reportId = value('report_metadata/report_id').slice(0, MAX_NAME_CHARACTERS);
+  const orgName = (value('report_metadata/org_name') || value('report_metadata/email')).slice(0, MAX_NAME_CHARACTERS);
   const needed = {
     date_range: begin && end,
     'policy_published/domain': domain,
@@ -90,13 +99,14 @@ function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): 
     const said = `${begin.slice(0, MAX_SAID)} to ${end.slice(0, MAX_SAID)}`;
     return refused(`its date_range, ${said}, is not two times in seconds since 1970`);
   }
+  if (domain.length > MAX_DOMAIN_CHARACTERS) return refused('the domain of its policy is longer than any can be');
   const policy = {
     domain,
-    p: value('policy_published/p'),
-    sp: value('policy_published/sp'),
-    adkim: value('policy_published/adkim'),
-    aspf: value('policy_published/aspf'),
-    pct: value('policy_published/pct'),
+    p: oneOf(DISPOSITIONS, value('policy_published/p')),
+    sp: oneOf(DISPOSITIONS, value('policy_published/sp')),
+    adkim: oneOf(ALIGNMENTS, value('policy_published/adkim')),
+    aspf: oneOf(ALIGNMENTS, value('policy_published/aspf')),
+    pct: /^\d{1,3}$/.exec(value('policy_published/pct'))?.[0] ?? '',
   };
   return { ok: true, report: { orgName, reportId, beginsAt, endsAt, policy, records } };
 }
@@ -105,11 +115,21 @@ function recordOf(values: ReadonlyMap<string, string>): DmarcRecord | null {
   const value = (path: string) => values.get(`feedback/record/${path}`) ?? '';
   const messages = Number(value('row/count'));
   const headerFrom = value('identifiers/header_from').toLowerCase().replace(/\.$/, '');
-  const sourceIp = value('row/source_ip');
-  if (!Number.isSafeInteger(messages) || messages < 0 || headerFrom === '' || sourceIp === '') return null;
+  const sourceIp = value('row/source_ip').toLowerCase();
+  if (!Number.isInteger(messages) || messages < 0 || isIP(sourceIp) === 0 || sourceIp.includes('%')) return null;
+  if (headerFrom === '' || headerFrom.length > MAX_DOMAIN_CHARACTERS) return null;
   const passed = (name: string) => (value(`row/policy_evaluated/${name}`).toLowerCase() === 'pass' ? 'pass' : 'fail');
-  const disposition = value('row/policy_evaluated/disposition').toLowerCase() || 'none';
+  const disposition = oneOf(DISPOSITIONS, value('row/policy_evaluated/disposition')) || 'none';
   return { sourceIp, messages, disposition, dkim: passed('dkim'), spf: passed('spf'), headerFrom };
+}
+
+const DISPOSITIONS = ['none', 'quarantine', 'reject'];
+const ALIGNMENTS = ['r', 's'];
+
+/** In lower case; empty when it is none of them. */
+function oneOf(words: readonly string[], value: string): string {
+  const word = value.toLowerCase();
+  return words.includes(word) ? word : '';
 }
 
 /** From 2012, when DMARC began, to a century later. */

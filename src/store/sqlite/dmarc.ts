@@ -5,6 +5,7 @@ import type {
   DmarcDomainReport,
   DmarcDomainSums,
   DmarcPeriod,
+  DmarcReporterSum,
   DmarcSourceSums,
   DmarcStore,
   DmarcSums,
@@ -24,6 +25,8 @@ const SUMS = `sum(messages) AS messages, sum(iif(dkim = 'pass' OR spf = 'pass', 
   sum(iif(dkim = 'pass', messages, 0)) AS dkim_passed, sum(iif(spf = 'pass', messages, 0)) AS spf_passed,
   sum(iif(disposition = 'quarantine', messages, 0)) AS quarantined,
   sum(iif(disposition = 'reject', messages, 0)) AS rejected`;
+
+const ROWS = 'dmarc_domain_days d CROSS JOIN dmarc_rows r ON r.domain_day_id = d.id';
 
 const MOST_REPORTERS = 50;
 
@@ -55,19 +58,28 @@ async function sumEach(db: Connection, domains: readonly string[], period: Dmarc
 
 /** One step down the index: the days of a domain are not walked. */
 function nextDomain(db: Connection, after: string): string | null {
-  const row = db.sql('SELECT min(domain) AS domain FROM dmarc_days WHERE domain > ?').get(after) as Row;
+  const row = db.sql('SELECT min(domain) AS domain FROM dmarc_domain_days WHERE domain > ?').get(after) as Row;
   return row.domain as string | null;
 }
 
 function sumsOf(db: Connection, domain: string, { firstDay, lastDay }: DmarcPeriod): DmarcDomainSums | null {
-  const row = db
+  const rows = db
     .sql(
-      `SELECT min(day) AS first_day, max(day) AS last_day, ${SUMS} FROM dmarc_days
-       WHERE domain = ? AND day >= ? AND day <= ?`,
+      `SELECT d.proven, min(d.day) AS first_day, max(d.day) AS last_day, ${SUMS} FROM ${ROWS}
+       WHERE d.domain = ? AND d.day >= ? AND d.day <= ? GROUP BY d.proven`,
     )
-    .get(domain, firstDay, lastDay) as Row;
-  if (row.first_day === null) return null;
-  return { domain, ...sumsFromRow(row), firstDay: row.first_day as string, lastDay: row.last_day as string };
+    .all(domain, firstDay, lastDay) as Row[];
+  const proven = rows.find((row) => row.proven === 1);
+  const unproven = rows.find((row) => row.proven === 0);
+  const days = proven ?? unproven;
+  if (!days) return null;
+  return {
+    domain,
+    ...(proven ? sumsFromRow(proven) : noSums()),
+    firstDay: days.first_day as string,
+    lastDay: days.last_day as string,
+    unprovenMessages: (unproven?.messages as number | undefined) ?? 0,
+  };
 }
 
 async function sumDomain(
@@ -76,11 +88,12 @@ async function sumDomain(
 ): Promise<DmarcDomainReport> {
   const days: DmarcDomainReport['days'] = [];
   const sources = new Map<string, DmarcSourceSums>();
-  const reporters = new Map<string, number>();
+  const reporters = new Reporters();
+  const unproven = { total: noSums(), reporters: new Reporters() };
   const bounds = [domain, period.firstDay, period.lastDay] as const;
   const known = await db.read(() => daysOf(db, ...bounds));
   for (const day of known) {
-    const { bySource, byReporter } = await db.read(() => oneDay(db, domain, day));
+    const { bySource, byReporter, unprovenSums } = await db.read(() => oneDay(db, domain, day));
     const total = noSums();
     for (const row of bySource) {
       const sums = sumsFromRow(row);
@@ -90,10 +103,9 @@ async function sumDomain(
       addTo(source, sums);
       sources.set(sourceIp, { ...source, lastDay: day });
     }
-    for (const { org_name: orgName, messages } of byReporter as { org_name: string; messages: number }[]) {
-      reporters.set(orgName, (reporters.get(orgName) ?? 0) + messages);
-    }
-    days.push({ day, ...total });
+    for (const row of byReporter) (row.sender === '' ? unproven.reporters : reporters).add(row);
+    if (unprovenSums) addTo(unproven.total, unprovenSums);
+    if (bySource.length > 0) days.push({ day, ...total });
     await turn();
   }
   const total = noSums();
@@ -102,24 +114,51 @@ async function sumDomain(
   const ordered = [...sources.values()].sort((a, b) => failed(b) - failed(a) || b.messages - a.messages);
   return {
     ...{ total, days, sources: ordered.slice(0, mostSources), sourceCount: sources.size },
-    reporters: [...reporters]
-      .map(([orgName, messages]) => ({ orgName, messages }))
-      .sort((a, b) => b.messages - a.messages)
-      .slice(0, MOST_REPORTERS),
+    reporters: reporters.most(),
+    unproven: { total: unproven.total, reporters: unproven.reporters.most() },
   };
 }
 
-function daysOf(db: Connection, domain: string, firstDay: string, lastDay: string): string[] {
-  const rows = db.sql('SELECT DISTINCT day FROM dmarc_days WHERE domain = ? AND day >= ? AND day <= ? ORDER BY day');
-  return (rows.all(domain, firstDay, lastDay) as { day: string }[]).map(({ day }) => day);
+/** Messages by who has reported them. */
+class Reporters {
+  readonly #sums = new Map<string, DmarcReporterSum>();
+
+  add(row: Row): void {
+    const { name: orgName, sender, messages } = row as { name: string; sender: string; messages: number };
+    const key = `${sender} ${orgName}`;
+    const known = this.#sums.get(key);
+    if (known) known.messages += messages;
+    else this.#sums.set(key, { orgName, sender: sender || null, messages });
+  }
+
+  most(): DmarcReporterSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.messages - a.messages).slice(0, MOST_REPORTERS);
+  }
 }
 
-function oneDay(db: Connection, domain: string, day: string): { bySource: Row[]; byReporter: Row[] } {
-  const bySource = db.sql(`SELECT source_ip, ${SUMS} FROM dmarc_days WHERE domain = ? AND day = ? GROUP BY source_ip`);
+function daysOf(db: Connection, domain: string, firstDay: string, lastDay: string): string[] {
+  const days = 'SELECT DISTINCT day FROM dmarc_domain_days WHERE domain = ? AND day >= ? AND day <= ? ORDER BY day';
+  return db.sql(days, 'column').all(domain, firstDay, lastDay) as string[];
+}
+
+function oneDay(db: Connection, domain: string, day: string) {
+  const sums = (proven: 0 | 1, group: string) =>
+    db
+      .sql(
+        `SELECT r.source_ip, ${SUMS} FROM ${ROWS} WHERE d.domain = ? AND d.day = ? AND d.proven = ${proven} ${group}`,
+      )
+      .all(domain, day) as Row[];
   const byReporter = db.sql(
-    'SELECT org_name, sum(messages) AS messages FROM dmarc_days WHERE domain = ? AND day = ? GROUP BY org_name',
+    `SELECT p.name, p.sender, sum(r.messages) AS messages FROM ${ROWS}
+     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id WHERE d.domain = ? AND d.day = ? GROUP BY p.id`,
   );
-  return { bySource: bySource.all(domain, day) as Row[], byReporter: byReporter.all(domain, day) as Row[] };
+  const [unproven] = sums(0, '');
+  return {
+    bySource: sums(1, 'GROUP BY r.source_ip'),
+    byReporter: byReporter.all(domain, day) as Row[],
+    // Without any row the sums are NULL.
+    unprovenSums: unproven && unproven.messages !== null ? sumsFromRow(unproven) : null,
+  };
 }
 
 function noSums(): DmarcSums {

@@ -8,10 +8,15 @@ import type {
   InboundStore,
 } from '../inbound.ts';
 import type { Connection } from './connection.ts';
+import { forgetDmarcDays, forgetDmarcReports } from './dmarc-reports.ts';
 import { receptionFromRow } from './inbound.ts';
+import { eraseOldestContents } from './unasked-mail.ts';
 import { fromOptionalId, type Row, toId } from './values.ts';
 
-type InboundViewVerbs = Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound'>;
+type InboundViewVerbs = Pick<
+  InboundStore,
+  'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'makeInboundRoom'
+>;
 
 export function inboundViewVerbs(db: Connection): InboundViewVerbs {
   return {
@@ -19,10 +24,16 @@ export function inboundViewVerbs(db: Connection): InboundViewVerbs {
     getInbound: (id) => db.read(() => get(db, id)),
     listDmarcDays: (domain, { since, limit }) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM dmarc_days WHERE domain = ? AND day >= ? ORDER BY day DESC LIMIT ?');
+        const rows = db.sql(
+          `SELECT d.domain, d.day, p.name, p.sender, r.source_ip, r.disposition, r.dkim, r.spf, r.messages
+           FROM dmarc_domain_days d JOIN dmarc_rows r ON r.domain_day_id = d.id
+           JOIN dmarc_reporters p ON p.id = d.reporter_id
+           WHERE d.domain = ? AND d.day >= ? ORDER BY d.day DESC LIMIT ?`,
+        );
         return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
       }),
     forgetInbound: (before, limit) => db.writeMail(() => forget(db, before, limit)),
+    makeInboundRoom: (limit) => db.writeMail(() => makeRoom(db, limit)),
   };
 }
 
@@ -72,15 +83,16 @@ function forget(db: Connection, { content, records }: { content: number; records
           WHERE m.received_at < ? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT ?)`,
     )
     .run(content, limit).changes;
-  const reports = db.sql(
-    'DELETE FROM dmarc_reports WHERE id IN (SELECT id FROM dmarc_reports WHERE received_at < ? LIMIT ?)',
-  );
-  const days = db.sql('SELECT domain, day FROM dmarc_days WHERE day < ? LIMIT ?');
   const day = new Date(records).toISOString().slice(0, 10);
-  for (const row of days.all(day, limit) as { domain: string; day: string }[]) {
-    db.sql('DELETE FROM dmarc_days WHERE domain = ? AND day = ?').run(row.domain, row.day);
-  }
-  return gone.length + emptied + reports.run(records, limit).changes;
+  const days = forgetDmarcDays(db, day, limit);
+  return gone.length + emptied + days + forgetDmarcReports(db, records, limit);
+}
+
+function makeRoom(db: Connection, limit: number): number {
+  const contents = eraseOldestContents(db, limit);
+  if (contents > 0) return contents;
+  const oldest = db.sql('SELECT min(day) FROM dmarc_domain_days', 'column').get() as string | null;
+  return oldest === null ? 0 : forgetDmarcDays(db, `${oldest}~`, limit);
 }
 
 function mailFromRow(row: Row): InboundMailRecord {
@@ -101,7 +113,8 @@ function dayFromRow(row: Row): DmarcDayRow {
   return {
     domain: row.domain as string,
     day: row.day as string,
-    orgName: row.org_name as string,
+    orgName: row.name as string,
+    sender: (row.sender as string) || null,
     sourceIp: row.source_ip as string,
     disposition: row.disposition as string,
     dkim: row.dkim as DmarcDayRow['dkim'],

@@ -1,33 +1,35 @@
 // Mail that came in, in SQLite: kept, looked for, and acted on in one transaction with its note.
 import type {
-  DmarcReportRecord,
   InboundAction,
   InboundResult,
   InboundStore,
   InboundUpdate,
   NewInboundMail,
   ReportedMessage,
+  UnaskedLimit,
   WaitingInboundMail,
 } from '../inbound.ts';
 import type { Connection } from './connection.ts';
+import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { suppressHardBounce } from './queue.ts';
 import { insertSuppression } from './suppressions.ts';
+import { countUnasked } from './unasked-mail.ts';
 import { fromId, type Row, toId } from './values.ts';
 
 type InboundVerbs = Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>;
 
 export function inboundVerbs(db: Connection): InboundVerbs {
   return {
-    keepInbound: (mail) => db.writeMail(() => keep(db, mail)),
+    keepInbound: (mail, unasked) => db.writeMail(() => keep(db, mail, unasked)),
     waitingInbound: (afterSeq, limit) => db.read(() => waiting(db, afterSeq, limit)),
     findReported: (messageId) => db.read(() => findReported(db, messageId)),
     recordInbound: (update) => db.writeMail(() => record(db, update)),
   };
 }
 
-function keep(db: Connection, mail: NewInboundMail): void {
+function keep(db: Connection, mail: NewInboundMail, unasked?: UnaskedLimit): void {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
   const kept = db
     .sql(
@@ -36,6 +38,7 @@ function keep(db: Connection, mail: NewInboundMail): void {
     )
     .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), content.length);
   db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(kept.lastInsertRowid, content);
+  if (unasked) countUnasked(db, kept.lastInsertRowid, content.length, unasked.maxBytes);
 }
 
 // A page of large mails would fill the memory: the limit of octets ends it early.
@@ -133,7 +136,7 @@ interface Target {
 
 /** Null when it was done, else why nothing was. */
 function act(db: Connection, update: InboundUpdate, action: InboundAction): string | null {
-  if (action.do === 'dmarc') return addDmarcReport(db, update, action.report);
+  if (action.do === 'dmarc') return addDmarcReport(db, update, action);
   const { messageId, tenantId } = update.verdict;
   if (messageId === null || tenantId === null) return 'it proves no message';
   const target = { messageId, tenantId, at: update.at };
@@ -210,26 +213,5 @@ function bounce(
   if (state !== 'delivered' && domain_id !== null) countOpenMessages(db, fromId(domain_id), -1);
   if (suppress) suppressHardBounce(db, target, suppress);
   insertEvent(db, target, event);
-  return null;
-}
-
-function addDmarcReport(db: Connection, update: InboundUpdate, report: DmarcReportRecord): string | null {
-  const { domain, orgName, reportId, beginsAt, endsAt, policy, rows } = report;
-  const added = db
-    .sql(
-      `INSERT INTO dmarc_reports (domain, org_name, report_id, begins_at, ends_at, policy, inbound_id, received_at)
-       SELECT ?, ?, ?, ?, ?, ?, id, received_at FROM inbound_mails WHERE seq = ? ON CONFLICT DO NOTHING`,
-    )
-    .run(domain, orgName, reportId, beginsAt, endsAt, JSON.stringify(policy), update.seq);
-  if (added.changes === 0) return 'the same DMARC report came before';
-  const add = db.sql(
-    `INSERT INTO dmarc_days (domain, day, org_name, source_ip, disposition, dkim, spf, messages)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT (domain, day, org_name, source_ip, disposition, dkim, spf)
-     DO UPDATE SET messages = messages + excluded.messages`,
-  );
-  for (const row of rows) {
-    add.run(row.domain, row.day, row.orgName, row.sourceIp, row.disposition, row.dkim, row.spf, row.messages);
-  }
   return null;
 }

@@ -26,6 +26,11 @@ export function retentionVerbs(db: Connection): RetentionStore {
         const days = db.sql('SELECT content_days FROM tenants WHERE id = ?', 'column').get(toId(tenantId));
         return (days as number | null | undefined) ?? null;
       }),
+    reusableBytes: () =>
+      db.read(() => {
+        const pages = 'SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size';
+        return db.sql(pages, 'column').get() as number;
+      }),
   };
 }
 

@@ -88,7 +88,7 @@ export const smtpDialogTarget: FuzzTarget = {
     const listener = await startInboundListener({
       ...{ host: '127.0.0.1', port: 0, name: 'mail.postrider.test', recipients: BOOK },
       limits: {
-        maxOctets: MAX_OCTETS,
+        ...{ maxOctets: MAX_OCTETS, maxRoleOctets: MAX_OCTETS, maxUnaskedOctets: NO_LIMIT },
         ...{ connections: NO_LIMIT, connectionsPerPeer: NO_LIMIT, connectionsPerMinute: NO_LIMIT },
         ...{ mailsPerMinute: NO_LIMIT, refusalsPerMinute: NO_LIMIT },
       },

@@ -7,8 +7,11 @@ import { dmarcXml, zipOf } from '../../support/dmarc-mail.ts';
 
 const MIB = 1024 * 1024;
 
+const DAY = { beginsAt: 1_795_000_000_000, endsAt: 1_795_086_399_000 };
+
 t.test('a report', async (t) => {
   const xml = dmarcXml({
+    ...DAY,
     domain: 'Acme.test',
     records: [{ count: 3 }, { count: 2, dkim: 'fail', headerFrom: 'news.acme.test' }],
   });
@@ -40,7 +43,7 @@ t.test('a report', async (t) => {
 });
 
 t.test('what is refused', async (t) => {
-  const xml = dmarcXml({});
+  const xml = dmarcXml(DAY);
   const refused = (text: string) => {
     const reading = readDmarcReport(text);
     return reading.ok ? 'taken' : reading.reason;
@@ -59,7 +62,7 @@ t.test('what is refused', async (t) => {
   t.equal(refused(xml.replace('<begin>1795000000</begin>', '')), 'it has no date_range');
   const asWords = xml.replace('1795000000', '2026-11-18T10:00:00Z');
   t.match(refused(asWords), 'its date_range, 2026-11-18T10:00:00Z to 1795086399, is not two times in seconds');
-  t.match(refused(xml.replace('192.0.2.1', '')), 'none of its 1 records has a source_ip');
+  t.match(refused(xml.replace('192.0.2.1', '')), 'none of its 1 records has an address as source_ip');
   for (const other of ['', 'Dear Postmaster,', '<html><p>a < b</p></html>', '{"policies": []}']) {
     t.equal(refused(other), 'it has no <feedback> element', other);
   }

@@ -227,6 +227,7 @@ export const inboundCases = {
       const report = {
         domain: 'acme.test',
         orgName: 'big',
+        sender: null,
         reportId,
         beginsAt: T0,
         endsAt: T0,
@@ -234,14 +235,19 @@ export const inboundCases = {
         rows: [row],
       };
       return bench.store.recordInbound(
-        await updateFor(bench, null, { kind: 'dmarc', effect: 'stored' }, { do: 'dmarc', report }),
+        await updateFor(
+          bench,
+          null,
+          { kind: 'dmarc', effect: 'stored' },
+          { do: 'dmarc', report, limits: { rowsPerDomainAndDay: 10, bytesPerDay: 1e6 } },
+        ),
       );
     };
     t.match(await store('1'), { effect: 'stored' });
     t.match(await store('1'), { effect: 'none' });
     t.match(await store('2'), { effect: 'stored' });
     const days = await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 });
-    t.strictSame(days, [{ ...row, messages: 6 }]);
+    t.strictSame(days, [{ ...row, sender: null, messages: 6 }]);
     t.strictSame(await bench.store.listDmarcDays('other.test', { since: '2026-01-01', limit: 10 }), []);
   },
 
@@ -300,6 +306,66 @@ export const inboundCases = {
     await Promise.all(Array.from({ length: 1003 }, note));
     t.equal((await bench.store.listInbound({ kind: 'refused', limit: 2000 })).length, 1000);
     t.equal((await bench.store.listInbound({ kind: 'human', limit: 10 })).length, 1);
+  },
+
+  'contents of mail that proves no message share a room, and the oldest make place': async (t: Test, bench: Bench) => {
+    const unasked = { maxBytes: 1000 };
+    const keep = async (bytes: number, room?: { maxBytes: number }) => {
+      const one = mail(bench, { content: Buffer.alloc(bytes) });
+      await bench.store.keepInbound(one, room);
+      const { seq } = (await bench.store.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
+      const verdict: InboundVerdict = {
+        ...{ kind: 'human', effect: 'kept', reason: 'because', digest: null },
+        ...{ messageId: null, tenantId: null, finding: {} },
+      };
+      await bench.store.recordInbound({ seq, at: T0, verdict, action: null });
+      return one.id;
+    };
+    const bytesOf = async (id: string) => (await bench.store.getInbound(id))?.content?.length ?? null;
+    const bounce = await keep(5000);
+    const ids = [await keep(400, unasked), await keep(400, unasked), await keep(400, unasked)];
+    t.same(await Promise.all(ids.map(bytesOf)), [null, 400, 400]);
+    t.match(await bench.store.getInbound(ids[0]!), {
+      mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeOctets: 400 },
+    });
+    t.equal(await bytesOf(bounce), 5000, 'what came back for a message is not counted');
+    const waiting = mail(bench, { content: Buffer.alloc(900) });
+    await bench.store.keepInbound(waiting, unasked);
+    await bench.store.keepInbound(mail(bench, { content: Buffer.alloc(900) }), unasked);
+    t.same(await Promise.all(ids.map(bytesOf)), [null, null, null]);
+    t.equal(await bytesOf(waiting.id), 900, 'what waits is never erased');
+    await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
+    const last = await keep(100, { maxBytes: 1900 });
+    t.equal(await bytesOf(last), 100, 'what retention erases is counted no longer');
+  },
+
+  'a full disk: contents go first, then the oldest days of reports': async (t: Test, bench: Bench) => {
+    const seen = async (id: string) => (await bench.store.getInbound(id))?.content !== null;
+    const asked = await updateFor(bench, null, { kind: 'report' }, null);
+    await bench.store.recordInbound(asked);
+    const one = mail(bench);
+    await bench.store.keepInbound(one, { maxBytes: 1e6 });
+    t.equal(await bench.store.makeInboundRoom(10), 0, 'it still waits');
+    const { seq } = (await bench.store.waitingInbound(0, 10))[0]!;
+    const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
+    const rows = ['2026-01-01', '2026-01-02'].map((day) => ({ ...row, day, messages: 1 }));
+    const report = { domain: 'acme.test', orgName: 'big', sender: null, reportId: '1', beginsAt: T0, endsAt: T0 };
+    const limits = { rowsPerDomainAndDay: 10, bytesPerDay: 1e6 };
+    await bench.store.recordInbound({
+      ...asked,
+      seq,
+      action: { do: 'dmarc', report: { ...report, policy: {}, rows }, limits },
+    });
+    const days = async () =>
+      (await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 })).map(({ day }) => day);
+    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+    t.same([await seen(one.id), (await days()).length], [false, 2]);
+    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+    t.same(await days(), ['2026-01-02']);
+    while ((await bench.store.makeInboundRoom(10)) > 0);
+    t.same(await days(), []);
+    t.equal(await seen(asked.id), true, 'what a report about a message says stays');
+    t.ok((await bench.store.reusableBytes()) >= 0);
   },
 
   'what is old is forgotten, content first, and nothing that waits': async (t: Test, bench: Bench) => {

@@ -95,34 +95,58 @@ CREATE TABLE deleted_webhooks (
  id BLOB PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE dmarc_days (
- domain TEXT NOT NULL,
- day TEXT NOT NULL,
- org_name TEXT NOT NULL,
- source_ip TEXT NOT NULL,
- disposition TEXT NOT NULL,
- dkim TEXT NOT NULL,
- spf TEXT NOT NULL,
- messages INTEGER NOT NULL,
- PRIMARY KEY (domain, day, org_name, source_ip, disposition, dkim, spf)
-) STRICT, WITHOUT ROWID;
-
-CREATE INDEX dmarc_days_old ON dmarc_days (day);
-
-CREATE TABLE dmarc_reports (
+CREATE TABLE dmarc_domain_days (
  id INTEGER PRIMARY KEY,
  domain TEXT NOT NULL,
- org_name TEXT NOT NULL,
+ day TEXT NOT NULL,
+ proven INTEGER NOT NULL,
+ reporter_id INTEGER NOT NULL,
+ row_count INTEGER NOT NULL DEFAULT 0,
+ UNIQUE (domain, day, proven, reporter_id)
+) STRICT;
+
+CREATE INDEX dmarc_domain_days_old ON dmarc_domain_days (day);
+
+CREATE INDEX dmarc_domain_days_reporter ON dmarc_domain_days (reporter_id);
+
+CREATE TABLE dmarc_reporters (
+ id INTEGER PRIMARY KEY,
+ name TEXT NOT NULL,
+ sender TEXT NOT NULL,
+ UNIQUE (name, sender)
+) STRICT;
+
+CREATE TABLE "dmarc_reports" (
+ id INTEGER PRIMARY KEY,
+ reporter_id INTEGER NOT NULL,
+ domain TEXT NOT NULL,
  report_id TEXT NOT NULL,
  begins_at INTEGER NOT NULL,
  ends_at INTEGER NOT NULL,
  policy TEXT NOT NULL,
  inbound_id BLOB NOT NULL,
  received_at INTEGER NOT NULL,
- UNIQUE (domain, org_name, report_id)
+ UNIQUE (reporter_id, domain, report_id)
 ) STRICT;
 
 CREATE INDEX dmarc_reports_received ON dmarc_reports (received_at);
+
+CREATE TABLE dmarc_room (
+ day TEXT NOT NULL,
+ proven INTEGER NOT NULL,
+ bytes INTEGER NOT NULL,
+ PRIMARY KEY (day, proven)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE dmarc_rows (
+ domain_day_id INTEGER NOT NULL,
+ source_ip TEXT NOT NULL,
+ disposition TEXT NOT NULL,
+ dkim TEXT NOT NULL,
+ spf TEXT NOT NULL,
+ messages INTEGER NOT NULL,
+ PRIMARY KEY (domain_day_id, source_ip, disposition, dkim, spf)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE domain_checks (
  domain_id BLOB PRIMARY KEY REFERENCES domains (id) ON DELETE CASCADE,
@@ -198,10 +222,18 @@ CREATE INDEX domains_of_group ON groups_of_domains (mx_group, domain);
 
 CREATE INDEX domains_seen ON groups_of_domains (seen_at);
 
+CREATE TRIGGER inbound_content_erased AFTER DELETE ON inbound_contents BEGIN
+ UPDATE unasked_mails SET bytes = 0 WHERE mail_seq = OLD.mail_seq;
+END;
+
 CREATE TABLE inbound_contents (
  mail_seq INTEGER PRIMARY KEY,
  content BLOB NOT NULL
 ) STRICT;
+
+CREATE TRIGGER inbound_mail_erased AFTER DELETE ON inbound_mails BEGIN
+ DELETE FROM unasked_mails WHERE mail_seq = OLD.seq;
+END;
 
 CREATE TABLE inbound_mails (
  seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -531,6 +563,31 @@ CREATE TABLE tls_policies (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX tls_policies_expiry ON tls_policies (expires_at);
+
+CREATE TRIGGER unasked_emptied AFTER UPDATE OF bytes ON unasked_mails BEGIN
+ UPDATE unasked_room SET bytes = bytes + NEW.bytes - OLD.bytes WHERE id = 1;
+END;
+
+CREATE TRIGGER unasked_gone AFTER DELETE ON unasked_mails BEGIN
+ UPDATE unasked_room SET mails = mails - 1, bytes = bytes - OLD.bytes WHERE id = 1;
+END;
+
+CREATE TRIGGER unasked_kept AFTER INSERT ON unasked_mails BEGIN
+ UPDATE unasked_room SET mails = mails + 1, bytes = bytes + NEW.bytes WHERE id = 1;
+END;
+
+CREATE TABLE unasked_mails (
+ mail_seq INTEGER PRIMARY KEY,
+ bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX unasked_with_content ON unasked_mails (mail_seq) WHERE bytes > 0;
+
+CREATE TABLE unasked_room (
+ id INTEGER PRIMARY KEY CHECK (id = 1),
+ mails INTEGER NOT NULL,
+ bytes INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE users (
  id BLOB PRIMARY KEY,

@@ -357,6 +357,8 @@ async function lists(walk: Walk): Promise<void> {
   await store.dmarcSumsOf(['x.test'], PERIOD);
   await store.sumDmarc('x.test', PERIOD, 10);
   await store.listDmarcDays('x.test', { since: '2026-01-01', limit: 10 });
+  walk.same(await store.makeInboundRoom(10), 0, 'makeInboundRoom: nothing came unasked');
+  walk.same((await store.reusableBytes()) >= 0, true, 'reusableBytes');
   const waiting = [...walk.model.inbound.values()].filter(({ processedAt }) => processedAt === null);
   const suspects = await store.noteInterruptedInbound('walk', 1000);
   walk.same(suspects.length, waiting.length, 'noteInterruptedInbound');

@@ -1,9 +1,9 @@
-// Whether SPF (RFC 7208) of one of our domains lets one of our addresses send: asked as a receiver
-// would ask it, through our own resolver.
+// Whether SPF (RFC 7208) of a domain lets an address send, asked as a receiver asks it, through our own
+// resolver: for our own addresses, and for those that reports come from.
 import { spf } from 'mailauth/lib/spf/index.js';
-import { describeError } from '../base/errors.ts';
-import type { DnsResult } from '../protocol/dns/dns-result.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
+import { describeError } from '../../base/errors.ts';
+import type { DnsResult } from './dns-result.ts';
+import type { Resolver } from './resolver.ts';
 
 export type SpfResult = { kind: 'pass' } | { kind: 'not_pass'; result: string } | { kind: 'unknown'; reason: string };
 

@@ -1,0 +1,55 @@
+// Who has sent a mail with a report: the domain of its From field, when a DKIM signature (RFC 6376) or SPF
+// (RFC 7208) of an aligned domain proves it, as DMARC asks for (RFC 7489 section 3.1, relaxed). It does not
+// say that the reporter knows anything about the domain that it reports on.
+import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
+import { parseAddress } from '../protocol/mail/address.ts';
+import { addressesIn } from '../protocol/mail/inbound/addresses-in-text.ts';
+import { readHeaderBlock } from '../protocol/mail/inbound/header-block.ts';
+import type { NewInboundMail } from '../store/inbound.ts';
+import { isVerifiable, wholeSignersOf } from './embedded-signature.ts';
+
+export interface ReportSender {
+  /** Null: nothing proves who it was. */
+  domain: string | null;
+  /** A part of a sentence. */
+  reason: string;
+}
+
+export type ReceivedReport = Pick<NewInboundMail, 'remoteIp' | 'ehloName' | 'mailFrom' | 'content'>;
+
+export async function proveSender(mail: ReceivedReport, resolver: Resolver): Promise<ReportSender> {
+  const from = fromDomain(mail.content);
+  if (from === null) return { domain: null, reason: 'its sender is not proven: it does not have one From address' };
+  const isAligned = (domain: string) => organizationalDomain(domain) === organizationalDomain(from);
+  if (isVerifiable(mail.content)) {
+    const signer = (await wholeSignersOf(mail.content, 'from', resolver)).find(isAligned);
+    if (signer !== undefined) return { domain: from, reason: `sent by ${from} (DKIM of ${signer})` };
+  }
+  const domain = envelopeDomain(mail);
+  if (domain !== null && isAligned(domain)) {
+    const { kind } = await spfOfAddress({ ip: mail.remoteIp, domain, ehloName: mail.ehloName }, resolver);
+    if (kind === 'pass') return { domain: from, reason: `sent by ${from} (SPF of ${domain})` };
+  }
+  return { domain: null, reason: `its sender is not proven: neither DKIM nor SPF says that ${from} has sent it` };
+}
+
+/** Of two fields or addresses nobody could tell which one counts. */
+function fromDomain(content: Buffer): string | null {
+  const text = content.toString('latin1');
+  const { header } = readHeaderBlock(text, 0, text.length);
+  const fields = header.fields.filter(({ name }) => name === 'from');
+  const addresses = fields.length === 1 ? addressesIn(fields[0]!.value) : [];
+  return addresses.length === 1 ? domainOf(addresses[0]!) : null;
+}
+
+/** RFC 7208 section 2.4: without a sender, the name of the greeting is asked about. */
+function envelopeDomain({ mailFrom, ehloName }: ReceivedReport): string | null {
+  return domainOf(mailFrom === '' ? `postmaster@${ehloName}` : mailFrom);
+}
+
+function domainOf(address: string): string | null {
+  const parsed = parseAddress(address);
+  return parsed.ok ? parsed.address.asciiDomain : null;
+}
