@@ -28,6 +28,7 @@ import type { Store } from './store/store.ts';
 import type { LaneNotice } from './store/submissions.ts';
 import { tellByMail } from './submission/service-mail.ts';
 import { NO_BRAKES } from './suppression/reputation.ts';
+import { createOwnerNotices } from './tenants/owner-notices.ts';
 
 export interface DaemonOptions {
   logTo?: 'stdout' | LogSink;
@@ -72,6 +73,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
   const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
   const tell = tellByMail(sendServiceMail, log);
+  const tellOwners = createOwnerNotices({ store, log, tell, baseUrl: config.service.base_url });
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
   opened.add(hooks.close);
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
@@ -88,7 +90,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const timersNow = () => running.timers?.list() ?? [];
   const { unstoredResults } = delivery;
   const site = {
-    ...{ resolver, domains, queue, tenantChanged, inboundWaits, onAccepted, sendServiceMail, tell, reputation },
+    ...{ resolver, domains, queue, tenantChanged, inboundWaits, onAccepted, reputation },
+    ...{ sendServiceMail, tell, tellOwners },
     ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
     captured: sandbox?.captured ?? null,
     ...(sandbox && { staysUsable: sandbox.staysUsable }),
@@ -108,7 +111,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   running.timers = timers;
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
-  const shared = { store, clock, ids, config, queue, vault: () => foundation.vault };
+  const shared = { store, clock, ids, config, queue, tellOwners, vault: () => foundation.vault };
   const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
   await openControl(foundation, services, opened);
   const { ownTrouble } = reputation;

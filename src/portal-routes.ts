@@ -41,6 +41,7 @@ import type { RenderPool } from './templates/render-pool.ts';
 import type { Templates } from './templates/templates.ts';
 import { createAccountKit } from './tenants/account-kit.ts';
 import { createKeys } from './tenants/keys.ts';
+import type { OwnerNotices } from './tenants/owner-notices.ts';
 import type { TestSender } from './webhooks/test-sender.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -58,6 +59,7 @@ export interface PortalParts {
   sendServiceMail: SendServiceMail;
   tell: ReturnType<typeof tellByMail>;
   reputation: Reputation;
+  tellOwners: OwnerNotices;
   timers(): TimerStatus[];
   unstoredResults(): UnstoredResults | null;
   /** Of mail that came from elsewhere. */
@@ -68,6 +70,7 @@ export interface PortalParts {
 
 export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
   const { store, clock, ids, log, vault } = foundation;
+  const { tellOwners } = parts;
   const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
   const accounts = createAccountKit({
     ...{ store, clock, ids, log, vault, baseUrl, operatorAddress, tell: parts.tell },
@@ -81,8 +84,8 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...messagePages(messageServices(config, foundation, parts)),
     ...suppressionPages({ store, reads: foundation.reads, turn: () => nextTurn() }),
     ...domainPages(domainServices(config, foundation, parts)),
-    ...keyPages({ keys, store, baseUrl }),
-    ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store }),
+    ...keyPages({ keys, store, baseUrl, tellOwners }),
+    ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store, tellOwners }),
     ...accountPages(accounts, foundation.reads),
     ...settingsPages({ accounts, store, limits: limitsShown(config) }),
     ...operatorPages(operatorServices(config, foundation, parts)),

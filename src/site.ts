@@ -49,7 +49,11 @@ export async function openSite(
     ...{ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted },
     ...(parts.staysUsable && { staysUsable: parts.staysUsable }),
   });
-  const services = { store, clock, ids, log, domains, templates, webhooks, submission, bodies, keyUsed: keyUses.note };
+  const { tellOwners } = parts;
+  const services = {
+    ...{ store, domains, templates, webhooks, submission, bodies, tellOwners },
+    ...{ clock, ids, log, keyUsed: keyUses.note },
+  };
   const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
   const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
   opened.add(() => hits.close());

@@ -7,6 +7,7 @@ import type { Route } from '../http/router.ts';
 import type { Store } from '../store/store.ts';
 import type { Submission } from '../submission/submit.ts';
 import type { Templates } from '../templates/templates.ts';
+import type { OwnerNotices } from '../tenants/owner-notices.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { domainEndpoints } from './domain-endpoints.ts';
@@ -19,11 +20,13 @@ import { templateEndpoints } from './template-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
-  store: Pick<Store, 'findApiKeyBySecret' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
+  store: Pick<Store, 'findApiKeyBySecret' | 'recordAudit' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
   submission: Submission;
   domains: Domains;
   templates: Templates;
   webhooks: Webhooks;
+  /** Told of new webhooks. */
+  tellOwners?: OwnerNotices;
 }
 
 /** Fits the router's options. */
@@ -39,7 +42,7 @@ export function createApi(services: ApiServices): Api {
     ...emailEndpoints(services),
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),
-    ...webhookEndpoints(services.webhooks),
+    ...webhookEndpoints(services.webhooks, services.tellOwners),
     ...eventEndpoints(services.store),
   ];
   const health: Route = {

@@ -19,9 +19,12 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       pattern: '/domains',
       scope: 'domains:write',
       body: 'json',
-      async answer({ key, read }) {
+      async answer({ key, read, audit }) {
         const request = await read(shape);
-        return isRefusal(request) ? request : answerWith(201, await domains.register(key, request));
+        if (isRefusal(request)) return request;
+        const domain = await domains.register(key, request);
+        if (!isRefusal(domain)) await audit('domain.created', factsOf(domain));
+        return answerWith(201, domain);
       },
     },
     {
@@ -43,9 +46,17 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       pattern: '/domains/:id/verify',
       scope: 'domains:write',
       body: 'none',
-      async answer({ key, id }) {
+      async answer({ key, id, audit }) {
         const result = await domains.verify(key, id);
-        return isRefusal(result) ? result : ok({ ...record(result.domain), checks: result.checks });
+        if (isRefusal(result)) {
+          // The other refusals come before anything is looked at.
+          if (result.refused === 'verification_failed') {
+            await audit('domain.checked', { domain_id: id, domain: nameIn(result), outcome: result.refused });
+          }
+          return result;
+        }
+        await audit('domain.checked', { ...factsOf(result.domain), outcome: result.domain.state });
+        return ok({ ...record(result.domain), checks: result.checks });
       },
     },
     {
@@ -53,9 +64,21 @@ export function domainEndpoints(domains: Domains): Endpoint[] {
       pattern: '/domains/:id',
       scope: 'domains:write',
       body: 'none',
-      answer: async ({ key, id }) => answerWith(200, await domains.revoke(key, id)),
+      async answer({ key, id, audit }) {
+        const domain = await domains.revoke(key, id);
+        if (!isRefusal(domain)) await audit('domain.removed', factsOf(domain));
+        return answerWith(200, domain);
+      },
     },
   ];
+}
+
+function nameIn({ extra }: Refusal): string | null {
+  return typeof extra?.domain === 'string' ? extra.domain : null;
+}
+
+function factsOf({ id, name }: Domain) {
+  return { domain_id: id, domain: name };
 }
 
 function domainRecord(domain: Domain, domains: Domains) {

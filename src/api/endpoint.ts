@@ -1,6 +1,7 @@
 // What an endpoint of the API is: data that the pipeline reads, and one function that answers.
 // A new group of endpoints is one more file that returns a list of these.
 import type { Refusal } from '../base/refusals.ts';
+import type { NewAuditEntry } from '../store/audit.ts';
 import type { Scope } from '../store/tenants.ts';
 import type { Answer } from './answer.ts';
 import type { Caller } from './authorization.ts';
@@ -25,6 +26,11 @@ export interface Call extends Caller {
   readonly query: URLSearchParams;
   idempotencyKey: string | null;
   bodyBytes: number;
+  /**
+   * Writes what was changed into the audit log: after the change, so that the log never tells of something that did not
+   * happen, and before the answer. Whatever writes does so, except for sending, which has its events.
+   */
+  audit(action: string, data: NewAuditEntry['data']): Promise<void>;
   /** Parses the body: only when asked, because that of a replay counts for nothing. Once at the most. */
   read<Body>(shape: BodyShape<Body>): Body | Refusal | Promise<Body | Refusal>;
 }

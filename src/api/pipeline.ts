@@ -8,8 +8,10 @@ import { trimFieldValue } from '../http/field-value.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { PathParams, Route } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
+import type { AuditStore } from '../store/audit.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
+import { actOfKey } from '../tenants/audit-log.ts';
 import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
 import type { BodyReader } from './body-pool.ts';
@@ -18,7 +20,7 @@ import { readBytes, refuseMediaType } from './json-body.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 export interface PipelineOptions {
-  store: KeyLookups;
+  store: KeyLookups & Pick<AuditStore, 'recordAudit'>;
   clock: Clock;
   ids: IdSource;
   log: Logger;
@@ -98,9 +100,12 @@ export class Pipeline {
     const bytes = await readBytes(request);
     if (isRefusal(bytes)) return bytes;
     this.#chargeForBody(caller, bytes.length, headers);
+    const { store, clock } = this.#options;
+    const address = request.clientAddress;
     return {
       // The bytes may have gone to another thread when somebody asks.
       ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
+      audit: (action, data) => store.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
       get query() {
         return request.query;
       },

@@ -16,9 +16,12 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       pattern: '/templates',
       scope: 'templates:write',
       body: 'json',
-      async answer({ tenant, read }) {
+      async answer({ tenant, read, audit }) {
         const body = await read(shape);
-        return isRefusal(body) ? body : answerWith(201, await templates.create(tenant.id, body));
+        if (isRefusal(body)) return body;
+        const template = await templates.create(tenant.id, body);
+        if (!isRefusal(template)) await audit('template.created', { template: template.id, name: template.name });
+        return answerWith(201, template);
       },
     },
     {
@@ -40,9 +43,12 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       pattern: '/templates/:id',
       scope: 'templates:write',
       body: 'json',
-      async answer({ tenant, id, read }) {
+      async answer({ tenant, id, read, audit }) {
         const body = await read(shape);
-        return isRefusal(body) ? body : answerWith(200, await templates.replace(tenant.id, id, body));
+        if (isRefusal(body)) return body;
+        const template = await templates.replace(tenant.id, id, body);
+        if (!isRefusal(template)) await audit('template.changed', { template: template.id, name: template.name });
+        return answerWith(200, template);
       },
     },
     {
@@ -50,7 +56,14 @@ export function templateEndpoints(templates: Templates): Endpoint[] {
       pattern: '/templates/:id',
       scope: 'templates:write',
       body: 'none',
-      answer: async ({ tenant, id }) => (await templates.remove(tenant.id, id)) ?? { status: 204 },
+      async answer({ tenant, id, audit }) {
+        const template = await templates.get(tenant.id, id);
+        if (isRefusal(template)) return template;
+        const refusal = await templates.remove(tenant.id, id);
+        if (refusal) return refusal;
+        await audit('template.deleted', { template: template.id, name: template.name });
+        return { status: 204 };
+      },
     },
   ];
 }

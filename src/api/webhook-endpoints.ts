@@ -2,12 +2,13 @@
 import { toTimestamp } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { Webhook } from '../store/webhooks.ts';
+import type { OwnerNotices } from '../tenants/owner-notices.ts';
 import type { RegisterWebhook, Webhooks } from '../webhooks/webhooks.ts';
 import { ok } from './answer.ts';
 import { loadBodyShape } from './body-shape.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
+export function webhookEndpoints(webhooks: Webhooks, tellOwners?: OwnerNotices): Endpoint[] {
   const shape = loadBodyShape<RegisterWebhook>('register-webhook');
 
   return [
@@ -16,11 +17,14 @@ export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
       pattern: '/webhooks',
       scope: 'webhooks:write',
       body: 'json',
-      async answer({ tenant, read }) {
+      async answer({ tenant, key, read, audit }) {
         const request = await read(shape);
         if (isRefusal(request)) return request;
         const result = await webhooks.register(tenant.id, request);
         if (isRefusal(result)) return result;
+        const { host } = new URL(result.webhook.target);
+        await audit('webhook.created', { webhook_id: result.webhook.id, host });
+        tellOwners?.webhookAdded(tenant.id, { id: result.webhook.id, host, by: `the API key "${key.name}"` });
         // The one answer that shows the secret.
         return { status: 201, body: { ...webhookRecord(result.webhook), secret: result.secret.toString('base64') } };
       },
@@ -47,7 +51,14 @@ export function webhookEndpoints(webhooks: Webhooks): Endpoint[] {
       pattern: '/webhooks/:id',
       scope: 'webhooks:write',
       body: 'none',
-      answer: async ({ tenant, id }) => (await webhooks.remove(tenant.id, id)) ?? { status: 204 },
+      async answer({ tenant, id, audit }) {
+        const webhook = await webhooks.get(tenant.id, id);
+        if (isRefusal(webhook)) return webhook;
+        const refusal = await webhooks.remove(tenant.id, id);
+        if (refusal) return refusal;
+        await audit('webhook.deleted', { webhook_id: webhook.id, host: new URL(webhook.target).host });
+        return { status: 204 };
+      },
     },
   ];
 }

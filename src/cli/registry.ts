@@ -71,7 +71,8 @@ export function namesOfGroup(group: string): string[] {
  */
 export async function loadStoreCommands(): Promise<ReadonlyMap<string, StoreCommand>> {
   const { suppressionImportRows } = await import('./commands/suppression-csv.ts');
-  const commands: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows];
+  const { auditNote } = await import('./commands/audit-note.ts');
+  const commands: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows, auditNote];
   const stored = commands.filter((command) => command.kind === 'store');
   return new Map(stored.map((command) => [command.name, command]));
 }

@@ -12,6 +12,7 @@ import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../store/tenants.ts';
+import type { OwnerNotices } from '../tenants/owner-notices.ts';
 
 export interface OperatorServices {
   store: Store;
@@ -27,6 +28,8 @@ export interface OperatorServices {
   receiverTrusted(mxGroup: string): void;
   /** Called after it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
+  /** Told by mail of new keys; not there without a daemon, which is what sends. */
+  tellOwners?: OwnerNotices;
   /** The daemon that this runs in; not there without one. */
   daemon?: DaemonView;
 }

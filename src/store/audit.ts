@@ -1,6 +1,7 @@
-// Contract: who changed what, and when. Entries are never changed; names stand in them as they were.
+// Contract: who changed what, and when. Names stand in entries as they were. Entries are never changed, except that
+// failed sign-ins of an hour are added to that hour's entry.
 
-export type AuditActor = 'user' | 'operator' | 'command' | 'system';
+export type AuditActor = 'user' | 'operator' | 'command' | 'system' | 'key';
 
 export interface NewAuditEntry {
   /** Null: it is about the platform. */
@@ -9,6 +10,8 @@ export interface NewAuditEntry {
   actor: AuditActor;
   /** Of a person. */
   userId: string | null;
+  /** Of an API key. */
+  keyId?: string;
   /** The person's address, or the name of what acted. */
   who: string;
   /** Of the client. */
@@ -24,6 +27,22 @@ export interface AuditEntry extends NewAuditEntry {
   seq: number;
 }
 
+export interface FailedSignIns {
+  /** The account that was tried; null: no account has the address. */
+  account: { userId: string; tenantId: string | null; email: string } | null;
+  /** A /64 for IPv6. */
+  network: string;
+  /** Of the last one. */
+  address: string;
+  /** Of the last one. */
+  at: number;
+  count: number;
+}
+
+/** Entries that one hour makes for one account, and for all addresses without one; the rest is summed in one more. */
+export const NETWORKS_PER_ACCOUNT = 20;
+export const NETWORKS_WITHOUT_ACCOUNT = 200;
+
 export interface AuditPage {
   /** Entries before this one; null: from the newest on. */
   before: number | null;
@@ -32,6 +51,8 @@ export interface AuditPage {
 
 export interface AuditStore {
   recordAudit(entry: NewAuditEntry): Promise<void>;
+  /** One entry for each hour, account and network, as far as the limits above go. */
+  recordFailedSignIns(failures: readonly FailedSignIns[]): Promise<void>;
   /** Newest first. */
   listAudit(tenantId: string, page: AuditPage): Promise<AuditEntry[]>;
   /** Of all tenants and the platform, newest first. */

@@ -1,6 +1,7 @@
 // Entries of the audit log: who did it, as a line that can still be read when user and tenant are gone.
 import type { NewAuditEntry } from '../store/audit.ts';
-import type { User } from '../store/tenants.ts';
+import type { ApiKey, User } from '../store/tenants.ts';
+import { publicPart } from './api-keys.ts';
 
 export interface Act {
   action: string;
@@ -21,6 +22,22 @@ export function actOf(user: User, { action, at, address, data = {}, tenantId }: 
     actor: isOperator ? 'operator' : 'user',
     userId: user.id,
     who: user.email,
+  };
+}
+
+/** What somebody did about an account who has not proved to be its user. */
+export function actOfStranger(user: User, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
+  return {
+    ...{ tenantId: user.tenantId, at, address, action, data: { account: user.email, ...data } },
+    ...{ actor: 'system', userId: user.id, who: 'not signed in' },
+  };
+}
+
+/** What a program did with an API key. */
+export function actOfKey(key: ApiKey, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
+  return {
+    ...{ tenantId: key.tenantId, at, address, action, data },
+    ...{ actor: 'key', userId: null, keyId: key.id, who: `${key.name} (${publicPart(key.publicId)})` },
   };
 }
 

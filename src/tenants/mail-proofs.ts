@@ -15,7 +15,7 @@ import {
   signUpMail,
 } from './account-mails.ts';
 import { type Gates, networkOf, takeTry } from './attempt-throttle.ts';
-import { actOf } from './audit-log.ts';
+import { actOf, actOfStranger } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
@@ -51,7 +51,11 @@ export function askForReset(kit: AccountKit, givenEmail: string, client: Client)
     // Counted for an address that nobody has as well: who invites it could tell the difference.
     const may = mayMail(kit, email);
     const user = await kit.store.findUserByEmail(email);
-    if (user && may) await sendLink(kit, { purpose: 'reset', user }, resetMail);
+    if (!user || !may) return;
+    await sendLink(kit, { purpose: 'reset', user }, resetMail);
+    await kit.store.recordAudit(
+      actOfStranger(user, { action: 'user.reset_asked', at: kit.clock.now(), address: client.ip }),
+    );
   });
   return { kind: 'sent' };
 }

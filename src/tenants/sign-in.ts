@@ -75,7 +75,7 @@ export class SignIn {
     const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
     const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null);
     if (holds === 'busy') return { kind: 'wait', waitMs: BUSY_WAIT_MS };
-    if (!user || !holds) return { kind: 'wrong' };
+    if (!user || !holds) return this.#failed(user, client);
     if (await store.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
     if (await secondFactors.inForce(user.id)) return { kind: 'second_step', step: this.#remember(user) };
     return this.enter(user, client);
@@ -95,7 +95,7 @@ export class SignIn {
     // Somebody has set another password in the meantime: this one has not been asked for.
     if (user?.passwordHash !== between.user.passwordHash) return { kind: 'expired' };
     const check = await secondFactors.check(user.id, code);
-    if (check.kind === 'wrong') return { kind: 'wrong' };
+    if (check.kind === 'wrong') return this.#failed(user, client);
     this.#between.delete(step);
     return this.enter(user, client, check.kind === 'recovery' ? check.left : null);
   }
@@ -123,7 +123,16 @@ export class SignIn {
     const holds = await this.#kit.passwords.verify(password, user.passwordHash);
     if (holds === 'busy') return { waitMs: BUSY_WAIT_MS };
     if (holds) this.#forgive(user.email, client);
+    else await this.#failed(user, client);
     return holds ? 'right' : 'wrong';
+  }
+
+  /** Written down for an address that nobody has as well: the answer takes as long. */
+  async #failed(user: User | null, { ip }: Client): Promise<{ kind: 'wrong' }> {
+    const account = user && { userId: user.id, tenantId: user.tenantId, email: user.email };
+    const at = this.#kit.clock.now();
+    await this.#kit.store.recordFailedSignIns([{ account, network: networkOf(ip), address: ip, at, count: 1 }]);
+    return { kind: 'wrong' };
   }
 
   /** Who tries passwords is seen in the log, by their network alone: what they typed may be a password. */

@@ -51,6 +51,22 @@ t.test('the log says from where somebody tries, and not what they typed', async 
   t.notMatch(JSON.stringify(lines), /hunter2|jo@/);
 });
 
+t.test('failed sign-ins are summed in the audit log of the account, or of the platform', async (t) => {
+  const { signIn, user, tenant, store } = await openAccounts(t);
+  const { tenantId } = await user(await tenant(), 'jo@acme.test');
+  const tryAt = (email: string) => signIn.withPassword({ email, password: 'hunter2' }, CLIENT);
+  for (let count = 0; count < 3; count++) await tryAt('jo@acme.test');
+  for (let count = 0; count < 2; count++) await tryAt(`nobody${count}@acme.test`);
+  const page = { before: null, limit: 9 };
+  const failed = { action: 'user.sign_in_failed', who: 'not signed in', address: CLIENT.ip };
+  const ofTenant = await store.listAudit(tenantId!, page);
+  t.match(ofTenant, [{ ...failed, data: { account: 'jo@acme.test', count: 3, network: CLIENT.ip } }]);
+  const all = await store.listAllAudit(page);
+  t.match(all, [{ ...failed, tenantId: null, data: { account: null, count: 2 } }, { tenantId }]);
+  t.equal(all.length, 2);
+  t.notMatch(JSON.stringify(all), /hunter2|nobody/, 'what was typed may be a password');
+});
+
 t.test('an address that nobody has costs as much work', async (t) => {
   const checked: (string | null)[] = [];
   const passwords = { verify: async (_: string, stored: string | null) => checked.push(stored) < 0 } as never;

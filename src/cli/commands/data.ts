@@ -2,11 +2,15 @@
 // beside a daemon or not; the other two need the folder for themselves.
 import fs from 'node:fs';
 import path from 'node:path';
+import { systemClock } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
+import type { NewAuditEntry } from '../../store/audit.ts';
 import type { DataLock } from '../../store/sqlite/data-lock.ts';
 import { done, failed, type LocalContext, localCommand } from '../command.ts';
 import { type DataFolder, databaseProblem, dataFolder, makeDataFolder, overDatabase } from '../data-folder.ts';
 import { flag, positional, required, text } from '../option.ts';
+import { recordAct } from '../record-act.ts';
+import { noteAct } from './audit-note.ts';
 
 export const backup = localCommand({
   name: 'backup',
@@ -20,7 +24,13 @@ export const backup = localCommand({
     await refuseEmptied(folder);
     const { backupDatabase } = await import('../../store/sqlite/backup.ts');
     await overDatabase(folder.database, () => backupDatabase(folder.database, target));
-    return done({ file: target, bytes: fs.statSync(target).size });
+    const { size: bytes } = fs.statSync(target);
+    const { config } = await context.loadConfig();
+    // Noting it would bring an older database to this version's schema, and a backup changes nothing.
+    if (await isOfThisVersion(folder)) {
+      await noteAct(context, config, { action: 'platform.backed_up', data: { file: target, bytes } });
+    }
+    return done({ file: target, bytes });
   },
   render: ({ file, bytes }) =>
     `${file} written, ${counted(bytes, 'byte')}. The master key is not in it: without it, private keys in the backup cannot be read.`,
@@ -42,6 +52,7 @@ export const restore = localCommand({
       }
       const { restoreDatabase } = await import('../../store/sqlite/backup.ts');
       await restoreDatabase(path.resolve(file), folder.database);
+      if (await isOfThisVersion(folder)) await recordHere(folder, 'platform.restored', { file: path.resolve(file) });
       return done({ database: folder.database, schema: await currentSchema(folder) });
     } finally {
       held.release();
@@ -63,7 +74,9 @@ export const migrate = localCommand({
       const { openSqliteStore } = await import('../../store/sqlite/open.ts');
       const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
       await store.close();
-      return done({ from, to: await currentSchema(folder) });
+      const to = await currentSchema(folder);
+      if (from !== to) await recordHere(folder, 'platform.migrated', { from, to });
+      return done({ from, to });
     } finally {
       held.release();
     }
@@ -85,6 +98,22 @@ async function lock({ dir }: DataFolder): Promise<DataLock> {
   makeDataFolder(dir);
   const { lockDataFolder } = await import('../../store/sqlite/data-lock.ts');
   return lockDataFolder(dir);
+}
+
+async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
+  const { newestSchema } = await import('../../store/sqlite/migrations.ts');
+  return (await currentSchema(folder)) === newestSchema();
+}
+
+/** With the lock held. */
+async function recordHere(folder: DataFolder, action: string, data: NewAuditEntry['data']): Promise<void> {
+  const { openSqliteStore } = await import('../../store/sqlite/open.ts');
+  const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
+  try {
+    await recordAct({ store, clock: systemClock }, null, action, data);
+  } finally {
+    await store.close();
+  }
 }
 
 async function currentSchema(folder: DataFolder): Promise<number> {

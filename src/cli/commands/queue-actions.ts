@@ -6,6 +6,7 @@ import type { StandingHold } from '../../delivery/standing-holds.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { domainName, name, operatorName, positional, remark, required, uuid } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import type { OperatorServices } from '../services.ts';
 
 const targets = {
@@ -68,6 +69,8 @@ async function act(
   const word = { by: values.by ?? 'an operator', note: values.reason ?? values.otherwise };
   const outcome: ActionOutcome = await services.queue.act(action, target, word);
   if (outcome.kind === 'refused') return failed(outcome.reason);
+  const about = { kind: target.kind, target: target.key, reason: word.note, by: word.by, messages: outcome.messages };
+  await recordAct(services, target.kind === 'tenant' ? target.key : null, `queue.${action}`, about);
   const { messages, complete, ended, held } = outcome;
   const state = target.kind === 'message' ? ((await services.store.getMessage(target.key))?.state ?? null) : null;
   const one = target.kind === 'message' ? { id: target.key, state } : {};

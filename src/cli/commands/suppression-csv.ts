@@ -15,7 +15,9 @@ import {
 } from '../../suppression/csv.ts';
 import { type Answer, done, failed, localCommand, storeCommand } from '../command.ts';
 import { flag, oneOf, positional, required, suppressedAddress, text, uuid, verbatim } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import { runWhereTheWriterIs } from '../with-services.ts';
+import { noteAct } from './audit-note.ts';
 import { scope, scopeProblem } from './suppression.ts';
 
 const PAGE = 1000;
@@ -27,7 +29,8 @@ export const suppressionExport = storeCommand({
   summary: `Prints a list as CSV, ${MAX_EXPORTED} addresses at most; --after goes on from there.`,
   options: { ...scope, after: suppressedAddress('begin behind this address') },
   check: scopeProblem,
-  async run({ store }, { tenant, after }) {
+  async run(services, { tenant, after }) {
+    const { store } = services;
     if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const lines = [csvLine(tenant === undefined ? PLATFORM_COLUMNS : TENANT_COLUMNS)];
     let cursor = after ?? null;
@@ -40,10 +43,13 @@ export const suppressionExport = storeCommand({
             )
           : (await store.listSuppressions(tenant, page)).map((entry) => [entry.address, tenantCsvLine(entry)] as const);
       lines.push(...found.map(([, line]) => line));
-      if (found.length < page.limit) return done({ csv: lines.join(''), addresses: lines.length - 1, next: null });
-      cursor = found.at(-1)![0];
+      cursor = found.length < page.limit ? null : found.at(-1)![0];
+      if (cursor === null) break;
     }
-    return done({ csv: lines.join(''), addresses: lines.length - 1, next: cursor });
+    const addresses = lines.length - 1;
+    const list = tenant === undefined ? 'platform_suppression' : 'suppression';
+    await recordAct(services, tenant ?? null, `${list}.exported`, { addresses });
+    return done({ csv: lines.join(''), addresses, next: cursor });
   },
   render: ({ csv }) => csv.trimEnd(),
   note: ({ addresses, next }) =>
@@ -66,7 +72,7 @@ export const suppressionImport = localCommand({
     reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without one; manual when not given'),
     'skip-invalid': flag('leave out lines that cannot be used, instead of importing nothing'),
   },
-  async run({ loadConfig }, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
+  async run(context, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
     const read = readFile(file, reason);
     if (typeof read === 'string') return failed(read);
     const { entries, problems, broken } = read;
@@ -75,13 +81,19 @@ export const suppressionImport = localCommand({
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
       return failed(`nothing was imported; ${counted(problems.length, 'line')} of ${file} cannot be used:\n${told}`);
     }
-    const { config } = await loadConfig();
+    const { config } = await context.loadConfig();
     let added = 0;
+    let ended: Answer = done(null);
     for (const rows of portions(entries)) {
-      const answer = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, config);
-      if (answer.kind !== 'done') return answer as Answer<never>;
-      added += (answer.result as { added: number }).added;
+      ended = await runWhereTheWriterIs(suppressionImportRows, { tenant, rows }, config);
+      if (ended.kind !== 'done') break;
+      added += (ended.result as { added: number }).added;
     }
+    // A file that was read in part is in the log with what came of it.
+    const isWhole = ended.kind === 'done';
+    const data = { addresses: entries.length, added, complete: isWhole };
+    if (isWhole || added > 0) await noteAct(context, config, { tenant, action: 'suppression.imported', data });
+    if (!isWhole) return ended as Answer<never>;
     return done({ addresses: entries.length, added, known: entries.length - added, skipped: problems.length });
   },
   render: ({ added, known, skipped }) =>

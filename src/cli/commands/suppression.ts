@@ -7,6 +7,7 @@ import { SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '.
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
+import { recordAct } from '../record-act.ts';
 import type { OperatorServices } from '../services.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
@@ -65,10 +66,15 @@ export const suppressionAdd = storeCommand({
   check: scopeProblem,
   async run(services, { tenant, address, reason = 'manual' }) {
     const { store, clock } = services;
-    if (tenant === undefined) return done({ address, added: await addPlatform(services, address, reason) });
-    if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const entry = { address, reason, messageId: null, createdAt: clock.now() };
-    return done({ address, added: (await store.addSuppression(tenant, entry)) === 'added' });
+    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    const added =
+      tenant === undefined
+        ? await addPlatform(services, address, reason)
+        : (await store.addSuppression(tenant, entry)) === 'added';
+    const list = tenant === undefined ? 'platform_suppression' : 'suppression';
+    if (added) await recordAct(services, tenant ?? null, `${list}.added`, { address, reason });
+    return done({ address, added });
   },
   render: ({ address, added }) => (added ? `${address} is suppressed.` : `${address} was already suppressed.`),
 });
@@ -128,30 +134,41 @@ type Removal =
   | { kind: 'undone_rule'; rule: string; since: string; platform: number; tenants: number };
 
 async function removeOne(
-  { store, clock }: OperatorServices,
+  services: OperatorServices,
   tenant: string | undefined,
   address: string,
 ): Promise<Answer<Removal>> {
+  const { store, clock } = services;
   const lifted =
     tenant === undefined
       ? { removed: await store.removePlatformSuppression(address), platform: null }
       : await store.removeSuppression(tenant, address, clock.now());
   const still = lifted.platform && { expires_at: toTimestamp(lifted.platform.expiresAt), rule: lifted.platform.rule };
-  if (lifted.removed) return done({ kind: 'removed', address, removed: true, still_on_platform: still });
+  if (lifted.removed) {
+    const list = tenant === undefined ? 'platform_suppression' : 'suppression';
+    await recordAct(services, tenant ?? null, `${list}.removed`, { address });
+    return done({ kind: 'removed', address, removed: true, still_on_platform: still });
+  }
   const elsewhere = still ? `; the platform's list holds it until ${still.expires_at}` : '';
   return failed(`${address} is not on this list${elsewhere}`);
 }
 
-async function undoRule({ store }: OperatorServices, of: Extract<UndoneBounces, { rule: string }>): Promise<Removal> {
-  const total = await undoHardBounces(store, of);
-  return { kind: 'undone_rule', rule: of.rule, since: toTimestamp(of.since), ...total };
+async function undoRule(services: OperatorServices, of: Extract<UndoneBounces, { rule: string }>): Promise<Removal> {
+  const total = await undoHardBounces(services.store, of);
+  const since = toTimestamp(of.since);
+  const tenantId = typeof of.of === 'object' ? of.of.tenantId : null;
+  await recordAct(services, tenantId, 'suppression.undone', { rule: of.rule, since, ...total });
+  return { kind: 'undone_rule', rule: of.rule, since, ...total };
 }
 
 async function undoGroup(
-  { store, queue }: OperatorServices,
+  services: OperatorServices,
   { since, mxGroup }: { since: number; mxGroup: string },
 ): Promise<Removal> {
+  const { store, queue } = services;
   const total = await undoHardBounces(store, { since, mxGroup });
+  const data = { group: mxGroup, since: toTimestamp(since), ...total };
+  await recordAct(services, null, 'platform_suppression.undone', data);
   const group_known = total.platform > 0 || (await queue.explain.isKnownGroup(mxGroup));
   return { kind: 'undone', mx_group: mxGroup, group_known, since: toTimestamp(since), ...total };
 }
@@ -189,13 +206,15 @@ export const suppressionTrust = storeCommand({
   name: 'suppression trust',
   summary: "Believes a receiver's hard bounces again, or lets mail without a route go on.",
   options: { group: required(name('GROUP', 'the MX group, or no-route, as suppression doubts shows it')) },
-  async run({ store, receiverTrusted }, { group }) {
+  async run(services, { group }) {
+    const { store, receiverTrusted } = services;
     const doubt = await store.trustReceiver(group);
     if (!doubt)
       return failed(
         group === NO_ROUTE ? 'mail without a route is not held' : `hard bounces of ${group} are not doubted`,
       );
     receiverTrusted(group);
+    await recordAct(services, null, 'receiver.trusted', { group, doubted_since: toTimestamp(doubt.since) });
     return done({ mx_group: group, doubted_since: toTimestamp(doubt.since), reason: doubt.reason });
   },
   render: ({ mx_group: group }) =>

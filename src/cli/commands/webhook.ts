@@ -93,14 +93,19 @@ export const webhookReplay = storeCommand({
     if (tenantId === null) return noWebhook(webhook);
     if (event === undefined) {
       const target = { webhookId: webhook, since: since ?? 0 };
-      return done({ webhook, replayed: await replayFailedSince(services, tenantId, target) });
+      const replayed = await replayFailedSince(services, tenantId, target);
+      const data = { webhook_id: webhook, since: toTimestamp(target.since), events: replayed };
+      await recordAct(services, tenantId, 'webhook.failed_replayed', data);
+      return done({ webhook, replayed });
     }
     const outcome = await services.store.replayDelivery(
       tenantId,
       { webhookId: webhook, eventId: event },
       services.clock.now(),
     );
-    return outcome === 'due' ? done({ webhook, replayed: 1 }) : failed(refusalOf(outcome, { webhook, event }));
+    if (outcome !== 'due') return failed(refusalOf(outcome, { webhook, event }));
+    await recordAct(services, tenantId, 'webhook.event_replayed', { webhook_id: webhook, event_id: event });
+    return done({ webhook, replayed: 1 });
   },
   render: ({ replayed }) => `${counted(replayed, 'event is', 'events are')} due now.`,
 });

@@ -83,8 +83,10 @@ export function sessionOf({ started }: Pick<SignedIn, 'started'>, now: number): 
   return { token: started.token, maxAgeMs: started.session.endsAt - now };
 }
 
-async function signOut({ accounts }: SignInServices, { visitor }: Visit): Promise<PageResult> {
+async function signOut({ accounts }: SignInServices, visit: Visit): Promise<PageResult> {
+  const { visitor } = visit;
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
+  if (visitor) await visit.audit('user.signed_out');
   return { kind: 'redirect', to: '/portal/sign-in', notice: null, session: 'ended' };
 }
 

@@ -3,6 +3,7 @@ import { isUuid } from '../../base/ids.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { DomainStore } from '../../store/domains.ts';
 import type { Keys, ShownKey } from '../../tenants/keys.ts';
+import type { OwnerNotices } from '../../tenants/owner-notices.ts';
 import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { createdKey } from './created-key.ts';
@@ -13,6 +14,7 @@ export interface KeyServices {
   store: Pick<DomainStore, 'listDomains'>;
   /** `service.base_url`: where the calls go that are shown. */
   baseUrl: string;
+  tellOwners?: OwnerNotices;
 }
 
 const LIST = '/portal/keys';
@@ -91,7 +93,10 @@ async function showForm({ store }: KeyServices, visit: VisitOf<'member'>): Promi
   return view({ title: 'New API key', body: keyForm({ wish: emptyWish(), domains, formField: visit.formField }) });
 }
 
-async function createKey({ keys, store, baseUrl }: KeyServices, visit: VisitOf<'member'>): Promise<PageResult> {
+async function createKey(
+  { keys, store, baseUrl, tellOwners }: KeyServices,
+  visit: VisitOf<'member'>,
+): Promise<PageResult> {
   const { tenant, user } = visit.visitor;
   const wish = readWish(visit.form);
   const domains = await store.listDomains(tenant.id);
@@ -103,6 +108,7 @@ async function createKey({ keys, store, baseUrl }: KeyServices, visit: VisitOf<'
   const { key, token } = result;
   const details = { key_id: key.id, name: key.name, scopes: key.scopes.join(' '), domain: key.boundDomain };
   await visit.audit('key.created', details);
+  tellOwners?.keyAdded(tenant.id, { id: key.id, name: key.name, by: user.email });
   return view({ title: 'Your new API key', body: createdKey({ key, token, domains, baseUrl, to: user.email }) });
 }
 

@@ -68,4 +68,10 @@ function rowOf({ at, actor, who, address, action, data, tenantId }: AuditEntry):
   ];
 }
 
-const ACTORS = { user: 'user', operator: 'operator', command: 'command line', system: 'the service itself' } as const;
+const ACTORS = {
+  user: 'user',
+  operator: 'operator',
+  command: 'command line',
+  system: 'the service itself',
+  key: 'API key',
+} as const;

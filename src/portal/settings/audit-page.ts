@@ -22,7 +22,9 @@ async function show({ store }: SettingsServices, visit: VisitOf<'viewer'>): Prom
     entry.actor === 'operator' || entry.actor === 'command' ? 'the operator' : entry.who,
     what(entry),
     details(entry),
-    entry.actor === 'user' && entry.address ? html`<code class="unbroken">${entry.address}</code>` : null,
+    entry.actor !== 'operator' && entry.actor !== 'command' && entry.address
+      ? html`<code class="unbroken">${entry.address}</code>`
+      : null,
   ]);
   const list =
     rows.length === 0

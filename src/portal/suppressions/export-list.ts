@@ -18,6 +18,9 @@ export async function exportList(services: SuppressionServices, visit: VisitOf<'
   }
   const isWhole = after === null && read.next === null;
   if (!isWhole && !visit.query.has('part')) return partsPage(after, read.next);
+  // The header line is no address.
+  const addresses = read.csv.split('\n').length - 2;
+  await visit.audit('suppression.exported', { addresses });
   const day = new Date(visit.now).toISOString().slice(0, 10);
   return document(read.csv, {
     'Content-Type': 'text/csv; charset=utf-8',

@@ -1,25 +1,22 @@
 // Who changed what, in SQLite.
-import type { AuditEntry, AuditStore } from '../audit.ts';
+import { HOUR_MS } from '../../base/clock.ts';
+import {
+  type AuditEntry,
+  type AuditStore,
+  type FailedSignIns,
+  NETWORKS_PER_ACCOUNT,
+  NETWORKS_WITHOUT_ACCOUNT,
+  type NewAuditEntry,
+} from '../audit.ts';
 import type { Connection } from './connection.ts';
 import { fromOptionalId, type Row, toId } from './values.ts';
 
 export function auditVerbs(db: Connection): AuditStore {
   return {
-    recordAudit: (entry) =>
+    recordAudit: (entry) => db.writeMail(() => insert(db, entry, null)),
+    recordFailedSignIns: (failures) =>
       db.writeMail(() => {
-        db.sql(
-          `INSERT INTO audit (tenant_id, at, actor, user_id, who, address, action, data)
-           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-        ).run(
-          entry.tenantId === null ? null : toId(entry.tenantId),
-          entry.at,
-          entry.actor,
-          entry.userId === null ? null : toId(entry.userId),
-          entry.who,
-          entry.address,
-          entry.action,
-          JSON.stringify(entry.data),
-        );
+        for (const failure of failures) addFailures(db, failure);
       }),
     listAudit: (tenantId, { before, limit }) =>
       db.read(() => {
@@ -39,6 +36,48 @@ export function auditVerbs(db: Connection): AuditStore {
   };
 }
 
+function insert(db: Connection, entry: NewAuditEntry, sumKey: string | null): void {
+  db.sql(
+    `INSERT INTO audit (tenant_id, at, actor, user_id, key_id, who, address, action, data, sum_key)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    entry.tenantId === null ? null : toId(entry.tenantId),
+    entry.at,
+    entry.actor,
+    entry.userId === null ? null : toId(entry.userId),
+    entry.keyId === undefined ? null : toId(entry.keyId),
+    entry.who,
+    entry.address,
+    entry.action,
+    JSON.stringify(entry.data),
+    sumKey,
+  );
+}
+
+/** To the hour's entry of this account and network; to one for all other networks where there are too many. */
+function addFailures(db: Connection, { account, network, address, at, count }: FailedSignIns): void {
+  const prefix = `${Math.floor(at / HOUR_MS)}:${account?.userId ?? 'none'}:`;
+  const last = new Date(at).toISOString();
+  const add = (name: string) =>
+    db
+      .sql(
+        `UPDATE audit SET address = ?,
+           data = json_set(data, '$.count', json_extract(data, '$.count') + ?, '$.last_at', ?) WHERE sum_key = ?`,
+      )
+      .run(address, count, last, prefix + name).changes > 0;
+  if (add(network)) return;
+  const range = "SELECT count(*) AS n FROM audit WHERE sum_key >= ? AND sum_key < ? || '~'";
+  const { n } = db.sql(range).get(prefix, prefix) as { n: number };
+  const isFull = n >= (account ? NETWORKS_PER_ACCOUNT : NETWORKS_WITHOUT_ACCOUNT);
+  if (isFull && add(OTHERS)) return;
+  const name = isFull ? OTHERS : network;
+  const data = { account: account?.email ?? null, network: name, count, last_at: last };
+  const who = { actor: 'system' as const, userId: account?.userId ?? null, who: 'not signed in', address };
+  insert(db, { tenantId: account?.tenantId ?? null, at, ...who, action: 'user.sign_in_failed', data }, prefix + name);
+}
+
+const OTHERS = 'other networks';
+
 const NEWEST = Number.MAX_SAFE_INTEGER;
 
 function entryFromRow(row: Row): AuditEntry {
@@ -48,6 +87,7 @@ function entryFromRow(row: Row): AuditEntry {
     at: row.at as number,
     actor: row.actor as AuditEntry['actor'],
     userId: fromOptionalId(row.user_id),
+    ...(row.key_id === null ? {} : { keyId: fromOptionalId(row.key_id)! }),
     who: row.who as string,
     address: row.address as string | null,
     action: row.action as string,

@@ -1,6 +1,12 @@
 // Conformance: the audit log: newest first, page by page, each tenant its own.
 import type { Test } from 'tap';
-import type { NewAuditEntry } from '../../../src/store/audit.ts';
+import { HOUR_MS } from '../../../src/base/clock.ts';
+import {
+  type FailedSignIns,
+  NETWORKS_PER_ACCOUNT,
+  NETWORKS_WITHOUT_ACCOUNT,
+  type NewAuditEntry,
+} from '../../../src/store/audit.ts';
 import { type Bench, T0 } from './harness.ts';
 
 function entryOf(tenantId: string | null, change: Partial<NewAuditEntry> = {}): NewAuditEntry {
@@ -14,6 +20,7 @@ export const auditCases = {
     const data = { domain: 'ä.test', n: 1.5, on: true, nothing: null };
     const entries = [
       entryOf(tenant.id, { userId: bench.id(), data }),
+      entryOf(tenant.id, { actor: 'key', keyId: bench.id(), who: 'deploy (pr_x)', action: 'webhook.created' }),
       entryOf(tenant.id, { actor: 'command', who: 'command line', address: null, at: T0 + 1 }),
     ];
     for (const entry of entries) await bench.store.recordAudit(entry);
@@ -63,5 +70,41 @@ export const auditCases = {
       [null, two.id, one.id, null],
     );
     t.equal((await bench.store.listAllAudit({ before: all.at(-1)!.seq, limit: 100 })).length, 11);
+  },
+
+  'failed sign-ins of an hour are one entry for each account and network': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    const account = { userId: bench.id(), tenantId, email: 'jo@x.test' };
+    const failure = { account, network: '192.0.2.1', address: '192.0.2.1', at: T0, count: 2 };
+    await bench.store.recordFailedSignIns([failure, { ...failure, at: T0 + 60_000, count: 3 }]);
+    await bench.store.recordFailedSignIns([{ ...failure, network: '192.0.2.2', at: T0 + 60_001 }]);
+    await bench.store.recordFailedSignIns([{ ...failure, account: null }]);
+    await bench.store.recordFailedSignIns([{ ...failure, at: T0 + HOUR_MS }]);
+    const ofTenant = await bench.store.listAudit(tenantId, { before: null, limit: 10 });
+    t.match(ofTenant.reverse(), [
+      { action: 'user.sign_in_failed', actor: 'system', userId: account.userId, address: '192.0.2.1', at: T0 },
+      { data: { network: '192.0.2.2', count: 2, account: 'jo@x.test' } },
+      { at: T0 + HOUR_MS, data: { count: 2 } },
+    ]);
+    t.match(ofTenant[0]?.data, { count: 5, last_at: new Date(T0 + 60_000).toISOString() });
+    t.match(await bench.store.listAllAudit({ before: null, limit: 10 }), { length: 4 });
+  },
+
+  'however many networks fail to sign in, an hour adds a bounded number of entries': async (t: Test, bench: Bench) => {
+    const from = (n: number, account: FailedSignIns['account']) => {
+      const address = `192.0.2.${n}`;
+      return { account, network: address, address, at: T0, count: 1 };
+    };
+    const account = { userId: bench.id(), tenantId: null, email: 'jo@x.test' };
+    const tries = Array.from({ length: 250 }, (_, n) => [from(n, null), from(n, account)]).flat();
+    await bench.store.recordFailedSignIns(tries);
+    const all = await bench.store.listAllAudit({ before: null, limit: 1000 });
+    t.equal(all.length, NETWORKS_PER_ACCOUNT + 1 + NETWORKS_WITHOUT_ACCOUNT + 1);
+    t.match(
+      all.filter(({ data }) => data.network === 'other networks').map(({ data }) => data.count),
+      [250 - NETWORKS_WITHOUT_ACCOUNT, 250 - NETWORKS_PER_ACCOUNT],
+    );
+    const sum = all.reduce((total, { data }) => total + Number(data.count), 0);
+    t.equal(sum, tries.length);
   },
 };

@@ -38,21 +38,25 @@ CREATE TABLE attempts (
  PRIMARY KEY (message_id, number)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE audit (
+CREATE TABLE "audit" (
  seq INTEGER PRIMARY KEY AUTOINCREMENT,
  tenant_id BLOB,
  at INTEGER NOT NULL,
- actor TEXT NOT NULL CHECK (actor IN ('user', 'operator', 'command', 'system')),
+ actor TEXT NOT NULL CHECK (actor IN ('user', 'operator', 'command', 'system', 'key')),
  user_id BLOB,
+ key_id BLOB,
  who TEXT NOT NULL,
  address TEXT,
  action TEXT NOT NULL,
- data TEXT NOT NULL
+ data TEXT NOT NULL,
+ sum_key TEXT
 ) STRICT;
 
 CREATE INDEX audit_by_time ON audit (at);
 
 CREATE INDEX audit_of_tenant ON audit (tenant_id, seq);
+
+CREATE UNIQUE INDEX audit_sums ON audit (sum_key) WHERE sum_key IS NOT NULL;
 
 CREATE TABLE broken_tls (
  host TEXT PRIMARY KEY,

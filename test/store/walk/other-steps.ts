@@ -316,6 +316,9 @@ async function audit(walk: Walk): Promise<void> {
   await store.recordAudit({ tenantId, at: walk.now, ...who, action: 'walked', data: {} });
   walk.same((await store.listAudit(tenantId, PAGE))[0]?.at, walk.now, 'listAudit');
   walk.same((await store.listAllAudit(PAGE))[0]?.at, walk.now, 'listAllAudit');
+  const failures = { account: null, network: '192.0.2.0', address: '192.0.2.0', at: walk.now, count: 2 };
+  await store.recordFailedSignIns([failures]);
+  walk.same((await store.listAllAudit(PAGE))[0]?.address !== undefined, true, 'recordFailedSignIns');
   await store.eraseAudit(walk.now - DAY_MS, 10);
 }
 
