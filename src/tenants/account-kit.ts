@@ -47,6 +47,8 @@ export interface AccountThrottles {
   address: AttemptThrottle;
   /** One network, whatever addresses it tries. */
   network: AttemptThrottle;
+  /** One IPv6 site (/48), which has 65,536 networks. */
+  site: AttemptThrottle;
   /** Mails that somebody who is not signed in can make us send. */
   mailsTo: AttemptThrottle;
   mailsFrom: AttemptThrottle;
@@ -61,6 +63,8 @@ const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
   pair: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   address: { freeTries: 50, firstWaitMs: MINUTE_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   network: { freeTries: 40, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  // Of a company or a campus there may be many people behind one site.
+  site: { freeTries: 160, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   mailsTo: { freeTries: 3, firstWaitMs: 10 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 6 * HOUR_MS },
   mailsFrom: { freeTries: 10, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 2 * HOUR_MS },
   // Of all together: many networks must not make a flood of ours. Ten a minute once it has begun.
@@ -81,6 +85,7 @@ export function createAccountKit(parts: AccountParts): AccountKit {
       pair: throttle('pair'),
       address: throttle('address'),
       network: throttle('network'),
+      site: throttle('site'),
       mailsTo: throttle('mailsTo'),
       mailsFrom: throttle('mailsFrom'),
       mails: throttle('mails'),

@@ -5,7 +5,7 @@
 import { MINUTE_MS } from '../base/clock.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { type Gates, networkOf, takeTry } from './attempt-throttle.ts';
+import { type Gates, networkOf, siteOf, takeTry } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import { newToken } from './secret-tokens.ts';
 import type { StartedSession } from './sessions.ts';
@@ -74,7 +74,7 @@ export class SignIn {
     if (waitMs > 0) return { kind: 'wait', waitMs };
     const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
     const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null);
-    if (holds === 'busy') return { kind: 'wait', waitMs: BUSY_WAIT_MS };
+    if (holds === 'busy') return busy(gates);
     if (!user || !holds) return this.#failed(user, client);
     if (await store.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
     if (await secondFactors.inForce(user.id)) return { kind: 'second_step', step: this.#remember(user) };
@@ -121,7 +121,7 @@ export class SignIn {
     const waitMs = takeTry(gates);
     if (waitMs > 0) return { waitMs };
     const holds = await this.#kit.passwords.verify(password, user.passwordHash);
-    if (holds === 'busy') return { waitMs: BUSY_WAIT_MS };
+    if (holds === 'busy') return busy(gates);
     if (holds) this.#forgive(user.email, client);
     else await this.#failed(user, client);
     return holds ? 'right' : 'wrong';
@@ -143,21 +143,23 @@ export class SignIn {
   }
 
   #gatesOf(email: string, { ip }: Client): Gates {
-    const { pair, address, network } = this.#kit.throttles;
-    const from = networkOf(ip);
+    const { pair, address, network, site } = this.#kit.throttles;
+    const [from, wide] = [networkOf(ip), siteOf(ip)];
     return [
       [pair, `${from} ${email}`],
       [address, email],
       [network, from],
+      ...(wide === null ? [] : [[site, wide] as const]),
     ];
   }
 
   /** Their own tries, not those of the others behind the same network. */
   #forgive(email: string, client: Client): void {
-    const [[pair, both], [address], [network, from]] = this.#gatesOf(email, client) as [Gates[0], Gates[0], Gates[0]];
-    pair.forgive(both);
-    address.forgive(email);
-    network.refund(from);
+    const { pair, address } = this.#kit.throttles;
+    const [both, own, ...shared] = this.#gatesOf(email, client);
+    pair.forgive(both![1]);
+    address.forgive(own![1]);
+    for (const [throttle, key] of shared) throttle.refund(key);
   }
 
   #remember(user: User): string {
@@ -166,4 +168,10 @@ export class SignIn {
     if (this.#between.size > STEPS_AT_ONCE) this.#between.delete(this.#between.keys().next().value!);
     return step;
   }
+}
+
+/** Nothing was compared: a server that others keep busy must not lock anybody out. */
+function busy(gates: Gates): { kind: 'wait'; waitMs: number } {
+  for (const [throttle, key] of gates) throttle.refund(key);
+  return { kind: 'wait', waitMs: BUSY_WAIT_MS };
 }

@@ -107,6 +107,26 @@ t.test('one network tries many addresses', async (t) => {
   t.match(await at(41), { kind: 'wait' });
 });
 
+t.test('a site that hops from network to network waits as well', async (t) => {
+  const { signIn } = await openAccounts(t, { passwords: { verify: async () => false } as never });
+  const at = (n: number, site = 'abcd') =>
+    signIn.withPassword({ email: `a${n}@x.test`, password: 'x' }, { ip: `2001:db8:${site}:${n}::1`, userAgent: '' });
+  for (let n = 0; n < 160; n++) t.match(await at(n), { kind: 'wrong' });
+  t.match(await at(161), { kind: 'wait' });
+  t.match(await at(161, 'abce'), { kind: 'wrong' }, 'the next site does not');
+});
+
+t.test('a busy answer is no wrong try', async (t) => {
+  let isBusy = true;
+  const passwords = { verify: async () => (isBusy ? 'busy' : false) } as never;
+  const { signIn, store } = await openAccounts(t, { passwords });
+  const attempt = () => signIn.withPassword({ email: 'jo@x.test', password: 'x' }, CLIENT);
+  for (let count = 0; count < 60; count++) t.match(await attempt(), { kind: 'wait', waitMs: 5000 });
+  t.same(await store.listAllAudit({ before: null, limit: 5 }), [], 'nor in the audit log');
+  isBusy = false;
+  t.match(await attempt(), { kind: 'wrong' }, 'not locked out');
+});
+
 t.test('while the line of passwords is long, people are asked to wait', async (t) => {
   const { signIn } = await openAccounts(t, { passwords: { verify: async () => 'busy' } as never });
   t.match(await signIn.withPassword({ email: 'a@x.test', password: 'x' }, CLIENT), { kind: 'wait' });
