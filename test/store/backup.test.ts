@@ -1,10 +1,14 @@
 // Backup beside a running writer, the way back, and what is refused.
+
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { backupDatabase, restoreDatabase } from '../../src/store/sqlite/backup.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { openForWriting } from '../../src/store/sqlite/database-file.ts';
 import { newestSchema } from '../../src/store/sqlite/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { Bench } from './conformance/harness.ts';
@@ -56,11 +60,12 @@ t.test('a backup ends although the daemon writes without pause', async (t) => {
   await bench.accept(domain, ['large@x.test'], { html: 'x'.repeat(8_000_000) });
   const before = await bench.store.listQueue({ limit: 10 });
   let ended = false;
-  const backup = backupDatabase(file, copy).finally(() => {
+  const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: { file, copy } });
+  const backup = once(worker, 'exit').finally(() => {
     ended = true;
   });
   let commits = 0;
-  while (!ended && commits < 1000) {
+  while (!ended && commits < 10_000) {
     await bench.accept(domain, ['a@x.test', 'b@x.test']);
     commits++;
   }
@@ -74,6 +79,24 @@ t.test('a backup ends although the daemon writes without pause', async (t) => {
   const stored = db.prepare('SELECT lower(hex(id)) FROM messages').pluck().all();
   for (const { id } of before) t.ok(stored.includes(id.replaceAll('-', '')), 'what was there when it began');
   t.equal(db.prepare('SELECT open_messages FROM domains').pluck().get(), stored.length, 'and nothing by half');
+});
+
+t.test('what was erased is in no free page of the database, nor in the backup', async (t) => {
+  const { file, copy, domain } = await prepare(t);
+  const bench = await openBench(file);
+  const secret = 'the one thing that must be gone';
+  for (let count = 0; count < 20; count++) {
+    await bench.accept(domain, ['a@x.test'], { html: secret.repeat(2000), subject: 'secret subject' });
+  }
+  await bench.store.close();
+  const db = openForWriting(file);
+  db.pragma('foreign_keys = OFF');
+  db.exec('DELETE FROM contents; DELETE FROM submissions');
+  db.close(); // the log is emptied into the file
+  t.notOk(fs.readFileSync(file).includes('must be gone'), 'the file');
+  await backupDatabase(file, copy);
+  t.notOk(fs.readFileSync(copy).includes('must be gone'), 'the backup');
+  t.ok(fs.statSync(copy).size < fs.statSync(file).size, 'which has no free pages');
 });
 
 t.test('a backup replaces nothing', async (t) => {

@@ -1,4 +1,5 @@
-// Backup beside a running daemon (SQLite's online backup), and its way back.
+// Backup beside a running daemon, and its way back. The copy is written anew row by row (VACUUM INTO), so that nothing
+// of what was erased is in it.
 import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -32,7 +33,7 @@ export async function restoreDatabase(source: string, file: string): Promise<voi
   // A write-ahead log left beside the new file would be applied to it.
   for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
   fs.renameSync(incoming, file);
-  syncFolder(path.dirname(file));
+  syncToDisk(path.dirname(file));
 }
 
 /** The copy holds what the original holds: nobody else may read it, not even while it is written. */
@@ -49,12 +50,10 @@ function createPrivate(file: string): void {
 
 async function copyInto(db: Database.Database, target: string): Promise<void> {
   try {
-    // One snapshot for the whole copy. Without it every commit of the daemon makes the copy
-    // begin anew, and beside a busy one it never ends.
-    db.exec('BEGIN');
-    db.prepare('SELECT count(*) FROM sqlite_schema').get();
-    await db.backup(target);
+    // One statement, so one snapshot, whatever the daemon commits meanwhile. A copy of the pages would hold free ones too.
+    db.prepare('VACUUM INTO ?').run(target);
     makeSelfContained(target);
+    syncToDisk(target); // SQLite leaves that out for what VACUUM INTO writes, in some versions
   } catch (error) {
     fs.rmSync(target, { force: true });
     throw error;
@@ -101,9 +100,9 @@ function backupProblem(db: Database.Database): string | null {
   return verdict === 'ok' ? null : `the integrity check says: ${String(verdict)}`;
 }
 
-/** What was renamed in it stays renamed. */
-export function syncFolder(folder: string): void {
-  const handle = fs.openSync(folder, 'r');
+/** A file's bytes, or the names in a folder: what was renamed in it stays renamed. */
+export function syncToDisk(path: string): void {
+  const handle = fs.openSync(path, 'r');
   try {
     fs.fsyncSync(handle);
   } finally {

@@ -33,6 +33,9 @@ function configure(db: Database.Database): void {
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma('trusted_schema = OFF');
+  // What is erased is overwritten. FAST would leave the pages that mails' contents lie in; ON adds 1.5 % to the log where
+  // mails come and go, and no processor time that can be measured (2026-11-25).
+  db.pragma('secure_delete = ON');
   db.pragma(`cache_size = -${PAGE_CACHE_KIB}`);
 }
 

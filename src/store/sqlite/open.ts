@@ -4,7 +4,7 @@ import path from 'node:path';
 import type Database from 'better-sqlite3';
 import type { Store } from '../store.ts';
 import { auditVerbs } from './audit.ts';
-import { syncFolder } from './backup.ts';
+import { syncToDisk } from './backup.ts';
 import { chartFigureVerbs } from './chart-figures.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
 import { type Checkpointer, startCheckpointer } from './checkpointer.ts';
@@ -111,7 +111,7 @@ function createDatabase(file: string): void {
   // A write-ahead log of another database would be applied to this one.
   for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
   fs.renameSync(draft, file);
-  syncFolder(path.dirname(file));
+  syncToDisk(path.dirname(file));
 }
 
 export function verbsOf(connection: Connection): Omit<Store, 'ping' | 'proveWritable' | 'close'> {
