@@ -81,6 +81,29 @@ export function configWarnings(config: Config): string[] {
   if (delivery.allow_private === true) {
     warnings.push('delivery.allow_private: mail is also delivered to private and loopback addresses');
   }
+  return [...warnings, ...openDoors(config)];
+}
+
+/** Settings that make the server trust, or show itself to, more than most want. */
+function openDoors({ http, metrics, webhooks }: Config): string[] {
+  const warnings: string[] = [];
+  const everybody = http.trusted_proxies.find((network) => /\/0+$/.test(network));
+  if (everybody !== undefined) {
+    warnings.push(
+      `http.trusted_proxies: ${everybody} is everybody, so any client can choose the address that is throttled and written down; name the proxy's own addresses`,
+    );
+  }
+  if (metrics.port !== 0 && !isLoopback(metrics.host)) {
+    warnings.push(
+      `metrics.host: ${metrics.host} is open to the network and asks for no key; let only the monitoring reach port ${metrics.port}, or set it to 127.0.0.1`,
+    );
+  }
+  const { allow_private: allowed } = webhooks;
+  if (Array.isArray(allowed) ? allowed.length > 0 : allowed) {
+    warnings.push(
+      "webhooks.allow_private: tenants' webhooks may call private and loopback addresses; leave it off unless all tenants are your own",
+    );
+  }
   return warnings;
 }
 

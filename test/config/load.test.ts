@@ -165,4 +165,9 @@ t.test('warnings of what works and is unwise', async (t) => {
   t.same(warn({ ...named, POSTRIDER_DELIVERY_ALLOW_PRIVATE: 'true' }), ['delivery.allow_private']);
   t.same(warn({ ...named, POSTRIDER_SERVICE_LINKS_URL: 'http://links.example.com' }), ['service.links_url']);
   t.same(warn({ ...named, POSTRIDER_SERVICE_LINKS_URL: 'http://127.0.0.1:8080' }), []);
+  t.same(warn({ ...named, POSTRIDER_HTTP_TRUSTED_PROXIES: '10.0.0.1,0.0.0.0/0' }), ['http.trusted_proxies']);
+  t.same(warn({ ...named, POSTRIDER_HTTP_TRUSTED_PROXIES: '::/0' }), ['http.trusted_proxies']);
+  t.same(warn({ ...named, POSTRIDER_METRICS_HOST: '0.0.0.0' }), [], 'it is off');
+  t.same(warn({ ...named, POSTRIDER_METRICS_HOST: '0.0.0.0', POSTRIDER_METRICS_PORT: '9100' }), ['metrics.host']);
+  t.same(warn({ ...named, POSTRIDER_WEBHOOKS_ALLOW_PRIVATE: 'true' }), ['webhooks.allow_private']);
 });
