@@ -315,14 +315,19 @@ t.test('mail by people is read like in a mail client, and does nothing', async (
 });
 
 t.test('DMARC reports: operators see all domains, a tenant its own', async (t) => {
-  const begin = Math.floor(Date.now() / 1000);
-  const xml = dmarcXml({ records: [{ count: 7 }, { count: 3, dkim: 'fail', sourceIp: '198.51.100.9' }] })
-    .replace('1795000000', String(begin))
-    .replace('Big &amp; Co', `<![CDATA[${HOSTILE}]]>`);
-  await bringMail('dmarc@bounces.mail.postrider.test', dmarcMail(gzipSync(xml)).split('\r\n'));
-  await daemon.logged({ kind: 'dmarc' });
+  dns.set('big.test', 'TXT', ['v=spf1 ip4:127.0.0.1 -all']);
+  const [now, orgName] = [{ beginsAt: Date.now(), endsAt: Date.now() }, `<![CDATA[${HOSTILE}]]>`];
+  const xml = dmarcXml({
+    ...{ ...now, orgName },
+    records: [{ count: 7 }, { count: 3, dkim: 'fail', sourceIp: '198.51.100.9' }],
+  });
+  const to = 'dmarc@bounces.mail.postrider.test';
+  await bringMail(to, dmarcMail(gzipSync(xml)).split('\r\n'), 'noreply@big.test');
+  const forged = dmarcXml({ ...now, orgName, id: '4712', records: [{ count: 5000, sourceIp: '203.0.113.7' }] });
+  await bringMail(to, dmarcMail(gzipSync(forged)).split('\r\n'), 'noreply@other.test');
+  await daemon.until(() => daemon.find({ kind: 'dmarc' }).length === 2, 'work on both reports');
   const all = await operator.get('/portal/operator/dmarc');
-  t.match(all.text, /acme\.test 10 70\.0 %/);
+  t.match(all.text, /acme\.test 10 70\.0 %.* 5,000 /, 'what anybody can have written is apart');
   for (const [visitor, base] of [
     [operator, '/portal/operator/dmarc'],
     [owner, '/portal/dmarc'],
@@ -330,12 +335,18 @@ t.test('DMARC reports: operators see all domains, a tenant its own', async (t) =
     const page = await visitor.get(`${base}/acme.test?days=7`);
     t.match(page.text, /198\.51\.100\.9.*fails.*somebody uses its name/);
     t.match(page.text, /192\.0\.2\.1.*passes/);
+    t.match(page.text, /Unverified reports .* 5,000 messages reported/);
+    t.notMatch(page.text, '203.0.113.7');
     t.match(page.text, 'x" onxss=', 'who reported');
     t.same(probes(page), [], base);
   }
   t.match((await owner.get('/portal/dmarc')).text, 'acme.test');
   t.equal((await owner.get('/portal/dmarc/other.test')).status, 404, 'not by guessing names');
   const shown = await postrider.json('dmarc', 'show', 'acme.test', '--days', '2');
+  t.match(shown, {
+    unverified: { messages: 5000, reporters: [{ sender: null }] },
+    reporters: [{ sender: 'big.test' }],
+  });
   t.match(shown, { messages: 10, passed: 7, failed: 3, sources: [{ source_ip: '198.51.100.9' }, {}] });
   t.match(await postrider.json('dmarc', 'list'), { domains: [{ domain: 'acme.test', messages: 10 }], next: null });
   t.match((await postrider.runHere('dmarc', 'show', 'acme.test')).stdout, /198\.51\.100\.9 +3 +0 +3/);
@@ -385,9 +396,9 @@ t.test('nobody else gets in, by no path', async (t) => {
   t.equal((await operator.get('/portal/messages')).status, 404, "nor does an operator see a tenant's pages");
 });
 
-async function bringMail(to: string, lines: string[]): Promise<void> {
+async function bringMail(to: string, lines: string[], from = 'eve@people.test'): Promise<void> {
   const { smtp_port: port } = await daemon.logged({ msg: 'ready' });
   const client = await SmtpClient.hello(Number(port));
-  const reply = await client.send({ from: 'eve@people.test', to, data: lines.join('\r\n') });
+  const reply = await client.send({ from, to, data: lines.join('\r\n') });
   if (!reply.startsWith('250')) throw new Error(`not taken: ${reply}`);
 }
