@@ -2,6 +2,7 @@
 // own mail, and the inbound listener. A part of the wiring list in daemon.ts.
 
 import { DAY_MS } from './base/clock.ts';
+import { reviewLimitsOf } from './cli/review-limits.ts';
 import type { Config } from './config/keys.ts';
 import type { EndWatch } from './delivery/doubted-bounce.ts';
 import type { Foundation } from './foundation.ts';
@@ -30,7 +31,7 @@ export function reputationOf(
   { store, clock, log }: Foundation,
   tell: ReputationKit['tell'],
 ): Promise<Reputation> {
-  const { limits, suppression, service } = config;
+  const { suppression, service } = config;
   return openReputation({
     ...{ store, clock, log, tell, operatorAddress: service.operator_address },
     ownDomain: service.dkim_domain,
@@ -40,11 +41,7 @@ export function reputationOf(
       share: suppression.leap_share,
       factor: suppression.leap_factor,
     },
-    reviewLimits: {
-      hardBounceRate: limits.review_hard_bounce_rate,
-      complaintRate: limits.review_complaint_rate,
-      window: limits.review_window,
-    },
+    reviewLimits: reviewLimitsOf(config),
   });
 }
 

@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TimerStatus } from './base/timers.ts';
 import { doctorKit } from './cli/doctor-kit.ts';
+import { reviewLimitsOf } from './cli/review-limits.ts';
 import type { QueueControl } from './cli/services.ts';
 import type { Config } from './config/keys.ts';
 import { messageSource } from './delivery/courier/message-source.ts';
@@ -36,6 +37,7 @@ import { webhookPages } from './portal/webhooks/webhook-pages.ts';
 import type { Resolver } from './protocol/dns/resolver.ts';
 import { readReturnPath } from './protocol/mail/return-path.ts';
 import type { SendServiceMail, tellByMail } from './submission/service-mail.ts';
+import { brakeOf } from './suppression/brake.ts';
 import type { Reputation } from './suppression/reputation.ts';
 import type { RenderPool } from './templates/render-pool.ts';
 import type { Templates } from './templates/templates.ts';
@@ -87,7 +89,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...keyPages({ keys, store, baseUrl, tellOwners }),
     ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store, tellOwners }),
     ...accountPages(accounts, foundation.reads),
-    ...settingsPages({ accounts, store, limits: limitsShown(config) }),
+    ...settingsPages({ accounts, store, limits: limitsShown(config), brake: brakeOfTenant(config, foundation, parts) }),
     ...operatorPages(operatorServices(config, foundation, parts)),
     ...dmarcPages({ store }),
     ...(parts.captured ? capturedPages(capturedServices(foundation, { ...parts, captured: parts.captured })) : []),
@@ -113,11 +115,19 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
     }),
     receiverTrusted: reputation.trust,
     ownTrouble: reputation.ownTrouble,
+    brake: brakeOfTenant(config, foundation, parts),
     baseUrl: config.service.base_url,
     ownDomain: config.service.dkim_domain,
     reviewWindow: config.limits.review_window,
     sandbox: captured !== null,
   };
+}
+
+/** Null in the sandbox, which never stops anybody. */
+function brakeOfTenant(config: Config, { store }: Foundation, { captured }: PortalParts) {
+  if (captured !== null) return async () => null;
+  const limits = reviewLimitsOf(config);
+  return async (tenantId: string) => brakeOf(await store.standingSinceReview(tenantId, limits.window), limits);
 }
 
 function capturedServices(

@@ -8,6 +8,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   sandbox: async () => (await import('./commands/start.ts')).sandbox,
   'tenant create': async () => (await import('./commands/tenant.ts')).tenantCreate,
   'tenant list': async () => (await import('./commands/tenant.ts')).tenantList,
+  'tenant show': async () => (await import('./commands/tenant.ts')).tenantShow,
   'tenant set': async () => (await import('./commands/tenant.ts')).tenantSet,
   'user create': async () => (await import('./commands/user.ts')).userCreate,
   'user reset': async () => (await import('./commands/user.ts')).userReset,

@@ -84,14 +84,20 @@ export const SERVICE_KEYS = {
         default: 0.1,
         min: 0,
         max: 1,
-        doc: ['A share of hard bounces above this stops a tenant for review, before all tenants suffer.'],
+        doc: [
+          'A share of hard bounces above this stops a tenant for review, before all tenants suffer: from',
+          '25 recipients on, at 5 domains or more.',
+        ],
       },
       review_complaint_rate: {
         type: 'number',
         default: 0.005,
         min: 0,
         max: 1,
-        doc: ['A share of complaints above this stops a tenant for review.'],
+        doc: [
+          'A share of complaints above this stops a tenant for review: from a weight of 10 on (half for one',
+          'that only the return path proves), from 5 domains or more.',
+        ],
       },
       review_window: {
         type: 'int',

@@ -181,7 +181,7 @@ const MAX_DIAGNOSTIC_CHARACTERS = 1000;
 
 async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<Outcome> {
   const { feedbackType, original } = complaint;
-  const { proof, message, messageId } = await prove({ returnPath: one.messageId, original }, kit);
+  const { proof, message, messageId, weight } = await prove({ returnPath: one.messageId, original }, kit);
   const decision = decideComplaint({ feedbackType, proof, message, ofService: isServiceMail(message, kit) });
   const finding = complaintFinding(complaint, proof);
   const common = { kind: 'complaint', reason: decision.reason, messageId, finding, digest: digestOf(finding) } as const;
@@ -200,6 +200,7 @@ async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit
     do: 'complaint',
     suppressionKey: decision.suppressAs === null ? null : keyOf(message.recipient),
     reason: decision.suppressAs ?? 'complaint',
+    weight,
     event,
   } as const;
   const effect = decision.suppressAs === 'unsubscribe' ? 'unsubscribed' : 'complained';

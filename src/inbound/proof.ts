@@ -22,15 +22,35 @@ export interface Proven {
   /** Null with a proof: the message is no longer known. */
   message: ReportedMessage | null;
   messageId: string | null;
+  /** 1 with a token or signature in the original; whoever has the return path alone knows less. */
+  weight: number;
 }
+
+const BY_RETURN_PATH_ALONE = 0.5;
 
 export async function prove(
   { returnPath, original }: { returnPath: string | null; original: OriginalMessage | null },
   kit: ProofKit,
 ): Promise<Proven> {
   const token = readTokens(returnPath, original, kit.tokenKeys);
-  if (token) return { ...token, message: await kit.store.findReported(token.messageId) };
-  return (await proveBySignature(original, kit)) ?? { proof: null, message: null, messageId: null };
+  if (token === null) return (await proveBySignature(original, kit)) ?? NOTHING;
+  const message = await kit.store.findReported(token.messageId);
+  const weight = message && (await isProvenByOriginal(token, original, kit)) ? 1 : BY_RETURN_PATH_ALONE;
+  return { ...token, message, weight };
+}
+
+const NOTHING: Proven = { proof: null, message: null, messageId: null, weight: 0 };
+
+/** Of the same message as the token. */
+async function isProvenByOriginal(
+  { proof, messageId }: { proof: Proof; messageId: string },
+  original: OriginalMessage | null,
+  kit: ProofKit,
+): Promise<boolean> {
+  if (proof === 'feedback_id') return true;
+  const feedbackIds = original?.feedbackIds ?? [];
+  if (feedbackIds.some((value) => readFeedbackId(value, kit.tokenKeys) === messageId)) return true;
+  return (await proveBySignature(original, kit))?.messageId === messageId;
 }
 
 function readTokens(
@@ -62,5 +82,5 @@ async function proveBySignature(original: OriginalMessage | null, kit: ProofKit)
   if (!content || !message) return null;
   const signers = await signersOf(content, kit.resolver);
   if (!signers.some((domain) => domain === message.fromDomain || domain === kit.serviceDkimDomain)) return null;
-  return { proof: 'signature', message, messageId: message.id };
+  return { proof: 'signature', message, messageId: message.id, weight: 1 };
 }

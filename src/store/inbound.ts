@@ -101,7 +101,13 @@ export type InboundAction =
   | { do: 'bounce'; bounce: BounceType; suppress: HardBounceNote | null; event: NewEvent }
   | { do: 'delay_notice'; event: NewEvent }
   /** Without a key it suppresses nobody. */
-  | { do: 'complaint'; suppressionKey: string | null; reason: 'complaint' | 'unsubscribe'; event: NewEvent }
+  | {
+      do: 'complaint';
+      suppressionKey: string | null;
+      reason: 'complaint' | 'unsubscribe';
+      weight: number;
+      event: NewEvent;
+    }
   | { do: 'unsubscribe'; suppressionKey: string }
   | { do: 'dmarc'; report: DmarcReportRecord; limits: DmarcLimits };
 

@@ -1,7 +1,5 @@
 // Contract: whose word is doubted, and which tenants were stopped: receivers whose hard bounces have
 // leapt, and tenants whose last messages bounced or drew complaints too often.
-import type { Standing } from './tenants.ts';
-
 /**
  * Stands among the doubted receivers for all mail that DNS shows no way for: while it does, that mail waits.
  * No MX group and no provider is called so: those of hosts have a dot.
@@ -16,6 +14,23 @@ export interface DoubtedReceiver {
   reason: string;
 }
 
+/** A tenant's last messages that have ended: how many, and those that count against it. */
+export interface JudgedMail {
+  messages: number;
+  trouble: TroubledMessage[];
+}
+
+export interface TroubledMessage {
+  recipient: string;
+  /** ASCII, lower case. */
+  domain: string;
+  /** Where mail to the domain went last. */
+  mxGroup: string | null;
+  isHardBounce: boolean;
+  /** 0: nobody has complained. */
+  complaintWeight: number;
+}
+
 export interface ReputationStore {
   /** False when it is doubted already. */
   doubtReceiver(doubt: DoubtedReceiver): Promise<boolean>;
@@ -24,7 +39,7 @@ export interface ReputationStore {
   listDoubtedReceivers(): Promise<DoubtedReceiver[]>;
 
   /** Over the last `window` messages that have ended, but none from before the last stop for review. */
-  standingSinceReview(tenantId: string, window: number): Promise<Standing>;
+  standingSinceReview(tenantId: string, window: number): Promise<JudgedMail>;
   /** From active to in review; false when the tenant is not active. */
   stopForReview(tenantId: string, review: { at: number; reason: string }): Promise<boolean>;
 

@@ -6,9 +6,10 @@ import type { Logger } from '../observe/log.ts';
 import type { DomainStore } from '../store/domains.ts';
 import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
 import type { TenantStore } from '../store/tenants.ts';
+import type { ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
 import type { LeapRule } from './leap-rule.ts';
-import { type ReviewLimits, TenantReviews } from './tenant-review.ts';
+import { TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
   store: ReputationStore & Pick<TenantStore, 'listTenants' | 'getTenant'> & Pick<DomainStore, 'findVerifiedHolder'>;
@@ -60,6 +61,17 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     ...{ store, clock, log, limits: kit.reviewLimits },
     ownTenant: async () => (await store.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
     onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
+    async onWarned({ id, name }, { reason, distance }) {
+      // Once a day, after a restart too: the same key sends nothing.
+      const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
+      const facts = `${reason}.\n\n${distance}`;
+      tell(operator, { subject: `Tenant near a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
+      tell(await store.ownersOf(id), {
+        subject: 'Your mail bounces or draws complaints',
+        text: `${facts}\n\nNothing is stopped yet. Clean your list of recipients: beyond the limits, sending is stopped for a review.\n`,
+        key,
+      });
+    },
     async onStopped({ id, name }, reason) {
       const key = `review:${id}:${clock.now()}`;
       const facts = `Sending was stopped for review at ${toTimestamp(clock.now())}: ${reason}.`;

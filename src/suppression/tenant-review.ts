@@ -2,39 +2,10 @@
 // review, before the others pay for it with the service's reputation. Judged shortly after each sign
 // of trouble, never again by messages that it was stopped for once.
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
-import { counted } from '../base/counted.ts';
 import type { Logger } from '../observe/log.ts';
 import type { ReputationStore } from '../store/reputation.ts';
-import type { Standing, TenantStore } from '../store/tenants.ts';
-
-export interface ReviewLimits {
-  hardBounceRate: number;
-  complaintRate: number;
-  /** Over how many of its last messages a tenant is judged. */
-  window: number;
-}
-
-export interface ReviewDecision {
-  decision: 'go_on' | 'review';
-  /** Counts and limit, for the tenant as well as for the operator. */
-  reason: string;
-}
-
-// One complaint after twenty messages says little: fewer messages are judged as if they were a
-// quarter of the window, which asks for 26 hard bounces or 2 complaints with the default figures.
-const SMALLEST_SHARE_OF_WINDOW = 0.25;
-
-export function decideReview(standing: Standing, limits: ReviewLimits): ReviewDecision {
-  const { messages, hardBounces, complaints } = standing;
-  const base = Math.max(messages, limits.window * SMALLEST_SHARE_OF_WINDOW);
-  const ofSome = base > messages ? ` of at least ${base} messages` : '';
-  const limit = (share: number) => `(limit ${Math.round(share * 10_000) / 100} %${ofSome})`;
-  const bounced = `${hardBounces} of the last ${messages} messages bounced hard ${limit(limits.hardBounceRate)}`;
-  const complained = `${counted(complaints, 'complaint')} in the last ${messages} messages ${limit(limits.complaintRate)}`;
-  if (hardBounces > limits.hardBounceRate * base) return { decision: 'review', reason: bounced };
-  if (complaints > limits.complaintRate * base) return { decision: 'review', reason: complained };
-  return { decision: 'go_on', reason: `${bounced}, ${complained}` };
-}
+import type { TenantStore } from '../store/tenants.ts';
+import { type BrakeState, brakeOf, type ReviewLimits } from './brake.ts';
 
 export interface TenantReviewKit {
   store: Pick<ReputationStore, 'standingSinceReview' | 'stopForReview'> &
@@ -46,6 +17,8 @@ export interface TenantReviewKit {
   ownTenant(): Promise<string | null>;
   /** Another tenant would be stopped for this. */
   onOwnTrouble(reason: string): void;
+  /** It is half way to a review; at most once a day. */
+  onWarned(tenant: { id: string; name: string }, state: BrakeState): void | Promise<void>;
   /** For mail to owners and operator. */
   onStopped(tenant: { id: string; name: string }, reason: string): void | Promise<void>;
 }
@@ -56,6 +29,7 @@ export class TenantReviews {
   #troubled: Set<string> | null = null;
   /** Who was told last, so that nobody is told twice for one stop. */
   readonly #told = new Map<string, number>();
+  readonly #warnedOn = new Map<string, string>();
   /** The day on which the log was last told of the service's own mail. */
   #ownToldOn: string | null = null;
 
@@ -83,7 +57,7 @@ export class TenantReviews {
     const { store, limits, ownTenant } = this.#kit;
     const id = await ownTenant();
     if (id === null) return null;
-    const { decision, reason } = decideReview(await store.standingSinceReview(id, limits.window), limits);
+    const { decision, reason } = brakeOf(await store.standingSinceReview(id, limits.window), limits);
     return decision === 'review' ? reason : null;
   }
 
@@ -98,13 +72,26 @@ export class TenantReviews {
     return false;
   }
 
+  async #warn(tenant: { id: string; name: string }, state: BrakeState): Promise<false> {
+    const { clock, log, onWarned } = this.#kit;
+    const today = dayOf(clock.now());
+    if (this.#warnedOn.get(tenant.id) === today) return false;
+    this.#warnedOn.set(tenant.id, today);
+    const { reason, distance } = state;
+    log.warn({ fact: 'tenant_near_review', tenant_id: tenant.id, name: tenant.name, reason }, distance);
+    await onWarned(tenant, state);
+    return false;
+  }
+
   async #judge(tenantId: string): Promise<boolean> {
     const { store, clock, log, limits, ownTenant, onStopped } = this.#kit;
     if (tenantId === (await ownTenant())) return this.#tellOfOwn();
     const tenant = await store.getTenant(tenantId);
     if (tenant?.status !== 'active') return false;
-    const { decision, reason } = decideReview(await store.standingSinceReview(tenantId, limits.window), limits);
-    if (decision === 'go_on') return false;
+    const state = brakeOf(await store.standingSinceReview(tenantId, limits.window), limits);
+    if (state.decision === 'go_on') return false;
+    if (state.decision === 'warn') return this.#warn(tenant, state);
+    const { reason } = state;
     const at = clock.now();
     if (!(await store.stopForReview(tenantId, { at, reason }))) return false;
     log.warn({ fact: 'tenant_stopped', tenant_id: tenantId, name: tenant.name, reason }, `tenant in review: ${reason}`);

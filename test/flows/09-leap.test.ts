@@ -1,7 +1,7 @@
 // A provider that answers 5.1.1 for everybody: its hard bounces are doubted, suppress nobody any more,
 // and what they have done can be undone. The operator's whole way, by the command line.
 import t from 'tap';
-import { RECEIVER, registerSender, send, startWorld } from './world.ts';
+import { addReceiver, RECEIVER, registerSender, send, startWorld } from './world.ts';
 
 const GROUP = `mx.${RECEIVER}`;
 
@@ -61,15 +61,19 @@ t.test('a bad hour of a provider', async (t) => {
 t.test('a tenant whose mail bounces is stopped', async (t) => {
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
-    settings: { limits: { review_window: 10 } },
+    settings: { suppression: { leap_hard_bounces: 1000 } },
   });
+  const domains = Array.from({ length: 5 }, (_, index) => `r${index}.${RECEIVER}`);
+  for (const domain of domains) addReceiver(dns, domain);
   const daemon = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, daemon);
   await send(
     daemon,
     sender,
-    Array.from({ length: 5 }, (_, index) => `a${index}@${RECEIVER}`),
+    Array.from({ length: 24 }, (_, index) => `a${index}@${domains[index % 5]}`),
   );
+  t.match(await daemon.logged({ fact: 'tenant_near_review' }), { tenant_id: sender.tenantId }, 'people are told first');
+  await send(daemon, sender, [`z@${RECEIVER}`]);
   t.match(await daemon.logged({ fact: 'tenant_stopped' }), { tenant_id: sender.tenantId, reason: /bounced hard/ });
   const answer = await daemon.call(sender.key, 'POST /emails', {
     body: { from: `a@${sender.domain}`, to: `b@${RECEIVER}`, subject: 'x', text: 'x' },

@@ -50,9 +50,12 @@ function original(change: Partial<OriginalMessage>): OriginalMessage {
 t.test('tokens', async (t) => {
   const returnPath = `${makeReturnPath(ID, KEY)}@bounces.postrider.test`;
   const byPath = await prove({ returnPath: ID, original: null }, kit());
-  t.match(byPath, { proof: 'return_path', messageId: ID, message: { id: ID } });
+  t.match(byPath, { proof: 'return_path', messageId: ID, message: { id: ID }, weight: 0.5 });
   const feedbackIds = ['nonsense', makeFeedbackId(ID, KEY)];
-  t.match(await prove({ returnPath: null, original: original({ feedbackIds }) }, kit()), { proof: 'feedback_id' });
+  t.match(await prove({ returnPath: null, original: original({ feedbackIds }) }, kit()), {
+    ...{ proof: 'feedback_id', weight: 1 },
+  });
+  t.match(await prove({ returnPath: ID, original: original({ feedbackIds }) }, kit()), { weight: 1 }, 'both');
   const embedded = original({ returnPaths: ['x@y.test', returnPath] });
   t.match(await prove({ returnPath: null, original: embedded }, kit()), { proof: 'embedded_return_path' });
   const forged = original({ feedbackIds: [`${ID}:a${'b'.repeat(16)}`], returnPaths: [`b${returnPath.slice(2)}`] });

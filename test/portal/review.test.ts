@@ -1,12 +1,12 @@
 // Why a tenant may not send is said in the same words wherever it is asked: by the API, to its people and to
 // the operator in the portal, and by the command line.
 import t from 'tap';
-import { RECEIVER, send } from '../flows/world.ts';
+import { addReceiver, RECEIVER, send } from '../flows/world.ts';
 import { startPortal } from './portal-harness.ts';
 
 const world = await startPortal(t, {
   sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
-  settings: { limits: { review_window: 10 } },
+  settings: { suppression: { leap_hard_bounces: 1000 } },
 });
 const { daemon, sender, postrider } = world;
 const operator = await world.visitor(await world.addUser('operator', 'jo@service.test'));
@@ -20,14 +20,18 @@ async function refusal(): Promise<{ status: number; body: unknown }> {
 }
 
 t.test('under review, by itself', async (t) => {
-  const recipients = Array.from({ length: 5 }, (_, index) => `a${index}@${RECEIVER}`);
+  const domains = Array.from({ length: 5 }, (_, index) => `r${index}.${RECEIVER}`);
+  for (const domain of domains) addReceiver(world.dns, domain);
+  t.match((await owner.get('/portal/settings')).text, 'Hard bounces: 0 % of the way, from 0 domains');
+  const recipients = Array.from({ length: 30 }, (_, index) => `a${index}@${domains[index % 5]}`);
   await send(daemon, sender, recipients);
   const { reason } = await daemon.logged({ fact: 'tenant_stopped' });
-  t.match(reason, /^[2-5] of the last [2-5] messages bounced hard \(limit 10 %/);
+  t.match(reason, /^(2[5-9]|30) of the last (2[5-9]|30) messages bounced hard \(limit 10 %/);
   const message = `Sending is suspended while the account is under review: ${reason}. Contact the operator, who alone can end the review.`;
   t.strictSame(await refusal(), { status: 403, body: { error: 'tenant_not_active', message } });
   for (const path of ['/portal', '/portal/settings']) t.match((await owner.get(path)).text, String(reason), path);
   const page = await operator.get(operatorsPage);
+  t.match(page.text, /Until a review: Hard bounces: \d+ % of the way/);
   t.match(page.text, `It waits for you: ${reason}. Until you approve it`);
   t.match(page.text, `postrider tenant set ${sender.tenantId} --status active`);
   t.match((await operator.get('/portal/operator/tenants')).text, String(reason));
@@ -37,6 +41,16 @@ t.test('under review, by itself', async (t) => {
     { status: 'in_review', status_reason: reason },
   );
   t.match((await postrider.run('tenant', 'list')).stdout, String(reason));
+  const shown = await postrider.json('tenant', 'show', sender.tenantId);
+  t.match(shown, {
+    id: sender.tenantId,
+    status: 'in_review',
+    brake: { nearness: Number, hard_bounces: { domains: Number } },
+  });
+  t.match(
+    (await postrider.run('tenant', 'show', sender.tenantId)).stdout,
+    /until a review: +Hard bounces: \d+ % of the way/,
+  );
 });
 
 t.test('what the operator does to end it ends it', async (t) => {

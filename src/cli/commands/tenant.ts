@@ -1,7 +1,8 @@
-// tenant create | list | set
+// tenant create | list | show | set
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
+import type { BrakeState, Measure } from '../../suppression/brake.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
 import { done, storeCommand } from '../command.ts';
 import { label, numberOrDefault, oneOf, onOff, positional, required, uuid } from '../option.ts';
@@ -47,6 +48,33 @@ export const tenantList = storeCommand({
       ],
       'There are no tenants yet.',
     ),
+});
+
+export const tenantShow = storeCommand({
+  name: 'tenant show',
+  summary: 'Shows a tenant, and how near it is to a review for bounces and complaints.',
+  options: { id: required(positional(uuid('ID', 'the tenant'))) },
+  async run({ store, config }, { id }) {
+    const tenant = await store.getTenant(id);
+    if (!tenant) return fromRefused(noSuchTenant(id));
+    const [{ reviewLimitsOf }, { brakeOf }] = await Promise.all([
+      import('../review-limits.ts'),
+      import('../../suppression/brake.ts'),
+    ]);
+    const limits = reviewLimitsOf(config);
+    const state = brakeOf(await store.standingSinceReview(id, limits.window), limits);
+    const isOwn = (await store.findVerifiedHolder(config.service.dkim_domain))?.tenantId === id;
+    return done({ ...showTenant(tenant), brake: isOwn ? null : showBrake(state) });
+  },
+  render: ({ brake, ...tenant }) =>
+    renderFacts([
+      ['tenant', tenant.id],
+      ['name', tenant.name],
+      ['status', tenant.status_reason === null ? tenant.status : `${tenant.status}: ${tenant.status_reason}`],
+      ['tier', tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier],
+      ['created', tenant.created_at],
+      ['until a review', brake?.distance ?? "never: the service's own mail goes out from this tenant"],
+    ]),
 });
 
 export const tenantSet = storeCommand({
@@ -96,6 +124,13 @@ export const tenantSet = storeCommand({
       ['unsubscribe', tenant.unsubscribe ? 'on' : 'off'],
     ]),
 });
+
+function showBrake({ messages, nearness, distance, hardBounces, complaints }: BrakeState) {
+  const show = ({ recipients, weight, share, domains, nearness }: Measure) => {
+    return { recipients, weight, share, domains, nearness };
+  };
+  return { messages, nearness, distance, hard_bounces: show(hardBounces), complaints: show(complaints) };
+}
 
 function showTenant(tenant: Tenant) {
   return {

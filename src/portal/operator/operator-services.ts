@@ -10,6 +10,7 @@ import type { PortalReads } from '../../store/reads.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
 import type { Store } from '../../store/store.ts';
 import type { Notice } from '../../submission/service-mail.ts';
+import type { BrakeState } from '../../suppression/brake.ts';
 import type { MailReader } from '../mails/mail-reader.ts';
 import type { DoctorRuns } from './doctor-runs.ts';
 
@@ -32,6 +33,8 @@ export interface OperatorServices {
   tenantChanged(): void;
   /** Told after it is on disk that a receiver's hard bounces are believed again. */
   receiverTrusted(mxGroup: string): void;
+  /** How near a tenant is to a review; null: it is never reviewed here. */
+  brake(tenantId: string): Promise<BrakeState | null>;
   /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
   ownTrouble(): Promise<string | null>;
   /** Told after it is on disk that an inbound mail waits again. */

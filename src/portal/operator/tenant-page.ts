@@ -25,19 +25,21 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const { id = '' } = visit.params;
   const tenant = isUuid(id) ? await store.getTenant(id) : null;
   if (!tenant) return missing('There is no such tenant.');
-  const [standing, review, members, keys, domains, isOwn] = await Promise.all([
+  const [standing, review, members, keys, domains, isOwn, near] = await Promise.all([
     reads.standingsOf(null, [id], reviewWindow),
     store.reviewOf(id),
     store.listMembers(id),
     store.listApiKeys(id),
     store.listDomains(id),
     isServiceItself(services, id),
+    services.brake(id),
   ]);
   const body = html`<p class="crumb"><a href="${TENANTS_PATH}">Tenants</a></p>${heading(tenant.name, statusBadge(tenant.status))}
 ${whyPart(tenant)}
 ${isOwn && html`<p class="notice info">${OWN_MAIL}</p>`}
 ${decisions(tenant, { formField: visit.formField, isOwn })}
 <div class="card">${facts([...factsOf(tenant), ...(review ? [['Last stopped for review', html`${time(review.at)}: ${review.reason}`] as const] : [])])}
+${near && !isOwn && html`<p>Until a review: ${near.distance}</p>`}
 ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
 <p class="quiet">Rates are those of its last ${reviewWindow} messages that have ended. <a href="${pausePath({ kind: 'tenant', key: id })}">What of its mail waits</a></p></div>
 <h2>Tier</h2>${tierForm(tenant, visit.formField)}

@@ -74,13 +74,14 @@ async function statusOf({ store }: SettingsServices, tenant: Tenant) {
   return sendingStatus({ ...facts, tenant, paused: pause !== null });
 }
 
-async function limitsCard({ store, limits }: SettingsServices, tenant: Tenant, now: number): Promise<Html> {
-  const [keys, standing, contentDays, day, month] = await Promise.all([
+async function limitsCard({ store, limits, brake }: SettingsServices, tenant: Tenant, now: number): Promise<Html> {
+  const [keys, standing, contentDays, day, month, near] = await Promise.all([
     store.listApiKeys(tenant.id),
     store.standingOf(tenant.id, limits.reviewWindow),
     store.contentDaysOf(tenant.id),
     accepted(store, tenant.id, { now, hours: 24 }),
     accepted(store, tenant.id, { now, hours: 30 * 24 }),
+    brake(tenant.id),
   ]);
   const live = keys.filter(({ revokedAt }) => revokedAt === null).length;
   return html`<div class="card">${facts([
@@ -88,7 +89,10 @@ async function limitsCard({ store, limits }: SettingsServices, tenant: Tenant, n
     ['API calls', callsWords(limits.requestsPerMinute(tenant.tier))],
     ['Delivery', paceWords(limits.messagesPerHour(tenant.tier))],
     ['Accepted messages', `${number(day)} in the last 24 hours, ${number(month)} in the last 30 days`],
-    ['Standing', standingWords(standing, limits)],
+    [
+      'Standing',
+      html`${standingWords(standing, limits)}${near && html`<br><span class="quiet">${near.distance}</span>`}`,
+    ],
     ['API keys', html`${live} of ${limits.keys}`],
     ['Kept', `content ${days(contentDays ?? limits.contentDays)} after delivery, events ${days(limits.recordsDays)}`],
   ])}</div>`;

@@ -2,6 +2,7 @@
 import type { HourSpan } from '../../store/chart-figures.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tier } from '../../store/tenants.ts';
+import type { BrakeState } from '../../suppression/brake.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
 
 /** What the configuration allows and expects; null: no limit. */
@@ -40,6 +41,8 @@ export interface SettingsServices {
     | 'listAudit'
   >;
   limits: LimitsShown;
+  /** How near the tenant is to a review; null: it is never reviewed here. */
+  brake(tenantId: string): Promise<BrakeState | null>;
 }
 
 const HOUR_MS = 3_600_000;

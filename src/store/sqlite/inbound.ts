@@ -151,7 +151,7 @@ function act(db: Connection, update: InboundUpdate, action: InboundAction): stri
       break;
     }
     case 'complaint': {
-      if (action.reason === 'complaint' && !markComplained(db, target)) {
+      if (action.reason === 'complaint' && !markComplained(db, target, action.weight)) {
         return 'there was a complaint about this message before';
       }
       if (action.suppressionKey === null) break;
@@ -180,9 +180,11 @@ function isRepeated(db: Connection, { verdict }: InboundUpdate, messageId: strin
   return same.get(toId(messageId), verdict.digest) !== undefined;
 }
 
-function markComplained(db: Connection, { messageId, tenantId }: Target): boolean {
-  const mark = db.sql('UPDATE messages SET complained = 1 WHERE id = ? AND tenant_id = ? AND complained = 0');
-  return mark.run(toId(messageId), toId(tenantId)).changes === 1;
+function markComplained(db: Connection, { messageId, tenantId }: Target, weight: number): boolean {
+  const mark = db.sql(
+    'UPDATE messages SET complained = 1, complaint_weight = ? WHERE id = ? AND tenant_id = ? AND complained = 0',
+  );
+  return mark.run(weight, toId(messageId), toId(tenantId)).changes === 1;
 }
 
 /**

@@ -1,6 +1,5 @@
 // Doubted receivers and stopped tenants in SQLite.
-import type { DoubtedReceiver, ReputationStore } from '../reputation.ts';
-import type { Standing } from '../tenants.ts';
+import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../reputation.ts';
 import type { Connection } from './connection.ts';
 import { type Row, toId } from './values.ts';
 
@@ -36,18 +35,31 @@ export function reputationVerbs(db: Connection): ReputationStore {
   };
 }
 
-function standing(db: Connection, tenantId: string, window: number): Standing {
+const LAST_MESSAGES = `SELECT recipient, lane, bounce, complained, complaint_weight FROM messages
+  WHERE tenant_id = ? AND finished_at IS NOT NULL
+    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = ?), x'')
+  ORDER BY id DESC LIMIT ?`;
+
+function standing(db: Connection, tenantId: string, window: number): JudgedMail {
   const tenant = toId(tenantId);
-  const row = db
+  const messages = db.sql(`SELECT count(*) FROM (${LAST_MESSAGES})`, 'column').get(tenant, tenant, window) as number;
+  const rows = db
     .sql(
-      `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
-         count(*) FILTER (WHERE complained = 1) AS complaints
-       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
-               AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = ?), x'')
-             ORDER BY id DESC LIMIT ?)`,
+      `SELECT recipient, coalesce(l.domain, '') AS domain, g.mx_group, bounce IS 'hard' AS hard,
+         CASE WHEN complained = 1 THEN coalesce(complaint_weight, 1) ELSE 0 END AS weight
+       FROM (${LAST_MESSAGES}) last LEFT JOIN lanes l ON l.id = last.lane
+         LEFT JOIN groups_of_domains g ON g.domain = l.domain
+       WHERE bounce = 'hard' OR complained = 1`,
     )
-    .get(tenant, tenant, window) as { messages: number; hard: number; complaints: number };
-  return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
+    .all(tenant, tenant, window) as Row[];
+  const trouble = rows.map((row) => ({
+    recipient: row.recipient as string,
+    domain: row.domain as string,
+    mxGroup: row.mx_group as string | null,
+    isHardBounce: row.hard === 1,
+    complaintWeight: row.weight as number,
+  }));
+  return { messages, trouble };
 }
 
 function stopForReview(db: Connection, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {

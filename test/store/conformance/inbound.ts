@@ -193,7 +193,7 @@ export const inboundCases = {
     const message = await delivered(bench);
     const complaint = (): InboundAction => {
       const event = bench.event('email.complained');
-      return { do: 'complaint', suppressionKey: 'a@x.test', reason: 'complaint', event };
+      return { do: 'complaint', suppressionKey: 'a@x.test', reason: 'complaint', weight: 0.5, event };
     };
     const first = await updateFor(bench, message, { effect: 'complained' }, complaint());
     t.match(await bench.store.recordInbound(first), { effect: 'complained' });

@@ -23,13 +23,14 @@ export const reputationCases = {
       await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
     };
     await bounce();
-    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 1, hardBounces: 1, complaints: 0 });
+    const bounced = { recipient: 'a@x.test', domain: 'x.test', mxGroup: null, isHardBounce: true, complaintWeight: 0 };
+    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 1, trouble: [bounced] });
     t.equal(await store.reviewOf(tenant.id), null);
     t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'too many' }), true);
     t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'again' }), false, 'it is not active any more');
     t.match(await store.getTenant(tenant.id), { status: 'in_review', statusReason: 'too many' });
     await store.updateTenant(tenant.id, { status: 'active' });
-    t.match(await store.standingSinceReview(tenant.id, 10), { messages: 0 });
+    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 0, trouble: [] });
     t.strictSame(await store.reviewOf(tenant.id), { at: T0, reason: 'too many' }, 'also when it is over');
     await bounce();
     t.match(await store.standingSinceReview(tenant.id, 10), { messages: 1 });

@@ -335,7 +335,7 @@ CREATE TABLE messages (
  complained INTEGER NOT NULL DEFAULT 0,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0) STRICT, WITHOUT ROWID;
+, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0, complaint_weight REAL) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 

@@ -131,6 +131,7 @@ function randomAction(walk: Walk, message: ModelMessage): InboundAction {
         do: 'complaint',
         suppressionKey: walk.chance(0.8) ? suppressionKey : null,
         reason: 'complaint',
+        weight: 1,
         event: newEvent(walk, 'email.complained'),
       };
     default:

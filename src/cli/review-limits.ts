@@ -1,0 +1,19 @@
+// What the configuration says about the brake for bounces and complaints, for the daemon, the portal and commands.
+import type { Config } from '../config/keys.ts';
+import { loadProviderLimits, Providers } from '../delivery/provider-limits.ts';
+import type { ReviewLimits } from '../suppression/brake.ts';
+
+/** Throws a Fault that names what is wrong in the file of providers. */
+export function reviewLimitsOf({ limits, delivery }: Config): ReviewLimits {
+  const providers = new Providers(loadProviderLimits(delivery.provider_limits_file));
+  return {
+    hardBounceRate: limits.review_hard_bounce_rate,
+    complaintRate: limits.review_complaint_rate,
+    window: limits.review_window,
+    isProvidersDomain(domain, mxGroup) {
+      const provider = mxGroup === null ? null : providers.byId(mxGroup);
+      // One person can own a customer's domain, and make as many addresses there as it takes.
+      return provider !== null && (!provider.customerDomains || provider.ownDomains.includes(domain));
+    },
+  };
+}

@@ -1,0 +1,118 @@
+// How near a tenant is to a review: a pure function of its last messages. Nobody alone can stop a tenant: there are
+// least numbers, a recipient counts once, and what counts has to come from several domains.
+import { counted } from '../base/counted.ts';
+import { aliasKeyOf } from '../protocol/mail/address.ts';
+import type { JudgedMail, TroubledMessage } from '../store/reputation.ts';
+
+export interface ReviewLimits {
+  hardBounceRate: number;
+  complaintRate: number;
+  /** Over how many of its last messages a tenant is judged. */
+  window: number;
+  /** Whether addresses at this domain are those of many people who have nothing to do with each other. */
+  isProvidersDomain(domain: string, mxGroup: string | null): boolean;
+}
+
+export const LEAST_HARD_BOUNCES = 25;
+export const LEAST_COMPLAINT_WEIGHT = 10;
+export const LEAST_DOMAINS = 5;
+/** A provider's domain counts as often as it has recipients, and so often at most. */
+const MOST_OF_A_PROVIDER = 5;
+const WARNED_FROM = 0.5;
+
+export interface Measure {
+  /** Recipients: each counts once, however many messages it got. */
+  recipients: number;
+  /** What counts of them: a complaint with a weak proof counts half. */
+  weight: number;
+  /** Of all messages that were looked at. */
+  share: number;
+  domains: number;
+  /** How much of the way to a review there is behind it, from 0 on; 1 and more stops if there are domains enough. */
+  nearness: number;
+}
+
+export interface BrakeState {
+  decision: 'go_on' | 'warn' | 'review';
+  /** Counts and limit, for the tenant as well as for the operator. */
+  reason: string;
+  /** What is left until a review. */
+  distance: string;
+  messages: number;
+  hardBounces: Measure;
+  complaints: Measure;
+  /** The larger one of the two. */
+  nearness: number;
+}
+
+export function brakeOf({ messages, trouble }: JudgedMail, limits: ReviewLimits): BrakeState {
+  const measured = (weightOf: (message: TroubledMessage) => number, least: number, rate: number) =>
+    measure(trouble, { weightOf, messages, least, rate, limits });
+  const hardBounces = measured(({ isHardBounce }) => (isHardBounce ? 1 : 0), LEAST_HARD_BOUNCES, limits.hardBounceRate);
+  const complaints = measured(({ complaintWeight }) => complaintWeight, LEAST_COMPLAINT_WEIGHT, limits.complaintRate);
+  const bounced = `${hardBounces.recipients} of the last ${messages} messages bounced hard (limit ${percent(limits.hardBounceRate)})`;
+  const complained = `${counted(complaints.recipients, 'complaint')} in the last ${messages} messages (limit ${percent(limits.complaintRate)})`;
+  const tooMany = isOver(hardBounces, LEAST_HARD_BOUNCES, limits.hardBounceRate);
+  const tooUnwanted = isOver(complaints, LEAST_COMPLAINT_WEIGHT, limits.complaintRate);
+  const nearness = Math.max(hardBounces.nearness, complaints.nearness);
+  const reasons = tooMany ? bounced : tooUnwanted ? complained : `${bounced}, ${complained}`;
+  return {
+    decision: tooMany || tooUnwanted ? 'review' : nearness >= WARNED_FROM ? 'warn' : 'go_on',
+    reason: reasons,
+    distance: distanceOf({ hardBounces, complaints }, limits),
+    ...{ messages, hardBounces, complaints, nearness },
+  };
+}
+
+interface Counting {
+  weightOf(message: TroubledMessage): number;
+  messages: number;
+  least: number;
+  rate: number;
+  limits: ReviewLimits;
+}
+
+function measure(trouble: readonly TroubledMessage[], { weightOf, messages, least, rate, limits }: Counting): Measure {
+  const weights = new Map<string, number>();
+  const ofDomain = new Map<string, { isProviders: boolean; recipients: Set<string> }>();
+  for (const message of trouble) {
+    const weight = weightOf(message);
+    if (weight === 0) continue;
+    const recipient = aliasKeyOf(message.recipient);
+    weights.set(recipient, Math.max(weight, weights.get(recipient) ?? 0));
+    const { domain, mxGroup } = message;
+    const known = ofDomain.get(domain) ?? {
+      isProviders: limits.isProvidersDomain(domain, mxGroup),
+      recipients: new Set<string>(),
+    };
+    known.recipients.add(recipient);
+    ofDomain.set(domain, known);
+  }
+  let domains = 0;
+  for (const { isProviders, recipients } of ofDomain.values()) {
+    domains += isProviders ? Math.min(recipients.size, MOST_OF_A_PROVIDER) : 1;
+  }
+  const weight = [...weights.values()].reduce((sum, one) => sum + one, 0);
+  const share = messages === 0 ? 0 : weights.size / messages;
+  const nearness = Math.min(weight / least, rate === 0 ? weight : share / rate);
+  return { recipients: weights.size, weight, share, domains, nearness };
+}
+
+function isOver({ weight, share, domains }: Measure, least: number, rate: number): boolean {
+  return weight >= least && share > rate && domains >= LEAST_DOMAINS;
+}
+
+function distanceOf(
+  { hardBounces, complaints }: Pick<BrakeState, 'hardBounces' | 'complaints'>,
+  { hardBounceRate, complaintRate }: ReviewLimits,
+): string {
+  const of = ({ nearness, domains }: Measure) =>
+    `${Math.floor(nearness * 100)} % of the way, from ${counted(domains, 'domain')}`;
+  const bounces = `Hard bounces: ${of(hardBounces)} (a review comes at ${LEAST_HARD_BOUNCES} recipients that are more than ${percent(hardBounceRate)})`;
+  const unwanted = `complaints: ${of(complaints)} (at a weight of ${LEAST_COMPLAINT_WEIGHT} and more than ${percent(complaintRate)})`;
+  return `${bounces}; ${unwanted}; either from at least ${LEAST_DOMAINS} domains.`;
+}
+
+function percent(rate: number): string {
+  return `${Math.round(rate * 10_000) / 100} %`;
+}

@@ -1,0 +1,80 @@
+// How near a tenant is to a review: least numbers, one count for each recipient, several domains, weak proofs.
+import t from 'tap';
+import type { TroubledMessage } from '../../src/store/reputation.ts';
+import { brakeOf } from '../../src/suppression/brake.ts';
+
+const LIMITS = {
+  ...{ hardBounceRate: 0.1, complaintRate: 0.005, window: 1000 },
+  isProvidersDomain: (domain: string) => domain === 'gmail.com',
+};
+
+type Sign = Pick<TroubledMessage, 'isHardBounce' | 'complaintWeight'>;
+const HARD: Sign = { isHardBounce: true, complaintWeight: 0 };
+const complaint = (complaintWeight: number): Sign => ({ isHardBounce: false, complaintWeight });
+
+/** Recipients `r0`, `r1` … spread over so many domains, unless their addresses are given. */
+function signs(count: number, sign: Sign, domains = 10, addressOf?: (index: number) => string): TroubledMessage[] {
+  return Array.from({ length: count }, (_, index) => {
+    const recipient = addressOf?.(index) ?? `r${index}@x${index % domains}.test`;
+    return { recipient, domain: recipient.split('@')[1]!, mxGroup: null, ...sign };
+  });
+}
+
+const decide = (messages: number, trouble: TroubledMessage[]) => brakeOf({ messages, trouble }, LIMITS).decision;
+
+t.test('hard bounces: more than 10 %, and 25 at least', async (t) => {
+  t.equal(decide(1000, signs(100, HARD)), 'warn', 'exactly ten in a hundred');
+  t.equal(decide(1000, signs(101, HARD)), 'review');
+  t.equal(decide(1000, signs(50, HARD)), 'warn', 'half of the way');
+  t.equal(decide(1000, signs(49, HARD)), 'go_on');
+  t.equal(decide(24, signs(24, HARD)), 'warn', 'too few to stop anybody');
+  t.equal(decide(25, signs(25, HARD)), 'review');
+  t.equal(decide(12, signs(12, HARD)), 'go_on');
+  t.equal(decide(0, []), 'go_on');
+});
+
+t.test('complaints: more than 0.5 %, and a weight of 10 at least', async (t) => {
+  t.equal(decide(1000, signs(9, complaint(1))), 'warn');
+  t.equal(decide(1000, signs(10, complaint(1))), 'review', 'one in a hundred, since fewer than 2,000 are looked at');
+  t.equal(decide(2000, signs(10, complaint(1))), 'warn', 'exactly 0.5 %');
+  t.equal(decide(2000, signs(11, complaint(1))), 'review');
+  t.equal(decide(1000, signs(19, complaint(0.5))), 'warn', 'the return path alone proves half');
+  t.equal(decide(1000, signs(20, complaint(0.5))), 'review');
+  t.equal(decide(20, signs(4, complaint(1))), 'go_on', 'a few complaints say little');
+});
+
+t.test('one person stops no tenant', async (t) => {
+  const again = () => 'guest@own.test';
+  for (const sign of [HARD, complaint(1)]) {
+    t.equal(decide(1000, signs(900, sign, 1, again)), 'go_on', 'one recipient counts once');
+    t.equal(
+      decide(
+        1000,
+        signs(900, sign, 1, (index) => `Guest+${index}@own.test`),
+      ),
+      'go_on',
+      'plus parts are one',
+    );
+    const own = signs(900, sign, 1, (index) => `guest${index}@own.test`);
+    t.equal(decide(1000, own), 'warn', 'many at one domain of their own stop nothing');
+    t.equal(decide(1000, signs(900, sign, 4)), 'warn', 'nor at four');
+    t.equal(decide(1000, signs(900, sign, 5)), 'review');
+  }
+});
+
+t.test("recipients at a provider's domain are different people, up to five", async (t) => {
+  const gmail = (index: number) => `r${index}@gmail.com`;
+  t.equal(decide(1000, signs(10, complaint(1), 1, gmail)), 'review');
+  const [few, other] = [signs(4, complaint(1), 1, gmail), signs(9, complaint(1), 1)];
+  t.equal(brakeOf({ messages: 1000, trouble: [...few, ...other] }, LIMITS).complaints.domains, 5);
+  t.equal(brakeOf({ messages: 1000, trouble: signs(9, complaint(1), 1, gmail) }, LIMITS).complaints.domains, 5);
+});
+
+t.test('it says its reason, and how far it is', async (t) => {
+  const state = brakeOf({ messages: 900, trouble: signs(14, complaint(1)) }, LIMITS);
+  t.equal(state.reason, '14 complaints in the last 900 messages (limit 0.5 %)');
+  const near = brakeOf({ messages: 1000, trouble: signs(62, HARD, 3) }, LIMITS);
+  t.equal(near.nearness, 0.62);
+  t.match(near.distance, /^Hard bounces: 62 % of the way, from 3 domains \(a review comes at 25 recipients/);
+  t.match(near.reason, '62 of the last 1000 messages bounced hard (limit 10 %), 0 complaints in');
+});
