@@ -5,6 +5,7 @@ import { createAuthority } from '../../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../../src/protocol/dns/resolver.ts';
 import { createSecondLooks, type LookSubject } from '../../../src/protocol/dns/second-look.ts';
 import { startDnsServer, type TestDnsServer } from '../../support/dns-server.ts';
+import { patience } from '../../support/patience.ts';
 
 const ALIVE = [{ exchange: 'mx.there.example', preference: 10 }];
 
@@ -39,8 +40,8 @@ async function world(t: Test) {
       servers: endpoints,
       authority,
       addresses: { allows: () => allowPrivate },
-      timeoutMs: 400,
-      attemptTimeoutMs: 100,
+      timeoutMs: patience(400),
+      attemptTimeoutMs: patience(100),
     });
     return looks.look(domain, subject, signal);
   };
