@@ -8,6 +8,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { COMMAND_NAMES } from '../../src/cli/registry.ts';
 import type { OperatorServices } from '../../src/cli/services.ts';
 import type { AuditEntry } from '../../src/store/audit.ts';
+import type { WaitingInboundMail } from '../../src/store/inbound.ts';
 import { NO_ROUTE } from '../../src/store/reputation.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -16,7 +17,7 @@ import { addWaitingMessage } from './waiting-message.ts';
 
 const CHANGE_NOTHING = [
   ...['serve', 'sandbox', 'doctor', 'doctor daemon', 'config check', 'config print'],
-  ...['tenant list', 'key list', 'domain list', 'queue list', 'queue show', 'queue sources'],
+  ...['tenant list', 'tenant show', 'key list', 'domain list', 'queue list', 'queue show', 'queue sources'],
   ...['suppression list', 'suppression doubts', 'webhook list', 'webhook attempts', 'inbound list', 'inbound show'],
   ...['dmarc list', 'dmarc show', 'address explain', 'bounce reply', 'bounce explain'],
 ];
@@ -64,6 +65,7 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
     ({ run, webhookId }) => run('webhook', 'replay', webhookId, '--failed-since', '2026-01-01'),
   ],
   'webhook rotate': ['webhook.secret_rotated', ({ run, webhookId }) => run('webhook', 'rotate', webhookId)],
+  'inbound retry': ['inbound.retried', retryUnreadable],
   backup: ['platform.backed_up', ({ run, folder }) => run('backup', path.join(folder, 'a.db'))],
   restore: ['platform.restored', ({ run, folder }) => run('restore', '--force', path.join(folder, 'a.db'))],
   migrate: ['platform.migrated', migrateAnew],
@@ -84,6 +86,19 @@ function importList({ run, folder, tenantId }: Stage) {
 async function trust({ run, withStore }: Stage) {
   await withStore((store) => store.doubtReceiver({ mxGroup: NO_ROUTE, since: Date.now(), reason: 'a test' }));
   return run('suppression', 'trust', '--group', NO_ROUTE);
+}
+
+async function retryUnreadable({ run, withStore }: Stage) {
+  const id = new IdSource().next();
+  await withStore(async (store) => {
+    const mail = { id, receivedAt: Date.now(), remoteIp: '192.0.2.1', ehloName: 'mx.x.test', tls: null, mailFrom: '' };
+    await store.keepInbound({ ...mail, recipients: ['abuse@x.test'], content: Buffer.from('no header') });
+    const [{ seq }] = (await store.waitingInbound(0, 1)) as [WaitingInboundMail];
+    const found = { kind: 'unreadable', effect: 'kept', reason: 'a test', digest: null, finding: {} } as const;
+    const verdict = { ...found, messageId: null, tenantId: null };
+    await store.recordInbound({ seq, at: Date.now(), verdict, action: null });
+  });
+  return run('inbound', 'retry', id);
 }
 
 function migrateAnew({ run, folder }: Stage) {
