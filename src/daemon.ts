@@ -9,7 +9,7 @@ import { liveQueueControl } from './cli/queue-control.ts';
 import type { Config } from './config/keys.ts';
 import type { Delivery } from './delivery/delivery.ts';
 import { CheckTurns } from './domains/check-turns.ts';
-import { createDomains, type Domains, type DomainsOptions } from './domains/domains.ts';
+import { createDomains, type Domains, type DomainsOptions, hasPassed } from './domains/domains.ts';
 import type { ServiceIdentity } from './domains/service-identity.ts';
 import { type Foundation, openFoundation } from './foundation.ts';
 import type { Inbound } from './inbound/inbound.ts';
@@ -175,7 +175,7 @@ function domainsOptions(
   return {
     ...{ store, vault, clock, ids, lookups },
     // The sandbox asks nobody but itself.
-    turns: new CheckTurns({ clock, ...(isSandbox && { gapMs: 0 }) }),
+    turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
     service: {
       spfDomain: service.spf_domain,
       dmarcReportAddress: service.dmarc_report_address,

@@ -157,6 +157,10 @@ export function firstFailing(checks: DomainCheck[]): DomainCheck | undefined {
   return checks.find((one) => one.required && !one.ok);
 }
 
+export function hasPassed(checks: DomainCheck[]): boolean {
+  return firstFailing(checks) === undefined;
+}
+
 async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, failing: DomainCheck): Promise<Refusal> {
   // A verified domain does not lose its state because a name server is away.
   const keepsState = domain.state === 'verified' && failing.reason === 'dns_unavailable';

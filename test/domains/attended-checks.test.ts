@@ -8,7 +8,7 @@ import { isRefusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { AttendedChecks } from '../../src/domains/attended-checks.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
-import { createDomains } from '../../src/domains/domains.ts';
+import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
@@ -85,7 +85,7 @@ t.test('a look verifies when the record is there, and changes nothing before', a
     ...{ store, clock, ids: new IdSource(), vault: new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]) },
     // A new one each time, since it remembers answers.
     lookups: { limited: () => ({ txt: (name) => createResolver({ servers: [dns.endpoint], clock }).txt(name) }) },
-    turns: new CheckTurns({ clock, gapMs: 0 }),
+    turns: new CheckTurns({ clock, isGood: hasPassed, gapMs: 0 }),
     service: { spfDomain: 'spf.s.test', dmarcReportAddress: 'd@s.test', ownDomains: [] },
   });
   const owner = { tenantId: (await bench.tenant()).id, boundDomain: null };

@@ -7,28 +7,54 @@ function open() {
   const pauses: { ms: number; over: () => void }[] = [];
   const turns = new CheckTurns<number>({
     clock,
+    isGood: (number) => number >= 100,
     gapMs: 10_000,
     pause: (ms) => new Promise<void>((over) => pauses.push({ ms, over })),
   });
-  const ends: ((error?: Error) => void)[] = [];
+  const ends: ((end?: Error | number) => void)[] = [];
   let begun = 0;
   const check = () => {
     const number = ++begun;
-    return new Promise<number>((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve(number))));
+    return new Promise<number>((resolve, reject) =>
+      ends.push((end = number) => (end instanceof Error ? reject(end) : resolve(end))),
+    );
   };
   return { clock, turns, pauses, ends, check, begun: () => begun };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-t.test('who calls while one runs gets its result', async (t) => {
+t.test('who calls while one is running gets its result when all is well', async (t) => {
   const { turns, check, ends, begun } = open();
   const calls = [turns.take('a', check), turns.take('a', check), turns.takeNow('a', check)];
   const other = turns.take('b', check);
   t.equal(begun(), 2, 'one for each domain');
-  for (const end of ends) end();
-  t.same(await Promise.all(calls), [1, 1, 1]);
-  t.equal(await other, 2);
+  for (const end of ends) end(100);
+  t.same(await Promise.all(calls), [100, 100, 100]);
+  t.equal(await other, 100);
+  t.equal(begun(), 2);
+});
+
+t.test('else a check that began after the call, one for all who wait', async (t) => {
+  const { turns, check, ends, pauses, begun } = open();
+  const first = turns.take('a', check);
+  const later = [turns.take('a', check), turns.take('a', check)];
+  const look = turns.takeNow('a', check);
+  ends[0]!();
+  t.equal(await first, 1);
+  await settled();
+  t.same([begun(), pauses.map(({ ms }) => ms)], [1, [10_000]], 'not before the gap is over');
+  pauses[0]!.over();
+  await settled();
+  t.equal(begun(), 2);
+  const last = turns.take('a', check);
+  ends[1]!(new Error('no disk'));
+  for (const each of [...later, look!]) await t.rejects(each, { message: 'no disk' });
+  await settled();
+  pauses[1]!.over();
+  await settled();
+  ends[2]!();
+  t.equal(await last, 3, 'a failure is nobody else’s result');
 });
 
 t.test('soon after it: waits for the next one, and shares it', async (t) => {

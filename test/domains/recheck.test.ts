@@ -7,7 +7,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { Timers } from '../../src/base/timers.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
-import { createDomains } from '../../src/domains/domains.ts';
+import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { decideRecheck, type Look, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
@@ -92,7 +92,7 @@ async function openWorld(t: Test) {
   const parts = {
     ...{ store, clock, vault: new Vault([Buffer.alloc(32, 1)]), ids: new IdSource() },
     lookups: { limited: () => lookups },
-    turns: new CheckTurns<DomainCheck[]>({ clock, gapMs: 0 }),
+    turns: new CheckTurns<DomainCheck[]>({ clock, isGood: hasPassed, gapMs: 0 }),
     service: { spfDomain: 'spf.test', dmarcReportAddress: 'd@spf.test', ownDomains: [] },
     createKeyPair: async () => ({ publicKeyB64: 'cHVibGlj', privateKeyDer: Buffer.from('x') }),
   };

@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
-import { createDomains } from '../../src/domains/domains.ts';
+import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import type { HttpEngineName } from '../../src/http/http.ts';
 import { createRouter, type Route } from '../../src/http/router.ts';
 import { startHttp } from '../../src/http/start-http.ts';
@@ -220,7 +220,7 @@ function services({
     domains: createDomains({
       ...{ store, clock, ids, service: SERVICE },
       vault,
-      turns: new CheckTurns({ clock, gapMs: 0 }),
+      turns: new CheckTurns({ clock, isGood: hasPassed, gapMs: 0 }),
       lookups: createAuthority({ ...authority, serverTimeoutMs: patience(500), totalTimeoutMs: patience(1000) }),
       // One pair for all: making them takes most of a second.
       createKeyPair: async () => keyPair,
