@@ -37,7 +37,7 @@ export interface IntakeLimits {
 
 export interface IntakeKit {
   clock: Clock;
-  log: Pick<Logger, 'info' | 'warn'>;
+  log: Pick<Logger, 'info' | 'warn' | 'error'>;
   limits: IntakeLimits;
   diskFreeShare(): Promise<number | null>;
   /** Asked for when the disk is short of room only. */
@@ -114,7 +114,10 @@ export class Intake {
 
   /** A commit has failed, and not because of what was to be written. */
   commitFailed(error: unknown): void {
-    this.#databaseFault = describeError(error);
+    const fault = describeError(error);
+    // Once per outage: what the disk denies gets its advice from the log, whoever else meets the fault or nobody does.
+    if (this.#databaseFault === null) this.#kit.log.error({ error }, `the database cannot be written: ${fault}`);
+    this.#databaseFault = fault;
     this.#proofs = 0;
     this.#decide();
   }

@@ -98,7 +98,7 @@ t.test('inbound retry has a mail worked on again, with a daemon and without', { 
 });
 
 t.test('inbound show --raw prints the octets of the mail as they came', { timeout: 60_000 }, async (t) => {
-  const { postrider } = await startWorld(t);
+  const { postrider } = await startWorld(t, { settings: { smtp: { max_role_mail_mib: 16 } } });
   const daemon = await postrider.serve();
   const port = await smtpPortOf(daemon);
   const bring = async (body: Buffer) => {

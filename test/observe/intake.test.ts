@@ -56,7 +56,7 @@ function openIntake() {
   const log = (facts: Facts, message: string) => void lines.push({ facts, message });
   const intake = new Intake({
     clock: { now: () => machine.now },
-    log: { info: log, warn: log },
+    log: { info: log, warn: log, error: log },
     limits: LIMITS,
     diskFreeShare: async () => machine.disk,
     reusableShare: async () => machine.reusable,
@@ -117,7 +117,9 @@ t.test('a failed commit closes at once; only two proofs in a row open again', as
   t.equal(intake.state.accepting, false);
   await intake.check();
   t.equal(intake.state.accepting, true);
-  t.equal(lines.length, 2);
+  const said = lines.map(({ facts, message }) => facts.fact ?? message);
+  const fault = 'the database cannot be written: database or disk is full';
+  t.same(said, [fault, 'intake_closed', 'intake_opened'], 'the fault once, for the log to add what to do');
 });
 
 t.test('room within the database counts, up to half of the limit', async (t) => {

@@ -69,7 +69,7 @@ t.test('every page of the documentation comes out whole', async (t) => {
     const prose = body.text.replace(/<pre.*?<\/pre>/gs, '').replace(/<code>.*?<\/code>/gs, '');
     t.notMatch(prose, /`|\]\(|\*\*|^#|^\| /m, `${file}: nothing of the markup is left`);
     t.equal(new Set(headings.map(({ anchor }) => anchor)).size, headings.length, `${file}: anchors are unique`);
-    const fences = source.match(/^```/gm)?.length ?? 0;
+    const fences = source.match(/^ *```/gm)?.length ?? 0;
     t.equal(body.text.match(/<pre /g)?.length ?? 0, fences / 2, `${file}: every block of code`);
   }
 });

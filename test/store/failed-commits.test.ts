@@ -11,7 +11,7 @@ t.test('a database that cannot be written closes the intake until it can', async
   const faults: StoreFaults = {};
   const intake: Intake = new Intake({
     clock: { now: () => 5 },
-    log: { info() {}, warn() {} },
+    log: { info() {}, warn() {}, error() {} },
     limits: { minDiskFreeShare: 0, maxResidentBytes: Number.POSITIVE_INFINITY },
     ...{ reusableShare: async () => 0, makeRoom: async () => null },
     diskFreeShare: async () => 1,
