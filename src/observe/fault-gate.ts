@@ -22,7 +22,7 @@ const ADVICE: Readonly<Record<Want, string>> = {
   disk_read_only:
     'The disk of data.dir can only be read: check dmesg for its errors and mount it writable again; the daemon goes on by itself',
   disk_failing:
-    'The disk of data.dir reports errors: check dmesg and its SMART values, and take a backup to another disk',
+    'The disk of data.dir reports errors, or the kernel has made it read-only: check dmesg and its SMART values, and take a backup to another disk; the daemon goes on by itself',
 };
 
 const MAX_CAUSES = 5;

@@ -1,0 +1,58 @@
+// A disk that fails, and one that the kernel has made read-only, under a running daemon: one line per minute says what
+// to do, and the daemon goes on by itself when the disk can be written again. Linux lets nobody remount a disk that is
+// in use, so a small library in front of libc denies the writes (failing-disk.c).
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import t from 'tap';
+import { noCompiler } from '../chaos/power-cut.ts';
+import type { Daemon } from '../support/daemon-process.ts';
+import { trySending } from './try-sending.ts';
+import { RECEIVER, registerSender, startWorld } from './world.ts';
+
+const { EIO, EROFS } = os.constants.errno;
+
+/** Lines that are no events. */
+function complaints(daemon: Daemon): number {
+  return daemon.lines.filter(({ level, fact }) => (level === 'error' || level === 'warn') && fact === undefined).length;
+}
+
+t.test('a disk that stops taking writes', { skip: noCompiler }, async (t) => {
+  const folder = fs.realpathSync(t.testdir());
+  const library = path.join(folder, 'failing-disk.so');
+  const source = path.join(import.meta.dirname, 'failing-disk.c');
+  execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });
+  const data = path.join(folder, 'data');
+  const switchFile = path.join(folder, 'fault');
+  const env = { LD_PRELOAD: library, DISK_FOLDER: data, DISK_FAULT: switchFile };
+  const { postrider, dns } = await startWorld(t, { settings: { data: { dir: data } }, launch: { env } });
+  const daemon = await postrider.serve();
+  const sender = await registerSender({ postrider, dns }, daemon);
+
+  // SQLite calls both an I/O error: what write() says of a disk that has become read-only is not among its codes.
+  const fails = async (what: string, errno: number) => {
+    const before = complaints(daemon);
+    const seen = (fact: string) => daemon.find({ fact }).length;
+    const [closed, opened, delivered] = [seen('intake_closed'), seen('intake_opened'), seen('delivered')];
+    fs.writeFileSync(switchFile, String(errno));
+    let tried = 0;
+    await daemon.until(() => {
+      void trySending(daemon, sender, `${what}-${tried++}@${RECEIVER}`).catch(() => {});
+      return seen('intake_closed') > closed;
+    }, `close the intake: ${what}`);
+    await daemon.logged({ fault: 'disk_failing' });
+    t.match(await trySending(daemon, sender, `meanwhile@${RECEIVER}`), { status: 500, retryAfter: '10' });
+    fs.rmSync(switchFile);
+    await daemon.until(() => seen('intake_opened') > opened, `open the intake: ${what}`);
+    const added = complaints(daemon) - before;
+    t.ok(added <= 5, `${added} lines in ${what}, after ${tried} calls`);
+    t.match(await trySending(daemon, sender, `after-${what}@${RECEIVER}`), { status: 202 });
+    await daemon.until(() => seen('delivered') > delivered, 'deliver what came after');
+  };
+  await fails('io-error', EIO);
+  await fails('read-only', EROFS);
+  const [said] = daemon.find({ fault: 'disk_failing' });
+  t.match(said!.msg, /^the database cannot be written: .*\. The disk of data\.dir reports errors, .*: check dmesg/);
+  t.same(await daemon.stop(), { code: 0, signal: null });
+});
