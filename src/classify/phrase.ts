@@ -3,7 +3,7 @@
 // (one of these) and `..` (up to six other words). No regular expressions from outside: what
 // comes out of this language has no unbounded repetition and takes linear time on any text.
 
-import { CLAUSE_END, SIGNS, spelledOut } from './words.ts';
+import { CLAUSE_END, PAUSE, SIGNS, spelledOut } from './words.ts';
 
 /** A word, or the beginning of one. */
 export interface Anchor {
@@ -26,10 +26,12 @@ export const PREFIX_LENGTH = 4;
 
 /** How a phrase writes what is not a word in a text. */
 const WRITTEN: Readonly<Record<string, string>> = { ...SIGNS, ',': CLAUSE_END };
-/** Names and addresses are not words: they may be between any two, and gaps do not count them. */
-const NAMES = `(?:[${Object.values(SIGNS).join('')}] )*`;
-/** A gap ends where the clause does. */
-const GAP = `(?:[^ ${Object.values(SIGNS).join('')}${CLAUSE_END}]+ ${NAMES}){0,6}?`;
+const NAME = `[${Object.values(SIGNS).join('')}] `;
+/** Names, addresses and pauses are not words: they may be between any two, and gaps do not count them. */
+const NO_WORDS = `(?:${NAME}|${PAUSE} )*`;
+const ANY_WORD = `[^ ${Object.values(SIGNS).join('')}${CLAUSE_END}${PAUSE}]+ (?:${NAME})*`;
+/** A gap ends where the clause does, and at a pause: the clause behind it may be about something else. */
+const GAP = `(?:(?:${ANY_WORD}){1,6}?(?:${PAUSE} ${NO_WORDS})?)??`;
 const MAX_GAPS = 3;
 const TOKEN = /\.\.|[()|?,]|[^\s()|?,]+/g;
 const WORD = /^[a-z0-9\u00aa-\u1fff\u2c00-\uffff]+\*?$/;
@@ -86,7 +88,7 @@ function partPattern(part: Part): string {
 }
 
 function wordPattern(word: string): string {
-  return word.endsWith('*') ? `${word.slice(0, -1)}[^ ]* ${NAMES}` : `${word} ${NAMES}`;
+  return word.endsWith('*') ? `${word.slice(0, -1)}[^ ]* ${NO_WORDS}` : `${word} ${NO_WORDS}`;
 }
 
 function requiredAnchors(row: Part[]): Anchor[][] {

@@ -1,5 +1,5 @@
 // Brings the text of a reply into the form in which phrases are looked for: lower-case words with one
-// blank between them. What says nothing is left out: punctuation within a clause, IP addresses, and the
+// blank between them. What says nothing is left out: most punctuation within a clause, IP addresses, and the
 // codes that servers repeat on every line (RFC 2034 section 3), which in a report joined from several
 // lines tear sentences apart. Names of hosts and mail addresses become signs: what somebody calls a
 // server or a mailbox (`relay…`, `full@…`) must not decide anything.
@@ -12,6 +12,8 @@ const MAX_TEXT_CHARACTERS = 2_000;
 export const SIGNS = { ADDRESS: ADDRESS_SIGN, HOST: HOST_SIGN } as const;
 /** The end of a clause. */
 export const CLAUSE_END = '\ue004';
+/** What joins a clause to its reason: `address rejected: …`, `address rejected - …`. */
+export const PAUSE = '\ue005';
 
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){0,7}/gi;
@@ -20,6 +22,8 @@ const APOSTROPHES = /['’‘`´\u00a0]/g;
 /** A comma or full stop with a blank or the end behind it, brackets and quotation marks aside; or one of East Asia. Not `<ann>...`. */
 const END_OF_CLAUSE =
   /(?<=[^\s.])(?!\.{3})[.,;!?]+['"”’)\]>]{0,3}(?=\s|$)|[\u3001\u3002\uff0c\uff0e\uff1b\uff01\uff1f\uff61]/g;
+/** A colon with a blank behind it, or a dash between blanks. */
+const PAUSES = /(?<=[^\s:]):(?=\s)|(?<=\s)[-\u2013\u2014]{1,2}(?=\s)|\uff1a/g;
 const NAME_SIGNS = new RegExp(`[${ADDRESS_SIGN}${HOST_SIGN}]`, 'g');
 const BETWEEN_WORDS = /[^a-z0-9\u00aa-\u1fff\u2c00-\uffff]+/g;
 
@@ -27,7 +31,8 @@ const BETWEEN_WORDS = /[^a-z0-9\u00aa-\u1fff\u2c00-\uffff]+/g;
 export function wordsOf(text: string): string {
   let words = withoutNames(text.slice(0, 2 * MAX_TEXT_CHARACTERS)).slice(0, MAX_TEXT_CHARACTERS);
   if (words.includes(':')) words = words.replace(IPV6, ' ');
-  words = words.replace(IPV4, ' ').replace(REPEATED_CODE, ' ').replace(END_OF_CLAUSE, ` ${CLAUSE_END} `);
+  words = words.replace(IPV4, ' ').replace(REPEATED_CODE, ' ');
+  words = words.replace(END_OF_CLAUSE, ` ${CLAUSE_END} `).replace(PAUSES, ` ${PAUSE} `);
   words = words.replace(NAME_SIGNS, ' $& ').replace(APOSTROPHES, '').toLowerCase().replace(BETWEEN_WORDS, ' ');
   return ` ${spelledOut(words.trim())} `;
 }

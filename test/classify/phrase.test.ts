@@ -38,6 +38,13 @@ const FOUND: [phrase: string, text: string][] = [
   ['user .. found', 'user (ann) was <b>not</b> found.'],
   ['user unknown', '<ann@rcpt.test>...User unknown'],
   ['exceeds 1 5 mb', 'it exceeds 1.5 MB'],
+  // A colon or a dash joins a clause to its reason: words beside it stand side by side.
+  ['rejected user unknown', 'Recipient address rejected: User unknown'],
+  ['rejected user unknown', 'Recipient address rejected - user unknown'],
+  ['address .. unknown', 'Recipient address rejected: unknown'],
+  ['address .. unknown', 'Address: ann of sales is unknown'],
+  ['sender .. domain .. not found', '<ann@acme.test>: Sender address rejected: Domain not found'],
+  ['地址 .. 不存在', '地址：不存在'],
 ];
 
 const NOT_FOUND: [phrase: string, text: string][] = [
@@ -55,6 +62,12 @@ const NOT_FOUND: [phrase: string, text: string][] = [
   ['user unknown', 'Unknown user, unknown host'],
   ['用户 .. 不存在', '用户，不存在'],
   ['listed at HOST', 'it is listed at the bottom'],
+  // So does the way over a colon or a dash: what follows has a subject of its own.
+  ['address .. accept', 'Recipient address rejected: Domain does not accept mail'],
+  ['address .. unknown', 'Address rejected - your domain is unknown'],
+  ['address .. unknown', 'Address rejected \u2013 your domain is unknown'],
+  ['user .. unknown', 'To the user: no way: host is unknown'],
+  ['地址 .. 不存在', '地址错误：域名不存在'],
   // Names are no words.
   ['full', 'full@rcpt.test'],
   ['relay', 'relay.there.test'],

@@ -138,6 +138,10 @@ t.test('no text takes long', async (t) => {
     'ß不é'.repeat(3_000),
     `${'user '.repeat(2_000)}unknown`,
     '[::1'.repeat(2_500),
+    'user: ann@a.test - '.repeat(500),
+    `address ${'is not '.repeat(1_500)}`,
+    'rejected: '.repeat(1_000),
+    '- a.test '.repeat(1_000),
   ];
   for (const response of texts) {
     const time = new ProcessorTime();

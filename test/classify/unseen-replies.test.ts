@@ -60,6 +60,7 @@ const HARD = [
   '550 5.1.2 Domain there.test does not exist',
   '554 5.1.10 nullMX: there.test takes no mail',
   '550 Unknown recipient domain',
+  '550 Recipient address rejected: unknown',
 ];
 
 const FULL_OR_SIZE: [reply: string, label: string][] = [
@@ -106,6 +107,8 @@ const SOFT = [
 ];
 
 const BLOCK: [reply: string, label: string | null][] = [
+  ['550 Address rejected - your domain is unknown', 'sender_refused'],
+  ['550 Recipient address rejected: Sender domain has null MX', 'sender_refused'],
   ['550 Message rejected: link domain shop.test does not appear to be registered', null],
   ['550 Relay access denied', 'relay_denied'],
   ['550 5.7.54 SMTP; Unable to relay recipient in non-accepted domain', 'relay_denied'],
