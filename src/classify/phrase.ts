@@ -30,8 +30,11 @@ const NAME = `[${Object.values(SIGNS).join('')}] `;
 /** Names, addresses and pauses are not words: they may be between any two, and gaps do not count them. */
 const NO_WORDS = `(?:${NAME}|${PAUSE} )*`;
 const ANY_WORD = `[^ ${Object.values(SIGNS).join('')}${CLAUSE_END}${PAUSE}]+ (?:${NAME})*`;
+/** `is not full` does not say `full`. Of `is not currently …`, the word behind is denied. */
+const NEGATION = '(?:not|never|longer) (?![^ ]+ly )';
+const NEGATED = '(?: (?:is|are|was|were) (?:not|never|no longer)| (?:has|have) (?:not|never) been)(?! [^ ]+ly )';
 /** A gap ends where the clause does, and at a pause: the clause behind it may be about something else. */
-const GAP = `(?:(?:${ANY_WORD}){1,6}?(?:${PAUSE} ${NO_WORDS})?)??`;
+const GAP = `(?:(?:${ANY_WORD}){0,5}?(?!${NEGATION})${ANY_WORD}(?:${PAUSE} ${NO_WORDS})?)??`;
 const MAX_GAPS = 3;
 const TOKEN = /\.\.|[()|?,]|[^\s()|?,]+/g;
 const WORD = /^[a-z0-9\u00aa-\u1fff\u2c00-\uffff]+\*?$/;
@@ -47,7 +50,7 @@ export function parsePhrase(source: string): Phrase {
   if (tokens.length > 0 || others.length > 0) complain('| or ) outside of brackets');
   const anchors = requiredAnchors(row!);
   if (anchors.length === 0) complain(`no word that must be there (a word with * needs ${PREFIX_LENGTH} letters)`);
-  return { pattern: new RegExp(` ${patternOf(row!)}`), anchors };
+  return { pattern: new RegExp(`(?<!${NEGATED}) ${patternOf(row!)}`), anchors };
 }
 
 /** Takes rows of parts, separated by |, from the beginning of `tokens` up to the bracket that ends them. */

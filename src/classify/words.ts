@@ -40,6 +40,9 @@ export function wordsOf(text: string): string {
 const CONTRACTION = /\b(does|do|did|is|was|are|were|could|would|should|has|have|had)nt\b/g;
 const MISSPELT = /\bdos(?:e)?nt\b/g;
 const CANNOT = /\bca(?:nt|n not)\b/g;
+/** A judgement that was not passed: `not classified as spam` is `is not spam`. */
+const NOT_JUDGED =
+  /\bnot (?:classified|considered|detected|flagged|identified|judged|marked|rated|regarded|tagged|treated)(?: (?:as|to be))?(?: an?)? /g;
 const BRITISH = /\b(recogn|(?:un)?author|organ|categor)is(?=[a-z])/g;
 /** Kana, Han and Hangul: their texts have no blanks, or too few, so each sign is a word. */
 const SIGN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
@@ -50,6 +53,7 @@ export function spelledOut(words: string): string {
     .replace(MISSPELT, 'does not')
     .replace(CONTRACTION, '$1 not')
     .replace(CANNOT, 'cannot')
+    .replace(NOT_JUDGED, 'is not ')
     .replace(BRITISH, '$1iz');
   return plain.search(SIGN) < 0 ? plain : plain.replace(SIGN, ' $& ').replace(/ {2,}/g, ' ').trim();
 }

@@ -45,6 +45,13 @@ const FOUND: [phrase: string, text: string][] = [
   ['address .. unknown', 'Address: ann of sales is unknown'],
   ['sender .. domain .. not found', '<ann@acme.test>: Sender address rejected: Domain not found'],
   ['地址 .. 不存在', '地址：不存在'],
+  // What is denied is something else than the word.
+  ['mailbox .. full', 'The message could not be delivered: mailbox is full'],
+  ['mailbox .. full', 'It cannot be delivered because the mailbox of ann is full'],
+  ['mailbox .. full', 'Not delivered to the mailbox as it is full'],
+  ['user .. not found', 'The user was not found'],
+  ['currently', 'The user is not currently known'],
+  ['mailbox .. temporarily', 'The mailbox is not temporarily open'],
 ];
 
 const NOT_FOUND: [phrase: string, text: string][] = [
@@ -68,6 +75,14 @@ const NOT_FOUND: [phrase: string, text: string][] = [
   ['address .. unknown', 'Address rejected \u2013 your domain is unknown'],
   ['user .. unknown', 'To the user: no way: host is unknown'],
   ['地址 .. 不存在', '地址错误：域名不存在'],
+  // A negation right before the word.
+  ['mailbox .. full', 'The mailbox is not full'],
+  ['mailbox .. full', "The mailbox isn't full"],
+  ['mailbox .. full', 'The mailbox is no longer full'],
+  ['full', 'it is not full'],
+  ['blocked', 'Your server has not been blocked'],
+  ['spam*', 'The message was not classified as spam'],
+  ['spam*', 'The message is not considered to be spam'],
   // Names are no words.
   ['full', 'full@rcpt.test'],
   ['relay', 'relay.there.test'],

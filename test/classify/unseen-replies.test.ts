@@ -61,6 +61,7 @@ const HARD = [
   '554 5.1.10 nullMX: there.test takes no mail',
   '550 Unknown recipient domain',
   '550 Recipient address rejected: unknown',
+  '550 The message is not classified as spam. There is no such user',
 ];
 
 const FULL_OR_SIZE: [reply: string, label: string][] = [
@@ -80,6 +81,8 @@ const FULL_OR_SIZE: [reply: string, label: string][] = [
 ];
 
 const SOFT = [
+  '550 The mailbox is not full',
+  '550 The mailbox is not disabled',
   '550 Host domain mail.acme.test does not appear to be registered in DNS',
   '550 <hello@acme.test>: domain acme.test does not appear to be registered',
   '550 5.2.1 This mailbox has been blocked due to inactivity',
