@@ -50,6 +50,18 @@ const REFUSALS: [kinds: string, status: string, diagnostic: string, command?: st
   ['hard', '5.4.4', 'Host or domain name not found. Name service error for name=rcpt.test type=AAAA: Host not found'],
   ['hard', '5.1.0', 'Domain rcpt.test does not accept mail (nullMX)'],
   ['hard', '5.4.4', 'Domain rcpt.test does not accept mail (nullMX)'],
+  [
+    'hard',
+    '5.1.10',
+    '556 5.1.10 <ann@rcpt.test>: Recipient address rejected: Domain rcpt.test does not accept mail (nullMX)',
+  ],
+  ['hard', '5.1.10', '556 5.1.10 Delivery not allowed'],
+  ['hard', '5.0.0', '556 Rejected'],
+  [
+    'block',
+    '5.7.27',
+    '550 5.7.27 <s@acme.test>: Sender address rejected: Domain acme.test does not accept mail (nullMX)',
+  ],
   ['soft', '4.4.1', 'connect to rcpt.test[192.0.2.1]:25: Connection timed out'],
   ['soft', '4.4.1', 'connect to rcpt.test[192.0.2.1]:25: Connection refused'],
   ['soft', '5.4.6', 'mail for rcpt.test loops back to myself'],

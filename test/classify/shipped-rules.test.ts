@@ -7,6 +7,7 @@ import { classifyReply } from '../../src/classify/classify-reply.ts';
 import { LABELS } from '../../src/classify/labels.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { readReply } from '../../src/classify/read-reply.ts';
+import { wordsOf } from '../../src/classify/words.ts';
 import { ProcessorTime } from '../support/patience.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
@@ -101,6 +102,23 @@ const STAGES: [stage: SmtpStage, reply: string, kind: BounceType, mx?: string][]
   ['rcpt', '556 No', 'hard'],
   ['rcpt', '556 5.1.10 Domain has a null MX', 'hard'],
   ['rcpt', '550 5.1.10 No', 'hard'],
+  ['rcpt', '556 5.1.10 Relaying to this domain is refused', 'hard'],
+  ['rcpt', '550 5.1.10 Delivery not allowed by policy', 'hard'],
+  ['rcpt', '556 5.1.10 You are not allowed to send to this domain', 'hard'],
+  ['rcpt', '550 5.1.10 User unknown, access denied', 'hard'],
+  ['rcpt', '556 5.1.10 Sender domain has null MX', 'block'],
+  [
+    'rcpt',
+    '550 5.1.10 <a@acme.test>: Sender address rejected: Domain acme.test does not accept mail (nullMX)',
+    'block',
+  ],
+  [
+    'rcpt',
+    '550 5.7.27 <a@acme.test>: Sender address rejected: Domain acme.test does not accept mail (nullMX)',
+    'block',
+  ],
+  ['dot', '556 Message rejected as spam', 'block'],
+  ['rcpt', '451 4.1.10 Domain has a null MX', 'soft'],
   ['rcpt', '550 5.1.10 RESOLVER.ADR.RecipientNotFound; not found by SMTP address lookup', 'hard'],
   ['rcpt', '521 5.3.2 mx.there.test does not accept mail', 'soft'],
   ['rcpt', '550 Unknown user ann@docomo.ne.jp', 'hard', 'mfsmax.docomo.ne.jp'],
@@ -116,11 +134,27 @@ t.test('the stage goes before the words', async (t) => {
   }
 });
 
+t.test('whatever the words, 556 and 5.1.10 at RCPT mean that the domain takes no mail', async (t) => {
+  const sender = rules.all.find(({ id }) => id === 'null-mx-by-code-at-rcpt')!.unless;
+  const aboutSender = new Set(sender.map((phrase) => rules.finder.add(phrase)));
+  for (const sample of rules.all.flatMap(({ samples }) => samples)) {
+    const { response } = readReply(sample);
+    const namesSender = rules.finder.find(wordsOf(response)).some((phrase) => aboutSender.has(phrase));
+    // What quotes another reply is judged by that one.
+    if (namesSender || /\b5\d\d[ -]/.test(response)) continue;
+    for (const [smtpCode, enhancedCode] of [[556, null] as const, [556, '5.1.10'] as const, [550, '5.1.10'] as const]) {
+      const verdict = classifyReply({ smtpCode, enhancedCode, response, stage: 'rcpt' }, rules);
+      t.equal(verdict.class, 'hard', `${smtpCode} ${enhancedCode} ${response}: ${verdict.rule}`);
+    }
+  }
+});
+
 t.test('the samples are understood in a report too, where the codes stand in the text', async (t) => {
   for (const rule of rules.all.filter((each) => each.class === 'hard' && each.mx.length === 0)) {
     for (const sample of rule.samples) {
       const { smtpCode, enhancedCode } = readReply(sample);
-      const verdict = classifyReply({ smtpCode, enhancedCode, response: sample }, rules);
+      const [stage] = rule.stages;
+      const verdict = classifyReply({ smtpCode, enhancedCode, response: sample, ...(stage && { stage }) }, rules);
       t.equal(verdict.class, 'hard', sample);
     }
   }
