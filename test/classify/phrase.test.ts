@@ -38,6 +38,11 @@ const FOUND: [phrase: string, text: string][] = [
   ['user .. found', 'user (ann) was <b>not</b> found.'],
   ['user unknown', '<ann@rcpt.test>...User unknown'],
   ['exceeds 1 5 mb', 'it exceeds 1.5 MB'],
+  // A type of file, a part of a program and two sentences are no names.
+  ['sendmail cf', 'syntax error in sendmail.cf'],
+  ['trojan', 'found Trojan.Generic'],
+  ['resolver rst', 'RESOLVER.RST.NotAuthorized'],
+  ['unknown , to', 'User unknown.To send again'],
   // A colon or a dash joins a clause to its reason: words beside it stand side by side.
   ['rejected user unknown', 'Recipient address rejected: User unknown'],
   ['rejected user unknown', 'Recipient address rejected - user unknown'],
@@ -88,6 +93,9 @@ const NOT_FOUND: [phrase: string, text: string][] = [
   ['relay', 'relay.there.test'],
   ['greylist*', 'see http://greylisting.there.test/'],
   ['unknown', 'mx.unknown.test[192.0.2.1]'],
+  ['unknown', 'unknown-user.cf'],
+  ['full', 'full.Com'],
+  ['phishing', 'Phishing.mail.test'],
   ['acme', 'id=hello%40acme.test'],
 ];
 

@@ -14,6 +14,22 @@ export const NAMES = [
   'support.contact',
 ] as const;
 
+/** Top-level domains, as servers write them: of generic and country domains, some like a type of file or a word. */
+export const SUFFIXES = [
+  'test',
+  'cf',
+  'Com',
+  'de',
+  'CO.UK',
+  'info',
+  'sh',
+  'Cf',
+  'pl',
+  'zip',
+  'xn--p1ai',
+  'IT',
+] as const;
+
 export interface Exchanged {
   octets: Buffer;
   /** The new name of an address, in lower case. */
@@ -35,7 +51,7 @@ const ANY_HOST = new RegExp(String.raw`(?<![\w.@-])${HOST}(?![\w-]|\.\w)`, 'g');
 const OFFICE =
   /daemon|post_?master|bounce|owner|request|(?:un)?subscribe|admin|help|majordomo|listserv|sympa|mailman|lyris|virus|scan|filter|system|complaint|abuse|no-?reply|imss?$|^mailer$|^uucp$|feedback|fbl|staff|scomp|arf|exchange[\da-f]{8}|^b?mta-|^(?:join|leave)-/i;
 
-export function exchangeNames(octets: Buffer, name: (typeof NAMES)[number]): Exchanged {
+export function exchangeNames(octets: Buffer, name: (typeof NAMES)[number], suffix: string): Exchanged {
   const { text, code } = withoutCoding(octets.toString('latin1'));
   const kept = new Set([...text.matchAll(/boundary\s*=\s*"?([^";\s]+)/gi)].map((match) => match[1]!));
   const addresses = [...text.matchAll(ADDRESS)];
@@ -50,7 +66,7 @@ export function exchangeNames(octets: Buffer, name: (typeof NAMES)[number]): Exc
   const mailboxes = numbered(addresses.map((match) => match[1]!).filter((one) => !hasOffice(one)));
   const newHost = (host: string) => {
     const number = hosts.get(host.toLowerCase());
-    return number === undefined ? host : `${name}.h${number}.exchanged.test`;
+    return number === undefined ? host : `${name}.h${number}.exchanged.${suffix}`;
   };
   const newAddress = (_: string, mailbox: string, host: string) => {
     const number = mailboxes.get(mailbox.toLowerCase());

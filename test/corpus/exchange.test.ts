@@ -7,7 +7,7 @@ import { type ExplainedMail, explainMail } from '../../src/classify/explain-mail
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { readReply } from '../../src/classify/read-reply.ts';
 import { readCorpus } from './bounce-corpus.ts';
-import { exchangeHosts, exchangeNames, NAMES } from './exchange-names.ts';
+import { exchangeHosts, exchangeNames, NAMES, SUFFIXES } from './exchange-names.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 /** One per line, `name: folder/file`: what is known to change, so that nothing else may. */
@@ -31,6 +31,10 @@ function namesFor(place: number): (typeof NAMES)[number][] {
   return [0, 3].map((step) => NAMES[(place + step) % NAMES.length]!);
 }
 
+function suffixFor(place: number): string {
+  return SUFFIXES[place % SUFFIXES.length]!;
+}
+
 for (const folder of ['bounces', 'made'] as const) {
   t.test(`names in mails: ${folder}`, async (t) => {
     const changed: { miss: string; was: unknown; is: unknown }[] = [];
@@ -39,9 +43,10 @@ for (const folder of ['bounces', 'made'] as const) {
     };
     for (const [place, { file, octets }] of readCorpus(folder).entries()) {
       const before = explainMail(octets, rules);
-      for (const name of folder === 'bounces' ? NAMES : namesFor(place)) {
-        const { octets: other, of } = exchangeNames(octets, name);
-        compare(`${name}: ${folder}/${file}`, verdictOf(before, of), verdictOf(explainMail(other, rules)));
+      for (const [turn, name] of (folder === 'bounces' ? NAMES : namesFor(place)).entries()) {
+        const suffix = suffixFor(place + turn);
+        const { octets: other, of } = exchangeNames(octets, name, suffix);
+        compare(`${name}, ${suffix}: ${folder}/${file}`, verdictOf(before, of), verdictOf(explainMail(other, rules)));
       }
       const [name] = namesFor(place);
       const hosts = exchangeHosts(octets, name!);
@@ -55,13 +60,23 @@ for (const folder of ['bounces', 'made'] as const) {
   });
 }
 
+t.test('names alone', async (t) => {
+  for (const suffix of SUFFIXES) {
+    for (const name of [...NAMES, 'Phishing.mail', 'Trojan.mail', 'RESOLVER.MAIL', 'unknownException.mail']) {
+      const { rule } = classifyReply(readReply(`550 ${name}.${suffix}: no way`), rules);
+      t.equal(rule, 'unknown-5xx', `${name}.${suffix}`);
+    }
+  }
+});
+
 t.test('names in replies', async (t) => {
   const names = /[\w.-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w.])(?:[a-z\d-]+\.)+(?:test|com|net|org|de|fr|ru|edu|live)\b/g;
-  for (const { samples, id } of rules.all) {
+  for (const [place, { samples, id }] of rules.all.entries()) {
     for (const sample of samples) {
       const was = classifyReply(readReply(sample), rules);
-      for (const name of NAMES) {
-        const other = sample.replace(names, (old) => (old.includes('@') ? `${name}@${name}.test` : `${name}.test`));
+      for (const [turn, name] of NAMES.entries()) {
+        const host = `${name}.${suffixFor(place + turn)}`;
+        const other = sample.replace(names, (old) => (old.includes('@') ? `${name}@${host}` : host));
         const is = classifyReply(readReply(other), rules);
         t.same([is.class, is.rule], [was.class, was.rule], `${id}: ${other}`);
       }

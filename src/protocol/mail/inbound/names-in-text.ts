@@ -13,14 +13,15 @@ const MAIL_ADDRESS =
 const NAMED_HOST = /[\w.-]{1,255}\[[0-9a-f:.]{2,45}\]|(?<=\bat host )[\w.-]{1,255}/gi;
 const DOTTED = /(?<![\w.-])(?:[\w-]{1,63}\.){1,9}(?:xn--[a-z\d-]{1,59}|[a-z]{2,63})(?![\w@-]|:\/\/|\.[\w-])/gi;
 
-/** Parts of Exchange, exceptions and the names of viruses: no host name looks like these. */
+/** Parts of Exchange, exceptions and the names of viruses. Hosts have parts in small letters, or none. */
 const PROGRAM_PART =
-  /^(?:RESOLVER|STOREDRV|QUEUE|ROUTING|SMTPSEND|CATEGORIZER|AGENT|Trojan|Worm|Win32|W32|W97M|Eicar|Heuristics|Phishing)\.|[a-z]Exception/;
+  /^(?=[A-Z\d.]*[a-z])(?:RESOLVER|STOREDRV|QUEUE|ROUTING|SMTPSEND|CATEGORIZER|AGENT|Trojan|Worm|Win32|W32|W97M|Eicar|Heuristics|Phishing)(?:\.[A-Z\d][\w-]*)+$|[a-z]Exception\w*$/;
 /** A type of file or a reason behind the last dot: no top-level domain has such a name. */
 const NO_DOMAIN =
-  /\.(?:s?html?|php\d?|cgi|aspx?|jsp|exe|pdf|docx?|xlsx?|js|txt|gz|rar|nsf|cf|nosuch\w{3,10}|\w{3,20}(?:notfound|unknown|exceeded|disabled))$/i;
-/** A full stop without its blank. */
-const JOINED_SENTENCES = /^[a-z]+\.[A-Z][a-z]+$/;
+  /\.(?:s?html?|php\d?|cgi|aspx?|jsp|exe|pdf|docx?|xlsx?|js|txt|gz|rar|nsf|nosuch\w{3,10}|\w{3,20}(?:notfound|unknown|exceeded|disabled))$|^(?:sendmail|submit)\.cf$/i;
+/** A full stop without its blank. Of two letters, what begins a sentence is a word; else they are a country. */
+const JOINED_SENTENCES =
+  /^[a-z]+\.(?!(?:Com|Net|Org|Edu|Gov|Info|Biz)$)(?:[A-Z][a-z]{2,}|A[nst]|By|Do|Go|He|I[fnst]|My|No|O[fnr]|So|To|Up|Us|We)$/;
 const ONLY_NUMBERS = /^[\d.]+\.[a-z]+$/i;
 
 /** The text without names, for patterns that look for its meaning. */
