@@ -4,11 +4,13 @@ import type { BounceType } from '../base/outcome.ts';
 import type { ReportedAction } from '../protocol/mail/inbound/inbound-mail.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
 import type { BounceRules } from './classify-reply.ts';
-import { type InboundKind, judgeInboundMail } from './judge-report.ts';
+import { type InboundKind, type JudgedRecipient, judgeInboundMail } from './judge-report.ts';
 import type { Label } from './labels.ts';
 
 export interface ExplainedRecipient {
   recipient: string | null;
+  /** Before forwarding; null: the report does not say. */
+  original_recipient: string | null;
   kind: BounceType | 'delivered_notice' | 'complaint' | 'auto_reply';
   action: ReportedAction | null;
   status: string | null;
@@ -34,11 +36,7 @@ export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
 export function explainMail(octets: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
   const mail = readInboundMail(octets);
   const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx });
-  const recipients = judged.map(({ smtpCode, remoteMta, ...rest }) => ({
-    ...rest,
-    smtp_code: smtpCode,
-    remote_mta: remoteMta,
-  }));
+  const recipients = judged.map(explainRecipient);
   const named =
     mail.kind === 'complaint' ? mail.recipients : mail.kind === 'auto_reply' && mail.from ? [mail.from] : [];
   const quiet = named.map((address) => withoutRefusal(address, mail.kind as 'complaint' | 'auto_reply', reason));
@@ -56,11 +54,19 @@ export function explainMail(octets: Buffer, rules: BounceRules, mx: string | nul
   };
 }
 
+function explainRecipient(judged: JudgedRecipient): ExplainedRecipient {
+  const { recipient, originalRecipient, kind, action, status, smtpCode, label, rule, reason } = judged;
+  return {
+    ...{ recipient, original_recipient: originalRecipient, kind, action, status, smtp_code: smtpCode },
+    ...{ label, rule, reason, remote_mta: judged.remoteMta, diagnostic: judged.diagnostic },
+  };
+}
+
 function withoutRefusal(
   recipient: string | null,
   kind: 'complaint' | 'auto_reply',
   reason: string,
 ): ExplainedRecipient {
   const nothing = { action: null, status: null, smtp_code: null, label: null, rule: null };
-  return { recipient, kind, ...nothing, reason, remote_mta: null, diagnostic: null };
+  return { recipient, original_recipient: null, kind, ...nothing, reason, remote_mta: null, diagnostic: null };
 }

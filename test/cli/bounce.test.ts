@@ -106,6 +106,88 @@ t.test('bounce explain says what a mail is, and of whom', async (t) => {
   );
 });
 
+const FORWARDED = `From: MAILER-DAEMON@mx.test
+To: s@acme.test
+Subject: Undelivered Mail Returned to Sender
+Content-Type: multipart/report; report-type=delivery-status; boundary=b
+
+--b
+Content-Type: message/delivery-status
+
+Reporting-MTA: dns; mx.test
+
+Original-Recipient: rfc822;ann@rcpt.test
+Final-Recipient: rfc822; bob@elsewhere.test
+Action: failed
+Status: 5.0.0
+Remote-MTA: dns; mx00.gmx.net
+Diagnostic-Code: smtp; 550 Requested action not taken: mailbox unavailable
+
+--b--
+`;
+const COMPLAINT = `From: fbl@mx.test
+To: s@acme.test
+Subject: complaint
+Content-Type: multipart/report; report-type=feedback-report; boundary=b
+
+--b
+Content-Type: message/feedback-report
+
+Feedback-Type: abuse
+User-Agent: x/1
+Version: 1
+Original-Rcpt-To: <ann@rcpt.test>
+
+--b
+Content-Type: message/rfc822
+
+Message-ID: <1234@acme.test>
+Subject: x
+
+x
+--b--
+`;
+const OUT_OF_OFFICE =
+  'From: ann@rcpt.test\nTo: s@acme.test\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nI am away.\n';
+
+const OF_RECIPIENT = ['recipient', 'original_recipient', 'kind', 'action', 'status', 'smtp_code', 'label', 'rule'];
+const KEYS = [...OF_RECIPIENT, 'reason', 'remote_mta', 'diagnostic'];
+
+t.test('bounce explain prints the same fields for every kind of mail', async (t) => {
+  const mails = {
+    forwarded: FORWARDED,
+    bounce: TWO_RECIPIENTS,
+    complaint: COMPLAINT,
+    away: OUT_OF_OFFICE,
+    no: 'words',
+  };
+  const folder = t.testdir(mails);
+  for (const name of Object.keys(mails)) {
+    const { stdout } = await runInThisProcess(['bounce', 'explain', path.join(folder, name), '--json']);
+    const found = JSON.parse(stdout);
+    const ofMail = [...KEYS, 'file', 'reporting_mta', 'original_message_id', 'feedback_type', 'recipients'];
+    t.same(Object.keys(found).sort(), ofMail.sort(), name);
+    t.equal(found.recipients.length > 0, name !== 'no', name);
+    for (const recipient of found.recipients) t.same(Object.keys(recipient).sort(), [...KEYS].sort(), name);
+    t.equal(found.original_recipient, name === 'forwarded' ? 'ann@rcpt.test' : null, name);
+  }
+});
+
+t.test('bounce explain and the provider that the message was sent to', async (t) => {
+  const file = path.join(t.testdir({ 'bounce.eml': FORWARDED }), 'bounce.eml');
+  const explain = async (...args: string[]) => {
+    const { stdout } = await runInThisProcess(['bounce', 'explain', file, '--json', ...args]);
+    return JSON.parse(stdout);
+  };
+  t.match(await explain(), { kind: 'soft', rule: 'mailbox-unavailable-alone' }, 'no name in the mail is believed');
+  t.match(await explain('--mx', 'mx00.gmx.net'), { kind: 'hard', rule: 'gmx-mailbox-unavailable' });
+  t.match(
+    await explain('--mx', 'mx00.gmx.net,mx.there.test'),
+    { kind: 'soft' },
+    'a group of which one host is strange',
+  );
+});
+
 t.test('bounce explain reads standard input', async (t) => {
   const stdout = await new Promise<string>((resolve) => {
     const child = execFile(process.execPath, [MAIN, 'bounce', 'explain', '-', '--json'], (_, out) => resolve(out));
@@ -131,9 +213,6 @@ t.test('bounce explain and what is no mail', async (t) => {
   }
   t.match(await runInThisProcess(['bounce', 'explain']), { code: 2, stderr: /FILE is missing/ });
 });
-
-const OUT_OF_OFFICE =
-  'From: ann@rcpt.test\nTo: s@acme.test\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nI am away.\n';
 
 t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
   const folder = t.testdir({ 'bounce.eml': TWO_RECIPIENTS, 'away.eml': OUT_OF_OFFICE, 'empty.eml': '' });
@@ -186,7 +265,7 @@ t.test('bounce explain reads many mails, for people', async (t) => {
   const help = await runInThisProcess(['help', 'bounce', 'explain']);
   t.match(
     help.stdout,
-    /^Usage: postrider bounce explain FILE…\n[\s\S]*FILE… +the mails as they came.*; - reads standard input/,
+    /^Usage: postrider bounce explain FILE… \[--mx HOST\]\n[\s\S]*FILE… +the mails as they came.*; - reads standard input/,
   );
   t.match(help.stdout, /--json +print one line of JSON for each file/);
 });

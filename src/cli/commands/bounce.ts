@@ -63,14 +63,19 @@ export const bounceExplain = localCommand({
     files: required(
       positional(several(text('FILE', 'the mails as they came, headers and all; - reads standard input'))),
     ),
+    mx: text('HOST', 'the MX host or MX group that the message was sent to, for rules about one provider'),
   },
-  run: async (context, { files }) => explainFiles(context, files),
+  run: async (context, { files, mx }) => explainFiles(context, files, mx ?? null),
   render: () => null,
 });
 
 /** Says each at once: there may be thousands. A file that cannot be read stops none of the others. */
-async function explainFiles({ json, print, complain }: LocalContext, files: readonly string[]): Promise<Answer<never>> {
-  const explain = await mailExplainer();
+async function explainFiles(
+  { json, print, complain }: LocalContext,
+  files: readonly string[],
+  mx: string | null,
+): Promise<Answer<never>> {
+  const explain = await mailExplainer(mx);
   let [printed, exit] = [0, 0];
   for (const file of files) {
     const found = explain(file);
@@ -88,7 +93,7 @@ async function explainFiles({ json, print, complain }: LocalContext, files: read
 }
 
 /** The rules are read once, for all files. */
-async function mailExplainer(): Promise<(file: string) => ExplainedMail | { error: string }> {
+async function mailExplainer(mx: string | null): Promise<(file: string) => ExplainedMail | { error: string }> {
   const { explainMail } = await import('../../classify/explain-mail.ts');
   const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
   const { MAX_MAIL_OCTETS } = await import('../../protocol/mail/inbound/mail-parts.ts');
@@ -104,7 +109,7 @@ async function mailExplainer(): Promise<(file: string) => ExplainedMail | { erro
     if (octets.length > MAX_MAIL_OCTETS) {
       return { error: `${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB: no report is` };
     }
-    return explainMail(octets, rules);
+    return explainMail(octets, rules, mx);
   };
 }
 
@@ -137,6 +142,7 @@ function renderMail(mail: ExplainedMail): string {
   const whole = renderFacts([
     ['kind', mail.kind],
     ['recipient', mail.recipient],
+    ['original recipient', mail.original_recipient],
     ['status', mail.status],
     ['action', mail.action],
     ['label', mail.label],
