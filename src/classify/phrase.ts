@@ -26,10 +26,10 @@ export const PREFIX_LENGTH = 4;
 
 /** How a phrase writes what is not a word in a text. */
 const WRITTEN: Readonly<Record<string, string>> = { ...SIGNS, ',': CLAUSE_END };
-const NAME = `[${Object.values(SIGNS).join('')}] `;
+const NAME_SIGNS = Object.values(SIGNS).join('');
 /** Names, addresses and pauses are not words: they may be between any two, and gaps do not count them. */
-const NO_WORDS = `(?:${NAME}|${PAUSE} )*`;
-const ANY_WORD = `[^ ${Object.values(SIGNS).join('')}${CLAUSE_END}${PAUSE}]+ (?:${NAME})*`;
+const NO_WORDS = `(?:[${NAME_SIGNS}${PAUSE}] )*`;
+const ANY_WORD = `[^ ${NAME_SIGNS}${CLAUSE_END}${PAUSE}]+ (?:[${NAME_SIGNS}] )*`;
 /** `is not full` does not say `full`. Of `is not currently …`, the word behind is denied. */
 const NEGATION = '(?:not|never|longer) (?![^ ]+ly )';
 const NEGATED = '(?: (?:is|are|was|were) (?:not|never|no longer)| (?:has|have) (?:not|never) been)(?! [^ ]+ly )';
@@ -50,7 +50,8 @@ export function parsePhrase(source: string): Phrase {
   if (tokens.length > 0 || others.length > 0) complain('| or ) outside of brackets');
   const anchors = requiredAnchors(row!);
   if (anchors.length === 0) complain(`no word that must be there (a word with * needs ${PREFIX_LENGTH} letters)`);
-  return { pattern: new RegExp(`(?<!${NEGATED}) ${patternOf(row!)}`), anchors };
+  // The negation is looked for last, where the phrase was found: looking behind at every word costs more.
+  return { pattern: new RegExp(` (?=${patternOf(row!)})(?<!${NEGATED} )`), anchors };
 }
 
 /** Takes rows of parts, separated by |, from the beginning of `tokens` up to the bracket that ends them. */
