@@ -12,6 +12,8 @@ export interface Suppression {
   createdAt: number;
   /** Of a hard bounce: the rule that decided, as in the platform's list. */
   rule?: string;
+  /** Of a hard bounce: the group of mail servers that said so, where it is known. */
+  mxGroup?: string;
 }
 
 /** Hard bounces to be undone: what a group of servers has said since then, or what a rule has decided. */
@@ -57,8 +59,9 @@ export interface SuppressionStore {
   removePlatformSuppression(address: string): Promise<boolean>;
   listPlatformSuppressions(page: SuppressionPage): Promise<PlatformSuppression[]>;
   /**
-   * Removes up to `limit` entries of the platform's list, and the hard bounces that tenants' lists got for
-   * the same addresses since; by rule, up to `limit` more of tenants' lists. Returns how many went.
+   * Removes up to `limit` entries of the platform's list, the hard bounces that tenants' lists got for the same
+   * addresses since, and up to `limit` more that the group or rule put on tenants' lists alone. Never what a person
+   * added, nor what another group has said. Returns how many went.
    */
   undoHardBounces(of: UndoneBounces, limit: number): Promise<{ platform: number; tenants: number }>;
   /** Entries of the platform's list that have expired; returns how many went. */

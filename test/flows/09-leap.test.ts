@@ -58,6 +58,22 @@ t.test('a bad hour of a provider', async (t) => {
   t.match(again, { code: 1, stderr: /are not doubted/ });
 });
 
+t.test('what a provider says after DATA is undone too, though only the tenant has it on a list', async (t) => {
+  const { dns, postrider } = await startWorld(t, {
+    sink: { onMail: () => ({ code: 550, text: '5.1.1 No such user here' }) },
+  });
+  const daemon = await postrider.serve();
+  const sender = await registerSender({ dns, postrider }, daemon);
+  await send(daemon, sender, `a@${RECEIVER}`);
+  t.match(await daemon.logged({ fact: 'bounced' }), { bounce: 'hard' });
+  t.match(await postrider.json('suppression', 'list', '--platform'), { suppressions: [] });
+  const own = ['suppression', 'list', '--tenant', sender.tenantId];
+  t.match(await postrider.json(...own), { suppressions: [{ address: `a@${RECEIVER}`, mx_group: GROUP }] });
+  const undo = ['suppression', 'remove', '--since', '2026-01-01T00:00:00Z', '--group', GROUP];
+  t.match(await postrider.json(...undo), { platform: 0, tenants: 1 });
+  t.match(await postrider.json(...own), { suppressions: [] });
+});
+
 t.test('a tenant whose mail bounces is stopped', async (t) => {
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },

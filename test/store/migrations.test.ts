@@ -104,6 +104,27 @@ t.test('messages of before there were charts are counted by the migration', asyn
   ]);
 });
 
+t.test("tenants' hard bounces of before get the group of their domain", async (t) => {
+  const db = databaseOfVersion(t, 25);
+  db.exec("INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES ('x.test', 'mx', 0)");
+  const insert = db.prepare(
+    'INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule) VALUES (?, ?, ?, ?, 0, ?)',
+  );
+  const message = Buffer.of(9);
+  insert.run(Buffer.of(1), 'a@x.test', 'hard_bounce', message, 'smtp 5.1.1');
+  insert.run(Buffer.of(1), 'b@x.test', 'hard_bounce', message, null);
+  insert.run(Buffer.of(1), 'dns@x.test', 'hard_bounce', message, 'route-5.1.2');
+  insert.run(Buffer.of(1), 'hand@x.test', 'hard_bounce', null, null);
+  insert.run(Buffer.of(1), 'left@x.test', 'unsubscribe', message, null);
+  insert.run(Buffer.of(1), 'other@y.test', 'hard_bounce', message, 'smtp 5.1.1');
+  migrate(db);
+  const grouped = db.prepare('SELECT address, mx_group FROM suppressions WHERE mx_group IS NOT NULL').raw().all();
+  t.same(grouped, [
+    ['a@x.test', 'mx'],
+    ['b@x.test', 'mx'],
+  ]);
+});
+
 t.test('a newer database is refused and left as it is', async (t) => {
   const file = path.join(t.testdir(), 'postrider.db');
   const store = await openSqliteStore({ file });

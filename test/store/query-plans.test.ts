@@ -315,6 +315,14 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m, 'but for the slice itself');
 });
 
+t.test("undoing a receiver's bad hour goes along what its group has said", async (t) => {
+  const planner = await Planner.open(t);
+  const plans = await planner.plansOf((store) => store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10));
+  t.match(plans, 'INDEX platform_suppressions_group (mx_group=? AND created_at>?)');
+  t.match(plans, 'INDEX suppressions_group (mx_group=? AND created_at>?)');
+  t.notMatch(plans, 'SCAN suppressions');
+});
+
 t.test('no verb reads a growing table from end to end', async (t) => {
   const planner = await Planner.open(t);
   const { bench } = planner;

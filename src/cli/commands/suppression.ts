@@ -87,7 +87,7 @@ export const suppressionRemove = storeCommand({
     ...scope,
     address: suppressedAddress('the recipient'),
     since: moment('TIME', 'with --group or --rule: all its hard bounces from then on'),
-    group: name('GROUP', 'the MX group that said so, as suppression list --platform --json shows it'),
+    group: name('GROUP', 'the MX group that said so, as suppression list --json shows it'),
     rule: name('RULE', "the rule that decided, as suppression list shows it; 'route-*' is all that DNS decided"),
   },
   check({ tenant, platform, address, since, group, rule }) {
@@ -169,7 +169,7 @@ async function undoGroup(
   const total = await undoHardBounces(store, { since, mxGroup });
   const data = { group: mxGroup, since: toTimestamp(since), ...total };
   await recordAct(services, null, 'platform_suppression.undone', data);
-  const group_known = total.platform > 0 || (await queue.explain.isKnownGroup(mxGroup));
+  const group_known = total.platform + total.tenants > 0 || (await queue.explain.isKnownGroup(mxGroup));
   return { kind: 'undone', mx_group: mxGroup, group_known, since: toTimestamp(since), ...total };
 }
 
@@ -245,6 +245,7 @@ async function listTenant(
     message_id: entry.messageId,
     created_at: toTimestamp(entry.createdAt),
     ...(entry.rule !== undefined && { rule: entry.rule }),
+    ...(entry.mxGroup !== undefined && { mx_group: entry.mxGroup }),
   }));
 }
 

@@ -158,7 +158,8 @@ export function suppressHardBounce(
 ): void {
   const address = note.suppressionKey;
   const { mxGroup, rule, platformExpiresAt: expiresAt, needsSecondTenant = false } = note;
-  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, rule });
+  const said = { rule, ...(mxGroup !== null && { mxGroup }) };
+  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, ...said });
   if (expiresAt === null) return;
   const since = at - (expiresAt - at);
   if (needsSecondTenant && !isSaidOfAnother(db, tenantId, { address, since })) return;

@@ -62,7 +62,7 @@ export function bounds({ after, prefix = '', limit }: SuppressionPage): [string,
 
 function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
   const { since } = of;
-  if ('mxGroup' in of) return undoAddresses(db, saidByGroup(db, of, limit), { since, alsoTenants: true });
+  if ('mxGroup' in of) return undoGroup(db, of, limit);
   const [low, high] = rulesFrom(of.rule);
   if (of.of !== undefined && of.of !== 'platform') {
     const byTenant = db.sql(
@@ -93,40 +93,52 @@ function rulesFrom(rule: string): [low: string, high: string] {
   return [prefix, prefix + LAST_CHARACTER];
 }
 
-function saidByGroup(db: Connection, { mxGroup, since }: { mxGroup: string; since: number }, limit: number): string[] {
+/** Most are on tenants' lists alone: the platform's gets an entry when a second tenant's message confirms it. */
+function undoGroup(
+  db: Connection,
+  { mxGroup, since }: { mxGroup: string; since: number },
+  limit: number,
+): { platform: number; tenants: number } {
   const said = db.sql(
     'SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?',
     'column',
   );
-  return said.all(mxGroup, since, limit) as string[];
+  const addresses = said.all(mxGroup, since, limit) as string[];
+  const undone = undoAddresses(db, addresses, { since, alsoTenants: true, mxGroup });
+  const byGroup = db.sql(
+    `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+       WHERE mx_group = ? AND created_at >= ? AND reason = 'hard_bounce' AND message_id IS NOT NULL LIMIT ?)`,
+  );
+  return { ...undone, tenants: undone.tenants + byGroup.run(mxGroup, since, limit).changes };
 }
 
+/** With `mxGroup`, what is known to have been said by another group stays on tenants' lists. */
 function undoAddresses(
   db: Connection,
   addresses: readonly string[],
-  { since, alsoTenants }: { since: number; alsoTenants: boolean },
+  { since, alsoTenants, mxGroup = null }: { since: number; alsoTenants: boolean; mxGroup?: string | null },
 ): { platform: number; tenants: number } {
   const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
   const ofTenants = db.sql(
-    `DELETE FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND message_id IS NOT NULL
-       AND created_at >= ?`,
+    `DELETE FROM suppressions WHERE address = @address AND reason = 'hard_bounce' AND message_id IS NOT NULL
+       AND created_at >= @since AND (mx_group IS NULL OR mx_group = coalesce(@mxGroup, mx_group))`,
   );
   let tenants = 0;
   for (const address of addresses) {
     ofPlatform.run(address);
-    if (alsoTenants) tenants += ofTenants.run(address, since).changes;
+    if (alsoTenants) tenants += ofTenants.run({ address, since, mxGroup }).changes;
   }
   return { platform: addresses.length, tenants };
 }
 
 export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
   const insert = db.sql(
-    `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule) VALUES (?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
+    `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   );
   const message = entry.messageId === null ? null : toId(entry.messageId);
-  const { address, reason, createdAt, rule = null } = entry;
-  const result = insert.run(toId(tenantId), address, reason, message, createdAt, rule);
+  const { address, reason, createdAt, rule = null, mxGroup = null } = entry;
+  const result = insert.run(toId(tenantId), address, reason, message, createdAt, rule, mxGroup);
   return result.changes === 1 ? 'added' : 'exists';
 }
 
@@ -176,6 +188,7 @@ export function suppressionFromRow(row: Row): Suppression {
     messageId: fromOptionalId(row.message_id),
     createdAt: row.created_at as number,
     ...(row.rule !== null && { rule: row.rule as string }),
+    ...(row.mx_group !== null && { mxGroup: row.mx_group as string }),
   };
 }
 

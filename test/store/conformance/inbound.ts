@@ -94,8 +94,15 @@ export const inboundCases = {
       return message.tenantId;
     };
     const first = await report('acme.test');
-    t.equal((await store.listSuppressions(first, { after: null, limit: 10 })).length, 1);
+    t.match(await store.listSuppressions(first, { after: null, limit: 10 }), [{ address: 'a@x.test', mxGroup: 'mx' }]);
     t.equal(await held(), 0);
+    t.same(
+      await store.undoHardBounces({ mxGroup: 'mx', since: 0 }, 10),
+      { platform: 0, tenants: 1 },
+      "a tenant's alone",
+    );
+    await report('gamma.test');
+    t.equal(await held(), 0, 'what was undone is no evidence');
     await report('beta.test');
     t.equal(await held(), 1, 'both say so');
   },

@@ -85,7 +85,10 @@ export const queueRecordCases = {
     await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
     const page = { after: null, limit: 10 };
     t.strictSame(await bench.store.listSuppressions(tenant.id, page), [
-      { address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000, rule: 'smtp 5.1.1' },
+      {
+        ...{ address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000 },
+        ...{ rule: 'smtp 5.1.1', mxGroup: 'mx.x.test' },
+      },
     ]);
     t.strictSame(await bench.store.listSuppressions(other.tenant.id, page), [], "not to another tenant's");
     t.strictSame(await bench.store.listPlatformSuppressions(page), [

@@ -85,6 +85,56 @@ export const reputationCases = {
     t.same(left(await store.listSuppressions(tenant.id, PAGE)), ['before@x.test', 'worse@x.test']);
   },
 
+  "a receiver's bad hour is undone where only tenants' lists have it": async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const { tenant, domain } = await bench.sender('acme.test');
+    const note = { rule: 'smtp 5.1.1', platformExpiresAt: T0 + 9e9, needsSecondTenant: true };
+    const bounce = async (to: string, mxGroup: string | null, at: number) => {
+      const suppress = { ...note, suppressionKey: to, mxGroup };
+      const message = await bench.sending(domain, to);
+      const transition = { to: 'bounced', bounce: 'hard', reason: '550 5.1.1', suppress } as const;
+      await store.record([{ ...bench.attempted(message, transition), at }]);
+    };
+    await bounce('before@x.test', 'mx', T0 - 1);
+    await bounce('bad@x.test', 'mx', T0);
+    await bounce('worse@x.test', 'mx', T0 + 1);
+    await bounce('other@y.test', 'other', T0 + 1);
+    await bounce('unknown@z.test', null, T0 + 1);
+    // A person was first: the bounce that follows does not make the entry the receiver's.
+    for (const reason of ['manual', 'unsubscribe', 'complaint'] as const) {
+      const message = await bench.sending(domain, `${reason}@x.test`);
+      const entry = { address: `${reason}@x.test`, reason, messageId: message.id, createdAt: T0 + 1 };
+      await store.addSuppression(tenant.id, entry);
+      const suppress = { ...note, suppressionKey: entry.address, mxGroup: 'mx' };
+      const transition = { to: 'bounced', bounce: 'hard', reason: '550 5.1.1', suppress } as const;
+      await store.record([bench.attempted(message, transition)]);
+    }
+    t.same(await store.listPlatformSuppressions(PAGE), [], 'one tenant is not enough for the platform');
+    const listed = await store.listSuppressions(tenant.id, PAGE);
+    t.match(
+      listed.find(({ address }) => address === 'bad@x.test'),
+      { mxGroup: 'mx', rule: 'smtp 5.1.1' },
+    );
+    t.notOk(listed.find(({ address }) => address === 'manual@x.test')!.mxGroup);
+    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), { platform: 0, tenants: 1 });
+    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 0, tenants: 1 });
+    const left = (await store.listSuppressions(tenant.id, PAGE)).map(({ address }) => address.split('@')[0]);
+    t.same(left, ['before', 'complaint', 'manual', 'other', 'unknown', 'unsubscribe']);
+  },
+
+  'what another receiver has said of the same address is not undone': async (t: Test, bench: Bench) => {
+    const { store } = bench;
+    const [one, two, old] = [await bench.tenant(), await bench.tenant(), await bench.tenant()];
+    const said = { address: 'a@x.test', messageId: bench.id(), createdAt: T0, rule: 'r' };
+    await store.addSuppression(one.id, { ...said, reason: 'hard_bounce', mxGroup: 'other' });
+    await store.addSuppression(two.id, { ...said, reason: 'hard_bounce', mxGroup: 'mx' });
+    // As entries were made before the group was noted.
+    await store.addSuppression(old.id, { ...said, reason: 'hard_bounce' });
+    await store.addPlatformSuppression({ ...said, mxGroup: 'mx', expiresAt: T0 + 99 });
+    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 1, tenants: 2 });
+    t.match(await store.listSuppressions(one.id, PAGE), [{ address: 'a@x.test', mxGroup: 'other' }]);
+  },
+
   'what a rule has decided since a time is undone, on the lists that are asked for': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const [tenant, other] = [await bench.tenant(), await bench.tenant()];

@@ -499,9 +499,11 @@ CREATE TABLE suppressions (
  address TEXT NOT NULL,
  reason TEXT NOT NULL CHECK (reason IN ('hard_bounce', 'complaint', 'unsubscribe', 'manual')),
  message_id BLOB,
- created_at INTEGER NOT NULL, rule TEXT,
+ created_at INTEGER NOT NULL, rule TEXT, mx_group TEXT,
  PRIMARY KEY (tenant_id, address)
 ) STRICT, WITHOUT ROWID;
+
+CREATE INDEX suppressions_group ON suppressions (mx_group, created_at) WHERE mx_group IS NOT NULL;
 
 CREATE INDEX suppressions_hard ON suppressions (address) WHERE reason = 'hard_bounce';
 

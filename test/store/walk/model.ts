@@ -115,7 +115,8 @@ export class Model {
   suppressHardBounce(message: ModelMessage, at: number, note: HardBounceNote): void {
     const { suppressionKey: address, mxGroup, rule, platformExpiresAt: expiresAt, needsSecondTenant } = note;
     const entry = { address, messageId: message.id, createdAt: at };
-    this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce', rule });
+    const group = mxGroup === null ? {} : { mxGroup };
+    this.suppress(message.tenantId, { ...entry, reason: 'hard_bounce', rule, ...group });
     if (expiresAt === null) return;
     const isSaid = (one: Suppression) =>
       one.reason === 'hard_bounce' && one.messageId !== null && one.createdAt > 2 * at - expiresAt;

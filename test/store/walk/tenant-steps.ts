@@ -166,9 +166,11 @@ async function undoHardBounces(walk: Walk): Promise<void> {
     ({ mxGroup, createdAt }) => mxGroup === of.mxGroup && createdAt >= of.since,
   );
   const addresses = new Set(undone.map(({ address }) => address));
+  const isSaid = ({ address, mxGroup }: Suppression) =>
+    mxGroup === of.mxGroup || (mxGroup === undefined && addresses.has(address));
   const ofTenants = [...model.suppressions].filter(
-    ([, { address, reason, messageId, createdAt }]) =>
-      addresses.has(address) && reason === 'hard_bounce' && messageId !== null && createdAt >= of.since,
+    ([, entry]) =>
+      entry.reason === 'hard_bounce' && entry.messageId !== null && entry.createdAt >= of.since && isSaid(entry),
   );
   for (const address of addresses) model.platform.delete(address);
   for (const [key] of ofTenants) model.suppressions.delete(key);
