@@ -21,6 +21,8 @@ const STAMP = '.deps-stamp';
 const platform = `${process.platform}-${process.arch}`;
 const addonAbi = '127'; // the module version of the pinned Node 22
 const OLDEST_NODE = [18, 20];
+// module.registerHooks came with 22.15, type stripping without a flag with 22.18; undici and mailauth ask for 22.19.
+const OLDEST_RUNTIME = [22, 19];
 const LOCK_POLL_MS = 200;
 
 class InstallError extends Error {}
@@ -47,9 +49,13 @@ function isInstalled(wanted) {
   return hash === wanted.hash && (kind === wanted.kind || kind === 'development');
 }
 
-function checkNode() {
+function isAtLeast([wantedMajor, wantedMinor]) {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  return major > wantedMajor || (major === wantedMajor && minor >= wantedMinor);
+}
+
+function checkNode() {
+  if (isAtLeast(OLDEST_NODE)) return;
   throw new InstallError(
     `Node ${OLDEST_NODE.join('.')} or newer is needed to install; this is ${process.versions.node}.`,
   );
@@ -125,9 +131,20 @@ function linkRuntime(installed) {
   if (fs.existsSync(target)) {
     fs.mkdirSync(path.dirname(link), { recursive: true });
     if (!fs.existsSync(link)) fs.symlinkSync(path.relative(path.dirname(link), target), link);
-  } else if (process.versions.modules !== addonAbi) {
-    throw new InstallError(`no Node 22 is packaged for ${platform}; install Node 22 and run this again with it.`);
   }
+  checkRuntime(installed);
+}
+
+/** Where no runtime is packaged, the Node that runs this runs the program too: now, and at every later start. */
+function checkRuntime(installed) {
+  if (fs.existsSync(path.join(installed, '.bin/node'))) return;
+  const { node, modules: abi } = process.versions;
+  if (abi === addonAbi && isAtLeast(OLDEST_RUNTIME)) return;
+  const [major, minor] = OLDEST_RUNTIME;
+  throw new InstallError(
+    `no runtime is packaged for ${platform}, and Node ${node} cannot run the program. Install Node ${major}, ` +
+      `${major}.${minor} or newer, and run this again with it.`,
+  );
 }
 
 /** Moves what is missing, and touches nothing that is there: both come from the same lockfile. */
@@ -168,7 +185,7 @@ function install(wanted) {
 }
 
 function ensure(wanted) {
-  if (isInstalled(wanted)) return;
+  if (isInstalled(wanted)) return checkRuntime(modules);
   checkNode();
   takeLock();
   try {

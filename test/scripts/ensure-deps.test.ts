@@ -25,7 +25,9 @@ const put = (name) => {
 };
 const platform = process.platform + '-' + process.arch;
 for (const name of ['library/index.js', 'library/index.js.map', '@scope/library/index.js', '@scarf/scarf/report.js',
-  'node-' + platform + '/bin/node', 'node-' + platform + '/include/node.h', '.package-lock.json']) put(name);
+  '.package-lock.json']) put(name);
+if (!fs.existsSync(path.join(checkout, 'unpackaged')))
+  for (const name of ['bin/node', 'include/node.h']) put('node-' + platform + '/' + name);
 if (process.argv.includes('--include=dev')) for (const name of ['tool/index.js', '@scope/tool/index.js', '.bin/tool']) put(name);
 `;
 
@@ -53,7 +55,19 @@ function newCheckout(t: Test) {
     run: (...args: string[]) => spawnSync(process.execPath, [script, ...args], { env, encoding: 'utf8' }),
     start: (...args: string[]) =>
       spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    /** With a script in front of it. */
+    preload(code: string) {
+      fs.writeFileSync(at('preload.cjs'), code);
+      return ['--require', at('preload.cjs'), script];
+    },
   };
+}
+
+/** As if this were another Node, as far as the script can tell. */
+function runAs(checkout: ReturnType<typeof newCheckout>, versions: { node: string; modules: string }) {
+  const value = JSON.stringify({ ...process.versions, ...versions });
+  const args = checkout.preload(`Object.defineProperty(process, 'versions', { value: ${value} });`);
+  return spawnSync(process.execPath, args, { env: checkout.env, encoding: 'utf8' });
 }
 
 async function exitCode(child: ChildProcess): Promise<number | null> {
@@ -172,6 +186,31 @@ t.test('the lock of a process that was killed is taken over', async (t) => {
   fs.mkdirSync(checkout.at('.deps-install/node_modules/half'), { recursive: true });
   t.equal(checkout.run().status, 0);
   t.notOk(checkout.has('half'), 'what it left is not used');
+});
+
+t.test('where no runtime is packaged, a Node that cannot run the program is refused', async (t) => {
+  const checkout = newCheckout(t);
+  fs.writeFileSync(checkout.at('unpackaged'), '');
+  for (const versions of [
+    { node: '22.10.0', modules: '127' },
+    { node: '22.18.0', modules: '127' },
+    { node: '24.1.0', modules: '137' },
+  ]) {
+    const { status, stderr } = runAs(checkout, versions);
+    t.equal(status, 1, versions.node);
+    t.match(stderr, `Node ${versions.node} cannot run the program. Install Node 22, 22.19 or newer`);
+    t.notOk(checkout.has('library'), 'nothing is installed');
+  }
+  t.equal(runAs(checkout, { node: '22.19.0', modules: '127' }).status, 0);
+  t.equal(checkout.calls().length, 4);
+  const later = runAs(checkout, { node: '22.10.0', modules: '127' });
+  t.match([later.status, later.stderr], [1, /22\.19 or newer/], 'at a later start, too');
+});
+
+t.test('with a packaged runtime any Node may start it', async (t) => {
+  const checkout = newCheckout(t);
+  t.equal(runAs(checkout, { node: '18.20.0', modules: '108' }).status, 0);
+  t.equal(runAs(checkout, { node: '18.20.0', modules: '108' }).status, 0);
 });
 
 t.test('a user who may not write is told who may', { skip: process.getuid?.() !== 0 && 'needs root' }, async (t) => {
