@@ -73,7 +73,7 @@ function isRunning(pid) {
   }
 }
 
-function tryLock() {
+function tryLink() {
   try {
     fs.symlinkSync(String(process.pid), lock);
     return true;
@@ -83,23 +83,83 @@ function tryLock() {
   }
 }
 
+function ownerOf(file) {
+  try {
+    return fs.readlinkSync(file);
+  } catch {
+    return null; // it was released just now
+  }
+}
+
+/**
+ * Two processes may see the same dead owner, and one of them may have locked again before the other acts. A rename
+ * takes exactly one lock away, and shows whose it is: a running owner's is put back.
+ */
+function removeDeadLock() {
+  const aside = `${lock}.${process.pid}`;
+  try {
+    fs.renameSync(lock, aside);
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
+    return; // another process was faster
+  }
+  const owner = ownerOf(aside);
+  while (owner !== null && isRunning(owner) && !tryRestore(owner)) pause();
+  fs.rmSync(aside, { force: true });
+}
+
+function tryRestore(owner) {
+  try {
+    fs.symlinkSync(owner, lock);
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+    return ownerOf(lock) === owner;
+  }
+}
+
+/** A running owner whose lock is set aside for a moment, or null. What killed processes left is removed. */
+function findOwnerSetAside() {
+  const prefix = `${path.basename(lock)}.`;
+  for (const name of fs.readdirSync(root).filter((each) => each.startsWith(prefix))) {
+    const aside = path.join(root, name);
+    const owner = ownerOf(aside);
+    if (owner === null || owner === String(process.pid)) continue;
+    if (isRunning(owner)) return owner;
+    fs.rmSync(aside, { force: true });
+  }
+  return null;
+}
+
 /** Two commands that are started at the same time take turns; a lock whose owner was killed is taken over. */
 function takeLock() {
   let announced = false;
-  while (!tryLock()) {
+  for (;;) {
     let owner;
-    try {
-      owner = fs.readlinkSync(lock);
-    } catch {
-      continue; // it was released just now
+    if (tryLink() || ownerOf(lock) === String(process.pid)) {
+      owner = findOwnerSetAside();
+      if (owner === null) return;
+      fs.rmSync(lock, { force: true });
+    } else {
+      owner = ownerOf(lock);
+      if (owner === null) continue;
+      if (!isRunning(owner)) {
+        removeDeadLock();
+        continue;
+      }
     }
-    if (!isRunning(owner)) fs.rmSync(lock, { force: true });
-    else {
-      if (!announced) say(`waiting for process ${owner}, which is installing dependencies`);
-      announced = true;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
-    }
+    if (!announced) say(`waiting for process ${owner}, which is installing dependencies`);
+    announced = true;
+    pause();
   }
+}
+
+function releaseLock() {
+  if (ownerOf(lock) === String(process.pid)) fs.rmSync(lock, { force: true });
+}
+
+function pause() {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
 }
 
 function say(line) {
@@ -192,7 +252,7 @@ function ensure(wanted) {
     if (!isInstalled(wanted)) install(wanted);
   } finally {
     fs.rmSync(staging, { recursive: true, force: true });
-    fs.rmSync(lock, { force: true });
+    releaseLock();
   }
 }
 

@@ -31,6 +31,23 @@ if (!fs.existsSync(path.join(checkout, 'unpackaged')))
 if (process.argv.includes('--include=dev')) for (const name of ['tool/index.js', '@scope/tool/index.js', '.bin/tool']) put(name);
 `;
 
+/** Loaded in front of the script: it stops where it would take a lock away, until a file `go` exists. */
+const PAUSED_AT_LOCK = `
+const fs = require('node:fs');
+const path = require('node:path');
+const checkout = process.env.CHECKOUT;
+for (const name of ['rmSync', 'renameSync', 'unlinkSync']) {
+  const original = fs[name];
+  fs[name] = (target, ...rest) => {
+    if (target === path.join(checkout, '.deps-install.lock') && !fs.existsSync(path.join(checkout, 'paused'))) {
+      fs.writeFileSync(path.join(checkout, 'paused'), '');
+      while (!fs.existsSync(path.join(checkout, 'go'))) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    }
+    return original(target, ...rest);
+  };
+}
+`;
+
 function newCheckout(t: Test) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'postrider-deps-'));
   t.teardown(() => fs.rmSync(folder, { recursive: true, force: true }));
@@ -68,6 +85,10 @@ function runAs(checkout: ReturnType<typeof newCheckout>, versions: { node: strin
   const value = JSON.stringify({ ...process.versions, ...versions });
   const args = checkout.preload(`Object.defineProperty(process, 'versions', { value: ${value} });`);
   return spawnSync(process.execPath, args, { env: checkout.env, encoding: 'utf8' });
+}
+
+function dead(): string {
+  return String(spawnSync(process.execPath, ['-e', '0']).pid);
 }
 
 async function exitCode(child: ChildProcess): Promise<number | null> {
@@ -181,11 +202,55 @@ t.test('two at the same time take turns', async (t) => {
 
 t.test('the lock of a process that was killed is taken over', async (t) => {
   const checkout = newCheckout(t);
-  const { pid } = spawnSync(process.execPath, ['-e', '0']);
-  fs.symlinkSync(String(pid), checkout.at('.deps-install.lock'));
+  fs.symlinkSync(dead(), checkout.at('.deps-install.lock'));
   fs.mkdirSync(checkout.at('.deps-install/node_modules/half'), { recursive: true });
   t.equal(checkout.run().status, 0);
   t.notOk(checkout.has('half'), 'what it left is not used');
+});
+
+t.test('of two that see the same dead owner, one takes over and the other waits', async (t) => {
+  const checkout = newCheckout(t);
+  fs.symlinkSync(dead(), checkout.at('.deps-install.lock'));
+  fs.writeFileSync(checkout.at('hold'), '');
+  const args = checkout.preload(PAUSED_AT_LOCK);
+  const slow = spawn(process.execPath, args, { env: checkout.env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  slow.stderr.on('data', (part: Buffer) => (said += part));
+  await until('the slow one has seen the dead owner', () => fs.existsSync(checkout.at('paused')));
+  const fast = checkout.start();
+  await until('npm is called', () => checkout.calls().length === 1);
+  fs.writeFileSync(checkout.at('go'), '');
+  await until('the slow one acts', () => said.includes('waiting for process') || checkout.calls().length > 1);
+  t.match(said, `waiting for process ${fast.pid}`);
+  t.equal(fs.readlinkSync(checkout.at('.deps-install.lock')), String(fast.pid), 'the lock is back in its place');
+  fs.rmSync(checkout.at('hold'));
+  t.same(await Promise.all([exitCode(fast), exitCode(slow)]), [0, 0]);
+  t.equal(checkout.calls().length, 1, 'npm never ran twice at once');
+  t.same(
+    fs.readdirSync(checkout.at()).filter((name) => name.startsWith('.deps')),
+    [],
+    'nothing is left',
+  );
+});
+
+t.test('a running owner whose lock is set aside is waited for, and a dead one is forgotten', async (t) => {
+  const checkout = newCheckout(t);
+  const lock = checkout.at('.deps-install.lock');
+  fs.writeFileSync(checkout.at('hold'), '');
+  const owner = checkout.start();
+  await until('npm is called', () => checkout.calls().length === 1);
+  fs.renameSync(lock, `${lock}.1`);
+  const second = checkout.start();
+  let said = '';
+  second.stderr.on('data', (part: Buffer) => (said += part));
+  await until('the second waits', () => said.includes(`waiting for process ${owner.pid}`));
+  fs.rmSync(checkout.at('hold'));
+  t.same(await Promise.all([exitCode(owner), exitCode(second)]), [0, 0]);
+  t.equal(checkout.calls().length, 1);
+  t.notOk(
+    fs.readdirSync(checkout.at()).some((name) => name.startsWith('.deps')),
+    'nothing is left',
+  );
 });
 
 t.test('where no runtime is packaged, a Node that cannot run the program is refused', async (t) => {
