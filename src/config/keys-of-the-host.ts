@@ -172,7 +172,10 @@ export const HOST_KEYS = {
         default: 53,
         min: 1,
         max: 65535,
-        doc: ["Port at which the zones' own name servers are asked when a domain is verified."],
+        doc: [
+          "Port at which the zones' own name servers are asked, when a domain is verified or seems not to",
+          "exist. At another port than 53 the Internet's root servers are never asked.",
+        ],
       },
       allow_private: {
         type: 'bool',

@@ -9,6 +9,7 @@ import type { DnsResult } from './dns-result.ts';
 import { type ExchangeResult, exchange } from './exchange.ts';
 import { type BudgetPart, createLookupBudget, OVER_BUDGET } from './lookup-budget.ts';
 import type { Resolver } from './resolver.ts';
+import { ROOT_HINTS, ROOT_PORT, type RootHint } from './root-hints.ts';
 import {
   type DnsAnswer,
   type DnsRecord,
@@ -20,13 +21,22 @@ import {
   ROOT,
   rcodeName,
 } from './wire.ts';
-import { addServers, findZoneServers, type NameServer, type ZoneServers } from './zone-servers.ts';
+import {
+  addServers,
+  findZoneServers,
+  type NameServer,
+  type ZoneServers,
+  type ZoneServersOptions,
+} from './zone-servers.ts';
 
 export interface Authority {
   txt(name: string): Promise<DnsResult<string>>;
   /** Look-ups that have one budget together; `share`: how much of it this one may use, 1 if not given. */
   limited(): { txt(name: string, share?: number): Promise<DnsResult<string>> };
-  /** Whether the domain exists, as its zone or the zones above say; an abort ends it as unknown. */
+  /**
+   * Whether the domain exists, as its zone or the zones above say, from the root downwards when the resolver does
+   * not tell who they are; an abort ends it as unknown.
+   */
   exists(name: string, signal?: AbortSignal): Promise<Existence>;
   /** Look-ups for a mail route, past every resolver's answer about these names. */
   forRoutes(signal: AbortSignal): Pick<Resolver, 'mx' | 'a' | 'aaaa'>;
@@ -40,6 +50,8 @@ export interface AuthorityOptions {
   authorityPort: number;
   /** Whether name servers on loopback, private and other special addresses are asked. */
   allowPrivate: boolean;
+  /** When not given: the Internet's, with port 53. At another port there is a world of its own. */
+  rootHints?: readonly RootHint[];
   serverTimeoutMs?: number;
   totalTimeoutMs?: number;
   staggerMs?: number;
@@ -51,7 +63,7 @@ type Zone = ZoneServers & { kind: 'zone' };
 interface Question {
   name: string;
   type: RecordType;
-  options: AuthorityOptions;
+  options: AuthorityOptions & ZoneServersOptions;
   budget: BudgetPart;
   signal: AbortSignal;
 }
@@ -65,6 +77,8 @@ interface Asking {
   type: RecordType;
   ending?: AbortSignal | undefined;
   budget?: BudgetPart;
+  /** Whether the resolver may be wrong about name servers, too. */
+  pastResolver?: boolean;
 }
 
 /** What an authoritative answer says about the name. */
@@ -75,16 +89,20 @@ type Statement =
 
 /** Aliases and referrals together. */
 const MAX_STEPS = 16;
+/** Name servers whose addresses only other such name servers tell; deeper is no sound delegation. */
+const MAX_DEPTH = 2;
 const MAX_SHOWN_REASONS = 4;
 
 export function createAuthority(options: AuthorityOptions): Authority {
   const { totalTimeoutMs = 15 * SECOND_MS } = options;
   const fresh = () => createLookupBudget(options.resolver).part(1);
-  const ask = ({ name, type, ending, budget = fresh() }: Asking): Promise<WalkEnd> => {
+  const { rootHints = options.authorityPort === ROOT_PORT ? ROOT_HINTS : [] } = options;
+  const ask = ({ name, type, ending, budget = fresh(), pastResolver = false }: Asking): Promise<WalkEnd> => {
     const late = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
     const start = (deadline: AbortSignal) => {
       const signal = ending ? AbortSignal.any([deadline, ending]) : deadline;
-      return walk({ name, type, options: { ...options, resolver: budget.resolver }, budget, signal });
+      const question = { name, type, options: { ...options, resolver: budget.resolver }, budget, signal };
+      return walk(pastResolver && rootHints.length > 0 ? fromRoot(question, rootHints, MAX_DEPTH) : question);
     };
     return inTime(totalTimeoutMs, { lost: late }, start);
   };
@@ -102,13 +120,14 @@ export function createAuthority(options: AuthorityOptions): Authority {
     },
     async exists(rawName, signal) {
       const name = normalName(rawName);
-      return isDnsName(name) ? existenceOf(await ask({ name, type: 'MX', ending: signal })) : { kind: 'absent' };
+      if (!isDnsName(name)) return { kind: 'absent' };
+      return existenceOf(await ask({ name, type: 'MX', ending: signal, pastResolver: true }));
     },
     forRoutes(signal) {
       const budget = fresh();
       const find = async (name: string, type: RecordType): Promise<DnsResult<DnsRecord>> => {
         if (!isDnsName(name)) return { kind: 'no_domain' };
-        const end = await ask({ name, type, ending: signal, budget });
+        const end = await ask({ name, type, ending: signal, budget, pastResolver: true });
         if ('said' in end) return end.said;
         return end.lost.kind === 'unavailable' ? end.lost : unavailable(`no name servers above ${name} are known`);
       };
@@ -151,6 +170,21 @@ async function inTime<T>(timeoutMs: number, late: T, start: (signal: AbortSignal
     clearTimeout(timer);
     deadline.abort();
   }
+}
+
+/** What the resolver does not tell about name servers is found from the root downwards, within the same budget. */
+function fromRoot(question: Question, rootHints: readonly RootHint[], depth: number): Question {
+  const addressesOf = async (name: string) => {
+    if (depth === 0) return [];
+    const ends = (['A', 'AAAA'] as const).map((type) =>
+      walk(fromRoot({ ...question, name, type }, rootHints, depth - 1)),
+    );
+    const records = (await Promise.all(ends)).flatMap((end) =>
+      'said' in end && end.said.kind === 'found' ? end.said.records : [],
+    );
+    return records.flatMap((record) => (record.type === 'A' || record.type === 'AAAA' ? [record.value] : []));
+  };
+  return { ...question, options: { ...question.options, pastResolver: { rootHints, addressesOf } } };
 }
 
 async function walk(question: Question): Promise<WalkEnd> {

@@ -3,6 +3,7 @@
 import type { DnsServer } from './exchange.ts';
 import { isPublicAddress } from './private-address.ts';
 import type { Resolver } from './resolver.ts';
+import type { RootHint } from './root-hints.ts';
 import { type DnsRecord, isDnsName, ROOT } from './wire.ts';
 
 export interface NameServer extends DnsServer {
@@ -19,6 +20,14 @@ export interface ZoneServersOptions {
   resolver: Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
   authorityPort: number;
   allowPrivate: boolean;
+  /** What to do when the resolver denies or withholds name servers; without it, the resolver's word counts. */
+  pastResolver?: PastResolver;
+}
+
+export interface PastResolver {
+  rootHints: readonly RootHint[];
+  /** Of a name server, found from the root downwards. */
+  addressesOf(name: string): Promise<string[]>;
 }
 
 /** Deeper zone cuts than this are reached by referral. */
@@ -42,10 +51,25 @@ export async function findZoneServers(name: string, options: ZoneServersOptions)
     // The servers of the zone above may still refer to these with glue.
     if (found.kind === 'unavailable') outage ??= found.reason;
   }
-  if (outage !== null) return { kind: 'unavailable', reason: outage };
-  // Only the root can say that there is no such top-level domain.
+  const known = outage === null ? await askForRoot(options) : ({ kind: 'unavailable', reason: outage } as const);
+  if (known.kind === 'zone') return known;
+  const hinted = hintedServers(options);
+  return hinted.length > 0 ? { kind: 'zone', zone: ROOT, servers: hinted } : known;
+}
+
+/** Only the root can say that there is no such top-level domain. */
+async function askForRoot(options: ZoneServersOptions): Promise<ZoneServers> {
   const root = await options.resolver.ns(ROOT);
   return root.kind === 'found' ? addServers(ROOT, root.records, [], options) : { kind: 'no_domain' };
+}
+
+/** Both families in turns: a machine that has only one of them comes to a server soon. */
+function hintedServers({ pastResolver, authorityPort: port, allowPrivate }: ZoneServersOptions): NameServer[] {
+  const servers = (pastResolver?.rootHints ?? []).flatMap(({ name, ips }, index) => {
+    const ordered = index % 2 === 0 ? ips : ips.toReversed();
+    return ordered.map((ip) => ({ name, ip, port }));
+  });
+  return spread(servers.filter(({ ip }) => allowPrivate || isPublicAddress(ip))).slice(0, MAX_SERVERS);
 }
 
 /** Glue must already be limited to what the referring server may speak about. */
@@ -86,9 +110,10 @@ interface FoundAddresses {
 }
 
 async function addressesOf(name: string, options: ZoneServersOptions): Promise<FoundAddresses> {
-  const { resolver, authorityPort: port } = options;
+  const { resolver, authorityPort: port, pastResolver } = options;
   const results = await Promise.all([resolver.a(name), resolver.aaaa(name)]);
-  const ips = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const told = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const ips = told.length === 0 && pastResolver ? await pastResolver.addressesOf(name) : told;
   const outage = results.find((result) => result.kind === 'unavailable')?.reason ?? null;
   return { servers: ips.map((ip) => ({ name, ip, port })), outage };
 }

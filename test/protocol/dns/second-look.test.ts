@@ -13,6 +13,9 @@ interface Asked {
   signal?: AbortSignal;
   subject?: LookSubject;
   allowPrivate?: boolean;
+  /** The addresses of name servers may be private. */
+  servesPrivately?: boolean;
+  roots?: TestDnsServer[];
 }
 
 /** The first resolver knows the name servers of `example`, and nothing below it. */
@@ -31,11 +34,15 @@ async function world(t: Test) {
   const look = async (
     domain: string,
     servers: TestDnsServer[],
-    { signal = NEVER, subject = 'domain', allowPrivate = true }: Asked = {},
+    { signal = NEVER, subject = 'domain', allowPrivate = true, servesPrivately = true, roots }: Asked = {},
   ) => {
+    const rootHints = roots?.map(({ address }, index) => ({ name: `${index}.root.test`, ips: [address] }));
     const endpoints = servers.map(({ endpoint }) => endpoint);
     const resolver = createResolver({ servers: [first.endpoint], clock: { now: () => 0 }, attemptTimeoutMs: 100 });
-    const authority = createAuthority({ resolver, authorityPort: port, allowPrivate: true, serverTimeoutMs: 200 });
+    const authority = createAuthority({
+      ...{ resolver, authorityPort: port, allowPrivate: servesPrivately, serverTimeoutMs: patience(200) },
+      ...(rootHints && { rootHints }),
+    });
     const looks = createSecondLooks({
       servers: endpoints,
       authority,
@@ -95,6 +102,49 @@ t.test('a top-level domain that does not exist is denied by the root', async (t)
   t.teardown(() => everything.close());
   first.set('a.root.example', 'A', [everything.address]);
   t.match(await look('gmail.con', [first]), { kind: 'absent' });
+});
+
+t.test('a resolver that denies or withholds everything is passed over, from the root downwards', async (t) => {
+  const { first, third: root, parent, second: other, look } = await world(t);
+  const roots = [root];
+  root.delegate('example', { 'ns1.example': [parent.address] });
+  parent.set('there.example', 'MX', ALIVE);
+  parent.set('mx.there.example', 'A', ['192.0.2.1']);
+  // No glue for these: who they are has to be found in the same way.
+  root.delegate('org', { 'ns.registry.example': [] });
+  parent.set('ns.registry.example', 'A', [other.address]);
+  other.set('there.org', 'MX', ALIVE);
+  for (const behaviour of [null, 'servfail', 'refused'] as const) {
+    first.behave('*', behaviour);
+    const how = String(behaviour ?? 'NXDOMAIN');
+    t.match(await look('there.example', [first], { roots }), { kind: 'present', by: /name servers/ }, how);
+    t.match(await look('typo.example', [first], { roots }), { kind: 'absent', by: /name servers/ }, how);
+    t.match(await look('there.org', [first], { roots }), { kind: 'present' }, `${how}, no glue`);
+    t.match(await look('typo.org', [first], { roots }), { kind: 'absent' }, `${how}, no glue`);
+    t.match(await look('gmail.con', [first], { roots }), { kind: 'absent' }, 'only the root can say that');
+    t.match(await look('there.example', [first], { roots, subject: 'route' }), { kind: 'present' }, how);
+    t.match(await look('there.example', [first]), { kind: 'unknown' }, 'without the root nobody knows');
+  }
+});
+
+t.test('the root is asked under the rules for every name server', async (t) => {
+  const { first, third: root, parent, refer, look } = await world(t);
+  root.delegate('example', { 'ns1.example': [parent.address] });
+  parent.set('there.example', 'MX', ALIVE);
+  const alone = await look('there.example', [first], { roots: [root], servesPrivately: false });
+  t.match(alone, { kind: 'unknown', reason: /no name servers above it are known/ });
+  t.same(root.queries, [], 'it is on a private address');
+  refer();
+  t.match(await look('there.example', [first], { roots: [root] }), { kind: 'present' });
+  t.same(root.queries, [], 'the resolver knows the name servers of the zone above');
+});
+
+t.test('a name server that leads in a circle ends', async (t) => {
+  const { first, third: root, parent, look } = await world(t);
+  root.delegate('example', { 'ns1.example': [parent.address] });
+  root.delegate('one', { 'ns.two': [] });
+  root.delegate('two', { 'ns.one': [] });
+  t.match(await look('there.one', [first], { roots: [root] }), { kind: 'unknown', reason: /no address was found/ });
 });
 
 t.test('an abort ends it without a verdict', async (t) => {
