@@ -111,7 +111,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   running.timers = timers;
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
-  const shared = { store, clock, ids, config, queue, tellOwners, vault: () => foundation.vault };
+  const isSandbox = sandbox !== undefined;
+  const shared = { store, clock, ids, config, queue, tellOwners, isSandbox, vault: () => foundation.vault };
   const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
   await openControl(foundation, services, opened);
   const { ownTrouble } = reputation;

@@ -56,6 +56,8 @@ interface Described {
   options: Options;
   /** What --json prints, where that is not exactly one JSON value. */
   jsonSummary?: string;
+  /** What --config names, where the file in /etc is not the default. */
+  configSummary?: string;
 }
 
 type Values = Record<string, unknown>;
@@ -91,6 +93,7 @@ interface Definition<O extends Options, R, Surroundings> {
   summary: string;
   options: O;
   jsonSummary?: string;
+  configSummary?: string;
   check?(values: ValuesOf<O>): string | null;
   run(surroundings: Surroundings, values: ValuesOf<O>): Promise<Answer<R>>;
   render(result: R): string | null;

@@ -10,6 +10,8 @@ export interface DataFolder {
   resultJournal: string;
   controlSocket: string;
   masterKey: string;
+  /** Only a sandbox has it: the mail that it has captured. */
+  captured: string;
 }
 
 export function dataFolder(dir: string): DataFolder {
@@ -19,6 +21,7 @@ export function dataFolder(dir: string): DataFolder {
     resultJournal: path.join(dir, 'results.journal'),
     controlSocket: path.join(dir, 'control.sock'),
     masterKey: path.join(dir, 'master.key'),
+    captured: path.join(dir, 'captured'),
   };
 }
 

@@ -11,7 +11,8 @@ export function commandHelp(command: Command): string {
   const arguments_: [string, string][] = [
     ...options.map(([name, option]) => [label(name, option), option.summary] as [string, string]),
     ...Object.entries(GLOBAL_OPTIONS).map(([name, option]) => {
-      const summary = (name === 'json' && command.jsonSummary) || option.summary;
+      const own = name === 'json' ? command.jsonSummary : name === 'config' ? command.configSummary : undefined;
+      const summary = own ?? option.summary;
       return [label(name, option), summary] as [string, string];
     }),
   ];

@@ -20,6 +20,8 @@ export interface OperatorServices {
   ids: IdSource;
   config: Config;
   queue: QueueControl;
+  /** Whether this is a sandbox's data: there no tenant is reviewed. */
+  isSandbox: boolean;
   /** What seals secrets in the store; its keys are read when the first is needed. */
   vault(): Vault;
   /** Called after a tenant's change is on disk: the daemon wakes what its status held back. */

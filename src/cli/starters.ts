@@ -9,7 +9,7 @@ export interface Starters {
 }
 
 export interface SandboxOptions {
-  /** The sandbox's own data folder, or null for the usual one in the checkout. */
+  /** The sandbox's own data folder; null: what POSTRIDER_DATA_DIR says, or the usual one in the checkout. */
   dataDir: string | null;
   /** A configuration file over the sandbox's own defaults, or null. */
   configFile: string | null;

@@ -1,5 +1,6 @@
 // Carries out a store command in this process, where no daemon runs: with the data folder's lock, a store that it opens
 // and closes again, and the queue as that store has it. Apart from with-services.ts, because it loads most of the program.
+import fs from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { IdSource } from '../base/ids.ts';
 import { Vault } from '../base/vault.ts';
@@ -47,6 +48,7 @@ export async function runHere(command: StoreCommand, raw: RawArguments, place: P
       ids,
       config,
       queue,
+      isSandbox: fs.existsSync(folder.captured),
       // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
       vault: () => new Vault(loadMasterKeys(config, () => {})),
       tenantChanged: () => {},

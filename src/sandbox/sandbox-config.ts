@@ -50,6 +50,11 @@ export function readWishes(input: ConfigInput): LoadedConfig {
   return load(input, {});
 }
 
+/** Of the environment; a file's is a server's, more likely than not. */
+export function dataDirOf({ config, source }: LoadedConfig): string | null {
+  return source.origins.get('data.dir') === 'environment' ? config.data.dir : null;
+}
+
 export async function choosePorts(wishes: LoadedConfig): Promise<ListenerPorts> {
   const http = await choosePort(wishes, 'http');
   const smtp = await choosePort(wishes, 'smtp');

@@ -12,7 +12,7 @@ import type { Config } from '../config/keys.ts';
 import { type Daemon, startDaemon } from '../daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
 import type { CapturedMails } from '../portal/captured-mails.ts';
-import { lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { DataFolderInUse, lockDataFolder } from '../store/sqlite/data-lock.ts';
 import { prepareAccess } from './access.ts';
 import { startCaptureServer } from './capture-server.ts';
 import { type CapturedFolder, openCapturedFolder } from './captured.ts';
@@ -20,13 +20,13 @@ import { openLogFile } from './log-file.ts';
 import { isBareMagic } from './magic-recipient.ts';
 import { publishedTxt } from './published-records.ts';
 import { createReportSender } from './report-sender.ts';
-import { type ConfigInput, choosePorts, placeServers, readWishes } from './sandbox-config.ts';
+import { type ConfigInput, choosePorts, dataDirOf, placeServers, readWishes } from './sandbox-config.ts';
 import { startSandboxDns } from './sandbox-dns.ts';
 import { CAPTURE_HOST } from './sandbox-zone.ts';
 import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
 
 export interface SandboxOptions {
-  /** The sandbox's own data folder, or null for the usual one in the checkout. */
+  /** The sandbox's own data folder; null: what POSTRIDER_DATA_DIR says, or the usual one in the checkout. */
   dataDir: string | null;
   /** Print one JSON value instead of words. */
   json: boolean;
@@ -61,7 +61,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: ClosingStack): Promise<Sandbox> {
   const input = { env, file: configFile ?? undefined };
   const wishes = readWishes(input);
-  const folder = await openDataFolder(dataDir ?? USUAL_DATA_DIR, opened);
+  const folder = await openDataFolder(dataDir ?? dataDirOf(wishes) ?? USUAL_DATA_DIR, opened);
   const logSink = openLogFile(folder.logFile);
   opened.add(() => logSink.close());
   const log = createLogger({ level: wishes.config.log.level, to: logSink }).with({ part: 'sandbox' });
@@ -76,10 +76,12 @@ async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: C
   const capturePort = await openCapture(captured, { inboundPort: ports.smtp, log, opened });
 
   const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
-  const daemon = await startDaemon(config, {
-    logTo: logSink,
-    sandbox: { captured: seenInPortal(captured, running), staysUsable: isBareMagic },
-  });
+  const daemon = await orInUse(folder.dir, () =>
+    startDaemon(config, {
+      logTo: logSink,
+      sandbox: { captured: seenInPortal(captured, running), staysUsable: isBareMagic },
+    }),
+  );
   opened.add(() => daemon.close());
   running.daemon = daemon;
   const access = await prepareAccess(folder.accessFile, {
@@ -118,16 +120,26 @@ interface SandboxFolder {
 
 /** Locked before anything in it is touched; the daemon has a lock of its own for the rest. */
 async function openDataFolder(dir: string, opened: ClosingStack): Promise<SandboxFolder> {
-  const capturedDir = path.join(dir, 'captured');
-  if (fs.existsSync(dataFolder(dir).database) && !fs.existsSync(capturedDir)) {
+  const { database, captured: capturedDir } = dataFolder(dir);
+  if (fs.existsSync(database) && !fs.existsSync(capturedDir)) {
     // Its waiting mail would go to the capture server instead of its recipients.
     const detail = 'give --data a folder of its own';
     throw new Fault(`${dir} holds the data of a server, and not of a sandbox`, { detail, permanence: 'permanent' });
   }
   makeDataFolder(dir);
-  const lock = lockDataFolder(capturedDir);
+  const lock = await orInUse(dir, () => lockDataFolder(capturedDir));
   opened.add(() => lock.release());
   return { dir, capturedDir, logFile: path.join(dir, 'postrider.log'), accessFile: path.join(dir, 'sandbox.json') };
+}
+
+async function orInUse<T>(dir: string, open: () => T | Promise<T>): Promise<T> {
+  try {
+    return await open();
+  } catch (cause) {
+    if (!(cause instanceof DataFolderInUse)) throw cause;
+    const advice = 'stop it first, or give --data another folder';
+    throw new Fault(`another Postrider writes in ${dir}: ${advice}`, { permanence: 'permanent', cause });
+  }
 }
 
 function openDns({ service }: Config, running: { daemon: Daemon | null }, log: Logger) {

@@ -38,6 +38,7 @@ async function startDaemonSide(t: Test) {
     ...parts,
     config,
     queue: await storeQueueControl({ ...parts, config, log: silentLogger }, onLanes),
+    isSandbox: false,
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     tenantChanged: ({ id }) => void changedTenants.push(id),
     receiverTrusted: () => {},

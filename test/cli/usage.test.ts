@@ -119,6 +119,11 @@ t.test('help and version', async (t) => {
   const one = await runInThisProcess(['help', 'tenant', 'set']);
   t.match(one.stdout, /^Usage: postrider tenant set ID \[--status STATUS\]/);
   t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
+  t.match(one.stdout, '/etc/postrider/postrider.toml');
+  const sandbox = await runInThisProcess(['help', 'sandbox']);
+  t.match(sandbox.stdout, /--config FILE +configuration file over the sandbox's own defaults; none when not given/);
+  t.match(sandbox.stdout, /--data DIR .*POSTRIDER_DATA_DIR/);
+  t.notMatch(sandbox.stdout, '/etc', 'it does not read that file');
   const group = await runInThisProcess(['help', 'tenant']);
   t.match(group.stdout, /tenant create[\s\S]*tenant list[\s\S]*tenant set/);
   t.notMatch(group.stdout, /key create/);

@@ -1,10 +1,11 @@
 // `postrider sandbox` as a process of its own, with its own data folder.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { until } from './until.ts';
 
@@ -42,8 +43,13 @@ export function spawnSandboxWith(
   settings: Record<string, string>,
   ...more: string[]
 ): RunningSandbox {
+  return spawnSandboxCommand(t, settings, '--data', dataDir, ...more);
+}
+
+/** With nothing but what is given: it must name a data folder, or the checkout's own is used. */
+export function spawnSandboxCommand(t: Test, settings: Record<string, string>, ...args: string[]): RunningSandbox {
   const env = { ...withoutSettings(), ...settings };
-  const child = spawn(process.execPath, [MAIN, 'sandbox', '--data', dataDir, ...more], { env });
+  const child = spawn(process.execPath, [MAIN, 'sandbox', ...args], { env });
   t.teardown(() => kill(child));
   let printed = '';
   let complained = '';
@@ -69,6 +75,13 @@ export function spawnSandboxWith(
     },
     ended: () => exit,
   };
+}
+
+/** A command for the data folder of a sandbox; what it prints. */
+export async function runCommand(dataDir: string, ...args: string[]): Promise<string> {
+  const env = { ...withoutSettings(), POSTRIDER_DATA_DIR: dataDir };
+  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env });
+  return stdout;
 }
 
 /** The environment of whoever runs the tests must not configure the sandbox. */

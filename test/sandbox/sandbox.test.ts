@@ -7,11 +7,19 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
+import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
 import { patience } from '../support/patience.ts';
 import { pasteCurlLine } from './curl-line.ts';
-import { newDataDir, type RunningSandbox, spawnSandbox, spawnSandboxWith } from './sandbox-process.ts';
+import {
+  newDataDir,
+  type RunningSandbox,
+  runCommand,
+  spawnSandbox,
+  spawnSandboxCommand,
+  spawnSandboxWith,
+} from './sandbox-process.ts';
 import { until } from './until.ts';
 
 interface Told {
@@ -48,7 +56,7 @@ t.test('the line that is printed sends a message', async (t) => {
 
   const twin = spawnSandbox(t, dataDir);
   t.equal(await twin.ended(), 1, 'one sandbox per folder');
-  t.match(twin.complained, /another Postrider writes in .*stop it first/);
+  t.match(twin.complained, `another Postrider writes in ${dataDir}: stop it first, or give --data another folder`);
   t.equal(await first.interrupt(), 0, first.complained);
   t.equal(first.printed + first.complained, words, 'nothing but the welcome is on the screen');
 });
@@ -63,6 +71,25 @@ t.test('the data of a server is left alone: its mail would go to the capture ser
   t.strictSame(readdirSync(folder), before, 'nothing was written');
 });
 
+t.test('the environment may name the data folder, and --data has the last word', async (t) => {
+  const [named, given] = [newDataDir(t), newDataDir(t)];
+  const settings = { POSTRIDER_DATA_DIR: named };
+  const first = spawnSandboxCommand(t, settings, '--json');
+  t.equal(JSON.parse(await first.ready()).captured_dir, path.join(named, 'captured'));
+  const second = spawnSandboxWith(t, given, settings, '--json');
+  t.equal(JSON.parse(await second.ready()).captured_dir, path.join(given, 'captured'));
+  await Promise.all([first.interrupt(), second.interrupt()]);
+});
+
+t.test('a folder that another command works in is not used', async (t) => {
+  const folder = newDataDir(t);
+  const lock = lockDataFolder(folder);
+  const refused = spawnSandbox(t, folder);
+  t.equal(await refused.ended(), 1);
+  t.match(refused.complained, `another Postrider writes in ${folder}: stop it first, or give --data another folder`);
+  lock.release();
+});
+
 t.test('a restart changes neither key nor login nor mail', async (t) => {
   sandbox = spawnSandbox(root, dataDir, '--json');
   told = JSON.parse(await sandbox.ready());
@@ -71,6 +98,16 @@ t.test('a restart changes neither key nor login nor mail', async (t) => {
   t.match(words, `${told.operator_login.email}   ${told.operator_login.password}`);
   t.equal(statSync(path.join(dataDir, 'sandbox.json')).mode & 0o777, 0o600);
   t.equal(kept().length, 1);
+});
+
+t.test('the command line says that nobody is reviewed here', async (t) => {
+  const tenants = JSON.parse(await runCommand(dataDir, 'tenant', 'list', '--json')).tenants as { id: string }[];
+  t.ok(tenants.length > 0);
+  for (const { id } of tenants) {
+    const shown = await runCommand(dataDir, 'tenant', 'show', id);
+    t.match(shown, /^reviews: +off: the sandbox never puts a tenant under review$/m);
+    t.notMatch(shown, 'until a review');
+  }
 });
 
 t.test('both signatures of what was kept verify against the DNS of the sandbox', async (t) => {

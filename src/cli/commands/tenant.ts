@@ -50,11 +50,14 @@ export const tenantList = storeCommand({
     ),
 });
 
+const IN_SANDBOX = 'the sandbox never puts a tenant under review';
+const OWN_MAIL = "the service's own mail goes out from this tenant, so it is never reviewed";
+
 export const tenantShow = storeCommand({
   name: 'tenant show',
   summary: 'Shows a tenant, and how near it is to a review for bounces and complaints.',
   options: { id: required(positional(uuid('ID', 'the tenant'))) },
-  async run({ store, config }, { id }) {
+  async run({ store, config, isSandbox }, { id }) {
     const tenant = await store.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
     const [{ reviewLimitsOf }, { brakeOf }] = await Promise.all([
@@ -64,16 +67,17 @@ export const tenantShow = storeCommand({
     const limits = reviewLimitsOf(config);
     const state = brakeOf(await store.standingSinceReview(id, limits.window), limits);
     const isOwn = (await store.findVerifiedHolder(config.service.dkim_domain))?.tenantId === id;
-    return done({ ...showTenant(tenant), brake: isOwn ? null : showBrake(state) });
+    const never_reviewed = isSandbox ? IN_SANDBOX : isOwn ? OWN_MAIL : null;
+    return done({ ...showTenant(tenant), brake: never_reviewed === null ? showBrake(state) : null, never_reviewed });
   },
-  render: ({ brake, ...tenant }) =>
+  render: ({ brake, never_reviewed: never, ...tenant }) =>
     renderFacts([
       ['tenant', tenant.id],
       ['name', tenant.name],
       ['status', tenant.status_reason === null ? tenant.status : `${tenant.status}: ${tenant.status_reason}`],
       ['tier', tenant.tier_pinned ? `${tenant.tier} (pinned)` : tenant.tier],
       ['created', tenant.created_at],
-      ['until a review', brake?.distance ?? "never: the service's own mail goes out from this tenant"],
+      brake === null ? ['reviews', `off: ${never}`] : ['until a review', brake.distance],
     ]),
 });
 
