@@ -93,6 +93,11 @@ export class Explainer {
     return { group, ...this.#ask({ ...lane, group }, { message }) };
   }
 
+  /** Of the rules by which replies and reports are judged. */
+  ruleNames(): string[] {
+    return this.#kit.rules().all.map(({ id }) => id);
+  }
+
   isKnownGroup(name: string): Promise<boolean> {
     return this.#kit.shaping.isKnownGroup(name);
   }

@@ -123,6 +123,29 @@ t.test('what a rule has decided is undone by rule and time', async (t) => {
   t.match(await run('suppression', 'list', '--platform'), { stdout: 'The list is empty.\n' });
 });
 
+t.test('a rule that does not exist is said, with the one that was meant', async (t) => {
+  const { run } = await installation(t);
+  const undo = (rule: string, ...more: string[]) =>
+    run('suppression', 'remove', '--since', '2026-01-01', '--rule', rule, ...more);
+  t.match(await undo('nosuchrule'), {
+    code: 0,
+    stdout: 'No rule is named nosuchrule. No entry was removed. postrider suppression list shows rules.\n',
+  });
+  t.match(
+    (await undo('google-no-such-uesr')).stdout,
+    /^No rule is named \S+ \(did you mean google-no-such-user\?\)\. /,
+  );
+  const told = JSON.parse((await undo('google-no-such-uesr', '--json')).stdout);
+  t.match(told, { rule_known: false, did_you_mean: 'google-no-such-user', platform: 0, tenants: 0 });
+  for (const rule of ['google-no-such-user', 'google-*', 'route-*', 'route-5.1.10', 'report']) {
+    t.match(
+      (await undo(rule)).stdout,
+      `Removed 0 entries of the platform and 0 of tenants that rule ${rule} had made.`,
+    );
+  }
+  t.match((await undo('nosuch-*')).stdout, 'No rule is named nosuch-*.');
+});
+
 t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {
   const { run, write, tenant } = await installation(t);
   const file = write('open.csv', 'address,reason\na@x.test,\n"b@x.test,\nc@x.test,\n');

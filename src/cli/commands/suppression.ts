@@ -2,13 +2,16 @@
 // do not exist. Files are in suppression-csv.ts.
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
+import { nearest } from '../../base/suggest.ts';
 import { NO_ROUTE } from '../../store/reputation.ts';
 import { SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { type Answer, done, failed, storeCommand } from '../command.ts';
 import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
+import { didYouMean } from '../parse-arguments.ts';
 import { recordAct } from '../record-act.ts';
 import type { OperatorServices } from '../services.ts';
+import { isRule, operatorRule, suppressingRules } from '../suppressing-rules.ts';
 import { renderFacts, renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 1000;
@@ -113,7 +116,9 @@ export const suppressionRemove = storeCommand({
   },
   render(removal) {
     if (removal.kind === 'undone_rule') {
-      const { platform, tenants, rule } = removal;
+      const { platform, tenants, rule, rule_known: isKnown, did_you_mean: near } = removal;
+      if (!isKnown)
+        return `No rule is named ${rule}${near === null ? '' : didYouMean(near)}. No entry was removed. postrider suppression list shows rules.`;
       return `Removed ${counted(platform, 'entry', 'entries')} of the platform and ${tenants} of tenants that rule ${rule} had made.`;
     }
     if (removal.kind === 'undone') {
@@ -131,7 +136,15 @@ export const suppressionRemove = storeCommand({
 type Removal =
   | { kind: 'removed'; address: string; removed: true; still_on_platform: { expires_at: string; rule: string } | null }
   | { kind: 'undone'; mx_group: string; group_known: boolean; since: string; platform: number; tenants: number }
-  | { kind: 'undone_rule'; rule: string; since: string; platform: number; tenants: number };
+  | {
+      kind: 'undone_rule';
+      rule: string;
+      rule_known: boolean;
+      did_you_mean: string | null;
+      since: string;
+      platform: number;
+      tenants: number;
+    };
 
 async function removeOne(
   services: OperatorServices,
@@ -158,7 +171,10 @@ async function undoRule(services: OperatorServices, of: Extract<UndoneBounces, {
   const since = toTimestamp(of.since);
   const tenantId = typeof of.of === 'object' ? of.of.tenantId : null;
   await recordAct(services, tenantId, 'suppression.undone', { rule: of.rule, since, ...total });
-  return { kind: 'undone_rule', rule: of.rule, since, ...total };
+  const names = suppressingRules(services.queue.explain);
+  const isKnown = total.platform + total.tenants > 0 || isRule(of.rule, names);
+  const did_you_mean = isKnown ? null : nearest(of.rule, names);
+  return { kind: 'undone_rule', rule: of.rule, rule_known: isKnown, did_you_mean, since, ...total };
 }
 
 async function undoGroup(
@@ -267,6 +283,6 @@ async function addPlatform(services: OperatorServices, address: string, reason: 
   const { store, clock, config } = services;
   const createdAt = clock.now();
   const expiresAt = createdAt + config.retention.platform_suppression_days * DAY_MS;
-  const entry = { address, mxGroup: null, rule: `operator: ${reason}`, messageId: null, createdAt, expiresAt };
+  const entry = { address, mxGroup: null, rule: operatorRule(reason), messageId: null, createdAt, expiresAt };
   return (await store.addPlatformSuppression(entry)) === 'added';
 }
