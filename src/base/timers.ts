@@ -14,11 +14,14 @@ export interface TimerStatus {
   name: string;
   periodMs: number;
   nextRunAt: number;
+  /** When the last run began. */
   lastRunAt: number | null;
+  /** Of the last run that has ended: not the last one while it is under way. */
   lastResult: string | null;
+  isRunning: boolean;
 }
 
-interface Entry extends TimerStatus {
+interface Entry extends Omit<TimerStatus, 'isRunning'> {
   spec: TimerSpec;
   running: Promise<void> | null;
 }
@@ -57,8 +60,8 @@ export class Timers {
   }
 
   list(): TimerStatus[] {
-    return this.#entries.map(({ name, periodMs, nextRunAt, lastRunAt, lastResult }) => {
-      return { name, periodMs, nextRunAt, lastRunAt, lastResult };
+    return this.#entries.map(({ name, periodMs, nextRunAt, lastRunAt, lastResult, running }) => {
+      return { name, periodMs, nextRunAt, lastRunAt, lastResult, isRunning: running !== null };
     });
   }
 

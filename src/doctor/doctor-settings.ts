@@ -58,7 +58,9 @@ export interface TimerFacts {
   period_ms: number;
   next_run_at: string;
   last_run_at: string | null;
+  /** Of the last run that has ended. */
   last_result: string | null;
+  running: boolean;
 }
 
 export interface DaemonFacts {

@@ -1,5 +1,6 @@
 // What is inside: the database file, and the running daemon with its intake and its timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { counted } from '../base/counted.ts';
 import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
 import { type Finding, fine, odd, wrong } from './finding.ts';
 
@@ -53,10 +54,10 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
 }
 
 function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {
-  const about = { check: 'results', subject: 'of deliveries' };
+  const about = { check: 'results', subject: 'delivery results' };
   if (unstored === null) return fine(about, 'are stored');
   const { messages, since, reason, is_alarm: isAlarm } = unstored;
-  const what = `of ${messages} messages could not be stored since ${since}: ${reason}`;
+  const what = `of ${counted(messages, 'message')} could not be stored since ${since}: ${reason}`;
   const remedy = {
     advice:
       'Make room or mend the disk; results are stored as soon as that is possible. They are kept in results.journal ' +
@@ -77,7 +78,9 @@ export function judgeTimer(timer: TimerFacts, now: number): Finding {
     });
   }
   const next = `every ${durationOf(timer.period_ms)}, next ${timer.next_run_at}`;
-  if (timer.last_result === null) return fine(about, `${next}; has not run yet`);
+  if (timer.last_result === null) {
+    return fine(about, `${next}; ${timer.running ? 'its first run is under way' : 'has not run yet'}`);
+  }
   if (timer.last_result.startsWith('failed')) {
     return odd(about, `${next}; last: ${timer.last_result}`, {
       command: "journalctl --unit postrider --output cat | grep 'a timer failed'",

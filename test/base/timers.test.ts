@@ -21,7 +21,7 @@ t.test('a timer runs when its period is over, and tells how it went', async (t) 
   await timers.tick();
   t.equal(runs, 1, 'once per period');
   t.strictSame(timers.list(), [
-    { name: 'count', periodMs: 500, nextRunAt: 2_000, lastRunAt: 1_500, lastResult: 'run 1' },
+    { name: 'count', periodMs: 500, nextRunAt: 2_000, lastRunAt: 1_500, lastResult: 'run 1', isRunning: false },
   ]);
 });
 
@@ -57,6 +57,7 @@ t.test('runs of one timer never overlap, and stop waits for the one that runs', 
   clock.time += 10;
   await timers.tick();
   t.equal(started, 1);
+  t.match(timers.list(), [{ isRunning: true, lastResult: null }]);
   let stopped = false;
   const stopping = timers.stop().then(() => {
     stopped = true;
@@ -66,4 +67,5 @@ t.test('runs of one timer never overlap, and stop waits for the one that runs', 
   resolve('done');
   await Promise.all([first, stopping]);
   t.equal(stopped, true);
+  t.match(timers.list(), [{ isRunning: false, lastResult: 'done' }]);
 });

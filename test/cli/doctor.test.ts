@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { doctorDaemon } from '../../src/cli/commands/doctor.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
@@ -95,6 +96,22 @@ t.test('beside a daemon: its intake, its timers with their last results, and its
   t.match(stdout, /^fail {2}DKIM: .*is not published.*\n {6}-> publish: \S+ TXT v=DKIM1; k=rsa; p=MII/m);
   await daemon.kill();
   t.match(await installation.runHere('doctor', 'daemon'), { code: 1, stderr: /no daemon runs/ });
+});
+
+t.test('while a run is under way, its result is not shown as that of the run before', async (t) => {
+  const times = { period_ms: 1000, next_run_at: '2026-11-24T10:00:01.000Z', last_run_at: '2026-11-24T10:00:00.000Z' };
+  const shown = doctorDaemon.render({
+    intake: { accepting: true, reason: null },
+    timers: [
+      { name: 'idle', ...times, last_result: '3 erased', running: false },
+      { name: 'busy', ...times, last_result: '2 erased', running: true },
+      { name: 'first', ...times, last_result: null, running: true },
+    ],
+    unstored_results: { messages: 1, since: '2026-11-24T10:00:00.000Z', reason: 'disk full', is_alarm: false },
+  });
+  t.match(shown, /^idle .* 3 erased$/m);
+  t.match(shown, /^busy .* running; before: 2 erased$/m);
+  t.match(shown, /^first .* running$/m);
 });
 
 type Timer = Record<string, unknown>;

@@ -77,7 +77,12 @@ t.test('disk, database, daemon', async (t) => {
   const unstored = { messages: 7, since: '2026-11-24T10:00:00.000Z', reason: 'disk full', is_alarm: false };
   const resultsOf = (is_alarm: boolean) =>
     judgeDaemon({ kind: 'running', facts: { ...closed, unstored_results: { ...unstored, is_alarm } } }, NOW)[2];
-  t.match(resultsOf(false), { health: 'warn', message: /of 7 messages could not be stored since .*: disk full/ });
+  t.match(resultsOf(false), {
+    ...{ health: 'warn', subject: 'delivery results' },
+    message: /^of 7 messages could not be stored since .*: disk full$/,
+  });
+  const single = { ...closed, unstored_results: { ...unstored, messages: 1 } };
+  t.match(judgeDaemon({ kind: 'running', facts: single }, NOW)[2], { message: /^of 1 message could/ });
   t.match(resultsOf(true), { health: 'fail', remedy: { advice: /results\.journal/ } });
 });
 
@@ -88,9 +93,12 @@ t.test('timers: late, failed, fine', async (t) => {
     next_run_at: new Date(NOW).toISOString(),
     last_run_at: null,
     last_result: 'done',
+    running: false,
   };
   t.match(judgeTimer(timer, NOW + 60_000), { health: 'ok', message: /every 1 h/ });
   t.match(judgeTimer(timer, NOW + 3_700_000), { health: 'fail', message: /should have run/ });
+  t.match(judgeTimer({ ...timer, last_result: null }, NOW), { message: /has not run yet/ });
+  t.match(judgeTimer({ ...timer, last_result: null, running: true }, NOW), { message: /first run is under way/ });
   t.match(judgeTimer({ ...timer, last_result: 'failed: no luck' }, NOW), { health: 'warn', message: /no luck/ });
 });
 

@@ -1,6 +1,7 @@
 // doctor: looks at everything that has to be right outside of the program, and at the daemon.
 // doctor daemon: what only the running daemon knows.
 import { toTimestamp } from '../../base/clock.ts';
+import type { TimerFacts } from '../../doctor/doctor-settings.ts';
 import type { Finding, Remedy } from '../../doctor/finding.ts';
 import { done, EXIT_SOMETHING_WRONG, failed, localCommand, storeCommand } from '../command.ts';
 import { dataFolder } from '../data-folder.ts';
@@ -39,6 +40,12 @@ function inWords(remedy: Remedy): string {
   return 'setting' in remedy ? `configure: ${remedy.setting}` : remedy.advice;
 }
 
+/** The result on record is that of the run before, while one is under way. */
+function resultOf({ running, last_result: last }: Pick<TimerFacts, 'running' | 'last_result'>): string | null {
+  if (!running) return last;
+  return last === null ? 'running' : `running; before: ${last}`;
+}
+
 export const doctorDaemon = storeCommand({
   name: 'doctor daemon',
   summary: 'Shows whether the running daemon takes mail, and its timers: period, next run, last result.',
@@ -46,12 +53,13 @@ export const doctorDaemon = storeCommand({
   async run({ daemon, config }) {
     if (!daemon) return failed(`no daemon runs: nobody listens at ${dataFolder(config.data.dir).controlSocket}`);
     const { accepting, reason } = daemon.intake();
-    const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult }) => ({
+    const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult, isRunning }) => ({
       name,
       period_ms: periodMs,
       next_run_at: toTimestamp(nextRunAt),
       last_run_at: lastRunAt === null ? null : toTimestamp(lastRunAt),
       last_result: lastResult,
+      running: isRunning,
     }));
     const unstored = daemon.unstoredResults();
     const unstored_results = unstored && {
@@ -79,7 +87,7 @@ export const doctorDaemon = storeCommand({
           { title: 'PERIOD', value: (timer) => `${timer.period_ms / 1000} s` },
           { title: 'NEXT', value: (timer) => timer.next_run_at },
           { title: 'LAST', value: (timer) => timer.last_run_at },
-          { title: 'RESULT', value: (timer) => timer.last_result },
+          { title: 'RESULT', value: (timer) => resultOf(timer) },
         ],
         'There are no timers.',
       ),

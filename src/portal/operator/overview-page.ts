@@ -158,16 +158,19 @@ function taskItem({ kind, tone, what, why }: Task): Html {
 }
 
 function timersTable(timers: readonly TimerStatus[]): Html {
-  const rows = timers.map(({ name, periodMs, lastRunAt, nextRunAt, lastResult }) => [
+  const rows = timers.map(({ name, periodMs, lastRunAt, nextRunAt, lastResult, isRunning }) => [
     name,
     lastRunAt === null ? 'not yet' : time(lastRunAt),
-    lastResult?.startsWith('failed')
-      ? html`${badge('failed', 'bad')} ${lastResult.slice('failed: '.length)}`
-      : (lastResult ?? ''),
+    html`${isRunning && html`${badge('running')} ${lastResult !== null && 'before: '}`}${timerResult(lastResult)}`,
     time(nextRunAt),
     periodText(periodMs),
   ]);
   return table({ caption: 'Periodic work', heads: ['Timer', 'Last run', 'Result', 'Next run', 'Every'] }, rows);
+}
+
+function timerResult(result: string | null): Html | string {
+  if (!result?.startsWith('failed')) return result ?? '';
+  return html`${badge('failed', 'bad')} ${result.slice('failed: '.length)}`;
 }
 
 function periodText(ms: number): string {
