@@ -23,9 +23,14 @@ export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (
     }
   }
   const keys = parseMasterKeys(readKeyFile(file), file);
-  const openTo = whoElseReads(file);
-  if (openTo !== null) warn(`the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`);
+  const warning = keyFileWarning({ file, openTo: whoElseReads(file) });
+  if (warning !== null) warn(warning);
   return keys;
+}
+
+/** Null when only its owner can read it. */
+export function keyFileWarning({ file, openTo }: KeyFileFacts): string | null {
+  return openTo === null ? null : `the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`;
 }
 
 /** Null: no key file is there, or it cannot be looked at from here. */

@@ -262,6 +262,28 @@ t.test('configuration', async (t) => {
   });
 });
 
+t.test('config check warns of a master key that others can read, as serve does', async (t) => {
+  const { dataDir, folder, configFile, runHere, json, remove } = newProgram();
+  t.teardown(remove);
+  const key = Buffer.alloc(32, 7).toString('base64');
+  fs.mkdirSync(dataDir);
+  const [made, named] = [path.join(dataDir, 'master.key'), path.join(folder, 'named.key')];
+  for (const file of [made, named]) fs.writeFileSync(file, key, { mode: 0o600 });
+  const said = async () => String((await json('config', 'check')).warnings);
+  t.notMatch(await said(), /master key/);
+  fs.chmodSync(made, 0o644);
+  const warning = `Warning: the master key in ${made} can be read by everybody on this machine: chmod 600 ${made}\n`;
+  const { code, stdout } = await runHere('config', 'check');
+  t.equal(code, 0);
+  t.ok(stdout.endsWith(warning), stdout);
+  fs.writeFileSync(configFile, '[data]\ndir = "data"\n[secrets]\nmaster_key_file = "named.key"\n');
+  t.notMatch(await said(), /master key/, 'the file in use is another one');
+  fs.chmodSync(named, 0o640);
+  t.match(await said(), `the master key in ${named} can be read by its group`);
+  fs.writeFileSync(configFile, `[data]\ndir = "data"\n[secrets]\nmaster_key = "${key}"\n`);
+  t.notMatch(await said(), /master key/, 'no file is in use');
+});
+
 t.test('problems of the configuration name the file', async (t) => {
   const program = newProgram();
   t.teardown(program.remove);

@@ -1,4 +1,5 @@
 // config check | print: what the daemon would start with.
+import type { Config } from '../../config/keys.ts';
 import { done, localCommand } from '../command.ts';
 import { dataFolderDoubt } from '../data-folder.ts';
 
@@ -11,8 +12,9 @@ export const configCheck = localCommand({
     const { configWarnings } = await import('../../config/rules.ts');
     const { shapingSettings } = await import('../shaping-settings.ts');
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
-    const doubt = dataFolderDoubt(config.data.dir);
-    return done({ ok: true, file: source.file, warnings: [...configWarnings(config), ...(doubt ? [doubt] : [])] });
+    const found = [dataFolderDoubt(config.data.dir), await keyFileDoubt(config)];
+    const warnings = [...configWarnings(config), ...found.filter((each) => each !== null)];
+    return done({ ok: true, file: source.file, warnings });
   },
   render: ({ file, warnings }) =>
     [
@@ -20,6 +22,12 @@ export const configCheck = localCommand({
       ...warnings.map((each) => `Warning: ${each}`),
     ].join('\n'),
 });
+
+async function keyFileDoubt(config: Config): Promise<string | null> {
+  const { keyFileWarning, lookAtKeyFile } = await import('../master-key.ts');
+  const facts = lookAtKeyFile(config);
+  return facts && keyFileWarning(facts);
+}
 
 export const configPrint = localCommand({
   name: 'config print',
