@@ -4,6 +4,7 @@ import type { Config } from './config/keys.ts';
 import type { UnstoredResults } from './delivery/recorder.ts';
 import type { Foundation } from './foundation.ts';
 import type { Route, RouterOptions } from './http/router.ts';
+import { strictTransport } from './http/strict-transport.ts';
 import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-routes.ts';
 import type { Figures, Metrics } from './observe/metrics.ts';
 import { type MetricsListener, startMetricsListener } from './observe/metrics-listener.ts';
@@ -76,8 +77,12 @@ export function attemptObserver(metrics: Metrics | null): { onAttempt?: Metrics[
   return metrics ? { onAttempt: (facts) => metrics.attempted(facts) } : {};
 }
 
-/** Every answer of the API, the public pages and the links is counted. */
-export function handlerOf(config: Config, { metrics }: Foundation, links: readonly Route[], main: RouterOptions) {
+/**
+ * Every answer of the API, the public pages and the links is counted. Links have no strict transport: their host may
+ * be a tenant's.
+ */
+export function handlerOf(config: Config, { metrics }: Foundation, links: readonly Route[], pages: RouterOptions) {
+  const main = strictTransport(pages);
   if (!metrics) return routeByHost(config.service, links, main);
   const told = (call: AnsweredCall) => metrics.answered(call);
   return routeByHost(config.service, watchedRoutes(links, told), watchedRouter(main, told));

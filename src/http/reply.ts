@@ -20,7 +20,10 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade']);
 /** What every answer of the API has needs no look at its spelling. */
-const USUAL = new Set(['Content-Type', 'X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']);
+const USUAL = new Set([
+  ...['Content-Type', 'X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  'Strict-Transport-Security',
+]);
 const NO_BODY = Buffer.alloc(0);
 
 export function toWire(reply: HttpReply, method: string): WireReply {

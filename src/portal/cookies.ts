@@ -1,5 +1,6 @@
 // The portal's cookies (RFC 6265): HttpOnly and SameSite=Lax, so that a link in a mail finds whoever is signed
-// in. With https their names bear the __Host- prefix, by which browsers keep other hosts from setting them.
+// in. Over TLS they are Secure, and their names have the __Host- prefix, by which browsers keep other hosts from
+// setting them.
 import type { HttpRequest } from '../http/http.ts';
 
 export type CookieName = 'session' | 'guest' | 'notice';
@@ -11,7 +12,14 @@ export interface Cookies {
   clear(name: CookieName): string;
 }
 
-export function portalCookies(secure: boolean): Cookies {
+/** Those of a request; with an https `baseUrl` also of one that came here without TLS, by a proxy that is not named. */
+export function portalCookies(baseUrl: string): (request: HttpRequest) => Cookies {
+  const [overTls, plain] = [cookies(true), cookies(false)];
+  const alwaysOverTls = new URL(baseUrl).protocol === 'https:';
+  return (request) => (alwaysOverTls || request.secure ? overTls : plain);
+}
+
+function cookies(secure: boolean): Cookies {
   const fullName = (name: CookieName) => `${secure ? '__Host-' : ''}postrider_${name}`;
   const set = (name: CookieName, value: string, maxAgeSecs: number) =>
     `${fullName(name)}=${value}; Path=/; Max-Age=${maxAgeSecs}; HttpOnly; SameSite=Lax${secure ? '; Secure' : ''}`;

@@ -15,7 +15,7 @@ import { ActionLimit } from './action-limit.ts';
 import { loadAssets } from './assets.ts';
 import { type Cookies, portalCookies } from './cookies.ts';
 import { comesFromElsewhere, FORM_TOKEN_FIELD, formToken, formTokenHolds } from './form-guard.ts';
-import { type Notice, openNotice, sealNotice } from './notice.ts';
+import { openNotice, sealNotice } from './notice.ts';
 import { missing, type PageResult, type PortalRoute, page, redirect, type Visit, view } from './page.ts';
 import { Replies } from './replies.ts';
 
@@ -46,6 +46,7 @@ interface Asked {
   secret: string;
   /** A guest who has not been here before. */
   newGuest: boolean;
+  cookies: Cookies;
 }
 
 const SIGN_IN = '/portal/sign-in';
@@ -87,13 +88,13 @@ const WRONG_METHOD = page({
 class Portal {
   readonly #kit: PortalKit;
   readonly #replies: Replies;
-  readonly #cookies: Cookies;
+  readonly #cookiesOf: (request: HttpRequest) => Cookies;
   readonly #limit: ActionLimit;
 
   constructor(kit: PortalKit, replies: Replies) {
     this.#kit = kit;
     this.#replies = replies;
-    this.#cookies = portalCookies(new URL(kit.baseUrl).protocol === 'https:');
+    this.#cookiesOf = portalCookies(kit.baseUrl);
     this.#limit = new ActionLimit(kit.clock);
   }
 
@@ -111,12 +112,13 @@ class Portal {
   }
 
   async #askedBy(request: HttpRequest, params: PathParams): Promise<Asked> {
-    const token = this.#cookies.read(request, 'session');
+    const cookies = this.#cookiesOf(request);
+    const token = cookies.read(request, 'session');
     const visitor = token === null ? null : await this.#kit.findVisitor(token, request.clientAddress);
-    if (visitor) return { request, params, visitor, secret: token!, newGuest: false };
-    const known = this.#cookies.read(request, 'guest');
+    if (visitor) return { request, params, visitor, secret: token!, newGuest: false, cookies };
+    const known = cookies.read(request, 'guest');
     const secret = known ?? randomBytes(GUEST_BYTES).toString('base64url');
-    return { request, params, visitor: null, secret, newGuest: known === null };
+    return { request, params, visitor: null, secret, newGuest: known === null, cookies };
   }
 
   async #resultOf(route: PortalRoute, asked: Asked): Promise<PageResult> {
@@ -169,30 +171,31 @@ class Portal {
   }
 
   #replyTo(asked: Asked, result: PageResult): HttpReply {
-    const { request, visitor, secret } = asked;
-    const cookies: string[] = [];
-    const sealed = this.#cookies.read(request, 'notice');
-    if (result.kind === 'redirect') {
-      const { session, notice, tone = 'good' } = result;
-      // Whoever signs in or out goes on with another secret.
-      const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
-      if (session === 'ended') cookies.push(this.#cookies.clear('session'));
-      else if (session) cookies.push(this.#cookies.set('session', session.token, Math.floor(session.maxAgeMs / 1000)));
-      if (notice !== null && nextSecret !== null) {
-        cookies.push(this.#noticeCookie({ text: notice, tone }, nextSecret));
-      }
-    }
-    if (asked.newGuest) cookies.push(this.#cookies.set('guest', secret, GUEST_AGE_SECS));
+    const { request, visitor, secret, cookies } = asked;
+    const lines = result.kind === 'redirect' ? cookiesOfRedirect(asked, result) : [];
+    if (asked.newGuest) lines.push(cookies.set('guest', secret, GUEST_AGE_SECS));
+    const sealed = cookies.read(request, 'notice');
     const shown = result.kind === 'view' || result.kind === 'missing';
     const notice = shown && sealed !== null ? openNotice(sealed, secret) : null;
-    if (shown && sealed !== null) cookies.push(this.#cookies.clear('notice'));
+    if (shown && sealed !== null) lines.push(cookies.clear('notice'));
     const facts = { path: request.path, visitor, notice, formField: formField(secret) };
-    return this.#replies.reply(result, facts, cookies);
+    return this.#replies.reply(result, facts, lines);
   }
+}
 
-  #noticeCookie(notice: Notice, secret: string): string {
-    return this.#cookies.set('notice', sealNotice(notice, secret), NOTICE_AGE_SECS);
+/** Whoever signs in or out goes on with another secret. */
+function cookiesOfRedirect(
+  { secret, cookies }: Asked,
+  { session, notice, tone = 'good' }: Extract<PageResult, { kind: 'redirect' }>,
+): string[] {
+  const lines: string[] = [];
+  const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
+  if (session === 'ended') lines.push(cookies.clear('session'));
+  else if (session) lines.push(cookies.set('session', session.token, Math.floor(session.maxAgeMs / 1000)));
+  if (notice !== null && nextSecret !== null) {
+    lines.push(cookies.set('notice', sealNotice({ text: notice, tone }, nextSecret), NOTICE_AGE_SECS));
   }
+  return lines;
 }
 
 const NOTICE_AGE_SECS = 60;
