@@ -71,12 +71,13 @@ export interface PortalParts {
 }
 
 export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
-  const { store, clock, ids, log, vault } = foundation;
+  const { store, clock, ids, log, vault, identity } = foundation;
   const { tellOwners } = parts;
   const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
   const accounts = createAccountKit({
     ...{ store, clock, ids, log, vault, baseUrl, operatorAddress, tell: parts.tell },
     signUpOpen: config.portal.sign_up,
+    browserKeys: { key: identity.browserKey, keys: (keyId) => identity.browserKeys.get(keyId) },
   });
   const keys = createKeys({ store, clock, ids, uses: foundation.keyUses, maxLive: config.limits.keys_per_tenant });
   const pages: PortalRoute[] = [

@@ -1,6 +1,6 @@
 // Keys of the service itself, made at the first start and kept sealed in the store: the key
-// that authenticates return paths and feedback ids, that of links in mail, and the one of the service's own DKIM
-// signature, whose record an operator has to publish.
+// that authenticates return paths and feedback ids, that of links in mail, that by which browsers are known, and the
+// one of the service's own DKIM signature, whose record an operator has to publish.
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
@@ -16,6 +16,9 @@ export interface ServiceIdentity {
   /** The same for links in mail: tracking and unsubscribing. */
   linkKey: { id: string; key: Buffer };
   linkKeys: ReadonlyMap<string, Buffer>;
+  /** The same for what a sign-in leaves in the browser. */
+  browserKey: { id: string; key: Buffer };
+  browserKeys: ReadonlyMap<string, Buffer>;
   dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
   /** Whether the DKIM key was made just now, so that its record cannot be published yet. */
   dkimIsNew: boolean;
@@ -34,6 +37,7 @@ export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<Serv
   const newToken = async () => ({ secret: randomBytes(TOKEN_KEY_BYTES), publicPart: null });
   const token = await loadOrMake(kit, 'message-token', 'a', newToken);
   const link = await loadOrMake(kit, 'tracking', 'a', newToken);
+  const browser = await loadOrMake(kit, 'known-browser', 'a', newToken);
   // One key per name: whoever changes domain or selector gets a new one, and a new record.
   const { domain, selector } = kit.dkim;
   const dkim = await loadOrMake(kit, 'service-dkim', `${selector}._domainkey.${domain}`, async () => {
@@ -46,6 +50,8 @@ export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<Serv
     tokenKeys: opened(token),
     linkKey: { id: link.current.keyId, key: openKey(kit.vault, link.current) },
     linkKeys: opened(link),
+    browserKey: { id: browser.current.keyId, key: openKey(kit.vault, browser.current) },
+    browserKeys: opened(browser),
     dkim: { domain, selector, privateKeyDer: openKey(kit.vault, dkim.current), publicKeyB64: dkim.current.publicPart! },
     dkimIsNew: dkim.isNew,
   };

@@ -3,7 +3,7 @@
 // setting them.
 import type { HttpRequest } from '../http/http.ts';
 
-export type CookieName = 'session' | 'guest' | 'notice';
+export type CookieName = 'session' | 'guest' | 'notice' | 'browser';
 
 export interface Cookies {
   read(request: HttpRequest, name: CookieName): string | null;

@@ -1,7 +1,7 @@
 // The kernel of the portal: every page and every form goes through `answer`, in this order: who is it,
 // may they, was the form shown to them, then the page itself, then frame, cookies and headers.
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../base/clock.ts';
+import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { parseFormBody } from '../http/form-body.ts';
 import { html } from '../http/html.ts';
@@ -158,9 +158,10 @@ class Portal {
     return refusal(403, 'This form is out of date', 'Go back, reload the page, and send the form once more.');
   }
 
-  #visitOf({ request, params, visitor, secret }: Asked, form: FormBody): Visit {
+  #visitOf({ request, params, visitor, secret, cookies }: Asked, form: FormBody): Visit {
     const { clock, recordAudit } = this.#kit;
-    const client = { ip: request.clientAddress, userAgent: request.header('user-agent') ?? '' };
+    const userAgent = request.header('user-agent') ?? '';
+    const client = { ip: request.clientAddress, userAgent, browser: cookies.read(request, 'browser') };
     return {
       ...{ path: request.path, params, query: request.query, form: form.fields, files: form.files, client, visitor },
       now: clock.now(),
@@ -186,12 +187,13 @@ class Portal {
 /** Whoever signs in or out goes on with another secret. */
 function cookiesOfRedirect(
   { secret, cookies }: Asked,
-  { session, notice, tone = 'good' }: Extract<PageResult, { kind: 'redirect' }>,
+  { session, browser, notice, tone = 'good' }: Extract<PageResult, { kind: 'redirect' }>,
 ): string[] {
   const lines: string[] = [];
   const nextSecret = session === undefined ? secret : session === 'ended' ? null : session.token;
   if (session === 'ended') lines.push(cookies.clear('session'));
-  else if (session) lines.push(cookies.set('session', session.token, Math.floor(session.maxAgeMs / 1000)));
+  else if (session) lines.push(cookies.set('session', session.token, seconds(session.maxAgeMs)));
+  if (browser) lines.push(cookies.set('browser', browser.value, seconds(browser.maxAgeMs)));
   if (notice !== null && nextSecret !== null) {
     lines.push(cookies.set('notice', sealNotice({ text: notice, tone }, nextSecret), NOTICE_AGE_SECS));
   }
@@ -199,6 +201,10 @@ function cookiesOfRedirect(
 }
 
 const NOTICE_AGE_SECS = 60;
+
+function seconds(ms: number): number {
+  return Math.floor(ms / SECOND_MS);
+}
 
 function formField(secret: string) {
   return html`<input type="hidden" name="${FORM_TOKEN_FIELD}" value="${formToken(secret)}">`;

@@ -4,6 +4,8 @@ import type { Html } from '../http/html.ts';
 import type { FormFile } from '../http/multipart.ts';
 import type { Visitor } from '../store/sessions.ts';
 import type { Tenant } from '../store/tenants.ts';
+import type { Client } from '../tenants/account-kit.ts';
+import type { BrowserToken } from '../tenants/known-browsers.ts';
 import type { NoticeTone } from './notice.ts';
 
 /** Of a tenant's people at least this role; `user` is everybody who is signed in, operators too. */
@@ -17,7 +19,7 @@ export interface Visit<Who extends Pick<Visitor, 'user' | 'tenant'> | null = Vis
   form: URLSearchParams;
   files: ReadonlyMap<string, FormFile>;
   now: number;
-  client: { ip: string; userAgent: string };
+  client: Client;
   /** Stands in every form. */
   formField: Html;
   visitor: Who;
@@ -36,12 +38,15 @@ export type VisitOf<A extends Access> = A extends 'everybody'
 
 export type PageResult =
   | { kind: 'view'; status: number; title: string; body: Html; scripts: readonly string[] }
-  | { kind: 'redirect'; to: string; notice: string | null; tone?: NoticeTone; session?: SessionChange }
+  | ({ kind: 'redirect'; to: string; notice: string | null; tone?: NoticeTone } & CookieChange)
   | { kind: 'document'; status: number; headers: Readonly<Record<string, string>>; body: Buffer | string }
   | { kind: 'missing'; message: string };
 
-/** What becomes of the session's cookie. */
-export type SessionChange = { token: string; maxAgeMs: number } | 'ended';
+export interface CookieChange {
+  session?: { token: string; maxAgeMs: number } | 'ended';
+  /** By what the browser is known at the next sign-in. */
+  browser?: BrowserToken;
+}
 
 export interface ViewOptions {
   title: string;

@@ -2,7 +2,7 @@
 // can be rotated: the newest makes new tokens, the older ones still open theirs.
 import type { SealedSecret } from '../base/vault.ts';
 
-export type KeyPurpose = 'message-token' | 'tracking' | 'service-dkim';
+export type KeyPurpose = 'message-token' | 'tracking' | 'known-browser' | 'service-dkim';
 
 export interface PlatformKey {
   purpose: KeyPurpose;

@@ -6,6 +6,7 @@ import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
+import { type KnownBrowserKit, KnownBrowsers } from './known-browsers.ts';
 import { PasswordLine } from './password-line.ts';
 import { SecondFactors } from './second-factors.ts';
 import { createSessions, type Sessions } from './sessions.ts';
@@ -14,6 +15,8 @@ import { createSessions, type Sessions } from './sessions.ts';
 export interface Client {
   ip: string;
   userAgent: string;
+  /** What earlier sign-ins have left in the browser, if anything. */
+  browser?: string | null;
 }
 
 export interface AccountParts {
@@ -27,6 +30,7 @@ export interface AccountParts {
   /** Hears of sign-ups; when it is not set, the operators do. */
   operatorAddress: string | null;
   signUpOpen: boolean;
+  browserKeys: Pick<KnownBrowserKit, 'key' | 'keys'>;
   /** Does not wait, and tells the log what could not be sent. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
@@ -35,6 +39,7 @@ export interface AccountKit extends AccountParts {
   passwords: PasswordLine;
   secondFactors: SecondFactors;
   sessions: Sessions;
+  knownBrowsers: KnownBrowsers;
   throttles: AccountThrottles;
   /** Goes on after the answer, which must not tell by its time what was found. */
   inBackground(work: () => Promise<void>): void;
@@ -49,6 +54,10 @@ export interface AccountThrottles {
   network: AttemptThrottle;
   /** One IPv6 site (/48), which has 65,536 networks. */
   site: AttemptThrottle;
+  /** One browser that has signed in to the account before; nothing of the above counts for it. */
+  browser: AttemptThrottle;
+  /** All such browsers of one account: their share of it, which strangers cannot use up. */
+  browsers: AttemptThrottle;
   /** Mails that somebody who is not signed in can make us send. */
   mailsTo: AttemptThrottle;
   mailsFrom: AttemptThrottle;
@@ -65,6 +74,8 @@ const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
   network: { freeTries: 40, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   // Of a company or a campus there may be many people behind one site.
   site: { freeTries: 160, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  browser: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
+  browsers: { freeTries: 50, firstWaitMs: MINUTE_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   mailsTo: { freeTries: 3, firstWaitMs: 10 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 6 * HOUR_MS },
   mailsFrom: { freeTries: 10, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 2 * HOUR_MS },
   // Of all together: many networks must not make a flood of ours. Ten a minute once it has begun.
@@ -81,11 +92,14 @@ export function createAccountKit(parts: AccountParts): AccountKit {
     passwords: new PasswordLine(),
     secondFactors: new SecondFactors({ store, clock, vault }),
     sessions: createSessions({ store, clock, ids }),
+    knownBrowsers: new KnownBrowsers({ clock, ...parts.browserKeys }),
     throttles: {
       pair: throttle('pair'),
       address: throttle('address'),
       network: throttle('network'),
       site: throttle('site'),
+      browser: throttle('browser'),
+      browsers: throttle('browsers'),
       mailsTo: throttle('mailsTo'),
       mailsFrom: throttle('mailsFrom'),
       mails: throttle('mails'),

@@ -3,12 +3,16 @@
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import { passwordChangedMail } from './account-mails.ts';
+import type { BrowserToken } from './known-browsers.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';
 import type { StartedSession } from './sessions.ts';
 import type { SignIn } from './sign-in.ts';
 
-export type PasswordChange = { kind: 'changed'; started: StartedSession } | { kind: 'wait'; waitMs: number } | Refused;
+export type PasswordChange =
+  | { kind: 'changed'; started: StartedSession; browser: BrowserToken }
+  | { kind: 'wait'; waitMs: number }
+  | Refused;
 
 export async function changePassword(
   { accounts, signIn }: { accounts: AccountKit; signIn: SignIn },
@@ -21,10 +25,14 @@ export async function changePassword(
   const asked = await signIn.asksAgain(user, current, client);
   if (asked === 'wrong') return refused('current', 'This is not your current password.');
   if (asked !== 'right') return { kind: 'wait', waitMs: asked.waitMs };
-  const { store, passwords, sessions, ids, tell } = accounts;
-  await store.setPassword(user.id, await passwords.hash(next));
+  const { store, passwords, sessions, knownBrowsers, ids, tell } = accounts;
+  const passwordHash = await passwords.hash(next);
+  await store.setPassword(user.id, passwordHash);
   await store.endSessionsOf(user.id);
   tell([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
   const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
-  return started ? { kind: 'changed', started } : refused(null, 'Your account has just been removed.');
+  if (!started) return refused(null, 'Your account has just been removed.');
+  // What was known by the old password is so no more, wherever it has been copied to.
+  const browser = knownBrowsers.remember({ ...user, passwordHash }, client.browser ?? null);
+  return { kind: 'changed', started, browser };
 }

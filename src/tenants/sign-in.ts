@@ -1,20 +1,25 @@
 // Signing in: password, then the second step for whoever has set one up, then a session that did not exist before.
 // Addresses that nobody has are treated like all others: the same throttling, the same work, the same answer.
+// Browsers that have signed in to the account before are counted apart (sign-in-attempts.ts).
 //
 // A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
 import { MINUTE_MS } from '../base/clock.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { type Gates, networkOf, siteOf, takeTry } from './attempt-throttle.ts';
+import { networkOf, takeTry } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
+import type { BrowserToken } from './known-browsers.ts';
 import { newToken } from './secret-tokens.ts';
 import type { StartedSession } from './sessions.ts';
+import { type Attempt, attemptAt } from './sign-in-attempts.ts';
 import { readEmail } from './users.ts';
 
 export interface SignedIn {
   kind: 'signed_in';
   user: User;
   started: StartedSession;
+  /** By which this browser is known the next time. */
+  browser: BrowserToken;
   /** After a recovery code: how many are left. */
   recoveryCodesLeft: number | null;
 }
@@ -69,12 +74,16 @@ export class SignIn {
   async #tryPassword(login: Login, client: Client): Promise<SignInOutcome> {
     const { store, secondFactors } = this.#kit;
     const email = readEmail(login.email);
-    const gates = this.#gatesOf(typeof email === 'string' ? email : login.email.toLowerCase(), client);
-    const waitMs = takeTry(gates);
+    const find = async () => (typeof email === 'string' ? store.findUserByEmail(email) : null);
+    // Before the gates only for who brings something to be known by; again behind them, where time has passed.
+    const claimed = client.browser ? await find() : null;
+    const typed = typeof email === 'string' ? email : login.email.toLowerCase();
+    const attempt = attemptAt(this.#kit, { email: typed, account: claimed }, client);
+    const waitMs = takeTry(attempt.gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
-    const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
-    const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null);
-    if (holds === 'busy') return busy(gates);
+    const user = await find();
+    const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null, attempt.knownTo);
+    if (holds === 'busy') return busy(attempt);
     if (!user || !holds) return this.#failed(user, client);
     if (await store.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
     if (await secondFactors.inForce(user.id)) return { kind: 'second_step', step: this.#remember(user) };
@@ -88,7 +97,7 @@ export class SignIn {
       this.#between.delete(step);
       return { kind: 'expired' };
     }
-    const waitMs = takeTry(this.#gatesOf(between.user.email, client));
+    const waitMs = takeTry(this.#attemptOf(between.user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     between.codes++;
     const user = await store.getUser(between.user.id);
@@ -102,27 +111,28 @@ export class SignIn {
 
   /** For somebody who has proved to be the user, as long as the password is the one that `user` has. */
   async enter(user: User, client: Client, recoveryCodesLeft: number | null = null): Promise<SignInOutcome> {
-    const { store, sessions, clock } = this.#kit;
+    const { store, sessions, clock, knownBrowsers } = this.#kit;
     const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
     if (!started) return { kind: 'wrong' };
     // Looked at after the session is there: a change of the password ends either all sessions or this one.
     const isSame = (await store.getUser(user.id))?.passwordHash === user.passwordHash;
     if (!isSame) await store.endSession(user.id, started.session.id);
     if (!isSame) return { kind: 'wrong' };
-    this.#forgive(user.email, client);
+    this.#attemptOf(user, client).forgive();
     const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
     await store.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
-    return { kind: 'signed_in', user, started, recoveryCodesLeft };
+    const browser = knownBrowsers.remember(user, client.browser ?? null);
+    return { kind: 'signed_in', user, started, browser, recoveryCodesLeft };
   }
 
   /** Asks once more for the password of somebody who is signed in, before what matters. */
   async asksAgain(user: User, password: string, client: Client): Promise<'right' | 'wrong' | { waitMs: number }> {
-    const gates = this.#gatesOf(user.email, client);
-    const waitMs = takeTry(gates);
+    const attempt = this.#attemptOf(user, client);
+    const waitMs = takeTry(attempt.gates);
     if (waitMs > 0) return { waitMs };
-    const holds = await this.#kit.passwords.verify(password, user.passwordHash);
-    if (holds === 'busy') return busy(gates);
-    if (holds) this.#forgive(user.email, client);
+    const holds = await this.#kit.passwords.verify(password, user.passwordHash, attempt.knownTo);
+    if (holds === 'busy') return busy(attempt);
+    if (holds) attempt.forgive();
     else await this.#failed(user, client);
     return holds ? 'right' : 'wrong';
   }
@@ -142,24 +152,8 @@ export class SignIn {
     return outcome;
   }
 
-  #gatesOf(email: string, { ip }: Client): Gates {
-    const { pair, address, network, site } = this.#kit.throttles;
-    const [from, wide] = [networkOf(ip), siteOf(ip)];
-    return [
-      [pair, `${from} ${email}`],
-      [address, email],
-      [network, from],
-      ...(wide === null ? [] : [[site, wide] as const]),
-    ];
-  }
-
-  /** Their own tries, not those of the others behind the same network. */
-  #forgive(email: string, client: Client): void {
-    const { pair, address } = this.#kit.throttles;
-    const [both, own, ...shared] = this.#gatesOf(email, client);
-    pair.forgive(both![1]);
-    address.forgive(own![1]);
-    for (const [throttle, key] of shared) throttle.refund(key);
+  #attemptOf(account: User, client: Client): Attempt {
+    return attemptAt(this.#kit, { email: account.email, account }, client);
   }
 
   #remember(user: User): string {
@@ -171,7 +165,7 @@ export class SignIn {
 }
 
 /** Nothing was compared: a server that others keep busy must not lock anybody out. */
-function busy(gates: Gates): { kind: 'wait'; waitMs: number } {
+function busy({ gates }: Attempt): { kind: 'wait'; waitMs: number } {
   for (const [throttle, key] of gates) throttle.refund(key);
   return { kind: 'wait', waitMs: BUSY_WAIT_MS };
 }

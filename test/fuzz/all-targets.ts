@@ -1,6 +1,7 @@
 // Every parser of what comes from outside. The bodies of POST /emails are fuzzed in a way of their own: run-fuzz.ts.
 import type { FuzzTarget } from './target.ts';
 import { addressTarget } from './targets/address.ts';
+import { browserTokenTarget } from './targets/browser-token.ts';
 import { dmarcReportTarget, packedFileTarget } from './targets/dmarc.ts';
 import { dnsTarget } from './targets/dns.ts';
 import { htmlTarget } from './targets/html.ts';
@@ -24,6 +25,7 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   tlsReportTarget,
   bounceAddressTarget,
   linkTokenTarget,
+  browserTokenTarget,
   htmlTarget,
   smtpDialogTarget,
   smtpReplyTarget,

@@ -17,6 +17,8 @@ export const T0 = Date.UTC(2026, 0, 31);
 export const PASSWORD = 'horse battery lake';
 export const CLIENT = { ip: '192.0.2.1', userAgent: 'Browser/1.0' };
 
+const BROWSER_KEY = { id: 'b', key: Buffer.alloc(32, 6) };
+
 /** With the cheapest parameters: these tests check many. Real ones are in password-line.test.ts. */
 const quickPasswords = {
   hash: async (password: string) => quickHash(password),
@@ -42,6 +44,7 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
     ...createAccountKit({
       ...{ store, clock, ids, log: silentLogger, vault: new Vault([Buffer.alloc(32, 5)]) },
       ...{ baseUrl: 'https://mail.test', operatorAddress: 'ops@platform.test', signUpOpen: true },
+      browserKeys: { key: BROWSER_KEY, keys: (id) => (id === BROWSER_KEY.id ? BROWSER_KEY.key : undefined) },
       tell(to, notice) {
         mails.push({ to, ...notice });
       },

@@ -7,7 +7,7 @@ import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { badge, emptyState, facts, field, heading, problemBox, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type Visit, view } from '../page.ts';
 import { browserName } from './browser-name.ts';
-import { type SignInServices, sessionOf } from './sign-in-pages.ts';
+import { cookiesOf, type SignInServices } from './sign-in-pages.ts';
 import { waitingTime } from './waiting-time.ts';
 
 const PATH = '/portal/account';
@@ -57,7 +57,7 @@ async function newPassword(services: SignInServices, visit: OwnVisit): Promise<P
   if (changed.kind === 'refused') return show(services, visit, changed);
   await visit.audit('user.password_changed');
   const notice = 'Your password is changed, and all other sessions have ended.';
-  return { kind: 'redirect', to: PATH, notice, session: sessionOf(changed, now) };
+  return { kind: 'redirect', to: PATH, notice, ...cookiesOf(changed, now) };
 }
 
 interface Problem {

@@ -7,7 +7,7 @@ import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
 import { deadLink, problemWith } from './dead-link.ts';
-import { type SignInServices, sessionOf } from './sign-in-pages.ts';
+import { cookiesOf, type SignInServices } from './sign-in-pages.ts';
 
 const PATH = '/portal/join';
 
@@ -59,5 +59,5 @@ async function join(services: SignInServices, visit: Visit): Promise<PageResult>
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
   const entered = await signIn.enter(used.user, client);
   if (entered.kind !== 'signed_in') return { kind: 'redirect', to: '/portal/sign-in', notice: null };
-  return { kind: 'redirect', to: '/portal', notice: 'Welcome!', session: sessionOf(entered, now) };
+  return { kind: 'redirect', to: '/portal', notice: 'Welcome!', ...cookiesOf(entered, now) };
 }

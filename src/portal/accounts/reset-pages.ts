@@ -77,8 +77,11 @@ async function setPassword(accounts: AccountKit, visit: Visit): Promise<PageResu
   const used = await resetPasswordByLink(accounts, { token, password: form.get('password') ?? '' }, client);
   if (used.kind !== 'used') return passwordForm(accounts, visit, token, problemWith(used));
   const notice = 'Your new password is set. Sign in with it.';
+  // Known from now on: whoever guesses at the account must not keep out who has just got it back.
+  const browser = accounts.knownBrowsers.remember(used.user, client.browser ?? null);
+  const next = { kind: 'redirect', to: '/portal/sign-in', notice, browser } as const;
   // Whoever was signed in here in the meantime is not any more.
-  if (!visit.visitor) return { kind: 'redirect', to: '/portal/sign-in', notice };
+  if (!visit.visitor) return next;
   await accounts.store.endSession(visit.visitor.user.id, visit.visitor.session.id);
-  return { kind: 'redirect', to: '/portal/sign-in', notice, session: 'ended' };
+  return { ...next, session: 'ended' };
 }

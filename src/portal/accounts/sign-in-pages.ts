@@ -6,7 +6,16 @@ import type { AccountKit } from '../../tenants/account-kit.ts';
 import { sendConfirmation } from '../../tenants/mail-proofs.ts';
 import type { SignedIn, SignIn, SignInOutcome } from '../../tenants/sign-in.ts';
 import { field, problemBox } from '../elements.ts';
-import { action, type PageResult, type PortalRoute, page, redirect, type Visit, view } from '../page.ts';
+import {
+  action,
+  type CookieChange,
+  type PageResult,
+  type PortalRoute,
+  page,
+  redirect,
+  type Visit,
+  view,
+} from '../page.ts';
 import { returnPath } from './return-path.ts';
 import { waitingTime } from './waiting-time.ts';
 
@@ -76,11 +85,11 @@ async function enter({ accounts, reads }: SignInServices, visit: Visit, signedIn
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
   const left = signedIn.recoveryCodesLeft;
   const notice = left === null ? null : `You have signed in with a recovery code; ${left} are left.`;
-  return { kind: 'redirect', to: returnPath(form.get('next')), notice, session: sessionOf(signedIn, visit.now) };
+  return { kind: 'redirect', to: returnPath(form.get('next')), notice, ...cookiesOf(signedIn, visit.now) };
 }
 
-export function sessionOf({ started }: Pick<SignedIn, 'started'>, now: number): { token: string; maxAgeMs: number } {
-  return { token: started.token, maxAgeMs: started.session.endsAt - now };
+export function cookiesOf({ started, browser }: Pick<SignedIn, 'started' | 'browser'>, now: number): CookieChange {
+  return { session: { token: started.token, maxAgeMs: started.session.endsAt - now }, browser };
 }
 
 async function signOut({ accounts }: SignInServices, visit: Visit): Promise<PageResult> {

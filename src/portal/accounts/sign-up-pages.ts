@@ -8,7 +8,7 @@ import { signUp } from '../../tenants/sign-up.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
 import { deadLink } from './dead-link.ts';
-import { type SignInServices, sessionOf } from './sign-in-pages.ts';
+import { cookiesOf, type SignInServices } from './sign-in-pages.ts';
 import { waitingTime } from './waiting-time.ts';
 
 const SIGN_UP = '/portal/sign-up';
@@ -117,5 +117,5 @@ async function confirm(services: SignInServices, visit: Visit): Promise<PageResu
   const entered = await signIn.enter(used.user, client);
   if (entered.kind !== 'signed_in') return { kind: 'redirect', to: '/portal/sign-in', notice: null };
   const notice = 'Your address is confirmed. We have a look at your account now, and tell you by mail.';
-  return { kind: 'redirect', to: '/portal', notice, session: sessionOf(entered, now) };
+  return { kind: 'redirect', to: '/portal', notice, ...cookiesOf(entered, now) };
 }
