@@ -36,6 +36,7 @@ import { templatePages } from './portal/templates/template-pages.ts';
 import { webhookPages } from './portal/webhooks/webhook-pages.ts';
 import type { Resolver } from './protocol/dns/resolver.ts';
 import { readReturnPath } from './protocol/mail/return-path.ts';
+import type { Visitor } from './store/sessions.ts';
 import type { SendServiceMail, tellByMail } from './submission/service-mail.ts';
 import { brakeOf } from './suppression/brake.ts';
 import type { Reputation } from './suppression/reputation.ts';
@@ -44,6 +45,7 @@ import type { Templates } from './templates/templates.ts';
 import { createAccountKit } from './tenants/account-kit.ts';
 import { createKeys } from './tenants/keys.ts';
 import type { OwnerNotices } from './tenants/owner-notices.ts';
+import { lacksSecondStep } from './tenants/second-step-rule.ts';
 import type { TestSender } from './webhooks/test-sender.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
 
@@ -77,6 +79,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
   const accounts = createAccountKit({
     ...{ store, clock, ids, log, vault, baseUrl, operatorAddress, tell: parts.tell },
     signUpOpen: config.portal.sign_up,
+    secondStepFor: config.portal.require_second_step,
     browserKeys: { key: identity.browserKey, keys: (keyId) => identity.browserKeys.get(keyId) },
   });
   const keys = createKeys({ store, clock, ids, uses: foundation.keyUses, maxLive: config.limits.keys_per_tenant });
@@ -98,6 +101,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
   const kit = {
     ...{ clock, log, baseUrl, sandbox: parts.captured !== null },
     findVisitor: accounts.sessions.findVisitor,
+    lacksSecondStep: ({ user }: Visitor) => lacksSecondStep(accounts, user),
     recordAudit: (entry: AuditEntry) => store.recordAudit(auditEntry(entry)),
   };
   return createPortal(kit, pages);

@@ -134,6 +134,15 @@ export const SERVICE_KEYS = {
           'before anything is sent. Off, because a form that anybody can fill in draws those who send spam.',
         ],
       },
+      require_second_step: {
+        type: 'choice',
+        default: 'operators',
+        values: ['nobody', 'operators', 'everybody'],
+        doc: [
+          'Who has to set up a second step (a code of an authenticator app) before any other page opens.',
+          'Operators by default: their password alone would open the mail of every tenant.',
+        ],
+      },
     },
   },
 

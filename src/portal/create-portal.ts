@@ -16,7 +16,16 @@ import { loadAssets } from './assets.ts';
 import { type Cookies, portalCookies } from './cookies.ts';
 import { comesFromElsewhere, FORM_TOKEN_FIELD, formToken, formTokenHolds } from './form-guard.ts';
 import { openNotice, sealNotice } from './notice.ts';
-import { missing, type PageResult, type PortalRoute, page, redirect, type Visit, view } from './page.ts';
+import {
+  missing,
+  type PageResult,
+  type PortalRoute,
+  page,
+  redirect,
+  SECOND_STEP_PATH,
+  type Visit,
+  view,
+} from './page.ts';
 import { Replies } from './replies.ts';
 
 export interface AuditEntry {
@@ -35,6 +44,8 @@ export interface PortalKit {
   sandbox: boolean;
   /** Whose session the token is, if it is one. */
   findVisitor(token: string, address: string): Promise<Visitor | null>;
+  /** Whether the visitor may see nothing but the page on which a second step is set up. */
+  lacksSecondStep(visitor: Visitor): Promise<boolean>;
   recordAudit(entry: AuditEntry): Promise<void>;
 }
 
@@ -47,6 +58,7 @@ interface Asked {
   /** A guest who has not been here before. */
   newGuest: boolean;
   cookies: Cookies;
+  lacksSecondStep: boolean;
 }
 
 const SIGN_IN = '/portal/sign-in';
@@ -115,16 +127,21 @@ class Portal {
     const cookies = this.#cookiesOf(request);
     const token = cookies.read(request, 'session');
     const visitor = token === null ? null : await this.#kit.findVisitor(token, request.clientAddress);
-    if (visitor) return { request, params, visitor, secret: token!, newGuest: false, cookies };
+    if (visitor) {
+      const lacksSecondStep = await this.#kit.lacksSecondStep(visitor);
+      return { request, params, visitor, secret: token!, newGuest: false, cookies, lacksSecondStep };
+    }
     const known = cookies.read(request, 'guest');
     const secret = known ?? randomBytes(GUEST_BYTES).toString('base64url');
-    return { request, params, visitor: null, secret, newGuest: known === null, cookies };
+    return { request, params, visitor: null, secret, newGuest: known === null, cookies, lacksSecondStep: false };
   }
 
   async #resultOf(route: PortalRoute, asked: Asked): Promise<PageResult> {
     const { request, visitor } = asked;
     const admission = admit(route.access, visitor);
     if (admission.kind === 'sign_in') return redirect(signInPath(request), 'Please sign in first.', 'warn');
+    const isOpen = route.access === 'everybody' || route.withoutSecondStep;
+    if (asked.lacksSecondStep && !isOpen) return redirect(SECOND_STEP_PATH);
     if (admission.kind === 'missing') return visitor!.tenant ? missing() : toOperatorArea(request);
     if (admission.kind === 'role') return refusal(403, 'This is not for you', admission.message);
     if (route.method === 'GET') return route.answer(this.#visitOf(asked, NO_FORM));
@@ -179,7 +196,8 @@ class Portal {
     const shown = result.kind === 'view' || result.kind === 'missing';
     const notice = shown && sealed !== null ? openNotice(sealed, secret) : null;
     if (shown && sealed !== null) lines.push(cookies.clear('notice'));
-    const facts = { path: request.path, visitor, notice, formField: formField(secret) };
+    const { lacksSecondStep } = asked;
+    const facts = { path: request.path, visitor, notice, formField: formField(secret), lacksSecondStep };
     return this.#replies.reply(result, facts, lines);
   }
 }

@@ -4,6 +4,7 @@ import { type Html, html } from '../http/html.ts';
 import type { Visitor } from '../store/sessions.ts';
 import { currentEntry, navigationOf } from './navigation.ts';
 import type { Notice } from './notice.ts';
+import { SECOND_STEP_PATH } from './page.ts';
 
 export interface FrameFacts {
   title: string;
@@ -12,6 +13,8 @@ export interface FrameFacts {
   visitor: Visitor | null;
   notice: Notice | null;
   formField: Html;
+  /** No other page would open. */
+  lacksSecondStep: boolean;
   sandbox: boolean;
   /** Paths of the files that it loads. */
   styles: readonly string[];
@@ -56,11 +59,11 @@ function signedIn(facts: FrameFacts, visitor: Visitor): Html {
 <a class="brand" href="${entries[0]!.path}">${MARK}Postrider</a>
 <p class="whose">${visitor.tenant?.name ?? 'Operator'}${facts.sandbox && html` <span class="badge">sandbox</span>`}</p>
 <details class="menu" open><summary>Menu</summary>
-<nav aria-label="Portal"><ul>${links}</ul></nav>
+${!facts.lacksSecondStep && html`<nav aria-label="Portal"><ul>${links}</ul></nav>`}
 <div class="self">
 <a href="/docs/guide">Guide</a>
 <a href="/docs">API reference</a>
-<a href="/portal/account"${facts.path === '/portal/account' && html` aria-current="page"`}>${visitor.user.email}</a>
+<a href="${facts.lacksSecondStep ? SECOND_STEP_PATH : '/portal/account'}"${facts.path === '/portal/account' && html` aria-current="page"`}>${visitor.user.email}</a>
 <form method="post" action="/portal/sign-out">${facts.formField}<button class="plain">Sign out</button></form>
 </div>
 </details>

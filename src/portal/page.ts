@@ -75,10 +75,15 @@ export function document(body: Buffer | string, headers: Readonly<Record<string,
   return { kind: 'document', status: 200, headers, body };
 }
 
+/** Where a second step is set up, and where those are led who lack one that they have to have. */
+export const SECOND_STEP_PATH = '/portal/account/second-step';
+
 export interface PortalRoute {
   method: 'GET' | 'POST';
   path: string;
   access: Access;
+  /** Also for somebody who has to set up a second step first. */
+  withoutSecondStep: boolean;
   /** How much a form may send. */
   limitBytes: number;
   answer(visit: Visit): Promise<PageResult>;
@@ -89,19 +94,23 @@ const FORM_LIMIT_BYTES = 256 * 1024;
 export function page<A extends Access>(spec: {
   path: string;
   access: A;
+  withoutSecondStep?: boolean;
   show(visit: VisitOf<A>): Promise<PageResult> | PageResult;
 }): PortalRoute {
-  const { path, access, show } = spec;
+  const { path, access, withoutSecondStep = false, show } = spec;
   // The kernel has looked at the access, so the visit is of this kind.
-  return { method: 'GET', path, access, limitBytes: 0, answer: async (visit) => show(visit as VisitOf<A>) };
+  const answer = async (visit: Visit) => show(visit as VisitOf<A>);
+  return { method: 'GET', path, access, withoutSecondStep, limitBytes: 0, answer };
 }
 
 export function action<A extends Access>(spec: {
   path: string;
   access: A;
+  withoutSecondStep?: boolean;
   limitBytes?: number;
   run(visit: VisitOf<A>): Promise<PageResult> | PageResult;
 }): PortalRoute {
-  const { path, access, run, limitBytes = FORM_LIMIT_BYTES } = spec;
-  return { method: 'POST', path, access, limitBytes, answer: async (visit) => run(visit as VisitOf<A>) };
+  const { path, access, withoutSecondStep = false, run, limitBytes = FORM_LIMIT_BYTES } = spec;
+  const answer = async (visit: Visit) => run(visit as VisitOf<A>);
+  return { method: 'POST', path, access, withoutSecondStep, limitBytes, answer };
 }

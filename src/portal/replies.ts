@@ -29,7 +29,7 @@ const PRIVATE = {
 
 const HTML_TYPE = { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': CONTENT_SECURITY_POLICY };
 
-type VisitFacts = Pick<FrameFacts, 'path' | 'visitor' | 'notice' | 'formField'>;
+type VisitFacts = Pick<FrameFacts, 'path' | 'visitor' | 'notice' | 'formField' | 'lacksSecondStep'>;
 
 export class Replies {
   readonly #assets: Assets;
@@ -61,7 +61,7 @@ export class Replies {
 
   /** Without anything that could fail again. */
   failure(): HttpReply {
-    const facts = { path: '', visitor: null, notice: null, formField: html`` };
+    const facts = { path: '', visitor: null, notice: null, formField: html``, lacksSecondStep: false };
     const body = html`<h1>That did not work</h1>
 <p>Something failed on our side, and it has been written down. Please try again in a minute.</p>`;
     return this.#framed({ status: 500, title: 'That did not work', body, scripts: [] }, facts, PRIVATE);

@@ -37,6 +37,8 @@ const DEFAULTS: Partial<Record<KeyName, unknown>> = {
   'webhooks.allow_private': ['127.0.0.0/8', '::1'],
   // Each message to `slow` holds a connection for seconds; the capture server takes 500.
   'delivery.connections_per_destination': 100,
+  // The printed login of the operator has to open the portal as it is.
+  'portal.require_second_step': 'nobody',
   // The disk of whoever tries it out may be as full as it likes.
   'intake.min_disk_free': 0,
   // Nobody waits long after Ctrl-C; a session with `slow` takes this long.

@@ -9,6 +9,7 @@ import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
 import { type KnownBrowserKit, KnownBrowsers } from './known-browsers.ts';
 import { PasswordLine } from './password-line.ts';
 import { SecondFactors } from './second-factors.ts';
+import type { SecondStepFor } from './second-step-rule.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /** Where a request came from. */
@@ -30,6 +31,8 @@ export interface AccountParts {
   /** Hears of sign-ups; when it is not set, the operators do. */
   operatorAddress: string | null;
   signUpOpen: boolean;
+  /** `portal.require_second_step`. */
+  secondStepFor: SecondStepFor;
   browserKeys: Pick<KnownBrowserKit, 'key' | 'keys'>;
   /** Does not wait, and tells the log what could not be sent. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;

@@ -48,6 +48,7 @@ async function open(t: Test) {
   ];
   const kit = {
     ...{ clock: { now: () => NOW }, log: listLogger(log), baseUrl: 'http://mail.test', sandbox: false },
+    lacksSecondStep: async () => false,
     findVisitor: async (token: string) => visitorNamed(token),
     recordAudit: async (entry: AuditEntry) => void audited.push(entry),
   };

@@ -44,6 +44,7 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
     ...createAccountKit({
       ...{ store, clock, ids, log: silentLogger, vault: new Vault([Buffer.alloc(32, 5)]) },
       ...{ baseUrl: 'https://mail.test', operatorAddress: 'ops@platform.test', signUpOpen: true },
+      secondStepFor: 'nobody',
       browserKeys: { key: BROWSER_KEY, keys: (id) => (id === BROWSER_KEY.id ? BROWSER_KEY.key : undefined) },
       tell(to, notice) {
         mails.push({ to, ...notice });

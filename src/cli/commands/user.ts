@@ -1,10 +1,12 @@
 // user create | reset
 import { USER_ROLES } from '../../store/tenants.ts';
+import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
 import { done, storeCommand } from '../command.ts';
 import { flag, mailAddress, oneOf, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
+import type { OperatorServices } from '../services.ts';
 import { renderFacts } from '../table.ts';
 
 const TENANT_ROLES = USER_ROLES.filter((role) => role !== 'operator');
@@ -28,7 +30,7 @@ export const userCreate = storeCommand({
     if (result.kind === 'refused') return fromRefused(result);
     const { user } = result;
     await recordAct(services, user.tenantId, 'user.created', { email: user.email, role: user.role });
-    return done(showLogin(result));
+    return done(showLogin(services, result, true));
   },
   render: (login) => renderLogin(login),
   toJson: ({ id, password }) => ({ id, password }),
@@ -48,7 +50,8 @@ export const userReset = storeCommand({
     const dropped = drop && (await services.store.dropSecondFactor(user.id));
     const data = { email: user.email, second_step_dropped: dropped };
     await recordAct(services, user.tenantId, 'user.password_reset', data);
-    return done(showLogin(result));
+    const factor = await services.store.findSecondFactor(user.id);
+    return done(showLogin(services, result, factor?.confirmedAt == null));
   },
   render: (login) => renderLogin(login),
   toJson: ({ id, password }) => ({ id, password }),
@@ -56,8 +59,13 @@ export const userReset = storeCommand({
 
 type Login = ReturnType<typeof showLogin>;
 
-function showLogin({ user, password }: UserWithPassword<string>) {
-  return { id: user.id, email: user.email, role: user.role, password };
+function showLogin(
+  { config }: Pick<OperatorServices, 'config'>,
+  { user, password }: UserWithPassword<string>,
+  lacksSecondStep: boolean,
+) {
+  const setsUpFirst = lacksSecondStep && isSecondStepRequired(config.portal.require_second_step, user);
+  return { id: user.id, email: user.email, role: user.role, password, setsUpFirst };
 }
 
 function renderLogin(login: Login): string {
@@ -67,5 +75,8 @@ function renderLogin(login: Login): string {
     ['role', login.role],
     ['password', login.password],
   ]);
-  return `${facts}\nThe password is shown this once only.`;
+  const next = login.setsUpFirst
+    ? '\nThe first sign-in asks to set up a second step, by an authenticator app (portal.require_second_step).'
+    : '';
+  return `${facts}\nThe password is shown this once only.${next}`;
 }

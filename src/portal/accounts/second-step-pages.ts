@@ -2,26 +2,38 @@
 // left open must not be enough. Secret and recovery codes are shown on the answer to a form, and never again.
 import { timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '../../http/html.ts';
+import type { SecondFactor } from '../../store/second-factors.ts';
 import type { Visitor } from '../../store/sessions.ts';
 import { secondFactorMail } from '../../tenants/account-mails.ts';
+import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { secretInWords, totpUri } from '../../tenants/totp.ts';
 import { confirmed, copyable, copyableBlock, field, heading, problemBox } from '../elements.ts';
-import { action, type PageResult, type PortalRoute, page, redirect, type Visit, view } from '../page.ts';
+import {
+  action,
+  type PageResult,
+  type PortalRoute,
+  page,
+  redirect,
+  SECOND_STEP_PATH,
+  type Visit,
+  view,
+} from '../page.ts';
 import { qrCode } from './qr-code.ts';
 import type { SignInServices } from './sign-in-pages.ts';
 import { waitingTime } from './waiting-time.ts';
 
-const PATH = '/portal/account/second-step';
+const PATH = SECOND_STEP_PATH;
 type OwnVisit = Visit<Visitor>;
 
 export function secondStepPages(services: SignInServices): PortalRoute[] {
   const back = () => redirect(PATH);
+  const open = { access: 'user', withoutSecondStep: true } as const;
   return [
-    page({ path: PATH, access: 'user', show: (visit) => show(services, visit) }),
-    action({ path: `${PATH}/begin`, access: 'user', run: (visit) => begin(services, visit) }),
-    page({ path: `${PATH}/begin`, access: 'user', show: back }),
-    action({ path: `${PATH}/confirm`, access: 'user', run: (visit) => confirm(services, visit) }),
-    page({ path: `${PATH}/confirm`, access: 'user', show: back }),
+    page({ ...open, path: PATH, show: (visit) => show(services, visit) }),
+    action({ ...open, path: `${PATH}/begin`, run: (visit) => begin(services, visit) }),
+    page({ ...open, path: `${PATH}/begin`, show: back }),
+    action({ ...open, path: `${PATH}/confirm`, run: (visit) => confirm(services, visit) }),
+    page({ ...open, path: `${PATH}/confirm`, show: back }),
     action({ path: `${PATH}/codes`, access: 'user', run: (visit) => newCodes(services, visit) }),
     page({ path: `${PATH}/codes`, access: 'user', show: back }),
     action({ path: `${PATH}/off`, access: 'user', run: (visit) => turnOff(services, visit) }),
@@ -30,22 +42,37 @@ export function secondStepPages(services: SignInServices): PortalRoute[] {
 }
 
 async function show({ accounts }: SignInServices, visit: OwnVisit, problem: string | null = null): Promise<PageResult> {
-  const { formField, visitor } = visit;
-  const factor = await accounts.secondFactors.inForce(visitor.user.id);
-  const body = factor
-    ? html`<div class="card"><p>Signing in asks for a code of your device. ${factor.recoveryCodes} recovery codes are left.</p>
-<div class="actions">
-${confirmed({ label: 'New recovery codes', question: 'The old codes stop working.', action: `${PATH}/codes`, formField, button: 'Make new codes', fields: passwordField('codes') })}
-${confirmed({ label: 'Turn it off', question: 'Whoever learns your password can sign in then.', action: `${PATH}/off`, formField, button: 'Turn it off', fields: passwordField('off') })}
-</div></div>`
-    : html`<p>You need an authenticator app on your phone or in your password manager. It shows a new code of six digits every half a minute, without a network.</p>
-<form method="post" action="${PATH}/begin" class="card">${formField}
-${passwordField('begin')}<button class="primary">Go on</button></form>`;
+  const { user } = visit.visitor;
+  const factor = await accounts.secondFactors.inForce(user.id);
+  const required = isSecondStepRequired(accounts.secondStepFor, user);
   return view({
     title: 'Second step',
     status: problem === null ? 200 : 422,
-    body: html`<p class="crumb"><a href="/portal/account">Your account</a></p>${heading('Second step')}${problemBox(problem)}${body}`,
+    body: html`${!(required && factor === null) && CRUMB}${heading('Second step')}${problemBox(problem)}${
+      factor ? manageForms(visit, factor, required) : setUpForm(visit, required)
+    }`,
   });
+}
+
+const CRUMB = html`<p class="crumb"><a href="/portal/account">Your account</a></p>`;
+
+function manageForms({ formField }: OwnVisit, { recoveryCodes }: SecondFactor, required: boolean): Html {
+  const off = required
+    ? 'The device and its recovery codes stop working. No other page opens until you have set up a second step again.'
+    : 'Whoever learns your password can sign in then.';
+  return html`<div class="card"><p>Signing in asks for a code of your device. ${recoveryCodes} recovery codes are left.</p>
+<p>Is the device lost? Turn the second step off, then set it up with another one.</p>
+<div class="actions">
+${confirmed({ label: 'New recovery codes', question: 'The old codes stop working.', action: `${PATH}/codes`, formField, button: 'Make new codes', fields: passwordField('codes') })}
+${confirmed({ label: 'Turn it off', question: off, action: `${PATH}/off`, formField, button: 'Turn it off', fields: passwordField('off') })}
+</div></div>`;
+}
+
+function setUpForm({ formField }: OwnVisit, required: boolean): Html {
+  return html`${required && html`<p class="notice warn">This service requires a second step for your account. No other page opens until you have set it up.</p>`}
+<p>You need an authenticator app on your phone or in your password manager. It shows a new code of six digits every half a minute, without a network.</p>
+<form method="post" action="${PATH}/begin" class="card">${formField}
+${passwordField('begin')}<button class="primary">Go on</button></form>`;
 }
 
 /** With an id of its own: the page has several. */

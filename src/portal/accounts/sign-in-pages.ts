@@ -13,6 +13,7 @@ import {
   type PortalRoute,
   page,
   redirect,
+  SECOND_STEP_PATH,
   type Visit,
   view,
 } from '../page.ts';
@@ -85,7 +86,9 @@ async function enter({ accounts, reads }: SignInServices, visit: Visit, signedIn
   if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
   const left = signedIn.recoveryCodesLeft;
   const notice = left === null ? null : `You have signed in with a recovery code; ${left} are left.`;
-  return { kind: 'redirect', to: returnPath(form.get('next')), notice, ...cookiesOf(signedIn, visit.now) };
+  // Where a device that is lost is replaced by another.
+  const to = left === null ? returnPath(form.get('next')) : SECOND_STEP_PATH;
+  return { kind: 'redirect', to, notice, ...cookiesOf(signedIn, visit.now) };
 }
 
 export function cookiesOf({ started, browser }: Pick<SignedIn, 'started' | 'browser'>, now: number): CookieChange {

@@ -55,7 +55,7 @@ async function begin(t: Test): Promise<Journey> {
   const world = await startWorld(t, {
     sink: { onRcpt },
     settings: {
-      portal: { sign_up: true },
+      portal: { sign_up: true, require_second_step: 'nobody' },
       service: { base_url: 'http://mail.postrider.test', operator_address: OPERATOR },
       webhooks: { allow_private: true },
       // What is put off stays in the queue.
