@@ -1,7 +1,7 @@
 // Metrics put together: where their figures come from, and the listener that shows them. Null when
 // `metrics.port` is 0. A part of the wiring list in daemon.ts.
 import type { Config } from './config/keys.ts';
-import type { UnstoredResults } from './delivery/recorder.ts';
+import type { UnstoredResults } from './delivery/result-writer.ts';
 import type { Foundation } from './foundation.ts';
 import type { Route, RouterOptions } from './http/router.ts';
 import { strictTransport } from './http/strict-transport.ts';

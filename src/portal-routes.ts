@@ -7,7 +7,7 @@ import { reviewLimitsOf } from './cli/review-limits.ts';
 import type { QueueControl } from './cli/services.ts';
 import type { Config } from './config/keys.ts';
 import { messageSource } from './delivery/courier/message-source.ts';
-import type { UnstoredResults } from './delivery/recorder.ts';
+import type { UnstoredResults } from './delivery/result-writer.ts';
 import { examine } from './doctor/examine.ts';
 import { AttendedChecks } from './domains/attended-checks.ts';
 import type { Domains } from './domains/domains.ts';

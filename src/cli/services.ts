@@ -6,7 +6,7 @@ import type { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { Explainer } from '../delivery/explain.ts';
 import type { ActionOutcome, OperatorWord } from '../delivery/queue-actions.ts';
-import type { UnstoredResults } from '../delivery/recorder.ts';
+import type { UnstoredResults } from '../delivery/result-writer.ts';
 import type { SourceAddressState } from '../delivery/source-addresses.ts';
 import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';

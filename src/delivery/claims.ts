@@ -16,7 +16,7 @@ import type { Shaping } from './shaping-state.ts';
 export interface ClaimsKit {
   store: Pick<QueueStore, 'claim' | 'release'> & Pick<ShapingStore, 'hastenLane'>;
   shaping: Shaping;
-  recorder: { readonly isFull: boolean };
+  results: { readonly isFull: boolean };
   clock: Clock;
   log: Logger;
   /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
@@ -44,9 +44,9 @@ export class Claims {
     limit: number,
     { group, from }: { group: string | null; from: ClaimSource | undefined },
   ): Promise<Claimed> {
-    const { store, clock, shaping, recorder, pausesMs, log } = this.#kit;
+    const { store, clock, shaping, results, pausesMs, log } = this.#kit;
     const now = clock.now();
-    if (recorder.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
+    if (results.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
     if (group !== null) shaping.reserve(group, lane.tenantId, limit);
     let claimed: ClaimedMessage[] = [];
     try {

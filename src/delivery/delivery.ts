@@ -35,8 +35,9 @@ import { MessagesInHand } from './messages-in-hand.ts';
 import type { NoRouteRules } from './no-route.ts';
 import type { Interfaces } from './own-families.ts';
 import type { Providers } from './provider-limits.ts';
-import { type AttemptFacts, type Finding, Recorder, type UnstoredResults } from './recorder.ts';
+import { type AttemptFacts, type Finding, Recorder } from './recorder.ts';
 import { ResultJournal } from './result-journal.ts';
+import { ResultWriter, type UnstoredResults } from './result-writer.ts';
 import { createRoutes, type Routes } from './routes.ts';
 import { Scheduler, type SchedulerKit } from './scheduler.ts';
 import { whatPauses } from './shaping.ts';
@@ -117,10 +118,11 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
   const earliestAttempt = (finding: Finding, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const journal = new ResultJournal(kit.journalFile, log);
-  const recorder = new Recorder({ ...kit, store, journal, onLanes, earliestAttempt });
+  const results = new ResultWriter({ store, clock, log, journal, onLanes });
+  const recorder = new Recorder({ ...kit, results, earliestAttempt });
   const sources = await openSources(kit, shaping);
   const scheduler = new Scheduler({
-    ...{ ...kit, store, routes, pool, recorder, shaping, pausesMs },
+    ...{ ...kit, store, routes, pool, recorder, results, shaping, pausesMs },
     sources: sources?.addresses ?? null,
   });
 
@@ -143,7 +145,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
     reconcile: () => scheduler.reconcile(),
     shaping,
     sourceAddresses: () => sources?.addresses.list() ?? [],
-    unstoredResults: () => recorder.unstored ?? earlier.unstored,
+    unstoredResults: () => results.unstored ?? earlier.unstored,
     load: (group) => scheduler.load(group),
     async close(graceMs) {
       const deadline = performance.now() + graceMs;
@@ -155,9 +157,9 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
       const leftMs = Math.max(deadline - performance.now(), LAST_WRITES_MS);
       await within(
         leftMs,
-        stopped.then(() => Promise.all([recorder.flush(), shaping.stop()])),
+        stopped.then(() => Promise.all([results.flush(), shaping.stop()])),
       );
-      recorder.stop();
+      results.stop();
       journal.close();
     },
   };

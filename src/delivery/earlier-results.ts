@@ -5,8 +5,8 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { QueueStore } from '../store/queue.ts';
-import type { UnstoredResults } from './recorder.ts';
 import type { AttemptResult, ResultJournal } from './result-journal.ts';
+import type { UnstoredResults } from './result-writer.ts';
 
 export interface EarlierResultsKit {
   store: Pick<QueueStore, 'recordEarlier'>;

@@ -1,9 +1,7 @@
 // Writes down what became of each message: judged, decided, stored with its event, and only
-// then logged and announced. A result is never dropped, because a forgotten delivery would be sent
-// twice: when the database cannot take it, it is kept, goes to the journal beside the database, and is tried again.
+// then logged and announced.
 import type { Clock } from '../base/clock.ts';
-import { MINUTE_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
-import { describeError, unreachable } from '../base/errors.ts';
+import { unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceType } from '../base/outcome.ts';
 import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../events/delivery-events.ts';
@@ -11,24 +9,19 @@ import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { NewEvent } from '../store/events.ts';
-import type { ClaimedMessage, MessageUpdate, QueueStore } from '../store/queue.ts';
-import type { LaneNotice } from '../store/submissions.ts';
+import type { ClaimedMessage, MessageUpdate } from '../store/queue.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
 import { type EndWatch, heed } from './doubted-bounce.ts';
 import type { Judgement } from './judge.ts';
-import type { ResultJournal } from './result-journal.ts';
+import type { ResultWriter } from './result-writer.ts';
 
 export interface RecorderKit {
-  store: Pick<QueueStore, 'record'>;
+  results: Pick<ResultWriter, 'write'>;
   clock: Clock;
   ids: IdSource;
   random: () => number;
   policy: RetryPolicy;
   log: Logger;
-  /** Where results go that the database did not take. */
-  journal: Pick<ResultJournal, 'add' | 'sync' | 'settle'>;
-  /** What is due next, as far as the records changed it. */
-  onLanes(lanes: LaneNotice[]): void;
   /** Hears how messages end. */
   endWatch?: EndWatch;
   /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
@@ -52,46 +45,13 @@ export interface Finding {
   mxGroup: string | null;
 }
 
-/** What the database has not taken so far. */
-export interface UnstoredResults {
-  messages: number;
-  since: number;
-  reason: string;
-  /** For so long that somebody should look. */
-  isAlarm: boolean;
-}
-
 interface Decided extends Decision {
   /** When it will really be tried again, as far as that is known. */
   nextAttemptAt: number | null;
 }
 
-interface Entry {
-  update: MessageUpdate;
-  inJournal: boolean;
-  logIt(): void;
-  done(): void;
-}
-
-const RETRY_AFTER_FAULT_MS = SECOND_MS;
-const ALARM_AFTER_MS = MINUTE_MS;
-const TOLD_EVERY_MS = MINUTE_MS;
-// Each is a message that may be sent twice should journal and database be lost together.
-const MAX_KEPT = 1000;
-
 export class Recorder {
   readonly #kit: RecorderKit;
-  #waiting: Entry[] = [];
-  #scheduled = false;
-  readonly #unsettled = new Set<Entry>();
-  #idle: (() => void)[] = [];
-  /** What the database did not take, and the time when it is asked again. */
-  #kept: Entry[] = [];
-  #retry: NodeJS.Timeout | null = null;
-  /** Those that the database has refused at least once; while there are any, why. */
-  readonly #refused = new Set<Entry>();
-  #fault: { since: number; reason: string; toldAt: number } | null = null;
-  #stopped = false;
 
   constructor(kit: RecorderKit) {
     this.#kit = kit;
@@ -106,44 +66,10 @@ export class Recorder {
     const decision = decide(finding.judgement, finding.message, policy, moment);
     const nextAttemptAt = this.#nextAttemptAt(finding, decision);
     const update = this.#update(finding, { ...decision, nextAttemptAt }, moment.now);
-    return this.#write(update, () => {
+    return this.#kit.results.write(update).then(() => {
       logFinding(this.#kit.log, finding, { ...decision, nextAttemptAt });
       this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
     });
-  }
-
-  /** Waits until everything is on disk. */
-  async flush(): Promise<void> {
-    if (this.#unsettled.size === 0) return;
-    await new Promise<void>((resolve) => this.#idle.push(resolve));
-  }
-
-  /** Null while the database takes what it is given. */
-  get unstored(): UnstoredResults | null {
-    if (this.#fault === null) return null;
-    const { since, reason } = this.#fault;
-    const isAlarm = this.#kit.clock.now() - since >= ALARM_AFTER_MS;
-    return { messages: this.#refused.size, since, reason, isAlarm };
-  }
-
-  /** So many results wait for the database that nothing more should be sent. */
-  get isFull(): boolean {
-    return this.#refused.size >= MAX_KEPT;
-  }
-
-  /** The end of the process: what the database did not take until now is left to the next start. */
-  stop(): void {
-    this.#stopped = true;
-    if (this.#retry) clearTimeout(this.#retry);
-    if (this.#unsettled.size === 0) return;
-    const { log, journal } = this.#kit;
-    for (const entry of this.#unsettled) this.#enterInJournal(entry);
-    journal.sync();
-    const kept = [...this.#unsettled].filter(({ inJournal }) => inJournal).length;
-    if (kept > 0)
-      log.error({ messages: kept }, 'results were not stored in time: the next start reads them from the journal');
-    const lost = this.#unsettled.size - kept;
-    if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal took them');
   }
 
   /** Its own time, or the end of a pause behind that; null where nobody knows, or where its lifetime ends before. */
@@ -191,78 +117,6 @@ export class Recorder {
       default:
         return unreachable(transition);
     }
-  }
-
-  #write(update: MessageUpdate, logIt: () => void): Promise<void> {
-    return new Promise((resolve) => {
-      const entry: Entry = { update, inJournal: false, logIt, done: resolve };
-      this.#unsettled.add(entry);
-      this.#waiting.push(entry);
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      // What comes in one turn of the event loop is one verb.
-      setImmediate(() => {
-        this.#scheduled = false;
-        const entries = this.#waiting;
-        this.#waiting = [];
-        void this.#store(entries);
-      });
-    });
-  }
-
-  async #store(entries: Entry[]): Promise<void> {
-    let lanes: LaneNotice[];
-    try {
-      lanes = await this.#kit.store.record(entries.map((entry) => entry.update));
-    } catch (error) {
-      // One by one, so that a single row that cannot be written does not hold up the others.
-      if (entries.length > 1) for (const entry of entries) void this.#store([entry]);
-      else this.#keep(entries[0]!, error);
-      return;
-    }
-    for (const entry of entries) this.#settle(entry);
-    this.#kit.onLanes(lanes);
-  }
-
-  #keep(entry: Entry, error: unknown): void {
-    this.#kept.push(entry);
-    this.#refused.add(entry);
-    this.#enterInJournal(entry);
-    const reason = describeError(error);
-    this.#fault = { since: this.#kit.clock.now(), toldAt: Number.NEGATIVE_INFINITY, ...this.#fault, reason };
-    if (this.#retry || this.#stopped) return;
-    this.#retry = setTimeout(() => {
-      const entries = this.#kept;
-      this.#kept = [];
-      this.#retry = null;
-      this.#tellFault(error, entries.length);
-      // It counts from when it is stored: retention walks along that time, and does not come back.
-      for (const { update } of entries) update.at = this.#kit.clock.now();
-      void this.#store(entries);
-    }, RETRY_AFTER_FAULT_MS);
-  }
-
-  /** Beside the database, until the database has it; once is enough. */
-  #enterInJournal(entry: Entry): void {
-    if (!entry.inJournal) entry.inJournal = this.#kit.journal.add(entry.update);
-  }
-
-  #tellFault(error: unknown, messages: number): void {
-    const now = this.#kit.clock.now();
-    if (!this.#fault || now - this.#fault.toldAt < TOLD_EVERY_MS) return;
-    this.#fault.toldAt = now;
-    const what = 'results could not be stored; they are kept in the journal and tried again every second';
-    this.#kit.log.error({ error, messages, since: toTimestamp(this.#fault.since) }, `${what}: ${describeError(error)}`);
-  }
-
-  #settle(entry: Entry): void {
-    if (entry.inJournal) this.#kit.journal.settle(entry.update);
-    entry.logIt();
-    entry.done();
-    if (this.#refused.delete(entry) && this.#refused.size === 0) this.#fault = null;
-    this.#unsettled.delete(entry);
-    if (this.#unsettled.size > 0) return;
-    for (const resolve of this.#idle.splice(0)) resolve();
   }
 }
 

@@ -1,7 +1,8 @@
 // The file beside the database for results that the database did not take. What stands there was answered by a
 // receiving server, so the next start reads it before anything is sent again. Its room on the disk is taken at the
 // start: a full disk is what keeps results out of the database most of all. Written synchronously, since it is rare and
-// the process may be about to end. A line per result; behind the last one the file is zeros.
+// the process may be about to end; synced beside the main thread, since a disk that hangs must not stop what tells of it.
+// A line per result; behind the last one the file is zeros.
 import fs from 'node:fs';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -24,6 +25,9 @@ export class ResultJournal {
   readonly #open: Set<MessageUpdate>;
   #end: number;
   #syncing: NodeJS.Immediate | null = null;
+  #isSyncing = false;
+  /** Lines that no sync has made durable. */
+  #unsynced = 0;
   /** A fault is told once until writing works again. */
   #faulty = false;
   /** The number of a closed descriptor soon belongs to another file. */
@@ -52,14 +56,17 @@ export class ResultJournal {
     if (!added) return false;
     this.#end += line.length;
     this.#open.add(update);
-    this.#syncing ??= setImmediate(() => this.sync());
+    this.#unsynced++;
+    this.#syncing ??= setImmediate(() => this.#syncBeside());
     return true;
   }
 
+  /** At the end: whatever is not durable yet. */
   sync(): void {
-    if (this.#syncing === null) return;
-    clearImmediate(this.#syncing);
+    if (this.#syncing) clearImmediate(this.#syncing);
     this.#syncing = null;
+    if (this.#unsynced === 0) return;
+    this.#unsynced = 0;
     this.#safely(() => fs.fdatasyncSync(this.#fd));
   }
 
@@ -75,6 +82,24 @@ export class ResultJournal {
     fs.closeSync(this.#fd);
   }
 
+  /** One at a time: a disk that hangs must not use up the threads that all files share. */
+  #syncBeside(): void {
+    this.#syncing = null;
+    if (this.#isSyncing) return;
+    this.#isSyncing = true;
+    const lines = this.#unsynced;
+    fs.fdatasync(this.#fd, (error) => {
+      this.#isSyncing = false;
+      if (this.#closed) return; // by then all was synced
+      if (error) {
+        this.#tellFault(error);
+        return;
+      }
+      this.#unsynced = Math.max(0, this.#unsynced - lines);
+      if (this.#unsynced > 0) this.#syncBeside();
+    });
+  }
+
   #clear(): void {
     if (this.#end === 0) return;
     const cleared = this.#safely(() => {
@@ -83,7 +108,9 @@ export class ResultJournal {
       fs.fdatasyncSync(this.#fd);
     });
     // Should it stay: its results are known to be stored, and the next start finds that, too.
-    if (cleared) this.#end = 0;
+    if (!cleared) return;
+    this.#end = 0;
+    this.#unsynced = 0;
   }
 
   #safely(work: () => void): boolean {
@@ -92,11 +119,14 @@ export class ResultJournal {
       this.#faulty = false;
       return true;
     } catch (error) {
-      if (!this.#faulty)
-        this.#log.error({ error }, `the journal of results cannot be written: ${describeError(error)}`);
-      this.#faulty = true;
+      this.#tellFault(error);
       return false;
     }
+  }
+
+  #tellFault(error: unknown): void {
+    if (!this.#faulty) this.#log.error({ error }, `the journal of results cannot be written: ${describeError(error)}`);
+    this.#faulty = true;
   }
 }
 

@@ -34,7 +34,8 @@ export interface SchedulerKit {
   store: ClaimsKit['store'] & Pick<QueueStore, 'dueLanes' | 'getMessage'> & Pick<SourceStore, 'peekDue'>;
   routes: Routes;
   pool: CourierPool;
-  recorder: Recorder;
+  recorder: Pick<Recorder, 'record'>;
+  results: ClaimsKit['results'];
   shaping: Shaping;
   /** Our own addresses; null: the system picks. */
   sources: SourceAddresses | null;

@@ -42,7 +42,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   const claims = new Claims({
     store: inHand.noting(store as unknown as QueueStore & ShapingStore),
     shaping: shaping as unknown as Shaping,
-    recorder: { isFull: false },
+    results: { isFull: false },
     clock: { now: () => NOW },
     log: silentLogger,
     pausesMs: () => [60_000],
@@ -74,7 +74,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
   const claims = new Claims({
     store: store as unknown as QueueStore & ShapingStore,
     shaping: shaping as unknown as Shaping,
-    recorder: { isFull: false },
+    results: { isFull: false },
     clock: { now: () => NOW },
     log: silentLogger,
     pausesMs: () => [60_000],

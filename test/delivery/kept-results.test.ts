@@ -1,5 +1,6 @@
 // Results that the database does not take: they are told of, they end up in the journal, and nothing whose end is
 // known is sent again, whatever happens in between.
+import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
@@ -67,6 +68,44 @@ t.test('results that are not stored are told of while that lasts', async (t) => 
   delete faults.beforeCommit;
   await harness.untilAll(ids, isDelivered);
   t.equal(harness.delivery.unstoredResults(), null);
+});
+
+t.test('a database that hangs at the moment of delivery: in the journal, and sent once', async (t) => {
+  const clock = { offset: 0, now: () => Date.now() + clock.offset };
+  let hangs = true;
+  let asked = 0;
+  const answer = Promise.withResolvers<void>();
+  const wrapStore = (store: Store): Store => ({
+    ...store,
+    record(updates) {
+      asked += updates.length;
+      return hangs ? answer.promise.then(() => store.record(updates)) : store.record(updates);
+    },
+  });
+  const { sink, harness } = await setUp(t, { clock, wrapStore, sink: { onMail: () => null } });
+  setOneMx(harness);
+  const ids = await harness.send(TO);
+  await sink.received(TO.length);
+  while (asked < TO.length) await new Promise(setImmediate);
+  t.equal(harness.delivery.unstoredResults(), null);
+  clock.offset = 5000;
+  while (harness.delivery.unstoredResults()?.messages !== TO.length) await new Promise(setImmediate);
+  t.match(harness.delivery.unstoredResults(), { reason: 'the database does not answer', isAlarm: false });
+  clock.offset = 66_000;
+  t.match(harness.delivery.unstoredResults(), { isAlarm: true });
+  const file = path.join(harness.folder, 'results.journal');
+  const killed = path.join(harness.folder, 'at-this-moment');
+  fs.copyFileSync(file, killed);
+  // What a kill at this moment leaves behind: the database without the results, and this journal.
+  await harness.stopDelivery(0);
+  fs.copyFileSync(killed, file);
+  hangs = false;
+  await harness.restartDelivery();
+  for (const id of ids) t.match(await harness.store.getMessage(id), { state: 'delivered', attempts: 1 });
+  answer.resolve();
+  await harness.stopDelivery();
+  t.equal(harness.delivery.unstoredResults(), null);
+  t.equal(sink.mails.length, TO.length, 'nothing was sent twice');
 });
 
 t.test('a result that no start can store keeps its message from being sent, and holds up nobody else', async (t) => {

@@ -3,7 +3,7 @@
 import type { TimerStatus } from '../../base/timers.ts';
 import type { Explainer } from '../../delivery/explain.ts';
 import type { ActionOutcome, OperatorWord } from '../../delivery/queue-actions.ts';
-import type { UnstoredResults } from '../../delivery/recorder.ts';
+import type { UnstoredResults } from '../../delivery/result-writer.ts';
 import type { SourceAddressState } from '../../delivery/source-addresses.ts';
 import type { IntakeState } from '../../observe/intake.ts';
 import type { PortalReads } from '../../store/reads.ts';
