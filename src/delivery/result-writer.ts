@@ -118,11 +118,16 @@ export class ResultWriter {
     const { log, journal } = this.#kit;
     for (const entry of this.#unsettled) this.#enterInJournal(entry);
     journal.sync();
-    const kept = [...this.#unsettled].filter(({ inJournal }) => inJournal).length;
+    const results = [...this.#unsettled].filter(({ update }) => update.attempt !== null);
+    const kept = results.filter(({ inJournal }) => inJournal).length;
     if (kept > 0)
       log.error({ messages: kept }, 'results were not stored in time: the next start reads them from the journal');
-    const lost = this.#unsettled.size - kept;
+    const lost = results.length - kept;
     if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal took them');
+    // They were not sent, so nothing is lost with them.
+    const unread = this.#unsettled.size - results.length;
+    if (unread > 0)
+      log.warn({ messages: unread }, 'messages that cannot be read were not parked in time: the next start does that');
   }
 
   async #store(entries: Entry[]): Promise<void> {

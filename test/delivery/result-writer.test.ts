@@ -52,6 +52,10 @@ function resultOf(messageId: string): MessageUpdate {
   return { ...of, at: 2, attempt, transition: { to: 'delivered' }, event: null };
 }
 
+const unreadable = (messageId: string): MessageUpdate => {
+  return { ...resultOf(messageId), attempt: null, transition: { to: 'parked', reason: 'unreadable' } };
+};
+
 t.test('a database that hangs: told of after 5 s, an alarm after a minute, none when it answers', async (t) => {
   const { clock, calls, logged, journal, writer, until, inJournal } = open(t);
   const one = writer.write(resultOf('one'));
@@ -120,4 +124,23 @@ t.test('with a thousand that are not answered, nothing more is to be sent', asyn
   calls[0]!.take();
   await Promise.all(written);
   t.equal(writer.isFull, false);
+});
+
+t.test('the end while the database hangs: what is in the journal is told apart from what was never sent', async (t) => {
+  const { calls, logged, writer, until, inJournal } = open(t);
+  for (const id of ['one', 'two']) void writer.write(resultOf(id));
+  void writer.write(unreadable('three'));
+  await until(() => calls.length === 1);
+  writer.stop();
+  t.match(inJournal(), { length: 2 });
+  t.strictSame(
+    logged.map(({ level, messages }) => ({ level, messages })),
+    [
+      { level: 'error', messages: 2 },
+      { level: 'warn', messages: 1 },
+    ],
+  );
+  t.match(logged[0]!.msg, /the next start reads them from the journal/);
+  t.match(logged[1]!.msg, /cannot be read were not parked in time/);
+  t.notMatch(JSON.stringify(logged), /lost/);
 });
