@@ -11,6 +11,7 @@ import type { Lane } from './lane.ts';
 import type { Finding } from './recorder.ts';
 import { SessionHost, type SessionHostKit } from './session-host.ts';
 import type { ShapingVerdict } from './shaping.ts';
+import type { ShapingOutcome } from './shaping-state.ts';
 import { hostsKeyOf, type Standing, Turns } from './turns.ts';
 
 export interface GroupKit extends Omit<SessionHostKit, 'learn' | 'onConnected' | 'nextBatch' | 'onWaiting'> {
@@ -26,7 +27,7 @@ export interface GroupKit extends Omit<SessionHostKit, 'learn' | 'onConnected' |
   /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
   claim(next: Standing, limit: number): Promise<ClaimedMessage[]>;
   /** As of a session; with the connections that are open beside the one that it is about. */
-  learn(finding: Finding, group: Group, othersWorking: number): boolean;
+  learn(finding: Finding, group: Group, others: ShapingOutcome['others']): boolean;
   onConnected(group: Group, working: number): void;
   /** How long a message takes there, as far as that is known; it outlives the group. */
   pace: { ms: number | null };
@@ -60,8 +61,9 @@ export class Group {
   readonly name: string;
   readonly #kit: GroupKit;
   readonly #turns = new Turns();
-  readonly #sessions = new Set<SessionHost>();
-  /** Sessions that linger, by the hosts that they are connected to. */
+  /** With the hosts that they are connected to. */
+  readonly #sessions = new Map<SessionHost, string>();
+  /** Those that linger, in the same way. */
   readonly #waiting = new Map<SessionHost, string>();
   #starting = 0;
   #stopped = false;
@@ -117,14 +119,14 @@ export class Group {
 
   /** What is on the wire is finished, and nothing more is sent before shaping lets it. */
   halt(): void {
-    for (const host of [...this.#sessions]) host.stop();
+    for (const host of [...this.#sessions.keys()]) host.stop();
     this.pump();
   }
 
   stop(): void {
     this.#stopped = true;
     if (this.#alarm) clearTimeout(this.#alarm);
-    for (const host of this.#sessions) host.stop();
+    for (const host of this.#sessions.keys()) host.stop();
   }
 
   /** Whether the line moves on behind it: not when the whole group waits. */
@@ -183,12 +185,12 @@ export class Group {
   async #runSession({ hosts, source, hostsKey }: Standing, first: ClaimedMessage[]): Promise<void> {
     const host: SessionHost = new SessionHost(this.name, {
       ...this.#kit,
-      learn: (finding) => this.#kit.learn(finding, this, this.#workingBeside(host)),
-      onConnected: () => this.#kit.onConnected(this, this.#workingBeside(null)),
+      learn: (finding) => this.#kit.learn(finding, this, this.#workingBeside(host, hostsKey)),
+      onConnected: () => this.#kit.onConnected(this, this.#workingBeside(null, hostsKey).working),
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
     });
-    this.#sessions.add(host);
+    this.#sessions.set(host, hostsKey);
     // More may be in line than one session takes.
     this.pump();
     try {
@@ -199,8 +201,9 @@ export class Group {
     }
   }
 
-  #workingBeside(host: SessionHost | null): number {
-    return [...this.#sessions].filter((each) => each !== host && each.connected).length;
+  #workingBeside(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
+    const others = [...this.#sessions].filter(([each]) => each !== host && each.connected);
+    return { working: others.length, sameHosts: others.filter(([, key]) => key === hostsKey).length };
   }
 
   #onWaiting(host: SessionHost, hostsKey: string | null): void {

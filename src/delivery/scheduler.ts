@@ -25,7 +25,7 @@ import { findUnreachable, type Interfaces } from './own-families.ts';
 import type { Finding, Recorder } from './recorder.ts';
 import type { Route, Routes } from './routes.ts';
 import type { ShapingVerdict } from './shaping.ts';
-import type { Shaping } from './shaping-state.ts';
+import type { Shaping, ShapingOutcome } from './shaping-state.ts';
 import { Slots } from './slots.ts';
 import type { SourceAddresses } from './source-addresses.ts';
 import { UnroutedMail } from './unrouted-mail.ts';
@@ -249,7 +249,7 @@ export class Scheduler {
       pool,
       clock,
       recorder: this.#kit.recorder,
-      learn: (finding, learning, othersWorking) => this.#learn(finding, learning, othersWorking),
+      learn: (finding, learning, others) => this.#learn(finding, learning, others),
       onConnected: ({ name: to }, working) => shaping.connected(to, working),
       judge: (result) => judge(result, bounceRules),
       random,
@@ -285,11 +285,11 @@ export class Scheduler {
   }
 
   /** What came of an attempt also says what the group bears. False: it was no attempt. */
-  #learn({ message, judgement }: Finding, group: Group, othersWorking: number): boolean {
+  #learn({ message, judgement }: Finding, group: Group, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;
     const { name, open } = group;
-    const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, othersWorking });
+    const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, others });
     if (!tried && judgement.kind === 'temporary') requeued(log, message, { ...judgement, dueAt: clock.now() });
     if (tried && judgement.kind !== 'unreadable') group.notePace(judgement.peer.elapsedMs);
     return tried;

@@ -19,12 +19,21 @@ export interface AttemptFacts {
   /** Null: the default address. */
   sourceAddress: string | null;
   judgement: Judgement;
-  /** Other connections to the group: those that are open or being opened, and those of them that are open. */
-  others: { open: number; working: number };
+  others: OtherConnections;
   /** Whether mail to the group was delivered a moment ago. */
   delivering: boolean;
   /** The pause before, of the same mail. */
   earlier(of: SuspensionTarget): EarlierPause | null;
+}
+
+/** The connections to the group beside the one that the attempt was made over. */
+export interface OtherConnections {
+  /** Those that are open or being opened. */
+  open: number;
+  /** Those of them that are open. */
+  working: number;
+  /** Those of them that are open to the same hosts, from the same address of ours. */
+  sameHosts: number;
 }
 
 /** Whose pause it is. */
@@ -57,15 +66,23 @@ export function readSigns(facts: AttemptFacts, now: number): Signs {
       return signs({ kind: 'delivered' });
     case 'temporary':
     case 'permanent':
-      return judgement.peer.smtpCode === null ? ofSilence(judgement) : ofReply(facts, judgement, now);
+      return judgement.peer.smtpCode === null ? ofSilence(judgement, facts.others) : ofReply(facts, judgement, now);
   }
 }
 
-function ofSilence(judgement: Temporary | Permanent): Signs {
+/**
+ * No host answered. Where others work with the same hosts, or this one was closed before any could be let in, the
+ * connection was one too many: some servers refuse without a word. Where others work with other hosts of the group, only
+ * those of this mail are silent.
+ */
+function ofSilence(judgement: Temporary | Permanent, { open, working, sameHosts }: OtherConnections): Signs {
   const { peer, reason } = judgement;
   const nobody = judgement.kind === 'temporary' && judgement.nobodyOpened && peer.mx !== null;
   if (!nobody || !AT_THE_DOOR.has(peer.stage)) return NOTHING;
-  return signs({ kind: 'closed', reason });
+  const wasAccepted = (peer.tried ?? [peer]).some(({ stage }) => stage === 'greeting');
+  const mayStillOpen = working === 0 && open > 0 && wasAccepted;
+  if (sameHosts > 0 || mayStillOpen) return { ...signs({ kind: 'full', reason, working }), surplus: true };
+  return working > 0 ? NOTHING : signs({ kind: 'closed', reason });
 }
 
 function signs(sign: Sign): Signs {

@@ -12,7 +12,7 @@ import type { Judgement } from './judge.ts';
 import type { Providers } from './provider-limits.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
-import { readSigns, suspensionTarget } from './shaping-signs.ts';
+import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
 
 export interface ShapingKit {
   store: ShapingStore & Pick<TenantStore, 'getTenant'>;
@@ -43,8 +43,7 @@ export interface ShapingOutcome {
   judgement: Judgement;
   /** Connections to the group that are open or being opened, this one included. */
   open: number;
-  /** Other connections that are open. */
-  othersWorking: number;
+  others: Omit<OtherConnections, 'open'>;
 }
 
 /** Refusals that come in a flock say one thing. */
@@ -174,13 +173,13 @@ export class Shaping {
 
   /** False: the message was not tried, since its connection was one too many; it is to be given back. */
   learn(outcome: ShapingOutcome): boolean {
-    const { group, message, recipientDomain, judgement, open, othersWorking: working } = outcome;
+    const { group, message, recipientDomain, judgement, open } = outcome;
     const now = this.#kit.clock.now();
     const known = this.memory.group(group);
     const { provider } = this.memory.limitsOf(group);
     const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
     const about = { mxGroup: group, provider, tenantId, senderDomain, recipientDomain, sourceAddress };
-    const others = { open: open - 1, working };
+    const others = { ...outcome.others, open: open - 1 };
     const earlier = this.memory.earlierPause.bind(this.memory);
     const delivering = now - known.deliveredAt < SAME_REPLY_MS;
     const { sign, suspension, surplus } = readSigns({ ...about, judgement, others, delivering, earlier }, now);

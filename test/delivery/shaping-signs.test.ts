@@ -11,8 +11,9 @@ const NOW = 1_000_000;
 const MINUTE = 60_000;
 const rules = loadBounceRules(SHIPPED_RULES);
 const providers = new Providers(loadProviderLimits(null));
-const ALONE = { others: { open: 0, working: 0 }, delivering: false, earlier: () => null };
-const BESIDE = { others: { open: 3, working: 2 } };
+const ALONE = { others: { open: 0, working: 0, sameHosts: 0 }, delivering: false, earlier: () => null };
+const BESIDE = { others: { open: 3, working: 2, sameHosts: 2 } };
+const ELSEWHERE = { others: { open: 3, working: 2, sameHosts: 0 } };
 
 interface Said {
   stage?: SmtpStage;
@@ -69,7 +70,8 @@ t.test('too many connections: as many as work, and a pause when none does', asyn
   const text = '4.7.0 Too many concurrent SMTP connections';
   const working = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: BESIDE });
   t.match(working, { sign: { kind: 'full', working: 2 }, suspension: null, surplus: true });
-  const opening = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: { others: { open: 1, working: 0 } } });
+  const others = { open: 1, working: 0, sameHosts: 0 };
+  const opening = signs(421, text, { stage: 'greeting', atTheDoor: true, facts: { others } });
   t.match(opening, { sign: { kind: 'full', working: 0 }, suspension: null, surplus: true }, 'it may still be let in');
   const late = signs(421, text, { stage: 'mail', facts: BESIDE });
   t.match(late, { sign: { kind: 'full', working: 2 }, suspension: null, surplus: false }, 'the message was tried');
@@ -169,6 +171,19 @@ t.test('doors: nobody there, or nobody let in', async (t) => {
   t.match(signs(554, 'No', { stage: 'greeting', atTheDoor: true, facts: BESIDE }), {
     sign: { kind: 'answered' },
   });
+});
+
+t.test('silence beside connections that work', async (t) => {
+  for (const stage of ['connect', 'greeting'] as const) {
+    const said = (facts: Partial<AttemptFacts>) => signs(null, 'ECONNRESET', { stage, atTheDoor: true, facts });
+    t.match(said(BESIDE), { sign: { kind: 'full', working: 2 }, suspension: null, surplus: true }, 'one too many');
+    t.same(said(ELSEWHERE), { sign: null, suspension: null, surplus: false }, 'only these hosts are silent');
+    t.match(said({}), { sign: { kind: 'closed' }, surplus: false }, 'none beside it');
+  }
+  const opening = { others: { open: 3, working: 0, sameHosts: 0 } };
+  const said = (stage: SmtpStage) => signs(null, 'ECONNRESET', { stage, atTheDoor: true, facts: opening });
+  t.match(said('greeting'), { sign: { kind: 'full', working: 0 }, surplus: true }, 'others may still be let in');
+  t.match(said('connect'), { sign: { kind: 'closed' }, surplus: false }, 'nobody is there');
 });
 
 t.test('findings of our own say nothing', async (t) => {

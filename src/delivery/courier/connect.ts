@@ -28,7 +28,10 @@ const MAX_TRIED_ADDRESSES = 5;
 /** Hosts that take no mail say so at once, and do not count among the five. */
 const MAX_PASSED_OVER = 20;
 
-/** The first session that opens; when none does, the last thing that was said or seen, and all of it. */
+/**
+ * The first session that opens; when none does, the last thing that was said, and all of what was said or seen. An
+ * address that does not answer says nothing about the servers that do: only where none did is its silence the outcome.
+ */
 export async function connectToAny(
   hosts: MailHost[],
   knocker: DoorKnocker,
@@ -37,6 +40,7 @@ export async function connectToAny(
   const tried: TriedHost[] = [];
   const none = { kind: 'none' as const, peer: noPeer('connect', 'no address to connect to'), tlsMissed: false };
   let passedOver = 0;
+  let anyAnswered = false;
   for (const { name: mx, addresses } of hosts) {
     for (const { ip } of addresses) {
       const isEnough = tried.length - passedOver >= MAX_TRIED_ADDRESSES || passedOver >= MAX_PASSED_OVER;
@@ -45,7 +49,9 @@ export async function connectToAny(
       const opened = await knocker.open({ mx, ip, tls: choice.decision });
       if (opened.kind === 'open') return { kind: 'open', session: opened.session, mx, choice };
       tried.push(triedHost(opened.peer, { mx, ip, port: knocker.port }));
-      none.peer = { ...opened.peer, tried };
+      const answered = opened.peer.smtpCode !== null || opened.tlsTrouble !== null;
+      if (answered || !anyAnswered) none.peer = { ...opened.peer, tried };
+      anyAnswered ||= answered;
       none.tlsMissed ||= opened.tlsTrouble !== null;
       if (!takesNoMail(opened.peer)) continue;
       passedOver++;
