@@ -244,10 +244,9 @@ export class Scheduler {
   #group(name: string): Group {
     const known = this.#groups.get(name);
     if (known) return known;
-    const { pool, clock, bounceRules, random, log, limits, shaping } = this.#kit;
+    const { pool, clock, bounceRules, random, log, limits, shaping, readInterfaces } = this.#kit;
     const group = new Group(name, {
-      pool,
-      clock,
+      ...{ pool, clock, readInterfaces },
       recorder: this.#kit.recorder,
       learn: (finding, learning, others) => this.#learn(finding, learning, others),
       onConnected: ({ name: to }, working) => shaping.connected(to, working),

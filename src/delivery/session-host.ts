@@ -8,11 +8,14 @@ import type { CourierReport, CourierResult, SessionPlan } from './courier/messag
 import type { CourierLink } from './courier-link.ts';
 import type { CourierPool } from './courier-pool.ts';
 import type { Judgement } from './judge.ts';
+import { findSkipped, type Interfaces } from './own-families.ts';
 import type { Finding, Recorder } from './recorder.ts';
 import { hostsFor } from './source-addresses.ts';
 
 export interface SessionHostKit {
   pool: CourierPool;
+  /** Of this machine. */
+  readInterfaces?: (() => Interfaces) | undefined;
   recorder: Pick<Recorder, 'record'>;
   clock: Clock;
   judge(result: CourierResult): Judgement;
@@ -61,10 +64,12 @@ export class SessionHost {
    * Runs the session to its end. What it found is with the recorder by then and need not be on
    * disk: a row that cannot be written must not hold a connection's place.
    */
-  async run({ hosts, source }: SessionPlan, first: ClaimedMessage[]): Promise<void> {
+  async run({ hosts, source }: Omit<SessionPlan, 'skipped'>, first: ClaimedMessage[]): Promise<void> {
     const reachable = hostsFor(source, hosts);
     this.#skipped = reachable.length < hosts.length;
-    const link = await this.#open({ hosts: reachable, source }, first);
+    // An address of our own has a family: the hosts' others are left out already.
+    const skipped = source === null ? findSkipped(reachable, this.#kit.readInterfaces) : null;
+    const link = await this.#open({ hosts: reachable, source, skipped }, first);
     this.#give(first);
     await link.over;
     this.#ending = true;

@@ -12,6 +12,8 @@ import type { TlsChoice } from './tls-choice.ts';
 export interface DoorKnocker {
   /** Where every host is called. */
   port: number;
+  /** Why an address is not called where there are others; null: it is called. */
+  whySkipped?(ip: string): string | null;
   open(target: { mx: string; ip: string; tls: TlsMode }): Promise<OpenResult>;
 }
 
@@ -39,15 +41,24 @@ export async function connectToAny(
 ): Promise<Connected> {
   const tried: TriedHost[] = [];
   const none = { kind: 'none' as const, peer: noPeer('connect', 'no address to connect to'), tlsMissed: false };
-  let passedOver = 0;
+  const whySkipped = skipsOf(hosts, knocker);
+  let [called, passedOver] = [0, 0];
   let anyAnswered = false;
   for (const { name: mx, addresses } of hosts) {
     for (const { ip } of addresses) {
-      const isEnough = tried.length - passedOver >= MAX_TRIED_ADDRESSES || passedOver >= MAX_PASSED_OVER;
+      const why = whySkipped(ip);
+      if (why !== null) {
+        // One of each host is enough to show.
+        const isShown = tried.some((host) => host.mx === mx && host.response === why);
+        if (!isShown) tried.push(triedHost(noPeer('connect', why), { mx, ip, port: knocker.port }));
+        continue;
+      }
+      const isEnough = called - passedOver >= MAX_TRIED_ADDRESSES || passedOver >= MAX_PASSED_OVER;
       if (isEnough) return { ...none, asked: 'some' };
       const choice = chooseTls(mx);
       const opened = await knocker.open({ mx, ip, tls: choice.decision });
       if (opened.kind === 'open') return { kind: 'open', session: opened.session, mx, choice };
+      called++;
       tried.push(triedHost(opened.peer, { mx, ip, port: knocker.port }));
       const answered = opened.peer.smtpCode !== null || opened.tlsTrouble !== null;
       if (answered || !anyAnswered) none.peer = { ...opened.peer, tried };
@@ -59,6 +70,13 @@ export async function connectToAny(
     }
   }
   return { ...none, asked: 'all' };
+}
+
+/** Nothing is skipped where nothing else is left: a TLS policy can have ruled out the other hosts. */
+function skipsOf(hosts: MailHost[], knocker: DoorKnocker): (ip: string) => string | null {
+  const whySkipped = (ip: string) => knocker.whySkipped?.(ip) ?? null;
+  const anyCallable = hosts.some(({ addresses }) => addresses.some(({ ip }) => whySkipped(ip) === null));
+  return anyCallable ? whySkipped : () => null;
 }
 
 function triedHost(peer: PeerFacts, address: { mx: string; ip: string; port: number }): TriedHost {

@@ -34,10 +34,17 @@ export interface SessionSource {
   ehloName: string;
 }
 
+/** Addresses that are not called, because others of the same receiver can be. */
+export interface Skipped {
+  ips: string[];
+  reason: string;
+}
+
 /** One session: where to connect, in this order, and from where; without a source the system picks. */
 export interface SessionPlan {
   hosts: MailHost[];
   source: SessionSource | null;
+  skipped: Skipped | null;
 }
 
 /** With the line on which its sessions are ordered, and report. */

@@ -12,14 +12,7 @@ import { openContentReader } from '../../store/sqlite/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/transport-security.ts';
 import { Announcements } from './announcements.ts';
 import type { DoorKnocker } from './connect.ts';
-import type {
-  CourierBirth,
-  CourierCall,
-  CourierHeartbeat,
-  SessionPlan,
-  SessionSource,
-  SessionWord,
-} from './messages.ts';
+import type { CourierBirth, CourierCall, CourierHeartbeat, SessionPlan, SessionWord } from './messages.ts';
 import { OrderInbox } from './order-inbox.ts';
 import { Outbox } from './outbox.ts';
 import { createPrepare } from './prepare.ts';
@@ -69,8 +62,9 @@ const security: TransportSecurity = {
 const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
-const knockerFrom = (source: SessionSource | null, { dial }: Pulse): DoorKnocker => ({
+const knockerFrom = ({ source, skipped }: SessionPlan, { dial }: Pulse): DoorKnocker => ({
   port: settings.smtpPort,
+  whySkipped: (ip) => (skipped?.ips.includes(ip) ? skipped.reason : null),
   open: ({ mx, ip, tls }) =>
     openSession({
       mx,
@@ -107,7 +101,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   };
   inboxes.set(session, inbox);
   beats.add(beat);
-  const knocker = knockerFrom(plan.source, pulse);
+  const knocker = knockerFrom(plan, pulse);
   try {
     await runCourierSession({
       ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
