@@ -86,11 +86,14 @@ function isNoticeDue(message: ClaimedMessage, now: number): boolean {
 
 /**
  * What DNS alone says is for the tenant's list: a resolver that is wrong must not stop everybody's mail. A refusal at
- * RCPT is the word of the recipient's own MX about the address; at any other stage the message can be its cause.
+ * RCPT is the word of the recipient's own MX about the address; at any other stage the message can be its cause. That the
+ * domain does not exist is what that server's DNS says, and DNS can be wrong there too.
  */
-function hardBounceNote({ rule, peer }: Permanent, policy: RetryPolicy, moment: Moment): HardBounceNote {
+function hardBounceNote({ rule, peer, verdict }: Permanent, policy: RetryPolicy, moment: Moment): HardBounceNote {
   const { suppressionKey, mxGroup, now } = moment;
   const platformExpiresAt = peer.stage === 'resolve' ? null : now + policy.platformSuppressionMs;
   const note = { suppressionKey, mxGroup, rule, platformExpiresAt };
-  return platformExpiresAt === null || peer.stage === 'rcpt' ? note : { ...note, needsSecondTenant: true };
+  if (platformExpiresAt === null) return note;
+  const isOwnWord = peer.stage === 'rcpt' && verdict?.label !== 'no_domain';
+  return isOwnWord ? note : { ...note, needsSecondTenant: true };
 }

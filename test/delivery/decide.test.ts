@@ -2,8 +2,9 @@
 import t from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { type BounceType, noPeer } from '../../src/base/outcome.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { decide, type RetryPolicy } from '../../src/delivery/decide.ts';
-import type { Judgement, Temporary } from '../../src/delivery/judge.ts';
+import { type Judgement, judge, type Temporary } from '../../src/delivery/judge.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');
@@ -106,6 +107,25 @@ t.test('what DNS alone says is for the tenant’s list, and an end without a ver
   const given: Judgement = { ...absent, bounce: 'soft', end: 'failed' };
   t.same(decideOn(given), { transition: { to: 'failed', reason: 'no' }, tell: true });
 });
+
+t.test(
+  'what a server says of a domain at RCPT is what its DNS says: another tenant has to hear the same',
+  async (t) => {
+    const rules = loadBounceRules(SHIPPED_RULES);
+    const refused = (enhancedCode: string, response: string) => {
+      const said = { mx: 'mx.test', remoteIp: '192.0.2.1', smtpCode: 550, enhancedCode };
+      const { transition } = decideOn(
+        judge({ kind: 'refused', peer: { ...noPeer('rcpt', response), ...said } }, rules),
+      );
+      return transition.to === 'bounced' ? transition : null;
+    };
+    const noDomain = refused('5.1.2', '<ann@rcpt.test>: Recipient address rejected: Domain not found');
+    t.match(noDomain, { bounce: 'hard', suppress: { platformExpiresAt: NOW + 90 * DAY_MS, needsSecondTenant: true } });
+    const noMailbox = refused('5.1.1', '<ann@rcpt.test>: Recipient address rejected: User unknown');
+    t.match(noMailbox, { bounce: 'hard', suppress: { platformExpiresAt: NOW + 90 * DAY_MS } });
+    t.equal(noMailbox?.suppress?.needsSecondTenant, undefined);
+  },
+);
 
 t.test('only a hard bounce suppresses', async (t) => {
   const permanent = (bounce: BounceType): Judgement => ({
