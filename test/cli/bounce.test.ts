@@ -23,7 +23,10 @@ t.test('bounce reply says what a reply means and what decided', async (t) => {
   t.match(await asJson('421 4.7.28 Gmail has detected an unusual rate of mail originating from your IP address'), {
     class: 'block',
     action: 'suspend',
-    suspend: { for_secs: 3600, scope: 'source' },
+    suspend: { first_secs: 3600, for_secs: 3600, scope: 'source' },
+  });
+  t.match(await asJson('450 4.7.1 Error: too much mail from 192.0.2.1'), {
+    suspend: { first_secs: 60, for_secs: 900, scope: 'group' },
   });
   const unavailable = '550 Requested action not taken: mailbox unavailable';
   t.match(await asJson(unavailable), { class: 'soft', rule: 'mailbox-unavailable-alone' });
@@ -40,6 +43,12 @@ t.test('bounce reply for people', async (t) => {
   t.match(stdout, /class: +block\n/);
   t.match(stdout, /rule: +dns-block-list\n/);
   t.match(stdout, /pause: +14400 s, of the source\n/);
+  const temporary = await runInThisProcess(['bounce', 'reply', '450 too much mail']);
+  t.match(temporary.stdout, /pause: +60 to 900 s, of the group\n/);
+  const coded = await runInThisProcess(['bounce', 'reply', '4.7.1 too much mail']);
+  t.match(coded.stdout, /pause: +60 to 900 s, of the group\n/, 'by its enhanced code alone');
+  const final = await runInThisProcess(['bounce', 'reply', '5.7.1 Client host blocked using zen.spamhaus.org']);
+  t.match(final.stdout, /pause: +14400 s, of the source\n/);
 });
 
 t.test('bounce reply without a reply', async (t) => {

@@ -2,6 +2,7 @@
 // bounce explain: the same for mails that came back, with all that they say.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemWords } from '../../base/system-words.ts';
+import type { Suspension } from '../../classify/bounce-rule.ts';
 import type { SaidReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';
 import {
@@ -31,9 +32,14 @@ export const bounceReply = localCommand({
       ['action', action],
       ['rule', rule],
       ['reason', reason],
-      ['pause', suspend === null ? null : `${suspend.for_secs} s, of the ${suspend.scope}`],
+      ['pause', suspend === null ? null : `${pauseRange(suspend)} s, of the ${suspend.scope}`],
     ]),
 });
+
+/** A temporary refusal's pause begins short, and grows while it repeats. */
+function pauseRange({ first_secs: first, for_secs: longest }: { first_secs: number; for_secs: number }): string {
+  return first === longest ? `${longest}` : `${first} to ${longest}`;
+}
 
 /** The rules take what they are given for a refusal. */
 function replyProblem(reply: string, { smtpCode, enhancedCode }: SaidReply): string | null {
@@ -51,8 +57,18 @@ async function explain(reply: string, mx: string | null) {
   if (problem !== null) return wrongUsage(problem);
   const { classifyReply } = await import('../../classify/classify-reply.ts');
   const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
+  const { pauseBounds } = await import('../../delivery/pause-length.ts');
   const { suspend, ...verdict } = classifyReply({ ...said, mx }, loadBounceRules(SHIPPED_RULES));
-  return done({ ...verdict, suspend: suspend && { for_secs: suspend.forMs / 1000, scope: suspend.scope } });
+  // Without a reply code the enhanced code says whether it is for good (RFC 3463 section 2).
+  const isFinal = said.smtpCode === null && said.enhancedCode?.startsWith('5');
+  return done({
+    ...verdict,
+    suspend: suspend && shownPause(suspend, pauseBounds(suspend, isFinal ? 500 : said.smtpCode)),
+  });
+}
+
+function shownPause({ scope }: Suspension, { first, longest }: { first: number; longest: number }) {
+  return { first_secs: first / 1000, for_secs: longest / 1000, scope };
 }
 
 export const bounceExplain = localCommand({
