@@ -8,6 +8,7 @@ import { ResultJournal } from '../../src/delivery/result-journal.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
+import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import { eventTypes, isDelivered, setOneMx, setUp } from './set-up.ts';
 
 const TO = ['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test'];
@@ -24,6 +25,11 @@ function failingFromDelivery() {
   return { faults, sink: { onMail } };
 }
 
+/** The receiving server has answered, and the engine has heard it: before that a stop would cut the session off. */
+async function untilRefused({ delivery }: DeliveryHarness, messages: number): Promise<void> {
+  while (delivery.unstoredResults()?.messages !== messages) await new Promise(setImmediate);
+}
+
 t.test(
   'a daemon that ends before its database takes results: the next one stores them and sends nothing',
   async (t) => {
@@ -32,6 +38,7 @@ t.test(
     setOneMx(harness);
     const ids = await harness.send(TO);
     await sink.received(TO.length);
+    await untilRefused(harness, TO.length);
     await harness.stopDelivery(0);
     t.match(await harness.store.getMessage(ids[0]!), { state: 'sending' });
     delete faults.beforeCommit;
@@ -59,12 +66,8 @@ t.test('results that are not stored are told of while that lasts', async (t) => 
   t.equal(harness.delivery.unstoredResults(), null);
   const ids = await harness.send(TO);
   await sink.received(TO.length);
-  let unstored = harness.delivery.unstoredResults();
-  while (unstored?.messages !== TO.length) {
-    await new Promise(setImmediate);
-    unstored = harness.delivery.unstoredResults();
-  }
-  t.match(unstored, { messages: TO.length, reason: /disk I\/O error/ });
+  await untilRefused(harness, TO.length);
+  t.match(harness.delivery.unstoredResults(), { messages: TO.length, reason: /disk I\/O error/ });
   delete faults.beforeCommit;
   await harness.untilAll(ids, isDelivered);
   t.equal(harness.delivery.unstoredResults(), null);
@@ -128,6 +131,7 @@ t.test('a result that no start can store keeps its message from being sent, and 
   await harness.delivery.reconcile();
   await sink.received(2);
   await harness.until(other!, isDelivered);
+  await untilRefused(harness, 1);
   await harness.stopDelivery(0);
   await harness.restartDelivery();
   t.match(harness.delivery.unstoredResults(), { messages: 1 });
