@@ -66,6 +66,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
         maxOctets: smtp.max_mail_mib * MIB,
         maxRoleOctets: smtp.max_role_mail_mib * MIB,
         maxUnaskedOctets: smtp.role_store_mib * MIB,
+        maxReturnedOctets: smtp.report_store_mib * MIB,
         connections: smtp.connections,
         connectionsPerPeer: smtp.connections_per_peer,
         connectionsPerMinute: smtp.connections_per_minute,

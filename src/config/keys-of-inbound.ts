@@ -60,6 +60,16 @@ export const INBOUND_KEYS = {
           'the database, in MiB. Beyond that the oldest contents go; the entry in `inbound list` stays.',
         ],
       },
+      report_store_mib: {
+        type: 'int',
+        default: 1024,
+        min: 1,
+        max: 1_048_576,
+        doc: [
+          'What the contents of all mail to return paths and unsubscribe addresses may take in the database,',
+          'in MiB. Beyond that the oldest contents go that were acted on; the entry in `inbound list` stays.',
+        ],
+      },
       connections: {
         type: 'int',
         default: 500,

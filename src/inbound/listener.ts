@@ -15,7 +15,7 @@ import type { InboundStore, NewInboundMail } from '../store/inbound.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
 import { NO_ROOM, type Received, ReceptionRoom, type Refusal, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
-import { limitOfMail, roomOfUnasked, type SizeLimits } from './size-limits.ts';
+import { limitOfMail, type SizeLimits, storeOf } from './size-limits.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
 export interface ListenerOptions {
@@ -65,6 +65,7 @@ const MOST_OCTETS_IN_RECEPTION = 128 * 1024 * 1024;
 
 const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address here; this server relays nothing' };
 const ONE_AT_A_TIME: SmtpReply = { code: 452, text: '4.5.3 One report at a time: send it to this recipient apart' };
+const TOO_MUCH_WAITS: SmtpReply = { code: 452, text: '4.2.2 Too much mail for this address waits; try again later' };
 const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could not be stored; try again later' };
 
 export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
@@ -256,11 +257,14 @@ class Hall {
   async #keep(content: Buffer, session: SMTPServerSession): Promise<string | Error> {
     const { store, ids, clock, log, limits, onKept, onReceived } = this.#options;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), content };
-    const stored = store.keepInbound(mail, roomOfUnasked(this.#recipientsOf(session), limits));
+    const stored = store.keepInbound(mail, storeOf(this.#recipientsOf(session), limits));
     const whatever = stored.catch(() => {});
     this.#storing.add(whatever);
     try {
-      await stored;
+      if ((await stored) === 'full') {
+        onReceived?.('no_room');
+        return toError(TOO_MUCH_WAITS);
+      }
     } catch (error) {
       log.error({ error }, `an inbound mail could not be stored: ${describeError(error)}`);
       onReceived?.('not_stored');

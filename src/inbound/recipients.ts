@@ -50,6 +50,8 @@ export function recognise(text: string, book: RecipientBook): InboundRecipient {
 }
 
 /** Acts on one message: a mail may have one such recipient, so that it has one effect. */
-export function isBoundToMessage({ kind }: InboundRecipient): boolean {
-  return kind === 'return_path' || kind === 'unsubscribe';
+export function isBoundToMessage(
+  recipient: InboundRecipient,
+): recipient is Extract<InboundRecipient, { kind: 'return_path' | 'unsubscribe' }> {
+  return recipient.kind === 'return_path' || recipient.kind === 'unsubscribe';
 }

@@ -1,5 +1,6 @@
-// How large a mail may be, by whom it is for: what anybody can send is bounded more tightly than what comes
-// back for a message of ours.
+// How large a mail may be, and where its content counts, by whom it is for: what anybody can send is bounded more
+// tightly than what comes back for a message of ours. That is bounded, too: whoever got a mail knows its return path.
+import type { ContentStore } from '../store/inbound.ts';
 import type { SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage } from './recipients.ts';
 
@@ -10,7 +11,15 @@ export interface SizeLimits {
   maxRoleOctets: number;
   /** Of the contents of all mails that prove no message. */
   maxUnaskedOctets: number;
+  /** Of the contents of all mails that came back for messages. */
+  maxReturnedOctets: number;
 }
+
+/** One message has one recipient: a bounce and some notices of delay are all that honest servers send. */
+const MAILS_PER_MESSAGE_AND_DAY = 20;
+const OCTETS_PER_MESSAGE_AND_DAY = 20 * 1024 * 1024;
+/** Of mails beyond that, until they are acted on; those of other messages never wait for these to go. */
+const WAITING_OCTETS = 64 * 1024 * 1024;
 
 /** `reply` is for a mail that is larger. */
 export function limitOfMail(
@@ -27,10 +36,20 @@ function tooLarge(what: string, maxOctets: number): SmtpReply {
   return { code: 552, text: `5.3.4 ${what} may have ${maxOctets} octets at most` };
 }
 
-/** Of mails that prove no message: their contents share a bounded room. Undefined: it proves one. */
-export function roomOfUnasked(
+/** Nothing is kept without a bound. */
+export function storeOf(
   recipients: readonly InboundRecipient[],
-  { maxUnaskedOctets }: SizeLimits,
-): { maxBytes: number } | undefined {
-  return recipients.some(isBoundToMessage) ? undefined : { maxBytes: maxUnaskedOctets };
+  { maxOctets, maxUnaskedOctets, maxReturnedOctets }: SizeLimits,
+): ContentStore {
+  const bound = recipients.find(isBoundToMessage);
+  if (bound === undefined) return { of: 'unasked', maxBytes: maxUnaskedOctets };
+  return {
+    of: 'returned',
+    messageId: bound.messageId,
+    maxBytes: maxReturnedOctets,
+    mailsPerDay: MAILS_PER_MESSAGE_AND_DAY,
+    // The first bounce is kept, however large a mail may be.
+    bytesPerDay: Math.max(OCTETS_PER_MESSAGE_AND_DAY, maxOctets),
+    waitingBytes: Math.max(WAITING_OCTETS, maxOctets),
+  };
 }

@@ -1,5 +1,6 @@
 // Erases what may go when the disk is nearly full, in the order of how little it is missed: first what retention
-// has to erase anyway, then contents of mail that anybody can send, then the oldest days of DMARC reports.
+// has to erase anyway, then contents of mail that anybody can send and of bounces that were acted on, then the oldest
+// days of DMARC reports.
 // Mail that was accepted, and mail that still waits to be worked on, is never touched.
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { InboundStore } from '../store/inbound.ts';
@@ -33,7 +34,7 @@ export async function makeRoom(kit: MakeRoomKit): Promise<string | null> {
     const erased = await kit.store.makeInboundRoom(ROWS_AT_ONCE);
     return { erased, more: erased > 0 };
   });
-  return unasked > 0 ? `${unasked} contents of mail to roles or rows of DMARC reports, the oldest first` : null;
+  return unasked > 0 ? `${unasked} contents of inbound mail or rows of DMARC reports, the oldest first` : null;
 }
 
 async function eraseDue({ store, clock, contentDays, recordsDays }: MakeRoomKit): Promise<Slice> {

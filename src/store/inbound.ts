@@ -124,10 +124,32 @@ export interface InboundResult {
   reason: string;
 }
 
-/** What the contents of all mails that prove no message may take together: the oldest make room. */
-export interface UnaskedLimit {
+/** Of mails that prove no message: what their contents may take together. The oldest make room. */
+export interface UnaskedStore {
+  of: 'unasked';
   maxBytes: number;
 }
+
+/**
+ * Of mails that came back for a message: what the contents of all of them may take together, of which the oldest
+ * that were acted on make room; and what one message gets. What is beyond that is acted on like the others, so 250
+ * means what it says; only its content goes then, and what waits for it is bounded.
+ */
+export interface ReturnedStore {
+  of: 'returned';
+  messageId: string;
+  maxBytes: number;
+  /** Of one message, within 24 hours. */
+  mailsPerDay: number;
+  bytesPerDay: number;
+  /** Of all mails beyond these bounds that wait to be acted on. */
+  waitingBytes: number;
+}
+
+export type ContentStore = UnaskedStore | ReturnedStore;
+
+/** `full`: it was not kept; mails beyond their message's bounds wait, and have to be acted on first. */
+export type KeptInbound = 'kept' | 'full';
 
 /** Anybody can send reports: a report that would go beyond one of these changes nothing. */
 export interface DmarcLimits {
@@ -188,8 +210,8 @@ export interface InboundFilter {
 }
 
 export interface InboundStore {
-  /** With `unasked`: it proves no message, and the oldest contents of such mails make room for it. */
-  keepInbound(mail: NewInboundMail, unasked?: UnaskedLimit): Promise<void>;
+  /** Without a `store` its content counts nowhere. */
+  keepInbound(mail: NewInboundMail, store?: ContentStore): Promise<KeptInbound>;
   /** For people; of very many the oldest are forgotten. */
   noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
   /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
@@ -217,8 +239,9 @@ export interface InboundStore {
   /** Erases contents of mails that were acted on before the one time, and all else from before the other. */
   forgetInbound(before: { content: number; records: number }, limit: number): Promise<number>;
   /**
-   * When the disk gets full: erases contents of mails that prove no message and were acted on, the oldest
-   * first, and when there are none, the oldest day of DMARC reports. Returns how many, 0 when nothing is left.
+   * When the disk gets full: erases contents of mails that were acted on, the oldest first, those that prove no
+   * message before the others; when there are none, the oldest day of DMARC reports. Returns how many, 0 when
+   * nothing is left.
    */
   makeInboundRoom(limit: number): Promise<number>;
 }

@@ -15,6 +15,7 @@ export const LIMITS: ListenerOptions['limits'] = {
   maxOctets: 100_000,
   maxRoleOctets: 50_000,
   maxUnaskedOctets: 1_000_000,
+  maxReturnedOctets: 1_000_000,
   connections: 50,
   connectionsPerPeer: 50,
   connectionsPerMinute: 1000,
@@ -50,7 +51,10 @@ export async function receive(t: Test, { store, ...options }: Change = {}): Prom
       tokenKeys: (id) => (id === KEY.id ? KEY.key : undefined),
     },
     store: {
-      keepInbound: async (mail) => void kept.push(mail),
+      async keepInbound(mail) {
+        kept.push(mail);
+        return 'kept';
+      },
       findReported: async () => null,
       noteRefusedInbound: async (mail) => void refused.push(mail),
       ...store,

@@ -77,6 +77,7 @@ t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
         await new Promise((resolve) => setImmediate(resolve));
         kept.push(mail);
         order.push('kept');
+        return 'kept';
       },
       findReported: async () => null,
     },
@@ -257,7 +258,9 @@ t.test('limits of one peer', async (t) => {
 
 t.test('of commands that come together, those are answered that can be', async (t) => {
   const looked = Promise.withResolvers<null>();
-  const { port } = await receive(t, { store: { keepInbound: async () => {}, findReported: () => looked.promise } });
+  const { port } = await receive(t, {
+    store: { keepInbound: async () => 'kept' as const, findReported: () => looked.promise },
+  });
   const client = await SmtpClient.hello(port);
   const elsewhere = newReturnPath().replace(BOUNCES, 'bounces.sender.test');
   client.write(`MAIL FROM:<>\r\nRCPT TO:<${newReturnPath()}>\r\nRCPT TO:<${elsewhere}>\r\n`);
@@ -344,7 +347,7 @@ t.test('SMTPUTF8: an address beyond ASCII as the sender', async (t) => {
 });
 
 t.test('closing waits for what is being stored', async (t) => {
-  const stored = Promise.withResolvers<void>();
+  const stored = Promise.withResolvers<'kept'>();
   const begun = Promise.withResolvers<void>();
   const keepInbound = () => {
     begun.resolve();
@@ -361,7 +364,7 @@ t.test('closing waits for what is being stored', async (t) => {
   const closing = reception.close().then(() => (closed = true));
   await client.ended();
   t.equal(closed, false, 'the patience with the peer is over, not that with the store');
-  stored.resolve();
+  stored.resolve('kept');
   await closing;
 });
 

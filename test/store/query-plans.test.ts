@@ -16,12 +16,13 @@ const UNASKED = {
   ...{ id: '0190f0a0-0000-7000-8000-000000000001', receivedAt: 1, remoteIp: '192.0.2.1', ehloName: 'x', tls: null },
   ...{ mailFrom: '', recipients: ['postmaster@bounces.test'], content: Buffer.from('mail') },
 };
+const RETURNED = { ...UNASKED, id: '0190f0a0-0000-7000-8000-000000000002' };
 const PAGE = { after: null, limit: 10 };
 const NOVEMBER = { firstDay: '2026-11-01', lastDay: '2026-11-30' };
 
 /** Reading one of these from end to end takes longer with every message that was ever sent. */
 const GROWING =
-  /^SCAN (m|s|messages|events|submissions|contents|attempts|suppressions|platform_suppressions|api_keys|inbound_mails|inbound_contents|dmarc_\w+|d|r|u|unasked_mails)$/m;
+  /^SCAN (m|s|messages|events|submissions|contents|attempts|suppressions|platform_suppressions|api_keys|inbound_mails|inbound_contents|dmarc_\w+|d|r|u|unasked_mails|returned_mails)$/m;
 
 class Planner {
   readonly bench: Bench;
@@ -356,7 +357,12 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     getInbound: (store) => store.getInbound(message.id),
     forgetInbound: (store) => store.forgetInbound({ content: T0, records: T0 }, 10),
     makeInboundRoom: (store) => store.makeInboundRoom(10),
-    'keepInbound of unasked mail': (store) => store.keepInbound(UNASKED, { maxBytes: 0 }),
+    'keepInbound of unasked mail': (store) => store.keepInbound(UNASKED, { of: 'unasked', maxBytes: 0 }),
+    'keepInbound of mail for a message': (store) =>
+      store.keepInbound(RETURNED, {
+        ...({ of: 'returned', messageId: message.id, maxBytes: 0 } as const),
+        ...{ mailsPerDay: 1, bytesPerDay: 1, waitingBytes: 1000 },
+      }),
     listDmarcDays: (store) => store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 }),
     listDmarcDomains: (store) => store.listDmarcDomains(NOVEMBER, { after: null, limit: 10 }),
     dmarcSumsOf: (store) => store.dmarcSumsOf(['acme.test'], NOVEMBER),

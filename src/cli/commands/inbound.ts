@@ -48,7 +48,7 @@ export const inboundShow = storeCommand({
     if (!raw) return done({ ...shownMail(found.mail), raw_base64: null });
     if (found.mail.kind === 'refused')
       return failed(`${id} was refused, so its content was not kept: ${found.mail.reason}`);
-    if (found.content === null) return failed(`the content of ${id} has been erased (retention.content_days)`);
+    if (found.content === null) return failed(`the content of ${id} is not kept any more: ${found.mail.reason}`);
     return done({ ...shownMail(found.mail), raw_base64: found.content.toString('base64') });
   },
   render: ({ raw_base64: _, finding, ...facts }) => renderFacts([...linesOf(facts), ...linesOf(finding ?? {})]),

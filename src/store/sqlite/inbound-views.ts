@@ -10,6 +10,7 @@ import type {
 import type { Connection } from './connection.ts';
 import { forgetDmarcDays, forgetDmarcReports } from './dmarc-reports.ts';
 import { receptionFromRow } from './inbound.ts';
+import { eraseOldestReturned } from './returned-mail.ts';
 import { eraseOldestContents } from './unasked-mail.ts';
 import { fromOptionalId, type Row, toId } from './values.ts';
 
@@ -89,7 +90,7 @@ function forget(db: Connection, { content, records }: { content: number; records
 }
 
 function makeRoom(db: Connection, limit: number): number {
-  const contents = eraseOldestContents(db, limit);
+  const contents = eraseOldestContents(db, limit) || eraseOldestReturned(db, limit);
   if (contents > 0) return contents;
   const oldest = db.sql('SELECT min(day) FROM dmarc_domain_days', 'column').get() as string | null;
   return oldest === null ? 0 : forgetDmarcDays(db, `${oldest}~`, limit);

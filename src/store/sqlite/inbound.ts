@@ -1,12 +1,13 @@
 // Mail that came in, in SQLite: kept, looked for, and acted on in one transaction with its note.
 import type {
+  ContentStore,
   InboundAction,
   InboundResult,
   InboundStore,
   InboundUpdate,
+  KeptInbound,
   NewInboundMail,
   ReportedMessage,
-  UnaskedLimit,
   WaitingInboundMail,
 } from '../inbound.ts';
 import type { Connection } from './connection.ts';
@@ -14,6 +15,7 @@ import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { suppressHardBounce } from './queue.ts';
+import { countReturned, placeOfReturned, settleReturned } from './returned-mail.ts';
 import { insertSuppression } from './suppressions.ts';
 import { countUnasked } from './unasked-mail.ts';
 import { fromId, type Row, toId } from './values.ts';
@@ -22,23 +24,29 @@ type InboundVerbs = Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findR
 
 export function inboundVerbs(db: Connection): InboundVerbs {
   return {
-    keepInbound: (mail, unasked) => db.writeMail(() => keep(db, mail, unasked)),
+    keepInbound: (mail, store) => db.writeMail(() => keep(db, mail, store)),
     waitingInbound: (afterSeq, limit) => db.read(() => waiting(db, afterSeq, limit)),
     findReported: (messageId) => db.read(() => findReported(db, messageId)),
     recordInbound: (update) => db.writeMail(() => record(db, update)),
   };
 }
 
-function keep(db: Connection, mail: NewInboundMail, unasked?: UnaskedLimit): void {
+function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptInbound {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
+  const bytes = content.length;
+  const place = store?.of === 'returned' ? placeOfReturned(db, { receivedAt, bytes }, store) : 'within';
+  if (place === 'full') return 'full';
   const kept = db
     .sql(
       `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
     )
-    .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), content.length);
-  db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(kept.lastInsertRowid, content);
-  if (unasked) countUnasked(db, kept.lastInsertRowid, content.length, unasked.maxBytes);
+    .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes);
+  const seq = kept.lastInsertRowid;
+  db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(seq, content);
+  if (store?.of === 'unasked') countUnasked(db, seq, bytes, store.maxBytes);
+  if (store?.of === 'returned') countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, store);
+  return 'kept';
 }
 
 // A page of large mails would fill the memory: the limit of octets ends it early.
@@ -125,7 +133,9 @@ function record(db: Connection, update: InboundUpdate): InboundResult {
     JSON.stringify(finding),
     seq,
   );
-  return { effect: result.effect, reason: result.reason };
+  const hadEffect = result.effect !== 'none' && result.effect !== 'kept';
+  const about = settleReturned(db, seq, { kind, hadEffect });
+  return { effect: result.effect, reason: about === null ? result.reason : `${result.reason}; ${about}` };
 }
 
 interface Target {

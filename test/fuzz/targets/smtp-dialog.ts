@@ -88,12 +88,20 @@ export const smtpDialogTarget: FuzzTarget = {
     const listener = await startInboundListener({
       ...{ host: '127.0.0.1', port: 0, name: 'mail.postrider.test', recipients: BOOK },
       limits: {
-        ...{ maxOctets: MAX_OCTETS, maxRoleOctets: MAX_OCTETS, maxUnaskedOctets: NO_LIMIT },
+        ...{
+          maxOctets: MAX_OCTETS,
+          maxRoleOctets: MAX_OCTETS,
+          maxUnaskedOctets: NO_LIMIT,
+          maxReturnedOctets: NO_LIMIT,
+        },
         ...{ connections: NO_LIMIT, connectionsPerPeer: NO_LIMIT, connectionsPerMinute: NO_LIMIT },
         ...{ mailsPerMinute: NO_LIMIT, refusalsPerMinute: NO_LIMIT },
       },
       store: {
-        keepInbound: async (mail) => void kept.push(mail),
+        async keepInbound(mail) {
+          kept.push(mail);
+          return 'kept';
+        },
         findReported: async () => null,
         noteRefusedInbound: async () => {},
       },

@@ -1,8 +1,9 @@
 // Conformance: mail that came in takes effect once, together with its note.
 import type { Test } from 'tap';
-import type { InboundAction, InboundUpdate, InboundVerdict, NewInboundMail } from '../../../src/store/inbound.ts';
+import type { ContentStore, InboundAction, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
+import { actOn, keepReturned, newInboundMail as mail, returnedStore } from './returned-mail.ts';
 
 export const inboundCases = {
   'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
@@ -316,10 +317,10 @@ export const inboundCases = {
   },
 
   'contents of mail that proves no message share a room, and the oldest make place': async (t: Test, bench: Bench) => {
-    const unasked = { maxBytes: 1000 };
-    const keep = async (bytes: number, room?: { maxBytes: number }) => {
+    const unasked = { of: 'unasked', maxBytes: 1000 } as const;
+    const keep = async (bytes: number, store?: ContentStore) => {
       const one = mail(bench, { content: Buffer.alloc(bytes) });
-      await bench.store.keepInbound(one, room);
+      await bench.store.keepInbound(one, store);
       const { seq } = (await bench.store.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
       const verdict: InboundVerdict = {
         ...{ kind: 'human', effect: 'kept', reason: 'because', digest: null },
@@ -342,7 +343,7 @@ export const inboundCases = {
     t.same(await Promise.all(ids.map(bytesOf)), [null, null, null]);
     t.equal(await bytesOf(waiting.id), 900, 'what waits is never erased');
     await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
-    const last = await keep(100, { maxBytes: 1900 });
+    const last = await keep(100, { of: 'unasked', maxBytes: 1900 });
     t.equal(await bytesOf(last), 100, 'what retention erases is counted no longer');
   },
 
@@ -350,9 +351,11 @@ export const inboundCases = {
     const seen = async (id: string) => (await bench.store.getInbound(id))?.content !== null;
     const asked = await updateFor(bench, null, { kind: 'report' }, null);
     await bench.store.recordInbound(asked);
+    const bounce = await keepReturned(bench, returnedStore(bench));
     const one = mail(bench);
-    await bench.store.keepInbound(one, { maxBytes: 1e6 });
-    t.equal(await bench.store.makeInboundRoom(10), 0, 'it still waits');
+    await bench.store.keepInbound(one, { of: 'unasked', maxBytes: 1e6 });
+    t.equal(await bench.store.makeInboundRoom(10), 0, 'all still waits');
+    await actOn(bench, bounce);
     const { seq } = (await bench.store.waitingInbound(0, 10))[0]!;
     const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
     const rows = ['2026-01-01', '2026-01-02'].map((day) => ({ ...row, day, messages: 1 }));
@@ -366,12 +369,14 @@ export const inboundCases = {
     const days = async () =>
       (await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 })).map(({ day }) => day);
     t.ok((await bench.store.makeInboundRoom(10)) > 0);
-    t.same([await seen(one.id), (await days()).length], [false, 2]);
+    t.same([await seen(one.id), await seen(bounce), (await days()).length], [false, true, 2]);
+    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+    t.same([await seen(bounce), (await days()).length], [false, 2]);
     t.ok((await bench.store.makeInboundRoom(10)) > 0);
     t.same(await days(), ['2026-01-02']);
     while ((await bench.store.makeInboundRoom(10)) > 0);
     t.same(await days(), []);
-    t.equal(await seen(asked.id), true, 'what a report about a message says stays');
+    t.equal(await seen(asked.id), true, 'what counts nowhere stays');
     t.ok((await bench.store.reusableBytes()) >= 0);
   },
 
@@ -387,20 +392,6 @@ export const inboundCases = {
     t.equal(await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10), 0);
   },
 };
-
-function mail(bench: Bench, change: Partial<NewInboundMail> = {}): NewInboundMail {
-  return {
-    id: bench.id(),
-    receivedAt: T0,
-    remoteIp: '192.0.2.1',
-    ehloName: 'mx.x.test',
-    tls: null,
-    mailFrom: '',
-    recipients: ['postmaster@bounces.test'],
-    content: Buffer.from('mail'),
-    ...change,
-  };
-}
 
 async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<ClaimedMessage> {
   const { domain } = await bench.sender(name);

@@ -23,6 +23,7 @@ import { queueClaimCases } from './queue-claim.ts';
 import { queueRecordCases } from './queue-record.ts';
 import { queueViewCases } from './queue-views.ts';
 import { reputationCases } from './reputation.ts';
+import { returnedMailCases } from './returned-mail.ts';
 import { secondFactorCases } from './second-factors.ts';
 import { sessionCases } from './sessions.ts';
 import { shapingCases } from './shaping.ts';
@@ -64,6 +65,7 @@ const GROUPS = {
   suppressions: suppressionCases,
   reputation: reputationCases,
   'inbound mail': inboundCases,
+  'mail that comes back for messages': returnedMailCases,
   'sums of DMARC reports': dmarcCases,
   webhooks: webhookCases,
   'deliveries to webhooks': deliveryCases,

@@ -230,6 +230,10 @@ CREATE TRIGGER inbound_content_erased AFTER DELETE ON inbound_contents BEGIN
  UPDATE unasked_mails SET bytes = 0 WHERE mail_seq = OLD.mail_seq;
 END;
 
+CREATE TRIGGER returned_content_erased AFTER DELETE ON inbound_contents BEGIN
+ UPDATE returned_mails SET bytes = 0 WHERE mail_seq = OLD.mail_seq;
+END;
+
 CREATE TABLE inbound_contents (
  mail_seq INTEGER PRIMARY KEY,
  content BLOB NOT NULL
@@ -237,6 +241,10 @@ CREATE TABLE inbound_contents (
 
 CREATE TRIGGER inbound_mail_erased AFTER DELETE ON inbound_mails BEGIN
  DELETE FROM unasked_mails WHERE mail_seq = OLD.seq;
+END;
+
+CREATE TRIGGER returned_mail_erased AFTER DELETE ON inbound_mails BEGIN
+ DELETE FROM returned_mails WHERE mail_seq = OLD.seq;
 END;
 
 CREATE TABLE inbound_mails (
@@ -419,6 +427,39 @@ CREATE TABLE recovery_codes (
  code_hash BLOB NOT NULL,
  PRIMARY KEY (user_id, code_hash)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER returned_changed AFTER UPDATE OF bytes, beyond ON returned_mails BEGIN
+ UPDATE returned_room SET bytes = bytes + NEW.bytes - OLD.bytes,
+ waiting_bytes = waiting_bytes + NEW.bytes * (NEW.beyond = 1) - OLD.bytes * (OLD.beyond = 1) WHERE id = 1;
+END;
+
+CREATE TRIGGER returned_gone AFTER DELETE ON returned_mails BEGIN
+ UPDATE returned_room SET bytes = bytes - OLD.bytes, waiting_bytes = waiting_bytes - OLD.bytes * (OLD.beyond = 1) WHERE id = 1;
+END;
+
+CREATE TRIGGER returned_kept AFTER INSERT ON returned_mails BEGIN
+ UPDATE returned_room SET bytes = bytes + NEW.bytes, waiting_bytes = waiting_bytes + NEW.bytes * (NEW.beyond = 1) WHERE id = 1;
+END;
+
+CREATE TABLE returned_mails (
+ mail_seq INTEGER PRIMARY KEY,
+ message_id BLOB,
+ received_at INTEGER NOT NULL,
+ beyond INTEGER NOT NULL,
+ bytes INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX returned_noted ON returned_mails (mail_seq) WHERE beyond = 2;
+
+CREATE INDEX returned_of_message ON returned_mails (message_id, received_at) WHERE beyond = 0;
+
+CREATE INDEX returned_with_content ON returned_mails (mail_seq) WHERE bytes > 0;
+
+CREATE TABLE returned_room (
+ id INTEGER PRIMARY KEY CHECK (id = 1),
+ bytes INTEGER NOT NULL,
+ waiting_bytes INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE second_factors (
  user_id BLOB PRIMARY KEY REFERENCES users (id) ON DELETE CASCADE,
