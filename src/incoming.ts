@@ -87,6 +87,7 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       rowsPerReport: dmarc.max_rows_per_report,
       rowsPerDomainAndDay: dmarc.max_rows_per_domain_and_day,
       bytesPerDay: dmarc.max_mib_per_day * MIB,
+      largeReporters: dmarc.large_reporters,
     },
     refusal: () => intake.state.reason,
     doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),

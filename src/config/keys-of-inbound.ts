@@ -124,11 +124,11 @@ export const INBOUND_KEYS = {
       max_rows_per_domain_and_day: {
         type: 'int',
         default: 10_000,
-        min: 1,
+        min: 100,
         max: 1_000_000,
         doc: [
-          'Rows of all reports on one domain and day. Reports whose sender is not proven are counted apart, so',
-          'that they cannot shut out the others.',
+          'Rows of all reports on one domain and day. A proven sender gets a quarter of them at most; sources',
+          'beyond that are summed up. Reports whose sender is not proven are counted apart.',
         ],
       },
       max_mib_per_day: {
@@ -137,8 +137,17 @@ export const INBOUND_KEYS = {
         min: 1,
         max: 1_048_576,
         doc: [
-          'What all reports that come in on one day may take, in MiB: enough for some thousand domains. Those',
-          'whose sender is not proven get half of it at most.',
+          'What all reports that come in on one day may take, in MiB: enough for some thousand domains. A',
+          'proven sender gets an eighth of it at most, all those that are not proven half.',
+        ],
+      },
+      large_reporters: {
+        type: 'text-list',
+        shape: 'domain',
+        default: ['google.com', 'microsoft.com', 'yahoo.com', 'comcast.net', 'amazonses.com'],
+        doc: [
+          'Receivers that report on very many domains, by the organizational domain of their proven sender.',
+          'They are not held to the share of one sender, and a quarter of each limit is theirs alone.',
         ],
       },
     },

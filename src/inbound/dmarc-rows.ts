@@ -2,8 +2,8 @@
 // them than a report may have. Days that no report can be about are refused.
 import { DAY_MS } from '../base/clock.ts';
 import type { DmarcReport } from '../protocol/mail/dmarc-report.ts';
-import { OTHER_SOURCES } from '../store/dmarc.ts';
 import type { DomainStore } from '../store/domains.ts';
+import { addDmarcRow, type FoldedRows, foldDmarcRows } from '../store/fold-dmarc-rows.ts';
 import type { DmarcReportRow } from '../store/inbound.ts';
 
 /** Receivers report within a day or two; a month is for one that was down. */
@@ -20,18 +20,12 @@ export function objectionToDays({ beginsAt, endsAt }: DmarcReport, now: number):
   return `its days, ${days}, are not within the ${OLDEST_DAYS} days before its arrival and the ${AHEAD_DAYS} after it`;
 }
 
-export interface ChosenRows {
-  rows: DmarcReportRow[];
-  /** How many had no room of their own. */
-  folded: number;
-}
-
 /** Of domains that somebody here sends from, summed up: the rest of a report is none of our business. */
 export async function rowsOf(
   report: DmarcReport,
   store: Pick<DomainStore, 'findVerifiedHolder'>,
   maxRows: number,
-): Promise<ChosenRows> {
+): Promise<FoldedRows> {
   const day = dayOf(report.beginsAt);
   const known = new Map<string, boolean>();
   const rows = new Map<string, DmarcReportRow>();
@@ -40,25 +34,10 @@ export async function rowsOf(
       if (known.size >= MAX_DOMAINS) continue;
       known.set(headerFrom, (await store.findVerifiedHolder(headerFrom)) !== null);
     }
-    if (known.get(headerFrom)) add(rows, { domain: headerFrom, day, sourceIp, disposition, dkim, spf, messages });
+    if (!known.get(headerFrom)) continue;
+    addDmarcRow(rows, { domain: headerFrom, day, sourceIp, disposition, dkim, spf, messages });
   }
-  return fold([...rows.values()], maxRows);
-}
-
-/** The sources with most messages stay; the others are summed up, so that no total is wrong. */
-function fold(all: DmarcReportRow[], maxRows: number): ChosenRows {
-  if (all.length <= maxRows) return { rows: all, folded: 0 };
-  const ordered = all.toSorted((a, b) => b.messages - a.messages);
-  const others = new Map<string, DmarcReportRow>();
-  for (const row of ordered.slice(maxRows)) add(others, { ...row, sourceIp: OTHER_SOURCES });
-  return { rows: [...ordered.slice(0, maxRows), ...others.values()], folded: all.length - maxRows };
-}
-
-function add(rows: Map<string, DmarcReportRow>, row: DmarcReportRow): void {
-  const key = `${row.domain} ${row.sourceIp} ${row.disposition} ${row.dkim} ${row.spf}`;
-  const known = rows.get(key);
-  if (known) known.messages += row.messages;
-  else rows.set(key, row);
+  return foldDmarcRows([...rows.values()], maxRows);
 }
 
 function dayOf(at: number): string {

@@ -1,6 +1,7 @@
 // DMARC aggregate reports that come in: unpacked, read, and stored per domain and day when they are
 // about a domain that somebody here sends from. TLS reports, which come the same way, are named as such.
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/dmarc-report.ts';
 import { contentOf, type MailPart, readMail } from '../protocol/mail/inbound/mail-parts.ts';
 import { unpack } from '../protocol/mail/packed-file.ts';
@@ -154,7 +155,8 @@ function recordOf(
   { orgName, reportId, beginsAt, endsAt, policy }: DmarcReport,
   { sender, rows }: Pick<DmarcReportRecord, 'sender' | 'rows'>,
 ): DmarcReportRecord {
-  return { domain: policy.domain, orgName, sender, reportId, beginsAt, endsAt, policy, rows };
+  const organization = sender === null ? null : organizationalDomain(sender);
+  return { domain: policy.domain, orgName, sender, organization, reportId, beginsAt, endsAt, policy, rows };
 }
 
 function verdict(effect: InboundVerdict['effect'], reason: string, finding: Record<string, unknown>): InboundVerdict {

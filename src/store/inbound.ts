@@ -151,11 +151,16 @@ export type ContentStore = UnaskedStore | ReturnedStore;
 /** `full`: it was not kept; mails beyond their message's bounds wait, and have to be acted on first. */
 export type KeptInbound = 'kept' | 'full';
 
-/** Anybody can send reports: a report that would go beyond one of these changes nothing. */
+/**
+ * Anybody can send reports. One sender gets a share of each; sources that go beyond are summed up, and a report for
+ * whose sums there is no room changes nothing.
+ */
 export interface DmarcLimits {
   rowsPerDomainAndDay: number;
   /** Of what all reports that come in on one UTC day may take in the store, as it estimates that. */
   bytesPerDay: number;
+  /** Organizational domains of senders that report on very many domains: they have no share of their own. */
+  largeReporters: readonly string[];
 }
 
 export interface DmarcReportRecord {
@@ -164,6 +169,8 @@ export interface DmarcReportRecord {
   orgName: string;
   /** The domain whose aligned SPF or DKIM proves the sender of the mail; null: nothing does. */
   sender: string | null;
+  /** The sender's organizational domain, which has the share. */
+  organization: string | null;
   reportId: string;
   beginsAt: number;
   endsAt: number;

@@ -9,6 +9,8 @@ import type { Daemon } from '../support/daemon-process.ts';
 import { trySending } from './try-sending.ts';
 import { RECEIVER, registerSender, startWorld } from './world.ts';
 
+t.setTimeout(0); // the runner has its own limit
+
 const DISK_MIB = 64;
 
 /** Lines for want of a disk, but for those of events. */

@@ -7,7 +7,7 @@ import type { DmarcReportRow, InboundAction } from '../../src/store/inbound.ts';
 import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
 
 const HOLDER = {} as Domain;
-const limits = { rowsPerReport: 5, rowsPerDomainAndDay: 100, bytesPerDay: 1e9 };
+const limits = { rowsPerReport: 5, rowsPerDomainAndDay: 100, bytesPerDay: 1e9, largeReporters: [] };
 const proveSender = async () => ({ domain: 'big.test', reason: 'sent by big.test' });
 const store = { findVerifiedHolder: async (name: string) => (name === 'acme.test' ? HOLDER : null) };
 const TLS_REPORT = {

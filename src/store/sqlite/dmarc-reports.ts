@@ -2,36 +2,38 @@
 // arrivals, and let go of. Anybody can send reports, so nothing here grows with what they claim.
 import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../inbound.ts';
 import type { Connection } from './connection.ts';
+import { placeFor } from './dmarc-room.ts';
 import type { Row } from './values.ts';
 
-/** What a report and a row of it take at most in tables and indexes, measured and rounded up; texts come on top. */
-const REPORT_BYTES = 500;
-const ROW_BYTES = 100;
 /** With ten thousand rows for each of 400 days, a sum still is an exact number in JavaScript. */
 export const MAX_MESSAGES_PER_ROW = 1_000_000_000;
-/** Reports that nothing vouches for leave the other half to those that something does. */
-const UNPROVEN_SHARE = 0.5;
 
-/** Null when it was stored, else why not; then nothing was written. */
+export interface AddedReport {
+  /** Null when it was stored, else why not; then nothing was written. */
+  objection: string | null;
+  /** What was summed up, and why. */
+  remark: string | null;
+}
+
 export function addDmarcReport(
   db: Connection,
   { seq, at }: { seq: number; at: number },
   { report, limits }: { report: DmarcReportRecord; limits: DmarcLimits },
-): string | null {
+): AddedReport {
   const known = findReporter(db, report);
-  if (known !== undefined && isKnownReport(db, known, report)) return 'the same DMARC report came before';
-  const bytes = sizeOf(report);
-  const objection = objectionOfDay(db, report, limits) ?? objectionOfRoom(db, { at, bytes, report, limits });
-  if (objection !== null) return objection;
+  const refused = (objection: string) => ({ objection, remark: null });
+  if (known !== undefined && isKnownReport(db, known, report)) return refused('the same DMARC report came before');
+  const place = placeFor(db, { report, limits, reporter: known ?? null, day: dayOf(at) });
+  if (place.rows === null) return refused(place.reason);
   const reporter = known ?? addReporter(db, report);
-  const { domain, reportId, beginsAt, endsAt, policy, rows } = report;
+  const { domain, reportId, beginsAt, endsAt, policy } = report;
   db.sql(
     `INSERT INTO dmarc_reports (reporter_id, domain, report_id, begins_at, ends_at, policy, inbound_id, received_at)
      SELECT ?, ?, ?, ?, ?, ?, id, received_at FROM inbound_mails WHERE seq = ?`,
   ).run(reporter, domain, reportId, beginsAt, endsAt, JSON.stringify(policy), seq);
   const proven = report.sender === null ? 0 : 1;
   const days = new Map<string, number>();
-  for (const row of rows) {
+  for (const row of place.rows) {
     const key = `${row.day} ${row.domain}`;
     let domainDay = days.get(key);
     if (domainDay === undefined) {
@@ -41,10 +43,10 @@ export function addDmarcReport(
     addRow(db, domainDay, row);
   }
   db.sql(
-    `INSERT INTO dmarc_room (day, proven, bytes) VALUES (?, ?, ?)
-     ON CONFLICT (day, proven) DO UPDATE SET bytes = bytes + excluded.bytes`,
-  ).run(dayOf(at), proven, bytes);
-  return null;
+    `INSERT INTO dmarc_room (day, organization, bytes) VALUES (?, ?, ?)
+     ON CONFLICT (day, organization) DO UPDATE SET bytes = bytes + excluded.bytes`,
+  ).run(dayOf(at), report.organization ?? '', place.bytes);
+  return { objection: null, remark: place.remark };
 }
 
 function findReporter(db: Connection, { orgName, sender }: DmarcReportRecord): number | undefined {
@@ -52,62 +54,14 @@ function findReporter(db: Connection, { orgName, sender }: DmarcReportRecord): n
   return find.get(orgName, sender ?? '') as number | undefined;
 }
 
-function addReporter(db: Connection, { orgName, sender }: DmarcReportRecord): number {
-  const add = db.sql('INSERT INTO dmarc_reporters (name, sender) VALUES (?, ?)');
-  return Number(add.run(orgName, sender ?? '').lastInsertRowid);
+function addReporter(db: Connection, { orgName, sender, organization }: DmarcReportRecord): number {
+  const add = db.sql('INSERT INTO dmarc_reporters (name, sender, organization) VALUES (?, ?, ?)');
+  return Number(add.run(orgName, sender ?? '', organization ?? '').lastInsertRowid);
 }
 
 function isKnownReport(db: Connection, reporter: number, { domain, reportId }: DmarcReportRecord): boolean {
   const find = db.sql('SELECT 1 FROM dmarc_reports WHERE reporter_id = ? AND domain = ? AND report_id = ?');
   return find.get(reporter, domain, reportId) !== undefined;
-}
-
-function sizeOf({ orgName, domain, reportId, policy, rows }: DmarcReportRecord): number {
-  const texts = orgName.length + domain.length + reportId.length + JSON.stringify(policy).length;
-  const domains = new Set(rows.map((row) => row.domain));
-  const ofDomains = [...domains].reduce((sum, name) => sum + ROW_BYTES + 2 * name.length, 0);
-  // The name and the report's id stand in a table and in an index of it.
-  return REPORT_BYTES + 2 * texts + ofDomains + rows.length * ROW_BYTES;
-}
-
-function objectionOfDay(db: Connection, { sender, rows }: DmarcReportRecord, limits: DmarcLimits): string | null {
-  const added = new Map<string, { row: DmarcReportRow; count: number }>();
-  for (const row of rows) {
-    const key = `${row.day} ${row.domain}`;
-    added.set(key, { row, count: (added.get(key)?.count ?? 0) + 1 });
-  }
-  const most = limits.rowsPerDomainAndDay;
-  for (const { row, count } of added.values()) {
-    const held = db
-      .sql('SELECT total(row_count) FROM dmarc_domain_days WHERE domain = ? AND day = ? AND proven = ?', 'column')
-      .get(row.domain, row.day, sender === null ? 0 : 1) as number;
-    if (held + count > most) {
-      const whose = sender === null ? ' of reports without a proven sender' : '';
-      return `${row.domain} would have ${held + count} rows${whose} for ${row.day}; at most ${most} are kept (dmarc.max_rows_per_domain_and_day)`;
-    }
-  }
-  return null;
-}
-
-interface RoomQuestion {
-  at: number;
-  bytes: number;
-  report: DmarcReportRecord;
-  limits: DmarcLimits;
-}
-
-function objectionOfRoom(db: Connection, { at, bytes, report, limits }: RoomQuestion): string | null {
-  const rows = db.sql('SELECT proven, bytes FROM dmarc_room WHERE day = ?').all(dayOf(at)) as {
-    proven: number;
-    bytes: number;
-  }[];
-  const taken = rows.reduce((sum, row) => sum + row.bytes, 0);
-  if (taken + bytes > limits.bytesPerDay) {
-    return `the reports of this day have taken their ${limits.bytesPerDay} bytes (dmarc.max_mib_per_day)`;
-  }
-  const unproven = rows.find(({ proven }) => proven === 0)?.bytes ?? 0;
-  if (report.sender !== null || unproven + bytes <= limits.bytesPerDay * UNPROVEN_SHARE) return null;
-  return `the reports of this day without a proven sender have taken their ${limits.bytesPerDay * UNPROVEN_SHARE} bytes, half of dmarc.max_mib_per_day`;
 }
 
 function openDomainDay(

@@ -116,8 +116,13 @@ function record(db: Connection, update: InboundUpdate): InboundResult {
   const { seq, at, verdict, action } = update;
   const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = ? AND processed_at IS NOT NULL').get(seq);
   if (known !== undefined) return known as InboundResult;
-  const objection = action === null ? null : act(db, update, action);
-  const result = objection === null ? verdict : { effect: 'none' as const, reason: objection };
+  const { objection, remark } =
+    action?.do === 'dmarc'
+      ? addDmarcReport(db, update, action)
+      : { objection: action === null ? null : act(db, update, action), remark: null };
+  const said = remark === null ? verdict.reason : `${verdict.reason}; ${remark}`;
+  const result =
+    objection === null ? { effect: verdict.effect, reason: said } : { effect: 'none' as const, reason: objection };
   const { kind, digest, messageId, tenantId, finding } = verdict;
   db.sql(
     `UPDATE inbound_mails SET processed_at = ?, kind = ?, effect = ?, reason = ?, digest = ?, message_id = ?,
@@ -145,8 +150,7 @@ interface Target {
 }
 
 /** Null when it was done, else why nothing was. */
-function act(db: Connection, update: InboundUpdate, action: InboundAction): string | null {
-  if (action.do === 'dmarc') return addDmarcReport(db, update, action);
+function act(db: Connection, update: InboundUpdate, action: Exclude<InboundAction, { do: 'dmarc' }>): string | null {
   const { messageId, tenantId } = update.verdict;
   if (messageId === null || tenantId === null) return 'it proves no message';
   const target = { messageId, tenantId, at: update.at };

@@ -118,35 +118,87 @@ export const dmarcCases = {
   },
 
   'rows per domain and day are bounded, apart for reports without a proven sender': async (t: Test, bench: Bench) => {
-    const limits = { ...LIMITS, rowsPerDomainAndDay: 3 };
+    const limits = { ...LIMITS, rowsPerDomainAndDay: 8, largeReporters: ['big.test'] };
     const rows = (...ends: number[]) => ends.map((end) => row({ sourceIp: `192.0.2.${end}` }));
-    t.match(await report(bench, { sender: null, rows: rows(1, 2) }, limits), { effect: 'stored' });
-    const refused = await report(bench, { sender: null, rows: rows(3, 4) }, limits);
-    t.match(refused, {
-      effect: 'none',
-      reason: /^acme\.test would have 4 rows .* at most 3 .*max_rows_per_domain_and_day/,
+    t.strictSame(await report(bench, { sender: null, rows: rows(1, 2, 3) }, limits), { effect: 'stored', reason: 'r' });
+    const folded = await report(bench, { sender: null, rows: rows(1, 2, 3, 4, 5, 6, 7, 8, 9, 10) }, limits);
+    t.match(folded, {
+      effect: 'stored',
+      reason: /^r; 3 sources are summed up, since the 8 rows for .*without a proven sender on acme\.test .*used up/,
     });
-    t.match(await report(bench, { rows: rows(1, 2, 3) }, limits), { effect: 'stored' });
-    t.match(await report(bench, { rows: rows(4) }, limits), { effect: 'none' });
+    t.match(await report(bench, { sender: null, rows: rows(11) }, limits), { effect: 'stored' }, 'into the sum');
+    const stranger = await report(bench, { sender: null, orgName: 'another', rows: rows(12) }, limits);
+    t.match(stranger, { effect: 'none', reason: /^the 8 rows .* are used up \(dmarc\.max_rows_per_domain_and_day\)/ });
+    t.match(await report(bench, { rows: rows(1, 2, 3, 4, 5, 6, 7) }, limits), { effect: 'stored', reason: 'r' });
+    t.match(await report(bench, { rows: rows(7, 8, 9) }, limits), {
+      effect: 'stored',
+      reason: /^r; 2 sources are summed/,
+    });
     const other = row({ day: '2026-11-03' });
-    t.match(await report(bench, { rows: [other] }, limits), { effect: 'stored' }, 'another day has its own');
-    t.match((await bench.store.sumDmarc('acme.test', NOVEMBER, 10)).total, { messages: 4 });
+    t.match(
+      await report(bench, { rows: [other] }, limits),
+      { effect: 'stored', reason: 'r' },
+      'another day has its own',
+    );
+    const { total, unproven } = await bench.store.sumDmarc('acme.test', NOVEMBER, 10);
+    t.match([total, unproven.total], [{ messages: 11 }, { messages: 14 }], 'no message is lost');
+    t.equal((await bench.store.listDmarcDays('acme.test', { since: '2026-11-02', limit: 100 })).length, 8 + 8 + 1);
   },
 
-  'what comes in on one day is bounded, and half of it is for proven senders': async (t: Test, bench: Bench) => {
-    const limits = { ...LIMITS, bytesPerDay: 8000 };
+  'one proven sender has a quarter of the rows, and three quarters are for all but the large ones': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const limits = { ...LIMITS, rowsPerDomainAndDay: 80, largeReporters: ['big.test'] };
+    const rows = Array.from({ length: 40 }, (_, end) => row({ sourceIp: `192.0.2.${end}` }));
+    const from = (name: string) =>
+      report(bench, { rows, sender: `a.${name}`, organization: name, orgName: name }, limits);
+    for (const name of ['one.test', 'two.test', 'three.test']) {
+      const { effect, reason } = await from(name);
+      t.equal(effect, 'stored');
+      t.match(reason, /^r; 2[34] sources are summed up, since the 20 rows for reports by \w+\.test on acme\.test /);
+    }
+    t.match(await from('four.test'), { effect: 'stored', reason: /since the 60 rows for reports by senders that/ });
+    t.match(await from('big.test'), { effect: 'stored', reason: 'r' });
+    t.equal((await bench.store.sumDmarc('acme.test', NOVEMBER, 10)).total.messages, 200, 'no message is lost');
+    const another = { sender: 'b.one.test', organization: 'one.test', orgName: 'x' };
+    for (let count = 0; count < 3; count++) await report(bench, { ...another, rows, orgName: `x${count}` }, limits);
+    const last = await report(bench, { ...another, rows }, limits);
+    t.match(last, { effect: 'none', reason: /rows for reports by .*one\.test/ }, 'by whatever name');
+  },
+
+  'what comes in on one day is bounded: half for unproven senders, an eighth for one that is': async (
+    t: Test,
+    bench: Bench,
+  ) => {
+    const limits = { ...LIMITS, bytesPerDay: 40_000, largeReporters: ['big.test'] };
     const until = async (sender: string | null) => {
       for (let stored = 0; ; stored++) {
-        const { effect, reason } = await report(bench, { sender }, limits);
+        const rows = Array.from({ length: 4 }, (_, end) => row({ sourceIp: `192.0.2.${end}` }));
+        const { effect, reason } = await report(bench, { sender, organization: sender, rows }, limits);
         if (effect !== 'stored') return { stored, reason };
       }
     };
     const unproven = await until(null);
-    t.match(unproven.reason, /without a proven sender have taken their 4000 bytes, half of dmarc\.max_mib_per_day/);
-    const proven = await until('big.test');
-    t.match(proven.reason, /have taken their 8000 bytes \(dmarc\.max_mib_per_day\)/);
-    t.ok(unproven.stored > 2 && proven.stored >= unproven.stored, `${unproven.stored} and ${proven.stored}`);
+    t.match(unproven.reason, /^reports without a proven sender have taken their 20000 bytes .*dmarc\.max_mib_per_day/);
+    const small = await until('small.test');
+    t.match(small.reason, /^reports by small\.test have taken their 5000 bytes of this day/);
+    await until('second.test');
+    const third = await until('third.test');
+    t.match(third.reason, /^reports by senders that are not in dmarc\.large_reporters have taken their 30000 bytes/);
+    const large = await until('big.test');
+    t.match(large.reason, /^all reports have taken their 40000 bytes of this day \(dmarc\.max_mib_per_day\)/);
+    t.ok(unproven.stored > 10 && small.stored > 2 && large.stored > small.stored);
     t.match(await report(bench, {}, limits, T0 + DAY_MS), { effect: 'stored' }, 'the next day');
+  },
+
+  'when the bytes of a sender are used up, its sources are summed up at first': async (t: Test, bench: Bench) => {
+    const limits = { ...LIMITS, bytesPerDay: 80_000 };
+    const rows = Array.from({ length: 60 }, (_, end) => row({ sourceIp: `192.0.2.${end}` }));
+    t.match(await report(bench, { rows }, limits), { effect: 'stored', reason: 'r' });
+    const reason = /^r; 60 sources are summed up, since reports by big\.test have taken their 10000 bytes/;
+    t.match(await report(bench, { rows }, limits), { effect: 'stored', reason });
+    t.equal((await bench.store.sumDmarc('acme.test', NOVEMBER, 100)).total.messages, 120);
   },
 
   'no sum of counts goes beyond what is believed': async (t: Test, bench: Bench) => {
@@ -183,7 +235,7 @@ function sums(change: object) {
   return { messages: 0, passed: 0, dkimPassed: 0, spfPassed: 0, quarantined: 0, rejected: 0, ...change };
 }
 
-const LIMITS = { rowsPerDomainAndDay: 1000, bytesPerDay: 1e9 };
+const LIMITS = { rowsPerDomainAndDay: 1000, bytesPerDay: 1e9, largeReporters: [] as string[] };
 
 /** As one report of each reporter. */
 async function store(bench: Bench, rows: ReportedRow[]): Promise<void> {
@@ -202,7 +254,9 @@ async function report(bench: Bench, change: Partial<DmarcReportRecord>, limits =
   };
   await bench.store.keepInbound(mail);
   const { seq } = (await bench.store.waitingInbound(0, 1000)).at(-1)!;
+  const { sender = 'big.test' } = change;
   const usual = {
+    organization: sender,
     domain: 'acme.test',
     orgName: 'big',
     sender: 'big.test',

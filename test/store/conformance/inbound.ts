@@ -236,6 +236,7 @@ export const inboundCases = {
         domain: 'acme.test',
         orgName: 'big',
         sender: null,
+        organization: null,
         reportId,
         beginsAt: T0,
         endsAt: T0,
@@ -247,7 +248,7 @@ export const inboundCases = {
           bench,
           null,
           { kind: 'dmarc', effect: 'stored' },
-          { do: 'dmarc', report, limits: { rowsPerDomainAndDay: 10, bytesPerDay: 1e6 } },
+          { do: 'dmarc', report, limits: { rowsPerDomainAndDay: 10, bytesPerDay: 1e6, largeReporters: [] } },
         ),
       );
     };
@@ -359,8 +360,16 @@ export const inboundCases = {
     const { seq } = (await bench.store.waitingInbound(0, 10))[0]!;
     const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
     const rows = ['2026-01-01', '2026-01-02'].map((day) => ({ ...row, day, messages: 1 }));
-    const report = { domain: 'acme.test', orgName: 'big', sender: null, reportId: '1', beginsAt: T0, endsAt: T0 };
-    const limits = { rowsPerDomainAndDay: 10, bytesPerDay: 1e6 };
+    const report = {
+      domain: 'acme.test',
+      orgName: 'big',
+      sender: null,
+      organization: null,
+      reportId: '1',
+      beginsAt: T0,
+      endsAt: T0,
+    };
+    const limits = { rowsPerDomainAndDay: 10, bytesPerDay: 1e6, largeReporters: [] };
     await bench.store.recordInbound({
       ...asked,
       seq,

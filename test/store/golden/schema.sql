@@ -116,7 +116,7 @@ CREATE INDEX dmarc_domain_days_reporter ON dmarc_domain_days (reporter_id);
 CREATE TABLE dmarc_reporters (
  id INTEGER PRIMARY KEY,
  name TEXT NOT NULL,
- sender TEXT NOT NULL,
+ sender TEXT NOT NULL, organization TEXT NOT NULL DEFAULT '',
  UNIQUE (name, sender)
 ) STRICT;
 
@@ -137,9 +137,9 @@ CREATE INDEX dmarc_reports_received ON dmarc_reports (received_at);
 
 CREATE TABLE dmarc_room (
  day TEXT NOT NULL,
- proven INTEGER NOT NULL,
+ organization TEXT NOT NULL,
  bytes INTEGER NOT NULL,
- PRIMARY KEY (day, proven)
+ PRIMARY KEY (day, organization)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE dmarc_rows (

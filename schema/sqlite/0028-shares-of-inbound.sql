@@ -42,3 +42,17 @@ INSERT INTO returned_mails (mail_seq, message_id, received_at, beyond, bytes)
   SELECT m.seq, m.message_id, m.received_at, 0, length(c.content)
   FROM inbound_mails m JOIN inbound_contents c ON c.mail_seq = m.seq
   WHERE m.seq NOT IN (SELECT mail_seq FROM unasked_mails);
+
+-- DMARC reports: what one organization may take of a domain's day and of a day of arrivals. Of senders from before this
+-- version, the organization is taken to be the sender's domain itself.
+ALTER TABLE dmarc_reporters ADD COLUMN organization TEXT NOT NULL DEFAULT '';
+UPDATE dmarc_reporters SET organization = sender;
+
+-- What the reports of one UTC day of arrival have taken, as it is counted against the limit. The day begins again.
+DROP TABLE dmarc_room;
+CREATE TABLE dmarc_room (
+  day          TEXT NOT NULL,
+  organization TEXT NOT NULL,  -- empty: reports without a proven sender
+  bytes        INTEGER NOT NULL,
+  PRIMARY KEY (day, organization)
+) STRICT, WITHOUT ROWID;
