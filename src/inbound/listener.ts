@@ -200,10 +200,8 @@ class Hall {
     const recipient = recognise(address, recipients);
     try {
       if (await this.#isOurs(recipient)) {
-        const others = session.envelope.rcptTo.filter((other) => other.address.toLowerCase() !== address.toLowerCase());
-        const isOneTooMany =
-          isBoundToMessage(recipient) && others.some((other) => isBoundToMessage(recognise(other.address, recipients)));
-        return isOneTooMany ? toError(ONE_AT_A_TIME) : null;
+        const objection = this.#objectionTo(recipient, address, session);
+        return objection && toError(objection);
       }
     } catch (error) {
       log.error({ error }, `a recipient could not be looked up: ${describeError(error)}`);
@@ -211,6 +209,16 @@ class Hall {
     }
     const verdict = this.#gate.refused(session.remoteAddress);
     return verdict.decision === 'welcome' ? toError(NOT_HERE) : toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
+  }
+
+  #objectionTo(recipient: InboundRecipient, address: string, session: SMTPServerSession): SmtpReply | null {
+    const { recipients, limits } = this.#options;
+    const others = session.envelope.rcptTo
+      .filter((other) => other.address.toLowerCase() !== address.toLowerCase())
+      .map((other) => recognise(other.address, recipients));
+    if (isBoundToMessage(recipient) && others.some(isBoundToMessage)) return ONE_AT_A_TIME;
+    const { maxOctets, reply } = limitOfMail([...others, recipient], limits);
+    return declaredOctets(session) > maxOctets ? reply : null;
   }
 
   /** A return path on another domain is ours when its tenant has that domain for its bounces. */
@@ -224,7 +232,7 @@ class Hall {
   #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
     const limit = limitOfMail(this.#recipientsOf(session), this.#options.limits);
     return this.#room.hold(async (take) => {
-      const received = await receive(stream, { ...limit, take });
+      const received = await receive(stream, { ...limit, maxReadOctets: this.#options.limits.maxOctets, take });
       if (received.kind === 'mail') return this.#keep(received.content, session);
       const { reply, hangUp } = received;
       await this.#noteRefused(received, session);
@@ -291,6 +299,12 @@ class Hall {
       recipients: envelope.rcptTo.map(({ address }) => address),
     };
   }
+}
+
+/** RFC 1870: what MAIL announced; 0 when it did not. */
+function declaredOctets({ envelope }: SMTPServerSession): number {
+  const args: unknown = envelope.mailFrom ? envelope.mailFrom.args : {};
+  return Number((args as { SIZE?: unknown }).SIZE) || 0;
 }
 
 type Done = (error?: Error | null, message?: string) => void;

@@ -1,7 +1,9 @@
 // The inbound listener as its peers meet it: over real sockets, byte by byte.
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { ReceptionRoom, receive as receiveData } from '../../src/inbound/reception.ts';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { until } from '../sandbox/until.ts';
@@ -197,6 +199,51 @@ t.test('a mail that is too large is cut off', async (t) => {
   await client.ended();
   t.equal(kept.length, 0);
   t.match(refused, [{ reply: /^552 5\.3\.4/ }]);
+});
+
+t.test('a mail to a role that is too large is refused for good', async (t) => {
+  const { port, kept, refused } = await receive(t);
+  const client = await SmtpClient.hello(port);
+  const role = `postmaster@${BOUNCES}`;
+  t.match(await client.ask('MAIL FROM:<a@b.test> SIZE=50001'), /^250/);
+  t.match(await client.ask(`RCPT TO:<${newReturnPath()}>`), /^250/, 'as large as a bounce may be');
+  t.match(await client.ask(`RCPT TO:<${role}>`), /^552 5\.3\.4 A mail to postmaster/, 'announced');
+  await client.ask('RSET');
+  t.match(await client.ask('MAIL FROM:<a@b.test> SIZE=50000'), /^250/);
+  t.match(await client.ask(`RCPT TO:<${role}>`), /^250/);
+  await client.ask('RSET');
+
+  const line = `${'x'.repeat(76)}\r\n`;
+  const data = `Subject: x\r\n\r\n${line.repeat(900)}`;
+  t.match(await client.send({ from: 'a@b.test', to: role, data }), /^552 5\.3\.4/, 'behind its final dot');
+  t.match(refused, [{ recipients: [role], sizeOctets: data.length + 2, reply: /^552 5\.3\.4/ }]);
+  t.match(await client.send({ from: 'a@b.test', to: role, data: MAIL }), /^250/, 'the session goes on');
+
+  await client.ask('MAIL FROM:<a@b.test>');
+  await client.ask(`RCPT TO:<${role}>`);
+  await client.ask('DATA');
+  client.write(line.repeat(1400));
+  t.match(await client.reply(), /^552 5\.3\.4/, 'beyond what any mail may have it is cut off');
+  await client.ended();
+  t.equal(kept.length, 1);
+});
+
+t.test('a mail that is dropped holds no room', async (t) => {
+  const room = new ReceptionRoom(1000);
+  const chunks = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100)));
+  const received = await room.hold((take) => {
+    const reply = { code: 552, text: '5.3.4 too large' };
+    return receiveData(chunks as never, { maxOctets: 500, maxReadOctets: 10_000, reply, take: seenBy(take) });
+  });
+  t.match(received, { kind: 'refused', why: 'too_large', sizeOctets: 5000, hangUp: false });
+  t.notOk(room.isFull);
+  function seenBy(take: (octets: number) => boolean) {
+    return (octets: number) => {
+      const hasRoom = take(octets);
+      t.ok(hasRoom);
+      return hasRoom;
+    };
+  }
 });
 
 t.test('a mail that breaks off is not there', async (t) => {
