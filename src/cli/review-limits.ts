@@ -10,10 +10,12 @@ export function reviewLimitsOf({ limits, delivery }: Config): ReviewLimits {
     hardBounceRate: limits.review_hard_bounce_rate,
     complaintRate: limits.review_complaint_rate,
     window: limits.review_window,
-    isProvidersDomain(domain, mxGroup) {
-      const provider = mxGroup === null ? null : providers.byId(mxGroup);
-      // One person can own a customer's domain, and make as many addresses there as it takes.
-      return provider !== null && (!provider.customerDomains || provider.ownDomains.includes(domain));
+    // By the domain alone: anyone can point a domain of their own at a provider's MX hosts.
+    mailboxesAt(domain) {
+      const provider = providers.ofOwnDomain(domain);
+      if (provider === null) return null;
+      const { sameMailboxes, ownDomains, ignoredInNames: ignored, aliasSeparator } = provider;
+      return { domain: sameMailboxes ? ownDomains[0]! : domain, ignored, aliasSeparator };
     },
   };
 }

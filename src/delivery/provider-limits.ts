@@ -14,8 +14,14 @@ export interface Provider {
   messagesPerMinute: number | null;
   /** Customers keep their domains there, and can write the texts of permanent refusals. */
   customerDomains: boolean;
-  /** The provider's own domains among them. */
+  /** The provider's own domains: their texts are its own, their addresses those of unrelated people. */
   ownDomains: readonly string[];
+  /** A name is the same mailbox at each of the own domains. */
+  sameMailboxes: boolean;
+  /** Characters before the @ that make no difference at the own domains. */
+  ignoredInNames: string;
+  /** What follows it before the @ is chosen by the mailbox's owner; null: a plus sign only. */
+  aliasSeparator: string | null;
   reason: string;
 }
 
@@ -24,13 +30,15 @@ export const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../config/provider-li
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 // No dots: no set of MX hosts can have the same name as a group.
 const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+/** Nothing that could make two people one, such as a letter. */
+const MARKS = /^[._=-]*$/;
 const MAX_CONNECTIONS = 1000;
 const MAX_MESSAGES = 10_000;
 const MAX_PER_MINUTE = 10_000_000;
 
 const KEYS = new Set([
   ...['id', 'mx', 'connections', 'messages_per_connection', 'messages_per_minute'],
-  ...['customer_domains', 'own_domains', 'reason'],
+  ...['customer_domains', 'own_domains', 'same_mailboxes', 'ignored_in_names', 'alias_separator', 'reason'],
 ]);
 
 /** The shipped providers, changed and added to by the operator's file. Throws a Fault that names every problem. */
@@ -95,8 +103,18 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
     if (!good) complain(`${key} is no list of domain names in small letters`);
     return good ? (list as string[]) : [];
   };
-  const { customer_domains: customers = false, reason } = table;
-  if (typeof customers !== 'boolean') complain('customer_domains is neither true nor false');
+  const flag = (key: string): boolean => {
+    const value = table[key] ?? false;
+    if (typeof value !== 'boolean') complain(`${key} is neither true nor false`);
+    return value === true;
+  };
+  const marks = (key: string, max: number): string => {
+    const value = table[key] ?? '';
+    if (typeof value === 'string' && MARKS.test(value) && value.length <= max) return value;
+    complain(`${key} must consist of ${max === 1 ? 'one character' : 'characters'} out of . _ - =`);
+    return '';
+  };
+  const { reason } = table;
   if (typeof reason !== 'string' || reason.trim() === '') complain('reason is missing');
   const mx = hosts('mx');
   if (mx.length === 0 && Array.isArray(table.mx)) complain('mx names no host');
@@ -106,8 +124,11 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
     connections: number('connections', MAX_CONNECTIONS),
     messagesPerConnection: number('messages_per_connection', MAX_MESSAGES),
     messagesPerMinute: table.messages_per_minute === undefined ? null : number('messages_per_minute', MAX_PER_MINUTE),
-    customerDomains: customers === true,
+    customerDomains: flag('customer_domains'),
     ownDomains: table.own_domains === undefined ? [] : hosts('own_domains'),
+    sameMailboxes: flag('same_mailboxes'),
+    ignoredInNames: marks('ignored_in_names', 4),
+    aliasSeparator: marks('alias_separator', 1) || null,
     reason: String(reason),
   };
 }
@@ -117,20 +138,26 @@ function unusable(file: string, problems: string[]): Fault {
   return new Fault(`${file} cannot be used:\n${list}`, { permanence: 'permanent' });
 }
 
-/** Finds the provider that all of these MX hosts belong to. */
+/** Finds the provider that all of these MX hosts belong to, or that a domain is the own one of. */
 export class Providers {
   readonly #byName = new Map<string, Provider>();
   readonly #byId = new Map<string, Provider>();
+  readonly #byOwnDomain = new Map<string, Provider>();
 
   constructor(providers: readonly Provider[]) {
     for (const provider of providers) {
       this.#byId.set(provider.id, provider);
+      for (const domain of provider.ownDomains) this.#byOwnDomain.set(domain, provider);
       for (const name of provider.mx) this.#byName.set(name, provider);
     }
   }
 
   byId(id: string): Provider | null {
     return this.#byId.get(id) ?? null;
+  }
+
+  ofOwnDomain(domain: string): Provider | null {
+    return this.#byOwnDomain.get(domain) ?? null;
   }
 
   /** Null when they belong to none, or not all to the same. */

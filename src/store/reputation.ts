@@ -22,10 +22,6 @@ export interface JudgedMail {
 
 export interface TroubledMessage {
   recipient: string;
-  /** ASCII, lower case. */
-  domain: string;
-  /** Where mail to the domain went last. */
-  mxGroup: string | null;
   isHardBounce: boolean;
   /** 0: nobody has complained. */
   complaintWeight: number;

@@ -1,6 +1,8 @@
 // How near a tenant is to a review: a pure function of its last messages. Nobody alone can stop a tenant: there are
-// least numbers, a recipient counts once, and what counts has to come from several domains.
+// least numbers, a mailbox counts once, and what counts has to come from several domains that were registered
+// apart. All subdomains of one owner are one, and so are all spellings of one mailbox at a provider.
 import { counted } from '../base/counted.ts';
+import { registeredDomain } from '../protocol/dns/registered-domain.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
 import type { JudgedMail, TroubledMessage } from '../store/reputation.ts';
 
@@ -9,8 +11,18 @@ export interface ReviewLimits {
   complaintRate: number;
   /** Over how many of its last messages a tenant is judged. */
   window: number;
-  /** Whether addresses at this domain are those of many people who have nothing to do with each other. */
-  isProvidersDomain(domain: string, mxGroup: string | null): boolean;
+  /** For a domain whose addresses are those of many people who have nothing to do with each other; else null. */
+  mailboxesAt(domain: string): MailboxRule | null;
+}
+
+/** Which addresses at a provider's own domain are one mailbox. */
+export interface MailboxRule {
+  /** One for all domains at which a name is the same mailbox. */
+  domain: string;
+  /** Characters before the @ that make no difference. */
+  ignored: string;
+  /** What follows it before the @ makes no difference either. */
+  aliasSeparator: string | null;
 }
 
 export const LEAST_HARD_BOUNCES = 25;
@@ -74,28 +86,45 @@ interface Counting {
 
 function measure(trouble: readonly TroubledMessage[], { weightOf, messages, least, rate, limits }: Counting): Measure {
   const weights = new Map<string, number>();
-  const ofDomain = new Map<string, { isProviders: boolean; recipients: Set<string> }>();
+  const ownDomains = new Set<string>();
+  const atProviders = new Map<string, Set<string>>();
   for (const message of trouble) {
     const weight = weightOf(message);
     if (weight === 0) continue;
-    const recipient = aliasKeyOf(message.recipient);
-    weights.set(recipient, Math.max(weight, weights.get(recipient) ?? 0));
-    const { domain, mxGroup } = message;
-    const known = ofDomain.get(domain) ?? {
-      isProviders: limits.isProvidersDomain(domain, mxGroup),
-      recipients: new Set<string>(),
-    };
-    known.recipients.add(recipient);
-    ofDomain.set(domain, known);
+    const { mailbox, domain, isProviders } = placeOf(message.recipient, limits);
+    weights.set(mailbox, Math.max(weight, weights.get(mailbox) ?? 0));
+    if (isProviders) atProviders.set(domain, (atProviders.get(domain) ?? new Set()).add(mailbox));
+    else ownDomains.add(domain);
   }
-  let domains = 0;
-  for (const { isProviders, recipients } of ofDomain.values()) {
-    domains += isProviders ? Math.min(recipients.size, MOST_OF_A_PROVIDER) : 1;
-  }
+  let domains = ownDomains.size;
+  for (const mailboxes of atProviders.values()) domains += Math.min(mailboxes.size, MOST_OF_A_PROVIDER);
   const weight = [...weights.values()].reduce((sum, one) => sum + one, 0);
   const share = messages === 0 ? 0 : weights.size / messages;
   const nearness = Math.min(weight / least, rate === 0 ? weight : share / rate);
   return { recipients: weights.size, weight, share, domains, nearness };
+}
+
+interface RecipientPlace {
+  /** Equal for all addresses that reach one mailbox, as far as is known. */
+  mailbox: string;
+  domain: string;
+  isProviders: boolean;
+}
+
+function placeOf(recipient: string, limits: ReviewLimits): RecipientPlace {
+  const address = aliasKeyOf(recipient);
+  const at = address.lastIndexOf('@');
+  const host = address.slice(at + 1);
+  const rule = limits.mailboxesAt(host);
+  if (rule === null) return { mailbox: address, domain: registeredDomain(host), isProviders: false };
+  const { domain } = rule;
+  return { mailbox: `${plainName(address.slice(0, at), rule)}@${domain}`, domain, isProviders: true };
+}
+
+function plainName(name: string, { ignored, aliasSeparator }: MailboxRule): string {
+  const end = aliasSeparator === null ? -1 : name.indexOf(aliasSeparator);
+  const base = end > 0 ? name.slice(0, end) : name;
+  return [...base].filter((character) => !ignored.includes(character)).join('');
 }
 
 function isOver({ weight, share, domains }: Measure, least: number, rate: number): boolean {

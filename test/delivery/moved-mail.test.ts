@@ -195,7 +195,9 @@ t.test('mail of a sender domain that was moved: the tenant or the group is resum
 
 t.test('a recipient domain at a hoster: resumed by its name', async (t) => {
   const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null };
-  const big = { id: 'big', mx: ['big.test'], ...limits, customerDomains: true, ownDomains: [], reason: 'a test' };
+  const mailboxes = { sameMailboxes: false, ignoredInNames: '', aliasSeparator: null };
+  const domains = { customerDomains: true, ownDomains: [], ...mailboxes };
+  const big = { id: 'big', mx: ['big.test'], ...limits, ...domains, reason: 'a test' };
   const stage = await setStage(t, { reply: LISTED, providers: new Providers([big]) });
   const { harness, mood, act } = stage;
   setMx(harness, 'rcpt.test', { 'mx.big.test': { ip: '127.0.0.1' } });

@@ -2,6 +2,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { reviewLimitsOf } from '../../src/cli/review-limits.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { loadProviderLimits, Providers } from '../../src/delivery/provider-limits.ts';
 
 function fileWith(t: Test, text: string): string {
@@ -37,6 +39,21 @@ t.test('whose hosts they are', async (t) => {
   t.equal(ofHosts('aspmx.l.google.com', 'mx.attacker.example'), null, 'all of them or none');
   t.equal(ofHosts('aspmx.l.google.com', 'mta5.am0.yahoodns.net'), null);
   t.equal(ofHosts(), null);
+});
+
+t.test('own domains, and which addresses there are one mailbox', async (t) => {
+  const providers = new Providers(loadProviderLimits(null));
+  const byMark = { sameMailboxes: true, ignoredInNames: '.', aliasSeparator: null };
+  t.match(providers.ofOwnDomain('googlemail.com'), { id: 'google', ownDomains: ['gmail.com', /./], ...byMark });
+  t.match(providers.ofOwnDomain('yahoo.fr'), { id: 'yahoo', sameMailboxes: false, aliasSeparator: '-' });
+  t.match(providers.ofOwnDomain('hotmail.com'), { id: 'outlook', ignoredInNames: '' });
+  t.equal(providers.ofOwnDomain('evil.example'), null);
+  const owned = loadProviderLimits(null).flatMap(({ ownDomains }) => ownDomains);
+  t.equal(new Set(owned).size, owned.length, 'a domain has one owner');
+  const { mailboxesAt } = reviewLimitsOf(loadConfig({ env: {}, defaultFile: null }).config);
+  t.same(mailboxesAt('googlemail.com'), { domain: 'gmail.com', ignored: '.', aliasSeparator: null });
+  t.same(mailboxesAt('yahoo.fr'), { domain: 'yahoo.fr', ignored: '', aliasSeparator: '-' });
+  t.equal(mailboxesAt('evil.example'), null);
 });
 
 t.test("an operator's file changes what it names, and adds the rest", async (t) => {
@@ -81,6 +98,9 @@ t.test('every mistake is named, with the provider and the key', async (t) => {
       /mx google\.com is also of x|mx google\.com is also of google/,
     ],
     [`[[provider]]\n${fine}customer_domains = "yes"\n`, /x: customer_domains is neither true nor false/],
+    [`[[provider]]\n${fine}same_mailboxes = 1\n`, /x: same_mailboxes is neither true nor false/],
+    [`[[provider]]\n${fine}ignored_in_names = ".a"\n`, /x: ignored_in_names must consist of characters out of/],
+    [`[[provider]]\n${fine}alias_separator = "--"\n`, /x: alias_separator must consist of one character out of/],
     [`[[provider]]\n${fine}[[provider]]\n${fine}`, /x: stands there twice/],
     ['[[provider]\n', /cannot be used/],
   ];

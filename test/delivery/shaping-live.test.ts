@@ -23,9 +23,9 @@ function movableClock() {
 
 function provider(change: Partial<Provider> = {}): Providers {
   const limits = { connections: 2, messagesPerConnection: 5, messagesPerMinute: null };
-  return new Providers([
-    { id: 'big', mx: ['big.test'], ...limits, customerDomains: false, ownDomains: [], reason: 'a test', ...change },
-  ]);
+  const mailboxes = { sameMailboxes: false, ignoredInNames: '', aliasSeparator: null };
+  const domains = { customerDomains: false, ownDomains: [], ...mailboxes };
+  return new Providers([{ id: 'big', mx: ['big.test'], ...limits, ...domains, reason: 'a test', ...change }]);
 }
 
 const WORD = { by: 'jo', note: 'a test' };

@@ -79,7 +79,7 @@ t.test('a tenant whose mail bounces is stopped', async (t) => {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
     settings: { suppression: { leap_hard_bounces: 1000 } },
   });
-  const domains = Array.from({ length: 5 }, (_, index) => `r${index}.${RECEIVER}`);
+  const domains = Array.from({ length: 5 }, (_, index) => `receiver${index}.test`);
   for (const domain of domains) addReceiver(dns, domain);
   const daemon = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, daemon);

@@ -5,7 +5,12 @@ import { brakeOf } from '../../src/suppression/brake.ts';
 
 const LIMITS = {
   ...{ hardBounceRate: 0.1, complaintRate: 0.005, window: 1000 },
-  isProvidersDomain: (domain: string) => domain === 'gmail.com',
+  mailboxesAt: (domain: string) =>
+    ['gmail.com', 'googlemail.com'].includes(domain)
+      ? { domain: 'gmail.com', ignored: '.', aliasSeparator: null }
+      : domain === 'yahoo.com'
+        ? { domain, ignored: '', aliasSeparator: '-' }
+        : null,
 };
 
 type Sign = Pick<TroubledMessage, 'isHardBounce' | 'complaintWeight'>;
@@ -16,7 +21,7 @@ const complaint = (complaintWeight: number): Sign => ({ isHardBounce: false, com
 function signs(count: number, sign: Sign, domains = 10, addressOf?: (index: number) => string): TroubledMessage[] {
   return Array.from({ length: count }, (_, index) => {
     const recipient = addressOf?.(index) ?? `r${index}@x${index % domains}.test`;
-    return { recipient, domain: recipient.split('@')[1]!, mxGroup: null, ...sign };
+    return { recipient, ...sign };
   });
 }
 
@@ -60,6 +65,69 @@ t.test('one person stops no tenant', async (t) => {
     t.equal(decide(1000, signs(900, sign, 4)), 'warn', 'nor at four');
     t.equal(decide(1000, signs(900, sign, 5)), 'review');
   }
+});
+
+t.test('however many names one owner has, they are one domain', async (t) => {
+  for (const sign of [HARD, complaint(1)]) {
+    const domainsOf = (addressOf: (index: number) => string) => {
+      const trouble = signs(900, sign, 1, addressOf);
+      t.not(decide(1000, trouble), 'review');
+      const { hardBounces, complaints } = brakeOf({ messages: 1000, trouble }, LIMITS);
+      return Math.max(hardBounces.domains, complaints.domains);
+    };
+    t.equal(
+      domainsOf((index) => `r${index}@s${index % 5}.evil.example`),
+      1,
+      'subdomains',
+    );
+    t.equal(
+      domainsOf((index) => `r${index}@s${index % 5}.evil.co.uk`),
+      1,
+      'below a registry of two labels',
+    );
+    t.equal(
+      domainsOf((index) => `r${index}@free${index % 50}.duckdns.org`),
+      1,
+      'names that cost nothing',
+    );
+    t.equal(
+      domainsOf((index) => `r${index}@s${index % 5}.gmail.com`),
+      1,
+      'a provider is meant by its own name only',
+    );
+    const some = ['evil.example', 'S1.EVIL.example', 'bank.co.uk', 'shop.co.uk'];
+    t.equal(
+      domainsOf((index) => `r${index}@${some[index % 4]}`),
+      3,
+      'two below co.uk have different owners',
+    );
+  }
+});
+
+t.test('however a mailbox is written, it is one', async (t) => {
+  const spellings = (name: string) =>
+    Array.from({ length: name.length - 1 }, (_, at) => `${name.slice(0, at + 1)}.${name.slice(at + 1)}`);
+  const dotted = spellings('manydotsinhere');
+  t.equal(dotted.length, 13);
+  const cases: [string, (index: number) => string][] = [
+    ['dots', (index) => `${dotted[index]}@gmail.com`],
+    ['dots at two names of one provider', (index) => `${dotted[index]}@${index % 2 ? 'gmail.com' : 'googlemail.com'}`],
+    ['dots, cases and plus parts', (index) => `${dotted[index]!.toUpperCase()}+${index}@gmail.com`],
+    ['what the owner puts behind a hyphen', (index) => `base-${index}@yahoo.com`],
+  ];
+  for (const [about, addressOf] of cases) {
+    const { complaints, decision } = brakeOf(
+      { messages: 1000, trouble: signs(13, complaint(1), 1, addressOf) },
+      LIMITS,
+    );
+    t.match(complaints, { recipients: 1, weight: 1, domains: 1 }, about);
+    t.equal(decision, 'go_on', about);
+  }
+  const elsewhere = brakeOf(
+    { messages: 1000, trouble: signs(13, complaint(1), 1, (at) => `${dotted[at]}@own.test`) },
+    LIMITS,
+  );
+  t.equal(elsewhere.complaints.recipients, 13, 'elsewhere dots tell people apart');
 });
 
 t.test("recipients at a provider's domain are different people, up to five", async (t) => {

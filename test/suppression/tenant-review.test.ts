@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { TenantReviews } from '../../src/suppression/tenant-review.ts';
 import { openStore } from '../inbound/store-kit.ts';
 
-const LIMITS = { hardBounceRate: 0.1, complaintRate: 0.005, window: 1000, isProvidersDomain: () => false };
+const LIMITS = { hardBounceRate: 0.1, complaintRate: 0.005, window: 1000, mailboxesAt: () => null };
 
 t.test('a tenant is stopped once, and judged anew when an operator lets it go on', async (t) => {
   const bench = await openStore(t);

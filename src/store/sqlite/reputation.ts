@@ -35,7 +35,7 @@ export function reputationVerbs(db: Connection): ReputationStore {
   };
 }
 
-const LAST_MESSAGES = `SELECT recipient, lane, bounce, complained, complaint_weight FROM messages
+const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
   WHERE tenant_id = ? AND finished_at IS NOT NULL
     AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = ?), x'')
   ORDER BY id DESC LIMIT ?`;
@@ -45,17 +45,13 @@ function standing(db: Connection, tenantId: string, window: number): JudgedMail 
   const messages = db.sql(`SELECT count(*) FROM (${LAST_MESSAGES})`, 'column').get(tenant, tenant, window) as number;
   const rows = db
     .sql(
-      `SELECT recipient, coalesce(l.domain, '') AS domain, g.mx_group, bounce IS 'hard' AS hard,
+      `SELECT recipient, bounce IS 'hard' AS hard,
          CASE WHEN complained = 1 THEN coalesce(complaint_weight, 1) ELSE 0 END AS weight
-       FROM (${LAST_MESSAGES}) last LEFT JOIN lanes l ON l.id = last.lane
-         LEFT JOIN groups_of_domains g ON g.domain = l.domain
-       WHERE bounce = 'hard' OR complained = 1`,
+       FROM (${LAST_MESSAGES}) WHERE bounce = 'hard' OR complained = 1`,
     )
     .all(tenant, tenant, window) as Row[];
   const trouble = rows.map((row) => ({
     recipient: row.recipient as string,
-    domain: row.domain as string,
-    mxGroup: row.mx_group as string | null,
     isHardBounce: row.hard === 1,
     complaintWeight: row.weight as number,
   }));
