@@ -6,7 +6,7 @@ import type { Logger } from '../observe/log.ts';
 import type { DomainStore } from '../store/domains.ts';
 import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
 import type { TenantStore } from '../store/tenants.ts';
-import type { ReviewLimits } from './brake.ts';
+import type { BrakeState, ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
 import type { LeapRule } from './leap-rule.ts';
 import { TenantReviews } from './tenant-review.ts';
@@ -72,15 +72,10 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
         key,
       });
     },
-    async onStopped({ id, name }, reason) {
-      const key = `review:${id}:${clock.now()}`;
-      const facts = `Sending was stopped for review at ${toTimestamp(clock.now())}: ${reason}.`;
-      tell(operator, { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key });
-      tell(await store.ownersOf(id), {
-        subject: 'Sending was stopped for review',
-        text: `${facts}\n\nWhat you have queued waits. Clean your list of recipients, then talk to us.\n`,
-        key,
-      });
+    async onStopped(tenant, state, warnedOn) {
+      const notices = stopNotices(tenant, { state, warnedOn, at: clock.now() });
+      tell(operator, notices.operator);
+      tell(await store.ownersOf(tenant.id), notices.owners);
     },
   });
   return {
@@ -97,6 +92,31 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     timers: [
       { name: 'tenant reviews', periodMs: REVIEW_PERIOD_MS, run: async () => `${await reviews.check()} stopped` },
     ],
+  };
+}
+
+interface Stop {
+  state: BrakeState;
+  warnedOn: string | null;
+  at: number;
+}
+
+function stopNotices({ id, name }: { id: string; name: string }, { state: { reason, distance }, warnedOn, at }: Stop) {
+  const key = `review:${id}:${at}`;
+  const stopped = `Sending was stopped for review at ${toTimestamp(at)}: ${reason}.`;
+  // A daemon that has just started does not know whether it warned before.
+  const warning =
+    warnedOn === null
+      ? 'Warnings are sent from half of the way to a review on. If you had none, there was no time for one: half of the way and the rest were passed within seconds.'
+      : `A warning was sent on ${warnedOn}.`;
+  const facts = `${stopped}\n\n${distance}\n\n${warning}`;
+  return {
+    operator: { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key },
+    owners: {
+      subject: 'Sending was stopped for review',
+      text: `${facts}\n\nQueued messages wait until the review is over. Clean your list of recipients, then contact the operator.\n`,
+      key,
+    },
   };
 }
 

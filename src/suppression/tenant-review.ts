@@ -19,10 +19,16 @@ export interface TenantReviewKit {
   onOwnTrouble(reason: string): void;
   /** It is half way to a review; at most once a day. */
   onWarned(tenant: { id: string; name: string }, state: BrakeState): void | Promise<void>;
-  /** For mail to owners and operator. */
-  onStopped(tenant: { id: string; name: string }, reason: string): void | Promise<void>;
+  /** For mail to owners and operator. `warnedOn` is the day of the last warning; null: there was none. */
+  onStopped(tenant: { id: string; name: string }, state: BrakeState, warnedOn: string | null): void | Promise<void>;
 }
 
+/**
+ * People are warned from half of the way to a review on, and there is no grace between warning and stop: what counts
+ * is known minutes to hours after the mail went out, and a pause in which a person could act is long enough for a
+ * whole campaign. A tenant that passes both marks between two judgements is stopped at once; the notice of the stop
+ * then says what the warning would have said.
+ */
 export class TenantReviews {
   readonly #kit: TenantReviewKit;
   /** Null: nobody has looked since the start, so all are looked at. */
@@ -96,7 +102,7 @@ export class TenantReviews {
     if (!(await store.stopForReview(tenantId, { at, reason }))) return false;
     log.warn({ fact: 'tenant_stopped', tenant_id: tenantId, name: tenant.name, reason }, `tenant in review: ${reason}`);
     const last = this.#told.get(tenantId);
-    if (last === undefined || at - last > HOUR_MS) await onStopped(tenant, reason);
+    if (last === undefined || at - last > HOUR_MS) await onStopped(tenant, state, this.#warnedOn.get(tenantId) ?? null);
     this.#told.set(tenantId, at);
     return true;
   }

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
+import { openReputation } from '../../src/suppression/reputation.ts';
 import { TenantReviews } from '../../src/suppression/tenant-review.ts';
 import { openStore } from '../inbound/store-kit.ts';
 
@@ -22,7 +23,7 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
     ownTenant: async () => null,
     onOwnTrouble: () => t.fail('it has no mail of its own'),
     onWarned: ({ id }) => void warned.push(id),
-    onStopped: ({ id }, reason) => void told.push(`${id} ${reason}`),
+    onStopped: ({ id }, { reason }, warnedOn) => void told.push(`${id} ${reason}, warned on ${warnedOn}`),
   });
   const endSome = async (count: number, bounce: 'hard' | null, first = 0) => {
     for (let index = first; index < first + count; index++) {
@@ -49,7 +50,7 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
     status: 'in_review',
     statusReason: /^25 of the last 95 messages bounced hard/,
   });
-  t.match(told, [new RegExp(`^${tenant.id} 25 of the last 95 messages bounced hard`)]);
+  t.match(told, [new RegExp(`^${tenant.id} 25 of the last 95 messages bounced hard.*, warned on 2027-01-15$`)]);
 
   now += 60_000;
   await store.updateTenant(tenant.id, { status: 'active', statusReason: null });
@@ -59,6 +60,40 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 1, 'but what came since is');
   t.equal(told.length, 1, 'and nobody is told twice within the hour');
+});
+
+t.test('a burst stops a tenant at once, and the notice of the stop is the warning too', async (t) => {
+  const bench = await openStore(t);
+  const { store } = bench;
+  const { tenant, domain } = await bench.sender('acme.test');
+  const owner = { tenantId: tenant.id, email: 'owner@acme.test', role: 'owner' as const, passwordHash: '' };
+  await store.createUser({ id: bench.id(), ...owner, createdAt: 1 });
+  const told: { to: readonly string[]; subject: string; text: string }[] = [];
+  const reputation = await openReputation({
+    ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, reviewLimits: LIMITS },
+    leapRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
+    ...{ operatorAddress: 'operator@host.test', ownDomain: 'own.test' },
+    tell: (to, { subject, text }) => void told.push({ to, subject, text }),
+  });
+  const [reviews] = reputation.timers;
+  const stop = new AbortController().signal;
+  await reviews!.run(stop);
+  t.same(told, [], 'nothing has happened so far');
+  for (let index = 0; index < 25; index++) {
+    const message = await bench.sending(domain, `a${index}@x${index % 5}.test`);
+    await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+    reputation.ended({ tenantId: tenant.id, mxGroup: 'mx' }, 'hard');
+  }
+  t.equal(await reviews!.run(stop), '1 stopped', 'without a grace');
+  t.match(told, [
+    { to: ['operator@host.test'], subject: 'Tenant in review: Acme' },
+    { to: ['owner@acme.test'], subject: 'Sending was stopped for review' },
+  ]);
+  for (const { text } of told) {
+    t.match(text, /25 of the last 25 messages bounced hard \(limit 10 %\)/);
+    t.match(text, /Hard bounces: 100 % of the way, from 5 domains/, 'what a warning says');
+    t.match(text, /Warnings are sent from half of the way .* there was no time for one/);
+  }
 });
 
 t.test("the service's own tenant is not stopped: the operator is told, once a day", async (t) => {
