@@ -122,7 +122,7 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
 
 /** Once a day, after a restart too: the same key sends nothing. */
 function ownNotice(reason: string, now: number) {
-  const text = `${reason}.\n\nAnother tenant would be stopped for this. The mail of the service itself is not: password resets, invitations and alerts go on. See who asks for them (postrider audit list) and where they go (postrider message list).\n`;
+  const text = `${reason}.\n\nAnother tenant would be stopped for this. The mail of the service itself is not: password resets, invitations and alerts go on. The portal's audit log (/portal/operator/audit) says who asked for them. The daemon's log says where they went (the facts bounced and inbound, with message_id), and postrider queue show ID shows such a message.\n`;
   return {
     subject: 'Mail of the service itself bounces or draws complaints',
     text,

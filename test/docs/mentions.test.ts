@@ -3,14 +3,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { COMMAND_NAMES, loadCommands } from '../../src/cli/registry.ts';
 import { ALL_KEYS } from '../../src/config/keys.ts';
+import { commandProblem } from './command-problem.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PAGES = ['README.md', ...fs.globSync('docs/*.md', { cwd: ROOT }).sort()];
 const SOURCES = new Set(fs.globSync('{src,test}/**/*.ts', { cwd: ROOT }).map((file) => path.basename(file)));
 const SCRIPTS: Record<string, string> = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts;
-const COMMANDS = await loadCommands(COMMAND_NAMES);
 const SECTIONS = [...new Set(ALL_KEYS.map(({ name }) => name.split('.')[0]))];
 
 const FOLDERS = '(?:\\.ci|bench|bin|config|docs|schema|scripts|shims|src|systemd|test)';
@@ -55,18 +54,4 @@ function checkLink(test: Test, page: string, target: string): void {
 function toAnchor(heading: string): string {
   const words = heading.replace(/^#+ /, '').toLowerCase();
   return words.replace(/[^\p{L}\p{N} -]/gu, '').replaceAll(' ', '-');
-}
-
-/** Null for a command that exists and takes these options; `postrider help …` and the like have none. */
-function commandProblem(text: string): string | null {
-  const words = text.split(' ').slice(1);
-  if (words[0] === 'help' || words[0] === '…' || words[0]!.startsWith('--')) return null;
-  const command = COMMANDS.find(({ name }) => name === words[0] || name === words.slice(0, 2).join(' '));
-  if (!command)
-    return COMMANDS.some(({ name }) => name.startsWith(`${words[0]} `)) && words.length === 1
-      ? null
-      : 'no such command';
-  const options = words.filter((word) => word.startsWith('--')).map((word) => word.slice(2));
-  const unknown = options.filter((name) => !Object.hasOwn(command.options, name) && !['json', 'config'].includes(name));
-  return unknown.length === 0 ? null : `no option ${unknown.join(', ')}`;
 }
