@@ -85,7 +85,7 @@ export function createDomains(options: DomainsOptions): Domains {
     async look(owner, id) {
       const domain = await changeable(owner, id);
       if (isRefusal(domain) || domain.state === 'verified') return domain;
-      const checks = await options.turns.takeNow(domain.id, () => checkAndKeep(options, domain));
+      const checks = await options.turns.takeNow(domain, () => checkAndKeep(options, domain));
       return checks === null || firstFailing(checks) ? domain : claim(options, domain);
     },
     lastChecks: (owner, id) => store.lastChecks(owner.tenantId, id),
@@ -134,7 +134,8 @@ const QUIET_MS = 10 * MINUTE_MS;
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
   await options.store.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
-  const checks = await options.turns.take(domain.id, () => checkAndKeep(options, domain));
+  const checks = await options.turns.take(domain, () => checkAndKeep(options, domain));
+  if (checks === null) return tooMany();
   const failing = firstFailing(checks);
   if (failing) return recordFailure(options, domain, failing);
   const verified = await claim(options, domain);
@@ -199,6 +200,14 @@ async function isDefinitelyGone(options: DomainsOptions, holder: Domain): Promis
 
 function factsOf(domain: Domain) {
   return { domain: domain.name, selector: domain.selector, publicKeyB64: domain.publicKeyB64 };
+}
+
+/** About one turn of the zone. */
+const RETRY_AFTER_SECS = 10;
+
+function tooMany(): Refusal {
+  const message = 'Several verifications of names in this zone are waiting already. Repeat the call after a pause.';
+  return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
 }
 
 function notFound(): Refusal {

@@ -154,8 +154,9 @@ async function recheckOne(
 async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
   const { store, clock, log } = kit;
   const { domain } = due;
-  const checks = await kit.turns.take(domain.id, () => checkOf(kit, domain));
-  if (stopped.aborted) return 'keep';
+  // Not its turn: it stays due, and no worker waits beside the domains of others.
+  const checks = await kit.turns.takeNow(domain, () => checkOf(kit, domain));
+  if (checks === null || stopped.aborted) return 'keep';
   await store.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
   const failing = firstFailing(checks);
   const look = lookOf(failing);

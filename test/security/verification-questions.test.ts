@@ -2,7 +2,7 @@
 // us ask somebody else's servers, or about somebody else's names, hundreds of questions.
 import t, { type Test } from 'tap';
 import { registerSender, startWorld } from '../flows/world.ts';
-import { type ApiHarness, SERVICE, startApiHarness } from '../support/api-harness.ts';
+import { type ApiAnswer, type ApiHarness, SERVICE, startApiHarness } from '../support/api-harness.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
 
 const LABELS = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -121,20 +121,111 @@ t.test('a domain of many providers is not hit', async (t) => {
   );
 });
 
-t.test('the daemon: all at once are one verification, and the next one finds what was published since', async (t) => {
-  const world = await startWorld(t);
-  const daemon = await world.postrider.serve();
-  const sender = await registerSender(world, daemon);
-  const { body: domain } = await daemon.call(sender.key, 'POST /domains', { body: { domain: 'late.test' } });
-  world.dns.addZone('late.test');
-  const [dkim] = domain.records as { name: string; value: string }[];
-  const verify = () => daemon.call(sender.key, `POST /domains/${domain.id}/verify`);
-  const questions = () => world.dns.queries.filter(({ name, type }) => name === dkim!.name && type === 'TXT').length;
-  const answers = await Promise.all(Array.from({ length: 8 }, verify));
-  for (const { status, body } of answers)
-    t.match({ status, body }, { status: 422, body: { check: { reason: 'not_found' } } });
-  t.equal(questions(), 1, 'one question for eight calls');
-  world.dns.set(dkim!.name, 'TXT', [dkim!.value]);
-  t.match(await verify(), { status: 200, body: { state: 'verified' } });
-  t.equal(questions(), 2);
+/** Verifications wait until the test lets them go on. */
+async function openWithPauses(t: Test) {
+  const clock = { at: Date.now(), now: () => clock.at };
+  const pauses: { ms: number; over(): void }[] = [];
+  const { promise: paused, resolve: sayPaused } = Promise.withResolvers<void>();
+  const pause = (ms: number) => {
+    sayPaused();
+    return new Promise<void>((over) => pauses.push({ ms, over }));
+  };
+  const api = await startApiHarness({ clock, checkTurns: { gapMs: 10_000, pause } });
+  t.teardown(() => api.close());
+  const { key } = await api.addTenant();
+  const register = async (domain: string) =>
+    String((await api.call('POST', '/domains', { key, body: { domain } })).body.id);
+  const verify = (id: string) => api.call('POST', `/domains/${id}/verify`, { key });
+  return { api, key, register, verify, clock, pauses, paused };
+}
+
+t.test('deleting and registering again in a loop wins no verification', async (t) => {
+  const { api, key, register, verify, clock, pauses, paused } = await openWithPauses(t);
+  const first = await register('victim.test');
+  t.match(await verify(first), { status: 422 });
+  const asked = api.dns.queries.length;
+  t.ok(asked > 0);
+  const answers: Promise<unknown>[] = [];
+  for (let id = first; answers.length < 3; ) {
+    t.match(await api.call('DELETE', `/domains/${id}`, { key }), { status: 200 });
+    id = await register('victim.test');
+    answers.push(verify(id));
+    await Promise.race([paused, ...answers]);
+  }
+  const again = await register('other.test');
+  t.match(await verify(again), { status: 422 }, 'another zone is asked meanwhile');
+  const about = api.dns.queries.slice(asked).filter(({ name }) => within(name, 'victim.test'));
+  t.same(about, [], 'nobody is asked before the gap is over');
+  t.equal(pauses.length, 1);
+  t.match(pauses[0]!.ms, 10_000);
+  const statuses = await lettingPass(clock, pauses, Promise.all(answers));
+  t.match(statuses, [{ status: 404 }, { status: 404 }, { status: 422 }], 'the first two were deleted meanwhile');
 });
+
+/** Lets one pause after the other pass until there is a result. */
+async function lettingPass<R>(
+  clock: { at: number },
+  pauses: { ms: number; over(): void }[],
+  result: Promise<R>,
+): Promise<R> {
+  let isOver = false;
+  const end = () => {
+    isOver = true;
+  };
+  result.then(end, end);
+  while (!isOver) {
+    const next = pauses.shift();
+    clock.at += next?.ms ?? 0;
+    next?.over();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return result;
+}
+
+t.test('any number of names of somebody else’s zone are verified a few at once', async (t) => {
+  const { api, register, verify, clock, pauses } = await openWithPauses(t);
+  const ids: string[] = [];
+  for (let index = 0; index < 12; index++) ids.push(await register(`s${index}.victim.test`));
+  const answers = await Promise.all(ids.slice(0, 5).map(verify));
+  for (const answer of answers) t.match(answer, { status: 422 });
+  const asked = api.dns.queries.length;
+  const early: ApiAnswer[] = [];
+  const { promise: four, resolve } = Promise.withResolvers<void>();
+  const calls = ids.slice(5).map(async (id) => {
+    const answer = await verify(id);
+    early.push(answer);
+    if (early.length === 4) resolve();
+    return answer;
+  });
+  await four;
+  for (const { status, headers, body } of early.splice(0)) {
+    t.match({ status, body }, { status: 500, body: { error: 'internal_error', message: /waiting already/ } });
+    t.equal(headers.get('retry-after'), '10');
+  }
+  t.equal(api.dns.queries.length, asked, 'three wait, and nobody is asked');
+  await lettingPass(clock, pauses, Promise.all(calls));
+  for (const answer of early) t.match(answer, { status: 422 });
+  t.equal(early.length, 3);
+});
+
+t.test(
+  'the daemon: calls at the same time share a verification, and the next one finds what was published since',
+  async (t) => {
+    const world = await startWorld(t);
+    const daemon = await world.postrider.serve();
+    const sender = await registerSender(world, daemon);
+    const { body: domain } = await daemon.call(sender.key, 'POST /domains', { body: { domain: 'late.test' } });
+    world.dns.addZone('late.test');
+    const [dkim] = domain.records as { name: string; value: string }[];
+    const verify = () => daemon.call(sender.key, `POST /domains/${domain.id}/verify`);
+    const questions = () => world.dns.queries.filter(({ name, type }) => name === dkim!.name && type === 'TXT').length;
+    const answers = await Promise.all(Array.from({ length: 8 }, verify));
+    for (const { status, body } of answers)
+      t.match({ status, body }, { status: 422, body: { check: { reason: 'not_found' } } });
+    const before = questions();
+    t.ok(before <= 2, 'one question for the first call, and one for those that came while it was answered');
+    world.dns.set(dkim!.name, 'TXT', [dkim!.value]);
+    t.match(await verify(), { status: 200, body: { state: 'verified' } });
+    t.equal(questions(), before + 1);
+  },
+);

@@ -10,7 +10,7 @@ import { createApi } from '../../src/api/create-api.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
-import { CheckTurns } from '../../src/domains/check-turns.ts';
+import { CheckTurns, type CheckTurnsKit } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import type { HttpEngineName } from '../../src/http/http.ts';
 import { createRouter, type Route } from '../../src/http/router.ts';
@@ -19,6 +19,7 @@ import type { Logger } from '../../src/observe/log.ts';
 import { createAuthority } from '../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
+import type { DomainCheck } from '../../src/store/domain-checks.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
@@ -57,6 +58,8 @@ export interface ApiHarnessOptions {
   /** The usual ones, stretched by the machine's pace, when not given. */
   renderLimits?: RenderLimits;
   bodyLimits?: BodyLimits;
+  /** How verifications wait for each other; they do not when it is not given. */
+  checkTurns?: Pick<CheckTurnsKit<DomainCheck[]>, 'gapMs' | 'pause'>;
   /** Puts something between the API and its store: faults, delays. */
   wrapStore?(store: Store): Store;
 }
@@ -129,6 +132,7 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
       notices,
       firstTier,
       allowPrivateWebhooks,
+      checkTurns: options.checkTurns ?? { gapMs: 0 },
     }),
   );
   const http = await startHttp({
@@ -190,6 +194,7 @@ interface Parts {
   notices: LaneNotice[];
   firstTier: number;
   allowPrivateWebhooks: boolean | readonly string[];
+  checkTurns: NonNullable<ApiHarnessOptions['checkTurns']>;
 }
 
 function services({
@@ -204,6 +209,7 @@ function services({
   notices,
   firstTier,
   allowPrivateWebhooks,
+  checkTurns,
 }: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
   const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
@@ -220,7 +226,7 @@ function services({
     domains: createDomains({
       ...{ store, clock, ids, service: SERVICE },
       vault,
-      turns: new CheckTurns({ clock, isGood: hasPassed, gapMs: 0 }),
+      turns: new CheckTurns({ clock, isGood: hasPassed, ...checkTurns }),
       lookups: createAuthority({ ...authority, serverTimeoutMs: patience(500), totalTimeoutMs: patience(1000) }),
       // One pair for all: making them takes most of a second.
       createKeyPair: async () => keyPair,
