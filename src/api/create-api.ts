@@ -10,6 +10,7 @@ import type { Templates } from '../templates/templates.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
 import type { Webhooks } from '../webhooks/webhooks.ts';
 import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { domainEndpoints } from './domain-endpoints.ts';
 import { emailEndpoints } from './email-endpoints.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -48,7 +49,10 @@ export function createApi(services: ApiServices): Api {
   const health: Route = {
     method: 'GET',
     pattern: '/healthz',
-    handler: (request) => pipeline.answered(request, (headers) => healthReply(request, headers, services.store)),
+    handler: (request) =>
+      pipeline.answered(request, (headers) =>
+        healthReply(request, { headers, store: services.store, budget: pipeline.bodyBudget }),
+      ),
   };
   return {
     routes: [...endpoints.map((endpoint) => pipeline.route(endpoint)), health],
@@ -63,13 +67,16 @@ export function createApi(services: ApiServices): Api {
   };
 }
 
-/** Without a key: it is for whoever watches the process. */
-async function healthReply(
-  request: HttpRequest,
-  headers: ReplyHeaders,
-  store: Pick<Store, 'ping'>,
-): Promise<HttpReply> {
-  const body = await readBytes(request);
+interface HealthParts {
+  headers: ReplyHeaders;
+  store: Pick<Store, 'ping'>;
+  budget: BodyBudget;
+}
+
+/** Without a key: it is for whoever watches the process. All who bring a body share what one tenant has. */
+async function healthReply(request: HttpRequest, { headers, store, budget }: HealthParts): Promise<HttpReply> {
+  const share = budget.share('');
+  const body = await readBytes(request, share).finally(() => share.giveBack());
   if (isRefusal(body)) return refusalReply(body, headers);
   return (await store.ping())
     ? toReply({ status: 200, body: { status: 'ok' } }, headers)

@@ -16,7 +16,14 @@ export interface Endpoint {
   body: 'json' | 'none';
   /** Whether the Idempotency-Key header means something here. */
   idempotent?: true;
+  /** What is refused whatever the body says; asked before a large body is read. */
+  refuseEarly?(call: EarlyCall): Promise<Refusal | null>;
   answer(call: Call): Promise<Answer | Refusal>;
+}
+
+/** As much as is known before the body. */
+export interface EarlyCall extends Pick<Caller, 'key'> {
+  idempotencyKey: string | null;
 }
 
 /** A call that has passed every check up to its body. */

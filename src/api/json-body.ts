@@ -5,7 +5,7 @@
 import { type Span, scanJson } from '../base/json-scan.ts';
 import { JsonText } from '../base/json-text.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
-import type { BodyResult, HttpRequest } from '../http/http.ts';
+import type { BodyResult, BodyRoom, HttpRequest } from '../http/http.ts';
 
 /** The specification's 5 MiB for every call. */
 export const BODY_LIMIT_BYTES = 5 * 1024 * 1024;
@@ -19,13 +19,21 @@ export function refuseMediaType(contentType: string | undefined): Refusal | null
   return refuse('unsupported_media_type', 'Send the body with the header "Content-Type: application/json".');
 }
 
-export async function readBytes(request: HttpRequest): Promise<Buffer | Refusal> {
-  const body: BodyResult = await request.readBody(BODY_LIMIT_BYTES);
+/** Long enough for a body that is on its way to arrive, or to be given up. */
+const RETRY_AFTER_SECS = 2;
+
+export async function readBytes(request: HttpRequest, room: BodyRoom): Promise<Buffer | Refusal> {
+  const body: BodyResult = await request.readBody(BODY_LIMIT_BYTES, room);
   switch (body.kind) {
     case 'body':
       return body.bytes;
     case 'too_large':
       return refuse('request_too_large', 'The body exceeds 5 MiB; send less.');
+    case 'no_room': {
+      const message =
+        'Too many large bodies are on their way in. Repeat the call after a pause, or send fewer at once.';
+      return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
+    }
     case 'broken':
       return refuse('read_body_failed', 'The body broke off before its end; send it again.');
   }

@@ -12,11 +12,12 @@ import type { AuditStore } from '../store/audit.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
 import { actOfKey } from '../tenants/audit-log.ts';
-import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
+import { type Answer, type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
-import type { BodyReader } from './body-pool.ts';
-import type { Call, Endpoint } from './endpoint.ts';
-import { readBytes, refuseMediaType } from './json-body.ts';
+import { BodyBudget, type BodyShare } from './body-budget.ts';
+import { type BodyReader, SMALL_BODY_BYTES } from './body-pool.ts';
+import type { Call, EarlyCall, Endpoint } from './endpoint.ts';
+import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 export interface PipelineOptions {
@@ -25,6 +26,8 @@ export interface PipelineOptions {
   ids: IdSource;
   log: Logger;
   bodies: BodyReader;
+  /** One of its own when not given. */
+  bodyBudget?: BodyBudget;
   /** Null: no cap. */
   requestsPerMinute(tier: Tier): number | null;
   /** Somebody has shown that they have the key. Called for every call: it must cost next to nothing. */
@@ -37,12 +40,20 @@ const BYTES_PER_TOKEN = 64 * 1024;
 /** The headers that an answer has collected on its way. */
 type Collected = Record<string, string>;
 
+interface Asked {
+  request: HttpRequest;
+  params: PathParams;
+  headers: Collected;
+}
+
 export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #rates: RateLimiter;
+  readonly bodyBudget: BodyBudget;
 
   constructor(options: PipelineOptions) {
     this.#options = options;
+    this.bodyBudget = options.bodyBudget ?? new BodyBudget();
     this.#rates = new RateLimiter(options.clock);
   }
 
@@ -50,8 +61,7 @@ export class Pipeline {
     const { method, pattern } = endpoint;
     const handler = (request: HttpRequest, params: PathParams) =>
       this.answered(request, async (headers) => {
-        const call = await this.#admit(endpoint, { request, params, headers });
-        const answer = isRefusal(call) ? call : await endpoint.answer(call);
+        const answer = await this.#answer(endpoint, { request, params, headers });
         return isRefusal(answer) ? refusalReply(answer, headers) : toReply(answer, headers);
       });
     return { method, pattern, handler };
@@ -78,14 +88,24 @@ export class Pipeline {
     }
   }
 
-  async #admit(
-    endpoint: Endpoint,
-    { request, params, headers }: { request: HttpRequest; params: PathParams; headers: Collected },
-  ): Promise<Call | Refusal> {
-    const token = readBearerToken(request.header('authorization'));
+  async #answer(endpoint: Endpoint, asked: Asked): Promise<Answer | Refusal> {
+    const token = readBearerToken(asked.request.header('authorization'));
     if (isRefusal(token)) return token;
     const caller = await findCaller(token, this.#options.store);
     if (isRefusal(caller)) return caller;
+    const share = this.bodyBudget.share(caller.tenant.id);
+    try {
+      const call = await this.#admit(endpoint, { ...asked, caller, share });
+      return isRefusal(call) ? call : await endpoint.answer(call);
+    } finally {
+      share.giveBack();
+    }
+  }
+
+  async #admit(
+    endpoint: Endpoint,
+    { request, params, headers, caller, share }: Asked & { caller: Caller; share: BodyShare },
+  ): Promise<Call | Refusal> {
     const { key, tenant } = caller;
     this.#options.keyUsed?.(key.id);
     const early = refuseInactive(tenant) ?? this.#refuseRate(caller, headers) ?? refuseScope(key, endpoint.scope);
@@ -96,8 +116,10 @@ export class Pipeline {
     if (isRefusal(id)) return id;
     const wrongType = endpoint.body === 'json' ? refuseMediaType(request.header('content-type')) : null;
     if (wrongType) return wrongType;
+    const closed = await refuseLargeEarly(endpoint, request, { key, idempotencyKey });
+    if (closed) return closed;
     // The limit of size holds for calls without a use for a body, too.
-    const bytes = await readBytes(request);
+    const bytes = await readBytes(request, share);
     if (isRefusal(bytes)) return bytes;
     this.#chargeForBody(caller, bytes.length, headers);
     const { store, clock } = this.#options;
@@ -130,6 +152,19 @@ export class Pipeline {
       retry_after_secs: verdict.retryAfterSecs,
     });
   }
+}
+
+/**
+ * What is refused whatever the body says, before a large one is read. Not where 413 comes first, and not where the
+ * length is unknown, since it may turn out to be a 413.
+ */
+async function refuseLargeEarly(
+  { refuseEarly }: Endpoint,
+  { declaredBodyBytes: bytes }: HttpRequest,
+  call: EarlyCall,
+): Promise<Refusal | null> {
+  const isLarge = bytes !== null && bytes > SMALL_BODY_BYTES && bytes <= BODY_LIMIT_BYTES;
+  return (isLarge && (await refuseEarly?.(call))) || null;
 }
 
 function rateHeaders(verdict: RateVerdict): ReplyHeaders {

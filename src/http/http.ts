@@ -18,15 +18,27 @@ export interface HttpRequest {
   readonly clientAddress: string;
   /** TLS up to us, or up to a trusted proxy that says so. */
   readonly secure: boolean;
-  /** Reads the body once; later calls get the first call's result. */
-  readBody(limitBytes: number): Promise<BodyResult>;
+  /** What the client has said about the body's length; null: it is chunked. */
+  readonly declaredBodyBytes: number | null;
+  /** Reads the body once; later calls get the first call's result. Without `room`, any body up to the limit is kept. */
+  readBody(limitBytes: number, room?: BodyRoom): Promise<BodyResult>;
 }
 
 export type BodyResult =
   | { kind: 'body'; bytes: Buffer }
   | { kind: 'too_large' }
-  /** It broke off, was malformed, or brought no byte for `bodyIdleMs`. */
+  /** `room` had too little. */
+  | { kind: 'no_room' }
+  /** It broke off, was malformed, brought no byte for `bodyIdleMs`, or too few in `bodyPaceMs`. */
   | { kind: 'broken' };
+
+/**
+ * Says whether so many more bytes may be kept. Asked for what goes beyond the 64 KiB that are kept of any body: once
+ * and before the first byte where the length is declared, in steps where it is not.
+ */
+export interface BodyRoom {
+  take(bytes: number): boolean;
+}
 
 export interface HttpReply {
   status: number;
@@ -69,6 +81,8 @@ export interface HttpOptions {
 export interface HttpLimits {
   /** A body that brings no byte for so long is broken. Below the 10 s after which uWebSockets hangs up. */
   bodyIdleMs: number;
+  /** In each such time a body brings `BODY_PACE_BYTES` or ends, else it is broken: bytes that trickle hold memory. */
+  bodyPaceMs: number;
   /** How much of a body that nobody wants is taken in, so that the client comes to read the answer. */
   drainBytes: number;
   /** A client that pauses for so long while its body is drained is taken to have seen the answer. */
@@ -79,10 +93,14 @@ export interface HttpLimits {
 
 export const DEFAULT_LIMITS: HttpLimits = {
   bodyIdleMs: 8_000,
+  bodyPaceMs: 30_000,
   drainBytes: 64 * 1024 * 1024,
   drainIdleMs: 1_000,
   tlsCheckMs: 30_000,
 };
+
+/** Over 30 s, 2 KiB a second: less than any line that people still use. uWebSockets itself asks for more. */
+export const BODY_PACE_BYTES = 64 * 1024;
 
 /** 16 KiB for the header fields, and one for the request line. */
 export const HEADER_LIMIT_BYTES = 17 * 1024;

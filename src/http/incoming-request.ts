@@ -1,7 +1,7 @@
 // The request as handlers see it, the same for both engines. Only what is asked for is
 // computed: most requests never look at query, addresses or more than four headers.
 import { normaliseAddress, type TrustedProxies } from './client-address.ts';
-import type { BodyResult, HttpRequest } from './http.ts';
+import type { BodyResult, BodyRoom, HttpRequest } from './http.ts';
 import type { RequestBody } from './request-body.ts';
 
 export interface IncomingParts {
@@ -20,6 +20,7 @@ export interface IncomingParts {
 export interface RequestContext {
   proxies: TrustedProxies;
   bodyIdleMs: number;
+  bodyPaceMs: number;
 }
 
 export class IncomingRequest implements HttpRequest {
@@ -70,7 +71,12 @@ export class IncomingRequest implements HttpRequest {
     return forwarded === 'https' && this.#context.proxies.trusts(this.peerAddress);
   }
 
-  readBody(limitBytes: number): Promise<BodyResult> {
-    return this.#parts.body.read(limitBytes, this.#context.bodyIdleMs);
+  get declaredBodyBytes(): number | null {
+    return this.#parts.body.declaredBytes;
+  }
+
+  readBody(limitBytes: number, room?: BodyRoom): Promise<BodyResult> {
+    const { bodyIdleMs: idleMs, bodyPaceMs: paceMs } = this.#context;
+    return this.#parts.body.read({ limitBytes, idleMs, paceMs, ...(room && { room }) });
   }
 }

@@ -11,7 +11,8 @@ export async function startHttp(
   loadUws: () => Promise<HyperExpressModule> = loadHyperExpress,
 ): Promise<HttpServer> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const context = { proxies: new TrustedProxies(options.trustedProxies), bodyIdleMs: limits.bodyIdleMs };
+  const { bodyIdleMs, bodyPaceMs } = limits;
+  const context = { proxies: new TrustedProxies(options.trustedProxies), bodyIdleMs, bodyPaceMs };
   const engineOptions = { ...options, limits, context };
   const uws = options.engine === 'uws' ? await loadOrNull(loadUws, options) : null;
   const server = uws ? await startUws(uws, engineOptions) : await startNode(engineOptions);

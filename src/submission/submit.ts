@@ -55,6 +55,8 @@ export interface SentBody {
 export interface Submission {
   /** The body of a repeated call counts for nothing, even one that cannot be parsed. */
   submit(sender: Sender, idempotencyKey: string | null, body: SentBody): Promise<SubmissionAnswer | Refusal>;
+  /** What `submit` would say whatever the body holds: no new mail is taken, and the call is not a repeated one. */
+  refuseEarly(sender: Sender, idempotencyKey: string | null): Promise<Refusal | null>;
 }
 
 /**
@@ -91,6 +93,11 @@ export function createSubmission(options: SubmissionOptions): Submission {
     submit(sender, idempotencyKey, body) {
       if (idempotencyKey !== null) return submitOnce({ sender, idempotencyKey }, body);
       return takeIfOpen(options, { sender, idempotencyKey }, body);
+    },
+    async refuseEarly({ tenantId }, key) {
+      const closed = options.refuseNew?.() ?? null;
+      const isRepeated = closed !== null && key !== null && (await store.findReceipt(tenantId, key)) !== null;
+      return isRepeated ? null : closed;
     },
   };
 }

@@ -8,7 +8,7 @@ import { overBothEngines } from './both-engines.ts';
 
 const HOST = 'Host: api.test\r\n';
 const LIMIT = 5 * 1024 * 1024;
-const STATUS: Record<BodyResult['kind'], number> = { body: 200, too_large: 413, broken: 400 };
+const STATUS: Record<BodyResult['kind'], number> = { body: 200, too_large: 413, no_room: 500, broken: 400 };
 
 /** Answers with what became of the body. */
 function reader(limitBytes = LIMIT): HttpHandler {
@@ -249,6 +249,62 @@ overBothEngines(t, 'a body that keeps coming may take longer than the idle time'
     await connection.send(letter);
   }
   t.equal((await connection.answer()).text, 'body 6 steady');
+});
+
+overBothEngines(t, 'a body that trickles is broken, and the answer arrives', async ({ t, serve }) => {
+  // Below what uWebSockets itself waits for, and only the trickling can settle the body.
+  const server = await serve(reader(), { limits: { ...NO_IDLE_TIME, bodyPaceMs: 400 } });
+  for (const start of [`POST / HTTP/1.1\r\n${HOST}Content-Length: 100000\r\n\r\n`, `${CHUNKED_HEAD}186A0\r\n`]) {
+    const connection = await server.connect();
+    await connection.send(`${start}${'x'.repeat(1000)}`);
+    const trickle = setInterval(() => connection.socket.write('x'), 20);
+    const answer = await connection.answer();
+    clearInterval(trickle);
+    t.equal(answer.text, 'broken 0 ');
+    t.equal(answer.headers.get('connection')?.toLowerCase(), 'close');
+  }
+});
+
+overBothEngines(t, 'room for a body is taken before it is kept', async ({ t, serve }) => {
+  const asked: number[] = [];
+  let left = 0;
+  const room = {
+    take(bytes: number) {
+      asked.push(bytes);
+      left -= bytes;
+      return left >= 0;
+    },
+  };
+  const server = await serve(async (request) => {
+    const { kind } = await request.readBody(LIMIT, room);
+    return { status: STATUS[kind], body: `${kind} ${request.declaredBodyBytes}` };
+  });
+  const answerTo = async (request: string, bytes: number) => {
+    left = bytes;
+    asked.length = 0;
+    const connection = await server.connect();
+    await connection.send(request);
+    return (await connection.answer()).text;
+  };
+  const KIB = 1024;
+  const declared = (bytes: number) => post('/', 'x'.repeat(bytes));
+  const chunked = (bytes: number) => `${CHUNKED_HEAD}${chunk('x'.repeat(bytes))}0\r\n\r\n`;
+  t.equal(await answerTo(declared(64 * KIB), 0), `body ${64 * KIB}`);
+  t.equal(await answerTo(chunked(64 * KIB), 0), 'body null');
+  t.same(asked, [], 'so much is kept of any body');
+  t.equal(await answerTo(declared(1000 * KIB), 936 * KIB), `body ${1000 * KIB}`);
+  t.same(asked, [936 * KIB], 'all of it at once');
+  t.equal(await answerTo(declared(1000 * KIB), 936 * KIB - 1), `no_room ${1000 * KIB}`);
+  t.equal(
+    await answerTo(`POST / HTTP/1.1\r\n${HOST}Content-Length: ${1000 * KIB}\r\n\r\n`, 0),
+    `no_room ${1000 * KIB}`,
+    'before a byte has come',
+  );
+  t.equal(await answerTo(declared(LIMIT + 1), 2 * LIMIT), `too_large ${LIMIT + 1}`);
+  t.same(asked, [], 'what is too large takes none');
+  t.equal(await answerTo(chunked(3000 * KIB), LIMIT), 'body null');
+  t.ok(asked.length >= 2 || asked[0]! >= 2936 * KIB, 'as it comes');
+  t.equal(await answerTo(chunked(3000 * KIB), 600 * KIB), 'no_room null');
 });
 
 overBothEngines(t, 'Expect: 100-continue', async ({ t, engine, serve }) => {

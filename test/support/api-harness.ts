@@ -4,11 +4,13 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { BodyBudget } from '../../src/api/body-budget.ts';
 import { BODY_LIMITS, type BodyLimits } from '../../src/api/body-job.ts';
 import { BodyPool } from '../../src/api/body-pool.ts';
 import { createApi } from '../../src/api/create-api.ts';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
+import type { Refusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { CheckTurns, type CheckTurnsKit } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
@@ -58,6 +60,9 @@ export interface ApiHarnessOptions {
   /** The usual ones, stretched by the machine's pace, when not given. */
   renderLimits?: RenderLimits;
   bodyLimits?: BodyLimits;
+  bodyBudget?: BodyBudget;
+  /** As the intake does while no new mail is taken. */
+  refuseNew?(): Refusal | null;
   /** How verifications wait for each other; they do not when it is not given. */
   checkTurns?: Pick<CheckTurnsKit<DomainCheck[]>, 'gapMs' | 'pause'>;
   /** Puts something between the API and its store: faults, delays. */
@@ -133,6 +138,8 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
       firstTier,
       allowPrivateWebhooks,
       checkTurns: options.checkTurns ?? { gapMs: 0 },
+      bodyBudget: options.bodyBudget ?? new BodyBudget(),
+      refuseNew: options.refuseNew ?? (() => null),
     }),
   );
   const http = await startHttp({
@@ -195,6 +202,8 @@ interface Parts {
   firstTier: number;
   allowPrivateWebhooks: boolean | readonly string[];
   checkTurns: NonNullable<ApiHarnessOptions['checkTurns']>;
+  bodyBudget: BodyBudget;
+  refuseNew(): Refusal | null;
 }
 
 function services({
@@ -210,16 +219,19 @@ function services({
   firstTier,
   allowPrivateWebhooks,
   checkTurns,
+  bodyBudget,
+  refuseNew,
 }: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
   const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
   const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
   const templates = createTemplates({ store, renderer, clock, ids });
   return {
-    ...{ bodies, store, templates, clock, ids, log },
+    ...{ bodies, bodyBudget, store, templates, clock, ids, log },
     submission: createSubmission({
       ...{ store, templates, clock, ids, log },
       lifetimeMs: 72 * 3_600_000,
+      refuseNew,
       onAccepted: (lanes) => void notices.push(...lanes),
     }),
     webhooks: createWebhooks({ ...{ store, clock, ids, vault }, policy: targetPolicy(allowPrivateWebhooks) }),
