@@ -66,14 +66,16 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
   const { clock, ids, log, store, identity, intake } = foundation;
   const { sandbox } = options;
-  const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, sandbox !== undefined);
+  const isSandbox = sandbox !== undefined;
+  const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
   // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
   const running: Running = { delivery: null, timers: null, inbound: null };
   const inboundWaits = () => running.inbound?.lookAgain();
   const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
   const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
   const tell = tellByMail(sendServiceMail, log);
-  const tellOwners = createOwnerNotices({ store, log, tell, baseUrl: config.service.base_url });
+  const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl: config.service.base_url });
+  opened.add(() => tellOwners.close());
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
   opened.add(hooks.close);
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
@@ -83,7 +85,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const drainDelivery = once(() => delivery.close(config.stop.grace));
   opened.add(drainDelivery);
 
-  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox: sandbox !== undefined });
+  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox });
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
@@ -106,18 +108,16 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const inbound = await openIncoming(config, foundation, { resolver, reputation, send: sendServiceMail });
   running.inbound = inbound;
   opened.add(() => inbound.close());
-  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers];
+  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, tellOwners.timer];
   const timers = openTimers(config, foundation, { domains: domainParts, others });
   running.timers = timers;
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
-  const isSandbox = sandbox !== undefined;
   const shared = { store, clock, ids, config, queue, tellOwners, isSandbox, vault: () => foundation.vault };
   const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
   await openControl(foundation, services, opened);
   const { ownTrouble } = reputation;
-  const metricsListener = await openMetricsListener(config, foundation, { unstoredResults, ownTrouble });
-  opened.add(() => metricsListener?.close());
+  await openMetricsListener(config, foundation, { unstoredResults, ownTrouble }, opened);
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');
 
   const close = async () => {

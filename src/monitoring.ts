@@ -1,5 +1,6 @@
-// Metrics put together: where their figures come from, and the listener that shows them. Null when
+// Metrics put together: where their figures come from, and the listener that shows them. None when
 // `metrics.port` is 0. A part of the wiring list in daemon.ts.
+import type { ClosingStack } from './base/closing-stack.ts';
 import type { Config } from './config/keys.ts';
 import type { UnstoredResults } from './delivery/result-writer.ts';
 import type { Foundation } from './foundation.ts';
@@ -7,7 +8,7 @@ import type { Route, RouterOptions } from './http/router.ts';
 import { strictTransport } from './http/strict-transport.ts';
 import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-routes.ts';
 import type { Figures, Metrics } from './observe/metrics.ts';
-import { type MetricsListener, startMetricsListener } from './observe/metrics-listener.ts';
+import { startMetricsListener } from './observe/metrics-listener.ts';
 import { routeByHost } from './public/link-pages.ts';
 import { NO_ROUTE } from './store/reputation.ts';
 import type { Store } from './store/store.ts';
@@ -25,11 +26,14 @@ export async function openMetricsListener(
   config: Config,
   foundation: Foundation,
   sources: MetricSources,
-): Promise<MetricsListener | null> {
+  opened: ClosingStack,
+): Promise<void> {
   const { metrics, log } = foundation;
-  if (!metrics) return null;
+  if (!metrics) return;
   const { host, port } = config.metrics;
-  return startMetricsListener({ host, port, metrics, log, figures: () => figuresOf(foundation, sources) });
+  const figures = () => figuresOf(foundation, sources);
+  const listener = await startMetricsListener({ host, port, metrics, log, figures });
+  opened.add(() => listener.close());
 }
 
 async function figuresOf({ store, clock, intake }: Foundation, sources: MetricSources): Promise<Figures> {

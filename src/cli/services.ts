@@ -30,7 +30,7 @@ export interface OperatorServices {
   receiverTrusted(mxGroup: string): void;
   /** Called after it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
-  /** Told by mail of new keys; not there without a daemon, which is what sends. */
+  /** Told by mail of new keys; without a daemon the mail waits in the queue for the next one. */
   tellOwners?: OwnerNotices;
   /** The daemon that this runs in; not there without one. */
   daemon?: DaemonView;

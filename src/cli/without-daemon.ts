@@ -5,10 +5,13 @@ import { systemClock } from '../base/clock.ts';
 import { IdSource } from '../base/ids.ts';
 import { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
+import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
 import { silentLogger } from '../observe/log.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/data-lock.ts';
 import { refuseEmptiedDatabase } from '../store/sqlite/emptied-database.ts';
 import { openSqliteStore } from '../store/sqlite/open.ts';
+import { createServiceMail, type Notice, tellByMail } from '../submission/service-mail.ts';
+import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { Answer, StoreCommand } from './command.ts';
 import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -42,15 +45,12 @@ export async function runHere(command: StoreCommand, raw: RawArguments, place: P
     const clock = systemClock;
     const ids = new IdSource();
     const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
+    // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
+    const vault = () => new Vault(loadMasterKeys(config, () => {}));
+    const tellOwners = waitingNotices({ store, clock, ids, config, vault });
     const services: OperatorServices = {
-      store,
-      clock,
-      ids,
-      config,
-      queue,
+      ...{ store, clock, ids, config, queue, vault, tellOwners },
       isSandbox: fs.existsSync(folder.captured),
-      // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
-      vault: () => new Vault(loadMasterKeys(config, () => {})),
       tenantChanged: () => {},
       receiverTrusted: () => {},
       inboundWaits: () => {},
@@ -58,9 +58,38 @@ export async function runHere(command: StoreCommand, raw: RawArguments, place: P
     try {
       return await runStoreCommand(command, raw, services);
     } finally {
+      await tellOwners.close();
       await store.close();
     }
   } finally {
     lock.release();
   }
+}
+
+/** Mails to owners go into the queue, for the next daemon to send. Before the first one there is nobody to send as. */
+function waitingNotices({
+  store,
+  clock,
+  ids,
+  config,
+  vault,
+}: Pick<OperatorServices, 'store' | 'clock' | 'ids' | 'config' | 'vault'>) {
+  const {
+    dkim_domain: domain,
+    dkim_selector: selector,
+    bounces_domain: bouncesDomain,
+    base_url: baseUrl,
+  } = config.service;
+  const dkim = { domain, selector };
+  const tell = async (to: readonly string[], notice: Notice) => {
+    if (to.length === 0 || !(await hasServiceIdentity({ store, dkim }))) return;
+    const identity = await loadServiceIdentity({ store, vault: vault(), clock, dkim });
+    const send = createServiceMail({
+      ...{ store, vault: vault(), clock, ids, bouncesDomain, dkim: identity.dkim },
+      lifetimeMs: config.delivery.lifetime,
+      onAccepted: () => {},
+    });
+    await tellByMail(send, silentLogger)(to, notice);
+  };
+  return createOwnerNotices({ store, clock, log: silentLogger, baseUrl, tell });
 }

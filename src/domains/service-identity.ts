@@ -40,7 +40,7 @@ export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<Serv
   const browser = await loadOrMake(kit, 'known-browser', 'a', newToken);
   // One key per name: whoever changes domain or selector gets a new one, and a new record.
   const { domain, selector } = kit.dkim;
-  const dkim = await loadOrMake(kit, 'service-dkim', `${selector}._domainkey.${domain}`, async () => {
+  const dkim = await loadOrMake(kit, 'service-dkim', dkimKeyId(kit.dkim), async () => {
     const pair = await createDkimKeyPair();
     return { secret: pair.privateKeyDer, publicPart: pair.publicKeyB64 };
   });
@@ -64,6 +64,19 @@ interface Loaded {
 }
 
 type Make = () => Promise<{ secret: Buffer; publicPart: string | null }>;
+
+/** Whether a daemon has made it: what makes it otherwise would keep the next daemon from saying what to publish. */
+export async function hasServiceIdentity({
+  store,
+  dkim,
+}: Pick<ServiceIdentityKit, 'store' | 'dkim'>): Promise<boolean> {
+  const known = await store.listPlatformKeys('service-dkim');
+  return known.some(({ keyId }) => keyId === dkimKeyId(dkim));
+}
+
+function dkimKeyId({ domain, selector }: ServiceIdentityKit['dkim']): string {
+  return `${selector}._domainkey.${domain}`;
+}
 
 /** Tokens rotate: their newest key is current, whatever its id. A DKIM key is current for its own name only. */
 async function loadOrMake(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: string, make: Make): Promise<Loaded> {

@@ -92,17 +92,22 @@ export interface Notice {
   key: string;
 }
 
-export function tellByMail(send: SendServiceMail, log: Logger): (to: readonly string[], notice: Notice) => void {
+/** What it returns may be waited for: until all are queued. It never rejects. */
+export function tellByMail(
+  send: SendServiceMail,
+  log: Logger,
+): (to: readonly string[], notice: Notice) => Promise<void> {
   const tellOne = async (to: string, notice: Notice) => {
     const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
     if (result.kind === 'refused') log.warn({ reason: result.reason }, 'somebody could not be told by mail');
   };
-  return (to, notice) => {
-    for (const address of to) {
+  return async (to, notice) => {
+    const telling = to.map((address) =>
       tellOne(address, notice).catch((error: unknown) => {
         log.error({ error }, `nobody could be told by mail: ${describeError(error)}`);
-      });
-    }
+      }),
+    );
+    await Promise.all(telling);
   };
 }
 

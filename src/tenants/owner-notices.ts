@@ -1,6 +1,10 @@
 // Tells a tenant's owners by mail that somebody has added an API key or a webhook: what an intruder does first. The
-// change does not wait for the mail. Nothing that a stranger wrote is in it but a name, on a line of its own.
+// change does not wait for the mail. Three mails an hour say one thing each, and what comes on top is summed in one:
+// a program that adds and removes webhooks in a loop must not fill mailboxes, or the queue. Nothing that a stranger
+// wrote is in a mail but names and hosts, each on a line of its own.
+import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { MemberStore } from '../store/members.ts';
 
@@ -17,48 +21,133 @@ export interface OwnerNotices {
 
 export interface OwnerNoticesKit {
   store: Pick<MemberStore, 'listMembers'>;
+  clock: Clock;
   log: Logger;
   /** `service.base_url`. */
   baseUrl: string;
-  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  tell(to: readonly string[], notice: Notice): void | Promise<void>;
 }
 
-export function createOwnerNotices({ store, log, baseUrl, tell }: OwnerNoticesKit): OwnerNotices {
-  const site = baseUrl.replace(/\/+$/, '');
-  const tellOwners = (tenantId: string, notice: { subject: string; text: string; key: string }) => {
-    const send = async () => {
-      const owners = (await store.listMembers(tenantId)).filter(({ role }) => role === 'owner');
-      tell(
-        owners.map(({ email }) => email),
-        notice,
-      );
-    };
-    send().catch((error: unknown) => {
-      log.error({ error, tenant: tenantId }, `owners could not be told of a change: ${describeError(error)}`);
-    });
+export interface OwnerNoticesParts extends OwnerNotices {
+  timer: TimerSpec;
+  /** Sends what is still to be summed, and waits until all is on its way: before the store is closed. */
+  close(): Promise<void>;
+}
+
+interface Notice {
+  subject: string;
+  text: string;
+  key: string;
+}
+
+/** An hour of one tenant that begins with the first notice. */
+interface TenantHour {
+  endsAt: number;
+  mails: number;
+  /** For the sum. */
+  lines: string[];
+  left: number;
+}
+
+const MAX_MAILS = 3;
+const MAX_LINES = 50;
+const PERIOD_MS = MINUTE_MS;
+
+export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
+  const { clock } = kit;
+  const site = kit.baseUrl.replace(/\/+$/, '');
+  const hours = new Map<string, TenantHour>();
+  const underWay = new Set<Promise<void>>();
+
+  const tellOwners = (tenantId: string, notice: Notice) => {
+    const work: Promise<void> = send(kit, tenantId, notice).finally(() => underWay.delete(work));
+    underWay.add(work);
   };
+
+  const sumUp = (tenantId: string, { endsAt, lines, left }: TenantHour) => {
+    hours.delete(tenantId);
+    if (lines.length > 0) tellOwners(tenantId, sumOf(site, { key: `added:${tenantId}:${endsAt}`, lines, left }));
+  };
+
+  const add = (tenantId: string, line: string, notice: Notice) => {
+    const now = clock.now();
+    const known = hours.get(tenantId);
+    if (known && known.endsAt <= now) sumUp(tenantId, known);
+    const hour = hours.get(tenantId) ?? { endsAt: now + HOUR_MS, mails: 0, lines: [], left: 0 };
+    hours.set(tenantId, hour);
+    if (hour.mails < MAX_MAILS) {
+      hour.mails++;
+      tellOwners(tenantId, notice);
+    } else if (hour.lines.length < MAX_LINES) hour.lines.push(line);
+    else hour.left++;
+  };
+
   return {
     keyAdded: (tenantId, { id, name, by }) =>
-      tellOwners(tenantId, {
+      add(tenantId, `API key by ${by}: ${name}`, {
         subject: 'An API key was created',
         key: `key-added:${id}`,
-        text: words(`A new API key of your Postrider account was created by ${by}:`, name, {
+        text: words(`A new API key of your Postrider account was created by ${by}:`, [name], {
           revoke: 'If none of you did this, revoke the key at once and look at the audit log:',
           links: [`${site}/portal/keys`, `${site}/portal/settings/audit`],
         }),
       }),
     webhookAdded: (tenantId, { id, host, by }) =>
-      tellOwners(tenantId, {
+      add(tenantId, `Webhook by ${by}: ${host}`, {
         subject: 'A webhook was added',
         key: `webhook-added:${id}`,
-        text: words(`A new webhook of your Postrider account was added by ${by}. It sends your events to:`, host, {
+        text: words(`A new webhook of your Postrider account was added by ${by}. It sends your events to:`, [host], {
           revoke: 'If none of you did this, delete the webhook at once and look at the audit log:',
           links: [`${site}/portal/webhooks`, `${site}/portal/settings/audit`],
         }),
       }),
+    timer: {
+      name: 'owner notices',
+      periodMs: PERIOD_MS,
+      async run() {
+        const over = [...hours].filter(([, { endsAt }]) => endsAt <= clock.now());
+        for (const [tenantId, hour] of over) sumUp(tenantId, hour);
+        return `${over.filter(([, { lines }]) => lines.length > 0).length} summed`;
+      },
+    },
+    async close() {
+      for (const [tenantId, hour] of hours) sumUp(tenantId, hour);
+      await Promise.all(underWay);
+    },
   };
 }
 
-function words(what: string, name: string, { revoke, links }: { revoke: string; links: string[] }): string {
-  return `${[what, name, revoke, ...links].join('\n\n')}\n`;
+/** Never rejects: whoever was told of it waits for nothing. */
+async function send({ store, log, tell }: OwnerNoticesKit, tenantId: string, notice: Notice): Promise<void> {
+  try {
+    const owners = (await store.listMembers(tenantId)).filter(({ role }) => role === 'owner');
+    await tell(
+      owners.map(({ email }) => email),
+      notice,
+    );
+  } catch (error) {
+    log.error({ error, tenant: tenantId }, `owners could not be told of a change: ${describeError(error)}`);
+  }
+}
+
+function sumOf(site: string, { key, lines, left }: { key: string; lines: string[]; left: number }): Notice {
+  const count = lines.length + left;
+  const shown = left > 0 ? [...lines, `… and ${left} more`] : lines;
+  return {
+    subject: count === 1 ? 'An API key or webhook was added' : `${count} API keys and webhooks were added`,
+    key,
+    text: words('After the ones that you had mails about, these were added to your Postrider account:', shown, {
+      revoke: 'If none of you did this, revoke and delete them at once and look at the audit log:',
+      links: [`${site}/portal/keys`, `${site}/portal/webhooks`, `${site}/portal/settings/audit`],
+    }),
+  };
+}
+
+function words(what: string, names: string[], { revoke, links }: { revoke: string; links: string[] }): string {
+  return `${[what, names.map(oneLine).join('\n'), revoke, ...links].join('\n\n')}\n`;
+}
+
+/** A name cannot pass for a line of ours. */
+function oneLine(name: string): string {
+  return name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }
