@@ -16,7 +16,7 @@ import { configWarnings } from './config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from './domains/service-identity.ts';
 import { refuseFewDescriptors } from './observe/descriptors.ts';
 import { gateFaults } from './observe/fault-gate.ts';
-import { diskFreeShare, memoryBytes, shareOfDisk } from './observe/host-room.ts';
+import { diskFreeShare, memoryBytes, residentMemory, shareOfDisk } from './observe/host-room.ts';
 import { Intake } from './observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from './observe/log.ts';
 import { Metrics } from './observe/metrics.ts';
@@ -74,7 +74,7 @@ export async function openFoundation(
     diskFreeShare: () => diskFreeShare(folder.dir),
     reusableShare: async () => shareOfDisk(folder.dir, await store.reusableBytes()),
     makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
-    residentBytes: () => process.memoryUsage.rss(),
+    residentBytes: residentMemory(),
     proveWritable: () => store.proveWritable(clock.now()),
   });
   const metrics = config.metrics.port > 0 ? new Metrics() : null;

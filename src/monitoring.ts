@@ -7,6 +7,7 @@ import type { Foundation } from './foundation.ts';
 import type { Route, RouterOptions } from './http/router.ts';
 import { strictTransport } from './http/strict-transport.ts';
 import { type AnsweredCall, watchedRouter, watchedRoutes } from './http/watched-routes.ts';
+import { residentMemory } from './observe/host-room.ts';
 import type { Figures, Metrics } from './observe/metrics.ts';
 import { startMetricsListener } from './observe/metrics-listener.ts';
 import { routeByHost } from './public/link-pages.ts';
@@ -31,12 +32,16 @@ export async function openMetricsListener(
   const { metrics, log } = foundation;
   if (!metrics) return;
   const { host, port } = config.metrics;
-  const figures = () => figuresOf(foundation, sources);
+  const of = { ...sources, residentBytes: residentMemory() };
+  const figures = () => figuresOf(foundation, of);
   const listener = await startMetricsListener({ host, port, metrics, log, figures });
   opened.add(() => listener.close());
 }
 
-async function figuresOf({ store, clock, intake }: Foundation, sources: MetricSources): Promise<Figures> {
+async function figuresOf(
+  { store, clock, intake }: Foundation,
+  sources: MetricSources & { residentBytes(): number },
+): Promise<Figures> {
   const now = clock.now();
   const unstored = sources.unstoredResults();
   const [queueMessages, [oldest], doubts, webhooks, tenants, ownTrouble] = await Promise.all([
@@ -58,7 +63,7 @@ async function figuresOf({ store, clock, intake }: Foundation, sources: MetricSo
     unstoredResults: unstored?.messages ?? 0,
     unstoredResultsMs: unstored ? now - unstored.since : 0,
     ...webhooks,
-    residentBytes: process.memoryUsage.rss(),
+    residentBytes: sources.residentBytes(),
   };
 }
 

@@ -30,3 +30,19 @@ export function memoryBytes(): number {
   // Without a limit the kernel answers 0 or a number beyond all memory.
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
+
+/**
+ * The memory that this process has in use. Linux tells it by a file, which cannot be opened while file descriptors
+ * run out: then it is what it was last. Whoever asks decides about new mail, and must not fail for that.
+ */
+export function residentMemory(read: () => number = () => process.memoryUsage.rss()): () => number {
+  let last = 0;
+  return () => {
+    try {
+      last = read();
+    } catch {
+      // The fault of the descriptors is told by what needs them; here there is nothing to add.
+    }
+    return last;
+  };
+}
