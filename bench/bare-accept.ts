@@ -3,9 +3,9 @@
 // event loop, and 202 after it; checkpoints on a thread of their own, as the daemon's. No authentication, validation, look-up or log: what is between its
 // rate and the daemon's is what all of those cost.
 import HyperExpress from 'hyper-express';
-import { CHECKPOINT_LIMITS } from '../src/store/sqlite/checkpoint-plan.ts';
-import { startCheckpointer } from '../src/store/sqlite/checkpointer.ts';
-import { checkpointInCommits, openForWriting } from '../src/store/sqlite/database-file.ts';
+import { CHECKPOINT_LIMITS } from '../src/store/sqlite/engine/checkpoint-plan.ts';
+import { startCheckpointer } from '../src/store/sqlite/engine/checkpointer.ts';
+import { checkpointInCommits, openForWriting } from '../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { acceptedRows, type BareMessage } from './bare-inserts.ts';
 import { answerParent } from './processes.ts';

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import type Database from 'better-sqlite3';
-import { openForWriting } from '../src/store/sqlite/database-file.ts';
+import { openForWriting } from '../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 import { monotonicMs } from './monotonic.ts';
 import { SAMPLE } from './sample-mail.ts';

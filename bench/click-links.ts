@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { bytesToUuid } from '../src/base/ids.ts';
 import { Vault } from '../src/base/vault.ts';
-import { openForReading } from '../src/store/sqlite/database-file.ts';
-import { linkUrl } from '../src/tracking/link-paths.ts';
-import { makeClickToken } from '../src/tracking/link-token.ts';
+import { linkUrl } from '../src/links/link-paths.ts';
+import { makeClickToken } from '../src/links/link-token.ts';
+import { openForReading } from '../src/store/sqlite/engine/database-file.ts';
 
 interface KeyRow {
   key_id: string;

@@ -2,7 +2,7 @@
 // that search and pages read, without contents, attempts and events.
 import { randomBytes } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { openForWriting } from '../src/store/sqlite/database-file.ts';
+import { openForWriting } from '../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
 
 export interface MessageRowsPlan {

@@ -10,8 +10,8 @@ import { IdSource } from '../src/base/ids.ts';
 import { Vault } from '../src/base/vault.ts';
 import { createPrepare, type Prepare } from '../src/delivery/courier/prepare.ts';
 import { createDkimKeyPair } from '../src/protocol/mail/dkim-key.ts';
-import { openContentReader } from '../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../src/store/sqlite/open.ts';
+import { openContentReader } from '../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../src/store/store.ts';
 import { SAMPLE } from './sample-mail.ts';
 

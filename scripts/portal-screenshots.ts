@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { loadDaemonCommands } from '../src/cli/registry.ts';
 import { startSandbox } from '../src/sandbox/sandbox.ts';
 
 const KINDS: Record<string, BrowserContextOptions> = {
@@ -30,7 +31,13 @@ async function takeAll(target: string): Promise<void> {
   mkdirSync(target, { recursive: true });
   const dataDir = mkdtempSync(path.join(os.tmpdir(), 'postrider-pictures-'));
   const env = { POSTRIDER_HTTP_PORT: '0' };
-  const sandbox = await startSandbox({ dataDir, json: true, env, print: () => {} });
+  const sandbox = await startSandbox({
+    dataDir,
+    json: true,
+    env,
+    print: () => {},
+    commands: await loadDaemonCommands(),
+  });
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   try {
     const { url, access } = sandbox.welcome;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from './base/errors.ts';
+import { loadDaemonCommands } from './cli/registry.ts';
 import { EXIT_FAILED, runCli } from './cli/run-cli.ts';
 import type { Starters } from './cli/starters.ts';
 import { printableLines } from './cli/table.ts';
@@ -55,15 +56,15 @@ async function closeWithin(running: Closable, graceMs: number): Promise<number> 
 const starters: Starters = {
   async serve({ config }) {
     const stop = stopSignal(); // from here on: a signal during the start is not lost
-    const { startDaemon } = await import('./daemon.ts');
-    const daemon = await startDaemon(config);
+    const { startDaemon } = await import('./daemon/daemon.ts');
+    const daemon = await startDaemon(config, { commands: await loadDaemonCommands() });
     await stop;
     return closeWithin(daemon, config.stop.grace);
   },
   async sandbox(options) {
     const stop = stopSignal();
     const { startSandbox } = await import('./sandbox/sandbox.ts');
-    const sandbox = await startSandbox({ ...options, env: process.env });
+    const sandbox = await startSandbox({ ...options, env: process.env, commands: await loadDaemonCommands() });
     await stop;
     return closeWithin(sandbox, SANDBOX_GRACE_MS);
   },

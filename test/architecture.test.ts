@@ -125,11 +125,15 @@ t.test('imports run downhill', async (t) => {
   forbidden('src/delivery/a.ts', '../submission/a.ts', 'submission is a sibling of delivery (both tier 4)');
   forbidden('src/protocol/mail/a.ts', '../smtp/a.ts', 'protocol/smtp is a sibling');
   forbidden('src/events/a.ts', '../tenants/a.ts', 'tenants is a sibling');
-  forbidden('src/delivery/a.ts', '../config/keys.ts', 'config is only for cli, foundation, daemon, sandbox, main');
+  forbidden('src/delivery/a.ts', '../config/keys.ts', 'config is only for operator, cli, daemon, sandbox, main');
   forbidden('src/delivery/a.ts', '../store/sqlite/a.ts', 'store/sqlite is only for delivery/courier');
   forbidden('src/main.ts', './store/sqlite/a.ts', 'store/sqlite is only for delivery/courier');
   forbidden('src/store/a.ts', './sqlite/a.ts', 'store/sqlite is only for');
-  forbidden('src/cli/commands/a.ts', '../../daemon.ts', 'daemon (tier 6) is above');
+  forbidden('src/cli/commands/a.ts', '../../daemon/a.ts', 'daemon (tier 6) is above');
+  forbidden('src/daemon/a.ts', '../sandbox/a.ts', 'sandbox is a sibling of daemon');
+  forbidden('src/delivery/shaping/a.ts', '../queue/a.ts', 'delivery/queue is a sibling');
+  forbidden('src/store/sqlite/engine/a.ts', '../verbs/a.ts', 'store/sqlite/verbs is a sibling');
+  forbidden('src/portal/a.ts', '../cli/a.ts', 'cli is a sibling');
   forbidden('src/api/a.ts', '../../test/support/a.ts', 'imports test/support/a.ts, outside of src/');
   allowed('src/api/a.ts', '../submission/a.ts');
   allowed('src/protocol/smtp/a.ts', '../mail/a.ts');
@@ -138,7 +142,7 @@ t.test('imports run downhill', async (t) => {
   allowed('src/delivery/courier/a.ts', '../../store/sqlite/a.ts');
   allowed('src/cli/commands/a.ts', '../../config/keys.ts');
   allowed('src/sandbox/a.ts', '../daemon.ts');
-  allowed('src/daemon.ts', './store/sqlite/a.ts');
+  allowed('src/daemon/daemon.ts', './store/sqlite/a.ts');
 
   const byOtherWays =
     'await import("../api/a.ts");\nnew URL(\'../api/w.ts\', import.meta.url);\nexport * from "../api/b.ts";';
@@ -162,7 +166,7 @@ t.test('packages stay behind their interface', async (t) => {
 
 t.test('the table is sound', async (t) => {
   for (const [name, home] of Object.entries(HOMES)) {
-    const siblings = home.siblings === '*' ? [] : (home.siblings ?? []);
+    const siblings = home.siblings ?? [];
     for (const other of [...siblings, ...(home.onlyFor ?? []), ...(home.partOf ? [home.partOf] : [])]) {
       t.ok(HOMES[other], `${name} names ${other}, which is listed`);
     }

@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import t from 'tap';
-import { loadMasterKeys } from '../src/cli/master-key.ts';
 import { loadConfig } from '../src/config/load.ts';
+import { loadMasterKeys } from '../src/operator/master-key.ts';
 
 const unit = readFileSync(path.join(import.meta.dirname, '../systemd/postrider.service'), 'utf8');
 const { config } = loadConfig({ env: {}, defaultFile: null });

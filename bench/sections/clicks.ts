@@ -6,7 +6,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openForReading } from '../../src/store/sqlite/database-file.ts';
+import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
 import type { BareRedirectAnswer } from '../bare-redirect.ts';
 import { clickPaths } from '../click-links.ts';
 import type { ClickJob, ClickReport } from '../click-load.ts';

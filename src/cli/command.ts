@@ -1,39 +1,15 @@
 // What a command is. Store commands run where the writer is: in the daemon when one runs, else
 // in this process. Local commands always run here. Results are data; `render` puts them in
 // words for people, so that `--json` and the control socket need nothing of their own.
-import type { LoadedConfig } from '../config/load.ts';
-import type { Options, ValuesOf } from './option.ts';
-import type { OperatorServices } from './services.ts';
-import type { Starters } from './starters.ts';
 
-export type Answer<R = unknown> =
-  /** `exit` when the result itself says that something is wrong; 0 when not given. */
-  | { kind: 'done'; result: R; exit?: number }
-  /** The command was understood and could not be carried out: exit 1. */
-  | { kind: 'failed'; message: string }
-  /** The arguments make no sense: exit 2 and the usage. */
-  | { kind: 'wrong_usage'; message: string }
-  /** What ran until it was stopped has said everything itself. */
-  | { kind: 'ended'; exit: number };
+import type { LoadedConfig } from '../config/load.ts';
+import type { Answer } from '../operator/answer.ts';
+import type { OperatorServices } from '../operator/operator-services.ts';
+import type { Options, ValuesOf } from './option.ts';
+import type { Starters } from './starters.ts';
 
 /** Of a command that did what it was asked, and found something wrong. */
 export const EXIT_SOMETHING_WRONG = 1;
-
-export function done<R>(result: R): Answer<R> {
-  return { kind: 'done', result };
-}
-
-export function failed(message: string): Answer<never> {
-  return { kind: 'failed', message };
-}
-
-export function wrongUsage(message: string): Answer<never> {
-  return { kind: 'wrong_usage', message };
-}
-
-export function ended(exit: number): Answer<never> {
-  return { kind: 'ended', exit };
-}
 
 /** What a local command may use of its surroundings. */
 export interface LocalContext {

@@ -1,8 +1,9 @@
 // What commands have changed, in the audit log beside what people do in the portal. Who typed the command
 // cannot be known in the daemon.
+
+import type { OperatorServices } from '../operator/operator-services.ts';
 import type { NewAuditEntry } from '../store/audit.ts';
 import { actOfCommand } from '../tenants/audit-log.ts';
-import type { OperatorServices } from './services.ts';
 
 export function recordAct(
   { store, clock }: Pick<OperatorServices, 'store' | 'clock'>,

@@ -1,6 +1,7 @@
 // The one list of commands, in the order of the help. A command exists when it is listed here.
 // Each is loaded when it is asked for, so that a command costs what it needs and not what the others need.
-import type { Command, StoreCommand } from './command.ts';
+import type { RunCommand } from '../operator/control-server.ts';
+import type { Command } from './command.ts';
 
 /** Named as they are typed; a test compares with the name that the command gives itself. */
 const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -67,13 +68,17 @@ export function namesOfGroup(group: string): string[] {
 }
 
 /**
- * What the control socket may ask for, by name: commands, and steps of commands. The daemon loads all when it starts:
- * hours later the checkout may hold another version's files.
+ * What the daemon carries out for the command line: commands that need the store, and steps of commands. The daemon loads
+ * all when it starts: hours later the checkout may hold another version's files.
  */
-export async function loadStoreCommands(): Promise<ReadonlyMap<string, StoreCommand>> {
+export async function loadDaemonCommands(): Promise<RunCommand> {
   const { suppressionImportRows } = await import('./commands/suppression-csv.ts');
   const { auditNote } = await import('./commands/audit-note.ts');
-  const commands: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows, auditNote];
-  const stored = commands.filter((command) => command.kind === 'store');
-  return new Map(stored.map((command) => [command.name, command]));
+  const { runStoreCommand } = await import('./run-command.ts');
+  const all: Command[] = [...(await loadCommands(COMMAND_NAMES)), suppressionImportRows, auditNote];
+  const commands = new Map(all.filter((command) => command.kind === 'store').map((command) => [command.name, command]));
+  return ({ command: name, options }, services) => {
+    const command = commands.get(name);
+    return command ? runStoreCommand(command, options, services) : null;
+  };
 }

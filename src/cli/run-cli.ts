@@ -4,7 +4,8 @@
 import { Fault } from '../base/errors.ts';
 import { systemTrouble } from '../base/system-words.ts';
 import type { ConfigError, LoadedConfig } from '../config/load.ts';
-import { type Answer, type Command, failed, type LocalContext } from './command.ts';
+import { type Answer, failed } from '../operator/answer.ts';
+import type { Command, LocalContext } from './command.ts';
 import { commandHelp, listHelp } from './help.ts';
 import {
   didYouMean,

@@ -1,9 +1,10 @@
 // Carries out a store command with the services at hand: in the daemon or beside none.
 // Whatever is thrown becomes a failure with a message that an operator can use.
 import { systemTrouble } from '../base/system-words.ts';
-import { type Answer, failed, type StoreCommand } from './command.ts';
+import { type Answer, failed } from '../operator/answer.ts';
+import type { OperatorServices } from '../operator/operator-services.ts';
+import type { StoreCommand } from './command.ts';
 import { readValues } from './parse-arguments.ts';
-import type { OperatorServices } from './services.ts';
 
 export async function runStoreCommand(
   command: StoreCommand,

@@ -1,5 +1,5 @@
 // The names of all rules that can put an address on a suppression list, and what a name with `*` at its end stands for.
-import type { Explainer } from '../delivery/explain.ts';
+import type { Explainer } from '../delivery/actions/explain.ts';
 import { SUPPRESSION_REASONS } from '../store/suppressions.ts';
 
 /** A domain that does not exist, and a null MX. */

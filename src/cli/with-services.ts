@@ -1,16 +1,24 @@
 // Runs a store command where the writer is. Beside a daemon that is the daemon, asked over its
-// control socket; without one it is this process (without-daemon.ts), which then holds the data folder's lock.
+// control socket; without one it is this process (operator/own-store.ts), which then holds the data folder's lock.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
-import { type Answer, failed, type StoreCommand } from './command.ts';
-import { askDaemon } from './control-client.ts';
-import { type DataFolder, databaseProblem, dataFolder } from './data-folder.ts';
+import { type Answer, failed } from '../operator/answer.ts';
+import { askDaemon } from '../operator/control-client.ts';
+import { type DataFolder, databaseProblem, dataFolder } from '../operator/data-folder.ts';
+import type { StoreCommand } from './command.ts';
 import type { RawArguments } from './parse-arguments.ts';
+import { runStoreCommand } from './run-command.ts';
 
 // A daemon that is just starting or stopping, or another command, holds the lock for a moment: seconds on a busy machine.
 const LOCK_PATIENCE_MS = 10_000;
 const LOCK_RETRY_MS = 50;
+
+interface Place {
+  config: Config;
+  folder: DataFolder;
+  lock: { release(): void };
+}
 
 export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArguments, config: Config): Promise<Answer> {
   const options = withTypist(command, raw);
@@ -21,13 +29,22 @@ export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArgumen
     const problem = command.begins ? null : databaseProblem(folder);
     if (problem !== null) return failed(problem);
     // Without a daemon everything is needed: the store, and what decides about the queue.
-    const { runHere, tryLock } = await import('./without-daemon.ts');
+    const { tryLock } = await import('../operator/own-store.ts');
     const lock = tryLock(folder);
     if (lock) return runHere(command, options, { config, folder, lock });
     // Counted from the first refusal: loading all that takes long on a busy machine.
     const now = systemClock.now();
     deadline = Math.min(deadline, now + LOCK_PATIENCE_MS);
     if (now >= deadline) return failed(nobodyAnswersIn(folder));
+  }
+}
+
+async function runHere(command: StoreCommand, options: RawArguments, place: Place): Promise<Answer> {
+  try {
+    const { withOwnServices } = await import('../operator/own-services.ts');
+    return await withOwnServices(place, (services) => runStoreCommand(command, options, services));
+  } finally {
+    place.lock.release();
   }
 }
 

@@ -19,33 +19,33 @@ import type { StrayStore } from '../store/strays.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import type { TransportSecurityStore } from '../store/transport-security.ts';
+import { startExpirySweeper } from './ends/expiry.ts';
+import type { RetryPolicy } from './outcome/decide.ts';
+import type { EndWatch } from './outcome/doubted-bounce.ts';
+import { EarlierResults } from './outcome/earlier-results.ts';
+import { takeHostNote } from './outcome/host-notes.ts';
+import { type AttemptFacts, type Finding, Recorder } from './outcome/recorder.ts';
+import { ResultJournal } from './outcome/result-journal.ts';
+import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
+import type { GroupLoad } from './queue/group.ts';
+import { MessagesInHand } from './queue/messages-in-hand.ts';
+import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
+import { StrayFinder } from './queue/strays.ts';
+import type { NoRouteRules } from './route/no-route.ts';
+import type { Interfaces } from './route/own-families.ts';
+import { createRoutes, type Routes } from './route/routes.ts';
+import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './route/source-addresses.ts';
+import { createTransportPolicies, routesUnderPolicies } from './route/transport-policy.ts';
 import {
   type CourierPool,
   type CourierPoolOptions,
   type CourierPoolSettings,
   openCourierPool,
-} from './courier-pool.ts';
-import type { RetryPolicy } from './decide.ts';
-import type { EndWatch } from './doubted-bounce.ts';
-import { EarlierResults } from './earlier-results.ts';
-import { startExpirySweeper } from './expiry.ts';
-import type { GroupLoad } from './group.ts';
-import { takeHostNote } from './host-notes.ts';
-import { MessagesInHand } from './messages-in-hand.ts';
-import type { NoRouteRules } from './no-route.ts';
-import type { Interfaces } from './own-families.ts';
-import type { Providers } from './provider-limits.ts';
-import { type AttemptFacts, type Finding, Recorder } from './recorder.ts';
-import { ResultJournal } from './result-journal.ts';
-import { ResultWriter, type UnstoredResults } from './result-writer.ts';
-import { createRoutes, type Routes } from './routes.ts';
-import { Scheduler, type SchedulerKit } from './scheduler.ts';
-import { whatPauses } from './shaping.ts';
-import type { ShapingLimits } from './shaping-memory.ts';
-import { Shaping } from './shaping-state.ts';
-import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './source-addresses.ts';
-import { StrayFinder } from './strays.ts';
-import { createTransportPolicies, routesUnderPolicies } from './transport-policy.ts';
+} from './session/courier-pool.ts';
+import type { Providers } from './shaping/provider-limits.ts';
+import { whatPauses } from './shaping/shaping.ts';
+import type { ShapingLimits } from './shaping/shaping-memory.ts';
+import { Shaping } from './shaping/shaping-state.ts';
 
 export interface DeliveryKit {
   store: QueueStore & TransportSecurityStore & StrayStore & SourceStore & ShapingStore & Pick<TenantStore, 'getTenant'>;

@@ -1,6 +1,6 @@
 // What delivery says of mail that waits, as a tenant's own people may read it: without the names and notes
 // of operators.
-import type { ShapingReason } from '../delivery/shaping.ts';
+import type { ShapingReason } from '../delivery/shaping/shaping.ts';
 
 const OPERATORS_WORDS: Partial<Record<ShapingReason['code'], string>> = {
   message_paused: 'The operator of this service has paused this message.',

@@ -2,7 +2,7 @@
 // looked up at every question, so that a domain that is registered now verifies now.
 
 import type { Config } from '../config/keys.ts';
-import type { Daemon } from '../daemon.ts';
+import type { Daemon } from '../daemon/daemon.ts';
 import { isWithin } from '../protocol/dns/wire.ts';
 import { VERIFIED_ZONE } from './sandbox-zone.ts';
 

@@ -7,12 +7,12 @@ import { SECOND_MS, systemClock } from '../base/clock.ts';
 import { ClosingStack } from '../base/closing-stack.ts';
 import { Fault } from '../base/errors.ts';
 import { IdSource } from '../base/ids.ts';
-import { dataFolder, makeDataFolder } from '../cli/data-folder.ts';
 import type { Config } from '../config/keys.ts';
-import { type Daemon, startDaemon } from '../daemon.ts';
+import { type Daemon, type DaemonOptions, startDaemon } from '../daemon/daemon.ts';
 import { createLogger, type Logger } from '../observe/log.ts';
+import { dataFolder, makeDataFolder } from '../operator/data-folder.ts';
 import type { CapturedMails } from '../portal/captured-mails.ts';
-import { DataFolderInUse, lockDataFolder } from '../store/sqlite/data-lock.ts';
+import { DataFolderInUse, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { prepareAccess } from './access.ts';
 import { startCaptureServer } from './capture-server.ts';
 import { type CapturedFolder, openCapturedFolder } from './captured.ts';
@@ -26,6 +26,7 @@ import { CAPTURE_HOST } from './sandbox-zone.ts';
 import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
 
 export interface SandboxOptions {
+  commands: DaemonOptions['commands'];
   /** The sandbox's own data folder; null: what POSTRIDER_DATA_DIR says, or the usual one in the checkout. */
   dataDir: string | null;
   /** Print one JSON value instead of words. */
@@ -58,7 +59,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: ClosingStack): Promise<Sandbox> {
+async function open(
+  { dataDir, env = {}, configFile, commands }: SandboxOptions,
+  opened: ClosingStack,
+): Promise<Sandbox> {
   const input = { env, file: configFile ?? undefined };
   const wishes = readWishes(input);
   const folder = await openDataFolder(dataDir ?? dataDirOf(wishes) ?? USUAL_DATA_DIR, opened);
@@ -78,6 +82,7 @@ async function open({ dataDir, env = {}, configFile }: SandboxOptions, opened: C
   const config = placeServers(input, { ...ports, dataDir: folder.dir, dns: dns.port, capture: capturePort });
   const daemon = await orInUse(folder.dir, () =>
     startDaemon(config, {
+      commands,
       logTo: logSink,
       sandbox: { captured: seenInPortal(captured, running), staysUsable: isBareMagic },
     }),

@@ -6,6 +6,7 @@ import {
   HEAVY_HOMES,
   HOMES,
   homeOf,
+  houseOf,
   importProblem,
   PACKAGE_HOMES,
   PROCESS_EXCEPTIONS,
@@ -67,7 +68,9 @@ function packageProblem(home: string, specifier: string, dependencies: readonly 
     .join('/');
   if (!dependencies.includes(name)) return 'which is not in the dependencies of package.json';
   const homes = PACKAGE_HOMES[name];
-  return homes && !homes.includes(home) ? `which only ${homes.join(', ')} may know` : null;
+  return homes && !homes.includes(home) && !homes.includes(houseOf(home))
+    ? `which only ${homes.join(', ')} may know`
+    : null;
 }
 
 const noCycles: Rule = (sources) => {
@@ -99,7 +102,8 @@ const lightStart: Rule = (sources) => {
     seen.add(file);
     const path = [...trail, file];
     const told = (what: string) => problems.push(`${path.join(' -> ')}: loads ${what}; import() it where it is used`);
-    if (HEAVY_HOMES.includes(homeOf(file))) return void told(`all that ${homeOf(file)} needs`);
+    if (HEAVY_HOMES.includes(homeOf(file)) || HEAVY_HOMES.includes(houseOf(homeOf(file))))
+      return void told(`all that ${homeOf(file)} needs`);
     for (const { specifier, atOnce } of byFile.get(file)?.imports ?? []) {
       if (!atOnce || specifier.startsWith('node:')) continue;
       if (specifier.startsWith('.')) visit(resolveImport(file, specifier), path, seen);
@@ -122,7 +126,7 @@ const noBarrels: Rule = (sources) =>
 const noSideDoors: Rule = (sources) =>
   sources.flatMap(({ file, codeOnly }) => {
     const home = homeOf(file);
-    const homes = [home, HOMES[home]?.partOf ?? home];
+    const homes = [home, houseOf(home)];
     if (homes.some((name) => PROCESS_HOMES.includes(name))) return [];
     const allowed = PROCESS_EXCEPTIONS.filter((exception) => exception.home === home);
     return [...codeOnly.matchAll(/\bprocess\s*\.\s*(env|exit)\b(\s*\.\s*\w+)?/g)]
@@ -144,7 +148,7 @@ const SQL = /\b(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|DEL
 
 const sqlAtHome: Rule = (sources) =>
   sources
-    .filter(({ file }) => homeOf(file) !== 'store/sqlite')
+    .filter(({ file }) => houseOf(homeOf(file)) !== 'store/sqlite')
     .flatMap(({ file, withoutComments }) =>
       [...withoutComments.matchAll(SQL)].map(
         (match) => `${file}:${lineAt(withoutComments, match.index)}: SQL outside src/store/sqlite`,

@@ -1,40 +1,27 @@
 // The table of who may import whom: the one place where a new folder of src/ is entered.
 // Imports run downhill. Siblings of one tier stay apart unless `siblings` names them: they meet
-// in the store, or through a function that daemon.ts hands over.
+// in the store, or through a function that daemon/ hands over.
 
 export interface Home {
   tier: number;
-  /** Homes of the same tier that it may import; '*' is all of them. */
-  siblings?: readonly string[] | '*';
+  /** Homes of the same tier that it may import. */
+  siblings?: readonly string[];
   /** The only homes that may import it. */
   onlyFor?: readonly string[];
-  /** A folder inside another home: it has that home's rights, and may import it and be imported by it. */
+  /**
+   * A folder inside another home: it may import that home and be imported by it, and outside of it has that home's
+   * rights. Of the home's other parts it may import those that its own \`siblings\` name.
+   */
   partOf?: string;
 }
 
-/** A home is a folder of src/, or a file that stands in src/ itself (`daemon`, `main`). */
+/** A home is a folder of src/, or the one file in src/ itself, `main`. */
 export const HOMES: Readonly<Record<string, Home>> = {
   base: { tier: 0 },
 
   observe: { tier: 1 },
   // Parts get the values they need, not the configuration: so a part can be tested without one.
-  config: {
-    tier: 1,
-    onlyFor: [
-      'cli',
-      'foundation',
-      'daemon',
-      'sandbox',
-      'main',
-      'incoming',
-      'periodic',
-      'monitoring',
-      'portal-routes',
-      'outgoing',
-      'reachable-addresses',
-      'site',
-    ],
-  },
+  config: { tier: 1, onlyFor: ['operator', 'cli', 'daemon', 'sandbox', 'main'] },
   http: { tier: 1 },
   'protocol/mail': { tier: 1 },
   'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
@@ -46,7 +33,14 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'store/sqlite': {
     tier: 2,
     siblings: ['store'],
-    onlyFor: ['delivery/courier', 'cli', 'foundation', 'daemon', 'sandbox', 'writer-thread'],
+    onlyFor: ['delivery/courier', 'operator', 'daemon', 'sandbox'],
+  },
+  'store/sqlite/engine': { tier: 2, partOf: 'store/sqlite' },
+  'store/sqlite/verbs': { tier: 2, partOf: 'store/sqlite', siblings: ['store/sqlite/engine'] },
+  'store/sqlite/reading': {
+    tier: 2,
+    partOf: 'store/sqlite',
+    siblings: ['store/sqlite/engine', 'store/sqlite/verbs'],
   },
 
   events: { tier: 3 },
@@ -55,20 +49,44 @@ export const HOMES: Readonly<Record<string, Home>> = {
   templates: { tier: 3, siblings: ['events'] },
   suppression: { tier: 3, siblings: ['events'] },
   classify: { tier: 3, siblings: ['events'] },
-  tracking: { tier: 3, siblings: ['events'] },
+  links: { tier: 3, siblings: ['events'] },
 
   submission: { tier: 4 },
   delivery: { tier: 4 },
+  // In the order of the journey backwards: each room knows those in front of it in this list, as far as it names them.
   'delivery/courier': { tier: 4, partOf: 'delivery' },
+  'delivery/outcome': { tier: 4, partOf: 'delivery', siblings: ['delivery/courier'] },
+  'delivery/shaping': { tier: 4, partOf: 'delivery', siblings: ['delivery/outcome'] },
+  'delivery/route': {
+    tier: 4,
+    partOf: 'delivery',
+    siblings: ['delivery/courier', 'delivery/outcome', 'delivery/shaping'],
+  },
+  'delivery/session': {
+    tier: 4,
+    partOf: 'delivery',
+    siblings: ['delivery/courier', 'delivery/outcome', 'delivery/route'],
+  },
+  'delivery/queue': {
+    tier: 4,
+    partOf: 'delivery',
+    siblings: ['delivery/courier', 'delivery/outcome', 'delivery/shaping', 'delivery/route', 'delivery/session'],
+  },
+  'delivery/ends': { tier: 4, partOf: 'delivery', siblings: ['delivery/queue'] },
+  'delivery/actions': {
+    tier: 4,
+    partOf: 'delivery',
+    siblings: ['delivery/shaping', 'delivery/queue', 'delivery/ends'],
+  },
   inbound: { tier: 4 },
   webhooks: { tier: 4 },
   doctor: { tier: 4 },
-  retention: { tier: 4 },
-  figures: { tier: 4 },
-  search: { tier: 4 },
+  upkeep: { tier: 4 },
 
+  // What command line and portal share, so that neither knows the other and the daemon knows no command.
+  operator: { tier: 5 },
   api: { tier: 5 },
-  portal: { tier: 5 },
+  portal: { tier: 5, siblings: ['operator'] },
   'portal/accounts': { tier: 5, partOf: 'portal' },
   'portal/settings': { tier: 5, partOf: 'portal' },
   'portal/domains': { tier: 5, partOf: 'portal' },
@@ -82,33 +100,25 @@ export const HOMES: Readonly<Record<string, Home>> = {
   'portal/dmarc': { tier: 5, partOf: 'portal' },
   'portal/operator': { tier: 5, partOf: 'portal', siblings: ['portal/mails', 'portal/dmarc'] },
   public: { tier: 5 },
-  cli: { tier: 5 },
+  'links/pages': { tier: 5 },
+  cli: { tier: 5, siblings: ['operator'] },
   'cli/commands': { tier: 5, partOf: 'cli' },
 
-  sandbox: { tier: 6, siblings: '*' },
-  daemon: { tier: 6, siblings: '*' },
-  foundation: { tier: 6, siblings: '*' },
-  incoming: { tier: 6, siblings: '*' },
-  periodic: { tier: 6, siblings: '*' },
-  monitoring: { tier: 6, siblings: '*' },
-  'portal-routes': { tier: 6, siblings: '*' },
-  outgoing: { tier: 6, siblings: '*' },
-  'reachable-addresses': { tier: 6, siblings: '*' },
-  site: { tier: 6, siblings: '*' },
-  'writer-thread': { tier: 6, siblings: '*' },
-  main: { tier: 6, siblings: '*' },
+  daemon: { tier: 6 },
+  sandbox: { tier: 6, siblings: ['daemon'] },
+  main: { tier: 6, siblings: ['daemon', 'sandbox'] },
 };
 
 /** Packages that hide behind an interface of ours. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   pino: ['observe'],
   'prom-client': ['observe'],
-  'smol-toml': ['config', 'classify', 'delivery', 'tracking'],
+  'smol-toml': ['config', 'classify', 'delivery', 'links'],
   'hyper-express': ['http'],
   'uWebSockets.js': ['http'],
   uqr: ['portal/accounts'],
   'better-sqlite3': ['store/sqlite'],
-  parse5: ['tracking'],
+  parse5: ['links'],
   mailparser: ['portal/mails'],
 };
 
@@ -121,6 +131,7 @@ export const HEAVY_HOMES: readonly string[] = [
   'classify',
   'delivery',
   'doctor',
+  'daemon',
 ];
 
 /** Who may read the environment and end the process. */
@@ -137,18 +148,23 @@ export function homeOf(file: string): string {
   return parts.length === 1 ? parts[0]!.replace(/\.ts$/, '') : parts.slice(0, -1).join('/');
 }
 
+/** The home that a part belongs to; of every other home itself. */
+export function houseOf(home: string): string {
+  return HOMES[home]?.partOf ?? home;
+}
+
 /** Null when `from` may import `to`, else the reason why not. Both are homes of the table. */
 export function importProblem(from: string, to: string): string | null {
   const [source, target] = [HOMES[from]!, HOMES[to]!];
   if (from === to || source.partOf === to || target.partOf === from) return null;
-  const rights = source.partOf ? [from, source.partOf] : [from];
-  if (target.onlyFor && !rights.some((home) => target.onlyFor!.includes(home))) {
-    return `${to} is only for ${target.onlyFor.join(', ')}`;
+  const apart = houseOf(from) !== houseOf(to);
+  const rights = source.partOf && apart ? [from, source.partOf] : [from];
+  const onlyFor = target.onlyFor ?? HOMES[houseOf(to)]!.onlyFor;
+  if (apart && onlyFor && !rights.some((home) => onlyFor.includes(home))) {
+    return `${to} is only for ${onlyFor.join(', ')}`;
   }
   if (target.tier < source.tier) return null;
   if (target.tier > source.tier) return `${to} (tier ${target.tier}) is above ${from} (tier ${source.tier})`;
-  const siblings = rights.flatMap((home) => HOMES[home]!.siblings ?? []);
-  return siblings.includes('*') || siblings.includes(to)
-    ? null
-    : `${to} is a sibling of ${from} (both tier ${source.tier})`;
+  const isNamed = rights.some((home) => HOMES[home]!.siblings?.includes(to));
+  return isNamed ? null : `${to} is a sibling of ${from} (both tier ${source.tier})`;
 }

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { COMMAND_NAMES } from '../../src/cli/registry.ts';
-import type { OperatorServices } from '../../src/cli/services.ts';
+import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import type { AuditEntry } from '../../src/store/audit.ts';
 import type { WaitingInboundMail } from '../../src/store/inbound.ts';
 import { NO_ROUTE } from '../../src/store/reputation.ts';

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyApiKey } from '../../src/tenants/api-keys.ts';
 import { verifyUser } from '../../src/tenants/users.ts';

@@ -7,15 +7,16 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
-import { askDaemon } from '../../src/cli/control-client.ts';
-import { socketName } from '../../src/cli/control-protocol.ts';
-import { startControlServer } from '../../src/cli/control-server.ts';
-import { dataFolder } from '../../src/cli/data-folder.ts';
-import { storeQueueControl } from '../../src/cli/queue-control.ts';
-import type { OperatorServices } from '../../src/cli/services.ts';
+import { loadDaemonCommands } from '../../src/cli/registry.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { askDaemon } from '../../src/operator/control-client.ts';
+import { socketName } from '../../src/operator/control-protocol.ts';
+import { startControlServer } from '../../src/operator/control-server.ts';
+import { dataFolder } from '../../src/operator/data-folder.ts';
+import type { OperatorServices } from '../../src/operator/operator-services.ts';
+import { storeQueueControl } from '../../src/operator/queue-control.ts';
+import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { newProgram } from './program.ts';
@@ -45,7 +46,12 @@ async function startDaemonSide(t: Test) {
     inboundWaits: () => {},
   };
   const onCommand = (command: string, answer: { kind: string }) => void ran.push(`${command}: ${answer.kind}`);
-  const server = await startControlServer({ socketFile: controlSocket, services, onCommand });
+  const server = await startControlServer({
+    socketFile: controlSocket,
+    run: await loadDaemonCommands(),
+    services,
+    onCommand,
+  });
   t.teardown(async () => {
     await server.close();
     await store.close();

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { makeDataFolder } from '../../src/cli/data-folder.ts';
+import { makeDataFolder } from '../../src/operator/data-folder.ts';
 import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
 import { newProgram, runProgram } from './program.ts';
 

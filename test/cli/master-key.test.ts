@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { loadMasterKeys, lookAtKeyFile, parseMasterKeys } from '../../src/cli/master-key.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { loadMasterKeys, lookAtKeyFile, parseMasterKeys } from '../../src/operator/master-key.ts';
 
 const FIRST = Buffer.alloc(32, 1);
 const SECOND = Buffer.alloc(32, 2);

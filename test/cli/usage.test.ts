@@ -1,7 +1,8 @@
 // Every wrong use of the command line from outside: exit code 2, the argument named, nothing on
 // standard output, the command's usage on standard error.
 import t from 'tap';
-import { COMMAND_NAMES, findCommand, loadStoreCommands } from '../../src/cli/registry.ts';
+import { COMMAND_NAMES, findCommand, loadDaemonCommands } from '../../src/cli/registry.ts';
+import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import { runInThisProcess, runProgram } from './program.ts';
 
 const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
@@ -67,9 +68,11 @@ const WRONG: [args: string, says: RegExp][] = [
 t.test('the registry finds every command under its own name, and nothing else', async (t) => {
   for (const name of COMMAND_NAMES) t.equal((await findCommand(name))?.name, name);
   for (const name of ['toString', 'constructor', '__proto__', 'queue']) t.equal(await findCommand(name), null, name);
-  const stored = await loadStoreCommands();
-  t.ok(stored.has('queue list') && stored.has('suppression import rows'));
-  t.notOk(stored.has('backup'), 'what runs where it is typed is not for the control socket');
+  const run = await loadDaemonCommands();
+  // Wrong usage is answered before any service is asked for.
+  const ask = (command: string) => run({ command, options: { nonsense: true } }, {} as OperatorServices);
+  for (const name of ['queue list', 'suppression import rows']) t.match(await ask(name), { kind: 'wrong_usage' }, name);
+  t.equal(ask('backup'), null, 'what runs where it is typed is not for the control socket');
 });
 
 t.test('wrong usage', async (t) => {

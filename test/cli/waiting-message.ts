@@ -1,5 +1,5 @@
 // A tenant with one message that waits in the queue, made through the store's own verbs.
-import type { OperatorServices } from '../../src/cli/services.ts';
+import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
 
 export interface WaitingMessage {

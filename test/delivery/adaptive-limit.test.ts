@@ -1,6 +1,12 @@
 // How many connections a group bears: additive increase, halved by complaints, with patience.
 import t from 'tap';
-import { adapt, isUntroubled, permittedConnections, type Sign, untroubled } from '../../src/delivery/adaptive-limit.ts';
+import {
+  adapt,
+  isUntroubled,
+  permittedConnections,
+  type Sign,
+  untroubled,
+} from '../../src/delivery/shaping/adaptive-limit.ts';
 import type { GroupConcurrency } from '../../src/store/shaping.ts';
 
 const SECOND = 1000;

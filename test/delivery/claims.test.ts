@@ -1,9 +1,9 @@
 // Claiming when the store fails in the middle of it: no message stays in a hand that does not exist.
 import t from 'tap';
-import { Claims } from '../../src/delivery/claims.ts';
-import { newLane } from '../../src/delivery/lane.ts';
-import { MessagesInHand } from '../../src/delivery/messages-in-hand.ts';
-import type { Shaping } from '../../src/delivery/shaping-state.ts';
+import { Claims } from '../../src/delivery/queue/claims.ts';
+import { newLane } from '../../src/delivery/queue/lane.ts';
+import { MessagesInHand } from '../../src/delivery/queue/messages-in-hand.ts';
+import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';
 import type { HastenPortion, ShapingStore } from '../../src/store/shaping.ts';

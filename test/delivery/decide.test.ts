@@ -3,8 +3,8 @@ import t from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import { type BounceType, noPeer } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
-import { decide, type RetryPolicy } from '../../src/delivery/decide.ts';
-import { type Judgement, judge, type Temporary } from '../../src/delivery/judge.ts';
+import { decide, type RetryPolicy } from '../../src/delivery/outcome/decide.ts';
+import { type Judgement, judge, type Temporary } from '../../src/delivery/outcome/judge.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00Z');

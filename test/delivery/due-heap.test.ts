@@ -1,6 +1,6 @@
 // The heap against a sorted list, with random operations.
 import t from 'tap';
-import { DueHeap } from '../../src/delivery/due-heap.ts';
+import { DueHeap } from '../../src/delivery/queue/due-heap.ts';
 
 t.test('behaves as a sorted list does', async (t) => {
   const heap = new DueHeap<number>();

@@ -4,7 +4,7 @@ import type { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
-import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
+import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import { within } from '../support/patience.ts';

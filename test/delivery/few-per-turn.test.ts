@@ -1,7 +1,7 @@
 // Everything is worked on once and in its order, and between two portions the event loop turns.
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import { FewPerTurn } from '../../src/delivery/few-per-turn.ts';
+import { FewPerTurn } from '../../src/delivery/queue/few-per-turn.ts';
 
 t.test('a few at once, the others in the turns that follow', async (t) => {
   const done: number[] = [];

@@ -3,7 +3,7 @@ import t from 'tap';
 import { noPeer, type PeerFacts, type SmtpStage } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import type { CourierResult } from '../../src/delivery/courier/messages.ts';
-import { judge as judgeBy } from '../../src/delivery/judge.ts';
+import { judge as judgeBy } from '../../src/delivery/outcome/judge.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 const judge = (result: CourierResult) => judgeBy(result, rules);

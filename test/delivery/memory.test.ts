@@ -1,6 +1,6 @@
 // What grows with the queue: one entry per lane that has something waiting, never one per message.
 import t from 'tap';
-import { DueHeap } from '../../src/delivery/due-heap.ts';
+import { DueHeap } from '../../src/delivery/queue/due-heap.ts';
 import { until } from '../sandbox/until.ts';
 import { isDeferred, isDelivered, setOneMx, setUp } from './set-up.ts';
 

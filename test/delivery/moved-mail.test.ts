@@ -2,8 +2,8 @@
 // that resuming lets go what the pause had moved, and only that.
 import t, { type Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
-import { Providers } from '../../src/delivery/provider-limits.ts';
-import { QueueActions } from '../../src/delivery/queue-actions.ts';
+import { QueueActions } from '../../src/delivery/actions/queue-actions.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { OperatorAction, QueueTarget } from '../../src/store/shaping.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { noPeer, type TriedHost } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { connectToAny } from '../../src/delivery/courier/connect.ts';
-import { judge } from '../../src/delivery/judge.ts';
+import { judge } from '../../src/delivery/outcome/judge.ts';
 import type { OpenResult } from '../../src/protocol/smtp/session.ts';
 import { allTakeNoMail, takesNoMail, whatWasTried } from '../../src/protocol/smtp/tried-hosts.ts';
 import { startMailSink } from '../support/mail-sink.ts';

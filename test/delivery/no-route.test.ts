@@ -9,7 +9,7 @@ import {
   type Unrouted,
   type UnroutedSince,
   unroutedSince,
-} from '../../src/delivery/no-route.ts';
+} from '../../src/delivery/route/no-route.ts';
 import type { SecondLook } from '../../src/protocol/dns/second-look.ts';
 import type { AttemptRecord } from '../../src/store/queue.ts';
 

@@ -1,7 +1,7 @@
 // A whole life in a process of its own: starts the engine, delivers a message, closes, and must
 // then end by itself, because nothing is open any more. `hang`: the server never answers the
 // final dot. `broken`: the database fails from the moment of delivery on.
-import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
+import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { startDeliveryHarness } from '../support/delivery-harness.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 

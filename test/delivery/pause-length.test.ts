@@ -1,7 +1,13 @@
 // How long a pause lasts that a reply calls for: short at first, longer when it repeats.
 import t from 'tap';
 import type { Suspension } from '../../src/classify/bounce-rule.ts';
-import { type EarlierPause, isForgotten, pauseBounds, pauseLength, shrunk } from '../../src/delivery/pause-length.ts';
+import {
+  type EarlierPause,
+  isForgotten,
+  pauseBounds,
+  pauseLength,
+  shrunk,
+} from '../../src/delivery/outcome/pause-length.ts';
 
 const MINUTE = 60_000;
 const NOW = 1_000_000_000;

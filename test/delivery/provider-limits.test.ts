@@ -2,9 +2,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { reviewLimitsOf } from '../../src/cli/review-limits.ts';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadProviderLimits, Providers } from '../../src/delivery/provider-limits.ts';
+import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provider-limits.ts';
+import { reviewLimitsOf } from '../../src/operator/review-limits.ts';
 
 function fileWith(t: Test, text: string): string {
   const file = path.join(t.testdir(), 'own.toml');

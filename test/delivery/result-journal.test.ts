@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
-import { type AttemptResult, ResultJournal } from '../../src/delivery/result-journal.ts';
+import { type AttemptResult, ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 
 const RESERVED_BYTES = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 // Routes are remembered as long as DNS allows, and grouped by their servers.
 import t from 'tap';
-import { Providers } from '../../src/delivery/provider-limits.ts';
-import { createRoutes } from '../../src/delivery/routes.ts';
+import { createRoutes } from '../../src/delivery/route/routes.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
 

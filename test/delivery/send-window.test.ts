@@ -1,6 +1,6 @@
 // What was sent within the last minute: never counted for less.
 import t from 'tap';
-import { SendWindow } from '../../src/delivery/send-window.ts';
+import { SendWindow } from '../../src/delivery/shaping/send-window.ts';
 
 const MINUTE = 60_000;
 

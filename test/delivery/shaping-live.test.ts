@@ -2,8 +2,8 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
-import { type Provider, Providers } from '../../src/delivery/provider-limits.ts';
-import { QueueActions } from '../../src/delivery/queue-actions.ts';
+import { QueueActions } from '../../src/delivery/actions/queue-actions.ts';
+import { type Provider, Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import type { SinkReply } from '../support/mail-sink.ts';

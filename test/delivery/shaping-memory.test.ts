@@ -1,8 +1,8 @@
 // What shaping remembers of a tenant outlives a look at the whole queue.
 import t from 'tap';
 import { MINUTE_MS } from '../../src/base/clock.ts';
-import { Providers } from '../../src/delivery/provider-limits.ts';
-import { ShapingMemory } from '../../src/delivery/shaping-memory.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
+import { ShapingMemory } from '../../src/delivery/shaping/shaping-memory.ts';
 
 const NOW = 100 * MINUTE_MS;
 

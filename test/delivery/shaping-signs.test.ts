@@ -3,9 +3,9 @@ import t from 'tap';
 import { noPeer, type SmtpStage } from '../../src/base/outcome.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import type { CourierResult } from '../../src/delivery/courier/messages.ts';
-import { judge } from '../../src/delivery/judge.ts';
-import { loadProviderLimits, Providers } from '../../src/delivery/provider-limits.ts';
-import { type AttemptFacts, readSigns } from '../../src/delivery/shaping-signs.ts';
+import { judge } from '../../src/delivery/outcome/judge.ts';
+import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provider-limits.ts';
+import { type AttemptFacts, readSigns } from '../../src/delivery/shaping/shaping-signs.ts';
 
 const NOW = 1_000_000;
 const MINUTE = 60_000;

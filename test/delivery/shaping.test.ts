@@ -1,7 +1,7 @@
 // The one decision: every reason against, the earliest time at which all of them may be over.
 import t from 'tap';
-import { untroubled } from '../../src/delivery/adaptive-limit.ts';
-import { decideShaping, type GroupFacts, type ShapingFacts } from '../../src/delivery/shaping.ts';
+import { untroubled } from '../../src/delivery/shaping/adaptive-limit.ts';
+import { decideShaping, type GroupFacts, type ShapingFacts } from '../../src/delivery/shaping/shaping.ts';
 import type { QueuePause, Suspension } from '../../src/store/shaping.ts';
 
 const NOW = Date.UTC(2026, 0, 1);

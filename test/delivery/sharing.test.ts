@@ -1,6 +1,6 @@
 // Who shares what: connections between messages, groups between domains, turns between tenants.
 import t from 'tap';
-import { DueHeap } from '../../src/delivery/due-heap.ts';
+import { DueHeap } from '../../src/delivery/queue/due-heap.ts';
 import { isDeferred, isDelivered, isFinished, setMx, setOneMx, setUp } from './set-up.ts';
 
 const users = (count: number, domain = 'rcpt.test') =>

@@ -1,7 +1,7 @@
 // Sending from addresses of our own, over loopback: real connections, whose other end tells from
 // where they came and what they were called.
 import t, { type Test } from 'tap';
-import type { PoolAddress } from '../../src/delivery/source-addresses.ts';
+import type { PoolAddress } from '../../src/delivery/route/source-addresses.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { chooseSource } from '../../src/store/source-choice.ts';

@@ -1,7 +1,7 @@
 // When MTA-STS policies are fetched, renewed and kept: the decision, and what becomes of it.
 import t from 'tap';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
-import { createTransportPolicies, decidePolicyStep } from '../../src/delivery/transport-policy.ts';
+import { createTransportPolicies, decidePolicyStep } from '../../src/delivery/route/transport-policy.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { PolicyFetch } from '../../src/protocol/dns/mta-sts-fetch.ts';
 import type { TlsPolicy } from '../../src/store/transport-security.ts';

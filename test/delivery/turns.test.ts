@@ -1,7 +1,7 @@
 // Whose turn it is in the line of one MX group: deficit round robin, counted in messages.
 import t from 'tap';
-import { newLane } from '../../src/delivery/lane.ts';
-import { hostsKeyOf, type Standing, Turns } from '../../src/delivery/turns.ts';
+import { newLane } from '../../src/delivery/queue/lane.ts';
+import { hostsKeyOf, type Standing, Turns } from '../../src/delivery/queue/turns.ts';
 
 const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): Standing => ({
   lane: newLane({ lane: id, tenantId, domain: `d${id}.test`, dueAt: 0 }),

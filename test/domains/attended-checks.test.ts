@@ -10,8 +10,8 @@ import { AttendedChecks } from '../../src/domains/attended-checks.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 

@@ -12,8 +12,8 @@ import { decideRecheck, type Look, recheckTimer } from '../../src/domains/rechec
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import type { DomainCheck } from '../../src/store/domain-checks.ts';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';

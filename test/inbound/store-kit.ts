@@ -1,8 +1,8 @@
 // A real store in a folder of the test, with the short ways of the conformance suite.
 import path from 'node:path';
 import type { Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench } from '../store/conformance/harness.ts';
 
 export async function openStore(t: Test): Promise<Bench> {

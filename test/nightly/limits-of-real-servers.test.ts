@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
-import { QueueActions } from '../../src/delivery/queue-actions.ts';
+import { QueueActions } from '../../src/delivery/actions/queue-actions.ts';
 import { type Logger, silentLogger } from '../../src/observe/log.ts';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import { isDeferred, isDelivered, setMx, setUpFor } from '../delivery/set-up.ts';

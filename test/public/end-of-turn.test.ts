@@ -1,7 +1,7 @@
 // Requests for links let others go before them, and are answered in small groups.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { EndOfTurn } from '../../src/public/end-of-turn.ts';
+import { EndOfTurn } from '../../src/links/pages/end-of-turn.ts';
 
 t.test('a few of them at the end of each turn, in the order in which they came', async (t) => {
   const endOfTurn = new EndOfTurn();

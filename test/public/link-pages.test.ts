@@ -3,12 +3,12 @@
 
 import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
+import type { Hit } from '../../src/links/hit-recorder.ts';
+import { makeClickToken, makeOpenToken, makeUnsubscribeToken } from '../../src/links/link-token.ts';
+import { linkPages, type PublicUrls, routeByHost } from '../../src/links/pages/link-pages.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { linkPages, type PublicUrls, routeByHost } from '../../src/public/link-pages.ts';
 import type { Suppression } from '../../src/store/suppressions.ts';
 import type { TrackedMessage } from '../../src/store/tracking.ts';
-import type { Hit } from '../../src/tracking/hit-recorder.ts';
-import { makeClickToken, makeOpenToken, makeUnsubscribeToken } from '../../src/tracking/link-token.ts';
 import { overBothEngines } from '../http/both-engines.ts';
 import { askOnce } from '../support/raw-http.ts';
 

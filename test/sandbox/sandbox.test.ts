@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
-import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
 import { patience } from '../support/patience.ts';

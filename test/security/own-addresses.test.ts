@@ -1,8 +1,8 @@
 // Nobody makes the daemon call the machine that it runs on, or itself: its public addresses and its own names are
 // as private as loopback to webhooks, MX and MTA-STS, in every notation, until the operator allows them.
 import t from 'tap';
-import { Providers } from '../../src/delivery/provider-limits.ts';
-import { createRoutes } from '../../src/delivery/routes.ts';
+import { createRoutes } from '../../src/delivery/route/routes.ts';
+import { Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
 import { fetchPolicy } from '../../src/protocol/dns/mta-sts-fetch.ts';
 import { createOwnAddresses } from '../../src/protocol/dns/own-addresses.ts';

@@ -6,11 +6,11 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { backupDatabase, restoreDatabase } from '../../src/store/sqlite/backup.ts';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
-import { openForWriting } from '../../src/store/sqlite/database-file.ts';
-import { newestSchema } from '../../src/store/sqlite/migrations.ts';
+import { backupDatabase, restoreDatabase } from '../../src/store/sqlite/engine/backup.ts';
+import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
+import { newestSchema } from '../../src/store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench } from './conformance/harness.ts';
 
 async function openBench(file: string): Promise<Bench> {

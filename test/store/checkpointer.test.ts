@@ -5,11 +5,11 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { describeError } from '../../src/base/errors.ts';
-import { CHECKPOINT_LIMITS, nextCheckpoint } from '../../src/store/sqlite/checkpoint-plan.ts';
-import { startCheckpointer } from '../../src/store/sqlite/checkpointer.ts';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
-import { CHECKPOINT_WAIT_MS, openForWriting } from '../../src/store/sqlite/database-file.ts';
+import { CHECKPOINT_LIMITS, nextCheckpoint } from '../../src/store/sqlite/engine/checkpoint-plan.ts';
+import { startCheckpointer } from '../../src/store/sqlite/engine/checkpointer.ts';
+import { CHECKPOINT_WAIT_MS, openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench } from './conformance/harness.ts';
 
 const LIMITS = { copyFromPages: 50, beginAnewFromPages: 400, shrinkFromBytes: 500_000 };

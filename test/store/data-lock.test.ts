@@ -6,7 +6,7 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { lockDataFolder } from '../../src/store/sqlite/data-lock.ts';
+import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 
 const HOLD_LOCK = fileURLToPath(new URL('./hold-lock.ts', import.meta.url));
 const REFUSAL = { name: 'Fault', message: /another Postrider writes in .*: stop it first/, permanence: 'permanent' };

@@ -3,8 +3,8 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import type { Test } from 'tap';
-import { openForWriting } from '../../src/store/sqlite/database-file.ts';
-import { type StoreFaults, WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
+import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
+import { type StoreFaults, WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 
 export const UNUSABLE = { name: 'Fault', message: 'the database could not be used' };
 

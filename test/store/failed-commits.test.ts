@@ -3,8 +3,8 @@
 import path from 'node:path';
 import t from 'tap';
 import { Intake } from '../../src/observe/intake.ts';
+import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import type { StoreFaults } from '../../src/store/sqlite/writing-connection.ts';
 import type { Store } from '../../src/store/store.ts';
 
 t.test('a database that cannot be written closes the intake until it can', async (t) => {

@@ -1,6 +1,6 @@
 // The distance between groups of verbs: kept only while results of deliveries come in a stream.
 import t from 'tap';
-import { GroupPace } from '../../src/store/sqlite/group-pace.ts';
+import { GroupPace } from '../../src/store/sqlite/engine/group-pace.ts';
 
 interface Run {
   seconds: number;

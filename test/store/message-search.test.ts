@@ -4,9 +4,9 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { fillWithMessages, JOE } from '../../bench/message-rows.ts';
 import type { MessageSearch } from '../../src/store/message-search.ts';
-import { openForReading } from '../../src/store/sqlite/database-file.ts';
-import { searchMessages } from '../../src/store/sqlite/message-search.ts';
-import { ReadingConnection } from '../../src/store/sqlite/reading-connection.ts';
+import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
+import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
+import { searchMessages } from '../../src/store/sqlite/reading/message-search.ts';
 
 const MESSAGES = 12_000;
 const SPAN = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 2, 1) };

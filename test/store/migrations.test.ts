@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openForWriting } from '../../src/store/sqlite/database-file.ts';
-import { knownMigrations, migrate, newestSchema, schemaVersion } from '../../src/store/sqlite/migrations.ts';
+import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
+import { knownMigrations, migrate, newestSchema, schemaVersion } from '../../src/store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { dumpSchema } from './schema-dump.ts';
 

@@ -1,7 +1,7 @@
 // What the portal asks of a database, for the tests of drivers.
 import type { Test } from 'tap';
 import type { PortalReads } from '../../src/store/reads.ts';
-import { openPortalReads } from '../../src/store/sqlite/reading.ts';
+import { openPortalReads } from '../../src/store/sqlite/reading/reading.ts';
 
 /** Patient: a busy machine must not decide what is found. */
 export function openReads(t: Test, file: string): PortalReads {

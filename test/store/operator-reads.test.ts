@@ -1,10 +1,10 @@
 // What operators ask of many rows: the queue by MX group, a slice of it, and how tenants' mail fares.
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { OPERATOR_QUERIES } from '../../src/store/sqlite/operator-reads.ts';
-import { ReadingConnection } from '../../src/store/sqlite/reading-connection.ts';
+import { OPERATOR_QUERIES } from '../../src/store/sqlite/reading/operator-reads.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 async function setUp(t: Test) {

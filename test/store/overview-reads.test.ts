@@ -1,10 +1,10 @@
 // What a tenant's overview asks of the reading process: figures, what waits and since when, the latest events.
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
+import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { OVERVIEW_QUERIES } from '../../src/store/sqlite/overview.ts';
-import { ReadingConnection } from '../../src/store/sqlite/reading-connection.ts';
+import { OVERVIEW_QUERIES } from '../../src/store/sqlite/reading/overview.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { ProcessorTime } from '../support/patience.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 

@@ -3,11 +3,11 @@
 import path from 'node:path';
 import type Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
-import { openForReading } from '../../src/store/sqlite/database-file.ts';
+import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
+import type { RowShape } from '../../src/store/sqlite/engine/statements.ts';
+import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import type { RowShape } from '../../src/store/sqlite/statements.ts';
-import { WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 

@@ -2,11 +2,11 @@
 // has ended, however much that is.
 import path from 'node:path';
 import t from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
-import { openForWriting } from '../../src/store/sqlite/database-file.ts';
+import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
+import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { listQueue, type QueueFilter } from '../../src/store/sqlite/queue-listing.ts';
-import { WritingConnection } from '../../src/store/sqlite/writing-connection.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { listQueue, type QueueFilter } from '../../src/store/sqlite/verbs/queue-listing.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 const NOT_MORE_THAN = { gathered: 5000, walked: 3 };

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { describeError } from '../../src/base/errors.ts';
 import type { ReadOutcome } from '../../src/store/reads.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { openReading, type ReadingLimits } from '../../src/store/sqlite/reading.ts';
+import { openReading, type ReadingLimits } from '../../src/store/sqlite/reading/reading.ts';
 import { patience } from '../support/patience.ts';
 import { QUERIES } from './strange-queries.ts';
 

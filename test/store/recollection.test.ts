@@ -3,8 +3,8 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 

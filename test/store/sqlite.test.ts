@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
 import { openReads } from './open-reads.ts';
@@ -29,7 +29,7 @@ t.test('the database and its log are for the owner only', async (t) => {
 });
 
 t.test('commits are durable: write-ahead log, synced in full', async (t) => {
-  const { openForWriting } = await import('../../src/store/sqlite/database-file.ts');
+  const { openForWriting } = await import('../../src/store/sqlite/engine/database-file.ts');
   const db = openForWriting(path.join(t.testdir(), 'a.db'));
   t.teardown(() => db.close());
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');

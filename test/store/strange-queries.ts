@@ -1,6 +1,6 @@
 // Queries for reading.test.ts, loaded by the reading process: one that never ends, one that takes the
 // process with it, and some that behave.
-import type { ReadingConnection } from '../../src/store/sqlite/reading-connection.ts';
+import type { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
 
 const ENDLESS = `WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)
   SELECT count(*) FROM numbers`;

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
-import { openContentReader } from '../../src/store/sqlite/contents.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
+import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { WriterOptions } from '../../src/store/sqlite/writer.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 

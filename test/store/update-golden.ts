@@ -2,7 +2,7 @@
 // node test/store/update-golden.ts
 import fs from 'node:fs';
 import Database from 'better-sqlite3';
-import { migrate } from '../../src/store/sqlite/migrations.ts';
+import { migrate } from '../../src/store/sqlite/engine/migrations.ts';
 import { dumpSchema } from './schema-dump.ts';
 
 const db = new Database(':memory:');

@@ -1,7 +1,7 @@
 // What crosses between the main thread and the writer's comes out as it went in.
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
-import { faultOf, sendable, withBuffers } from '../../src/store/sqlite/writer-messages.ts';
+import { faultOf, sendable, withBuffers } from '../../src/store/sqlite/engine/writer-messages.ts';
 
 t.test('buffers stay buffers, wherever they stand', async (t) => {
   const key = () => Buffer.from('a key in a pool');

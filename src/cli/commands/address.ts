@@ -2,10 +2,11 @@
 // the database itself, beside a daemon or without one, so that it needs no writer.
 import { systemClock, toTimestamp } from '../../base/clock.ts';
 import { systemTrouble } from '../../base/system-words.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
+import { databaseProblem, dataFolder } from '../../operator/data-folder.ts';
+import type { SuppressedBy } from '../../operator/own-store.ts';
 import { parseAddress, policyRefusal, suppressionKey } from '../../protocol/mail/address.ts';
-import type { SuppressedBy } from '../../store/sqlite/inspection.ts';
-import { type Answer, done, failed, type LocalContext, localCommand } from '../command.ts';
-import { databaseProblem, dataFolder } from '../data-folder.ts';
+import { type LocalContext, localCommand } from '../command.ts';
 import { positional, required, uuid, verbatim } from '../option.ts';
 import { renderFacts } from '../table.ts';
 
@@ -71,8 +72,8 @@ async function lookUp(
     const folder = dataFolder((await context.loadConfig()).config.data.dir);
     const problem = databaseProblem(folder);
     if (problem !== null) return { unknown: problem };
-    const { readSuppressedBy } = await import('../../store/sqlite/inspection.ts');
-    const found = readSuppressedBy(folder.database, { address, tenantId, now: systemClock.now() });
+    const { suppressedBy } = await import('../../operator/own-store.ts');
+    const found = suppressedBy(folder, { address, tenantId, now: systemClock.now() });
     if (found === 'no_tenant') return found;
     return found === null ? { unknown: `no database is seen in ${folder.dir}` } : shown(found, tenantId !== null);
   } catch (error) {

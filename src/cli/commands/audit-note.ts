@@ -1,8 +1,9 @@
 // What commands that do not run where the writer is have done, written into the audit log afterwards; no command of its own.
 import { describeError } from '../../base/errors.ts';
 import type { Config } from '../../config/keys.ts';
+import { done, failed } from '../../operator/answer.ts';
 import type { NewAuditEntry } from '../../store/audit.ts';
-import { done, failed, type LocalContext, storeCommand } from '../command.ts';
+import { type LocalContext, storeCommand } from '../command.ts';
 import { oneOf, required, uuid, verbatim } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { runWhereTheWriterIs } from '../with-services.ts';

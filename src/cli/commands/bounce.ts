@@ -5,15 +5,8 @@ import { systemWords } from '../../base/system-words.ts';
 import type { Suspension } from '../../classify/bounce-rule.ts';
 import type { SaidReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';
-import {
-  type Answer,
-  done,
-  EXIT_SOMETHING_WRONG,
-  ended,
-  type LocalContext,
-  localCommand,
-  wrongUsage,
-} from '../command.ts';
+import { type Answer, done, ended, wrongUsage } from '../../operator/answer.ts';
+import { EXIT_SOMETHING_WRONG, type LocalContext, localCommand } from '../command.ts';
 import { positional, required, several, text } from '../option.ts';
 import { printable, renderFacts } from '../table.ts';
 
@@ -57,7 +50,7 @@ async function explain(reply: string, mx: string | null) {
   if (problem !== null) return wrongUsage(problem);
   const { classifyReply } = await import('../../classify/classify-reply.ts');
   const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
-  const { pauseBounds } = await import('../../delivery/pause-length.ts');
+  const { pauseBounds } = await import('../../delivery/outcome/pause-length.ts');
   const { suspend, ...verdict } = classifyReply({ ...said, mx }, loadBounceRules(SHIPPED_RULES));
   // Without a reply code the enhanced code says whether it is for good (RFC 3463 section 2).
   const isFinal = said.smtpCode === null && said.enhancedCode?.startsWith('5');

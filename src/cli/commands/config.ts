@@ -1,7 +1,9 @@
 // config check | print: what the daemon would start with.
 import type { Config } from '../../config/keys.ts';
-import { done, localCommand } from '../command.ts';
-import { dataFolderDoubt } from '../data-folder.ts';
+
+import { done } from '../../operator/answer.ts';
+import { dataFolderDoubt } from '../../operator/data-folder.ts';
+import { localCommand } from '../command.ts';
 
 export const configCheck = localCommand({
   name: 'config check',
@@ -10,7 +12,7 @@ export const configCheck = localCommand({
   async run(context) {
     const { config, source } = await context.loadConfig();
     const { configWarnings } = await import('../../config/rules.ts');
-    const { shapingSettings } = await import('../shaping-settings.ts');
+    const { shapingSettings } = await import('../../operator/shaping-settings.ts');
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
     const found = [dataFolderDoubt(config.data.dir), await keyFileDoubt(config)];
     const warnings = [...configWarnings(config), ...found.filter((each) => each !== null)];
@@ -24,7 +26,7 @@ export const configCheck = localCommand({
 });
 
 async function keyFileDoubt(config: Config): Promise<string | null> {
-  const { keyFileWarning, lookAtKeyFile } = await import('../master-key.ts');
+  const { keyFileWarning, lookAtKeyFile } = await import('../../operator/master-key.ts');
   const facts = lookAtKeyFile(config);
   return facts && keyFileWarning(facts);
 }

@@ -4,10 +4,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { systemClock } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
+import { done, failed } from '../../operator/answer.ts';
+import { type DataFolder, databaseProblem, dataFolder } from '../../operator/data-folder.ts';
 import type { NewAuditEntry } from '../../store/audit.ts';
-import type { DataLock } from '../../store/sqlite/data-lock.ts';
-import { done, failed, type LocalContext, localCommand } from '../command.ts';
-import { type DataFolder, databaseProblem, dataFolder, makeDataFolder, overDatabase } from '../data-folder.ts';
+import { type LocalContext, localCommand } from '../command.ts';
 import { flag, positional, required, text } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { noteAct } from './audit-note.ts';
@@ -21,13 +21,13 @@ export const backup = localCommand({
     const problem = databaseProblem(folder);
     if (problem !== null) return failed(problem);
     const target = path.resolve(file);
-    await refuseEmptied(folder);
-    const { backupDatabase } = await import('../../store/sqlite/backup.ts');
-    await overDatabase(folder.database, () => backupDatabase(folder.database, target));
+    const own = await ownStore();
+    own.refuseEmptied(folder);
+    await own.backUp(folder, target);
     const { size: bytes } = fs.statSync(target);
     const { config } = await context.loadConfig();
     // Noting it would bring an older database to this version's schema, and a backup changes nothing.
-    if (await isOfThisVersion(folder)) {
+    if (await own.isOfThisVersion(folder)) {
       await noteAct(context, config, { action: 'platform.backed_up', data: { file: target, bytes } });
     }
     return done({ file: target, bytes });
@@ -45,15 +45,16 @@ export const restore = localCommand({
   },
   async run(context, { file, force }) {
     const folder = await folderOf(context);
-    const held = await lock(folder);
+    const own = await ownStore();
+    const held = own.lockFolder(folder);
     try {
       if (!force && fs.existsSync(folder.database)) {
         return failed(`there is already a database in ${folder.dir}: back it up, then use --force to replace it`);
       }
-      const { restoreDatabase } = await import('../../store/sqlite/backup.ts');
-      await restoreDatabase(path.resolve(file), folder.database);
-      if (await isOfThisVersion(folder)) await recordHere(folder, 'platform.restored', { file: path.resolve(file) });
-      return done({ database: folder.database, schema: await currentSchema(folder) });
+      await own.restore(folder, path.resolve(file));
+      if (await own.isOfThisVersion(folder))
+        await recordHere(folder, 'platform.restored', { file: path.resolve(file) });
+      return done({ database: folder.database, schema: await own.currentSchema(folder) });
     } finally {
       held.release();
     }
@@ -67,14 +68,13 @@ export const migrate = localCommand({
   options: {},
   async run(context) {
     const folder = await folderOf(context);
-    await refuseEmptied(folder);
-    const held = await lock(folder);
+    const own = await ownStore();
+    own.refuseEmptied(folder);
+    const held = own.lockFolder(folder);
     try {
-      const from = fs.existsSync(folder.database) ? await currentSchema(folder) : 0;
-      const { openSqliteStore } = await import('../../store/sqlite/open.ts');
-      const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
-      await store.close();
-      const to = await currentSchema(folder);
+      const from = fs.existsSync(folder.database) ? await own.currentSchema(folder) : 0;
+      await own.withOwnStore(folder, async () => {});
+      const to = await own.currentSchema(folder);
       if (from !== to) await recordHere(folder, 'platform.migrated', { from, to });
       return done({ from, to });
     } finally {
@@ -89,42 +89,12 @@ async function folderOf(context: LocalContext): Promise<DataFolder> {
   return dataFolder((await context.loadConfig()).config.data.dir);
 }
 
-async function refuseEmptied({ database }: DataFolder): Promise<void> {
-  const { refuseEmptiedDatabase } = await import('../../store/sqlite/emptied-database.ts');
-  refuseEmptiedDatabase(database);
-}
-
-async function lock({ dir }: DataFolder): Promise<DataLock> {
-  makeDataFolder(dir);
-  const { lockDataFolder } = await import('../../store/sqlite/data-lock.ts');
-  return lockDataFolder(dir);
-}
-
-async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
-  const { newestSchema } = await import('../../store/sqlite/migrations.ts');
-  return (await currentSchema(folder)) === newestSchema();
-}
-
 /** With the lock held. */
 async function recordHere(folder: DataFolder, action: string, data: NewAuditEntry['data']): Promise<void> {
-  const { openSqliteStore } = await import('../../store/sqlite/open.ts');
-  const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
-  try {
-    await recordAct({ store, clock: systemClock }, null, action, data);
-  } finally {
-    await store.close();
-  }
+  const { withOwnStore } = await ownStore();
+  await withOwnStore(folder, (store) => recordAct({ store, clock: systemClock }, null, action, data));
 }
 
-async function currentSchema(folder: DataFolder): Promise<number> {
-  const { openForReading } = await import('../../store/sqlite/database-file.ts');
-  const { schemaVersion } = await import('../../store/sqlite/migrations.ts');
-  return overDatabase(folder.database, () => {
-    const db = openForReading(folder.database);
-    try {
-      return schemaVersion(db);
-    } finally {
-      db.close();
-    }
-  });
+function ownStore() {
+  return import('../../operator/own-store.ts');
 }

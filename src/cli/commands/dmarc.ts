@@ -1,7 +1,8 @@
 // dmarc list | show: what receivers' aggregate reports say about domains, summed up.
 import { DAY_MS } from '../../base/clock.ts';
+import { done } from '../../operator/answer.ts';
 import type { DmarcPeriod, DmarcReporterSum, DmarcSums } from '../../store/dmarc.ts';
-import { done, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { domainName, positional, required, wholeNumber } from '../option.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';
 

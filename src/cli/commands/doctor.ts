@@ -3,8 +3,9 @@
 import { toTimestamp } from '../../base/clock.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
 import type { Finding, Remedy } from '../../doctor/finding.ts';
-import { done, EXIT_SOMETHING_WRONG, failed, localCommand, storeCommand } from '../command.ts';
-import { dataFolder } from '../data-folder.ts';
+import { done, failed } from '../../operator/answer.ts';
+import { dataFolder } from '../../operator/data-folder.ts';
+import { EXIT_SOMETHING_WRONG, localCommand, storeCommand } from '../command.ts';
 import { printable, renderTable } from '../table.ts';
 
 export const doctor = localCommand({
@@ -16,7 +17,7 @@ export const doctor = localCommand({
     const { config } = await context.loadConfig();
     const { examine } = await import('../../doctor/examine.ts');
     const { worstOf } = await import('../../doctor/finding.ts');
-    const { doctorKit } = await import('../doctor-kit.ts');
+    const { doctorKit } = await import('../../operator/doctor-kit.ts');
     const findings = await examine(doctorKit(config));
     const health = worstOf(findings);
     return { ...done({ health, findings }), ...(health === 'fail' && { exit: EXIT_SOMETHING_WRONG }) };

@@ -1,7 +1,8 @@
 // domain list
 import { toTimestamp } from '../../base/clock.ts';
+import { done, failed } from '../../operator/answer.ts';
 import type { Domain } from '../../store/domains.ts';
-import { done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { required, uuid } from '../option.ts';
 import { renderTable } from '../table.ts';
 

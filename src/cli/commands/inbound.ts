@@ -1,7 +1,8 @@
 // inbound list | show | retry: mail that came in, what it was taken for, what it has led to, and why.
 import { toTimestamp } from '../../base/clock.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
 import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord, type RetriedInbound } from '../../store/inbound.ts';
-import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { flag, oneOf, positional, remark, required, uuid, wholeNumber } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { type Column, renderFacts, renderTable } from '../table.ts';

@@ -1,10 +1,11 @@
 // key create | list | revoke
 import { toTimestamp } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
+import { done, failed } from '../../operator/answer.ts';
 import type { Store } from '../../store/store.ts';
 import { type ApiKey, SCOPES } from '../../store/tenants.ts';
 import { createApiKey, publicPart, readPublicId } from '../../tenants/api-keys.ts';
-import { done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { domainName, label, listOf, positional, required, text, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';

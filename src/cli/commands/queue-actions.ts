@@ -1,13 +1,14 @@
 // queue pause | resume | retry | cancel: one message, or all of a tenant, MX group or recipient domain.
 import { userInfo } from 'node:os';
 import { counted } from '../../base/counted.ts';
-import type { ActionOutcome } from '../../delivery/queue-actions.ts';
-import type { StandingHold } from '../../delivery/standing-holds.ts';
+import type { ActionOutcome } from '../../delivery/actions/queue-actions.ts';
+import type { StandingHold } from '../../delivery/actions/standing-holds.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
+import type { OperatorServices } from '../../operator/operator-services.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';
-import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { domainName, name, operatorName, positional, remark, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
-import type { OperatorServices } from '../services.ts';
 
 const targets = {
   id: positional(uuid('ID', 'one message')),

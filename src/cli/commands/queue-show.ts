@@ -1,10 +1,11 @@
 // queue show: one message whole, and everything that keeps it waiting.
 import { toTimestamp } from '../../base/clock.ts';
-import type { MessageExplanation } from '../../delivery/explain.ts';
+import type { MessageExplanation } from '../../delivery/actions/explain.ts';
+import { done, failed } from '../../operator/answer.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import { hostAndPort } from '../../protocol/smtp/tried-hosts.ts';
 import type { AttemptRecord, MessageDetail } from '../../store/queue.ts';
-import { done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { positional, required, uuid } from '../option.ts';
 import { type Column, printable, renderFacts, renderTable } from '../table.ts';
 import {

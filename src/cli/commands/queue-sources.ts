@@ -1,6 +1,7 @@
 // queue sources: our own addresses that mail is sent from, and why one of them is not.
-import type { SourceAddressState } from '../../delivery/source-addresses.ts';
-import { done, failed, storeCommand } from '../command.ts';
+import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
+import { done, failed } from '../../operator/answer.ts';
+import { storeCommand } from '../command.ts';
 import { renderTable } from '../table.ts';
 
 export const queueSources = storeCommand({

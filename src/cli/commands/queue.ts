@@ -1,12 +1,13 @@
 // queue list: what waits where, and why. One message is in queue-show.ts, acting on it in queue-actions.ts.
 import { setImmediate as turn } from 'node:timers/promises';
 import { toTimestamp } from '../../base/clock.ts';
-import type { GroupExplanation } from '../../delivery/explain.ts';
+import type { GroupExplanation } from '../../delivery/actions/explain.ts';
+import { done, failed } from '../../operator/answer.ts';
+import type { OperatorServices } from '../../operator/operator-services.ts';
 import type { QueuedMessage, QueueLane } from '../../store/queue.ts';
 import type { LaneCursor, LanePage } from '../../store/shaping.ts';
-import { done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { domainName, name, uuid, wholeNumber } from '../option.ts';
-import type { OperatorServices } from '../services.ts';
 import { type Column, printable, renderTable } from '../table.ts';
 import {
   optionalTimestamp,

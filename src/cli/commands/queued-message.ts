@@ -1,6 +1,6 @@
 // One message of the queue, and what keeps it waiting, as queue list and queue show print them.
 import { toTimestamp } from '../../base/clock.ts';
-import type { ShapingReason } from '../../delivery/shaping.ts';
+import type { ShapingReason } from '../../delivery/shaping/shaping.ts';
 import type { QueuedMessage } from '../../store/queue.ts';
 import type { ShapingStore } from '../../store/shaping.ts';
 import { printable } from '../table.ts';

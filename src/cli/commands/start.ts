@@ -1,7 +1,8 @@
 // serve | sandbox: the two that run until they are stopped. They only start things; what they
 // start says what there is to say.
 import path from 'node:path';
-import { ended, localCommand } from '../command.ts';
+import { ended } from '../../operator/answer.ts';
+import { localCommand } from '../command.ts';
 import { text } from '../option.ts';
 
 export const serve = localCommand({

@@ -4,6 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { counted } from '../../base/counted.ts';
 import { isUuid } from '../../base/ids.ts';
 import { systemWords } from '../../base/system-words.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
 import {
   csvLine,
@@ -13,7 +14,7 @@ import {
   TENANT_COLUMNS,
   tenantCsvLine,
 } from '../../suppression/csv.ts';
-import { type Answer, done, failed, localCommand, storeCommand } from '../command.ts';
+import { localCommand, storeCommand } from '../command.ts';
 import { flag, oneOf, positional, required, suppressedAddress, text, uuid, verbatim } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { runWhereTheWriterIs } from '../with-services.ts';

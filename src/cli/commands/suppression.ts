@@ -3,14 +3,15 @@
 import { DAY_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { nearest } from '../../base/suggest.ts';
+import { type Answer, done, failed } from '../../operator/answer.ts';
+import type { OperatorServices } from '../../operator/operator-services.ts';
 import { NO_ROUTE } from '../../store/reputation.ts';
 import { SUPPRESSION_REASONS, type SuppressionPage, type UndoneBounces } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
-import { type Answer, done, failed, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { flag, moment, name, oneOf, required, suppressedAddress, text, uuid, wholeNumber } from '../option.ts';
 import { didYouMean } from '../parse-arguments.ts';
 import { recordAct } from '../record-act.ts';
-import type { OperatorServices } from '../services.ts';
 import { isRule, operatorRule, suppressingRules } from '../suppressing-rules.ts';
 import { renderFacts, renderTable } from '../table.ts';
 

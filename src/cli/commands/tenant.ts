@@ -1,10 +1,11 @@
 // tenant create | list | show | set
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
+import { done } from '../../operator/answer.ts';
 import { TENANT_STATUSES, type Tenant, TIERS } from '../../store/tenants.ts';
 import type { BrakeState, Measure } from '../../suppression/brake.ts';
 import { createTenant, noSuchTenant, setTenant } from '../../tenants/tenant-service.ts';
-import { done, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { label, numberOrDefault, oneOf, onOff, positional, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
@@ -61,7 +62,7 @@ export const tenantShow = storeCommand({
     const tenant = await store.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
     const [{ reviewLimitsOf }, { brakeOf }] = await Promise.all([
-      import('../review-limits.ts'),
+      import('../../operator/review-limits.ts'),
       import('../../suppression/brake.ts'),
     ]);
     const limits = reviewLimitsOf(config);

@@ -1,12 +1,14 @@
 // user create | reset
+
+import { done } from '../../operator/answer.ts';
+import type { OperatorServices } from '../../operator/operator-services.ts';
 import { USER_ROLES } from '../../store/tenants.ts';
 import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { createUser, resetPassword, type UserWithPassword } from '../../tenants/users.ts';
-import { done, storeCommand } from '../command.ts';
+import { storeCommand } from '../command.ts';
 import { flag, mailAddress, oneOf, required, uuid } from '../option.ts';
 import { recordAct } from '../record-act.ts';
 import { fromRefused } from '../refusal.ts';
-import type { OperatorServices } from '../services.ts';
 import { renderFacts } from '../table.ts';
 
 const TENANT_ROLES = USER_ROLES.filter((role) => role !== 'operator');

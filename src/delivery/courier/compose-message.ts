@@ -1,11 +1,12 @@
 // A message from its content to what will be signed: the common fields, and the service's own ones,
 // which carry tokens made with the keys of the kit.
+
+import { unsubscribeHeaders } from '../../links/unsubscribe.ts';
 import { type Composed, compose } from '../../protocol/mail/compose.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
 import type { MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
 import type { ComposedContent } from '../../store/message-view.ts';
-import { unsubscribeHeaders } from '../../tracking/unsubscribe.ts';
 import type { LinkMaker } from './tracked-pages.ts';
 
 export interface ComposeKit {

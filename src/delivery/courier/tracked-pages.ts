@@ -1,9 +1,10 @@
 // The HTML of each message with the pixel and the links of its own, as its tenant wants them. Where
 // they go is found once for recipients of a submission that are prepared one after the other.
+
+import { type HtmlOutline, outlineHtml } from '../../links/html-links.ts';
+import { fillInOutline } from '../../links/track-html.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
 import type { MessageContent } from '../../store/contents.ts';
-import { type HtmlOutline, outlineHtml } from '../../tracking/html-links.ts';
-import { fillInOutline } from '../../tracking/track-html.ts';
 
 export interface LinkMaker {
   /** The origin of our links. */

@@ -1,5 +1,5 @@
 // The page of one message: where it stands and why, what happened to it, what was in it.
-import type { MessageExplanation } from '../../delivery/explain.ts';
+import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { ContentView, MessageView } from '../../store/message-view.ts';
 import { copyable, facts, heading, table, time } from '../elements.ts';

@@ -1,5 +1,5 @@
 // What the pages of messages work with.
-import type { MessageExplanation } from '../../delivery/explain.ts';
+import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import type { ComposedContent } from '../../store/message-view.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { PortalReads } from '../../store/reads.ts';

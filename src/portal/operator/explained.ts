@@ -1,6 +1,6 @@
 // Why something waits, and what a receiver said, as the operator's pages show it.
-import type { LastReply } from '../../delivery/explain.ts';
-import type { ShapingReason } from '../../delivery/shaping.ts';
+import type { LastReply } from '../../delivery/actions/explain.ts';
+import type { ShapingReason } from '../../delivery/shaping/shaping.ts';
 import { type Html, html } from '../../http/html.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { ReadOutcome } from '../../store/reads.ts';

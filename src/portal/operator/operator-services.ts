@@ -1,10 +1,10 @@
 // What the operator's pages work with: the store, the daemon's own views of itself, and the same hands on the
 // queue that the command line has.
 import type { TimerStatus } from '../../base/timers.ts';
-import type { Explainer } from '../../delivery/explain.ts';
-import type { ActionOutcome, OperatorWord } from '../../delivery/queue-actions.ts';
-import type { UnstoredResults } from '../../delivery/result-writer.ts';
-import type { SourceAddressState } from '../../delivery/source-addresses.ts';
+import type { Explainer } from '../../delivery/actions/explain.ts';
+import type { ActionOutcome, OperatorWord } from '../../delivery/actions/queue-actions.ts';
+import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
+import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
 import type { IntakeState } from '../../observe/intake.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { OperatorAction, QueueTarget } from '../../store/shaping.ts';

@@ -2,7 +2,7 @@
 // daemon's own periodic work goes.
 import { SECOND_MS } from '../../base/clock.ts';
 import type { TimerStatus } from '../../base/timers.ts';
-import type { UnstoredResults } from '../../delivery/result-writer.ts';
+import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { InboundMailRecord } from '../../store/inbound.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../../store/reputation.ts';

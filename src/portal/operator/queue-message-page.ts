@@ -1,7 +1,7 @@
 // One message for operators: everything that keeps it waiting, what the receiver said last and what that
 // means, every attempt, and what came in about it.
 import { isUuid } from '../../base/ids.ts';
-import type { MessageExplanation } from '../../delivery/explain.ts';
+import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import { hostAndPort } from '../../protocol/smtp/tried-hosts.ts';

@@ -1,8 +1,8 @@
 // The queue as operators see it: by MX group with every reason for waiting, and one part of it (a group, a
 // tenant, a recipient domain) with its lanes and messages.
 import { isUuid } from '../../base/ids.ts';
-import type { GroupExplanation } from '../../delivery/explain.ts';
-import type { SourceAddressState } from '../../delivery/source-addresses.ts';
+import type { GroupExplanation } from '../../delivery/actions/explain.ts';
+import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { QueueGroupSums, QueueMessageView, QueueOverview, QueueSliceView } from '../../store/operator-reads.ts';
 import type { OperatorNote, QueuePause, QueueTarget } from '../../store/shaping.ts';

@@ -1,7 +1,7 @@
 // The front door of a tenant: what to do first, whether it can send, its figures, what waits and why, what
 // happened last. Each part can be asked for alone, so that it stays up to date without the others.
-import type { Explainer } from '../../delivery/explain.ts';
-import type { ShapingVerdict } from '../../delivery/shaping.ts';
+import type { Explainer } from '../../delivery/actions/explain.ts';
+import type { ShapingVerdict } from '../../delivery/shaping/shaping.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { WaitingLane } from '../../store/overview.ts';
 import type { PortalReads, ReadOutcome } from '../../store/reads.ts';

@@ -3,7 +3,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Logger } from '../../observe/log.ts';
 import type { Store } from '../store.ts';
-import { openSqliteStore } from './open.ts';
 import {
   type Call,
   sendable,
@@ -12,7 +11,8 @@ import {
   type WriterReport,
   type WriterTask,
   withBuffers,
-} from './writer-messages.ts';
+} from './engine/writer-messages.ts';
+import { openSqliteStore } from './open.ts';
 
 type WriterVerb = (...args: unknown[]) => Promise<unknown>;
 

@@ -1,7 +1,7 @@
 // The store as the daemon opens it. What writes is done by a thread of its own, so that nobody who is
 // served waits for the disk; what reads is answered at once, by a connection of this thread's own.
 import type { Store } from '../store.ts';
-import { WRITES } from './local-connection.ts';
+import { WRITES } from './engine/local-connection.ts';
 import { verbsOf } from './open.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 

@@ -3,9 +3,9 @@
 // done something reads what he did.
 import { Worker } from 'node:worker_threads';
 import { Fault } from '../../base/errors.ts';
-import { CHECKPOINT_LIMITS, type CheckpointLimits } from './checkpoint-plan.ts';
-import { storeFault } from './database-fault.ts';
-import { LocalConnection } from './local-connection.ts';
+import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
+import { storeFault } from './engine/database-fault.ts';
+import { LocalConnection } from './engine/local-connection.ts';
 import {
   type Answer,
   type Call,
@@ -16,8 +16,8 @@ import {
   type WriterReport,
   type WriterTask,
   withBuffers,
-} from './writer-messages.ts';
-import type { GroupStats } from './writing-connection.ts';
+} from './engine/writer-messages.ts';
+import type { GroupStats } from './engine/writing-connection.ts';
 
 export interface WriterOptions {
   file: string;

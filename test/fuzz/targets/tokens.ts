@@ -2,10 +2,10 @@
 // What is recognised is what was made, for that purpose, and nothing else.
 import { bytesToUuid } from '../../../src/base/ids.ts';
 import { recognise } from '../../../src/inbound/recipients.ts';
+import * as link from '../../../src/links/link-token.ts';
 import { makeFeedbackId, readFeedbackId } from '../../../src/protocol/mail/feedback-id.ts';
 import { makeReturnPath, readReturnPath } from '../../../src/protocol/mail/return-path.ts';
 import { makeUnsubscribeAddress, readUnsubscribeAddress } from '../../../src/protocol/mail/unsubscribe-address.ts';
-import * as link from '../../../src/tracking/link-token.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FuzzTarget, seedLines } from '../target.ts';
 import { changeText } from '../text-mutations.ts';

@@ -1,6 +1,6 @@
 // Why a tenant's mail waits, in words that its people may read: no names and notes of operators.
 import t from 'tap';
-import type { ShapingReason } from '../../../src/delivery/shaping.ts';
+import type { ShapingReason } from '../../../src/delivery/shaping/shaping.ts';
 import { duration, eventsView, waitingView } from '../../../src/portal/overview/now-view.ts';
 import { waitingReason } from '../../../src/portal/overview/waiting.ts';
 import type { WaitingLane } from '../../../src/store/overview.ts';

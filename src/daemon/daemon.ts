@@ -1,0 +1,196 @@
+// The wiring list: what the daemon consists of, in the order in which it is opened. It is
+// closed the other way round.
+import { getServers } from 'node:dns';
+import type { Clock } from '../base/clock.ts';
+import { ClosingStack } from '../base/closing-stack.ts';
+import type { Timers } from '../base/timers.ts';
+import type { Config } from '../config/keys.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import { CheckTurns } from '../domains/check-turns.ts';
+import { createDomains, type Domains, type DomainsOptions, hasPassed } from '../domains/domains.ts';
+import type { ServiceIdentity } from '../domains/service-identity.ts';
+import type { Inbound } from '../inbound/inbound.ts';
+import type { LogSink } from '../observe/log.ts';
+import { type ControlServerOptions, type RunCommand, startControlServer } from '../operator/control-server.ts';
+import { liveQueueControl } from '../operator/queue-control.ts';
+import type { CapturedMails } from '../portal/captured-mails.ts';
+import { type Authority, createAuthority } from '../protocol/dns/authority.ts';
+import { createResolver } from '../protocol/dns/resolver.ts';
+import { createSecondLooks } from '../protocol/dns/second-look.ts';
+import type { Store } from '../store/store.ts';
+import type { LaneNotice } from '../store/submissions.ts';
+import { tellByMail } from '../submission/service-mail.ts';
+import { NO_BRAKES } from '../suppression/reputation.ts';
+import { createOwnerNotices } from '../tenants/owner-notices.ts';
+import { openDelivery, openWebhooks } from './open-delivery.ts';
+import { type Foundation, openFoundation } from './open-foundation.ts';
+import { openSite } from './open-http.ts';
+import { openIncoming, reputationOf, serviceMailOf } from './open-inbound.ts';
+import { openMetricsListener } from './open-metrics.ts';
+import { openTimers } from './open-timers.ts';
+import { reachableAddresses } from './reachable-addresses.ts';
+
+export interface DaemonOptions {
+  /** What the command line may have carried out here. */
+  commands: RunCommand;
+  logTo?: 'stdout' | LogSink;
+  sandbox?: SandboxParts;
+}
+
+/** What the sandbox changes in the daemon that it runs. */
+export interface SandboxParts {
+  /** The mail that has been captured instead of leaving the machine. */
+  captured: CapturedMails;
+  /** Whether calls accept the recipient even after a bounce or complaint has suppressed it. */
+  staysUsable(address: string): boolean;
+}
+
+export interface Daemon {
+  httpPort: number;
+  smtpPort: number;
+  store: Store;
+  domains: Domains;
+  identity: ServiceIdentity;
+  close(): Promise<void>;
+}
+
+export async function startDaemon(config: Config, options: DaemonOptions): Promise<Daemon> {
+  const opened = new ClosingStack();
+  try {
+    return await open(config, options, opened);
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}
+
+async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
+  const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
+  const { clock, ids, log, store, identity, intake } = foundation;
+  const { sandbox } = options;
+  const isSandbox = sandbox !== undefined;
+  const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
+  // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
+  const running: Running = { delivery: null, timers: null, inbound: null };
+  const inboundWaits = () => running.inbound?.lookAgain();
+  const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
+  const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
+  const tell = tellByMail(sendServiceMail, log);
+  const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl: config.service.base_url });
+  opened.add(() => tellOwners.close());
+  const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
+  opened.add(hooks.close);
+  const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
+  const ways = { resolver, secondLooks, addresses: reachable.mail };
+  const delivery = await openDelivery(config, foundation, ways, reputation);
+  running.delivery = delivery;
+  const drainDelivery = once(() => delivery.close(config.stop.grace));
+  opened.add(drainDelivery);
+
+  const domainParts = domainsOptions(config, foundation, { lookups: authority, isSandbox });
+  const domains = createDomains(domainParts);
+  const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
+  const tenantChanged = () => void delivery.reconcile();
+  const timersNow = () => running.timers?.list() ?? [];
+  const { unstoredResults } = delivery;
+  const site = {
+    ...{ resolver, domains, queue, tenantChanged, inboundWaits, onAccepted, reputation },
+    ...{ sendServiceMail, tell, tellOwners },
+    ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
+    captured: sandbox?.captured ?? null,
+    ...(sandbox && { staysUsable: sandbox.staysUsable }),
+  };
+  const http = await openSite(config, foundation, site, opened);
+  opened.add(() => {
+    // At the same time: the two share one grace, and no session begins while a call is waited for.
+    drainDelivery().catch(() => {}); // told further down, where it is waited for
+    return http.close(config.stop.grace);
+  });
+
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, send: sendServiceMail });
+  running.inbound = inbound;
+  opened.add(() => inbound.close());
+  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, tellOwners.timer];
+  const timers = openTimers(config, foundation, { domains: domainParts, others });
+  running.timers = timers;
+  opened.add(() => timers.stop());
+  const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
+  const shared = { store, clock, ids, config, queue, tellOwners, isSandbox, vault: () => foundation.vault };
+  const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
+  await openControl(foundation, { run: options.commands, services }, opened);
+  const { ownTrouble } = reputation;
+  await openMetricsListener(config, foundation, { unstoredResults, ownTrouble }, opened);
+  log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');
+
+  const close = async () => {
+    log.info({}, 'stopping: running calls and sessions finish, nothing new starts');
+    await opened.close();
+    log.info({}, 'stopped');
+  };
+  return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
+}
+
+/** What is opened after those who have something to tell it. */
+interface Running {
+  delivery: Delivery | null;
+  timers: Timers | null;
+  inbound: Inbound | null;
+}
+
+/** For the command line beside a running daemon. */
+async function openControl(
+  { folder, log }: Foundation,
+  served: Pick<ControlServerOptions, 'run' | 'services'>,
+  opened: ClosingStack,
+): Promise<void> {
+  const control = await startControlServer({
+    ...served,
+    socketFile: folder.controlSocket,
+    onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
+  });
+  opened.add(() => control.close());
+}
+
+function openDns(config: Config, clock: Clock, isSandbox: boolean) {
+  const { dns } = config;
+  const reachable = reachableAddresses(config, { clock, isSandbox });
+  const servers = dns.servers.length > 0 ? dns.servers : getServers();
+  const resolver = createResolver({ servers, clock });
+  const { authority_port: authorityPort, allow_private: allowPrivate } = dns;
+  const authority = createAuthority({ resolver, authorityPort, allowPrivate });
+  return {
+    servers,
+    resolver,
+    authority,
+    reachable,
+    secondLooks: createSecondLooks({ servers, authority, addresses: reachable.mail }),
+  };
+}
+
+function domainsOptions(
+  config: Config,
+  foundation: Foundation,
+  { lookups, isSandbox }: { lookups: Authority; isSandbox: boolean },
+): DomainsOptions {
+  const { store, vault, clock, ids } = foundation;
+  const { service } = config;
+  const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
+  return {
+    ...{ store, vault, clock, ids, lookups },
+    // The sandbox asks nobody but itself.
+    turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
+    service: {
+      spfDomain: service.spf_domain,
+      dmarcReportAddress: service.dmarc_report_address,
+      ownDomains: [...new Set(ownNames)],
+    },
+  };
+}
+
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | null = null;
+  return () => {
+    begun ??= work();
+    return begun;
+  };
+}

@@ -1,0 +1,76 @@
+// What goes out: mail to receiving servers, events to tenants' endpoints. A part of the wiring list in daemon.ts.
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import type { Config } from '../config/keys.ts';
+import { sourcePool } from '../config/source-address.ts';
+import { type Delivery, type DeliveryKit, startDelivery } from '../delivery/delivery.ts';
+import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
+import { shapingSettings } from '../operator/shaping-settings.ts';
+import { createResolver } from '../protocol/dns/resolver.ts';
+import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhooks/start-webhooks.ts';
+import type { Foundation } from './open-foundation.ts';
+import { attemptObserver } from './open-metrics.ts';
+
+// Two for each of the calls that can be under way.
+const WEBHOOK_LOOKUPS = 2048;
+
+// RFC 8461 section 3.3 knows no other.
+const HTTPS_PORT = 443;
+
+export function openDelivery(
+  config: Config,
+  foundation: Foundation,
+  { resolver, secondLooks, addresses }: Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'>,
+  endWatch: EndWatch,
+): Promise<Delivery> {
+  const { delivery, service } = config;
+  const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
+  const shaping = shapingSettings(config);
+  return startDelivery({
+    ...{
+      store,
+      resolver,
+      secondLooks,
+      addresses,
+      log,
+      ids,
+      clock,
+      bounceRules,
+      endWatch,
+      ...attemptObserver(foundation.metrics),
+    },
+    random: Math.random,
+    journalFile: folder.resultJournal,
+    courier: {
+      databaseFile: folder.database,
+      masterKeys,
+      tokenKey: identity.tokenKey,
+      bouncesDomain: service.bounces_domain,
+      links: { url: service.links_url, key: identity.linkKey },
+      serviceSigner: identity.dkim,
+      ehloName: service.ehlo_name,
+      smtpPort: delivery.port,
+      tls: delivery.starttls,
+      timeoutFactor: delivery.timeout_factor,
+    },
+    mtaSts: delivery.mta_sts ? { port: HTTPS_PORT } : null,
+    threads: delivery.workers,
+    sources: { pool: sourcePool(delivery.source_addresses), ramp: delivery.source_ramp },
+    noRoute: { secondLookAfterMs: config.dns.second_look_after, lifetimeMs: delivery.no_route_lifetime },
+    policy: {
+      ladder: { stepsMs: delivery.retry_steps, jitter: delivery.retry_jitter },
+      platformSuppressionMs: config.retention.platform_suppression_days * DAY_MS,
+    },
+    limits: { ...shaping.limits, lingerMs: delivery.linger },
+    providers: shaping.providers,
+    expiryPeriodMs: MINUTE_MS,
+  });
+}
+
+/** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
+export function openWebhooks(
+  foundation: Foundation,
+  { servers, policy, tell }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'tell'>,
+): Promise<RunningWebhooks> {
+  const resolver = createResolver({ servers, clock: foundation.clock, maxConcurrent: WEBHOOK_LOOKUPS });
+  return startWebhooks({ ...foundation, resolver, random: Math.random, policy, tell });
+}

@@ -1,0 +1,134 @@
+// What everything else in the daemon stands on: log, data folder and its lock, store, the keys
+// that open its secrets, the service's own identity, and the bounce rules.
+
+import { type Clock, systemClock } from '../base/clock.ts';
+import type { ClosingStack } from '../base/closing-stack.ts';
+import { describeError } from '../base/errors.ts';
+import { tuneHeaps } from '../base/heaps.ts';
+import { IdSource } from '../base/ids.ts';
+import { Vault } from '../base/vault.ts';
+import type { BounceRules } from '../classify/classify-reply.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
+import type { Config } from '../config/keys.ts';
+import { configWarnings } from '../config/rules.ts';
+import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
+import { HIT_DESK_VERBS, type HitDesk } from '../links/hit-desk.ts';
+import { refuseFewDescriptors } from '../observe/descriptors.ts';
+import { gateFaults } from '../observe/fault-gate.ts';
+import { diskFreeShare, memoryBytes, residentMemory, shareOfDisk } from '../observe/host-room.ts';
+import { Intake } from '../observe/intake.ts';
+import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
+import { Metrics } from '../observe/metrics.ts';
+import { type DataFolder, dataFolder, makeDataFolder } from '../operator/data-folder.ts';
+import { loadMasterKeys } from '../operator/master-key.ts';
+import type { PortalReads } from '../store/reads.ts';
+import { lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
+import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
+import { openPortalReads } from '../store/sqlite/reading/reading.ts';
+import { openThreadedStore } from '../store/sqlite/threaded-store.ts';
+import type { Store } from '../store/store.ts';
+import { KeyUses } from '../tenants/key-uses.ts';
+import { makeRoom } from '../upkeep/make-room.ts';
+
+export interface Foundation {
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  folder: DataFolder;
+  store: Store;
+  /** On the writer's thread. */
+  hitDesk: HitDesk;
+  /** For people who look at many rows; starts when one of them does. */
+  reads: PortalReads;
+  /** Whether new mail is taken in. */
+  intake: Intake;
+  masterKeys: Buffer[];
+  vault: Vault;
+  identity: ServiceIdentity;
+  bounceRules: BounceRules;
+  keyUses: KeyUses;
+  /** Null: nobody wants to see them. */
+  metrics: Metrics | null;
+}
+
+export async function openFoundation(
+  config: Config,
+  logTo: 'stdout' | LogSink,
+  opened: ClosingStack,
+): Promise<Foundation> {
+  tuneHeaps();
+  const clock = systemClock;
+  const ids = new IdSource();
+  const log = gateFaults(createLogger({ level: config.log.level, to: logTo }), clock);
+  refuseFewDescriptors(config.delivery.workers);
+  for (const warning of configWarnings(config)) log.warn({}, warning);
+  const bounceRules = loadBounceRules(SHIPPED_RULES);
+
+  const folder = dataFolder(config.data.dir);
+  makeDataFolder(folder.dir);
+  refuseEmptiedDatabase(folder.database);
+  const lock = lockDataFolder(folder.dir);
+  opened.add(() => lock.release());
+  const intake: Intake = new Intake({
+    ...{ clock, log, limits: intakeLimits(config) },
+    diskFreeShare: () => diskFreeShare(folder.dir),
+    reusableShare: async () => shareOfDisk(folder.dir, await store.reusableBytes()),
+    makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
+    residentBytes: residentMemory(),
+    proveWritable: () => store.proveWritable(clock.now()),
+  });
+  const metrics = config.metrics.port > 0 ? new Metrics() : null;
+  opened.add(() => metrics?.close());
+  const store = await openThreadedStore<HitDesk>({
+    file: folder.database,
+    thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
+    ...(metrics && { onGroup: (group) => metrics.committed(group) }),
+    onFailedCommit: (error) => intake.commitFailed(error),
+    onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
+    onLogLine: ({ level, facts, message }) => log[level](facts, message),
+    // Writes under way may be committed or not; recovery decides at the next start. Whoever waits for one
+    // hears of it first, so that results of deliveries go to their journal.
+    onLost(error) {
+      log.error({ error }, `the daemon ends: ${describeError(error)}`);
+      setImmediate(() => {
+        throw error;
+      });
+    },
+  });
+  opened.add(() => store.close());
+  const keyUses = new KeyUses({ store, clock });
+  opened.add(() => keyUses.close());
+  const onTrouble = (reason: string) => log.error({}, reason);
+  const reading = openPortalReads({ file: folder.database, onTrouble });
+  opened.add(() => reading.close());
+  const { reads } = reading;
+  await intake.check();
+
+  const masterKeys = loadMasterKeys(config, (message) => log.warn({}, message));
+  const vault = new Vault(masterKeys);
+  const { dkim_domain: domain, dkim_selector: selector } = config.service;
+  const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
+  if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
+  const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, masterKeys, vault, identity };
+  return { ...held, bounceRules, keyUses, metrics };
+}
+
+// The rest is for the page cache, which the database lives from, and for everything else that runs.
+const MEMORY_SHARE = 0.75;
+const MIB = 1024 * 1024;
+
+function intakeLimits({ intake }: Config) {
+  const mib = intake.max_memory_mib;
+  return {
+    minDiskFreeShare: intake.min_disk_free,
+    maxResidentBytes: mib > 0 ? mib * MIB : memoryBytes() * MEMORY_SHARE,
+  };
+}
+
+function keptDays({ retention }: Config) {
+  return { contentDays: retention.content_days, recordsDays: retention.records_days };
+}
+
+function serviceDkimRecord({ dkim }: ServiceIdentity) {
+  return { record: `${dkim.selector}._domainkey.${dkim.domain}`, value: `v=DKIM1; k=rsa; p=${dkim.publicKeyB64}` };
+}

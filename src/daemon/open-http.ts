@@ -1,0 +1,84 @@
+// All that is answered over HTTP: the API, the public pages, the links in mails, the portal; and what only these
+// work with. A part of the wiring list in daemon.ts.
+import { BodyPool } from '../api/body-pool.ts';
+import { createApi } from '../api/create-api.ts';
+import type { ClosingStack } from '../base/closing-stack.ts';
+import { listenFault } from '../base/system-words.ts';
+import type { Config } from '../config/keys.ts';
+import type { HttpHandler, HttpOptions, HttpServer } from '../http/http.ts';
+import { startHttp } from '../http/start-http.ts';
+import { HitPost } from '../links/hit-post.ts';
+import { linkPages } from '../links/pages/link-pages.ts';
+import type { Logger } from '../observe/log.ts';
+import { createMailReader } from '../portal/mails/mail-reader.ts';
+import { createPublicPages } from '../public/create-public-pages.ts';
+import { unknownPages } from '../public/unknown-pages.ts';
+import type { LaneNotice } from '../store/submissions.ts';
+import type { Tier } from '../store/tenants.ts';
+import { createSubmission, type SubmissionOptions } from '../submission/submit.ts';
+import { RenderPool } from '../templates/render-pool.ts';
+import { createTemplates } from '../templates/templates.ts';
+import type { Foundation } from './open-foundation.ts';
+import { handlerOf } from './open-metrics.ts';
+import { type PortalParts, portalRoutes } from './open-portal.ts';
+
+export interface SiteParts extends Omit<PortalParts, 'templates' | 'renderer' | 'reader'> {
+  onAccepted(lanes: LaneNotice[]): void;
+  /** Only in the sandbox. */
+  staysUsable?: SubmissionOptions['staysUsable'];
+}
+
+export async function openSite(
+  config: Config,
+  foundation: Foundation,
+  parts: SiteParts,
+  opened: ClosingStack,
+): Promise<HttpServer> {
+  const { clock, ids, log, store, identity, intake, keyUses } = foundation;
+  const { domains, webhooks, onAccepted } = parts;
+  const reader = createMailReader();
+  opened.add(() => reader.close());
+  const renderer = new RenderPool({ clock, log });
+  opened.add(() => renderer.close());
+  const bodies = new BodyPool({ log });
+  opened.add(() => bodies.close());
+  const templates = createTemplates({ store, renderer, clock, ids });
+  const lifetimeMs = config.delivery.lifetime;
+  const refuseNew = () => intake.refusal();
+  const submission = createSubmission({
+    ...{ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted },
+    ...(parts.staysUsable && { staysUsable: parts.staysUsable }),
+  });
+  const { tellOwners } = parts;
+  const services = {
+    ...{ store, domains, templates, webhooks, submission, bodies, tellOwners },
+    ...{ clock, ids, log, keyUsed: keyUses.note },
+  };
+  const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
+  const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
+  opened.add(() => hits.close());
+  const links = linkPages({ ...foundation, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
+  const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
+  const open = createPublicPages();
+  const pages = {
+    routes: [...api.routes, ...open.routes, ...portal.routes],
+    ...unknownPages(api, portal, open.style),
+  };
+  return startHttp(httpOptions(config, log, handlerOf(config, foundation, links, pages))).catch((error: unknown) => {
+    throw listenFault('http', config.http, error);
+  });
+}
+
+function requestCap(config: Config, tier: Tier): number | null {
+  const [first, second] = config.limits.requests_per_minute;
+  return { '1k': first ?? null, '10k': second ?? null, uncapped: null }[tier];
+}
+
+function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpOptions {
+  const { engine, host, port, tls_cert, tls_key } = http;
+  return {
+    ...{ engine, host, port, handler, log, trustedProxies: http.trusted_proxies },
+    ...(tls_cert && tls_key && { tls: { certFile: tls_cert, keyFile: tls_key } }),
+    onError: (error) => log.error({ error }, 'HTTP handler failed'),
+  };
+}

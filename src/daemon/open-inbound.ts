@@ -1,0 +1,114 @@
+// From the configuration to what comes back by mail: the brakes that hear of bounces, the service's
+// own mail, and the inbound listener. A part of the wiring list in daemon.ts.
+
+import { DAY_MS } from '../base/clock.ts';
+import type { Config } from '../config/keys.ts';
+import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
+import { type Inbound, startInbound } from '../inbound/inbound.ts';
+import type { Recorded } from '../inbound/processor.ts';
+import type { Metrics } from '../observe/metrics.ts';
+import { reviewLimitsOf } from '../operator/review-limits.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import type { LaneNotice } from '../store/submissions.ts';
+import { createServiceMail, type SendServiceMail } from '../submission/service-mail.ts';
+import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
+import type { Foundation } from './open-foundation.ts';
+
+const MIB = 1024 * 1024;
+
+export function serviceMailOf(
+  config: Config,
+  { store, vault, clock, ids, identity }: Foundation,
+  onAccepted: (lanes: LaneNotice[]) => void,
+): SendServiceMail {
+  const bouncesDomain = config.service.bounces_domain;
+  const lifetimeMs = config.delivery.lifetime;
+  return createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim: identity.dkim, lifetimeMs, onAccepted });
+}
+
+export function reputationOf(
+  config: Config,
+  { store, clock, log }: Foundation,
+  tell: ReputationKit['tell'],
+): Promise<Reputation> {
+  const { suppression, service } = config;
+  return openReputation({
+    ...{ store, clock, log, tell, operatorAddress: service.operator_address },
+    ownDomain: service.dkim_domain,
+    leapRule: {
+      windowMs: suppression.leap_window,
+      minHardBounces: suppression.leap_hard_bounces,
+      share: suppression.leap_share,
+      factor: suppression.leap_factor,
+    },
+    reviewLimits: reviewLimitsOf(config),
+  });
+}
+
+export interface IncomingParts {
+  resolver: Resolver;
+  reputation: Reputation & EndWatch;
+  send: SendServiceMail;
+}
+
+export function openIncoming(config: Config, foundation: Foundation, parts: IncomingParts): Promise<Inbound> {
+  const { store, clock, ids, log, identity, intake, metrics, bounceRules: rules } = foundation;
+  const { smtp, service, retention, dmarc } = config;
+  const { resolver, reputation, send } = parts;
+  return startInbound({
+    ...{ store, clock, ids, log, resolver, rules, send },
+    listen: {
+      host: smtp.host,
+      port: smtp.port,
+      name: service.ehlo_name,
+      ...(smtp.tls_cert && smtp.tls_key && { tls: { certFile: smtp.tls_cert, keyFile: smtp.tls_key } }),
+      limits: {
+        maxOctets: smtp.max_mail_mib * MIB,
+        maxRoleOctets: smtp.max_role_mail_mib * MIB,
+        maxUnaskedOctets: smtp.role_store_mib * MIB,
+        maxReturnedOctets: smtp.report_store_mib * MIB,
+        connections: smtp.connections,
+        connectionsPerPeer: smtp.connections_per_peer,
+        connectionsPerMinute: smtp.connections_per_minute,
+        mailsPerMinute: smtp.mails_per_minute,
+        refusalsPerMinute: smtp.refusals_per_minute,
+      },
+    },
+    service: {
+      bouncesDomain: service.bounces_domain,
+      dmarcReportAddress: service.dmarc_report_address,
+      dkimDomain: service.dkim_domain,
+      operatorAddress: service.operator_address,
+    },
+    tokenKeys: identity.tokenKeys,
+    platformSuppressionMs: retention.platform_suppression_days * DAY_MS,
+    keepFor: { contentMs: retention.content_days * DAY_MS, recordsMs: retention.records_days * DAY_MS },
+    dmarcLimits: {
+      rowsPerReport: dmarc.max_rows_per_report,
+      rowsPerDomainAndDay: dmarc.max_rows_per_domain_and_day,
+      bytesPerDay: dmarc.max_mib_per_day * MIB,
+      largeReporters: dmarc.large_reporters,
+    },
+    refusal: () => intake.state.reason,
+    doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),
+    onRecorded(recorded) {
+      tellReputation(reputation, recorded);
+      tellMetrics(metrics, recorded);
+    },
+    onReceived: (outcome) => metrics?.received(outcome),
+  });
+}
+
+function tellMetrics(metrics: Metrics | null, { update, result }: Recorded): void {
+  const { action, verdict } = update;
+  if (verdict.kind !== 'dmarc') return;
+  const isUnproven = action?.do === 'dmarc' && action.report.sender === null;
+  metrics?.reported(result.effect !== 'stored' ? 'not_stored' : isUnproven ? 'stored_unproven' : 'stored');
+}
+
+function tellReputation(reputation: Reputation, { update, message, result }: Recorded): void {
+  const { action } = update;
+  if (!message || result.effect === 'none') return;
+  if (action?.do === 'bounce' && action.bounce === 'hard') reputation.ended(message, 'returned');
+  if (action?.do === 'complaint' && action.reason === 'complaint') reputation.complained(message.tenantId);
+}

@@ -1,0 +1,98 @@
+// Metrics put together: where their figures come from, and the listener that shows them. None when
+// `metrics.port` is 0. A part of the wiring list in daemon.ts.
+import type { ClosingStack } from '../base/closing-stack.ts';
+import type { Config } from '../config/keys.ts';
+import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
+import type { Route, RouterOptions } from '../http/router.ts';
+import { strictTransport } from '../http/strict-transport.ts';
+import { type AnsweredCall, watchedRouter, watchedRoutes } from '../http/watched-routes.ts';
+import { routeByHost } from '../links/pages/link-pages.ts';
+import { residentMemory } from '../observe/host-room.ts';
+import type { Figures, Metrics } from '../observe/metrics.ts';
+import { startMetricsListener } from '../observe/metrics-listener.ts';
+import { NO_ROUTE } from '../store/reputation.ts';
+import type { Store } from '../store/store.ts';
+import type { Foundation } from './open-foundation.ts';
+
+/** More are not looked at: the most overdue one is among them or nobody's is. */
+const MOST_WEBHOOKS = 10_000;
+const PAGE = 1000;
+
+export interface MetricSources {
+  unstoredResults(): UnstoredResults | null;
+  ownTrouble(): Promise<string | null>;
+}
+
+export async function openMetricsListener(
+  config: Config,
+  foundation: Foundation,
+  sources: MetricSources,
+  opened: ClosingStack,
+): Promise<void> {
+  const { metrics, log } = foundation;
+  if (!metrics) return;
+  const { host, port } = config.metrics;
+  const of = { ...sources, residentBytes: residentMemory() };
+  const figures = () => figuresOf(foundation, of);
+  const listener = await startMetricsListener({ host, port, metrics, log, figures });
+  opened.add(() => listener.close());
+}
+
+async function figuresOf(
+  { store, clock, intake }: Foundation,
+  sources: MetricSources & { residentBytes(): number },
+): Promise<Figures> {
+  const now = clock.now();
+  const unstored = sources.unstoredResults();
+  const [queueMessages, [oldest], doubts, webhooks, tenants, ownTrouble] = await Promise.all([
+    store.countOpenMessages(),
+    store.listQueue({ limit: 1 }),
+    store.listDoubtedReceivers(),
+    webhookFigures(store, now),
+    store.listTenants(),
+    sources.ownTrouble(),
+  ]);
+  return {
+    queueMessages,
+    queueOldestMs: oldest ? now - oldest.createdAt : 0,
+    intakeOpen: intake.state.accepting,
+    doubtedReceivers: doubts.filter(({ mxGroup }) => mxGroup !== NO_ROUTE).length,
+    noRouteHeld: doubts.some(({ mxGroup }) => mxGroup === NO_ROUTE),
+    tenantsInReview: tenants.filter(({ status }) => status === 'in_review').length,
+    serviceMailInTrouble: ownTrouble !== null,
+    unstoredResults: unstored?.messages ?? 0,
+    unstoredResultsMs: unstored ? now - unstored.since : 0,
+    ...webhooks,
+    residentBytes: sources.residentBytes(),
+  };
+}
+
+async function webhookFigures(store: Store, now: number) {
+  let webhookLagMs = 0;
+  let webhooksWaiting = 0;
+  let after: string | null = null;
+  for (let looked = 0; looked < MOST_WEBHOOKS; looked += PAGE) {
+    const { found, last }: Awaited<ReturnType<Store['dueWebhooks']>> = await store.dueWebhooks(after, PAGE);
+    webhooksWaiting += found.length;
+    for (const { dueAt } of found) webhookLagMs = Math.max(webhookLagMs, now - dueAt);
+    if (last === null) break;
+    after = last;
+  }
+  return { webhookLagMs, webhooksWaiting };
+}
+
+/** Tells metrics, when there are any, and costs nothing when there are none. */
+export function attemptObserver(metrics: Metrics | null): { onAttempt?: Metrics['attempted'] } {
+  return metrics ? { onAttempt: (facts) => metrics.attempted(facts) } : {};
+}
+
+/**
+ * Every answer of the API, the public pages and the links is counted. Links have no strict transport: their host may
+ * be a tenant's.
+ */
+export function handlerOf(config: Config, { metrics }: Foundation, links: readonly Route[], pages: RouterOptions) {
+  const main = strictTransport(pages);
+  if (!metrics) return routeByHost(config.service, links, main);
+  const told = (call: AnsweredCall) => metrics.answered(call);
+  return routeByHost(config.service, watchedRoutes(links, told), watchedRouter(main, told));
+}

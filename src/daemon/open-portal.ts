@@ -1,0 +1,189 @@
+// The portal put together: what its pages work with, and which areas there are. A part of the wiring
+// list in daemon.ts; an area is added with one line below.
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TimerStatus } from '../base/timers.ts';
+import type { Config } from '../config/keys.ts';
+import { messageSource } from '../delivery/courier/message-source.ts';
+import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
+import { examine } from '../doctor/examine.ts';
+import { AttendedChecks } from '../domains/attended-checks.ts';
+import type { Domains } from '../domains/domains.ts';
+import { doctorKit } from '../operator/doctor-kit.ts';
+import type { QueueControl } from '../operator/operator-services.ts';
+import { reviewLimitsOf } from '../operator/review-limits.ts';
+import { accountPages } from '../portal/accounts/account-pages.ts';
+import { auditEntry } from '../portal/audit-entry.ts';
+import type { CapturedMails } from '../portal/captured-mails.ts';
+import { type AuditEntry, createPortal, type PortalSite } from '../portal/create-portal.ts';
+import { dmarcPages } from '../portal/dmarc/dmarc-pages.ts';
+import { domainPages } from '../portal/domains/domain-pages.ts';
+import type { DomainServices } from '../portal/domains/domain-services.ts';
+import { keyPages } from '../portal/keys/key-pages.ts';
+import { type CapturedServices, capturedPages } from '../portal/mails/captured-pages.ts';
+import type { MailReader } from '../portal/mails/mail-reader.ts';
+import { messagePages } from '../portal/messages/message-pages.ts';
+import type { MessageServices } from '../portal/messages/message-services.ts';
+import { DoctorRuns } from '../portal/operator/doctor-runs.ts';
+import { operatorPages } from '../portal/operator/operator-pages.ts';
+import type { OperatorServices } from '../portal/operator/operator-services.ts';
+import { overviewPages } from '../portal/overview/overview-pages.ts';
+import type { PortalRoute } from '../portal/page.ts';
+import { settingsPages } from '../portal/settings/settings-pages.ts';
+import type { LimitsShown } from '../portal/settings/settings-services.ts';
+import { suppressionPages } from '../portal/suppressions/suppression-pages.ts';
+import { templatePages } from '../portal/templates/template-pages.ts';
+import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
+import type { Resolver } from '../protocol/dns/resolver.ts';
+import { readReturnPath } from '../protocol/mail/return-path.ts';
+import type { Visitor } from '../store/sessions.ts';
+import type { SendServiceMail, tellByMail } from '../submission/service-mail.ts';
+import { brakeOf } from '../suppression/brake.ts';
+import type { Reputation } from '../suppression/reputation.ts';
+import type { RenderPool } from '../templates/render-pool.ts';
+import type { Templates } from '../templates/templates.ts';
+import { createAccountKit } from '../tenants/account-kit.ts';
+import { createKeys } from '../tenants/keys.ts';
+import type { OwnerNotices } from '../tenants/owner-notices.ts';
+import { lacksSecondStep } from '../tenants/second-step-rule.ts';
+import type { TestSender } from '../webhooks/test-sender.ts';
+import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { Foundation } from './open-foundation.ts';
+
+export interface PortalParts {
+  resolver: Resolver;
+  domains: Domains;
+  templates: Templates;
+  renderer: RenderPool;
+  webhooks: Webhooks;
+  webhookTests: TestSender;
+  queue: QueueControl;
+  /** Something about a tenant has changed that delivery must hear of. */
+  tenantChanged(): void;
+  inboundWaits(): void;
+  sendServiceMail: SendServiceMail;
+  tell: ReturnType<typeof tellByMail>;
+  reputation: Reputation;
+  tellOwners: OwnerNotices;
+  timers(): TimerStatus[];
+  unstoredResults(): UnstoredResults | null;
+  /** Of mail that came from elsewhere. */
+  reader: MailReader;
+  /** Null outside of the sandbox. */
+  captured: CapturedMails | null;
+}
+
+export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
+  const { store, clock, ids, log, vault, identity } = foundation;
+  const { tellOwners } = parts;
+  const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
+  const accounts = createAccountKit({
+    ...{ store, clock, ids, log, vault, baseUrl, operatorAddress, tell: parts.tell },
+    signUpOpen: config.portal.sign_up,
+    secondStepFor: config.portal.require_second_step,
+    browserKeys: { key: identity.browserKey, keys: (keyId) => identity.browserKeys.get(keyId) },
+  });
+  const keys = createKeys({ store, clock, ids, uses: foundation.keyUses, maxLive: config.limits.keys_per_tenant });
+  const pages: PortalRoute[] = [
+    // One line for each area.
+    ...templatePages({ templates: parts.templates, store, clock }),
+    ...overviewPages({ store, reads: foundation.reads, explain: parts.queue.explain, baseUrl }),
+    ...messagePages(messageServices(config, foundation, parts)),
+    ...suppressionPages({ store, reads: foundation.reads, turn: () => nextTurn() }),
+    ...domainPages(domainServices(config, foundation, parts)),
+    ...keyPages({ keys, store, baseUrl, tellOwners }),
+    ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store, tellOwners }),
+    ...accountPages(accounts, foundation.reads),
+    ...settingsPages({ accounts, store, limits: limitsShown(config), brake: brakeOfTenant(config, foundation, parts) }),
+    ...operatorPages(operatorServices(config, foundation, parts)),
+    ...dmarcPages({ store }),
+    ...(parts.captured ? capturedPages(capturedServices(foundation, { ...parts, captured: parts.captured })) : []),
+  ];
+  const kit = {
+    ...{ clock, log, baseUrl, sandbox: parts.captured !== null },
+    findVisitor: accounts.sessions.findVisitor,
+    lacksSecondStep: ({ user }: Visitor) => lacksSecondStep(accounts, user),
+    recordAudit: (entry: AuditEntry) => store.recordAudit(auditEntry(entry)),
+  };
+  return createPortal(kit, pages);
+}
+
+function operatorServices(config: Config, foundation: Foundation, parts: PortalParts): OperatorServices {
+  const { store, reads, clock, intake, log } = foundation;
+  const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, tell, captured } = parts;
+  return {
+    ...{ store, reads, queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, tell },
+    intake: () => intake.state,
+    doctor: new DoctorRuns({
+      now: () => clock.now(),
+      examine: () => examine(doctorKit(config)),
+      onOver: ({ kind }) => log.info({ outcome: kind }, 'the doctor has looked, as an operator asked in the portal'),
+    }),
+    receiverTrusted: reputation.trust,
+    ownTrouble: reputation.ownTrouble,
+    brake: brakeOfTenant(config, foundation, parts),
+    baseUrl: config.service.base_url,
+    ownDomain: config.service.dkim_domain,
+    reviewWindow: config.limits.review_window,
+    sandbox: captured !== null,
+  };
+}
+
+/** Null in the sandbox, which never stops anybody. */
+function brakeOfTenant(config: Config, { store }: Foundation, { captured }: PortalParts) {
+  if (captured !== null) return async () => null;
+  const limits = reviewLimitsOf(config);
+  return async (tenantId: string) => brakeOf(await store.standingSinceReview(tenantId, limits.window), limits);
+}
+
+function capturedServices(
+  { store, identity }: Foundation,
+  { captured, reader }: { captured: CapturedMails; reader: MailReader },
+): CapturedServices {
+  return {
+    ...{ captured, reader },
+    messageOf: (returnPath) => readReturnPath(returnPath.split('@')[0]!, (keyId) => identity.tokenKeys.get(keyId)),
+    findMessage: (tenantId, id) => store.findMessage(tenantId, id),
+  };
+}
+
+function messageServices(
+  { service }: Config,
+  { store, reads }: Foundation,
+  { queue, captured }: PortalParts,
+): MessageServices {
+  const kit = { bouncesDomain: service.bounces_domain, linksUrl: service.links_url };
+  return {
+    ...{ store, reads },
+    sandbox: captured !== null,
+    explain: (message) => queue.explain.message(message),
+    sourceOf: (content) => messageSource(content, kit),
+  };
+}
+
+function domainServices({ service }: Config, { clock, log }: Foundation, { domains }: PortalParts): DomainServices {
+  const onError = (error: unknown) => log.error({ error }, 'a domain could not be looked at');
+  return {
+    domains,
+    attended: new AttendedChecks({ domains, clock, onError }),
+    names: { spfDomain: service.spf_domain, dmarcReportAddress: service.dmarc_report_address },
+  };
+}
+
+function limitsShown({ limits, retention }: Config): LimitsShown {
+  const [calls1k, calls10k] = limits.requests_per_minute;
+  const [pace1k, pace10k, paceUncapped] = limits.messages_per_hour;
+  const [days10k = 0, daysUncapped = 0] = limits.escalation_days;
+  return {
+    requestsPerMinute: (tier) => ({ '1k': calls1k ?? null, '10k': calls10k ?? null, uncapped: null })[tier],
+    messagesPerHour: (tier) => ({ '1k': pace1k, '10k': pace10k, uncapped: paceUncapped })[tier] || null,
+    keys: limits.keys_per_tenant,
+    escalationDays: [days10k, daysUncapped],
+    escalationHardBounceRate: limits.escalation_hard_bounce_rate,
+    escalationComplaintRate: limits.escalation_complaint_rate,
+    reviewHardBounceRate: limits.review_hard_bounce_rate,
+    reviewComplaintRate: limits.review_complaint_rate,
+    reviewWindow: limits.review_window,
+    contentDays: retention.content_days,
+    recordsDays: retention.records_days,
+  };
+}

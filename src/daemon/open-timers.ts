@@ -1,0 +1,60 @@
+// All that happens periodically, in one list: what is opened here and what other parts bring along.
+// `postrider doctor` shows it. A part of the wiring list in daemon.ts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HOUR_MS, SECOND_MS } from '../base/clock.ts';
+import { type TimerSpec, Timers } from '../base/timers.ts';
+import type { Config } from '../config/keys.ts';
+import type { DomainsOptions } from '../domains/domains.ts';
+import { recheckTimer } from '../domains/recheck.ts';
+import { escalateTiers } from '../tenants/escalation.ts';
+import { sessionTimer } from '../tenants/sessions.ts';
+import { signUpTimer } from '../tenants/sign-up.ts';
+import { figuresTimer } from '../upkeep/count-figures.ts';
+import { recipientMarksTimer } from '../upkeep/mark-recipients.ts';
+import { retentionTimer } from '../upkeep/retention.ts';
+import type { Foundation } from './open-foundation.ts';
+
+// At the speed that one disk can be filled with mail, two seconds are some hundred megabytes.
+const INTAKE_PERIOD_MS = 2 * SECOND_MS;
+
+export interface PeriodicParts {
+  /** For the looks into DNS. */
+  domains: DomainsOptions;
+  others: readonly TimerSpec[];
+}
+
+export function openTimers(config: Config, foundation: Foundation, { domains, others }: PeriodicParts): Timers {
+  const { store, clock, log, intake } = foundation;
+  const onError = (timer: string, error: unknown) => log.error({ timer, error }, 'a timer failed');
+  const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
+  const limits = escalationLimits(config);
+  const escalate = () => escalateTiers({ store, clock, log, limits });
+  const lookAtIntake = async () => (await intake.check()).reason ?? 'open';
+  timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: lookAtIntake });
+  timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
+  if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
+  timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));
+  timers.add(recipientMarksTimer({ store, clock, pause: (ms) => sleep(ms) }));
+  timers.add(retentionTimer({ store, clock, ...keptFor(config), pause: (ms) => sleep(ms) }));
+  timers.add(foundation.keyUses.timer());
+  timers.add(sessionTimer({ store, clock }));
+  timers.add(signUpTimer({ store, clock }));
+  for (const timer of others) timers.add(timer);
+  return timers;
+}
+
+function keptFor({ retention }: Config) {
+  const { content_days: contentDays, records_days: recordsDays, audit_days: auditDays } = retention;
+  return { contentDays, recordsDays, auditDays };
+}
+
+function escalationLimits({ limits }: Config) {
+  const { escalation_days, escalation_hard_bounce_rate, escalation_complaint_rate, review_window } = limits;
+  const [first = 0, second = 0] = escalation_days;
+  return {
+    days: [first, second] as const,
+    hardBounceRate: escalation_hard_bounce_rate,
+    complaintRate: escalation_complaint_rate,
+    window: review_window,
+  };
+}

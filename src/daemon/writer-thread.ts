@@ -1,0 +1,11 @@
+// Entry of the writer's thread in the daemon: the store, and the recorder of opens and clicks, which reads
+// and writes for every few of them.
+import { IdSource } from '../base/ids.ts';
+import { hitDesk } from '../links/hit-desk.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../links/load-machine-rules.ts';
+import { serveWriter } from '../store/sqlite/serve-writer.ts';
+
+// A mistake in the rules ends the start, and not the first click.
+serveWriter((store, log) =>
+  hitDesk({ store, log, ids: new IdSource(), rules: loadMachineRules(SHIPPED_MACHINE_RULES) }),
+);

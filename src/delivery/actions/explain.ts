@@ -1,0 +1,163 @@
+// Why something waits, for people: what shaping says of one message, of a lane, and of each MX
+// group, and what the receiver said last.
+import { type BounceRules, classifyReply } from '../../classify/classify-reply.ts';
+import { parseAddress } from '../../protocol/mail/address.ts';
+import type { MessageDetail, QueueLane, QueueStore } from '../../store/queue.ts';
+import type { OperatorNote, ShapingStore, Suspension } from '../../store/shaping.ts';
+import type { GroupLoad } from '../queue/group.ts';
+import { permittedConnections } from '../shaping/adaptive-limit.ts';
+import type { ShapingVerdict } from '../shaping/shaping.ts';
+import type { ShapingQuestion } from '../shaping/shaping-memory.ts';
+import type { Shaping } from '../shaping/shaping-state.ts';
+
+export interface ExplainKit {
+  store: Pick<QueueStore, 'findWaiting'> & Pick<ShapingStore, 'groupOfDomain' | 'findPause' | 'listOperatorNotes'>;
+  shaping: Shaping;
+  now(): number;
+  rules(): BounceRules;
+  /** Null: no daemon runs. */
+  load: ((group: string | null) => GroupLoad) | null;
+  sessions: number;
+}
+
+export interface MessageExplanation extends ShapingVerdict {
+  /** Where its mail went last; null when that is not known. */
+  group: string | null;
+  lastReply: LastReply | null;
+  notes: OperatorNote[];
+}
+
+export interface LastReply {
+  smtpCode: number;
+  enhancedCode: string | null;
+  response: string;
+  /** What decided, and what it means; null of a reply that refused nothing. */
+  rule: string | null;
+  label: string | null;
+  meaning: string | null;
+}
+
+export interface GroupExplanation extends ShapingVerdict {
+  group: string;
+  /** Why these limits; null where they are the usual ones. */
+  provider: string | null;
+  open: number;
+  permitted: number;
+  ceiling: number;
+  messagesPerConnection: number;
+  messagesPerMinute: number | null;
+  /** Lanes in its line. */
+  lanes: number;
+  suspensions: Suspension[];
+}
+
+const MAX_NOTES = 20;
+const IDLE: GroupLoad = { open: 0, lanes: 0, openInAll: 0 };
+
+export class Explainer {
+  readonly #kit: ExplainKit;
+
+  constructor(kit: ExplainKit) {
+    this.#kit = kit;
+  }
+
+  async message(detail: MessageDetail): Promise<MessageExplanation> {
+    const { store, shaping } = this.#kit;
+    const parsed = parseAddress(detail.recipient);
+    const domain = parsed.ok ? parsed.address.asciiDomain : '';
+    const group = await store.groupOfDomain(domain);
+    const waiting = await store.findWaiting(detail.id);
+    const target = { kind: 'message' as const, key: detail.id };
+    const notes = await store.listOperatorNotes({ target, limit: MAX_NOTES });
+    const about = { group, lastReply: this.#lastReply(detail), notes };
+    if (!waiting) return { ...about, decision: 'go', reasons: [], until: null, reach: null };
+    await shaping.learnTenant(detail.tenantId);
+    const { dueAt, parked, lastReason } = detail;
+    const pause = await store.findPause(target);
+    const verdict = this.#ask(
+      { tenantId: detail.tenantId, domain, group },
+      {
+        message: { dueAt, parked, pause, lastReason },
+        senderDomain: waiting.fromDomain,
+        sourceAddress: detail.sourceAddress,
+      },
+    );
+    return { ...about, ...verdict };
+  }
+
+  async lane(lane: QueueLane): Promise<ShapingVerdict & { group: string | null }> {
+    const { store, shaping } = this.#kit;
+    const group = await store.groupOfDomain(lane.domain);
+    await shaping.learnTenant(lane.tenantId);
+    const message = { dueAt: lane.dueAt, parked: false, pause: null, lastReason: null };
+    return { group, ...this.#ask({ ...lane, group }, { message }) };
+  }
+
+  /** Of the rules by which replies and reports are judged. */
+  ruleNames(): string[] {
+    return this.#kit.rules().all.map(({ id }) => id);
+  }
+
+  isKnownGroup(name: string): Promise<boolean> {
+    return this.#kit.shaping.isKnownGroup(name);
+  }
+
+  /** Those where something goes on, or is out of the ordinary. */
+  groups(): GroupExplanation[] {
+    const { shaping, now } = this.#kit;
+    const { memory } = shaping;
+    const known = new Set([...memory.groupNames(), ...memory.pausedGroups()]);
+    for (const { mxGroup } of memory.suspensionsNow(now())) known.add(mxGroup);
+    const busy = (each: GroupExplanation) =>
+      each.open > 0 ||
+      each.lanes > 0 ||
+      each.permitted < each.ceiling ||
+      each.reasons.length > 0 ||
+      each.suspensions.length > 0;
+    return [...known]
+      .sort()
+      .map((name) => this.group(name))
+      .filter(busy);
+  }
+
+  group(name: string): GroupExplanation {
+    const { shaping, now } = this.#kit;
+    const { connections: ceiling, provider, messagesPerConnection, messagesPerMinute } = shaping.limitsOf(name);
+    const { open, lanes } = this.#load(name);
+    const at = now();
+    return {
+      // Of nobody's mail in particular.
+      ...shaping.verdict({ tenantId: '', domain: '', group: { name, open }, connections: null }),
+      group: name,
+      provider: provider?.reason ?? null,
+      ...{ open, lanes, ceiling, messagesPerConnection, messagesPerMinute },
+      permitted: permittedConnections(shaping.memory.group(name).concurrency),
+      suspensions: shaping.memory.suspensionsNow(at).filter(({ mxGroup }) => mxGroup === name),
+    };
+  }
+
+  #ask(
+    { tenantId, domain, group }: { tenantId: string; domain: string; group: string | null },
+    rest: Partial<ShapingQuestion>,
+  ): ShapingVerdict {
+    const { shaping, load, sessions } = this.#kit;
+    const { open, openInAll } = this.#load(group);
+    const towards = group === null ? null : { name: group, open };
+    const connections = load ? { open: openInAll, limit: sessions } : null;
+    return shaping.verdict({ ...rest, tenantId, domain, group: towards, connections, ...(!load && { stopped: true }) });
+  }
+
+  #load(group: string | null): GroupLoad {
+    return this.#kit.load?.(group) ?? IDLE;
+  }
+
+  #lastReply({ attemptList }: MessageDetail): LastReply | null {
+    const peer = attemptList.at(-1)?.peer;
+    if (!peer || peer.smtpCode === null) return null;
+    const { smtpCode, enhancedCode, response } = peer;
+    const said = { smtpCode, enhancedCode, response };
+    if (smtpCode < 400) return { ...said, rule: null, label: null, meaning: null };
+    const { rule, label, reason: meaning } = classifyReply(peer, this.#kit.rules());
+    return { ...said, rule, label, meaning };
+  }
+}

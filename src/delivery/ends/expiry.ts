@@ -1,0 +1,91 @@
+// Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
+// a message that is never tried again ends too. Strays are brought back first; what somebody is
+// sending right now ends when that attempt has.
+import type { Clock } from '../../base/clock.ts';
+import { HOUR_MS } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import { failed } from '../../observe/mail-log.ts';
+import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
+import type { StrayFinder } from '../queue/strays.ts';
+import { type GiveUpKit, giveUp } from './give-up.ts';
+
+export interface ExpirySweeperKit extends GiveUpKit {
+  store: Pick<QueueStore, 'expired' | 'getMessage' | 'endWaiting'>;
+  clock: Clock;
+  log: Logger;
+  strays: Pick<StrayFinder, 'sweep'>;
+  periodMs: number;
+}
+
+export interface ExpirySweeper {
+  sweep(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+// Small portions, so that ten thousand expired messages do not stop the event loop.
+const PORTION = 200;
+
+export function startExpirySweeper(kit: ExpirySweeperKit): ExpirySweeper {
+  let running: Promise<number> | null = null;
+  const sweep = () => {
+    running ??= sweepOnce(kit).finally(() => {
+      running = null;
+    });
+    return running;
+  };
+  const timer = setInterval(() => void sweep(), kit.periodMs);
+  return {
+    sweep,
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
+  const { store, clock, log, strays } = kit;
+  let ended = 0;
+  try {
+    await strays.sweep();
+  } catch (error) {
+    log.error({ error }, `stray messages could not be looked for: ${describeError(error)}`);
+  }
+  try {
+    for (;;) {
+      const expired = await store.expired(clock.now(), PORTION);
+      // Together, so that a portion is one commit.
+      const results = await Promise.all(expired.map((message) => end(kit, message)));
+      const endedNow = results.filter((isEnded) => isEnded).length;
+      ended += endedNow;
+      // A whole portion that cannot be ended would come again and again.
+      if (expired.length < PORTION || endedNow === 0) return ended;
+    }
+  } catch (error) {
+    log.error({ error }, `expired messages could not be found: ${describeError(error)}`);
+    return ended;
+  }
+}
+
+/** One that cannot be ended is tried again with the next sweep, and stops nobody. */
+async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<boolean> {
+  const { store, log } = kit;
+  try {
+    const detail = await store.getMessage(message.id);
+    const lifetime = describeHours(message.expiresAt - message.createdAt);
+    const last = detail?.lastReason ?? 'it was never tried';
+    const reason = `given up after ${lifetime}; the last reason for waiting: ${last}`;
+    if (!(await giveUp(kit, message, reason))) return false;
+    failed(log, message, { reason, attempts: message.attempt, attempt: null });
+    return true;
+  } catch (error) {
+    log.error({ error, message_id: message.id }, `an expired message could not be ended: ${describeError(error)}`);
+    return false;
+  }
+}
+
+function describeHours(ms: number): string {
+  const hours = ms / HOUR_MS;
+  return hours >= 1 ? `${Math.round(hours * 10) / 10} h` : `${Math.max(1, Math.round(ms / 60_000))} min`;
+}

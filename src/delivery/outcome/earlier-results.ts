@@ -1,0 +1,87 @@
+// Results that an earlier process left in the journal because the database did not take them. They are stored before
+// anything is sent. A message whose result still cannot be stored is not sent again; its result is tried again with
+// every sweep.
+import type { Clock } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import type { QueueStore } from '../../store/queue.ts';
+import type { AttemptResult, ResultJournal } from './result-journal.ts';
+import type { UnstoredResults } from './result-writer.ts';
+
+export interface EarlierResultsKit {
+  store: Pick<QueueStore, 'recordEarlier'>;
+  journal: Pick<ResultJournal, 'earlier' | 'settle'>;
+  clock: Clock;
+  log: Logger;
+}
+
+const RESULTS_AT_ONCE = 100;
+
+export class EarlierResults {
+  readonly #kit: EarlierResultsKit;
+  #left: readonly AttemptResult[];
+
+  constructor(kit: EarlierResultsKit) {
+    this.#kit = kit;
+    this.#left = kit.journal.earlier;
+  }
+
+  /** Messages whose result is known and not in the database. */
+  get messageIds(): string[] {
+    return this.#left.map(({ messageId }) => messageId);
+  }
+
+  get unstored(): UnstoredResults | null {
+    if (this.#left.length === 0) return null;
+    const since = Math.min(...this.#left.map(({ attempt }) => attempt.startedAt));
+    return { messages: this.#left.length, since, reason: 'left by an earlier run, and still refused', isAlarm: true };
+  }
+
+  async store(): Promise<void> {
+    if (this.#left.length === 0) return;
+    const { log, clock } = this.#kit;
+    const results = this.#left;
+    // They count from when they are stored: retention walks along that time, and does not come back.
+    for (const result of results) result.at = clock.now();
+    const left: AttemptResult[] = [];
+    let applied = 0;
+    for (let at = 0; at < results.length; at += RESULTS_AT_ONCE) {
+      const portion = results.slice(at, at + RESULTS_AT_ONCE);
+      const outcome = (await this.#storeAtOnce(portion)) ?? (await this.#storeEach(portion));
+      applied += outcome.applied;
+      left.push(...outcome.left);
+    }
+    this.#left = left;
+    if (applied > 0)
+      log.warn({ messages: applied }, 'results of an earlier run were stored: its database did not take them');
+    if (left.length > 0)
+      log.error(
+        { messages: left.length, first: left[0]!.messageId },
+        'results of an earlier run still cannot be stored',
+      );
+  }
+
+  async #storeAtOnce(results: AttemptResult[]): Promise<{ applied: number; left: AttemptResult[] } | null> {
+    try {
+      const applied = await this.#kit.store.recordEarlier(results);
+      for (const result of results) this.#kit.journal.settle(result);
+      return { applied, left: [] };
+    } catch (error) {
+      const { messageId: message_id } = results[0]!;
+      this.#kit.log.error({ error, message_id }, `a result of an earlier run was not stored: ${describeError(error)}`);
+      return null;
+    }
+  }
+
+  /** So that one that cannot be written does not keep back the others. */
+  async #storeEach(results: AttemptResult[]): Promise<{ applied: number; left: AttemptResult[] }> {
+    const left: AttemptResult[] = [];
+    let applied = 0;
+    for (const result of results) {
+      const outcome = await this.#storeAtOnce([result]);
+      if (outcome) applied += outcome.applied;
+      else left.push(result);
+    }
+    return { applied, left };
+  }
+}

@@ -1,0 +1,126 @@
+// From what a courier saw to what it means: delivered, to be tried again, or refused for good.
+// Unknown means temporary. What a reply means stands in the bounce rules; only its consequence is here.
+import { MINUTE_MS } from '../../base/clock.ts';
+import { unreachable } from '../../base/errors.ts';
+import type { DeliveryOutcome, TriedHost } from '../../base/outcome.ts';
+import { type BounceRules, type Classification, classifyReply } from '../../classify/classify-reply.ts';
+import type { Label } from '../../classify/labels.ts';
+import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
+import { allTakeNoMail, whatWasTried } from '../../protocol/smtp/tried-hosts.ts';
+import type { CourierResult } from '../courier/messages.ts';
+import { pauseBounds } from './pause-length.ts';
+
+/** What a reply of the peer was found to mean; absent where the finding is our own. */
+interface Explained {
+  verdict?: Classification;
+}
+
+/** Given up, and what decided: the id of a bounce rule, or a name for a finding of our own. */
+export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> &
+  Explained & {
+    rule: string;
+    /** Given up without a verdict on the recipient: it fails, and does not bounce. */
+    end?: 'failed';
+  };
+
+export type Temporary = Extract<DeliveryOutcome, { kind: 'temporary' }> &
+  Explained & {
+    /** No connection came about: nobody answered, or none that did let us in. */
+    nobodyOpened?: true;
+    /** When it is tried again, whatever the ladder says. */
+    nextAt?: number;
+    /** When it is tried again at the latest. */
+    notAfter?: number;
+    /** The tenant hears of it, whatever it has heard before. */
+    tell?: true;
+  };
+
+export type Judgement =
+  | Extract<DeliveryOutcome, { kind: 'delivered' }>
+  | Temporary
+  | Permanent
+  | { kind: 'unreadable'; reason: string };
+
+export function judge(result: CourierResult, rules: BounceRules): Judgement {
+  switch (result.kind) {
+    case 'accepted':
+      return { kind: 'delivered', peer: result.peer };
+    case 'refused':
+      return judgeRefusal(result.peer, rules);
+    case 'lost':
+      return judgeLoss(result);
+    case 'unsupported':
+      return judgeUnsupported(result);
+    case 'no_connection':
+      return judgeClosedDoors(result, rules);
+    case 'insecure':
+      return temporary(result.peer, result.peer.response);
+    case 'unreadable':
+      return result;
+    default:
+      return unreachable(result);
+  }
+}
+
+type Peer = DeliveryOutcome['peer'];
+
+function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
+  const verdict = classifyReply(peer, rules);
+  const reason = `${peer.mx ?? 'the server'} said: ${peer.response} ${inBrackets(verdict, peer)}`;
+  // A rule can know better than the digit: greylisting is said with 550 too, and a message that
+  // is too large with 452. A suspended message waits as well.
+  if (peer.smtpCode === null || verdict.action !== 'give_up') {
+    return { ...temporary(peer, reason), verdict, retryAfterMs: findNamedDelay(peer.response) };
+  }
+  return { kind: 'permanent', peer, reason, bounce: verdict.class, rule: verdict.rule, verdict };
+}
+
+const BLAMES_US: ReadonlySet<Label> = new Set<Label>([
+  ...(['ip_reputation', 'domain_reputation', 'reverse_dns', 'spam_content', 'sender_refused', 'rate_limited'] as const),
+]);
+
+/** Block lists say 521 too: what blames the sender passes when the blame does. 5.3.2 is about the host, whatever the words. */
+function blamesUs(host: TriedHost, rules: BounceRules): boolean {
+  return host.enhancedCode !== '5.3.2' && BLAMES_US.has(classifyReply(host, rules).label);
+}
+
+/** A 5xx as greeting is about our connection, not about the recipient: it may pass. */
+function judgeClosedDoors(
+  { peer, asked }: Extract<CourierResult, { kind: 'no_connection' }>,
+  rules: BounceRules,
+): Judgement {
+  const { tried = [] } = peer;
+  const words = tried.length > 0 ? whatWasTried(tried) : peer.response;
+  if (asked === 'all' && allTakeNoMail(tried) && !tried.some((host) => blamesUs(host, rules))) {
+    const all = `no mail server of the recipient's domain takes mail (RFC 7504): ${words}`;
+    return { kind: 'permanent', peer, reason: all, bounce: 'soft', rule: 'no-host-takes-mail', end: 'failed' };
+  }
+  const reason = `no mail server of the recipient could be reached: ${words}`;
+  if (peer.smtpCode === null) return { ...temporary(peer, reason), nobodyOpened: true };
+  const verdict = classifyReply(peer, rules);
+  const explained = temporary(peer, `${reason} ${inBrackets(verdict, peer)}`);
+  return { ...explained, verdict, nobodyOpened: true, retryAfterMs: findNamedDelay(peer.response) };
+}
+
+function inBrackets({ label, rule, suspend }: Classification, { smtpCode }: Peer): string {
+  if (!suspend) return `(${label}, rule ${rule})`;
+  const { first, longest } = pauseBounds(suspend, smtpCode);
+  const minutes = first === longest ? `${first / MINUTE_MS}` : `${first / MINUTE_MS} to ${longest / MINUTE_MS}`;
+  return `(${label}, rule ${rule}; calls for a pause of ${minutes} min of the ${suspend.scope})`;
+}
+
+function judgeLoss({ peer, afterDot }: Extract<CourierResult, { kind: 'lost' }>): Judgement {
+  if (!afterDot) return temporary(peer, `the connection to ${peer.mx} was lost: ${peer.response}`);
+  const reason = `the connection to ${peer.mx} was lost after the message was sent, so it may have arrived: ${peer.response}`;
+  return { ...temporary(peer, reason), ambiguous: true };
+}
+
+function judgeUnsupported({ peer, need }: Extract<CourierResult, { kind: 'unsupported' }>): Permanent {
+  const enhancedCode = { smtputf8: '5.6.7', eightbit: '5.6.3', size: '5.3.4' }[need];
+  const reason = `${peer.mx}: ${peer.response}`;
+  return { kind: 'permanent', peer: { ...peer, enhancedCode }, reason, bounce: 'soft', rule: `no-${need}` };
+}
+
+function temporary(peer: Peer, reason: string): Temporary {
+  return { kind: 'temporary', peer, reason, ambiguous: false, retryAfterMs: null };
+}

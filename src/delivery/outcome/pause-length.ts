@@ -1,0 +1,62 @@
+// How long a pause lasts that a reply calls for. A refusal for good is a verdict, and its rule's time
+// holds. A temporary one is none: it begins with what the words can mean, a minute where the rule says
+// nothing else, and doubles while it repeats. A time that the reply names is kept. Pure.
+import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
+import type { Suspension } from '../../classify/bounce-rule.ts';
+import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
+
+/** The pause before, of the same mail for the same reason. */
+export interface EarlierPause {
+  ms: number;
+  until: number;
+}
+
+/** Limits are mostly counted by the minute. */
+const FIRST_PAUSE_MS = MINUTE_MS;
+/** One reply stops mail for no longer, whatever time it names. */
+const LONGEST_NAMED_MS = 4 * HOUR_MS;
+/** An earlier pause counts as a repetition for as long as it lasted, and for this time at least. */
+const REPEATED_WITHIN_MS = 15 * MINUTE_MS;
+
+export function pauseBounds(
+  { forMs, fromMs }: Suspension,
+  smtpCode: number | null,
+): { first: number; longest: number } {
+  const isVerdict = smtpCode !== null && smtpCode >= 500;
+  return { first: isVerdict ? forMs : Math.min(fromMs ?? FIRST_PAUSE_MS, forMs), longest: forMs };
+}
+
+export interface PauseFacts {
+  suspend: Suspension;
+  smtpCode: number | null;
+  /** Its words: they may name a time, or what the limit is counted by. */
+  response: string;
+  earlier: EarlierPause | null;
+}
+
+export function pauseLength({ suspend, smtpCode, response, earlier }: PauseFacts, now: number): number {
+  const { first: least, longest } = pauseBounds(suspend, smtpCode);
+  const first = Math.min(Math.max(least, byPeriod(response)), longest);
+  const repeats = earlier !== null && earlier.until <= now && !isForgotten(earlier, now);
+  const grown = repeats ? Math.min(Math.max(earlier.ms * 2, first), longest) : first;
+  const namedMs = findNamedDelay(response);
+  if (namedMs === null) return grown;
+  const named = Math.min(namedMs, LONGEST_NAMED_MS);
+  return repeats ? Math.max(named, grown) : named;
+}
+
+/** Hours and days move on while they are waited for: some of what they allow is free long before their end. */
+function byPeriod(response: string): number {
+  if (/\b(?:daily|(?:per|a|each|one|24|this|last|past) ?-?(?:days?|24 ?h))\b/i.test(response)) return HOUR_MS;
+  return /\b(?:hourly|(?:per|an|each|one|this|last|past) hours?)\b/i.test(response) ? 10 * MINUTE_MS : 0;
+}
+
+export function isForgotten({ ms, until }: EarlierPause, now: number): boolean {
+  return now - until > Math.max(ms, REPEATED_WITHIN_MS);
+}
+
+/** After mail was delivered behind the pause: it was long enough. Null: nothing is left to remember. */
+export function shrunk(earlier: EarlierPause): EarlierPause | null {
+  const ms = earlier.ms / 2;
+  return ms < FIRST_PAUSE_MS ? null : { ...earlier, ms };
+}

@@ -1,0 +1,147 @@
+// Writes down what became of each message: judged, decided, stored with its event, and only
+// then logged and announced.
+import type { Clock } from '../../base/clock.ts';
+import { unreachable } from '../../base/errors.ts';
+import type { IdSource } from '../../base/ids.ts';
+import type { BounceType } from '../../base/outcome.ts';
+import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../events/delivery-events.ts';
+import type { Logger } from '../../observe/log.ts';
+import * as mailLog from '../../observe/mail-log.ts';
+import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
+import type { NewEvent } from '../../store/events.ts';
+import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
+import { type Decision, decide, type RetryPolicy } from './decide.ts';
+import { type EndWatch, heed } from './doubted-bounce.ts';
+import type { Judgement } from './judge.ts';
+import type { ResultWriter } from './result-writer.ts';
+
+export interface RecorderKit {
+  results: Pick<ResultWriter, 'write'>;
+  clock: Clock;
+  ids: IdSource;
+  random: () => number;
+  policy: RetryPolicy;
+  log: Logger;
+  /** Hears how messages end. */
+  endWatch?: EndWatch;
+  /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
+  earliestAttempt?(finding: Finding, dueAt: number): number | null;
+  /** Told of every attempt when it is on disk. */
+  onAttempt?(facts: AttemptFacts): void;
+}
+
+export interface AttemptFacts {
+  outcome: MessageUpdate['transition']['to'];
+  bounce: BounceType | null;
+  mxGroup: string | null;
+  ageMs: number;
+}
+
+/** One attempt that is over. */
+export interface Finding {
+  message: ClaimedMessage;
+  startedAt: number;
+  judgement: Judgement;
+  mxGroup: string | null;
+}
+
+interface Decided extends Decision {
+  /** When it will really be tried again, as far as that is known. */
+  nextAttemptAt: number | null;
+}
+
+export class Recorder {
+  readonly #kit: RecorderKit;
+
+  constructor(kit: RecorderKit) {
+    this.#kit = kit;
+  }
+
+  /** Settles when the finding is on disk. */
+  record(found: Finding): Promise<void> {
+    const { clock, random, policy, endWatch } = this.#kit;
+    const finding = heed(found, endWatch);
+    const key = keyOf(finding.message.recipient);
+    const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
+    const decision = decide(finding.judgement, finding.message, policy, moment);
+    const nextAttemptAt = this.#nextAttemptAt(finding, decision);
+    const update = this.#update(finding, { ...decision, nextAttemptAt }, moment.now);
+    return this.#kit.results.write(update).then(() => {
+      logFinding(this.#kit.log, finding, { ...decision, nextAttemptAt });
+      this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
+    });
+  }
+
+  /** Its own time, or the end of a pause behind that; null where nobody knows, or where its lifetime ends before. */
+  #nextAttemptAt(finding: Finding, { transition }: Decision): number | null {
+    if (transition.to !== 'deferred') return null;
+    const { dueAt } = transition;
+    const at = this.#kit.earliestAttempt ? this.#kit.earliestAttempt(finding, dueAt) : dueAt;
+    return at !== null && at < finding.message.expiresAt ? at : null;
+  }
+
+  #update({ message, startedAt, judgement }: Finding, decided: Decided, at: number): MessageUpdate {
+    const { transition, tell, nextAttemptAt } = decided;
+    const { id: messageId, tenantId, attempt } = message;
+    const record =
+      judgement.kind === 'unreadable'
+        ? null
+        : { messageId, tenantId, attempt, startedAt, outcome: judgement.kind, peer: judgement.peer };
+    const event =
+      tell && judgement.kind !== 'unreadable'
+        ? this.#event(message, judgement, { transition, nextAttemptAt, at })
+        : null;
+    return { messageId, tenantId, at, attempt: record, transition, event };
+  }
+
+  #event(
+    message: ClaimedMessage,
+    judgement: Exclude<Judgement, { kind: 'unreadable' }>,
+    { transition, nextAttemptAt, at }: Pick<Decided, 'transition' | 'nextAttemptAt'> & { at: number },
+  ): NewEvent | null {
+    const stamp = { id: this.#kit.ids.next(), at };
+    const facts = { peer: judgement.peer, attempt: message.attempt };
+    switch (transition.to) {
+      case 'delivered':
+        return deliveredEvent(stamp, message, facts);
+      case 'deferred':
+        return deferredEvent(stamp, message, { ...facts, nextAttemptAt });
+      case 'bounced': {
+        const { bounce, suppress } = transition;
+        return bouncedEvent(stamp, message, { ...facts, bounce, suppressed: suppress !== null });
+      }
+      case 'failed':
+        return failedEvent(stamp, message, facts);
+      case 'parked':
+        return null;
+      default:
+        return unreachable(transition);
+    }
+  }
+}
+
+function keyOf(recipient: string): string {
+  const parsed = parseAddress(recipient);
+  return parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
+}
+
+function attemptFacts({ message, mxGroup }: Finding, { transition }: Decision, at: number): AttemptFacts {
+  const bounce = transition.to === 'bounced' ? transition.bounce : null;
+  return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
+}
+
+function logFinding(log: Logger, { message, judgement }: Finding, { transition, nextAttemptAt }: Decided): void {
+  if (judgement.kind === 'unreadable') {
+    mailLog.parked(log, message, { reason: judgement.reason });
+    return;
+  }
+  const attempt = { attempt: message.attempt, peer: judgement.peer };
+  if (transition.to === 'delivered') mailLog.delivered(log, message, attempt);
+  else if (transition.to === 'deferred') {
+    const { reason, ambiguous } = transition;
+    mailLog.deferred(log, message, { ...attempt, reason, ambiguous, nextAttemptAt });
+  } else if (transition.to === 'bounced') {
+    const { bounce, reason, suppress } = transition;
+    mailLog.bounced(log, message, { attempt, source: 'smtp', bounce, reason, suppressed: suppress !== null });
+  } else mailLog.failed(log, message, { reason: transition.reason, attempts: message.attempt, attempt });
+}

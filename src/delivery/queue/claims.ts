@@ -1,0 +1,121 @@
+// Taking messages out of the queue to be sent, and putting back what was not: with the limits
+// counted, and with the mail of sender domains that make a pause put off until its end.
+import type { Clock } from '../../base/clock.ts';
+import { SECOND_MS } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import { attemptStarted } from '../../observe/mail-log.ts';
+import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
+import type { ShapingStore } from '../../store/shaping.ts';
+import type { ClaimSource } from '../../store/source-addresses.ts';
+import type { LaneNotice } from '../../store/submissions.ts';
+import { whatPauses } from '../shaping/shaping.ts';
+import type { Shaping } from '../shaping/shaping-state.ts';
+import type { Lane } from './lane.ts';
+
+export interface ClaimsKit {
+  store: Pick<QueueStore, 'claim' | 'release'> & Pick<ShapingStore, 'hastenLane'>;
+  shaping: Shaping;
+  results: { readonly isFull: boolean };
+  clock: Clock;
+  log: Logger;
+  /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
+  pausesMs(): number[];
+}
+
+const AFTER_STORE_FAULT_MS = SECOND_MS;
+
+export interface Claimed {
+  messages: ClaimedMessage[];
+  /** When the lane has more, or null. */
+  nextDueAt: number | null;
+}
+
+export class Claims {
+  readonly #kit: ClaimsKit;
+
+  constructor(kit: ClaimsKit) {
+    this.#kit = kit;
+  }
+
+  /** Never rejects: when the store fails, the lane is due again a moment later. `group`: null where there is none. */
+  async claim(
+    lane: Lane,
+    limit: number,
+    { group, from }: { group: string | null; from: ClaimSource | undefined },
+  ): Promise<Claimed> {
+    const { store, clock, shaping, results, pausesMs, log } = this.#kit;
+    const now = clock.now();
+    if (results.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
+    if (group !== null) shaping.reserve(group, lane.tenantId, limit);
+    let claimed: ClaimedMessage[] = [];
+    try {
+      const times = { now, dueAgainAt: pausesMs().map((ms) => now + ms), ...(from && { from }) };
+      const { messages, nextDueAt } = await store.claim(lane.id, limit, times);
+      claimed = messages;
+      const { free, putOffUntil } =
+        group === null ? { free: messages, putOffUntil: null } : await this.#putOff(group, messages);
+      claimed = free;
+      for (const message of free) attemptStarted(log, message, { attempt: message.attempt });
+      return { messages: free, nextDueAt: earlier(nextDueAt, putOffUntil) };
+    } catch (error) {
+      log.error({ error, domain: lane.domain }, `the queue could not be claimed: ${describeError(error)}`);
+      // Nobody else has them: without this they would stay marked as being sent, and count as in hand.
+      if (claimed.length > 0) await this.giveBack(idsOf(claimed), null);
+      claimed = [];
+      return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
+    } finally {
+      if (group !== null) shaping.settle(group, lane.tenantId, { reserved: limit, claimed });
+    }
+  }
+
+  async giveBack(messageIds: string[], group: string | null): Promise<LaneNotice[]> {
+    try {
+      this.#kit.shaping.givenBack(group, messageIds);
+      return await this.#kit.store.release(messageIds, this.#kit.clock.now());
+    } catch (error) {
+      // They stay marked as being sent, until somebody looks for strays or the daemon starts again.
+      this.#kit.log.error({ error, messageIds }, `messages could not be given back: ${describeError(error)}`);
+      return [];
+    }
+  }
+
+  /** Only a look at a message tells its sender's domain: a lane holds the mail of all of a tenant's. */
+  async #putOff(
+    group: string,
+    messages: ClaimedMessage[],
+  ): Promise<{ free: ClaimedMessage[]; putOffUntil: number | null }> {
+    const { store, shaping, clock, log } = this.#kit;
+    const free: ClaimedMessage[] = [];
+    const byEnd = new Map<number, string[]>();
+    for (const message of messages) {
+      const suspension = shaping.senderSuspension(group, message.tenantId, message.fromDomain);
+      if (!suspension) free.push(message);
+      else {
+        const { until } = suspension;
+        byEnd.set(until, [...(byEnd.get(until) ?? []), message.id]);
+        log.debug({ group, message_id: message.id, until }, `kept back: ${whatPauses(suspension)}`);
+      }
+    }
+    if (byEnd.size === 0) return { free, putOffUntil: null };
+    await Promise.all([...byEnd].map(([until, ids]) => store.release(ids, until, true)));
+    // A pause that has just been ended has brought back what it had moved, but not these.
+    const stillPaused = (message: ClaimedMessage) =>
+      shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
+    if (!messages.every((message) => free.includes(message) || stillPaused(message))) {
+      const at = clock.now();
+      await store.hastenLane(messages[0]!.lane, { at, limit: messages.length, putOff: true });
+      return { free, putOffUntil: at };
+    }
+    return { free, putOffUntil: Math.min(...byEnd.keys()) };
+  }
+}
+
+function idsOf(messages: readonly ClaimedMessage[]): string[] {
+  return messages.map(({ id }) => id);
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

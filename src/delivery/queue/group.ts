@@ -1,0 +1,261 @@
+// One MX group: the line of lanes in front of it, and the sessions that are open to it. The
+// number of open sessions is the number of connections, whatever thread they run in. Who may go
+// is decided by shaping; a session serves the lanes whose mail goes to its hosts.
+import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { MailHost } from '../../protocol/dns/mail-route.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import type { SessionSource } from '../courier/messages.ts';
+import type { Finding } from '../outcome/recorder.ts';
+import { SessionHost, type SessionHostKit } from '../session/session-host.ts';
+import type { ShapingVerdict } from '../shaping/shaping.ts';
+import type { ShapingOutcome } from '../shaping/shaping-state.ts';
+import type { Lane } from './lane.ts';
+import { hostsKeyOf, type Standing, Turns } from './turns.ts';
+
+export interface GroupKit extends Omit<SessionHostKit, 'learn' | 'onConnected' | 'nextBatch' | 'onWaiting'> {
+  /** What shaping says of the lane's mail over a connection that has yet to be opened, or over one that is open. */
+  mayGo(lane: Lane, group: Group, connection: 'new' | 'open'): ShapingVerdict;
+  /** How many messages may be claimed at once. */
+  room(lane: Lane): number;
+  /** The lane is kept back, and taken care of elsewhere. */
+  hold(lane: Lane, verdict: ShapingVerdict): void;
+  /** Takes one of the sessions that may be open in all; false when none is left: the group will be pumped later. */
+  takeSlot(group: Group): boolean;
+  releaseSlot(): void;
+  /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
+  claim(next: Standing, limit: number): Promise<ClaimedMessage[]>;
+  /** As of a session; with the connections that are open beside the one that it is about. */
+  learn(finding: Finding, group: Group, others: ShapingOutcome['others']): boolean;
+  onConnected(group: Group, working: number): void;
+  /** How long a message takes there, as far as that is known; it outlives the group. */
+  pace: { ms: number | null };
+  random: () => number;
+  clock: Clock;
+  onWait(group: Group, verdict: ShapingVerdict): void;
+  onSessionEnd(group: Group): void;
+  onError(message: string): void;
+}
+
+export interface GroupLoad {
+  /** Connections that are open to it. */
+  open: number;
+  /** Lanes in its line. */
+  lanes: number;
+  openInAll: number;
+}
+
+// A session starts with this many; the rest is asked for while it runs.
+const FIRST_BATCH = 20;
+// As long as nobody knows how slow the server is. Fewer would open more connections for a few messages.
+const FIRST_BATCH_OF_A_STRANGER = 10;
+/** A session that is fed asks whose turn it is this often at least: others wait no longer than that. */
+const BATCH_MS = 800;
+// How much the latest message counts in the average of how long one takes.
+const PACE_WEIGHT = 0.2;
+/** No timer is set for longer: a clock that was set must not strand anybody. */
+const LONGEST_SLEEP_MS = MINUTE_MS;
+
+export class Group {
+  readonly name: string;
+  readonly #kit: GroupKit;
+  readonly #turns = new Turns();
+  /** With the hosts that they are connected to. */
+  readonly #sessions = new Map<SessionHost, string>();
+  /** Those that linger, in the same way. */
+  readonly #waiting = new Map<SessionHost, string>();
+  #starting = 0;
+  #stopped = false;
+  #alarm: NodeJS.Timeout | null = null;
+
+  constructor(name: string, kit: GroupKit) {
+    this.name = name;
+    this.#kit = kit;
+  }
+
+  get idle(): boolean {
+    return this.#turns.empty && this.#sessions.size === 0 && this.#starting === 0;
+  }
+
+  /** Connections that are open or being opened. */
+  get open(): number {
+    return this.#sessions.size + this.#starting;
+  }
+
+  /** Lanes in the line. */
+  get lanes(): number {
+    return this.#turns.size;
+  }
+
+  add(lane: Lane, hosts: MailHost[], source: SessionSource | null): void {
+    lane.state = 'ready';
+    // A session speaks from one address only.
+    const hostsKey = source ? `${hostsKeyOf(hosts)} from ${source.ip}` : hostsKeyOf(hosts);
+    this.#turns.add({ lane, hosts, source, hostsKey });
+    this.pump();
+  }
+
+  /** Hands the line to sessions that wait, then to new ones. */
+  pump(): void {
+    for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
+      const lingering = this.#lingeringTo(next.hostsKey);
+      const verdict = this.#kit.mayGo(next.lane, this, lingering ? 'open' : 'new');
+      if (verdict.decision === 'wait') {
+        if (!this.#keepBack(next, verdict)) return;
+      } else if (lingering) {
+        lingering.wake();
+        return;
+      } else if (this.#kit.takeSlot(this)) this.#start(next);
+      else return;
+    }
+  }
+
+  /** How long the last message took: slow servers get smaller batches, so that turns come round. */
+  notePace(elapsedMs: number): void {
+    const { pace } = this.#kit;
+    pace.ms = pace.ms === null ? elapsedMs : pace.ms + PACE_WEIGHT * (elapsedMs - pace.ms);
+  }
+
+  /** What is on the wire is finished, and nothing more is sent before shaping lets it. */
+  halt(): void {
+    for (const host of [...this.#sessions.keys()]) host.stop();
+    this.pump();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#alarm) clearTimeout(this.#alarm);
+    for (const host of this.#sessions.keys()) host.stop();
+  }
+
+  /** Whether the line moves on behind it: not when the whole group waits. */
+  #keepBack(next: Standing, verdict: ShapingVerdict): boolean {
+    if (verdict.reach !== 'group') {
+      this.#turns.remove(next);
+      this.#kit.hold(next.lane, verdict);
+      return true;
+    }
+    this.#kit.onWait(this, verdict);
+    const timed = verdict.reasons.flatMap(({ until }) => until ?? []);
+    if (timed.length > 0) this.#sleepUntil(Math.max(...timed));
+    else this.#makeRoom();
+    return false;
+  }
+
+  #sleepUntil(at: number): void {
+    if (this.#alarm) clearTimeout(this.#alarm);
+    const ms = Math.min(Math.max(1, at - this.#kit.clock.now()), LONGEST_SLEEP_MS);
+    this.#alarm = setTimeout(() => this.pump(), ms);
+  }
+
+  /** A connection that idles must not keep out who has mail for other hosts of the group. */
+  #makeRoom(): void {
+    const [lingering] = this.#waiting.keys();
+    lingering?.stop();
+  }
+
+  #lingeringTo(hostsKey: string): SessionHost | null {
+    for (const [host, key] of this.#waiting) if (key === hostsKey) return host;
+    return null;
+  }
+
+  #start(next: Standing): void {
+    const limit = Math.min(this.#batch(FIRST_BATCH), this.#kit.messagesPerSession, this.#kit.room(next.lane));
+    this.#starting++;
+    void this.#startSession(next, this.#take(next, limit));
+  }
+
+  async #startSession(next: Standing, claiming: Promise<ClaimedMessage[]>): Promise<void> {
+    try {
+      let first = await claiming;
+      if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
+      this.#starting--;
+      if (this.#stopped) await this.#kit.giveBack(first.map(({ id }) => id));
+      else if (first.length > 0) await this.#runSession(next, first);
+    } catch (error) {
+      this.#kit.onError(`a session with ${this.name} failed: ${describeError(error)}`);
+    } finally {
+      this.#kit.releaseSlot();
+      this.pump();
+      this.#kit.onSessionEnd(this);
+    }
+  }
+
+  async #runSession({ hosts, source, hostsKey }: Standing, first: ClaimedMessage[]): Promise<void> {
+    const host: SessionHost = new SessionHost(this.name, {
+      ...this.#kit,
+      learn: (finding) => this.#kit.learn(finding, this, this.#workingBeside(host, hostsKey)),
+      onConnected: () => this.#kit.onConnected(this, this.#workingBeside(null, hostsKey).working),
+      nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
+      onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
+    });
+    this.#sessions.set(host, hostsKey);
+    // More may be in line than one session takes.
+    this.pump();
+    try {
+      await host.run({ hosts: shuffleEquals(hosts, this.#kit.random), source }, first);
+    } finally {
+      this.#sessions.delete(host);
+      this.#waiting.delete(host);
+    }
+  }
+
+  #workingBeside(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
+    const others = [...this.#sessions].filter(([each]) => each !== host && each.connected);
+    return { working: others.length, sameHosts: others.filter(([, key]) => key === hostsKey).length };
+  }
+
+  #onWaiting(host: SessionHost, hostsKey: string | null): void {
+    if (hostsKey === null) this.#waiting.delete(host);
+    else {
+      this.#waiting.set(host, hostsKey);
+      this.pump();
+    }
+  }
+
+  /** For a session that is open to these hosts; none also where it is somebody else's turn. */
+  async #nextBatch(hostsKey: string, limit: number): Promise<ClaimedMessage[]> {
+    for (let next = this.#turns.firstTo(hostsKey); next && !this.#stopped; next = this.#turns.firstTo(hostsKey)) {
+      if (this.#mustGiveWay(hostsKey)) return [];
+      const verdict = this.#kit.mayGo(next.lane, this, 'open');
+      if (verdict.decision === 'wait') {
+        if (!this.#keepBack(next, verdict)) return [];
+        continue;
+      }
+      const messages = await this.#take(next, Math.min(this.#batch(limit), limit, this.#kit.room(next.lane)));
+      if (messages.length > 0) return messages;
+    }
+    return [];
+  }
+
+  /** It is the turn of a tenant who has nothing for these hosts, and no connection is left for him. */
+  #mustGiveWay(hostsKey: string): boolean {
+    const first = this.#turns.first();
+    if (!first || this.#turns.isTurnOf(hostsKey)) return false;
+    return this.#kit
+      .mayGo(first.lane, this, 'new')
+      .reasons.some(({ code }) => code === 'connections_full' || code === 'all_connections_full');
+  }
+
+  async #take(next: Standing, limit: number): Promise<ClaimedMessage[]> {
+    const granted = this.#turns.take(next, limit);
+    const messages = await this.#kit.claim(next, granted);
+    this.#turns.refund(next.lane.tenantId, granted - messages.length);
+    return messages;
+  }
+
+  #batch(most: number): number {
+    const { ms } = this.#kit.pace;
+    if (ms === null) return Math.min(most, FIRST_BATCH_OF_A_STRANGER);
+    return Math.max(1, Math.min(most, Math.floor(BATCH_MS / Math.max(ms, 1))));
+  }
+}
+
+/** RFC 5321 section 5.1: hosts of equal preference in random order, anew for each session. */
+function shuffleEquals(hosts: MailHost[], random: () => number): MailHost[] {
+  return hosts
+    .map((host) => ({ host, lot: random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.lot - b.lot)
+    .map(({ host }) => host);
+}

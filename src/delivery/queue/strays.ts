@@ -1,0 +1,88 @@
+// Brings back what nobody would come back to: messages that are marked as being sent by a session
+// that is gone, and messages in lanes that do not exist. The first wait again; the second are
+// parked, with a reason, for a person.
+import type { Clock } from '../../base/clock.ts';
+import { MINUTE_MS } from '../../base/clock.ts';
+import type { Logger } from '../../observe/log.ts';
+import * as mailLog from '../../observe/mail-log.ts';
+import { BEFORE_ALL_LANES, type SendingMark, type StrayStore } from '../../store/strays.ts';
+import type { LaneNotice } from '../../store/submissions.ts';
+import type { MessagesInHand } from './messages-in-hand.ts';
+
+export interface StrayFinderKit {
+  store: StrayStore;
+  inHand: Pick<MessagesInHand, 'has'>;
+  clock: Clock;
+  log: Logger;
+  onLanes(lanes: LaneNotice[]): void;
+}
+
+// Between a commit and the moment when somebody has its messages in hand lie microseconds. A
+// minute later there is no doubt left.
+const CERTAIN_AFTER_MS = MINUTE_MS / 2;
+// A look at the database this large takes about a millisecond.
+const MARKS_PER_LOOK = 1000;
+const LANES_PER_LOOK = 1000;
+const PARKED_AT_ONCE = 200;
+
+const LOST_ATTEMPT = 'the session that was sending the message is gone, and said nothing of it; it may have arrived';
+const LOST_LANE = 'the queue has no tenant or destination for the message; its rows in the database are damaged';
+
+interface Suspicion {
+  attempt: number;
+  since: number;
+}
+
+export class StrayFinder {
+  readonly #kit: StrayFinderKit;
+  #suspects = new Map<string, Suspicion>();
+  #nextLane = BEFORE_ALL_LANES;
+
+  constructor(kit: StrayFinderKit) {
+    this.#kit = kit;
+  }
+
+  async sweep(): Promise<void> {
+    await this.#returnStrays();
+    await this.#parkLost();
+  }
+
+  async #returnStrays(): Promise<void> {
+    const { store, clock, log, onLanes } = this.#kit;
+    const now = clock.now();
+    const suspects = new Map<string, Suspicion>();
+    const strays: SendingMark[] = [];
+    for await (const mark of this.#unattended()) {
+      const known = this.#suspects.get(mark.id);
+      const since = known?.attempt === mark.attempt ? known.since : now;
+      if (now - since >= CERTAIN_AFTER_MS) strays.push(mark);
+      else suspects.set(mark.id, { attempt: mark.attempt, since });
+    }
+    this.#suspects = suspects;
+    if (strays.length === 0) return;
+    log.error({ messages: strays.length, first: strays[0]!.id }, `messages wait again: ${LOST_ATTEMPT}`);
+    onLanes(await store.returnStrays(strays, now, LOST_ATTEMPT));
+  }
+
+  /** Marked as being sent, and in nobody's hand. */
+  async *#unattended(): AsyncGenerator<SendingMark> {
+    const { store, inHand } = this.#kit;
+    for (let after: string | null = null; ; ) {
+      const marks: SendingMark[] = await store.listSending(after, MARKS_PER_LOOK);
+      for (const mark of marks) if (!inHand.has(mark.id)) yield mark;
+      if (marks.length < MARKS_PER_LOOK) return;
+      after = marks.at(-1)!.id;
+    }
+  }
+
+  /** One portion of all lanes at each sweep. */
+  async #parkLost(): Promise<void> {
+    const { store, log } = this.#kit;
+    const { lanes, lookedUpTo } = await store.findLostLanes(this.#nextLane, LANES_PER_LOOK);
+    this.#nextLane = lookedUpTo ?? BEFORE_ALL_LANES;
+    for (const lane of lanes) {
+      const parked = await store.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
+      for (const message of parked) mailLog.parked(log, message, { reason: LOST_LANE });
+    }
+  }
+}

@@ -1,0 +1,185 @@
+// What becomes of a message that no server can be called for: one pure decision. DNS alone is weak evidence,
+// so nothing final follows from one look. What DNS said before is read from the message's own attempts, so it
+// survives a restart.
+import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
+import { unreachable } from '../../base/errors.ts';
+import { noPeer } from '../../base/outcome.ts';
+import type { MailRoute } from '../../protocol/dns/mail-route.ts';
+import type { LookSubject, SecondLook } from '../../protocol/dns/second-look.ts';
+import type { AttemptRecord } from '../../store/queue.ts';
+import type { Permanent, Temporary } from '../outcome/judge.ts';
+
+export interface NoRouteRules {
+  /** From the first NXDOMAIN to the look that may confirm it. */
+  secondLookAfterMs: number;
+  /** How long a message without a way is tried. */
+  lifetimeMs: number;
+}
+
+export type Unrouted =
+  | Exclude<MailRoute, { kind: 'hosts' }>
+  /** None of our own addresses is of a kind that can call the receiver's. */
+  | { kind: 'unreachable'; reason: string }
+  /** None of our own addresses can be used at the moment. */
+  | { kind: 'no_source'; reason: string };
+
+export interface NoRouteFacts {
+  domain: string;
+  route: Unrouted;
+  /** Since when the look-ups have said so, without a break. */
+  since: UnroutedSince;
+  /** Null: none was due, or it has not been made. */
+  secondLook: SecondLook | null;
+  /** Why mail without a route is held at the moment; null: it is not. */
+  held: string | null;
+  rules: NoRouteRules;
+}
+
+export interface UnroutedSince {
+  /** That the domain does not exist; null: this is the first time. */
+  absent: number | null;
+  /** That there is no way, for whatever reason. */
+  lost: number | null;
+  /** How often, in all. */
+  looks: number;
+}
+
+/** Often enough that mail goes soon after DNS has recovered. */
+const LONGEST_PAUSE_MS = HOUR_MS;
+
+/** By the last attempts in a row that ended with the look-up. */
+export function unroutedSince(attempts: readonly AttemptRecord[]): UnroutedSince {
+  const since: UnroutedSince = { absent: null, lost: null, looks: 0 };
+  let onlyAbsent = true;
+  for (const { startedAt, peer } of attempts.toReversed()) {
+    if (peer.stage !== 'resolve') break;
+    since.looks++;
+    if (peer.enhancedCode === null) continue; // an outage says nothing about the domain
+    since.lost = startedAt;
+    if (peer.enhancedCode !== '5.1.2') onlyAbsent = false;
+    else if (onlyAbsent) since.absent = startedAt;
+  }
+  return since;
+}
+
+/** What DNS says of the domain: the brake counts it, and holds it. A null MX is its owner's word. */
+export function isLostInDns(route: Unrouted): boolean {
+  return route.kind === 'undeliverable' && route.enhancedCode !== '5.1.10';
+}
+
+/** What other servers are to be asked before the decision; null: nothing final can follow from it. */
+export function dueLook(facts: Omit<NoRouteFacts, 'secondLook'>, now: number): LookSubject | null {
+  const { route, since, rules, held } = facts;
+  if (held !== null || !isLostInDns(route)) return null;
+  const isAbsent = route.kind === 'undeliverable' && route.enhancedCode === '5.1.2';
+  if (isAbsent) return since.absent !== null && now >= since.absent + rules.secondLookAfterMs ? 'domain' : null;
+  return since.lost !== null && now >= since.lost + rules.lifetimeMs ? 'route' : null;
+}
+
+/*
+ * The domain does not exist (NXDOMAIN): the first look defers. A second look, at other servers and not before
+ * `secondLookAfterMs` have passed, bounces it hard when it says the same; while the servers disagree, the
+ * message waits; when no other server can be asked, it fails after `lifetimeMs`.
+ * No address, or none that ours can reach: deferred at once, failed after `lifetimeMs`, unless other servers
+ * show a way by then.
+ * A null MX (RFC 7505) is a statement of the domain's owner: it bounces at once.
+ * While much mail at once has no route (`held`), none of it ends: it waits for an operator, or for DNS.
+ */
+export function judgeNoRoute(facts: NoRouteFacts, now: number): Temporary | Permanent {
+  const { route, since, held } = facts;
+  if (held !== null && isLostInDns(route)) return hold(facts, held, now);
+  switch (route.kind) {
+    case 'unavailable':
+      return wait(`DNS did not answer: ${route.reason}`, null);
+    case 'no_source':
+      return wait(route.reason, null, { notAfter: now + LONGEST_PAUSE_MS, ...(since.looks === 0 && { tell: true }) });
+    case 'unreachable':
+      return judgeLost(route.reason, facts, now);
+    case 'undeliverable':
+      if (route.enhancedCode === '5.1.10') return bounceHard(route.reason, route.enhancedCode);
+      return route.enhancedCode === '5.1.2' ? judgeAbsent(facts, now) : judgeLost(route.reason, facts, now);
+    default:
+      return unreachable(route);
+  }
+}
+
+/** The figures are for operators: they are about everybody's mail. */
+function hold({ route, since }: NoRouteFacts, held: string, now: number): Temporary {
+  const first = since.lost === null && { tell: true as const };
+  const code = route.kind === 'undeliverable' ? route.enhancedCode : null;
+  const said = code === '5.1.2' ? 'the domain does not seem to exist' : route.reason.replace(/\.$/, '');
+  const judged = wait(`${said}; ${held}`, code, { notAfter: now + LONGEST_PAUSE_MS, ...first });
+  const response = `${said}; many domains have no mail server at the moment, so it is held until that is resolved`;
+  return { ...judged, peer: { ...judged.peer, response } };
+}
+
+function judgeAbsent(facts: NoRouteFacts, now: number): Temporary | Permanent {
+  const { domain, since, secondLook, rules } = facts;
+  const first = since.absent ?? now;
+  if (secondLook === null) {
+    const nextAt = Math.max(first + rules.secondLookAfterMs, now + 1);
+    const reason = `the domain does not seem to exist; checked again at ${toTimestamp(nextAt)} (NXDOMAIN for ${domain})`;
+    return wait(reason, '5.1.2', { nextAt, ...(since.absent === null && { tell: true }) });
+  }
+  switch (secondLook.kind) {
+    case 'absent': {
+      const said = `the DNS servers at ${toTimestamp(first)} and ${secondLook.by} at ${toTimestamp(now)}`;
+      return bounceHard(`the domain ${domain} does not exist: so say ${said}`, '5.1.2');
+    }
+    case 'present': {
+      const reason = `the DNS servers say that the domain ${domain} does not exist, and ${secondLook.by} that it does; checked again until they agree`;
+      return wait(reason, '5.1.2', { notAfter: now + LONGEST_PAUSE_MS });
+    }
+    case 'unknown': {
+      const reason = `the domain ${domain} does not seem to exist, and no other server confirms it: ${secondLook.reason}`;
+      return untilGivenUp(reason, { code: '5.1.2', first, rules }, now);
+    }
+    default:
+      return unreachable(secondLook);
+  }
+}
+
+function judgeLost(reason: string, facts: NoRouteFacts, now: number): Temporary | Permanent {
+  const { domain, since, secondLook, rules } = facts;
+  if (secondLook?.kind === 'present') {
+    const disagree = `the DNS servers show no mail server of ${domain} that has an address, and ${secondLook.by} one`;
+    return wait(`${disagree}; checked again until they agree`, '5.4.4', { notAfter: now + LONGEST_PAUSE_MS });
+  }
+  const judged = untilGivenUp(reason.replace(/\.$/, ''), { code: '5.4.4', first: since.lost ?? now, rules }, now);
+  return judged.kind === 'temporary' && since.lost === null ? { ...judged, tell: true } : judged;
+}
+
+function untilGivenUp(
+  reason: string,
+  { code, first, rules }: { code: string; first: number; rules: NoRouteRules },
+  now: number,
+): Temporary | Permanent {
+  const deadline = first + rules.lifetimeMs;
+  if (now >= deadline) return giveUp(`${reason}; given up after ${inWords(rules.lifetimeMs)}`, code);
+  const notAfter = Math.min(deadline, now + LONGEST_PAUSE_MS);
+  return wait(`${reason}; checked again until ${toTimestamp(deadline)}`, code, { notAfter });
+}
+
+function wait(
+  reason: string,
+  enhancedCode: string | null,
+  when: Pick<Temporary, 'nextAt' | 'notAfter' | 'tell'> = {},
+): Temporary {
+  const peer = { ...noPeer('resolve', reason), enhancedCode };
+  return { kind: 'temporary', peer, reason, ambiguous: false, retryAfterMs: null, ...when };
+}
+
+function bounceHard(reason: string, enhancedCode: string): Permanent {
+  const peer = { ...noPeer('resolve', reason), enhancedCode };
+  return { kind: 'permanent', peer, reason, bounce: 'hard', rule: `route-${enhancedCode}` };
+}
+
+/** No verdict on the recipient: an end without a bounce. */
+function giveUp(reason: string, enhancedCode: string): Permanent {
+  const peer = { ...noPeer('resolve', reason), enhancedCode };
+  return { kind: 'permanent', peer, reason, bounce: 'soft', rule: `route-${enhancedCode}`, end: 'failed' };
+}
+
+function inWords(ms: number): string {
+  return ms >= HOUR_MS ? `${Math.round((ms / HOUR_MS) * 10) / 10} h` : `${Math.ceil(ms / MINUTE_MS)} min`;
+}

@@ -1,0 +1,85 @@
+// Where each recipient domain's mail goes right now, remembered for as long as DNS allows.
+// Domains of one large provider, or that share their set of MX hosts, form one group: limits hold
+// for it as a whole. Each domain keeps its own hosts in their own order.
+import type { Clock } from '../../base/clock.ts';
+import type { AddressPolicy } from '../../protocol/dns/address-policy.ts';
+import { findMailRoute, type MailHost, type MailRoute } from '../../protocol/dns/mail-route.ts';
+import { isPublicAddress } from '../../protocol/dns/private-address.ts';
+import type { Resolver } from '../../protocol/dns/resolver.ts';
+import type { Providers } from '../shaping/provider-limits.ts';
+
+export type Route = { kind: 'group'; group: string; hosts: MailHost[] } | Exclude<MailRoute, { kind: 'hosts' }>;
+
+export interface Routes {
+  find(domain: string): Promise<Route>;
+}
+
+export interface RoutesOptions {
+  resolver: Resolver;
+  clock: Clock;
+  random: () => number;
+  /** Which addresses may be connected to: whoever owns a recipient's domain chooses them. */
+  addresses: AddressPolicy;
+  providers: Providers;
+}
+
+// The resolver caches the single answers; this saves putting them together for every message.
+const MAX_REMEMBERED = 20_000;
+const LONGEST_MEMORY_MS = 5 * 60_000;
+
+export function createRoutes(options: RoutesOptions): Routes {
+  const remembered = new Map<string, { route: Route; until: number; version: number }>();
+  return {
+    async find(domain) {
+      const known = remembered.get(domain);
+      const version = options.addresses.version();
+      if (known && known.until > options.clock.now() && known.version === version) return known.route;
+      const found = await findMailRoute(domain, options);
+      const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
+      if (found.kind === 'hosts') {
+        if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
+        const until = options.clock.now() + Math.min(found.ttlMs, LONGEST_MEMORY_MS);
+        remembered.set(domain, { route, until, version });
+      }
+      return route;
+    },
+  };
+}
+
+function groupRoute(domain: string, hosts: MailHost[], { addresses, providers }: RoutesOptions): Route {
+  const reachable = hosts
+    .map((host) => ({ ...host, addresses: host.addresses.filter(({ ip }) => addresses.allows(ip)) }))
+    .filter((host) => host.addresses.length > 0);
+  if (reachable.length === 0) {
+    return { kind: 'undeliverable', reason: whyNone(domain, hosts, addresses), enhancedCode: '5.4.4' };
+  }
+  return { kind: 'group', group: groupName(hosts, reachable, providers), hosts: reachable };
+}
+
+function whyNone(domain: string, hosts: MailHost[], addresses: AddressPolicy): string {
+  const own = hosts.flatMap((host) => host.addresses.flatMap(({ ip }) => ownFact(ip, addresses) ?? []));
+  if (own.length === 0) {
+    return `every mail server of ${domain} has a private or loopback address, and these are not connected to (delivery.allow_private)`;
+  }
+  return `no mail server of ${domain} may be connected to: ${own[0]}; for a mailbox server on this machine, add the address to delivery.allow_private`;
+}
+
+/** Null: it is refused for another reason than that it is ours. */
+function ownFact(ip: string, addresses: AddressPolicy): string | null {
+  return isPublicAddress(ip) ? (addresses.refusal(ip)?.fact ?? null) : null;
+}
+
+/**
+ * A provider's only when all hosts are its own: whoever owns a domain chooses its hosts, and what
+ * a strange one of them says must not count for the provider.
+ */
+function groupName(all: MailHost[], reachable: MailHost[], providers: Providers): string {
+  const provider = providers.ofHosts(all.map(({ name }) => name));
+  if (provider) return provider.id;
+  const name = reachable
+    .map((host) => host.name)
+    .sort()
+    .join(',');
+  // Providers have no dot: a host that is named like one is told apart.
+  return name.includes('.') ? name : `${name}.`;
+}

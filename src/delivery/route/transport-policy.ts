@@ -1,0 +1,162 @@
+// Sees to it that the store knows the MTA-STS policy of a domain (RFC 8461) before mail for it
+// sets out: couriers read it there. A policy host that fails never takes a policy away that is
+// still valid, and holds mail up once at most.
+import type { Clock } from '../../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import { announcedPolicyId } from '../../protocol/dns/mta-sts.ts';
+import type { PolicyFetch } from '../../protocol/dns/mta-sts-fetch.ts';
+import type { Resolver } from '../../protocol/dns/resolver.ts';
+import type { TlsPolicy, TransportSecurityStore } from '../../store/transport-security.ts';
+import type { Routes } from './routes.ts';
+
+export interface TransportPolicyKit {
+  store: Pick<TransportSecurityStore, 'findTlsPolicy' | 'putTlsPolicy'>;
+  resolver: Pick<Resolver, 'txt'>;
+  fetch(domain: string): Promise<PolicyFetch>;
+  clock: Clock;
+  log: Logger;
+  /** The end: what is being fetched is given up, and nothing is said about it. */
+  signal?: AbortSignal;
+}
+
+export interface TransportPolicies {
+  /** Settles when what the store knows of the domain is what mail may be sent by. Never rejects. */
+  refresh(domain: string): Promise<void>;
+}
+
+// Far more domains than announce a policy today; a policy takes some hundred bytes.
+const MAX_POLICIES = 50_000;
+// RFC 8461 section 5.1 asks for at least five minutes between two tries of the same policy.
+const RETRY_AFTER_MS = 5 * MINUTE_MS;
+// Section 3.3: long before max_age runs out, so that a policy host that is down for days does no harm.
+const RENEW_AFTER_MS = DAY_MS;
+const MAX_REMEMBERED_FAILURES = 10_000;
+// Some name servers swallow questions for TXT: only the first message waits for that.
+const ASK_DNS_AGAIN_AFTER_MS = 5 * MINUTE_MS;
+// Each holds a socket and up to 64 KiB. What finds no place waits for the next message.
+const MAX_FETCHES = 200;
+
+export interface Failure {
+  policyId: string;
+  at: number;
+}
+
+export interface PolicyStep {
+  /** fetch: mail waits for it; renew: it does not. */
+  decision: 'keep' | 'fetch' | 'renew';
+  reason: string;
+  until?: number;
+}
+
+/** What to do about a domain that announces a policy. */
+export function decidePolicyStep(
+  announcedId: string,
+  known: TlsPolicy | null,
+  failure: Failure | null,
+  now: number,
+): PolicyStep {
+  const retryAt = failure?.policyId === announcedId ? failure.at + RETRY_AFTER_MS : null;
+  if (retryAt !== null && retryAt > now) {
+    return { decision: 'keep', reason: 'it could not be fetched a moment ago', until: retryAt };
+  }
+  if (known === null) {
+    // Whose policy host has failed before holds no more mail up.
+    const decision = retryAt === null ? 'fetch' : 'renew';
+    return { decision, reason: 'the domain announces a policy, and none is known that is still valid' };
+  }
+  if (known.policyId !== announcedId) {
+    const decision = retryAt === null ? 'fetch' : 'renew';
+    return { decision, reason: 'the domain announces another policy than the one that is known' };
+  }
+  const renewAt = Math.min(known.fetchedAt + RENEW_AFTER_MS, (known.fetchedAt + known.expiresAt) / 2);
+  if (renewAt > now) return { decision: 'keep', reason: 'the policy is known and fresh', until: renewAt };
+  return { decision: 'renew', reason: 'the policy is known, and is renewed before it ends' };
+}
+
+export function createTransportPolicies(kit: TransportPolicyKit): TransportPolicies {
+  const book = new PolicyBook(kit);
+  return { refresh: (domain) => book.refresh(domain) };
+}
+
+class PolicyBook {
+  readonly #kit: TransportPolicyKit;
+  readonly #failures = new Map<string, Failure>();
+  readonly #silentUntil = new Map<string, number>();
+  readonly #underWay = new Map<string, Promise<void>>();
+
+  constructor(kit: TransportPolicyKit) {
+    this.#kit = kit;
+  }
+
+  async refresh(domain: string): Promise<void> {
+    try {
+      await this.#refresh(domain);
+    } catch (error) {
+      // The couriers go by what the store knows; the next message tries again.
+      this.#kit.log.error({ error, domain }, `the MTA-STS policy could not be looked up: ${describeError(error)}`);
+    }
+  }
+
+  async #refresh(domain: string): Promise<void> {
+    const { store, resolver, clock } = this.#kit;
+    const silentUntil = this.#silentUntil.get(domain);
+    if (silentUntil !== undefined && silentUntil > clock.now()) return;
+    const found = await resolver.txt(`_mta-sts.${domain}`);
+    if (found.kind === 'unavailable') remember(this.#silentUntil, domain, clock.now() + ASK_DNS_AGAIN_AFTER_MS);
+    const announcedId = found.kind === 'found' ? announcedPolicyId(found.records) : null;
+    // Section 5.1: without an announcement, a policy that is known stays in force until it ends.
+    if (announcedId === null) return;
+    const known = await store.findTlsPolicy(domain, clock.now());
+    const step = decidePolicyStep(announcedId, known, this.#failures.get(domain) ?? null, clock.now());
+    if (step.decision === 'keep') return;
+    const fetching = this.#fetchOnce(domain, announcedId);
+    if (step.decision === 'fetch') await fetching;
+  }
+
+  #fetchOnce(domain: string, policyId: string): Promise<void> {
+    const running = this.#underWay.get(domain);
+    if (running) return running;
+    if (this.#underWay.size >= MAX_FETCHES) return Promise.resolve();
+    const fetching = this.#fetch(domain, policyId)
+      .catch((error) => this.#kit.log.error({ error, domain }, `a policy was not stored: ${describeError(error)}`))
+      .finally(() => this.#underWay.delete(domain));
+    this.#underWay.set(domain, fetching);
+    return fetching;
+  }
+
+  async #fetch(domain: string, policyId: string): Promise<void> {
+    const { store, fetch, clock, log, signal } = this.#kit;
+    const fetched = await fetch(domain);
+    if (signal?.aborted) return;
+    const now = clock.now();
+    if (fetched.kind === 'failed') {
+      remember(this.#failures, domain, { policyId, at: now });
+      log.warn({ domain, policy_id: policyId, reason: fetched.reason }, 'the MTA-STS policy could not be fetched');
+      return;
+    }
+    const { mode, mx, maxAgeMs } = fetched.policy;
+    await store.putTlsPolicy({ domain, policyId, mode, mx, fetchedAt: now, expiresAt: now + maxAgeMs }, MAX_POLICIES);
+    this.#failures.delete(domain);
+    log.info({ domain, policy_id: policyId, mode, mx }, 'MTA-STS policy fetched');
+  }
+}
+
+/** The oldest entry makes room. */
+function remember<T>(memory: Map<string, T>, domain: string, entry: T): void {
+  memory.delete(domain);
+  if (memory.size >= MAX_REMEMBERED_FAILURES) memory.delete(memory.keys().next().value!);
+  memory.set(domain, entry);
+}
+
+/** Routes whose domains' policies are known when they are handed out. */
+export function routesUnderPolicies(routes: Routes, policies: TransportPolicies): Routes {
+  return {
+    ...routes,
+    async find(domain) {
+      const [route] = await Promise.all([routes.find(domain), policies.refresh(domain)]);
+      return route;
+    },
+  };
+}

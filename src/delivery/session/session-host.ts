@@ -1,0 +1,205 @@
+// The main thread's side of one courier session: feeds it batches, hands its results to the
+// recorder, lets it linger for more mail, and answers for its messages when it dies.
+import type { Clock } from '../../base/clock.ts';
+import { unreachable } from '../../base/errors.ts';
+import { noPeer } from '../../base/outcome.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import type { CourierReport, CourierResult, SessionPlan } from '../courier/messages.ts';
+import type { Judgement } from '../outcome/judge.ts';
+import type { Finding, Recorder } from '../outcome/recorder.ts';
+import { findSkipped, type Interfaces } from '../route/own-families.ts';
+import { hostsFor } from '../route/source-addresses.ts';
+import type { CourierLink } from './courier-link.ts';
+import type { CourierPool } from './courier-pool.ts';
+
+export interface SessionHostKit {
+  pool: CourierPool;
+  /** Of this machine. */
+  readInterfaces?: (() => Interfaces) | undefined;
+  recorder: Pick<Recorder, 'record'>;
+  clock: Clock;
+  judge(result: CourierResult): Judgement;
+  /** The next messages for this group: none when nothing is due. */
+  nextBatch(limit: number): Promise<ClaimedMessage[]>;
+  /** Messages that were claimed and not tried go back to the queue. */
+  giveBack(messageIds: string[]): Promise<void>;
+  /** What an attempt says about the receiver. False: it was none, and the message goes back to the queue. */
+  learn(finding: Finding): boolean;
+  /** The server let a connection in. */
+  onConnected(): void;
+  /** A session that waits for mail offers itself; `false` comes when it stops waiting. */
+  onWaiting(host: SessionHost, waiting: boolean): void;
+  messagesPerSession: number;
+  lingerMs: number;
+}
+
+// Large enough that asking costs nothing beside sending, small enough that turns come round.
+const BATCH_MESSAGES = 50;
+
+export class SessionHost {
+  readonly #kit: SessionHostKit;
+  readonly #group: string;
+  readonly #inFlight = new Map<string, ClaimedMessage>();
+  #link: CourierLink | null = null;
+  #given = 0;
+  #lingering: NodeJS.Timeout | null = null;
+  #ending = false;
+  #connected = false;
+  /** Hosts that our address cannot call: nobody knows what they would say. */
+  #skipped = false;
+  #feeding: Promise<void> = Promise.resolve();
+  #givingBack: Promise<unknown> = Promise.resolve();
+
+  constructor(group: string, kit: SessionHostKit) {
+    this.#group = group;
+    this.#kit = kit;
+  }
+
+  /** Whether its connection is open. */
+  get connected(): boolean {
+    return this.#connected;
+  }
+
+  /**
+   * Runs the session to its end. What it found is with the recorder by then and need not be on
+   * disk: a row that cannot be written must not hold a connection's place.
+   */
+  async run({ hosts, source }: Omit<SessionPlan, 'skipped'>, first: ClaimedMessage[]): Promise<void> {
+    const reachable = hostsFor(source, hosts);
+    this.#skipped = reachable.length < hosts.length;
+    // An address of our own has a family: the hosts' others are left out already.
+    const skipped = source === null ? findSkipped(reachable, this.#kit.readInterfaces) : null;
+    const link = await this.#open({ hosts: reachable, source, skipped }, first);
+    this.#give(first);
+    await link.over;
+    this.#ending = true;
+    this.#stopLingering();
+    await this.#feeding;
+    // A session that ends by itself has answered for each message before.
+    const fate = link.fate ?? 'the courier ended the session and said nothing of this message';
+    const judgement: Judgement = {
+      kind: 'temporary',
+      peer: noPeer('prepare', fate),
+      reason: fate,
+      ambiguous: true,
+      retryAfterMs: null,
+    };
+    // A courier sends them in the order in which it got them: only the first that it took can have
+    // been on the wire.
+    const untaken = link.untaken();
+    const onTheWire = [...this.#inFlight.values()].find(({ id }) => !untaken.has(id));
+    if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
+    this.#onUntried([...this.#inFlight.keys()].filter((id) => id !== onTheWire?.id));
+    await this.#givingBack;
+  }
+
+  /** There is mail again for a session that lingers. */
+  wake(): void {
+    if (this.#stopLingering()) this.#feeding = this.#feed();
+  }
+
+  /** What is on the wire is finished, and what was announced behind it; the others go back to the queue. */
+  stop(): void {
+    this.#ending = true;
+    this.#stopLingering();
+    this.#link?.order({ kind: 'stop' });
+  }
+
+  /** Without a thread to run it, what was claimed for the session goes back. */
+  async #open(plan: SessionPlan, first: ClaimedMessage[]): Promise<CourierLink> {
+    try {
+      this.#link = this.#kit.pool.start(plan, (report) => this.#onReport(report));
+      return this.#link;
+    } catch (error) {
+      await this.#kit.giveBack(first.map(({ id }) => id));
+      throw error;
+    }
+  }
+
+  #give(messages: ClaimedMessage[]): void {
+    for (const message of messages) this.#inFlight.set(message.id, message);
+    this.#given += messages.length;
+    this.#link!.order({ kind: 'batch', messageIds: messages.map(({ id }) => id) });
+  }
+
+  #onReport(report: CourierReport): void {
+    switch (report.kind) {
+      case 'result':
+        this.#onResult(report);
+        break;
+      case 'untried':
+        this.#onUntried(report.messageIds);
+        break;
+      case 'connected':
+        this.#connected = true;
+        this.#kit.onConnected();
+        break;
+      case 'more':
+        this.#feeding = this.#feed();
+        break;
+      default:
+        unreachable(report);
+    }
+  }
+
+  #onResult({ messageId, startedAt, result }: { messageId: string; startedAt: number; result: CourierResult }): void {
+    const message = this.#inFlight.get(messageId);
+    if (!message) return;
+    this.#inFlight.delete(messageId);
+    // Nobody opened: whatever else is due for this group had better not knock again at once.
+    if (result.kind === 'no_connection') {
+      this.#ending = true;
+      this.#connected = false;
+    }
+    const some = result.kind === 'no_connection' && this.#skipped;
+    this.#record(message, startedAt, this.#kit.judge(some ? { ...result, asked: 'some' } : result));
+  }
+
+  #onUntried(messageIds: string[]): void {
+    for (const id of messageIds) this.#inFlight.delete(id);
+    if (messageIds.length === 0) return;
+    this.#givingBack = Promise.all([this.#givingBack, this.#kit.giveBack(messageIds)]);
+  }
+
+  #record(message: ClaimedMessage, startedAt: number, judgement: Judgement): void {
+    const finding = { message, startedAt, judgement, mxGroup: this.#group };
+    if (this.#kit.learn(finding)) void this.#kit.recorder.record(finding);
+    else this.#onUntried([message.id]);
+  }
+
+  async #feed(): Promise<void> {
+    const room = Math.min(BATCH_MESSAGES, this.#kit.messagesPerSession - this.#given);
+    if (this.#ending || room <= 0) {
+      this.#end();
+      return;
+    }
+    const messages = await this.#kit.nextBatch(room);
+    // The daemon may have begun to stop while the store was at work.
+    if (this.#ending) {
+      this.#onUntried(messages.map(({ id }) => id));
+      this.#end();
+    } else if (messages.length > 0) this.#give(messages);
+    else this.#linger();
+  }
+
+  #linger(): void {
+    this.#lingering = setTimeout(() => {
+      if (this.#stopLingering()) this.#end();
+    }, this.#kit.lingerMs);
+    this.#kit.onWaiting(this, true);
+  }
+
+  #end(): void {
+    this.#ending = true;
+    this.#link?.order({ kind: 'end' });
+  }
+
+  /** Whether it was lingering. */
+  #stopLingering(): boolean {
+    if (this.#lingering === null) return false;
+    clearTimeout(this.#lingering);
+    this.#lingering = null;
+    this.#kit.onWaiting(this, false);
+    return true;
+  }
+}

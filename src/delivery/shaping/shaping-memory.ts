@@ -1,0 +1,268 @@
+// What is known for shaping, in memory: pauses, suspensions, what each group bears and has sent,
+// and what paced tenants have sent. Puts the facts together; decides nothing, stores nothing.
+import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
+import type {
+  GroupConcurrency,
+  QueuePause,
+  QueueTarget,
+  ShapingSnapshot,
+  Suspension,
+  SuspensionScope,
+  TenantPace,
+} from '../../store/shaping.ts';
+import type { Tenant, Tier } from '../../store/tenants.ts';
+import { type EarlierPause, isForgotten, shrunk } from '../outcome/pause-length.ts';
+import { isUntroubled, untroubled } from './adaptive-limit.ts';
+import type { Provider, Providers } from './provider-limits.ts';
+import { SendWindow } from './send-window.ts';
+import type { GroupFacts, ShapingFacts } from './shaping.ts';
+import type { SuspensionTarget } from './shaping-signs.ts';
+
+export interface GroupLimits {
+  provider: Provider | null;
+  connections: number;
+  messagesPerConnection: number;
+  messagesPerMinute: number | null;
+}
+
+export interface ShapingLimits {
+  sessions: number;
+  sessionsPerGroup: number;
+  messagesPerSession: number;
+  messagesPerMinute: number | null;
+  messagesPerHour(tier: Tier): number | null;
+}
+
+/** Whom it is asked about. */
+export interface ShapingQuestion {
+  tenantId: string;
+  domain: string;
+  group: { name: string; open: number } | null;
+  message?: ShapingFacts['message'];
+  senderDomain?: string;
+  /** Null: the default address. */
+  sourceAddress?: string | null;
+  connections: ShapingFacts['connections'];
+  /** Asked beside no daemon. */
+  stopped?: true;
+}
+
+export interface GroupMemory {
+  concurrency: GroupConcurrency;
+  window: SendWindow | null;
+  /** When it last answered. */
+  answeredAt: number;
+  deliveredAt: number;
+  /** How long a message takes. */
+  pace: { ms: number | null };
+}
+
+type TenantMemory = Pick<Tenant, 'status' | 'statusReason' | 'tier'> & { readAt: number };
+
+// As long as a change by somebody who does not tell (the tier that rises by itself) may take.
+const TENANT_MEMORY_MS = MINUTE_MS;
+const MAX_TENANTS = 20_000;
+/** Minutes and hours that are over by then hold nothing any more. */
+const IDLE_GROUP_MS = HOUR_MS;
+
+export class ShapingMemory {
+  readonly #limits: ShapingLimits;
+  readonly #providers: Providers;
+  readonly #pauses = new Map<string, QueuePause>();
+  readonly #suspensions = new Map<string, Suspension>();
+  /** How long the last pauses were: those that repeat grow. */
+  readonly #lengths = new Map<string, EarlierPause>();
+  readonly #groups = new Map<string, GroupMemory>();
+  readonly #paces = new Map<string, SendWindow>();
+  readonly #tenants = new Map<string, TenantMemory>();
+
+  constructor(limits: ShapingLimits, providers: Providers, snapshot: ShapingSnapshot) {
+    this.#limits = limits;
+    this.#providers = providers;
+    for (const pause of snapshot.pauses) this.setPause(pause, pause);
+    for (const suspension of snapshot.suspensions) this.suspend(suspension);
+    for (const { mxGroup, concurrency } of snapshot.groups) {
+      this.group(mxGroup).concurrency = withinCeiling(concurrency, this.limitsOf(mxGroup).connections);
+    }
+    for (const { tenantId, slots } of snapshot.paces) this.#paces.set(tenantId, new SendWindow(HOUR_MS, slots));
+  }
+
+  limitsOf(group: string): GroupLimits {
+    const provider = this.#providers.byId(group);
+    const { sessionsPerGroup, messagesPerSession, messagesPerMinute } = this.#limits;
+    return {
+      provider,
+      connections: provider?.connections ?? sessionsPerGroup,
+      messagesPerConnection: provider?.messagesPerConnection ?? messagesPerSession,
+      messagesPerMinute: provider ? provider.messagesPerMinute : messagesPerMinute,
+    };
+  }
+
+  facts(asked: ShapingQuestion, now: number): ShapingFacts {
+    const { tenantId, domain, group, message, senderDomain, sourceAddress = null, connections } = asked;
+    const towards = (scope: SuspensionScope, subject: string, tenant: string | null = null) =>
+      group ? this.suspension({ mxGroup: group.name, scope, subject, tenantId: tenant }) : null;
+    return {
+      running: asked.stopped !== true,
+      message: message ?? null,
+      tenant: this.#tenantFacts(tenantId, now),
+      domain: { name: domain, pause: this.pause('domain', domain), suspension: towards('domain', domain) },
+      sender: senderDomain === undefined ? null : towards('sender_domain', senderDomain, tenantId),
+      group: group ? this.#groupFacts(group, now) : null,
+      sourceAddress,
+      source: towards('source', sourceAddress ?? ''),
+      connections,
+    };
+  }
+
+  group(name: string): GroupMemory {
+    const known = this.#groups.get(name);
+    if (known) return known;
+    const { connections, messagesPerMinute } = this.limitsOf(name);
+    const window = messagesPerMinute === null ? null : new SendWindow(MINUTE_MS);
+    const made = { concurrency: untroubled(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
+    this.#groups.set(name, made);
+    return made;
+  }
+
+  /** What is worse than it may be, in a sentence; null: nothing. */
+  troubleOf(name: string, now: number): string | null {
+    const { concurrency } = this.group(name);
+    const { connections } = this.limitsOf(name);
+    if (isUntroubled(concurrency, connections)) return null;
+    const { limit, coolDownUntil, reason } = concurrency;
+    const cooling = coolDownUntil > now ? `, cooling down until ${toTimestamp(coolDownUntil)}` : '';
+    return `${limit} of ${connections} connections${cooling}: ${reason}`;
+  }
+
+  groupNames(): string[] {
+    return [...this.#groups.keys()];
+  }
+
+  pausedGroups(): string[] {
+    return [...this.#pauses.values()].filter(({ kind }) => kind === 'group').map(({ key }) => key);
+  }
+
+  pause(kind: QueueTarget['kind'], key: string): QueuePause | null {
+    return this.#pauses.get(`${kind} ${key}`) ?? null;
+  }
+
+  setPause({ kind, key }: QueueTarget, pause: QueuePause | null): void {
+    if (kind === 'message') return; // the store keeps it from being found due
+    if (pause) this.#pauses.set(`${kind} ${key}`, pause);
+    else this.#pauses.delete(`${kind} ${key}`);
+  }
+
+  suspension(of: SuspensionTarget): Suspension | null {
+    return this.#suspensions.get(keyOf(of)) ?? null;
+  }
+
+  suspend(suspension: Suspension): void {
+    const key = keyOf(suspension);
+    const { since, until } = suspension;
+    this.#suspensions.set(key, suspension);
+    this.#lengths.set(key, { ms: until - since, until });
+  }
+
+  /** An operator's word: it begins with a short pause again, too. */
+  lift(suspension: Suspension): void {
+    this.#suspensions.delete(keyOf(suspension));
+    this.#lengths.delete(keyOf(suspension));
+  }
+
+  earlierPause(of: SuspensionTarget): EarlierPause | null {
+    return this.#lengths.get(keyOf(of)) ?? null;
+  }
+
+  /** Mail went through: a pause that is over was long enough. */
+  shortenPauses(targets: () => SuspensionTarget[], now: number): void {
+    if (this.#lengths.size === 0) return;
+    for (const key of targets().map(keyOf)) {
+      const earlier = this.#lengths.get(key);
+      if (!earlier || earlier.until > now) continue;
+      const shorter = shrunk(earlier);
+      if (shorter) this.#lengths.set(key, shorter);
+      else this.#lengths.delete(key);
+    }
+  }
+
+  suspensionsNow(now: number): Suspension[] {
+    return [...this.#suspensions.values()].filter(({ until }) => until > now);
+  }
+
+  knowsTenant(id: string, now: number): boolean {
+    const known = this.#tenants.get(id);
+    return known !== undefined && now - known.readAt < TENANT_MEMORY_MS;
+  }
+
+  learnTenant(id: string, tenant: Pick<Tenant, 'status' | 'statusReason' | 'tier'>, readAt: number): void {
+    const { status, statusReason, tier } = tenant;
+    if (this.#tenants.size >= MAX_TENANTS) this.#tenants.delete(this.#tenants.keys().next().value!);
+    this.#tenants.set(id, { status, statusReason, tier, readAt });
+  }
+
+  /**
+   * They are read again before they are asked about next. Until then the old answer holds: without any,
+   * lanes that stand in a line would go unpaced.
+   */
+  distrustTenants(): void {
+    for (const tenant of this.#tenants.values()) tenant.readAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Null when the tenant is not paced. */
+  perHour(tenantId: string): number | null {
+    const tier = this.#tenants.get(tenantId)?.tier;
+    return tier === undefined ? null : this.#limits.messagesPerHour(tier);
+  }
+
+  paceOf(tenantId: string): SendWindow {
+    const window = this.#paces.get(tenantId) ?? new SendWindow(HOUR_MS);
+    this.#paces.set(tenantId, window);
+    return window;
+  }
+
+  pacesToStore(tenantIds: Iterable<string>, now: number): TenantPace[] {
+    return [...tenantIds].map((tenantId) => ({ tenantId, slots: this.#paces.get(tenantId)?.toSlots(now) ?? [] }));
+  }
+
+  /** Drops what says nothing any more. Returns the tenants whose hour is empty. */
+  tidy(now: number): string[] {
+    for (const [key, { until }] of this.#suspensions) if (until <= now) this.#suspensions.delete(key);
+    for (const [key, earlier] of this.#lengths) if (isForgotten(earlier, now)) this.#lengths.delete(key);
+    for (const [name, { concurrency, answeredAt }] of this.#groups) {
+      const idle = now - answeredAt > IDLE_GROUP_MS;
+      if (idle && isUntroubled(concurrency, this.limitsOf(name).connections)) this.#groups.delete(name);
+    }
+    const empty = [...this.#paces].filter(([, window]) => window.used(now) === 0).map(([tenantId]) => tenantId);
+    for (const tenantId of empty) this.#paces.delete(tenantId);
+    return empty;
+  }
+
+  #tenantFacts(tenantId: string, now: number): ShapingFacts['tenant'] {
+    const { status = 'active', statusReason = null } = this.#tenants.get(tenantId) ?? {};
+    const perHour = this.perHour(tenantId);
+    const pause = this.pause('tenant', tenantId);
+    if (perHour === null) return { status, statusReason, pause, pace: null };
+    const window = this.paceOf(tenantId);
+    const pace = { perHour, sent: window.used(now), freeAt: window.freeAt(perHour, now) };
+    return { status, statusReason, pause, pace };
+  }
+
+  #groupFacts({ name, open }: { name: string; open: number }, now: number): GroupFacts {
+    const { concurrency, window } = this.group(name);
+    const { connections: ceiling, messagesPerMinute: limit } = this.limitsOf(name);
+    const perMinute =
+      window && limit !== null ? { limit, sent: window.used(now), freeAt: window.freeAt(limit, now) } : null;
+    const suspension = this.suspension({ mxGroup: name, scope: 'group', subject: '', tenantId: null });
+    return { name, pause: this.pause('group', name), suspension, concurrency, ceiling, open, perMinute };
+  }
+}
+
+function keyOf({ mxGroup, scope, tenantId, subject }: SuspensionTarget): string {
+  return `${mxGroup} ${scope} ${tenantId ?? ''} ${subject}`;
+}
+
+/** The limits may have been changed since it was stored. */
+function withinCeiling(concurrency: GroupConcurrency, ceiling: number): GroupConcurrency {
+  return concurrency.limit <= ceiling ? concurrency : { ...concurrency, limit: ceiling };
+}

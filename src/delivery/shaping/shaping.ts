@@ -1,0 +1,212 @@
+// Whether a message may go now: one pure function that collects every reason against it, finds
+// the earliest time at which all of them may be over, and decides once. The same reasons go to
+// the log and to `postrider queue`.
+import { toTimestamp } from '../../base/clock.ts';
+import { counted } from '../../base/counted.ts';
+import type { GroupConcurrency, QueuePause, Suspension } from '../../store/shaping.ts';
+import type { TenantStatus } from '../../store/tenants.ts';
+import { permittedConnections } from './adaptive-limit.ts';
+
+export type ShapingCode =
+  | 'not_running'
+  | 'not_due'
+  | 'parked'
+  | 'message_paused'
+  | 'tenant_not_active'
+  | 'tenant_paused'
+  | 'tenant_paced'
+  | 'domain_paused'
+  | 'domain_suspended'
+  | 'sender_domain_suspended'
+  | 'group_paused'
+  | 'group_suspended'
+  | 'source_address_suspended'
+  | 'cool_down'
+  | 'messages_per_minute'
+  | 'connections_full'
+  | 'all_connections_full';
+
+/** How far a reason reaches: the one message, its lane, or everything for its MX group. */
+export type Reach = 'message' | 'lane' | 'group';
+
+export interface ShapingReason {
+  code: ShapingCode;
+  reach: Reach;
+  /** A sentence for people. */
+  reason: string;
+  /** Null: nobody knows; an operator, or a connection that becomes free. */
+  until: number | null;
+}
+
+export interface ShapingVerdict {
+  decision: 'go' | 'wait';
+  reasons: ShapingReason[];
+  /** The earliest time at which it may go; null when that is now, or not known. */
+  until: number | null;
+  /** The widest of the reasons. */
+  reach: Reach | null;
+}
+
+export interface TenantFacts {
+  status: TenantStatus;
+  statusReason: string | null;
+  pause: QueuePause | null;
+  /** Null: not paced. `freeAt`: when the next message may go. */
+  pace: { perHour: number; sent: number; freeAt: number } | null;
+}
+
+export interface GroupFacts {
+  name: string;
+  pause: QueuePause | null;
+  suspension: Suspension | null;
+  concurrency: GroupConcurrency;
+  /** What it may have without trouble. */
+  ceiling: number;
+  open: number;
+  perMinute: { limit: number; sent: number; freeAt: number } | null;
+}
+
+export interface ShapingFacts {
+  /** Whether anybody is there to send. */
+  running: boolean;
+  /** Null when any message of the lane is asked for, not a certain one. */
+  message: { dueAt: number | null; parked: boolean; pause: QueuePause | null; lastReason: string | null } | null;
+  tenant: TenantFacts;
+  domain: { name: string; pause: QueuePause | null; suspension: Suspension | null };
+  /** Of its sender's domain, towards this group. */
+  sender: Suspension | null;
+  /** Null before the group is known. */
+  group: GroupFacts | null;
+  /** Null: the default address. */
+  sourceAddress: string | null;
+  source: Suspension | null;
+  /** Null where it goes over a connection that is open already. */
+  connections: { open: number; limit: number } | null;
+}
+
+type Reasons = (ShapingReason | null)[];
+
+export function decideShaping(facts: ShapingFacts, now: number): ShapingVerdict {
+  const all: Reasons = [notRunning(facts), ...ofMessage(facts, now), ...ofLane(facts, now), ...ofGroup(facts, now)];
+  const reasons = all.filter((reason) => reason !== null);
+  if (reasons.length === 0) return { decision: 'go', reasons, until: null, reach: null };
+  const times = reasons.map(({ until }) => until);
+  const until = times.includes(null) ? null : Math.max(...(times as number[]));
+  return { decision: 'wait', reasons, until, reach: widest(reasons) };
+}
+
+function notRunning({ running }: ShapingFacts): ShapingReason | null {
+  return running
+    ? null
+    : { code: 'not_running', reach: 'group', reason: 'no daemon runs that could send it', until: null };
+}
+
+function widest(reasons: ShapingReason[]): Reach {
+  const has = (reach: Reach) => reasons.some((reason) => reason.reach === reach);
+  return has('group') ? 'group' : has('lane') ? 'lane' : 'message';
+}
+
+function ofMessage({ message, sender }: ShapingFacts, now: number): Reasons {
+  const reasons: Reasons = [suspended('sender_domain_suspended', 'message', sender, now)];
+  if (!message) return reasons;
+  const { dueAt, parked, pause, lastReason } = message;
+  if (pause) reasons.push(paused('message_paused', 'message', pause));
+  else if (parked) {
+    const why = `it is parked, because it cannot be sent as it is: ${lastReason ?? 'no reason is known'}`;
+    reasons.push({ code: 'parked', reach: 'message', reason: why, until: null });
+  } else if (dueAt !== null && dueAt > now) {
+    const why = lastReason === null ? '' : `: ${lastReason}`;
+    const reason = `its next attempt is due at ${toTimestamp(dueAt)}${why}`;
+    reasons.push({ code: 'not_due', reach: 'message', reason, until: dueAt });
+  }
+  return reasons;
+}
+
+function ofLane({ tenant, domain }: ShapingFacts, now: number): Reasons {
+  return [
+    inactive(tenant),
+    paused('tenant_paused', 'lane', tenant.pause),
+    paced(tenant, now),
+    paused('domain_paused', 'lane', domain.pause),
+    suspended('domain_suspended', 'lane', domain.suspension, now),
+  ];
+}
+
+function ofGroup({ group, source, connections }: ShapingFacts, now: number): Reasons {
+  if (!group) return [];
+  return [
+    paused('group_paused', 'group', group.pause),
+    suspended('group_suspended', 'group', group.suspension, now),
+    suspended('source_address_suspended', 'group', source, now),
+    coolingDown(group, now),
+    usedUp(group, now),
+    ...(connections ? connectionsLeft(group, connections) : []),
+  ];
+}
+
+function paused(code: ShapingCode, reach: Reach, pause: QueuePause | null): ShapingReason | null {
+  if (!pause) return null;
+  const { kind, key, by, at, note } = pause;
+  const what = kind === 'message' ? 'this message' : `the ${kind} ${key}`;
+  return { code, reach, reason: `${what} was paused by ${by} at ${toTimestamp(at)}: ${note}`, until: null };
+}
+
+function suspended(code: ShapingCode, reach: Reach, suspension: Suspension | null, now: number): ShapingReason | null {
+  if (!suspension || suspension.until <= now) return null;
+  return {
+    code,
+    reach,
+    reason: `${whatPauses(suspension)}, as rule ${suspension.rule} asks: ${suspension.reply}`,
+    until: suspension.until,
+  };
+}
+
+/** Such as `everything for google makes a pause until …`. */
+export function whatPauses({ scope, mxGroup, subject, until }: Suspension): string {
+  const what = {
+    group: `everything for ${mxGroup}`,
+    source: `our ${subject === '' ? 'address' : `address ${subject}`} towards ${mxGroup}`,
+    sender_domain: `mail from ${subject} to ${mxGroup}`,
+    domain: `mail to ${subject}`,
+  }[scope];
+  return `${what} makes a pause until ${toTimestamp(until)}`;
+}
+
+function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
+  if (status === 'active') return null;
+  const reason = `the tenant is ${status.replaceAll('_', ' ')}${statusReason ? `: ${statusReason}` : ''}`;
+  return { code: 'tenant_not_active', reach: 'lane', reason, until: null };
+}
+
+function paced({ pace }: TenantFacts, now: number): ShapingReason | null {
+  if (!pace || pace.freeAt <= now) return null;
+  const reason = `the tenant has sent ${counted(pace.sent, 'message')} within an hour, and ${pace.perHour} is what it may (limits.messages_per_hour)`;
+  return { code: 'tenant_paced', reach: 'lane', reason, until: pace.freeAt };
+}
+
+function coolingDown({ name, concurrency }: GroupFacts, now: number): ShapingReason | null {
+  const { coolDownUntil: until, failures, reason: why } = concurrency;
+  if (until <= now) return null;
+  const tries =
+    failures === 1 ? 'the last attempt to connect was' : `${failures} attempts to connect, one after the other, were`;
+  return { code: 'cool_down', reach: 'group', reason: `${tries} in vain at ${name}: ${why}`, until };
+}
+
+function usedUp({ name, perMinute }: GroupFacts, now: number): ShapingReason | null {
+  if (!perMinute || perMinute.freeAt <= now) return null;
+  const reason = `${counted(perMinute.sent, 'message has', 'messages have')} gone to ${name} within a minute, and ${perMinute.limit} is the limit`;
+  return { code: 'messages_per_minute', reach: 'group', reason, until: perMinute.freeAt };
+}
+
+function connectionsLeft(group: GroupFacts, all: { open: number; limit: number }): Reasons {
+  const { name, concurrency, ceiling, open } = group;
+  const permitted = permittedConnections(concurrency);
+  const lowered = permitted < ceiling ? ` (of ${ceiling}; lowered: ${concurrency.reason})` : '';
+  const which = permitted === 1 ? `the one connection to ${name} is` : `all ${permitted} connections to ${name} are`;
+  const full = `${which} in use${lowered}`;
+  const allFull = `all ${all.limit} connections of the service are in use (delivery.connections)`;
+  return [
+    open < permitted ? null : { code: 'connections_full', reach: 'group', reason: full, until: null },
+    all.open < all.limit ? null : { code: 'all_connections_full', reach: 'group', reason: allFull, until: null },
+  ];
+}

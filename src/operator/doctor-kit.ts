@@ -1,0 +1,89 @@
+// What the configuration and this machine give the doctor: its settings and its probes. It runs in the
+// process of the command line, so that a daemon that is stuck, or none, stops nobody from looking.
+import { getServers } from 'node:dns';
+import { systemClock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Config } from '../config/keys.ts';
+import { sourcePool } from '../config/source-address.ts';
+import type { DaemonAnswer, DaemonFacts, DoctorKit, DoctorSettings, TlsFilePair } from '../doctor/doctor-settings.ts';
+import { diskFreeShare } from '../observe/host-room.ts';
+import { measureSigning } from '../observe/signing-speed.ts';
+import { createAddressPolicy } from '../protocol/dns/address-policy.ts';
+import { createResolver } from '../protocol/dns/resolver.ts';
+import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
+import { checkFile, readStoredNames } from '../store/sqlite/reading/inspection.ts';
+import { askDaemon } from './control-client.ts';
+import { dataFolder } from './data-folder.ts';
+import { lookAtKeyFile } from './master-key.ts';
+
+// Whoever runs the doctor waits for the slowest name server.
+const LOOK_UP_MS = 5000;
+/** A gigabyte takes some ten seconds from a cold disk. */
+const DATABASE_MS = 60_000;
+/** One look-up each, and only without the wildcard. */
+const MOST_DOMAINS = 20;
+
+export function doctorKit(config: Config): DoctorKit {
+  const { dns, data } = config;
+  const folder = dataFolder(data.dir);
+  const servers = dns.servers.length > 0 ? dns.servers : getServers();
+  const settings = settingsOf(config);
+  const { domain, selector } = settings.dkim;
+  return {
+    settings,
+    now: () => systemClock.now(),
+    random: Math.random,
+    resolver: createResolver({ servers, clock: systemClock, timeoutMs: LOOK_UP_MS }),
+    dnsServers: servers.map((server) => ({
+      server,
+      resolver: createResolver({ servers: [server], clock: systemClock, timeoutMs: LOOK_UP_MS }),
+    })),
+    dial: dialTcp,
+    bindProblem,
+    diskFreeShare,
+    ca: undefined,
+    stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MOST_DOMAINS),
+    database: () => checkFile(folder.database, DATABASE_MS),
+    keyFile: () => lookAtKeyFile(config),
+    signing: measureSigning,
+    daemon: () => asked(folder.controlSocket),
+  };
+}
+
+async function asked(controlSocket: string): Promise<DaemonAnswer> {
+  try {
+    const answer = await askDaemon(controlSocket, { command: 'doctor daemon', options: {} });
+    if (answer === null) return { kind: 'none' };
+    if (answer.kind === 'done') return { kind: 'running', facts: answer.result as DaemonFacts };
+    return { kind: 'silent', reason: 'message' in answer ? answer.message : 'an answer that is not understood' };
+  } catch (error) {
+    return { kind: 'silent', reason: describeError(error) };
+  }
+}
+
+function settingsOf(config: Config): DoctorSettings {
+  const { service, http, smtp, delivery, doctor } = config;
+  const addresses = createAddressPolicy({ key: 'delivery.allow_private', allowPrivate: delivery.allow_private });
+  return {
+    ehloName: service.ehlo_name,
+    sources: sourcePool(delivery.source_addresses).map(({ ip, ehloName }) => ({ ip, ehloName })),
+    bouncesDomain: service.bounces_domain,
+    spfDomain: service.spf_domain,
+    dkim: { domain: service.dkim_domain, selector: service.dkim_selector },
+    dmarcReportAddress: service.dmarc_report_address,
+    baseUrl: service.base_url,
+    httpTls: pairOf(http),
+    smtpTls: pairOf(smtp),
+    delivery: { port: delivery.port, addresses },
+    dataDir: config.data.dir,
+    minDiskFreeShare: config.intake.min_disk_free,
+    mailDomains: doctor.mail_domains,
+    knownDomains: doctor.known_domains,
+    timeSources: doctor.time_sources,
+    blocklists: doctor.blocklists,
+  };
+}
+
+function pairOf({ tls_cert, tls_key }: { tls_cert: string | null; tls_key: string | null }): TlsFilePair | null {
+  return tls_cert && tls_key ? { certFile: tls_cert, keyFile: tls_key } : null;
+}

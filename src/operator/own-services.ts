@@ -1,0 +1,62 @@
+// What store commands work with in this process, where no daemon runs: the store that it opens, and the queue as that
+// store has it. Loads most of the program, so import() it where it is used.
+import fs from 'node:fs';
+import { systemClock } from '../base/clock.ts';
+import { IdSource } from '../base/ids.ts';
+import { Vault } from '../base/vault.ts';
+import type { Config } from '../config/keys.ts';
+import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
+import { silentLogger } from '../observe/log.ts';
+import type { Store } from '../store/store.ts';
+import { createServiceMail, type Notice, tellByMail } from '../submission/service-mail.ts';
+import { createOwnerNotices } from '../tenants/owner-notices.ts';
+import type { DataFolder } from './data-folder.ts';
+import { loadMasterKeys } from './master-key.ts';
+import type { OperatorServices } from './operator-services.ts';
+import { withOwnStore } from './own-store.ts';
+import { storeQueueControl } from './queue-control.ts';
+
+/** With the data folder's lock held. */
+export function withOwnServices<T>(
+  { config, folder }: { config: Config; folder: DataFolder },
+  work: (services: OperatorServices) => Promise<T>,
+): Promise<T> {
+  return withOwnStore(folder, async (store) => {
+    const clock = systemClock;
+    const ids = new IdSource();
+    const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
+    // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
+    const vault = () => new Vault(loadMasterKeys(config, () => {}));
+    const tellOwners = waitingNotices(config, { store, clock, ids, vault });
+    const services: OperatorServices = {
+      ...{ store, clock, ids, config, queue, vault, tellOwners },
+      isSandbox: fs.existsSync(folder.captured),
+      tenantChanged: () => {},
+      receiverTrusted: () => {},
+      inboundWaits: () => {},
+    };
+    try {
+      return await work(services);
+    } finally {
+      await tellOwners.close();
+    }
+  });
+}
+
+type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & { store: Store };
+
+/** Mails to owners go into the queue, for the next daemon to send. Before the first one there is nobody to send as. */
+function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault }: NoticeParts) {
+  const dkim = { domain: service.dkim_domain, selector: service.dkim_selector };
+  const tell = async (to: readonly string[], notice: Notice) => {
+    if (to.length === 0 || !(await hasServiceIdentity({ store, dkim }))) return;
+    const identity = await loadServiceIdentity({ store, vault: vault(), clock, dkim });
+    const send = createServiceMail({
+      ...{ store, vault: vault(), clock, ids, bouncesDomain: service.bounces_domain, dkim: identity.dkim },
+      lifetimeMs: delivery.lifetime,
+      onAccepted: () => {},
+    });
+    await tellByMail(send, silentLogger)(to, notice);
+  };
+  return createOwnerNotices({ store, clock, log: silentLogger, baseUrl: service.base_url, tell });
+}

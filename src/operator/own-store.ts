@@ -1,0 +1,79 @@
+// The store in this process, for commands that run where no daemon does: the data folder's lock, the store, and the
+// database file as a whole. Loads the driver, so import() it where it is used.
+import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
+import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
+import { openForReading } from '../store/sqlite/engine/database-file.ts';
+import { refuseEmptiedDatabase } from '../store/sqlite/engine/emptied-database.ts';
+import { newestSchema, schemaVersion } from '../store/sqlite/engine/migrations.ts';
+import { openSqliteStore } from '../store/sqlite/open.ts';
+import { readSuppressedBy, type SuppressedBy } from '../store/sqlite/reading/inspection.ts';
+import type { Store } from '../store/store.ts';
+import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
+
+/** Throws while another process holds it. */
+export function lockFolder(folder: DataFolder): DataLock {
+  makeDataFolder(folder.dir);
+  return lockDataFolder(folder.dir);
+}
+
+/** Null while another process holds the lock. */
+export function tryLock(folder: DataFolder): DataLock | null {
+  makeDataFolder(folder.dir);
+  refuseEmptied(folder);
+  try {
+    return lockDataFolder(folder.dir);
+  } catch (error) {
+    if (error instanceof DataFolderInUse) return null;
+    throw error;
+  }
+}
+
+/** With the lock held. An older schema is brought to this version's. */
+export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Throws when the database has lost everything: what would begin anew is refused. */
+export function refuseEmptied({ database }: DataFolder): void {
+  refuseEmptiedDatabase(database);
+}
+
+/** Beside a daemon or without one. */
+export function backUp({ database }: DataFolder, target: string): Promise<void> {
+  return overDatabase(database, () => backupDatabase(database, target));
+}
+
+/** With the lock held. */
+export function restore({ database }: DataFolder, from: string): Promise<void> {
+  return restoreDatabase(from, database);
+}
+
+export async function currentSchema({ database }: DataFolder): Promise<number> {
+  return overDatabase(database, () => {
+    const db = openForReading(database);
+    try {
+      return schemaVersion(db);
+    } finally {
+      db.close();
+    }
+  });
+}
+
+export async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
+  return (await currentSchema(folder)) === newestSchema();
+}
+
+/** Beside a daemon or without one; null: there is no database. */
+export function suppressedBy(
+  { database }: DataFolder,
+  wanted: Parameters<typeof readSuppressedBy>[1],
+): SuppressedBy | 'no_tenant' | null {
+  return readSuppressedBy(database, wanted);
+}
+
+export type { SuppressedBy };

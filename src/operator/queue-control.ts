@@ -1,0 +1,59 @@
+// Acting on the queue and explaining it: over the daemon's own shaping, with a scheduler that hears
+// of every lane that has something due, or through the store alone when no daemon runs.
+import type { Clock } from '../base/clock.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { BounceRules } from '../classify/classify-reply.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
+import type { Config } from '../config/keys.ts';
+import { Explainer } from '../delivery/actions/explain.ts';
+import { QueueActions } from '../delivery/actions/queue-actions.ts';
+import type { Delivery } from '../delivery/delivery.ts';
+import { Shaping } from '../delivery/shaping/shaping-state.ts';
+import type { Logger } from '../observe/log.ts';
+import type { Store } from '../store/store.ts';
+import type { LaneNotice } from '../store/submissions.ts';
+import type { QueueControl } from './operator-services.ts';
+import { shapingSettings } from './shaping-settings.ts';
+
+export interface QueueControlParts {
+  store: Store;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+  config: Config;
+}
+
+/** Beside the delivery of this process. */
+export function liveQueueControl(
+  parts: QueueControlParts,
+  delivery: Pick<Delivery, 'shaping' | 'notice' | 'load' | 'sourceAddresses'>,
+  rules: BounceRules,
+): QueueControl {
+  const { shaping } = delivery;
+  const onLanes = (lanes: LaneNotice[]) => delivery.notice(lanes);
+  const actions = new QueueActions({ ...parts, shaping, onLanes });
+  const load = (group: string | null) => delivery.load(group);
+  const control = controlOf(parts, { actions, shaping, load, rules: () => rules });
+  return { ...control, sources: () => delivery.sourceAddresses() };
+}
+
+/** Through the store alone; what is changed is found by the next daemon. */
+export async function storeQueueControl(
+  parts: QueueControlParts,
+  onLanes: (lanes: LaneNotice[]) => void = () => {},
+): Promise<QueueControl> {
+  const shaping = await Shaping.open({ ...parts, ...shapingSettings(parts.config), random: Math.random });
+  const actions = new QueueActions({ ...parts, shaping, onLanes });
+  // Reading the rules takes some time, and few commands want them.
+  return controlOf(parts, { actions, shaping, load: null, rules: () => loadBounceRules(SHIPPED_RULES) });
+}
+
+type Heart = Pick<ConstructorParameters<typeof Explainer>[0], 'shaping' | 'load' | 'rules'> & { actions: QueueActions };
+
+function controlOf({ store, clock, config }: QueueControlParts, { actions, ...explaining }: Heart): QueueControl {
+  const sessions = config.delivery.connections;
+  return {
+    act: (action, target, word) => actions.act(action, target, word),
+    explain: new Explainer({ ...explaining, store, sessions, now: () => clock.now() }),
+  };
+}

@@ -1,0 +1,38 @@
+// A database that has lost everything is not a new one: beside what earlier days have left it is refused, and not
+// begun again in silence. Looks before the data folder's lock is taken, which would leave such a trace itself.
+import fs from 'node:fs';
+import path from 'node:path';
+import Database from 'better-sqlite3';
+import { Fault } from '../../../base/errors.ts';
+import { openForReading } from './database-file.ts';
+
+/** What is in a data folder once a Postrider has run in it. */
+const TRACES = ['master.key', 'writer.lock'];
+
+/** Throws for a file of no length or without tables where a Postrider has run; a file that is not there is a new one. */
+export function refuseEmptiedDatabase(file: string): void {
+  const folder = path.dirname(file);
+  const traces = TRACES.filter((name) => fs.existsSync(path.join(folder, name)));
+  if (traces.length === 0) return;
+  const size = fs.statSync(file, { throwIfNoEntry: false })?.size;
+  if (size === undefined || (size > 0 && !lacksTables(file))) return;
+  const what = size === 0 ? 'is empty' : 'has no tables';
+  throw new Fault(
+    `the database ${file} ${what}, but Postrider has run in this folder (${traces.join(' and ')}): what it held is gone. Put a backup in its place with postrider restore BACKUP --force; to begin again with nothing, remove the folder ${folder}`,
+    { permanence: 'permanent' },
+  );
+}
+
+function lacksTables(file: string): boolean {
+  let db: Database.Database | null = null;
+  try {
+    db = openForReading(file);
+    return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+  } catch (error) {
+    // Whatever else is wrong with it is told by whoever opens it for its work.
+    if (error instanceof Database.SqliteError) return false;
+    throw error;
+  } finally {
+    db?.close();
+  }
+}

@@ -1,0 +1,65 @@
+// The main thread's connection beside the writer's thread. It reads what is committed, and waits for
+// nobody; a verb that writes is told to go to the writer.
+import type Database from 'better-sqlite3';
+import { Fault } from '../../../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { readOrFault } from './database-fault.ts';
+import { openForReading } from './database-file.ts';
+import { DueNotices } from './due-notices.ts';
+import { Recollection } from './recollection.ts';
+import { type RowShape, type Statement, Statements } from './statements.ts';
+
+/** Thrown to a verb that writes, before it has done anything. */
+export const WRITES = Symbol('belongs to the writer');
+
+export class LocalConnection implements Connection {
+  readonly dueNotices = new DueNotices();
+  readonly #db: Database.Database;
+  readonly #statements: Statements;
+  readonly #recollection = new Recollection();
+  #closed = false;
+
+  constructor(file: string) {
+    this.#db = openForReading(file);
+    this.#statements = new Statements(this.#db);
+  }
+
+  sql(text: string, shape?: RowShape): Statement {
+    return this.#statements.sql(text, shape);
+  }
+
+  async read<T>(work: () => T): Promise<T> {
+    if (this.#closed) throw new Fault('the store is closed');
+    return readOrFault(work);
+  }
+
+  recall<T>(name: string, look: () => T): T {
+    return this.#recollection.recall(name, look);
+  }
+
+  /** Something was committed that may have changed what is recalled; whoever did it is told after this. */
+  forget(): void {
+    this.#recollection.clear();
+  }
+
+  write(): never {
+    throw WRITES;
+  }
+
+  writeMail(): never {
+    throw WRITES;
+  }
+
+  writeResults(): never {
+    throw WRITES;
+  }
+
+  addUp(): never {
+    throw WRITES;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#db.close();
+  }
+}

@@ -1,0 +1,81 @@
+// Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, each in a
+// transaction of its own. The number of the last one is the database's user_version.
+import fs from 'node:fs';
+import Database from 'better-sqlite3';
+import { Fault } from '../../../base/errors.ts';
+
+const FOLDER = new URL('../../../../schema/sqlite/', import.meta.url);
+
+// Lets `file` and other tools tell whose database this is: "POST" in ASCII.
+const APPLICATION_ID = 0x504f5354;
+
+interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+}
+
+export function knownMigrations(): Migration[] {
+  return fs
+    .readdirSync(FOLDER)
+    .filter((name) => /^\d{4}-[a-z0-9-]+\.sql$/.test(name))
+    .sort()
+    .map((name) => ({
+      version: Number(name.slice(0, 4)),
+      name,
+      sql: fs.readFileSync(new URL(name, FOLDER), 'utf8'),
+    }));
+}
+
+export function schemaVersion(db: Database.Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}
+
+/** Brings the database up to date; refuses one that a newer Postrider has written. Returns what it applied. */
+export function migrate(db: Database.Database): string[] {
+  refuseUnfit(db);
+  const current = schemaVersion(db);
+  const due = knownMigrations().filter((migration) => migration.version > current);
+  for (const migration of due) apply(db, migration);
+  return due.map((migration) => migration.name);
+}
+
+function apply(db: Database.Database, migration: Migration): void {
+  db.transaction(() => {
+    db.exec(migration.sql);
+    db.pragma(`user_version = ${migration.version}`);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
+  }).immediate();
+}
+
+/** Changes nothing: a database that this Postrider must not touch is left as it is. */
+export function refuseUnfit(db: Database.Database): void {
+  const problem = unfitness(db);
+  if (problem) throw new Fault(problem, { permanence: 'permanent' });
+}
+
+function unfitness(db: Database.Database): string | null {
+  const foreign = `the database ${db.name} was not made by Postrider`;
+  try {
+    const version = schemaVersion(db);
+    const tables = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() as number;
+    const fresh = tables === 0 && version === 0;
+    if (fresh) return null;
+    if (!isOurs(db)) return foreign;
+    const newest = newestSchema();
+    if (version <= newest) return null;
+    return `the database ${db.name} has schema ${version}, and this Postrider knows schemas up to ${newest}: start the newer version, or restore a backup of the older one`;
+  } catch (error) {
+    if (error instanceof Database.SqliteError && error.code === 'SQLITE_NOTADB') return foreign;
+    throw error;
+  }
+}
+
+/** Whether a Postrider, of whatever version, has made this database. */
+export function isOurs(db: Database.Database): boolean {
+  return db.pragma('application_id', { simple: true }) === APPLICATION_ID;
+}
+
+export function newestSchema(): number {
+  return knownMigrations().at(-1)!.version;
+}

@@ -1,0 +1,80 @@
+// What the main thread and the writer's thread say to each other. As messages, not as bytes made by
+// `v8.serialize`: its serializers keep all that they have written or read until the next major collection.
+import { Fault } from '../../../base/errors.ts';
+import type { Facts } from '../../../observe/log.ts';
+import type { CheckpointLimits } from './checkpoint-plan.ts';
+import type { GroupStats } from './writing-connection.ts';
+
+export interface WriterTask {
+  file: string;
+  checkpointLimits: CheckpointLimits;
+}
+
+export type WriterOrder = { kind: 'calls'; calls: Call[] } | { kind: 'watch_deliveries' } | { kind: 'close' };
+
+/** Number, verb, arguments. */
+export type Call = [number, string, unknown[]];
+
+export type WriterReport =
+  | { kind: 'opened' }
+  | { kind: 'not_opened'; fault: SentFault }
+  | { kind: 'news'; news: WriterNews }
+  | { kind: 'due'; webhookIds: string[] }
+  | LogLine;
+
+export interface LogLine {
+  kind: 'log';
+  level: 'warn' | 'error';
+  facts: Facts;
+  message: string;
+}
+
+export interface WriterNews {
+  answers: Answer[];
+  /** What is recalled may have changed. */
+  forget: boolean;
+  groups: GroupStats[];
+  faults: { of: 'commit' | 'checkpoint'; fault: SentFault }[];
+}
+
+/** Number, whether it went well, and its value or what went wrong. */
+export type Answer = [number, true, unknown] | [number, false, SentFault];
+
+export interface SentFault {
+  message: string;
+  permanence: 'temporary' | 'permanent';
+  detail: string | null;
+  cause: Error | null;
+}
+
+/** Of a value that came in a message, in its place: a buffer arrives as an array of octets, wherever it stands. */
+export function withBuffers(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) value[at] = withBuffers(value[at]);
+  } else if (value instanceof Map) {
+    for (const [key, held] of value) value.set(key, withBuffers(held));
+  } else if (Object.getPrototypeOf(value) === Object.prototype) {
+    const fields = value as Record<string, unknown>;
+    for (const name in fields) {
+      const held = fields[name];
+      if (typeof held === 'object' && held !== null) fields[name] = withBuffers(held);
+    }
+  }
+  return value;
+}
+
+/** An error loses its class on the way, and a fault what it carries besides. */
+export function sendable(error: unknown): SentFault {
+  const cause = (of: unknown) => (of instanceof Error ? of : null);
+  if (!(error instanceof Fault)) {
+    return { message: String(error), permanence: 'temporary', detail: null, cause: cause(error) };
+  }
+  const { message, permanence, detail } = error;
+  return { message, permanence, detail, cause: cause(error.cause) };
+}
+
+export function faultOf({ message, permanence, detail, cause }: SentFault): Fault {
+  return new Fault(message, { permanence, ...(detail !== null && { detail }), ...(cause && { cause }) });
+}

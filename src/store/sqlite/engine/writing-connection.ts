@@ -1,0 +1,283 @@
+// The one writing connection. Verbs that arrive while the event loop turns once are committed
+// together, with one fsync: a group; nobody is answered before the group's commit. A verb that
+// fails takes nobody with it: the group is rolled back and run again with a savepoint around each.
+// Reads run between groups, so they only ever see what is committed.
+import { performance } from 'node:perf_hooks';
+import type Database from 'better-sqlite3';
+import { Fault } from '../../../base/errors.ts';
+import type { Connection } from './connection.ts';
+import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
+import { DueNotices } from './due-notices.ts';
+import { GroupPace } from './group-pace.ts';
+import { GroupSums } from './group-sums.ts';
+import { Recollection } from './recollection.ts';
+import { type RowShape, type Statement, Statements } from './statements.ts';
+import { isLockedByOthers } from './write-lock.ts';
+
+/** Where tests make the disk fail; the product never passes it. */
+export interface StoreFaults {
+  beforeVerb?(): void;
+  beforeCommit?(verbs: number): void;
+}
+
+export interface ConnectionOptions {
+  faults?: StoreFaults;
+  onGroup?(stats: GroupStats): void;
+  /** A group could not be committed, and none of its verbs on its own either. */
+  onFailedCommit?(error: unknown): void;
+  /** A verb runs that may change what others recall. */
+  onRecalledChanged?(): void;
+}
+
+export interface GroupStats {
+  verbs: number;
+  elapsedMs: number;
+}
+
+interface Verb {
+  work: () => unknown;
+  /** Whether it leaves what is recalled as it is. */
+  mailOnly: boolean;
+  /** Set when the verb has run. */
+  settle: () => void;
+  resolve(value: unknown): void;
+  reject(reason: unknown): void;
+}
+
+// A group is cut here so that the event loop never stands still for long; the rest follows at once.
+const GROUP_MAX_VERBS = 1000;
+const GROUP_MAX_MS = 20;
+
+export class WritingConnection implements Connection {
+  readonly dueNotices = new DueNotices();
+  readonly #db: Database.Database;
+  readonly #options: ConnectionOptions;
+  readonly #beginStatement: Database.Statement;
+  readonly #commitStatement: Database.Statement;
+  readonly #statements: Statements;
+  readonly #recollection = new Recollection();
+  readonly #sums = new GroupSums();
+  readonly #pace = new GroupPace();
+  #waiting: Verb[] = [];
+  #scheduled = false;
+  #paused: Promise<void> | null = null;
+  #drained: (() => void) | null = null;
+  #closing: Promise<void> | null = null;
+
+  constructor(db: Database.Database, options: ConnectionOptions = {}) {
+    this.#db = db;
+    this.#options = options;
+    this.#statements = new Statements(db);
+    this.#beginStatement = db.prepare('BEGIN IMMEDIATE');
+    this.#commitStatement = db.prepare('COMMIT');
+  }
+
+  sql(text: string, shape?: RowShape): Statement {
+    return this.#statements.sql(text, shape);
+  }
+
+  write<T>(work: () => T): Promise<T> {
+    return this.#enqueue(work, false);
+  }
+
+  writeMail<T>(work: () => T): Promise<T> {
+    return this.#enqueue(work, true);
+  }
+
+  writeResults<T>(work: () => T): Promise<T> {
+    this.#pace.resultsCame(performance.now());
+    return this.#enqueue(work, true);
+  }
+
+  async read<T>(work: () => T): Promise<T> {
+    if (this.#closing) throw new Fault('the store is closed');
+    return readOrFault(work);
+  }
+
+  recall<T>(name: string, look: () => T): T {
+    return this.#recollection.recall(name, look);
+  }
+
+  addUp(name: string, by: number, write: (sum: number) => void): void {
+    this.#sums.addUp(name, by, write);
+  }
+
+  /** Commits nothing until `over` settles: somebody else needs the write lock. Whoever waits, waits on. */
+  pause(over: Promise<void>): void {
+    const resume = () => {
+      if (this.#paused !== pause) return;
+      this.#paused = null;
+      if (this.#waiting.length > 0) this.#schedule();
+    };
+    const pause: Promise<void> = over.then(resume, resume);
+    this.#paused = pause;
+  }
+
+  /** Whether another process keeps the write lock: nobody in this one does for longer than a moment. */
+  lockedByOthers(): boolean {
+    return this.#paused === null && isLockedByOthers(this.#db);
+  }
+
+  /** Takes nothing new from now on, commits what waits, then closes. */
+  close(): Promise<void> {
+    this.#closing ??= this.#drain().then(() => void this.#db.close());
+    return this.#closing;
+  }
+
+  #enqueue<T>(work: () => T, mailOnly: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closing) return reject(new Fault('the store is closed'));
+      this.#waiting.push({ work, mailOnly, settle: () => {}, resolve: resolve as (value: unknown) => void, reject });
+      this.#schedule();
+    });
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#waiting.length > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
+  }
+
+  #schedule(atOnce = false): void {
+    if (this.#scheduled || this.#paused) return;
+    this.#scheduled = true;
+    const delayMs = atOnce ? 0 : this.#pace.delayMs(performance.now());
+    const commit = () => {
+      this.#scheduled = false;
+      if (this.#paused || this.#waiting.length === 0) return; // a pause schedules again at its end
+      this.#commitWaiting();
+      if (this.#waiting.length > 0) this.#schedule(true);
+      else this.#drained?.();
+    };
+    if (delayMs >= 1) setTimeout(commit, delayMs);
+    else setImmediate(commit);
+  }
+
+  #commitWaiting(): void {
+    const started = performance.now();
+    const group: Verb[] = [];
+    const lost = this.#tryGroup(group);
+    this.#waiting = this.#waiting.slice(group.length);
+    if (lost === null) {
+      this.#pace.committed(performance.now());
+      this.#options.onGroup?.({ verbs: group.length, elapsedMs: performance.now() - started });
+      for (const { settle } of group) settle();
+      return;
+    }
+    if (group.length === 0) {
+      // Not even begun: whoever waits first is told, so that the queue cannot stand still.
+      this.#waiting.shift()?.reject(storeFault(lost));
+    }
+    // The whole group is rolled back. Each verb gets one more try on its own, so that a verb
+    // that the disk cannot take (too large for what is free) does not fail its neighbours.
+    const committed = group.filter((verb) => this.#commitAlone(verb));
+    if (committed.length === 0) this.#options.onFailedCommit?.(lost);
+  }
+
+  /** Null when the group is on disk; otherwise why it is not. Fills `group` with what took part. */
+  #tryGroup(group: Verb[]): unknown {
+    try {
+      this.#begin();
+      if (!this.#runAll(group, (verb) => this.#runBare(verb))) {
+        this.#rollBack();
+        this.#begin();
+        this.#runAll(group, (verb) => this.#runInSavepoint(verb));
+      }
+      this.#commit(group.length);
+      return null;
+    } catch (error) {
+      this.#rollBack();
+      return error;
+    }
+  }
+
+  /** Fills `group` from what waits, as far as there is time; stops and says false where `run` does. */
+  #runAll(group: Verb[], run: (verb: Verb) => boolean): boolean {
+    group.length = 0;
+    const endsAt = performance.now() + GROUP_MAX_MS;
+    const most = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
+    do {
+      const verb = this.#waiting[group.length]!;
+      group.push(verb);
+      if (!run(verb)) return false;
+    } while (group.length < most && performance.now() < endsAt);
+    return true;
+  }
+
+  /** False when it has failed by itself; throws when the whole group is concerned. */
+  #runBare(verb: Verb): boolean {
+    try {
+      this.#work(verb);
+      return true;
+    } catch (error) {
+      if (this.#concernsGroup(error)) throw error;
+      return false;
+    }
+  }
+
+  #runInSavepoint(verb: Verb): boolean {
+    this.#db.exec('SAVEPOINT verb');
+    try {
+      this.#work(verb);
+      this.#sums.write();
+      this.#db.exec('RELEASE verb');
+    } catch (error) {
+      if (this.#concernsGroup(error)) throw error;
+      this.#db.exec('ROLLBACK TO verb; RELEASE verb');
+      this.#forget();
+      verb.settle = () => verb.reject(storeFault(error));
+    }
+    return true;
+  }
+
+  /** SQLite itself ends the transaction on a full disk, an I/O error and the like. */
+  #concernsGroup(error: unknown): boolean {
+    return !this.#db.inTransaction || isGroupFatal(error);
+  }
+
+  #commitAlone(verb: Verb): boolean {
+    try {
+      this.#begin();
+      this.#work(verb);
+      this.#commit(1);
+      verb.settle();
+      return true;
+    } catch (error) {
+      this.#rollBack();
+      verb.reject(storeFault(error));
+      return false;
+    }
+  }
+
+  #work(verb: Verb): void {
+    if (!verb.mailOnly) {
+      this.#sums.write();
+      this.#recollection.suspend();
+      this.#options.onRecalledChanged?.();
+    }
+    this.#options.faults?.beforeVerb?.();
+    const value = verb.work();
+    verb.settle = () => verb.resolve(value);
+  }
+
+  #begin(): void {
+    this.#beginStatement.run();
+  }
+
+  #commit(verbs: number): void {
+    this.#sums.write();
+    this.#options.faults?.beforeCommit?.(verbs);
+    this.#commitStatement.run();
+    this.#recollection.resume();
+  }
+
+  #rollBack(): void {
+    this.#forget();
+    if (this.#db.open && this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    this.#recollection.resume();
+  }
+
+  /** What a verb has said or seen that is rolled back now. */
+  #forget(): void {
+    this.#sums.clear();
+    this.#recollection.clear();
+  }
+}

@@ -1,0 +1,172 @@
+// Finding messages of a tenant in SQLite: a walk over its messages from new to old, in strides, for as
+// long as there is time, along the index that is there anyway. A search for one recipient passes over
+// the stretches whose marks say that they have nothing for it.
+import type { FoundMessage, MessagePage, MessageSearch } from '../../message-search.ts';
+import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, idAt } from '../engine/id-range.ts';
+import type { ReadingConnection } from '../engine/reading-connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { stretchesFor } from '../verbs/recipient-marks.ts';
+
+/** Between two of them the clock is looked at: less than 1 ms, as long as the rows are in memory. */
+const STRIDE = 500;
+
+interface Span {
+  /** Exclusive. */
+  above: Buffer;
+  /** Inclusive. */
+  oldest: Buffer;
+  /** Known without a look at its messages: none of them fits. */
+  isEmpty?: boolean;
+}
+
+interface Walk {
+  db: ReadingConnection;
+  tenant: Buffer;
+  conditions: Conditions;
+  limit: number;
+  endsAt: number;
+  page: MessagePage;
+}
+
+export function searchMessages(db: ReadingConnection, tenantId: string, search: MessageSearch): MessagePage {
+  const page: MessagePage = { messages: [], next: null, lookedThrough: 0, ranOutOfTime: false };
+  const conditions = conditionsOf(db, tenantId, search);
+  if (conditions === null) return page;
+  const endsAt = performance.now() + search.budgetMs;
+  const walk = { db, tenant: toId(tenantId), conditions, limit: search.limit, endsAt, page };
+  for (const span of spansOf(db, tenantId, search)) {
+    const reached = span.isEmpty ? span.oldest : walkSpan(walk, span);
+    if (page.next !== null) break;
+    if (performance.now() < endsAt) continue;
+    page.next = fromId(reached);
+    page.ranOutOfTime = true;
+    break;
+  }
+  return page;
+}
+
+/** Sets `page.next` when the page is full; returns how far it came. */
+function walkSpan({ db, tenant, conditions, limit, endsAt, page }: Walk, span: Span): Buffer {
+  for (let { above } = span; ; ) {
+    const last = lastOfStride(db, tenant, { above, oldest: span.oldest });
+    const stride = { above, oldest: last ?? span.oldest };
+    const wanted = limit - page.messages.length;
+    const rows = fitting(db, { tenant, ...stride }, conditions, wanted);
+    page.messages.push(...rows.map(messageFromRow));
+    if (rows.length === wanted) {
+      page.next = page.messages.at(-1)!.id;
+      return stride.oldest;
+    }
+    if (last === null) return span.oldest;
+    page.lookedThrough += STRIDE;
+    if (performance.now() >= endsAt) return last;
+    above = last;
+  }
+}
+
+/** From new to old, without gaps. Above the marks are the messages of the last minutes. */
+function* spansOf(db: ReadingConnection, tenantId: string, search: MessageSearch): Generator<Span> {
+  const oldest = search.from === undefined ? BEFORE_ALL_IDS : idAt(search.from);
+  let above = newestId(search);
+  const { recipient } = search;
+  const stretches = recipient === undefined ? [] : stretchesFor(db, { tenantId, recipient }, { above, oldest });
+  for (const { first, last, mayHold } of stretches) {
+    if (Buffer.compare(above, last) > 0) {
+      yield { above, oldest: later(last, oldest) };
+      above = last;
+    }
+    yield { above, oldest: later(first, oldest), isEmpty: !mayHold };
+    above = first;
+  }
+  if (Buffer.compare(above, oldest) > 0) yield { above, oldest };
+}
+
+function later(one: Buffer, other: Buffer): Buffer {
+  return Buffer.compare(one, other) > 0 ? one : other;
+}
+
+/** The last of the next STRIDE messages; null when there are fewer. */
+function lastOfStride(db: ReadingConnection, tenant: Buffer, { above, oldest }: Span): Buffer | null {
+  const end = db.sql(
+    `SELECT id FROM messages INDEXED BY messages_of_tenant WHERE tenant_id = ? AND id < ? AND id >= ?
+     ORDER BY id DESC LIMIT 1 OFFSET ${STRIDE - 1}`,
+    'column',
+  );
+  return (end.get(tenant, above, oldest) as Buffer | undefined) ?? null;
+}
+
+interface Conditions {
+  sql: string;
+  values: unknown[];
+}
+
+/** Null: nothing can fit. */
+function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSearch): Conditions | null {
+  const { state, recipient, recipientDomain, senderDomain, apiKeyId } = search;
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const add = (condition: string, ...of: unknown[]) => {
+    conditions.push(` AND ${condition}`);
+    values.push(...of);
+  };
+  if (recipientDomain !== undefined) {
+    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?', 'column');
+    const found = lane.get(toId(tenantId), recipientDomain);
+    if (found === undefined) return null;
+    add('m.lane = ?', found);
+  }
+  if (recipient !== undefined) add('m.recipient = ? COLLATE NOCASE', recipient);
+  if (state !== undefined) add('m.state = ?', state);
+  if (apiKeyId !== undefined) add('s.api_key_id = ?', toId(apiKeyId));
+  if (senderDomain !== undefined) {
+    const ids = db.sql('SELECT id FROM domains WHERE tenant_id = ? AND name = ?', 'column');
+    const found = ids.all(toId(tenantId), senderDomain);
+    if (found.length === 0) return null;
+    add(`s.domain_id IN (${found.map(() => '?').join(', ')})`, ...found);
+  }
+  return { sql: conditions.join(''), values };
+}
+
+interface Stride extends Span {
+  tenant: Buffer;
+}
+
+function fitting(
+  db: ReadingConnection,
+  { tenant, above, oldest }: Stride,
+  { sql, values }: Conditions,
+  limit: number,
+): Row[] {
+  const rows = db.sql(
+    `SELECT m.*, s.from_address, s.subject FROM messages m INDEXED BY messages_of_tenant
+     LEFT JOIN submissions s ON s.id = m.submission_id
+     WHERE m.tenant_id = ? AND m.id < ? AND m.id >= ?${sql} ORDER BY m.id DESC LIMIT ?`,
+  );
+  return rows.all(tenant, above, oldest, ...values, limit) as Row[];
+}
+
+function newestId({ until, olderThan }: MessageSearch): Buffer {
+  const bounds: Buffer[] = [BEHIND_ALL_IDS];
+  if (until !== undefined) bounds.push(idAt(until));
+  if (olderThan !== undefined) bounds.push(toId(olderThan));
+  return bounds.sort(Buffer.compare)[0]!;
+}
+
+function messageFromRow(row: Row): FoundMessage {
+  return {
+    id: fromId(row.id),
+    submissionId: fromId(row.submission_id),
+    recipient: row.recipient as string,
+    recipientName: row.recipient_name as string | null,
+    state: row.state as FoundMessage['state'],
+    parked: row.parked === 1,
+    bounce: row.bounce as FoundMessage['bounce'],
+    complained: row.complained === 1,
+    attempts: row.attempts as number,
+    lastReason: row.last_reason as string | null,
+    from: (row.from_address ?? '') as string,
+    subject: (row.subject ?? '') as string,
+    createdAt: row.created_at as number,
+    finishedAt: row.finished_at as number | null,
+  };
+}

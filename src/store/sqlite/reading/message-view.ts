@@ -1,0 +1,131 @@
+// One message as its tenant's people look at it, in SQLite. Whatever a message may have very many of is
+// read up to a limit.
+import type {
+  ComposedContent,
+  ContentView,
+  MessageSibling,
+  MessageView,
+  MessageViewQueries,
+} from '../../message-view.ts';
+import type { RejectedRecipient } from '../../submissions.ts';
+import type { ReadingConnection } from '../engine/reading-connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { eventFromRow } from '../verbs/events.ts';
+import { getMessage } from '../verbs/queue-views.ts';
+import type { Answered } from './reading-messages.ts';
+
+const MOST_EVENTS = 100;
+/** A call has 50 recipients at most. */
+const MOST_SIBLINGS = 50;
+const MOST_TEXT_CHARS = 20_000;
+
+export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = { messageView, messageHtml, messageContent };
+
+function messageView(db: ReadingConnection, tenantId: string, messageId: string): MessageView | null {
+  const message = getMessage(db, messageId);
+  if (message?.tenantId !== tenantId) return null;
+  const row = db
+    .sql(
+      `SELECT m.recipient_name, m.bounce, m.complained, s.id AS submission, s.from_name, s.idempotency_key, s.rejected,
+         s.content_id, d.name AS domain, k.id AS key_id, k.name AS key_name
+       FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
+       LEFT JOIN domains d ON d.id = s.domain_id LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.tenant_id = m.tenant_id
+       WHERE m.tenant_id = ? AND m.id = ?`,
+    )
+    .get(toId(tenantId), toId(messageId)) as Row;
+  const events = db
+    .sql('SELECT * FROM events WHERE tenant_id = ? AND message_id = ? ORDER BY seq LIMIT ?')
+    .all(toId(tenantId), toId(messageId), MOST_EVENTS + 1) as Row[];
+  return {
+    message,
+    recipientName: row.recipient_name as string | null,
+    fromName: row.from_name as string | null,
+    bounce: row.bounce as MessageView['bounce'],
+    complained: row.complained === 1,
+    senderDomain: (row.domain ?? '') as string,
+    apiKey: row.key_id === null ? null : { id: fromId(row.key_id), name: row.key_name as string },
+    idempotencyKey: row.idempotency_key as string | null,
+    events: events.slice(0, MOST_EVENTS).map(eventFromRow),
+    moreEvents: events.length > MOST_EVENTS,
+    rejected: JSON.parse((row.rejected ?? '[]') as string) as RejectedRecipient[],
+    siblings: siblingsOf(db, tenantId, { messageId, submission: row.submission as Buffer | null }),
+    content: contentView(db, row.content_id as number | null),
+  };
+}
+
+function siblingsOf(
+  db: ReadingConnection,
+  tenantId: string,
+  { messageId, submission }: { messageId: string; submission: Buffer | null },
+): MessageSibling[] {
+  const rows = db
+    .sql(
+      `SELECT id, recipient, state FROM messages WHERE submission_id = ? AND tenant_id = ? AND id <> ?
+       ORDER BY id LIMIT ?`,
+    )
+    .all(submission, toId(tenantId), toId(messageId), MOST_SIBLINGS) as Row[];
+  return rows.map(({ id, recipient, state }) => ({
+    id: fromId(id),
+    recipient: recipient as string,
+    state: state as MessageSibling['state'],
+  }));
+}
+
+function contentView(db: ReadingConnection, contentId: number | null): ContentView | null {
+  const row = db
+    .sql(
+      `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MOST_TEXT_CHARS}) AS text, length(text) AS text_chars,
+         headers, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars FROM contents WHERE id = ?`,
+    )
+    .get(contentId) as Row | undefined;
+  if (!row) return null;
+  return {
+    hasHtml: row.has_html === 1,
+    text: row.text as string | null,
+    textIsCut: ((row.text_chars as number | null) ?? 0) > MOST_TEXT_CHARS,
+    headers: JSON.parse(row.headers as string) as [string, string][],
+    chars: row.chars as number,
+  };
+}
+
+function messageHtml(db: ReadingConnection, tenantId: string, messageId: string): string | null {
+  const html = db.sql(
+    `SELECT c.html FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
+     WHERE m.tenant_id = ? AND m.id = ?`,
+    'column',
+  );
+  return (html.get(toId(tenantId), toId(messageId)) as string | null | undefined) ?? null;
+}
+
+function messageContent(
+  db: ReadingConnection,
+  tenantId: string,
+  messageId: string,
+  mostChars: number,
+): ComposedContent | 'too_large' | null {
+  const row = db
+    .sql(
+      `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, c.subject,
+         c.html, c.text, c.headers, t.bounces_domain, t.open_tracking, t.click_tracking, t.unsubscribe, d.name AS domain
+       FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
+       JOIN tenants t ON t.id = m.tenant_id JOIN domains d ON d.id = s.domain_id
+       WHERE m.tenant_id = ? AND m.id = ?`,
+    )
+    .get(toId(tenantId), toId(messageId)) as Row | undefined;
+  if (!row) return null;
+  const [html, text] = [row.html as string | null, row.text as string | null];
+  if ((html?.length ?? 0) + (text?.length ?? 0) > mostChars) return 'too_large';
+  return {
+    ...{ messageId, tenantId, submissionId: fromId(row.submission_id) },
+    from: { address: row.from_address as string, name: row.from_name as string | null },
+    to: { address: row.recipient as string, name: row.recipient_name as string | null },
+    ...{ subject: row.subject as string, html, text },
+    headers: JSON.parse(row.headers as string) as [string, string][],
+    createdAt: row.created_at as number,
+    signing: { domain: row.domain as string },
+    bouncesDomain: row.bounces_domain as string | null,
+    openTracking: row.open_tracking === 1,
+    clickTracking: row.click_tracking === 1,
+    unsubscribe: row.unsubscribe === 1,
+  };
+}

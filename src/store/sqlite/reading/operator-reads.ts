@@ -1,0 +1,152 @@
+// What operators ask of many rows, in SQLite. Only what waits is read, along its index, never what has ended.
+import type {
+  OperatorQueries,
+  QueueGroupSums,
+  QueueLaneView,
+  QueueMessageView,
+  QueueOverview,
+  QueueSlice,
+  QueueSliceView,
+  TenantStanding,
+} from '../../operator-reads.ts';
+import type { Queries } from '../engine/statements.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { WAITING } from '../verbs/queue.ts';
+import type { Answered } from './reading-messages.ts';
+
+export const OPERATOR_QUERIES: Answered<OperatorQueries> = { queueOverview, queueSlice, parkedMessages, standingsOf };
+
+/** The condition on the lane leads to the index of what waits, which is read from end to end. */
+const LANES = `SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m
+  WHERE m.lane > -1 AND ${WAITING} GROUP BY m.lane`;
+
+function queueOverview(db: Queries): QueueOverview {
+  const rows = db
+    .sql(
+      `SELECT g.mx_group, sum(q.waiting) AS waiting, count(*) AS lanes, count(DISTINCT l.tenant_id) AS tenants,
+         min(q.due_at) AS due_at, min(q.lane) AS lane
+       FROM (${LANES}) q LEFT JOIN lanes l ON l.id = q.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
+       GROUP BY g.mx_group ORDER BY waiting DESC, g.mx_group`,
+    )
+    .all() as Row[];
+  const count = (where: string) =>
+    (db.sql(`SELECT count(*) AS n FROM messages m WHERE ${where}`).get() as Row).n as number;
+  const oldest = db
+    .sql('SELECT m.created_at FROM messages m WHERE m.finished_at IS NULL ORDER BY m.expires_at, m.id LIMIT 1')
+    .get() as Row | undefined;
+  return {
+    groups: rows.map((row) => groupFromRow(row, lastReasonIn(db, row.lane))),
+    parked: count('m.parked = 1'),
+    sending: count(`m.state = 'sending'`),
+    oldestCreatedAt: (oldest?.created_at as number | undefined) ?? null,
+  };
+}
+
+/** Of the message of the lane that is due last: of all, it is the most likely to have been tried. */
+function lastReasonIn(db: Queries, lane: unknown): string | null {
+  const last = db.sql(
+    `SELECT m.last_reason FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at DESC, m.id DESC LIMIT 1`,
+  );
+  return (last.get(lane) as Row | undefined)?.last_reason as string | null;
+}
+
+function groupFromRow(row: Row, lastReason: string | null): QueueGroupSums {
+  return {
+    mxGroup: row.mx_group as string | null,
+    waiting: row.waiting as number,
+    lanes: row.lanes as number,
+    tenants: row.tenants as number,
+    nextDueAt: row.due_at as number,
+    lastReason,
+  };
+}
+
+function queueSlice(db: Queries, _: null, slice: QueueSlice): QueueSliceView {
+  const { where, values } = conditionsOf(slice);
+  const found = `FROM (${LANES}) q JOIN lanes l ON l.id = q.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
+    LEFT JOIN tenants t ON t.id = l.tenant_id WHERE ${where}`;
+  const sums = db.sql(`SELECT count(*) AS lanes, coalesce(sum(q.waiting), 0) AS waiting ${found}`);
+  const { lanes: laneCount, waiting } = sums.get(...values) as { lanes: number; waiting: number };
+  const rows = db
+    .sql(
+      `SELECT q.lane, q.due_at, q.waiting, l.tenant_id, l.domain, g.mx_group, coalesce(t.name, '') AS name ${found}
+       ORDER BY q.waiting DESC, q.lane LIMIT ?`,
+    )
+    .all(...values, slice.lanes) as Row[];
+  return { lanes: rows.map(laneFromRow), laneCount, waiting, messages: messagesOf(db, rows, slice) };
+}
+
+function conditionsOf({ mxGroup, tenantId, domain }: QueueSlice): { where: string; values: unknown[] } {
+  const conditions = ['1'];
+  const values: unknown[] = [];
+  if (mxGroup === null) conditions.push('g.mx_group IS NULL');
+  for (const [condition, value] of [
+    ['g.mx_group = ?', mxGroup],
+    ['l.tenant_id = ?', tenantId === undefined ? undefined : toId(tenantId)],
+    ['l.domain = ?', domain],
+  ] as const) {
+    if (value === undefined || value === null) continue;
+    conditions.push(condition);
+    values.push(value);
+  }
+  return { where: conditions.join(' AND '), values };
+}
+
+function laneFromRow(row: Row): QueueLaneView {
+  return {
+    tenantId: fromId(row.tenant_id),
+    tenantName: row.name as string,
+    domain: row.domain as string,
+    mxGroup: row.mx_group as string | null,
+    waiting: row.waiting as number,
+    nextDueAt: row.due_at as number,
+  };
+}
+
+const COLUMNS = 'm.id, m.tenant_id, m.recipient, m.attempts, m.parked, m.due_at, m.created_at, m.last_reason';
+
+/** Of the fullest lanes: what stands in others is found by their tenant or domain. */
+function messagesOf(db: Queries, lanes: Row[], { messages: limit }: QueueSlice): QueueMessageView[] {
+  const waiting = db.sql(
+    `SELECT ${COLUMNS} FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at, m.id LIMIT ?`,
+  );
+  const parked = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.lane = ? AND m.parked = 1 LIMIT ?`);
+  const found: QueueMessageView[] = [];
+  for (const { lane } of lanes) {
+    const rows = [...(waiting.all(lane, limit) as Row[]), ...(parked.all(lane, limit) as Row[])];
+    found.push(...rows.map(messageFromRow));
+  }
+  const order = ({ dueAt }: QueueMessageView) => dueAt ?? Number.POSITIVE_INFINITY;
+  return found.sort((a, b) => order(a) - order(b) || (a.id < b.id ? -1 : 1)).slice(0, limit);
+}
+
+function parkedMessages(db: Queries, _: null, limit: number): QueueMessageView[] {
+  const rows = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.parked = 1 ORDER BY m.lane, m.id LIMIT ?`).all(limit);
+  return (rows as Row[]).map(messageFromRow);
+}
+
+function messageFromRow(row: Row): QueueMessageView {
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    recipient: row.recipient as string,
+    attempts: row.attempts as number,
+    parked: row.parked === 1,
+    dueAt: row.due_at as number | null,
+    createdAt: row.created_at as number,
+    lastReason: row.last_reason as string | null,
+  };
+}
+
+function standingsOf(db: Queries, _: null, tenantIds: readonly string[], window: number): TenantStanding[] {
+  const standing = db.sql(
+    `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
+       count(*) FILTER (WHERE complained = 1) AS complaints
+     FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
+           ORDER BY id DESC LIMIT ?)`,
+  );
+  return tenantIds.map((tenantId) => {
+    const row = standing.get(toId(tenantId), window) as { messages: number; hard: number; complaints: number };
+    return { tenantId, messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
+  });
+}

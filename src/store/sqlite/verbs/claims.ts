@@ -1,0 +1,162 @@
+// Claiming in SQLite: due messages of a lane are marked as being sent. Where the session speaks
+// from one certain address, each message is asked for its own: what fits is taken, what must
+// wait is put off, the rest stays due.
+import { atStep } from '../../../base/backoff.ts';
+import type { ClaimedMessage, ClaimTimes, QueueStore } from '../../queue.ts';
+import type { ClaimSource, Departing, PeekedLane, SourceStore, SourceUsage } from '../../source-addresses.ts';
+import { chooseSource, dayOf } from '../../source-choice.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { CLAIMED_COLUMNS, claimedFromRow, WAITING } from './queue.ts';
+
+// So that a session finds its share of a lane whose messages go from many addresses.
+const SCANNED_PER_CLAIMED = 4;
+const LEAST_SCANNED = 200;
+
+type ClaimVerbs = Pick<QueueStore, 'claim'> & SourceStore;
+
+interface ClaimRequest {
+  lane: number;
+  limit: number;
+  times: ClaimTimes;
+}
+
+export function claimVerbs(db: Connection): ClaimVerbs {
+  return {
+    claim: (lane, limit, times) => db.writeMail(() => claim(db, { lane, limit, times })),
+    peekDue: (lane, of) => db.read(() => peekDue(db, lane, of)),
+    forgetSourceUsage: (beforeDay, limit) => db.writeMail(() => forgetSourceUsage(db, beforeDay, limit)),
+  };
+}
+
+function claim(db: Connection, request: ClaimRequest): { messages: ClaimedMessage[]; nextDueAt: number | null } {
+  const { lane, times } = request;
+  const active = db.sql(
+    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = ? AND t.status = 'active'`,
+  );
+  if (active.get(lane) === undefined) return { messages: [], nextDueAt: null };
+  const messages = times.from ? claimFrom(db, request, times.from) : claimAny(db, request);
+  return { messages, nextDueAt: nextDueAt(db, lane, times.now) };
+}
+
+function claimAny(db: Connection, { lane, limit, times }: ClaimRequest): ClaimedMessage[] {
+  const rows = dueRows(db, { lane, limit, times });
+  // An address of earlier days says nothing while the system picks.
+  const messages = rows.map((row) => ({ ...claimedFromRow(row, 1), sourceAddress: null }));
+  for (const message of messages) markSending(db, message, times);
+  return messages;
+}
+
+function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
+  const due = db.sql(
+    `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = ? AND ${WAITING} AND m.due_at <= ? AND m.expires_at > ?
+     ORDER BY m.due_at, m.id LIMIT ?`,
+  );
+  return due.all(lane, times.now, times.now, limit) as Row[];
+}
+
+function markSending(db: Connection, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
+  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ?, put_off = 0 WHERE id = ?`);
+  mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
+}
+
+/** Of those that will still be tried: what is past its lifetime is the sweeper's. */
+function nextDueAt(db: Connection, lane: number, now: number): number | null {
+  const next = db.sql(
+    `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = ? AND ${WAITING} AND m.expires_at > ?`,
+  );
+  return (next.get(lane, now) as { due_at: number | null }).due_at;
+}
+
+function peekDue(
+  db: Connection,
+  lane: number,
+  { now, mxGroup, limit }: { now: number; mxGroup: string; limit: number },
+): PeekedLane {
+  return { due: departing(db, { lane, now, limit }), usages: new UsageLedger(db, mxGroup, 0).usages };
+}
+
+function departing(db: Connection, { lane, now, limit }: { lane: number; now: number; limit: number }): Departing[] {
+  const due = db.sql(
+    `SELECT m.id, m.source_address FROM messages m
+     WHERE m.lane = ? AND ${WAITING} AND m.due_at <= ? AND m.expires_at > ? ORDER BY m.due_at, m.id LIMIT ?`,
+  );
+  const rows = due.all(lane, now, now, limit) as Row[];
+  return rows.map((row) => ({ id: fromId(row.id), sourceAddress: row.source_address as string | null }));
+}
+
+function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
+  const bind = db.sql('UPDATE messages SET source_address = ? WHERE id = ?');
+  const putOff = db.sql('UPDATE messages SET due_at = ?, last_reason = ?, put_off = 1 WHERE id = ?');
+  const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = ?`);
+  const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
+  const claimed: ClaimedMessage[] = [];
+  const scanned = Math.max(limit * SCANNED_PER_CLAIMED, LEAST_SCANNED);
+  for (const { id, sourceAddress } of departing(db, { lane, now: times.now, limit: scanned })) {
+    if (claimed.length === limit) break;
+    const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, times.now);
+    if (choice.decision === 'wait') putOff.run(Math.max(choice.until, times.now + 1), choice.reason, toId(id));
+    else if (choice.address === from.address) {
+      if (sourceAddress !== choice.address) bind.run(choice.address, toId(id));
+      if (choice.counted) ledger.count(choice.address);
+      const message = claimedFromRow(whole.get(toId(id)) as Row, 1);
+      markSending(db, message, times);
+      claimed.push({ ...message, sourceAddress: choice.address });
+    }
+  }
+  ledger.write();
+  return claimed;
+}
+
+/** How much each address has sent to one group, while a claim adds to it. */
+class UsageLedger {
+  readonly usages = new Map<string, SourceUsage>();
+  readonly #db: Connection;
+  readonly #mxGroup: string;
+  readonly #day: number;
+  readonly #changed = new Set<string>();
+
+  constructor(db: Connection, mxGroup: string, day: number) {
+    this.#db = db;
+    this.#mxGroup = mxGroup;
+    this.#day = day;
+    const rows = db.sql('SELECT * FROM source_usage WHERE mx_group = ?').all(mxGroup) as Row[];
+    for (const row of rows) {
+      const address = row.address as string;
+      const [daysUsed, usedToday] = [row.days_used as number, row.used_today as number];
+      this.usages.set(address, { address, day: row.day as number, usedToday, daysUsed });
+    }
+  }
+
+  count(address: string): void {
+    const known = this.usages.get(address);
+    const today = known?.day === this.#day;
+    this.usages.set(address, {
+      address,
+      day: this.#day,
+      usedToday: (today ? known.usedToday : 0) + 1,
+      daysUsed: (known?.daysUsed ?? 0) + (today ? 0 : 1),
+    });
+    this.#changed.add(address);
+  }
+
+  write(): void {
+    const write = this.#db.sql(
+      `INSERT INTO source_usage (mx_group, address, day, used_today, days_used) VALUES (?, ?, ?, ?, ?)
+       ON CONFLICT (mx_group, address)
+       DO UPDATE SET day = excluded.day, used_today = excluded.used_today, days_used = excluded.days_used`,
+    );
+    for (const address of this.#changed) {
+      const { day, usedToday, daysUsed } = this.usages.get(address)!;
+      write.run(this.#mxGroup, address, day, usedToday, daysUsed);
+    }
+  }
+}
+
+function forgetSourceUsage(db: Connection, beforeDay: number, limit: number): number {
+  const forget = db.sql(
+    `DELETE FROM source_usage WHERE (mx_group, address) IN
+       (SELECT mx_group, address FROM source_usage WHERE day < ? LIMIT ?)`,
+  );
+  return forget.run(beforeDay, limit).changes;
+}

@@ -1,0 +1,133 @@
+// What couriers read, from a read-only connection of their own thread. Every read transaction begins
+// with nothing in the page cache when somebody has written meanwhile, so a batch shares one.
+import type Database from 'better-sqlite3';
+import { describeError } from '../../../base/errors.ts';
+import type { ContentReader, ContentResult, MessageContent } from '../../contents.ts';
+import { openForReading } from '../engine/database-file.ts';
+import { steadyPlan } from '../engine/steady-plan.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+
+const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = ?';
+
+const SUBMISSION = `
+  SELECT s.from_address, s.from_name, c.subject, c.html, c.text, c.headers, t.bounces_domain,
+    t.open_tracking, t.click_tracking, t.unsubscribe,
+    d.id AS domain_id, d.name AS domain, k.id AS signing_key, k.selector, k.master_key_id, k.sealed
+  FROM submissions s
+  JOIN contents c ON c.id = s.content_id
+  JOIN tenants t ON t.id = s.tenant_id
+  JOIN domains d ON d.id = s.domain_id
+  JOIN signing_keys k ON k.id = d.signing_key
+  WHERE s.tenant_id = ? AND s.id = ?`;
+
+/** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
+const MOST_READ_AHEAD_CHARS = 64 * 1024;
+
+type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'createdAt'>;
+type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
+
+export function openContentReader(file: string): ContentReader {
+  const db = openForReading(file);
+  const statements = {
+    message: db.prepare(steadyPlan(MESSAGE)),
+    submission: db.prepare(steadyPlan(SUBMISSION)),
+  };
+  const readSome = db.transaction((messageIds: readonly string[]) => {
+    const snapshot = new Snapshot(statements);
+    const results: ContentResult[] = [];
+    for (const messageId of messageIds) {
+      results.push(snapshot.read(messageId));
+      if (snapshot.chars >= MOST_READ_AHEAD_CHARS) break;
+    }
+    return results;
+  });
+  return {
+    read: (messageId) => new Snapshot(statements).read(messageId),
+    readSome(messageIds) {
+      try {
+        return readSome(messageIds);
+      } catch (error) {
+        return messageIds.slice(0, 1).map(() => cannotBeRead(error));
+      }
+    },
+    close: () => void db.close(),
+  };
+}
+
+interface Statements {
+  message: Database.Statement;
+  submission: Database.Statement;
+}
+
+/** What one transaction has read: submissions by their ids, since their messages share them. */
+class Snapshot {
+  readonly #statements: Statements;
+  readonly #submissions = new Map<string, SubmissionResult>();
+  chars = 0;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  read(messageId: string): ContentResult {
+    try {
+      const row = this.#statements.message.get(toId(messageId)) as Row | undefined;
+      return row ? this.#readMessage(messageId, row) : missing;
+    } catch (error) {
+      return cannotBeRead(error);
+    }
+  }
+
+  #readMessage(messageId: string, row: Row): ContentResult {
+    const tenantId = fromId(row.tenant_id);
+    const submissionId = fromId(row.submission_id);
+    const result = this.#submissions.get(submissionId) ?? this.#readSubmission(row);
+    this.#submissions.set(submissionId, result);
+    if (result.kind === 'unreadable') return result;
+    const to = { address: row.recipient as string, name: row.recipient_name as string | null };
+    const createdAt = row.created_at as number;
+    return { kind: 'content', content: { messageId, tenantId, submissionId, ...result.content, to, createdAt } };
+  }
+
+  #readSubmission({ tenant_id, submission_id }: Row): SubmissionResult {
+    const row = this.#statements.submission.get(tenant_id, submission_id) as Row | undefined;
+    this.chars += charsOf(row?.html) + charsOf(row?.text);
+    return submissionFromRow(row);
+  }
+}
+
+type Unreadable = Extract<ContentResult, { kind: 'unreadable' }>;
+
+const missing: Unreadable = { kind: 'unreadable', reason: 'the content of the message is missing' };
+
+function cannotBeRead(error: unknown): Unreadable {
+  return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };
+}
+
+function charsOf(text: unknown): number {
+  return typeof text === 'string' ? text.length : 0;
+}
+
+function submissionFromRow(row: Row | undefined): SubmissionResult {
+  if (!row) return missing;
+  if (row.sealed === null) return { kind: 'unreadable', reason: 'the signing key of the domain has been erased' };
+  const content: SubmissionContent = {
+    from: { address: row.from_address as string, name: row.from_name as string | null },
+    subject: row.subject as string,
+    html: row.html as string | null,
+    text: row.text as string | null,
+    headers: JSON.parse(row.headers as string) as [string, string][],
+    signing: {
+      domainId: fromId(row.domain_id),
+      domain: row.domain as string,
+      selector: row.selector as string,
+      signingKeyId: row.signing_key as number,
+      privateKey: { masterKeyId: row.master_key_id as string, sealed: row.sealed as Buffer },
+    },
+    bouncesDomain: row.bounces_domain as string | null,
+    openTracking: row.open_tracking === 1,
+    clickTracking: row.click_tracking === 1,
+    unsubscribe: row.unsubscribe === 1,
+  };
+  return { kind: 'content', content };
+}

@@ -1,0 +1,146 @@
+// DMARC reports that come in, in SQLite: written within the limits of a domain's day and of a day's
+// arrivals, and let go of. Anybody can send reports, so nothing here grows with what they claim.
+import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { Row } from '../engine/values.ts';
+import { placeFor } from './dmarc-room.ts';
+
+/** With ten thousand rows for each of 400 days, a sum still is an exact number in JavaScript. */
+export const MAX_MESSAGES_PER_ROW = 1_000_000_000;
+
+export interface AddedReport {
+  /** Null when it was stored, else why not; then nothing was written. */
+  objection: string | null;
+  /** What was summed up, and why. */
+  remark: string | null;
+}
+
+export function addDmarcReport(
+  db: Connection,
+  { seq, at }: { seq: number; at: number },
+  { report, limits }: { report: DmarcReportRecord; limits: DmarcLimits },
+): AddedReport {
+  const known = findReporter(db, report);
+  const refused = (objection: string) => ({ objection, remark: null });
+  if (known !== undefined && isKnownReport(db, known, report)) return refused('the same DMARC report came before');
+  const place = placeFor(db, { report, limits, reporter: known ?? null, day: dayOf(at) });
+  if (place.rows === null) return refused(place.reason);
+  const reporter = known ?? addReporter(db, report);
+  const { domain, reportId, beginsAt, endsAt, policy } = report;
+  db.sql(
+    `INSERT INTO dmarc_reports (reporter_id, domain, report_id, begins_at, ends_at, policy, inbound_id, received_at)
+     SELECT ?, ?, ?, ?, ?, ?, id, received_at FROM inbound_mails WHERE seq = ?`,
+  ).run(reporter, domain, reportId, beginsAt, endsAt, JSON.stringify(policy), seq);
+  const proven = report.sender === null ? 0 : 1;
+  const days = new Map<string, number>();
+  for (const row of place.rows) {
+    const key = `${row.day} ${row.domain}`;
+    let domainDay = days.get(key);
+    if (domainDay === undefined) {
+      domainDay = openDomainDay(db, row, { proven, reporter });
+      days.set(key, domainDay);
+    }
+    addRow(db, domainDay, row);
+  }
+  db.sql(
+    `INSERT INTO dmarc_room (day, organization, bytes) VALUES (?, ?, ?)
+     ON CONFLICT (day, organization) DO UPDATE SET bytes = bytes + excluded.bytes`,
+  ).run(dayOf(at), report.organization ?? '', place.bytes);
+  return { objection: null, remark: place.remark };
+}
+
+function findReporter(db: Connection, { orgName, sender }: DmarcReportRecord): number | undefined {
+  const find = db.sql('SELECT id FROM dmarc_reporters WHERE name = ? AND sender = ?', 'column');
+  return find.get(orgName, sender ?? '') as number | undefined;
+}
+
+function addReporter(db: Connection, { orgName, sender, organization }: DmarcReportRecord): number {
+  const add = db.sql('INSERT INTO dmarc_reporters (name, sender, organization) VALUES (?, ?, ?)');
+  return Number(add.run(orgName, sender ?? '', organization ?? '').lastInsertRowid);
+}
+
+function isKnownReport(db: Connection, reporter: number, { domain, reportId }: DmarcReportRecord): boolean {
+  const find = db.sql('SELECT 1 FROM dmarc_reports WHERE reporter_id = ? AND domain = ? AND report_id = ?');
+  return find.get(reporter, domain, reportId) !== undefined;
+}
+
+function openDomainDay(
+  db: Connection,
+  { domain, day }: DmarcReportRow,
+  { proven, reporter }: { proven: number; reporter: number },
+): number {
+  const key = [domain, day, proven, reporter];
+  const find = db.sql(
+    'SELECT id FROM dmarc_domain_days WHERE domain = ? AND day = ? AND proven = ? AND reporter_id = ?',
+    'column',
+  );
+  const known = find.get(...key) as number | undefined;
+  if (known !== undefined) return known;
+  const add = db.sql('INSERT INTO dmarc_domain_days (domain, day, proven, reporter_id) VALUES (?, ?, ?, ?)');
+  return Number(add.run(...key).lastInsertRowid);
+}
+
+function addRow(db: Connection, domainDay: number, row: DmarcReportRow): void {
+  const { sourceIp, disposition, dkim, spf, messages } = row;
+  const key = [domainDay, sourceIp, disposition, dkim, spf];
+  const most = Math.min(messages, MAX_MESSAGES_PER_ROW);
+  const add = db.sql(
+    `INSERT INTO dmarc_rows (domain_day_id, source_ip, disposition, dkim, spf, messages) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+  );
+  if (add.run(...key, most).changes === 1) {
+    db.sql('UPDATE dmarc_domain_days SET row_count = row_count + 1 WHERE id = ?').run(domainDay);
+    return;
+  }
+  db.sql(
+    `UPDATE dmarc_rows SET messages = min(messages + ?, ${MAX_MESSAGES_PER_ROW})
+     WHERE domain_day_id = ? AND source_ip = ? AND disposition = ? AND dkim = ? AND spf = ?`,
+  ).run(most, ...key);
+}
+
+/** Domain days before this one, the oldest first, until about so many rows are gone. Returns how many rows that were. */
+export function forgetDmarcDays(db: Connection, beforeDay: string, limit: number): number {
+  const old = db.sql('SELECT id, reporter_id, row_count FROM dmarc_domain_days WHERE day < ? ORDER BY day LIMIT ?');
+  let gone = 0;
+  for (const { id, reporter_id: reporter } of old.all(beforeDay, limit) as Row[]) {
+    const left = limit - gone;
+    if (left <= 0) break;
+    const erase = db.sql(
+      `DELETE FROM dmarc_rows WHERE (domain_day_id, source_ip, disposition, dkim, spf) IN
+         (SELECT domain_day_id, source_ip, disposition, dkim, spf FROM dmarc_rows WHERE domain_day_id = ? LIMIT ?)`,
+    );
+    const rows = erase.run(id, left).changes;
+    gone += rows + 1;
+    if (rows === left) {
+      db.sql('UPDATE dmarc_domain_days SET row_count = row_count - ? WHERE id = ?').run(rows, id);
+      break;
+    }
+    db.sql('DELETE FROM dmarc_domain_days WHERE id = ?').run(id);
+    forgetReporter(db, reporter as number);
+  }
+  return gone;
+}
+
+/** Reports that came in before this time. Returns how many. */
+export function forgetDmarcReports(db: Connection, before: number, limit: number): number {
+  db.sql('DELETE FROM dmarc_room WHERE day < ?').run(dayOf(before));
+  const old = db.sql('SELECT id, reporter_id FROM dmarc_reports WHERE received_at < ? LIMIT ?').all(before, limit);
+  for (const { id, reporter_id: reporter } of old as Row[]) {
+    db.sql('DELETE FROM dmarc_reports WHERE id = ?').run(id);
+    forgetReporter(db, reporter as number);
+  }
+  return old.length;
+}
+
+/** With the last of what it has reported. */
+function forgetReporter(db: Connection, id: number): void {
+  db.sql(
+    `DELETE FROM dmarc_reporters WHERE id = @id
+       AND NOT EXISTS (SELECT 1 FROM dmarc_domain_days WHERE reporter_id = @id)
+       AND NOT EXISTS (SELECT 1 FROM dmarc_reports WHERE reporter_id = @id)`,
+  ).run({ id });
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,127 @@
+// What of a DMARC report has room, in SQLite: the rows of its domains' days, and the bytes of the day on which it came.
+// Sources that have no room of their own are summed up; a report is refused when there is none for its sums either.
+import { OTHER_SOURCES } from '../../dmarc.ts';
+import { addDmarcRow, foldDmarcRows } from '../../fold-dmarc-rows.ts';
+import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
+import type { Connection } from '../engine/connection.ts';
+import { type Holding, leftIn, type Room, roomsFor } from './dmarc-shares.ts';
+
+/** What a report and a row of it take at most in tables and indexes, measured and rounded up; texts come on top. */
+const REPORT_BYTES = 500;
+const ROW_BYTES = 100;
+/** Of a domain's day; four honest receivers with that many sources are rare. */
+const SHARE_OF_ROWS = 1 / 4;
+const SHARE_OF_BYTES = 1 / 8;
+/** Reports that nothing vouches for leave the other half to those that something does. */
+const UNPROVEN_SHARE_OF_BYTES = 1 / 2;
+
+export interface Asked {
+  report: DmarcReportRecord;
+  limits: DmarcLimits;
+  /** Null: this is its first report. */
+  reporter: number | null;
+  /** On which it came. */
+  day: string;
+}
+
+export type Place =
+  | { rows: DmarcReportRow[]; bytes: number; remark: string | null }
+  /** There is no room, not even for its sums. */
+  | { rows: null; reason: string };
+
+export function placeFor(db: Connection, asked: Asked): Place {
+  const { report } = asked;
+  const bytesLeft = leftIn(bytesOf(db, asked));
+  const whole = fitRows(db, asked, report.rows);
+  if (whole.rows === null) return whole;
+  const bytes = sizeOf({ ...report, rows: whole.rows });
+  if (bytes <= bytesLeft.single) return { ...whole, bytes };
+  const { of, size } = bytesLeft.tightest;
+  const reason = `${of} have taken their ${size} bytes of this day (dmarc.max_mib_per_day)`;
+  const { rows: sums, folded } = foldDmarcRows(report.rows, 0);
+  const summed = fitRows(db, asked, sums);
+  if (summed.rows === null) return summed;
+  const fewer = sizeOf({ ...report, rows: summed.rows });
+  if (fewer > bytesLeft.sums) return { rows: null, reason };
+  return { ...summed, bytes: fewer, remark: `${folded} sources are summed up, since ${reason}` };
+}
+
+type Fitted = { rows: DmarcReportRow[]; remark: string | null } | { rows: null; reason: string };
+
+function fitRows(db: Connection, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+  const days = Map.groupBy(all, ({ day, domain }) => `${day} ${domain}`);
+  const rows: DmarcReportRow[] = [];
+  const remarks: string[] = [];
+  for (const ofDay of days.values()) {
+    const fitted = fitDay(db, asked, ofDay);
+    if (fitted.rows === null) return fitted;
+    rows.push(...fitted.rows);
+    if (fitted.remark !== null) remarks.push(fitted.remark);
+  }
+  return { rows, remark: remarks[0] ?? null };
+}
+
+/** Rows of one domain and day. What adds to a row that is there already needs no room. */
+function fitDay(db: Connection, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+  const { domain, day } = all[0]!;
+  const left = leftIn(rowsOf(db, asked, { domain, day }));
+  const isThere = rowsThere(db, asked, { domain, day });
+  const added = all.filter((row) => !isThere(row));
+  const single = added.filter(({ sourceIp }) => sourceIp !== OTHER_SOURCES);
+  if (single.length <= left.single && added.length <= left.sums) return { rows: [...all], remark: null };
+  const { of, size } = left.tightest;
+  const used = `the ${Math.floor(size)} rows for ${of} on ${domain} of ${day} are used up (dmarc.max_rows_per_domain_and_day)`;
+  const sums = foldDmarcRows(added, 0).rows.filter((row) => !isThere(row)).length;
+  if (sums > left.sums) return { rows: null, reason: used };
+  const { rows, folded } = foldDmarcRows(added, Math.min(left.single, left.sums - sums));
+  const merged = new Map<string, DmarcReportRow>();
+  for (const row of [...all.filter(isThere), ...rows]) addDmarcRow(merged, row);
+  return { rows: [...merged.values()], remark: folded === 0 ? null : `${folded} sources are summed up, since ${used}` };
+}
+
+interface DomainDay {
+  domain: string;
+  day: string;
+}
+
+function rowsThere(db: Connection, { reporter, report }: Asked, { domain, day }: DomainDay) {
+  const find = db.sql(
+    'SELECT id FROM dmarc_domain_days WHERE domain = ? AND day = ? AND proven = ? AND reporter_id = ?',
+    'column',
+  );
+  const id = reporter === null ? undefined : find.get(domain, day, report.sender === null ? 0 : 1, reporter);
+  if (id === undefined) return () => false;
+  const row = db.sql(
+    'SELECT 1 FROM dmarc_rows WHERE domain_day_id = ? AND source_ip = ? AND disposition = ? AND dkim = ? AND spf = ?',
+  );
+  return ({ sourceIp, disposition, dkim, spf }: DmarcReportRow) =>
+    row.get(id, sourceIp, disposition, dkim, spf) !== undefined;
+}
+
+function rowsOf(db: Connection, { report, limits }: Asked, { domain, day }: DomainDay): Room[] {
+  const held = db.sql(
+    `SELECT p.organization, total(d.row_count) AS taken FROM dmarc_domain_days d
+     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id
+     WHERE d.domain = ? AND d.day = ? AND d.proven = ? GROUP BY p.organization`,
+  );
+  const { rowsPerDomainAndDay: total, largeReporters } = limits;
+  const holdings = held.all(domain, day, report.sender === null ? 0 : 1) as Holding[];
+  const division = { total, share: SHARE_OF_ROWS, unprovenShare: null, largeReporters };
+  return roomsFor(report.organization ?? '', holdings, division);
+}
+
+function bytesOf(db: Connection, { report, limits, day }: Asked): Room[] {
+  const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = ?').all(day) as Holding[];
+  return roomsFor(report.organization ?? '', holdings, {
+    ...{ total: limits.bytesPerDay, share: SHARE_OF_BYTES, unprovenShare: UNPROVEN_SHARE_OF_BYTES },
+    largeReporters: limits.largeReporters,
+  });
+}
+
+function sizeOf({ orgName, domain, reportId, policy, rows }: DmarcReportRecord): number {
+  const texts = orgName.length + domain.length + reportId.length + JSON.stringify(policy).length;
+  const domains = new Set(rows.map((row) => row.domain));
+  const ofDomains = [...domains].reduce((sum, name) => sum + ROW_BYTES + 2 * name.length, 0);
+  // The name and the report's id stand in a table and in an index of it.
+  return REPORT_BYTES + 2 * texts + ofDomains + rows.length * ROW_BYTES;
+}

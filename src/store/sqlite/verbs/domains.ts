@@ -1,0 +1,148 @@
+// Sending domains in SQLite.
+import type { Domain, DomainState, DomainStore, DomainVerdict, NewDomain } from '../../domains.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { addRecheck, beginRechecks, endRechecks } from './recheck-rows.ts';
+
+export const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
+
+export function domainVerbs(db: Connection): DomainStore {
+  return {
+    createDomain: (domain) => db.write(() => createDomain(db, domain)),
+    getDomain: (tenantId, id) => db.read(() => readDomain(db, tenantId, id)),
+    listDomains: (tenantId) =>
+      db.read(() => {
+        const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = ? ORDER BY d.id`);
+        return (rows.all(toId(tenantId)) as Row[]).map(domainFromRow);
+      }),
+    findVerifiedDomain: (tenantId, name) =>
+      db.read(() => {
+        const holder = db.recall(`verified holder ${name}`, () => readVerifiedHolder(db, name));
+        return holder?.tenantId === tenantId ? holder : null;
+      }),
+    findVerifiedHolder: (name) => db.read(() => readVerifiedHolder(db, name)),
+    recordVerdict: (tenantId, id, verdict) => db.write(() => recordVerdict(db, { tenantId, id, verdict })),
+    takeOverDomain: (holderId, tenantId, id, at) => db.write(() => takeOver(db, { holderId, tenantId, id, at })),
+    revokeDomain: (tenantId, id) => db.write(() => revokeDomain(db, tenantId, id)),
+  };
+}
+
+function createDomain(db: Connection, domain: NewDomain): Domain | 'exists' {
+  const tenant = toId(domain.tenantId);
+  const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = ? AND name = ? AND state <> 'revoked'`);
+  if (own.get(tenant, domain.name) !== undefined || readVerifiedHolder(db, domain.name)) return 'exists';
+  const id = toId(domain.id);
+  const { masterKeyId, sealed } = domain.privateKey;
+  const key = db
+    .sql(
+      `INSERT INTO signing_keys (domain_id, selector, public_key, master_key_id, sealed, created_at)
+       VALUES (?, ?, ?, ?, ?, ?)`,
+    )
+    .run(id, domain.selector, domain.publicKeyB64, masterKeyId, sealed, domain.createdAt);
+  db.sql(
+    `INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at) VALUES (?, ?, ?, 'pending', ?, ?)`,
+  ).run(id, tenant, domain.name, key.lastInsertRowid, domain.createdAt);
+  addRecheck(db, id, tenant, domain.createdAt);
+  return readDomain(db, domain.tenantId, domain.id)!;
+}
+
+/*
+ * States of a domain. pending: registered, never found. verified: the DKIM record was found;
+ * only now may mail be sent from it. failed: a check did not find it; may be checked again at
+ * any time. revoked: deleted by its tenant, for good; its key outlives it only as long as
+ * accepted messages need signing.
+ */
+function recordVerdict(
+  db: Connection,
+  { tenantId, id, verdict }: { tenantId: string; id: string; verdict: DomainVerdict },
+): Domain | 'taken' | null {
+  const domain = readDomain(db, tenantId, id);
+  if (!domain || domain.state === 'revoked') return null;
+  if (verdict.state === 'verified') {
+    const holder = readVerifiedHolder(db, domain.name);
+    if (holder && holder.id !== domain.id) return 'taken';
+  }
+  setState(db, id, verdict);
+  return readDomain(db, tenantId, id);
+}
+
+function setState(db: Connection, id: string, verdict: DomainVerdict): void {
+  // verified_at tells since when: a repeated success does not move it.
+  db.sql(
+    `UPDATE domains SET
+       verified_at = CASE WHEN @state <> 'verified' THEN NULL WHEN state = 'verified' THEN verified_at ELSE @at END,
+       state = @state, failure_reason = @reason, last_checked_at = @at
+     WHERE id = @id`,
+  ).run({ id: toId(id), state: verdict.state, reason: verdict.failureReason, at: verdict.checkedAt });
+  beginRechecks(db, toId(id), verdict.state, verdict.checkedAt);
+}
+
+function takeOver(
+  db: Connection,
+  { holderId, tenantId, id, at }: { holderId: string; tenantId: string; id: string; at: number },
+): Domain | null {
+  const claimant = readDomain(db, tenantId, id);
+  if (!claimant || claimant.state === 'revoked') return null;
+  const holder = readVerifiedHolder(db, claimant.name);
+  if (holder?.id !== holderId || holderId === claimant.id) return null;
+
+  setState(db, holderId, { state: 'failed', failureReason: 'not_found', checkedAt: at });
+  setState(db, id, { state: 'verified', failureReason: null, checkedAt: at });
+  return readDomain(db, tenantId, id);
+}
+
+function revokeDomain(db: Connection, tenantId: string, id: string): Domain | null {
+  const revoke = db.sql(`UPDATE domains SET state = 'revoked' WHERE tenant_id = ? AND id = ? AND state <> 'revoked'`);
+  if (revoke.run(toId(tenantId), toId(id)).changes === 0) return null;
+  eraseUnneededKeys(db, toId(id));
+  endRechecks(db, toId(id));
+  return readDomain(db, tenantId, id);
+}
+
+/** A revoked domain without accepted messages that wait needs no private key any more. */
+export function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
+  db.sql(
+    `UPDATE signing_keys SET sealed = NULL WHERE domain_id = ? AND sealed IS NOT NULL AND EXISTS
+       (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
+  ).run(domainId);
+}
+
+/** Accepted and not finished. The last one of a revoked domain takes the domain's private key with it. */
+export function countOpenMessages(db: Connection, domainId: string, change: number): void {
+  db.addUp(`open messages of ${domainId}`, change, (sum) => {
+    const count = db.sql(
+      'UPDATE domains SET open_messages = open_messages + ? WHERE id = ? RETURNING state, open_messages AS open',
+    );
+    const id = toId(domainId);
+    const row = count.get(sum, id) as { state: string; open: number } | undefined;
+    if (row?.state === 'revoked' && row.open === 0) eraseUnneededKeys(db, id);
+  });
+}
+
+function readVerifiedHolder(db: Connection, name: string): Domain | null {
+  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.name = ? AND d.state = 'verified'`).get(name) as Row | undefined;
+  return row ? domainFromRow(row) : null;
+}
+
+function readDomain(db: Connection, tenantId: string, id: string): Domain | null {
+  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = ? AND d.id = ?`).get(toId(tenantId), toId(id)) as
+    | Row
+    | undefined;
+  return row ? domainFromRow(row) : null;
+}
+
+export function domainFromRow(row: Row): Domain {
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    name: row.name as string,
+    state: row.state as DomainState,
+    selector: row.selector as string,
+    publicKeyB64: row.public_key as string,
+    signingKeyId: row.signing_key as number,
+    failureReason: row.failure_reason as string | null,
+    verifiedAt: row.verified_at as number | null,
+    lastCheckedAt: row.last_checked_at as number | null,
+    createdAt: row.created_at as number,
+  };
+}

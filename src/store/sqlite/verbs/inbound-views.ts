@@ -1,0 +1,125 @@
+// Mail that came in, in SQLite, as people look at it; and letting go of what is old.
+import type {
+  DmarcDayRow,
+  InboundEffect,
+  InboundFilter,
+  InboundKind,
+  InboundMailRecord,
+  InboundStore,
+} from '../../inbound.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromOptionalId, type Row, toId } from '../engine/values.ts';
+import { forgetDmarcDays, forgetDmarcReports } from './dmarc-reports.ts';
+import { receptionFromRow } from './inbound.ts';
+import { eraseOldestReturned } from './returned-mail.ts';
+import { eraseOldestContents } from './unasked-mail.ts';
+
+type InboundViewVerbs = Pick<
+  InboundStore,
+  'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'makeInboundRoom'
+>;
+
+export function inboundViewVerbs(db: Connection): InboundViewVerbs {
+  return {
+    listInbound: (filter) => db.read(() => list(db, filter)),
+    getInbound: (id) => db.read(() => get(db, id)),
+    listDmarcDays: (domain, { since, limit }) =>
+      db.read(() => {
+        const rows = db.sql(
+          `SELECT d.domain, d.day, p.name, p.sender, r.source_ip, r.disposition, r.dkim, r.spf, r.messages
+           FROM dmarc_domain_days d JOIN dmarc_rows r ON r.domain_day_id = d.id
+           JOIN dmarc_reporters p ON p.id = d.reporter_id
+           WHERE d.domain = ? AND d.day >= ? ORDER BY d.day DESC LIMIT ?`,
+        );
+        return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
+      }),
+    forgetInbound: (before, limit) => db.writeMail(() => forget(db, before, limit)),
+    makeInboundRoom: (limit) => db.writeMail(() => makeRoom(db, limit)),
+  };
+}
+
+function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unknown' {
+  const conditions: string[] = [];
+  const values: unknown[] = [];
+  const demand = (condition: string, value: unknown) => {
+    conditions.push(condition);
+    values.push(value);
+  };
+  if (filter.messageId !== undefined) demand('message_id = ?', toId(filter.messageId));
+  if (filter.kind === 'refused') conditions.push('refused_with IS NOT NULL');
+  else if (filter.kind !== undefined) demand('kind = ?', filter.kind);
+  if (filter.effect !== undefined) demand('effect = ?', filter.effect);
+  if (filter.before !== undefined) {
+    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?', 'column').get(toId(filter.before));
+    if (cursor === undefined) return 'unknown';
+    demand('seq < ?', cursor);
+  }
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
+  const rows = db.sql(`SELECT * FROM inbound_mails ${where} ORDER BY seq DESC LIMIT ?`);
+  return (rows.all(...values, filter.limit) as Row[]).map(mailFromRow);
+}
+
+function get(db: Connection, id: string) {
+  const row = db.sql('SELECT * FROM inbound_mails WHERE id = ?').get(toId(id)) as Row | undefined;
+  if (!row) return null;
+  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
+  return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
+}
+
+/** In small slices: whoever waits for the writer does not wait long. */
+function forget(db: Connection, { content, records }: { content: number; records: number }, limit: number): number {
+  const old = db.sql(
+    'SELECT seq FROM inbound_mails WHERE received_at < ? AND processed_at IS NOT NULL LIMIT ?',
+    'column',
+  );
+  const gone = old.all(records, limit) as number[];
+  for (const seq of gone) {
+    db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
+    db.sql('DELETE FROM inbound_mails WHERE seq = ?').run(seq);
+  }
+  const emptied = db
+    .sql(
+      `DELETE FROM inbound_contents WHERE mail_seq IN
+         (SELECT c.mail_seq FROM inbound_contents c JOIN inbound_mails m ON m.seq = c.mail_seq
+          WHERE m.received_at < ? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT ?)`,
+    )
+    .run(content, limit).changes;
+  const day = new Date(records).toISOString().slice(0, 10);
+  const days = forgetDmarcDays(db, day, limit);
+  return gone.length + emptied + days + forgetDmarcReports(db, records, limit);
+}
+
+function makeRoom(db: Connection, limit: number): number {
+  const contents = eraseOldestContents(db, limit) || eraseOldestReturned(db, limit);
+  if (contents > 0) return contents;
+  const oldest = db.sql('SELECT min(day) FROM dmarc_domain_days', 'column').get() as string | null;
+  return oldest === null ? 0 : forgetDmarcDays(db, `${oldest}~`, limit);
+}
+
+function mailFromRow(row: Row): InboundMailRecord {
+  return {
+    ...receptionFromRow(row),
+    sizeOctets: row.size_octets as number,
+    processedAt: row.processed_at as number | null,
+    kind: row.refused_with === null ? (row.kind as InboundKind | null) : 'refused',
+    effect: row.effect as InboundEffect | null,
+    reason: row.reason as string | null,
+    messageId: fromOptionalId(row.message_id),
+    tenantId: fromOptionalId(row.tenant_id),
+    finding: row.finding === null ? null : (JSON.parse(row.finding as string) as Record<string, unknown>),
+  };
+}
+
+function dayFromRow(row: Row): DmarcDayRow {
+  return {
+    domain: row.domain as string,
+    day: row.day as string,
+    orgName: row.name as string,
+    sender: (row.sender as string) || null,
+    sourceIp: row.source_ip as string,
+    disposition: row.disposition as string,
+    dkim: row.dkim as DmarcDayRow['dkim'],
+    spf: row.spf as DmarcDayRow['spf'],
+    messages: row.messages as number,
+  };
+}

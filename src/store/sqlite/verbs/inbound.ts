@@ -1,0 +1,233 @@
+// Mail that came in, in SQLite: kept, looked for, and acted on in one transaction with its note.
+import type {
+  ContentStore,
+  InboundAction,
+  InboundResult,
+  InboundStore,
+  InboundUpdate,
+  KeptInbound,
+  NewInboundMail,
+  ReportedMessage,
+  WaitingInboundMail,
+} from '../../inbound.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { addDmarcReport } from './dmarc-reports.ts';
+import { countOpenMessages } from './domains.ts';
+import { insertEvent } from './events.ts';
+import { suppressHardBounce } from './queue.ts';
+import { countReturned, placeOfReturned, settleReturned } from './returned-mail.ts';
+import { insertSuppression } from './suppressions.ts';
+import { countUnasked } from './unasked-mail.ts';
+
+type InboundVerbs = Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>;
+
+export function inboundVerbs(db: Connection): InboundVerbs {
+  return {
+    keepInbound: (mail, store) => db.writeMail(() => keep(db, mail, store)),
+    waitingInbound: (afterSeq, limit) => db.read(() => waiting(db, afterSeq, limit)),
+    findReported: (messageId) => db.read(() => findReported(db, messageId)),
+    recordInbound: (update) => db.writeMail(() => record(db, update)),
+  };
+}
+
+function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptInbound {
+  const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
+  const bytes = content.length;
+  const place = store?.of === 'returned' ? placeOfReturned(db, { receivedAt, bytes }, store) : 'within';
+  if (place === 'full') return 'full';
+  const kept = db
+    .sql(
+      `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes);
+  const seq = kept.lastInsertRowid;
+  db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(seq, content);
+  if (store?.of === 'unasked') countUnasked(db, seq, bytes, store.maxBytes);
+  if (store?.of === 'returned') countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, store);
+  return 'kept';
+}
+
+// A page of large mails would fill the memory: the limit of octets ends it early.
+const MOST_OCTETS_AT_ONCE = 32 * 1024 * 1024;
+
+function waiting(db: Connection, afterSeq: number, limit: number): WaitingInboundMail[] {
+  const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > ? ORDER BY seq LIMIT ?');
+  const mails: WaitingInboundMail[] = [];
+  let octets = 0;
+  for (const row of rows.all(afterSeq, limit) as Row[]) {
+    octets += row.size_octets as number;
+    if (mails.length > 0 && octets > MOST_OCTETS_AT_ONCE) break;
+    const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
+    mails.push({
+      seq: row.seq as number,
+      tries: row.tries as number,
+      ...receptionFromRow(row),
+      content: (found as Buffer | undefined) ?? Buffer.alloc(0),
+    });
+  }
+  return mails;
+}
+
+/** What was known of a mail when it came in, but for its content. */
+export function receptionFromRow(row: Row): Omit<NewInboundMail, 'content'> {
+  return {
+    id: fromId(row.id),
+    receivedAt: row.received_at as number,
+    remoteIp: row.remote_ip as string,
+    ehloName: row.ehlo_name as string,
+    tls: row.tls as string | null,
+    mailFrom: row.mail_from as string,
+    recipients: JSON.parse(row.recipients as string) as string[],
+  };
+}
+
+function findReported(db: Connection, messageId: string): ReportedMessage | null {
+  const row = db
+    .sql(
+      `SELECT m.id, m.tenant_id, m.submission_id, m.recipient, m.state, m.attempts, m.created_at,
+         coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
+         coalesce(d.name, '') AS from_domain, g.mx_group, t.bounces_domain
+       FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id
+       LEFT JOIN lanes l ON l.id = m.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
+       LEFT JOIN tenants t ON t.id = m.tenant_id WHERE m.id = ?`,
+    )
+    .get(toId(messageId)) as Row | undefined;
+  if (!row) return null;
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    submissionId: fromId(row.submission_id),
+    recipient: row.recipient as string,
+    from: row.from_address as string,
+    fromDomain: row.from_domain as string,
+    subject: row.subject as string,
+    state: row.state as ReportedMessage['state'],
+    attempts: row.attempts as number,
+    createdAt: row.created_at as number,
+    mxGroup: row.mx_group as string | null,
+    bouncesDomain: row.bounces_domain as string | null,
+  };
+}
+
+/** The action first: what it finds decides what is noted. A mail that has its note already changes nothing. */
+function record(db: Connection, update: InboundUpdate): InboundResult {
+  const { seq, at, verdict, action } = update;
+  const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = ? AND processed_at IS NOT NULL').get(seq);
+  if (known !== undefined) return known as InboundResult;
+  const { objection, remark } =
+    action?.do === 'dmarc'
+      ? addDmarcReport(db, update, action)
+      : { objection: action === null ? null : act(db, update, action), remark: null };
+  const said = remark === null ? verdict.reason : `${verdict.reason}; ${remark}`;
+  const result =
+    objection === null ? { effect: verdict.effect, reason: said } : { effect: 'none' as const, reason: objection };
+  const { kind, digest, messageId, tenantId, finding } = verdict;
+  db.sql(
+    `UPDATE inbound_mails SET processed_at = ?, kind = ?, effect = ?, reason = ?, digest = ?, message_id = ?,
+       tenant_id = ?, finding = ? WHERE seq = ?`,
+  ).run(
+    at,
+    kind,
+    result.effect,
+    result.reason,
+    digest,
+    messageId === null ? null : toId(messageId),
+    tenantId === null ? null : toId(tenantId),
+    JSON.stringify(finding),
+    seq,
+  );
+  const hadEffect = result.effect !== 'none' && result.effect !== 'kept';
+  const about = settleReturned(db, seq, { kind, hadEffect });
+  return { effect: result.effect, reason: about === null ? result.reason : `${result.reason}; ${about}` };
+}
+
+interface Target {
+  messageId: string;
+  tenantId: string;
+  at: number;
+}
+
+/** Null when it was done, else why nothing was. */
+function act(db: Connection, update: InboundUpdate, action: Exclude<InboundAction, { do: 'dmarc' }>): string | null {
+  const { messageId, tenantId } = update.verdict;
+  if (messageId === null || tenantId === null) return 'it proves no message';
+  const target = { messageId, tenantId, at: update.at };
+  const entry = { messageId, createdAt: update.at };
+  switch (action.do) {
+    case 'bounce':
+      return bounce(db, target, { ...action, why: update.verdict.reason });
+    case 'delay_notice': {
+      if (isRepeated(db, update, messageId)) return 'the same notice of delay came before';
+      const note = db.sql('UPDATE messages SET notices = notices + 1 WHERE id = ? AND tenant_id = ? AND notices < ?');
+      if (note.run(toId(messageId), toId(tenantId), MOST_NOTICES).changes === 0) return 'there were notices enough';
+      break;
+    }
+    case 'complaint': {
+      if (action.reason === 'complaint' && !markComplained(db, target, action.weight)) {
+        return 'there was a complaint about this message before';
+      }
+      if (action.suppressionKey === null) break;
+      const address = action.suppressionKey;
+      const added = insertSuppression(db, tenantId, { ...entry, address, reason: action.reason });
+      if (action.reason === 'unsubscribe' && added === 'exists') return 'the address is on the list already';
+      break;
+    }
+    case 'unsubscribe': {
+      const address = action.suppressionKey;
+      const added = insertSuppression(db, tenantId, { ...entry, address, reason: 'unsubscribe' });
+      return added === 'added' ? null : 'the address is on the list already';
+    }
+  }
+  insertEvent(db, target, action.event);
+  return null;
+}
+
+/** A receiver that tells every quarter of an hour that it still tries fills nobody's feed. */
+const MOST_NOTICES = 10;
+
+function isRepeated(db: Connection, { verdict }: InboundUpdate, messageId: string): boolean {
+  const same = db.sql(
+    `SELECT 1 FROM inbound_mails WHERE message_id = ? AND digest = ? AND processed_at IS NOT NULL AND effect <> 'none'`,
+  );
+  return same.get(toId(messageId), verdict.digest) !== undefined;
+}
+
+function markComplained(db: Connection, { messageId, tenantId }: Target, weight: number): boolean {
+  const mark = db.sql(
+    'UPDATE messages SET complained = 1, complaint_weight = ? WHERE id = ? AND tenant_id = ? AND complained = 0',
+  );
+  return mark.run(weight, toId(messageId), toId(tenantId)).changes === 1;
+}
+
+/**
+ * A report turns delivered into bounced. A message that still waits for another try after one whose
+ * end nobody saw has arrived after all, and ends here, too. What has another end keeps it.
+ */
+function bounce(
+  db: Connection,
+  target: Target,
+  { bounce, suppress, event, why }: Extract<InboundAction, { do: 'bounce' }> & { why: string },
+): string | null {
+  const id = toId(target.messageId);
+  const tenant = toId(target.tenantId);
+  const message = db
+    .sql(
+      `SELECT m.state, m.attempts, s.domain_id FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
+       WHERE m.id = ? AND m.tenant_id = ?`,
+    )
+    .get(id, tenant) as { state: string; attempts: number; domain_id: Buffer | null } | undefined;
+  if (!message) return 'the message is no longer known';
+  const { state, attempts, domain_id } = message;
+  if (state === 'bounced' || state === 'failed') return `the message is ${state} already`;
+  if (attempts === 0) return 'the message was never sent';
+  db.sql(
+    `UPDATE messages SET state = 'bounced', bounce = ?, last_reason = ?, due_at = NULL, ambiguous = 0, parked = 0,
+       finished_at = ? WHERE id = ? AND tenant_id = ?`,
+  ).run(bounce, why, target.at, id, tenant);
+  if (state !== 'delivered' && domain_id !== null) countOpenMessages(db, fromId(domain_id), -1);
+  if (suppress) suppressHardBounce(db, target, suppress);
+  insertEvent(db, target, event);
+  return null;
+}

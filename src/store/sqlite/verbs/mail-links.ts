@@ -1,0 +1,119 @@
+// Links in mails, and what they do, in SQLite.
+import type { Joining, MailLink, MailLinkStore } from '../../mail-links.ts';
+import type { User } from '../../tenants.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, fromOptionalId, type Row, toId } from '../engine/values.ts';
+import { confirmSignUp, dropSignUpOf, signUpVerbs } from './sign-ups.ts';
+import { insertUser, readUser } from './users.ts';
+
+export function mailLinkVerbs(db: Connection): MailLinkStore {
+  return {
+    ...signUpVerbs(db),
+    keepMailLink: (link) => db.writeMail(() => keepLink(db, link)),
+    keepInvitation: (link, maxOpen) =>
+      db.writeMail(() => {
+        const others = openInvitations(db, link.tenantId!, link.createdAt).filter(({ email }) => email !== link.email);
+        if (others.length >= maxOpen) return 'too_many';
+        keepLink(db, link);
+        return 'kept';
+      }),
+    findMailLink: (tokenHash, now) => db.read(() => readLink(db, tokenHash, now)),
+    listInvitations: (tenantId, now) => db.read(() => openInvitations(db, tenantId, now)),
+    cancelInvitation: (tenantId, id) =>
+      db.writeMail(() => {
+        const cancel = db.sql(`DELETE FROM mail_links WHERE tenant_id = ? AND id = ? AND purpose = 'invitation'`);
+        return cancel.run(toId(tenantId), toId(id)).changes === 1;
+      }),
+    resetByLink: (tokenHash, passwordHash, now) => db.write(() => resetByLink(db, { tokenHash, passwordHash, now })),
+    joinByLink: (tokenHash, joining) => db.write(() => joinByLink(db, tokenHash, joining)),
+    confirmByLink: (tokenHash, now) =>
+      db.write(() => {
+        const link = readLink(db, tokenHash, now);
+        if (link?.purpose !== 'confirmation') return null;
+        dropLink(db, link);
+        return confirmSignUp(db, link.userId!);
+      }),
+    eraseMailLinks: (now, limit) =>
+      db.writeMail(() => {
+        const erase = 'DELETE FROM mail_links WHERE id IN (SELECT id FROM mail_links WHERE expires_at <= ? LIMIT ?)';
+        return db.sql(erase).run(now, limit).changes;
+      }),
+  };
+}
+
+function keepLink(db: Connection, link: MailLink): void {
+  const [user, tenant] = [link.userId && toId(link.userId), link.tenantId && toId(link.tenantId)];
+  if (user) db.sql('DELETE FROM mail_links WHERE user_id = ? AND purpose = ?').run(user, link.purpose);
+  if (tenant) db.sql('DELETE FROM mail_links WHERE tenant_id = ? AND email = ?').run(tenant, link.email);
+  db.sql(
+    `INSERT INTO mail_links (id, token_hash, purpose, email, user_id, tenant_id, role, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    toId(link.id),
+    link.tokenHash,
+    link.purpose,
+    link.email,
+    user,
+    tenant,
+    link.role,
+    link.createdAt,
+    link.expiresAt,
+  );
+}
+
+function dropLink(db: Connection, { id }: MailLink): void {
+  db.sql('DELETE FROM mail_links WHERE id = ?').run(toId(id));
+}
+
+function readLink(db: Connection, tokenHash: Buffer, now: number): MailLink | null {
+  const row = db.sql('SELECT * FROM mail_links WHERE token_hash = ? AND expires_at > ?').get(tokenHash, now);
+  return row === undefined ? null : linkFromRow(row as Row);
+}
+
+function openInvitations(db: Connection, tenantId: string, now: number): MailLink[] {
+  const list = 'SELECT * FROM mail_links WHERE tenant_id = ? AND expires_at > ? ORDER BY id';
+  return (db.sql(list).all(toId(tenantId), now) as Row[]).map(linkFromRow);
+}
+
+interface Reset {
+  tokenHash: Buffer;
+  passwordHash: string;
+  now: number;
+}
+
+function resetByLink(db: Connection, { tokenHash, passwordHash, now }: Reset): User | null {
+  const link = readLink(db, tokenHash, now);
+  if (link?.purpose !== 'reset') return null;
+  const user = toId(link.userId!);
+  // What was sent for the old password, or to confirm the address, has done its duty.
+  db.sql('DELETE FROM mail_links WHERE user_id = ?').run(user);
+  db.sql('DELETE FROM sessions WHERE user_id = ?').run(user);
+  db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, user);
+  confirmSignUp(db, link.userId!);
+  return readUser(db, link.userId!);
+}
+
+function joinByLink(db: Connection, tokenHash: Buffer, { userId, passwordHash, at }: Joining): User | 'exists' | null {
+  const link = readLink(db, tokenHash, at);
+  if (link?.purpose !== 'invitation') return null;
+  const { tenantId, email, role } = link;
+  const user: User = { id: userId, tenantId, email, role: role!, passwordHash, createdAt: at };
+  dropSignUpOf(db, email);
+  if (!insertUser(db, user)) return 'exists';
+  dropLink(db, link);
+  return user;
+}
+
+function linkFromRow(row: Row): MailLink {
+  return {
+    id: fromId(row.id),
+    tokenHash: row.token_hash as Buffer,
+    purpose: row.purpose as MailLink['purpose'],
+    email: row.email as string,
+    userId: fromOptionalId(row.user_id),
+    tenantId: fromOptionalId(row.tenant_id),
+    role: row.role as MailLink['role'],
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+  };
+}

@@ -1,0 +1,86 @@
+// Marks of recipients in SQLite: for every stretch of messages the sorted check sums of its recipients.
+// What it costs is paid beside the mail: 2 ms and 4 KB per 1,024 messages, where an index over the
+// address would take some 10 µs and 5 KB of the log for each (measured with a million messages).
+import { crc32 } from 'node:zlib';
+import type { RecipientMarkStore } from '../../recipient-marks.ts';
+import type { Connection } from '../engine/connection.ts';
+import { idAt } from '../engine/id-range.ts';
+import type { ReadingConnection } from '../engine/reading-connection.ts';
+import { type Row, toId } from '../engine/values.ts';
+
+const STRETCH = 1024;
+const MARK_BYTES = 4;
+
+export function recipientMarkVerbs(db: Connection): RecipientMarkStore {
+  return {
+    markRecipients: (settledBefore) => db.writeMail(() => markRecipients(db, settledBefore)),
+    forgetRecipientMarks: (limit) => db.writeMail(() => forgetRecipientMarks(db, limit)),
+  };
+}
+
+function markRecipients(db: Connection, settledBefore: number): boolean {
+  const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
+  const rows = db
+    .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?')
+    .all(last ?? Buffer.alloc(0), idAt(settledBefore), STRETCH) as Row[];
+  if (rows.length < STRETCH) return false;
+  const marks = new Uint32Array(
+    rows.map(({ tenant_id, recipient }) => markOf(tenant_id as Buffer, recipient as string)),
+  );
+  const insert = db.sql('INSERT INTO recipient_marks (first_id, last_id, marks) VALUES (?, ?, ?)');
+  insert.run(rows[0]!.id, rows.at(-1)!.id, bytesOf(marks.sort()));
+  return true;
+}
+
+function forgetRecipientMarks(db: Connection, limit: number): number {
+  const oldest = db.sql('SELECT id FROM messages ORDER BY id LIMIT 1', 'column').get() as Buffer | undefined;
+  if (oldest === undefined) return 0;
+  const gone = `DELETE FROM recipient_marks WHERE seq IN
+    (SELECT seq FROM recipient_marks WHERE last_id < ? ORDER BY seq LIMIT ?)`;
+  return db.sql(gone).run(oldest, limit).changes;
+}
+
+/** Of an address as people compare it. */
+function markOf(tenantId: Buffer, recipient: string): number {
+  return crc32(recipient.toLowerCase(), crc32(tenantId));
+}
+
+function bytesOf(marks: Uint32Array): Buffer {
+  const bytes = Buffer.allocUnsafe(marks.length * MARK_BYTES);
+  for (const [at, mark] of marks.entries()) bytes.writeUInt32LE(mark, at * MARK_BYTES);
+  return bytes;
+}
+
+export interface Stretch {
+  /** Inclusive. */
+  first: Buffer;
+  last: Buffer;
+  /** Whether the address may be among its recipients; if not, it is not. */
+  mayHold: boolean;
+}
+
+/** From new to old, those that begin below `above` and reach up to `oldest`. */
+export function* stretchesFor(
+  db: ReadingConnection,
+  { tenantId, recipient }: { tenantId: string; recipient: string },
+  { above, oldest }: { above: Buffer; oldest: Buffer },
+): Generator<Stretch> {
+  const wanted = markOf(toId(tenantId), recipient);
+  const rows = db.sql(
+    'SELECT first_id, last_id, marks FROM recipient_marks WHERE first_id < ? AND last_id >= ? ORDER BY seq DESC',
+  );
+  for (const row of rows.iterate(above, oldest) as Iterable<Row>) {
+    const [first, last] = [row.first_id as Buffer, row.last_id as Buffer];
+    yield { first, last, mayHold: holds(row.marks as Buffer, wanted) };
+  }
+}
+
+function holds(marks: Buffer, wanted: number): boolean {
+  let [low, high] = [0, marks.length / MARK_BYTES];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (marks.readUInt32LE(middle * MARK_BYTES) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low < marks.length / MARK_BYTES && marks.readUInt32LE(low * MARK_BYTES) === wanted;
+}

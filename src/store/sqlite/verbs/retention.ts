@@ -1,0 +1,138 @@
+// Erasing what has been kept long enough, in SQLite: walks along the index of finished messages, a few
+// milliseconds at a time. The writer's other verbs wait no longer than that.
+import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../retention.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { eventsCountedTo } from './tally.ts';
+
+/** Rows are asked for in such numbers, and the time is looked at after each. */
+const ROWS_AT_ONCE = 100;
+
+export function retentionVerbs(db: Connection): RetentionStore {
+  return {
+    eraseContents: (walk) => db.writeMail(() => eraseContents(db, walk)),
+    eraseRecords: (before, budgetMs) => db.writeMail(() => eraseRecords(db, before, budgetMs)),
+    contentDaysInUse: () =>
+      db.read(() => {
+        const days = db.sql(
+          'SELECT DISTINCT content_days FROM tenants WHERE content_days IS NOT NULL ORDER BY 1',
+          'column',
+        );
+        return days.all() as number[];
+      }),
+    setContentDays: (tenantId, days) => db.write(() => setContentDays(db, tenantId, days)),
+    contentDaysOf: (tenantId) =>
+      db.read(() => {
+        const days = db.sql('SELECT content_days FROM tenants WHERE id = ?', 'column').get(toId(tenantId));
+        return (days as number | null | undefined) ?? null;
+      }),
+    reusableBytes: () =>
+      db.read(() => {
+        const pages = 'SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size';
+        return db.sql(pages, 'column').get() as number;
+      }),
+  };
+}
+
+/** Messages of the past come under the new setting, too: its walk begins anew. */
+function setContentDays(db: Connection, tenantId: string, days: number | null): boolean {
+  const set = db.sql('UPDATE tenants SET content_days = ? WHERE id = ?');
+  if (set.run(days, toId(tenantId)).changes === 0) return false;
+  db.sql('DELETE FROM meta WHERE name = ?').run(cursorName(days));
+  return true;
+}
+
+function cursorName(days: number | null): string {
+  return `content_walk_${days ?? 'default'}`;
+}
+
+function readCursor(db: Connection, days: number | null): RetentionCursor {
+  const text = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(cursorName(days)) as string | undefined;
+  const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
+  return { finishedAt: Number(finishedAt), messageId };
+}
+
+function writeCursor(db: Connection, days: number | null, { finishedAt, messageId }: RetentionCursor): void {
+  db.sql('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(
+    cursorName(days),
+    `${finishedAt} ${messageId}`,
+  );
+}
+
+/** The walk passes every message of a submission, and at the one that was finished last the content goes. */
+function eraseContents(db: Connection, { days, before, budgetMs }: ContentWalk): RetentionSlice {
+  const endsAt = performance.now() + budgetMs;
+  let cursor = readCursor(db, days);
+  const rows = db
+    .sql(
+      `SELECT m.id, m.finished_at, m.submission_id, t.content_days FROM messages m JOIN tenants t ON t.id = m.tenant_id
+       WHERE m.finished_at IS NOT NULL AND (m.finished_at, m.id) > (?, ?) AND m.finished_at <= ?
+       ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
+    )
+    .all(cursor.finishedAt, toId(cursor.messageId), before) as Row[];
+  let seen = 0;
+  let erased = 0;
+  for (const row of rows) {
+    if (row.content_days === days) erased += eraseContentOf(db, row.submission_id as Buffer, before);
+    cursor = { finishedAt: row.finished_at as number, messageId: fromId(row.id) };
+    seen++;
+    if (performance.now() >= endsAt) break;
+  }
+  if (seen > 0) writeCursor(db, days, cursor);
+  return { seen, erased, more: seen < rows.length || rows.length === ROWS_AT_ONCE };
+}
+
+function eraseContentOf(db: Connection, submission: Buffer, before: number): number {
+  const erase = db.sql(
+    `DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = @submission) AND NOT EXISTS
+       (SELECT 1 FROM messages m WHERE m.submission_id = @submission
+          AND (m.finished_at IS NULL OR m.finished_at > @before))`,
+  );
+  return erase.run({ submission, before }).changes;
+}
+
+function eraseRecords(db: Connection, before: number, budgetMs: number): RetentionSlice {
+  const endsAt = performance.now() + budgetMs;
+  const rows = db
+    .sql(
+      `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= ?
+       ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
+    )
+    .all(before) as Row[];
+  const countedTo = eventsCountedTo(db);
+  let erased = 0;
+  for (const row of rows) {
+    // An event that charts do not know yet waits: the count comes by every few seconds, this every minute.
+    if (hasEventBeyond(db, row.id as Buffer, countedTo)) return { seen: erased, erased, more: false };
+    eraseMessage(db, row.id as Buffer, row.submission_id as Buffer);
+    erased++;
+    if (performance.now() >= endsAt) break;
+  }
+  return { seen: erased, erased, more: erased < rows.length || rows.length === ROWS_AT_ONCE };
+}
+
+function hasEventBeyond(db: Connection, message: Buffer, seq: number): boolean {
+  return db.sql('SELECT 1 FROM events WHERE message_id = ? AND seq > ? LIMIT 1').get(message, seq) !== undefined;
+}
+
+function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {
+  eraseEvents(db, id);
+  db.sql('DELETE FROM attempts WHERE message_id = ?').run(id);
+  db.sql('DELETE FROM messages WHERE id = ?').run(id);
+  if (db.sql('SELECT 1 FROM messages WHERE submission_id = ? LIMIT 1').get(submission) !== undefined) return;
+  db.sql('DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = ?)').run(submission);
+  db.sql('DELETE FROM submissions WHERE id = ?').run(submission);
+}
+
+/** With what was to be told of them: the webhooks of a tenant are few, and its deliveries begin with them. */
+function eraseEvents(db: Connection, message: Buffer): void {
+  const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = ?').all(message) as Row[];
+  for (const { seq, tenant_id: tenant } of events) {
+    const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?', 'column').all(tenant) as Buffer[];
+    for (const webhook of webhooks) {
+      db.sql('DELETE FROM webhook_attempts WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);
+      db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);
+    }
+    db.sql('DELETE FROM events WHERE seq = ?').run(seq);
+  }
+}

@@ -1,0 +1,103 @@
+// Mail that comes back for a message (to its return path or unsubscribe address), in SQLite: what its contents take in
+// all is bounded, and what one message gets within a day. All of it is acted on first: a content goes after that.
+import { DAY_MS } from '../../../base/clock.ts';
+import type { InboundKind, ReturnedStore } from '../../inbound.ts';
+import type { Connection } from '../engine/connection.ts';
+import { type Row, toId } from '../engine/values.ts';
+import { ERASED_FOR_ROOM } from './unasked-mail.ts';
+
+/** For one mail that comes in; the next one goes on where there was more. */
+const MOST_AT_ONCE = 1000;
+/** Mails beyond their message's bounds that had no effect: a note of each stays for people, of the newest. */
+const MAX_NOTED_BEYOND = 1000;
+/** Values of `beyond`. */
+const [WITHIN, WAITS_BEYOND, ONLY_NOTED] = [0, 1, 2];
+
+const NOT_KEPT = 'its content was not kept: too much came to the address of this message within a day';
+
+/** `beyond`: its content goes when it was acted on; `full`: too many of those wait already. */
+export function placeOfReturned(
+  db: Connection,
+  { receivedAt, bytes }: { receivedAt: number; bytes: number },
+  limits: ReturnedStore,
+): 'within' | 'beyond' | 'full' {
+  const { mails, size } = db
+    .sql(
+      `SELECT count(*) AS mails, total(m.size_octets) AS size FROM returned_mails r
+       JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.message_id = ? AND r.received_at > ? AND r.beyond = ${WITHIN}`,
+    )
+    .get(toId(limits.messageId), receivedAt - DAY_MS) as { mails: number; size: number };
+  if (mails < limits.mailsPerDay && size + bytes <= limits.bytesPerDay) return 'within';
+  return roomOf(db).waiting_bytes + bytes <= limits.waitingBytes ? 'beyond' : 'full';
+}
+
+/** Called within the transaction that has kept the mail. */
+export function countReturned(
+  db: Connection,
+  mail: { seq: number | bigint; receivedAt: number; bytes: number; isBeyond: boolean },
+  { messageId, maxBytes }: ReturnedStore,
+): void {
+  const { seq, receivedAt, bytes, isBeyond } = mail;
+  db.sql('INSERT INTO returned_mails (mail_seq, message_id, received_at, beyond, bytes) VALUES (?, ?, ?, ?, ?)').run(
+    seq,
+    toId(messageId),
+    receivedAt,
+    isBeyond ? WAITS_BEYOND : WITHIN,
+    bytes,
+  );
+  for (let count = 0; count < MOST_AT_ONCE && roomOf(db).bytes > maxBytes; count++) {
+    if (eraseOldestReturned(db, 1) === 0) break;
+  }
+}
+
+function roomOf(db: Connection): { bytes: number; waiting_bytes: number } {
+  return db.sql('SELECT bytes, waiting_bytes FROM returned_room').get() as { bytes: number; waiting_bytes: number };
+}
+
+/** Of those that were acted on. Returns how many. */
+export function eraseOldestReturned(db: Connection, limit: number): number {
+  const oldest = db.sql(
+    `SELECT r.mail_seq FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq
+     WHERE r.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY r.mail_seq LIMIT ?`,
+    'column',
+  );
+  const seqs = oldest.all(limit) as number[];
+  for (const seq of seqs) eraseContent(db, seq, ERASED_FOR_ROOM);
+  return seqs.length;
+}
+
+/** Within the transaction that has acted on it. Returns the words about it for its reason; null: the content stays. */
+export function settleReturned(
+  db: Connection,
+  seq: number,
+  { kind, hadEffect }: { kind: InboundKind; hadEffect: boolean },
+): string | null {
+  const row = db
+    .sql(
+      'SELECT r.beyond, m.tries FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.mail_seq = ?',
+    )
+    .get(seq) as Row | undefined;
+  if (row === undefined) return null;
+  // There is nothing in it to read: its address says all.
+  if (kind === 'unsubscribe') db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
+  if (row.beyond === 0) return null;
+  // Nothing has read what ended the daemon: an operator can have it tried again.
+  const isUnread = kind === 'unreadable' && (row.tries as number) > 0;
+  if (!isUnread) eraseContent(db, seq, NOT_KEPT);
+  const isOnlyNoted = !isUnread && !hadEffect;
+  db.sql('UPDATE returned_mails SET beyond = ? WHERE mail_seq = ?').run(isOnlyNoted ? ONLY_NOTED : WITHIN, seq);
+  if (isOnlyNoted) forgetNotes(db);
+  return isUnread ? null : NOT_KEPT;
+}
+
+function forgetNotes(db: Connection): void {
+  db.sql(
+    `DELETE FROM inbound_mails WHERE seq IN
+       (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT -1 OFFSET ?)`,
+  ).run(MAX_NOTED_BEYOND);
+}
+
+function eraseContent(db: Connection, seq: number, why: string): void {
+  db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
+  db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || ? WHERE seq = ?").run(why, seq);
+}

@@ -1,0 +1,65 @@
+// Messages that nobody would come back to, in SQLite. The cost of a look grows with what is being
+// sent, and with lanes, never with messages.
+import type { ClaimedMessage } from '../../queue.ts';
+import type { SendingMark, StrayStore } from '../../strays.ts';
+import type { LaneNotice } from '../../submissions.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { findClaimable, laneFromRow, WAITING } from './queue.ts';
+
+export function strayVerbs(db: Connection): StrayStore {
+  return {
+    listSending: (after, limit) => db.read(() => listSending(db, after, limit)),
+    returnStrays: (strays, at, reason) =>
+      db.writeMail(() => strays.flatMap((stray) => returnStray(db, stray, { at, reason }))),
+    findLostLanes: (after, limit) => db.read(() => findLostLanes(db, after, limit)),
+    parkLane: (lane, limit, reason) => db.writeMail(() => parkLane(db, lane, { limit, reason })),
+  };
+}
+
+function listSending(db: Connection, after: string | null, limit: number): SendingMark[] {
+  const rows = db.sql(`SELECT id, attempts FROM messages WHERE state = 'sending' AND id > ? ORDER BY id LIMIT ?`);
+  const marks = rows.all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
+  return marks.map((row) => ({ id: fromId(row.id), attempt: row.attempts as number }));
+}
+
+function returnStray(
+  db: Connection,
+  { id, attempt }: SendingMark,
+  { at, reason }: { at: number; reason: string },
+): LaneNotice[] {
+  const back = db.sql(
+    `UPDATE messages SET state = 'deferred', due_at = coalesce(due_at, ?), last_reason = ?, ambiguous = 1
+     WHERE id = ? AND state = 'sending' AND attempts = ?`,
+  );
+  if (back.run(at, reason, toId(id), attempt).changes === 0) return [];
+  const lane = db
+    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
+    .get(toId(id)) as Row | undefined;
+  return lane ? [laneFromRow(lane)] : [];
+}
+
+/** Jumps from lane to lane in the index, as SQLite does not do by itself for DISTINCT with a join. */
+function findLostLanes(db: Connection, after: number, limit: number) {
+  const rows = db.sql(
+    `WITH RECURSIVE used(lane) AS (
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > @after)
+       UNION ALL
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > used.lane)
+       FROM used WHERE used.lane IS NOT NULL LIMIT @limit)
+     SELECT used.lane,
+       EXISTS (SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = used.lane) AS known
+     FROM used WHERE used.lane IS NOT NULL`,
+  );
+  const used = rows.all({ after, limit }) as { lane: number; known: number }[];
+  const lanes = used.filter(({ known }) => known === 0).map(({ lane }) => lane);
+  return { lanes, lookedUpTo: used.length === limit ? used.at(-1)!.lane : null };
+}
+
+function parkLane(db: Connection, lane: number, { limit, reason }: { limit: number; reason: string }) {
+  const rows = db.sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND ${WAITING} LIMIT ?`).all(lane, limit) as Row[];
+  const messages = rows.flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
+  const park = db.sql(`UPDATE messages SET parked = 1, due_at = NULL, last_reason = ? WHERE id = ?`);
+  for (const { id } of messages) park.run(reason, toId(id));
+  return messages satisfies ClaimedMessage[];
+}

@@ -1,0 +1,165 @@
+// Taking a submission in, in SQLite: the decision and the rows in one transaction.
+import type {
+  AcceptResult,
+  LaneNotice,
+  NewRecipient,
+  NewSubmission,
+  RejectedRecipient,
+  SubmissionReceipt,
+  SubmissionStore,
+} from '../../submissions.ts';
+import type { SuppressionReason } from '../../suppressions.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { countAccepted } from './chart-figures.ts';
+import { countOpenMessages } from './domains.ts';
+import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
+
+export function submissionVerbs(db: Connection): SubmissionStore {
+  return {
+    accept: (submission) => db.writeMail(() => accept(db, submission)),
+    findReceipt: (tenantId, idempotencyKey) => db.read(() => readReceipt(db, tenantId, idempotencyKey)),
+  };
+}
+
+/**
+ * The insert of the submission itself finds a replay, by the unique index; it is looked for apart from
+ * that only where nothing would be inserted.
+ */
+function accept(db: Connection, submission: NewSubmission): AcceptResult {
+  const replayOr = (result: AcceptResult) => replayOf(db, submission) ?? result;
+  if (!isActive(db, submission.tenantId)) return replayOr({ kind: 'tenant_not_active' });
+  const { taken, rejected } = sortOut(db, submission);
+  if (!isVerified(db, submission)) return replayOr({ kind: 'domain_not_verified' });
+  if (taken.length === 0) return replayOr({ kind: 'all_suppressed', rejected });
+  const replay = insertSubmission(db, submission, rejected);
+  if (replay) return replay;
+  const lanes = taken.map((recipient) => insertMessage(db, submission, recipient));
+  countOpenMessages(db, submission.domainId, taken.length);
+  countAccepted(db, submission, taken.length);
+  const receipt = { id: submission.id, messageIds: taken.map((recipient) => recipient.messageId), rejected };
+  return { kind: 'accepted', receipt, lanes };
+}
+
+function replayOf(db: Connection, { tenantId, idempotencyKey }: NewSubmission): AcceptResult | null {
+  const receipt = idempotencyKey === null ? null : readReceipt(db, tenantId, idempotencyKey);
+  return receipt && { kind: 'replayed', receipt };
+}
+
+function isActive(db: Connection, tenantId: string): boolean {
+  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = ? AND status = 'active'`).get(toId(tenantId));
+  return db.recall(`active tenant ${tenantId}`, () => active() ?? null) !== null;
+}
+
+function isVerified(db: Connection, { domainId, tenantId }: NewSubmission): boolean {
+  const verified = () =>
+    db
+      .sql(`SELECT 1 FROM domains WHERE id = ? AND tenant_id = ? AND state = 'verified'`)
+      .get(toId(domainId), toId(tenantId));
+  return db.recall(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
+}
+
+function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
+  const taken: NewRecipient[] = [];
+  const rejected: RejectedRecipient[] = [];
+  for (const recipient of submission.recipients) {
+    const reason = reasonAgainst(db, submission, recipient.suppressionKey);
+    if (reason && !passesOver(recipient, reason)) rejected.push({ to: recipient.address, reason });
+    else taken.push(recipient);
+  }
+  return { taken, rejected };
+}
+
+function reasonAgainst(
+  db: Connection,
+  { tenantId, acceptedAt, ofService = false }: NewSubmission,
+  address: string,
+): SuppressionReason | null {
+  if (!ofService) return suppressionReason(db, tenantId, address, acceptedAt);
+  // Links that set passwords: neither other tenants' bounces nor a click on "spam" may keep them back.
+  const own = ownSuppressionReason(db, tenantId, address);
+  return own === 'complaint' || own === 'unsubscribe' ? null : own;
+}
+
+function passesOver({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {
+  return staysUsable && (reason === 'hard_bounce' || reason === 'complaint');
+}
+
+/** A replay when the key is already there: then nothing is inserted. */
+function insertSubmission(
+  db: Connection,
+  submission: NewSubmission,
+  rejected: RejectedRecipient[],
+): AcceptResult | null {
+  const content = db
+    .sql('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)')
+    .run(submission.subject, submission.html, submission.text, JSON.stringify(submission.headers));
+  const inserted = db
+    .sql(
+      `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
+         from_name, subject, rejected, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
+    )
+    .run(
+      toId(submission.id),
+      toId(submission.tenantId),
+      toId(submission.apiKeyId),
+      toId(submission.domainId),
+      content.lastInsertRowid,
+      submission.idempotencyKey,
+      submission.from.address,
+      submission.from.name,
+      submission.subject,
+      JSON.stringify(rejected),
+      submission.acceptedAt,
+    );
+  if (inserted.changes === 1) return null;
+  db.sql('DELETE FROM contents WHERE id = ?').run(content.lastInsertRowid);
+  return replayOf(db, submission);
+}
+
+function insertMessage(db: Connection, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
+  const lane = laneFor(db, submission.tenantId, recipient.domain);
+  db.sql(
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
+       expires_at, ambiguous, parked, created_at)
+     VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, ?, ?, 0, 0, ?)`,
+  ).run(
+    toId(recipient.messageId),
+    toId(submission.tenantId),
+    toId(submission.id),
+    lane,
+    recipient.address,
+    recipient.name,
+    submission.acceptedAt,
+    submission.expiresAt,
+    submission.acceptedAt,
+  );
+  return { lane, tenantId: submission.tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
+}
+
+function laneFor(db: Connection, tenantId: string, domain: string): number {
+  return db.recall(`lane ${tenantId} ${domain}`, () => {
+    const tenant = toId(tenantId);
+    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').get(tenant, domain) as
+      | { id: number }
+      | undefined;
+    if (known) return known.id;
+    return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (?, ?)').run(tenant, domain).lastInsertRowid);
+  });
+}
+
+function readReceipt(db: Connection, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
+  const row = db
+    .sql('SELECT id, rejected FROM submissions WHERE tenant_id = ? AND idempotency_key = ?')
+    .get(toId(tenantId), idempotencyKey) as Row | undefined;
+  if (!row) return null;
+  // Message ids are given out in the order of `to`, and they sort in the order they were given out.
+  const messages = db.sql('SELECT id FROM messages WHERE submission_id = ? ORDER BY id').all(row.id) as Row[];
+  return {
+    id: fromId(row.id),
+    messageIds: messages.map((message) => fromId(message.id)),
+    rejected: JSON.parse(row.rejected as string) as RejectedRecipient[],
+  };
+}

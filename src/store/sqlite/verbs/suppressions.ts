@@ -1,0 +1,204 @@
+// Suppression lists in SQLite.
+import type {
+  PlatformSuppression,
+  Suppression,
+  SuppressionPage,
+  SuppressionReason,
+  SuppressionStore,
+  UndoneBounces,
+} from '../../suppressions.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromOptionalId, type Row, toId } from '../engine/values.ts';
+
+export function suppressionVerbs(db: Connection): SuppressionStore {
+  return {
+    addSuppression: (tenantId, entry) => db.write(() => insertSuppression(db, tenantId, entry)),
+    importSuppressions: (tenantId, entries) =>
+      db.write(() => entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length),
+    removeSuppression: (tenantId, address, now) =>
+      db.write(() => {
+        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
+        const removed = remove.run(toId(tenantId), address).changes === 1;
+        const row = db
+          .sql('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?')
+          .get(address, now);
+        return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
+      }),
+    listSuppressions: (tenantId, page) =>
+      db.read(() => {
+        const rows = db.sql(
+          `SELECT * FROM suppressions WHERE tenant_id = ? AND address > ? AND address >= ? AND address < ?
+           ORDER BY address LIMIT ?`,
+        );
+        return (rows.all(toId(tenantId), ...bounds(page)) as Row[]).map(suppressionFromRow);
+      }),
+    addPlatformSuppression: (entry) => db.write(() => insertPlatformSuppression(db, entry)),
+    removePlatformSuppression: (address) =>
+      db.write(() => db.sql('DELETE FROM platform_suppressions WHERE address = ?').run(address).changes === 1),
+    listPlatformSuppressions: (page) =>
+      db.read(() => {
+        const rows = db.sql(
+          `SELECT * FROM platform_suppressions WHERE address > ? AND address >= ? AND address < ?
+           ORDER BY address LIMIT ?`,
+        );
+        return (rows.all(...bounds(page)) as Row[]).map(platformFromRow);
+      }),
+    undoHardBounces: (of, limit) => db.write(() => undoHardBounces(db, of, limit)),
+    forgetExpiredSuppressions: (now, limit) =>
+      db.write(() => {
+        const expired = `DELETE FROM platform_suppressions WHERE address IN
+          (SELECT address FROM platform_suppressions WHERE expires_at <= ? LIMIT ?)`;
+        return db.sql(expired).run(now, limit).changes;
+      }),
+  };
+}
+
+/** Behind every text that begins with the prefix: no address has this character, the last one there is. */
+const LAST_CHARACTER = '\u{10ffff}';
+
+export function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
+  return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
+}
+
+function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
+  const { since } = of;
+  if ('mxGroup' in of) return undoGroup(db, of, limit);
+  const [low, high] = rulesFrom(of.rule);
+  if (of.of !== undefined && of.of !== 'platform') {
+    const byTenant = db.sql(
+      `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+         WHERE rule >= ? AND rule <= ? AND created_at >= ? AND tenant_id = ? LIMIT ?)`,
+    );
+    return { platform: 0, tenants: byTenant.run(low, high, since, toId(of.of.tenantId), limit).changes };
+  }
+  const decided = db.sql(
+    'SELECT address FROM platform_suppressions WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?',
+    'column',
+  );
+  const alsoTenants = of.of === undefined;
+  const addresses = decided.all(low, high, since, limit) as string[];
+  const undone = undoAddresses(db, addresses, { since, alsoTenants });
+  if (!alsoTenants) return undone;
+  const byRule = db.sql(
+    `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+       WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?)`,
+  );
+  return { ...undone, tenants: undone.tenants + byRule.run(low, high, since, limit).changes };
+}
+
+/** The first and the last text that a rule, or a rule with `*` at its end, stands for. */
+function rulesFrom(rule: string): [low: string, high: string] {
+  if (!rule.endsWith('*')) return [rule, rule];
+  const prefix = rule.slice(0, -1);
+  return [prefix, prefix + LAST_CHARACTER];
+}
+
+/** Most are on tenants' lists alone: the platform's gets an entry when a second tenant's message confirms it. */
+function undoGroup(
+  db: Connection,
+  { mxGroup, since }: { mxGroup: string; since: number },
+  limit: number,
+): { platform: number; tenants: number } {
+  const said = db.sql(
+    'SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?',
+    'column',
+  );
+  const addresses = said.all(mxGroup, since, limit) as string[];
+  const undone = undoAddresses(db, addresses, { since, alsoTenants: true, mxGroup });
+  const byGroup = db.sql(
+    `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
+       WHERE mx_group = ? AND created_at >= ? AND reason = 'hard_bounce' AND message_id IS NOT NULL LIMIT ?)`,
+  );
+  return { ...undone, tenants: undone.tenants + byGroup.run(mxGroup, since, limit).changes };
+}
+
+/** With `mxGroup`, what is known to have been said by another group stays on tenants' lists. */
+function undoAddresses(
+  db: Connection,
+  addresses: readonly string[],
+  { since, alsoTenants, mxGroup = null }: { since: number; alsoTenants: boolean; mxGroup?: string | null },
+): { platform: number; tenants: number } {
+  const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
+  const ofTenants = db.sql(
+    `DELETE FROM suppressions WHERE address = @address AND reason = 'hard_bounce' AND message_id IS NOT NULL
+       AND created_at >= @since AND (mx_group IS NULL OR mx_group = coalesce(@mxGroup, mx_group))`,
+  );
+  let tenants = 0;
+  for (const address of addresses) {
+    ofPlatform.run(address);
+    if (alsoTenants) tenants += ofTenants.run({ address, since, mxGroup }).changes;
+  }
+  return { platform: addresses.length, tenants };
+}
+
+export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
+  const insert = db.sql(
+    `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
+     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  );
+  const message = entry.messageId === null ? null : toId(entry.messageId);
+  const { address, reason, createdAt, rule = null, mxGroup = null } = entry;
+  const result = insert.run(toId(tenantId), address, reason, message, createdAt, rule, mxGroup);
+  return result.changes === 1 ? 'added' : 'exists';
+}
+
+/** A newer statement renews an entry: it expires later. */
+export function insertPlatformSuppression(db: Connection, entry: PlatformSuppression): 'added' | 'exists' {
+  const known = db.sql('SELECT 1 FROM platform_suppressions WHERE address = ?').get(entry.address) !== undefined;
+  db.sql(
+    `INSERT INTO platform_suppressions (address, mx_group, rule, message_id, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (address) DO UPDATE SET mx_group = excluded.mx_group, rule = excluded.rule,
+       message_id = excluded.message_id, created_at = excluded.created_at, expires_at = excluded.expires_at`,
+  ).run(
+    entry.address,
+    entry.mxGroup,
+    entry.rule,
+    entry.messageId === null ? null : toId(entry.messageId),
+    entry.createdAt,
+    entry.expiresAt,
+  );
+  return known ? 'exists' : 'added';
+}
+
+/** The tenant's own list first, with its reason; then the platform's list of mailboxes that do not exist. */
+export function suppressionReason(
+  db: Connection,
+  tenantId: string,
+  address: string,
+  now: number,
+): SuppressionReason | null {
+  const reason = db.sql(
+    `SELECT coalesce((SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?),
+       (SELECT 'hard_bounce' FROM platform_suppressions WHERE address = ? AND expires_at > ?)) AS reason`,
+  );
+  return (reason.get(toId(tenantId), address, address, now) as { reason: SuppressionReason | null }).reason;
+}
+
+/** The tenant's own list alone. */
+export function ownSuppressionReason(db: Connection, tenantId: string, address: string): SuppressionReason | null {
+  const reason = db.sql('SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?', 'column');
+  return (reason.get(toId(tenantId), address) as SuppressionReason | undefined) ?? null;
+}
+
+export function suppressionFromRow(row: Row): Suppression {
+  return {
+    address: row.address as string,
+    reason: row.reason as SuppressionReason,
+    messageId: fromOptionalId(row.message_id),
+    createdAt: row.created_at as number,
+    ...(row.rule !== null && { rule: row.rule as string }),
+    ...(row.mx_group !== null && { mxGroup: row.mx_group as string }),
+  };
+}
+
+export function platformFromRow(row: Row): PlatformSuppression {
+  return {
+    address: row.address as string,
+    mxGroup: row.mx_group as string | null,
+    rule: row.rule as string,
+    messageId: fromOptionalId(row.message_id),
+    createdAt: row.created_at as number,
+    expiresAt: row.expires_at as number,
+  };
+}

@@ -1,0 +1,115 @@
+// Templates of tenants in SQLite.
+import type {
+  Template,
+  TemplateContent,
+  TemplateExcess,
+  TemplateName,
+  TemplateQuota,
+  TemplateReplacement,
+  TemplateStore,
+} from '../../templates.ts';
+import type { Connection } from '../engine/connection.ts';
+import { BEHIND_ALL_IDS } from '../engine/id-range.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+
+export function templateVerbs(db: Connection): TemplateStore {
+  return {
+    createTemplate: (tenantId, template, quota) => db.write(() => createTemplate(db, { tenantId, template, quota })),
+    listTemplates: (tenantId) =>
+      db.read(() => {
+        const rows = db.sql('SELECT * FROM templates WHERE tenant_id = ? ORDER BY id');
+        return (rows.all(toId(tenantId)) as Row[]).map(templateFromRow);
+      }),
+    listTemplateNames: (tenantId, page) => db.read(() => listNames(db, tenantId, page)),
+    getTemplate: (tenantId, id) => db.read(() => readTemplate(db, tenantId, id)),
+    replaceTemplate: (tenantId, id, change) => db.write(() => replaceTemplate(db, { tenantId, id, change })),
+    deleteTemplate: (tenantId, id) =>
+      db.write(() => {
+        const remove = db.sql('DELETE FROM templates WHERE tenant_id = ? AND id = ?');
+        return remove.run(toId(tenantId), toId(id)).changes === 1;
+      }),
+  };
+}
+
+function listNames(
+  db: Connection,
+  tenantId: string,
+  { before, limit }: { before: string | null; limit: number },
+): TemplateName[] {
+  const rows = db.sql(
+    `SELECT id, name, html IS NOT NULL AS has_html, text IS NOT NULL AS has_text, updated_at, changed_by
+     FROM templates WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+  );
+  const found = rows.all(toId(tenantId), before === null ? BEHIND_ALL_IDS : toId(before), limit) as Row[];
+  return found.map((row) => ({
+    id: fromId(row.id),
+    name: row.name as string,
+    hasHtml: row.has_html === 1,
+    hasText: row.has_text === 1,
+    updatedAt: row.updated_at as number,
+    changedBy: row.changed_by as string | null,
+  }));
+}
+
+function createTemplate(
+  db: Connection,
+  { tenantId, template, quota }: { tenantId: string; template: Template; quota: TemplateQuota },
+): 'created' | TemplateExcess {
+  const [tenant, id] = [toId(tenantId), toId(template.id)];
+  const others = usage(db, tenant, id);
+  if (others.count >= quota.templates) return 'too_many';
+  if (others.bytes + bytesOf(template) > quota.bytes) return 'too_large';
+  db.sql(
+    `INSERT INTO templates (tenant_id, id, name, html, text, created_at, updated_at, changed_by)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    ...[tenant, id, template.name, template.html, template.text],
+    ...[template.createdAt, template.updatedAt, template.changedBy],
+  );
+  return 'created';
+}
+
+function replaceTemplate(
+  db: Connection,
+  { tenantId, id, change }: { tenantId: string; id: string; change: TemplateReplacement },
+): Template | 'too_large' | null {
+  const { content, updatedAt, changedBy, quota } = change;
+  if (!readTemplate(db, tenantId, id)) return null;
+  if (usage(db, toId(tenantId), toId(id)).bytes + bytesOf(content) > quota.bytes) return 'too_large';
+  db.sql(
+    'UPDATE templates SET name = ?, html = ?, text = ?, updated_at = ?, changed_by = ? WHERE tenant_id = ? AND id = ?',
+  ).run(content.name, content.html, content.text, updatedAt, changedBy, toId(tenantId), toId(id));
+  return readTemplate(db, tenantId, id);
+}
+
+/** What the tenant keeps besides the one template. octet_length reads no text, only its length. */
+function usage(db: Connection, tenant: Buffer, except: Buffer): { count: number; bytes: number } {
+  return db
+    .sql(
+      `SELECT count(*) AS count,
+         coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0) AS bytes
+       FROM templates WHERE tenant_id = ? AND id <> ?`,
+    )
+    .get(tenant, except) as { count: number; bytes: number };
+}
+
+function bytesOf({ html, text }: TemplateContent): number {
+  return Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
+}
+
+function readTemplate(db: Connection, tenantId: string, id: string): Template | null {
+  const row = db.sql('SELECT * FROM templates WHERE tenant_id = ? AND id = ?').get(toId(tenantId), toId(id));
+  return row === undefined ? null : templateFromRow(row as Row);
+}
+
+function templateFromRow(row: Row): Template {
+  return {
+    id: fromId(row.id),
+    name: row.name as string,
+    html: row.html as string | null,
+    text: row.text as string | null,
+    createdAt: row.created_at as number,
+    updatedAt: row.updated_at as number,
+    changedBy: row.changed_by as string | null,
+  };
+}

@@ -1,0 +1,162 @@
+// Tenants and their API keys in SQLite.
+import { timingSafeEqual } from 'node:crypto';
+import type { ApiKey, Scope, Standing, Tenant, TenantChange, TenantStore, Tier } from '../../tenants.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
+
+type TenantVerbs = Omit<TenantStore, 'createUser' | 'findUserByEmail' | 'setPassword'>;
+
+export function tenantVerbs(db: Connection): TenantVerbs {
+  return {
+    createTenant: (tenant) => db.write(() => void insertTenant(db, tenant)),
+    getTenant: (id) => db.read(() => readTenant(db, id)),
+    listTenants: () => db.read(() => (db.sql('SELECT * FROM tenants ORDER BY id').all() as Row[]).map(tenantFromRow)),
+    updateTenant: (id, change) => db.write(() => updateTenant(db, id, change)),
+    standingOf: (tenantId, window) => db.read(() => readStanding(db, tenantId, window)),
+    raiseTier: (tenantId, tier) =>
+      db.write(() => {
+        const raise = db.sql('UPDATE tenants SET tier = ? WHERE id = ? AND tier_pinned = 0');
+        return raise.run(tier, toId(tenantId)).changes === 1;
+      }),
+    createApiKey: (key, maxLive) => db.write(() => createApiKey(db, key, maxLive)),
+    findApiKey: (publicId) => db.read(() => findApiKey(db, publicId)),
+    findApiKeyBySecret: (publicId, secretHash) =>
+      db.read(() =>
+        // By the hash as well: only who knows the secret finds what was recalled for it.
+        db.recall(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
+          hasSecret(db, publicId, secretHash) ? findApiKey(db, publicId) : null,
+        ),
+      ),
+    listApiKeys: (tenantId) =>
+      db.read(() =>
+        (db.sql('SELECT * FROM api_keys WHERE tenant_id = ? ORDER BY id').all(toId(tenantId)) as Row[]).map(keyFromRow),
+      ),
+    revokeApiKey: (tenantId, id, at) =>
+      db.write(() => {
+        const revoke = db.sql(
+          'UPDATE api_keys SET revoked_at = ? WHERE tenant_id = ? AND id = ? AND revoked_at IS NULL',
+        );
+        return revoke.run(at, toId(tenantId), toId(id)).changes === 1;
+      }),
+  };
+}
+
+export function insertTenant(db: Connection, tenant: Tenant): void {
+  db.sql(
+    `INSERT INTO tenants (id, name, status, status_reason, tier, tier_pinned, open_tracking, click_tracking,
+       unsubscribe, links_host, bounces_domain, created_at)
+     VALUES (@id, @name, @status, @statusReason, @tier, @tierPinned, @openTracking, @clickTracking,
+       @unsubscribe, @linksHost, @bouncesDomain, @createdAt)`,
+  ).run(tenantColumns(tenant));
+}
+
+function updateTenant(db: Connection, id: string, change: TenantChange): Tenant | null {
+  const current = readTenant(db, id);
+  if (!current) return null;
+  const tenant = { ...current, ...change };
+  const { createdAt: _, ...columns } = tenantColumns(tenant);
+  db.sql(
+    `UPDATE tenants SET name = @name, status = @status, status_reason = @statusReason, tier = @tier,
+       tier_pinned = @tierPinned, open_tracking = @openTracking, click_tracking = @clickTracking,
+       unsubscribe = @unsubscribe, links_host = @linksHost, bounces_domain = @bouncesDomain
+     WHERE id = @id`,
+  ).run(columns);
+  return tenant;
+}
+
+function readStanding(db: Connection, tenantId: string, window: number): Standing {
+  const row = db
+    .sql(
+      `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
+         count(*) FILTER (WHERE complained = 1) AS complaints
+       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
+             ORDER BY id DESC LIMIT ?)`,
+    )
+    .get(toId(tenantId), window) as { messages: number; hard: number; complaints: number };
+  return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
+}
+
+function tenantColumns(tenant: Tenant) {
+  return {
+    ...tenant,
+    id: toId(tenant.id),
+    tierPinned: toFlag(tenant.tierPinned),
+    openTracking: toFlag(tenant.openTracking),
+    clickTracking: toFlag(tenant.clickTracking),
+    unsubscribe: toFlag(tenant.unsubscribe),
+  };
+}
+
+export function readTenant(db: Connection, id: string): Tenant | null {
+  const row = db.sql('SELECT * FROM tenants WHERE id = ?').get(toId(id)) as Row | undefined;
+  return row ? tenantFromRow(row) : null;
+}
+
+function tenantFromRow(row: Row): Tenant {
+  return {
+    id: fromId(row.id),
+    name: row.name as string,
+    status: row.status as Tenant['status'],
+    statusReason: row.status_reason as string | null,
+    tier: row.tier as Tier,
+    tierPinned: row.tier_pinned === 1,
+    openTracking: row.open_tracking === 1,
+    clickTracking: row.click_tracking === 1,
+    unsubscribe: row.unsubscribe === 1,
+    linksHost: row.links_host as string | null,
+    bouncesDomain: row.bounces_domain as string | null,
+    createdAt: row.created_at as number,
+  };
+}
+
+function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' | 'too_many' {
+  const live = db
+    .sql('SELECT count(*) AS n FROM api_keys WHERE tenant_id = ? AND revoked_at IS NULL')
+    .get(toId(key.tenantId)) as { n: number };
+  if (live.n >= maxLive) return 'too_many';
+  db.sql(
+    `INSERT INTO api_keys (id, tenant_id, public_id, name, scopes, bound_domain, secret_hash, created_at, revoked_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  ).run(
+    toId(key.id),
+    toId(key.tenantId),
+    key.publicId,
+    key.name,
+    JSON.stringify(key.scopes),
+    key.boundDomain,
+    key.secretHash,
+    key.createdAt,
+    key.revokedAt,
+  );
+  return 'created';
+}
+
+// Compared with when there is no such key: no secret is known that hashes to it.
+const HASH_OF_NOBODY = Buffer.alloc(32);
+
+function hasSecret(db: Connection, publicId: string, secretHash: Buffer): boolean {
+  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?', 'column').get(publicId);
+  return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
+}
+
+function findApiKey(db: Connection, publicId: string): { key: ApiKey; tenant: Tenant } | null {
+  const row = db.sql('SELECT * FROM api_keys WHERE public_id = ?').get(publicId) as Row | undefined;
+  if (!row) return null;
+  const key = keyFromRow(row);
+  const tenant = readTenant(db, key.tenantId);
+  return tenant ? { key, tenant } : null;
+}
+
+function keyFromRow(row: Row): ApiKey {
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    publicId: row.public_id as string,
+    name: row.name as string,
+    scopes: JSON.parse(row.scopes as string) as Scope[],
+    boundDomain: row.bound_domain as string | null,
+    secretHash: row.secret_hash as Buffer,
+    createdAt: row.created_at as number,
+    revokedAt: row.revoked_at as number | null,
+  };
+}

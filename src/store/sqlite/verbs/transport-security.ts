@@ -1,0 +1,81 @@
+// The security of receiving servers in SQLite: the verbs, and the view of the courier threads.
+import type {
+  BrokenTls,
+  TlsPolicy,
+  TransportSecurityReader,
+  TransportSecurityStore,
+} from '../../transport-security.ts';
+import type { Connection } from '../engine/connection.ts';
+import { openForReading } from '../engine/database-file.ts';
+import type { Row } from '../engine/values.ts';
+
+const FIND_POLICY = 'SELECT * FROM tls_policies WHERE domain = ? AND expires_at > ?';
+const FIND_BROKEN = 'SELECT * FROM broken_tls WHERE host = ? AND expires_at > ?';
+
+export function transportSecurityVerbs(db: Connection): TransportSecurityStore {
+  return {
+    findTlsPolicy: (domain, now) => db.read(() => policyFromRow(db.sql(FIND_POLICY).get(domain, now))),
+    putTlsPolicy: (policy, maxPolicies) => db.write(() => putPolicy(db, policy, maxPolicies)),
+    findBrokenTls: (host, now) => db.read(() => brokenFromRow(db.sql(FIND_BROKEN).get(host, now))),
+    putBrokenTls: (broken, maxHosts) => db.write(() => putBroken(db, broken, maxHosts)),
+  };
+}
+
+export function openTransportSecurityReader(file: string): TransportSecurityReader {
+  const db = openForReading(file);
+  const [findPolicy, findBroken] = [db.prepare(FIND_POLICY), db.prepare(FIND_BROKEN)];
+  return {
+    tlsPolicy: (domain, now) => policyFromRow(findPolicy.get(domain, now)),
+    brokenTls: (host, now) => brokenFromRow(findBroken.get(host, now)),
+    close: () => void db.close(),
+  };
+}
+
+function putPolicy(db: Connection, policy: TlsPolicy, maxPolicies: number): void {
+  db.sql('DELETE FROM tls_policies WHERE domain = ? OR expires_at <= ?').run(policy.domain, policy.fetchedAt);
+  db.sql(
+    `DELETE FROM tls_policies WHERE domain IN (SELECT domain FROM tls_policies ORDER BY expires_at LIMIT
+       max(0, (SELECT count(*) FROM tls_policies) - ?))`,
+  ).run(maxPolicies - 1);
+  db.sql(
+    `INSERT INTO tls_policies (domain, policy_id, mode, mx, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+  ).run(policy.domain, policy.policyId, policy.mode, JSON.stringify(policy.mx), policy.fetchedAt, policy.expiresAt);
+}
+
+function putBroken(db: Connection, { host, reason, since, expiresAt }: BrokenTls, maxHosts: number): void {
+  db.sql('DELETE FROM broken_tls WHERE host = ? OR expires_at <= ?').run(host, since);
+  db.sql(
+    `DELETE FROM broken_tls WHERE host IN (SELECT host FROM broken_tls ORDER BY expires_at LIMIT
+       max(0, (SELECT count(*) FROM broken_tls) - ?))`,
+  ).run(maxHosts - 1);
+  db.sql('INSERT INTO broken_tls (host, reason, since, expires_at) VALUES (?, ?, ?, ?)').run(
+    host,
+    reason,
+    since,
+    expiresAt,
+  );
+}
+
+function policyFromRow(found: unknown): TlsPolicy | null {
+  if (found === undefined) return null;
+  const row = found as Row;
+  return {
+    domain: row.domain as string,
+    policyId: row.policy_id as string,
+    mode: row.mode as TlsPolicy['mode'],
+    mx: JSON.parse(row.mx as string) as string[],
+    fetchedAt: row.fetched_at as number,
+    expiresAt: row.expires_at as number,
+  };
+}
+
+function brokenFromRow(found: unknown): BrokenTls | null {
+  if (found === undefined) return null;
+  const row = found as Row;
+  return {
+    host: row.host as string,
+    reason: row.reason as string,
+    since: row.since as number,
+    expiresAt: row.expires_at as number,
+  };
+}

@@ -1,0 +1,118 @@
+// Attempts to deliver events to webhooks in SQLite, for people to read: by the clock, of one event,
+// or the last ones of what waits and of what has failed.
+import type { AttemptFilter, AttemptName, AttemptView, DeliveryStore } from '../../webhook-deliveries.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { eventFromRow } from './events.ts';
+
+export function attemptVerbs(db: Connection): Pick<DeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt'> {
+  return {
+    listWebhookAttempts: (tenantId, filter) => db.read(() => listAttempts(db, tenantId, filter)),
+    findWebhookAttempt: (tenantId, webhookId, attempt) =>
+      db.read(() => findAttempt(db, { tenantId, webhookId }, attempt)),
+  };
+}
+
+export function hasWebhook(db: Connection, tenant: Buffer, webhook: Buffer): boolean {
+  return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?').get(tenant, webhook) !== undefined;
+}
+
+/** What waits without an attempt is passed over, which must not take long where very much waits. */
+const MOST_LOOKED_AT = 1000;
+
+const COLUMNS = `a.webhook_id, e.id AS event_id, e.type, a.number, a.started_at, a.elapsed_ms, a.status, a.reason,
+  a.answer, a.next_at, d.state`;
+const ATTEMPTS = `SELECT ${COLUMNS} FROM webhook_attempts a JOIN events e ON e.seq = a.event_seq
+  JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq`;
+const NEWEST = 'ORDER BY a.started_at DESC, a.event_seq DESC, a.number DESC LIMIT @limit';
+
+function listAttempts(db: Connection, tenantId: string, filter: AttemptFilter): AttemptView[] {
+  const { webhookId, eventId, limit, state, after } = filter;
+  const of = { tenant: toId(tenantId), webhook: toId(webhookId), limit };
+  if (!hasWebhook(db, of.tenant, of.webhook)) return [];
+  if (state !== undefined) return lastAttempts(db, of, state);
+  if (eventId !== null) {
+    const ofEvent = db.sql(
+      `${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook
+         AND a.event_seq = (SELECT seq FROM events WHERE tenant_id = @tenant AND id = @event)
+       ORDER BY a.number DESC LIMIT @limit`,
+    );
+    return (ofEvent.all({ ...of, event: toId(eventId) }) as Row[]).map(attemptFromRow);
+  }
+  if (after === undefined) {
+    const newest = db.sql(`${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook ${NEWEST}`);
+    return (newest.all(of) as Row[]).map(attemptFromRow);
+  }
+  const place = placeOf(db, of, after);
+  if (!place) return [];
+  const older = db.sql(
+    `${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook
+       AND (a.started_at, a.event_seq, a.number) < (@startedAt, @seq, @number) ${NEWEST}`,
+  );
+  return (older.all({ ...of, ...place }) as Row[]).map(attemptFromRow);
+}
+
+interface Of {
+  tenant: Buffer;
+  webhook: Buffer;
+  limit: number;
+}
+
+function placeOf(db: Connection, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
+  const place = db.sql(
+    `SELECT started_at AS startedAt, event_seq AS seq, number FROM webhook_attempts
+     WHERE webhook_id = ? AND number = ? AND tenant_id = ?
+       AND event_seq = (SELECT seq FROM events WHERE tenant_id = ? AND id = ?)`,
+  );
+  const row = place.get(webhook, number, tenant, tenant, toId(eventId));
+  return row as { startedAt: number; seq: number; number: number } | undefined;
+}
+
+function lastAttempts(db: Connection, of: Of, state: NonNullable<AttemptFilter['state']>): AttemptView[] {
+  // An attempt that is under way is counted already, and not written down.
+  const [which, order] =
+    state === 'due'
+      ? ['due_at IS NOT NULL', 'd.due_at, d.event_seq']
+      : [`state = 'failed'`, 'd.finished_at DESC, d.event_seq DESC'];
+  const last = db.sql(
+    `SELECT ${COLUMNS}
+     FROM (SELECT * FROM webhook_deliveries d WHERE d.webhook_id = @webhook AND d.${which} ORDER BY ${order} LIMIT @most) d
+     JOIN webhook_attempts a ON a.webhook_id = d.webhook_id AND a.event_seq = d.event_seq AND a.number = d.attempts - d.leased
+     JOIN events e ON e.seq = d.event_seq
+     WHERE a.tenant_id = @tenant ORDER BY ${order} LIMIT @limit`,
+  );
+  return (last.all({ ...of, most: Math.max(of.limit, MOST_LOOKED_AT) }) as Row[]).map(attemptFromRow);
+}
+
+function findAttempt(
+  db: Connection,
+  of: { tenantId: string; webhookId: string },
+  { eventId, number }: AttemptName,
+): { attempt: AttemptView; event: ReturnType<typeof eventFromRow> } | null {
+  const tenant = toId(of.tenantId);
+  const found = db.sql(
+    `SELECT ${COLUMNS}, e.tenant_id, e.message_id, e.at, e.data FROM events e
+     JOIN webhook_attempts a ON a.event_seq = e.seq AND a.webhook_id = @webhook AND a.number = @number
+     JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq
+     WHERE e.tenant_id = @tenant AND e.id = @event AND a.tenant_id = @tenant`,
+  );
+  const row = found.get({ tenant, webhook: toId(of.webhookId), event: toId(eventId), number }) as Row | undefined;
+  if (!row) return null;
+  return { attempt: attemptFromRow(row), event: eventFromRow({ ...row, id: row.event_id }) };
+}
+
+function attemptFromRow(row: Row): AttemptView {
+  return {
+    webhookId: fromId(row.webhook_id),
+    eventId: fromId(row.event_id),
+    eventType: row.type as string,
+    number: row.number as number,
+    startedAt: row.started_at as number,
+    elapsedMs: row.elapsed_ms as number,
+    status: row.status as number | null,
+    reason: row.reason as string,
+    answer: row.answer as string | null,
+    nextAt: row.next_at as number | null,
+    state: row.state as AttemptView['state'],
+  };
+}

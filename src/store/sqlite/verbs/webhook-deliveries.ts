@@ -1,0 +1,221 @@
+// Deliveries to webhooks in SQLite: leasing what is due, recording what became of it, starting over
+// after a crash. What people do with them, and what time does, stands in webhook-replays.ts and webhook-attempts.ts.
+import { atStep } from '../../../base/backoff.ts';
+import type {
+  ClaimedDeliveries,
+  ClaimTerms,
+  Delivery,
+  DeliveryClaim,
+  DeliveryResult,
+  DeliveryStore,
+  Endpoint,
+  FailingWebhook,
+} from '../../webhook-deliveries.ts';
+import type { Connection } from '../engine/connection.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+import { eventFromRow } from './events.ts';
+import { attemptVerbs } from './webhook-attempts.ts';
+import { replayVerbs } from './webhook-replays.ts';
+
+export function deliveryVerbs(db: Connection): DeliveryStore {
+  return {
+    watchDeliveries: (listener) => db.dueNotices.watch(listener),
+    dueWebhooks: (after, limit) => db.read(() => dueWebhooks(db, after, limit)),
+    claimDeliveries: (claims, terms) => db.writeMail(() => claims.map((claim) => claimFor(db, claim, terms))),
+    recordDeliveries: (results, at) => db.writeMail(() => record(db, results, at)),
+    takeFailingWebhooks: (since, at) => db.writeMail(() => takeFailing(db, since, at)),
+    recoverDeliveries: (at) =>
+      db.write(() => {
+        // Not counted: a daemon that is restarted often must not use up the retry table.
+        const recover = db.sql(
+          'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, ?) WHERE leased = 1',
+        );
+        return recover.run(at).changes;
+      }),
+    ...attemptVerbs(db),
+    ...replayVerbs(db),
+  };
+}
+
+function dueWebhooks(db: Connection, after: string | null, limit: number) {
+  const rows = db
+    .sql(
+      `SELECT w.id, (SELECT min(d.due_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)
+         AS due_at
+       FROM webhooks w WHERE w.id > ? ORDER BY w.id LIMIT ?`,
+    )
+    .all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
+  const last = rows.at(-1);
+  return {
+    found: rows
+      .filter((row) => row.due_at !== null)
+      .map((row) => ({ webhookId: fromId(row.id), dueAt: row.due_at as number })),
+    last: last === undefined ? null : fromId(last.id),
+  };
+}
+
+function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: ClaimTerms): ClaimedDeliveries {
+  const endpoint = endpointOf(db, webhookId, terms.now);
+  if (endpoint === null) return { webhookId, endpoint, deliveries: [], nextDueAt: null };
+  const id = toId(webhookId);
+  const due = db.sql(
+    `SELECT d.event_seq, d.attempts, d.attempts_before, e.id, e.tenant_id, e.message_id, e.type, e.at, e.data
+     FROM webhook_deliveries d LEFT JOIN events e ON e.seq = d.event_seq
+     WHERE d.webhook_id = ? AND d.due_at IS NOT NULL AND d.due_at <= ? ORDER BY d.due_at, d.event_seq LIMIT ?`,
+  );
+  const lease = db.sql(
+    `UPDATE webhook_deliveries SET attempts = attempts + 1, leased = 1, due_at = ? WHERE webhook_id = ? AND event_seq = ?`,
+  );
+  const deliveries: Delivery[] = [];
+  for (const row of due.all(id, terms.now, limit) as Row[]) {
+    if (row.id === null) {
+      dropWithoutEvent(db, id, row.event_seq as number);
+      continue;
+    }
+    const eventSeq = row.event_seq as number;
+    const attempt = (row.attempts as number) + 1;
+    const step = attempt - (row.attempts_before as number);
+    lease.run(atStep(terms.leaseUntil, step) ?? terms.now, id, eventSeq);
+    deliveries.push({ webhookId, eventSeq, attempt, step, event: eventFromRow(row) });
+  }
+  return { webhookId, endpoint, deliveries, nextDueAt: nextDueAt(db, id) };
+}
+
+/** A damaged row that nobody can send must not be found due again and again. */
+function dropWithoutEvent(db: Connection, webhookId: Buffer, eventSeq: number): void {
+  db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = ? AND event_seq = ?').run(webhookId, eventSeq);
+}
+
+function endpointOf(db: Connection, webhookId: string, now: number): Endpoint | null {
+  const row = db.sql('SELECT tenant_id, target FROM webhooks WHERE id = ?').get(toId(webhookId)) as Row | undefined;
+  if (!row) return null;
+  const secrets = db
+    .sql('SELECT master_key_id, sealed, expires_at FROM webhook_secrets WHERE webhook_id = ? ORDER BY id DESC')
+    .all(toId(webhookId)) as Row[];
+  return {
+    tenantId: fromId(row.tenant_id),
+    target: row.target as string,
+    secrets: secrets
+      .filter((secret) => secret.expires_at === null || (secret.expires_at as number) > now)
+      .map((secret) => ({ masterKeyId: secret.master_key_id as string, sealed: secret.sealed as Buffer })),
+  };
+}
+
+function nextDueAt(db: Connection, webhookId: Buffer): number | null {
+  const next = db.sql(
+    'SELECT min(due_at) AS due_at FROM webhook_deliveries WHERE webhook_id = ? AND due_at IS NOT NULL',
+  );
+  return (next.get(webhookId) as { due_at: number | null }).due_at;
+}
+
+interface WebhookTally {
+  tenantId: string;
+  failingSince: number | null;
+  succeeded: boolean;
+  failed: boolean;
+}
+
+function record(db: Connection, results: DeliveryResult[], at: number): void {
+  const tallies = new Map<string, WebhookTally | null>();
+  for (const result of results) {
+    const { webhookId } = result.delivery;
+    if (!tallies.has(webhookId)) tallies.set(webhookId, tallyOf(db, webhookId));
+    const tally = tallies.get(webhookId);
+    // Deleted meanwhile: what it would have said is nobody's business any more.
+    if (!tally || !moveDelivery(db, result, at)) continue;
+    if (result.end.to === 'released') continue;
+    insertAttempt(db, tally.tenantId, result);
+    if (result.end.to === 'delivered') tally.succeeded = true;
+    else tally.failed = true;
+  }
+  for (const [webhookId, tally] of tallies) {
+    if (tally) noteHealth(db, webhookId, tally, at);
+  }
+}
+
+/*
+ * States of a delivery. due: never tried, or tried in vain and waiting; while `leased` an attempt is
+ * under way, and due_at says when there will be another should that one vanish. delivered: the endpoint
+ * answered 2xx. failed: the retry table is used up. A replay leads from either end back to due.
+ * False when the lease is not that of this attempt: the result comes too late, nothing changes.
+ */
+function moveDelivery(db: Connection, { delivery, end }: DeliveryResult, at: number): boolean {
+  const key = [toId(delivery.webhookId), delivery.eventSeq, delivery.attempt];
+  const where = 'WHERE webhook_id = ? AND event_seq = ? AND attempts = ? AND leased = 1';
+  switch (end.to) {
+    case 'delivered':
+    case 'failed': {
+      const finish = db.sql(
+        `UPDATE webhook_deliveries SET state = ?, due_at = NULL, leased = 0, finished_at = ? ${where}`,
+      );
+      return finish.run(end.to, at, ...key).changes === 1;
+    }
+    case 'due': {
+      const wait = db.sql(`UPDATE webhook_deliveries SET due_at = ?, leased = 0 ${where}`);
+      return wait.run(end.dueAt, ...key).changes === 1;
+    }
+    case 'released': {
+      const release = db.sql(`UPDATE webhook_deliveries SET due_at = ?, leased = 0, attempts = attempts - 1 ${where}`);
+      return release.run(at, ...key).changes === 1;
+    }
+  }
+}
+
+function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult): void {
+  const { delivery, end, startedAt, elapsedMs, status, reason, answer } = result;
+  db.sql(
+    `INSERT INTO webhook_attempts (webhook_id, event_seq, number, tenant_id, started_at, elapsed_ms, status, reason,
+       answer, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  ).run(
+    toId(delivery.webhookId),
+    delivery.eventSeq,
+    delivery.attempt,
+    toId(tenantId),
+    startedAt,
+    Math.round(elapsedMs),
+    status,
+    reason,
+    answer,
+    end.to === 'due' ? end.dueAt : null,
+  );
+}
+
+function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
+  const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = ?').get(toId(webhookId)) as
+    | Row
+    | undefined;
+  if (!row) return null;
+  const failingSince = row.failing_since as number | null;
+  return { tenantId: fromId(row.tenant_id), failingSince, succeeded: false, failed: false };
+}
+
+/** Written when it changes, and not at every result. */
+function noteHealth(db: Connection, webhookId: string, tally: WebhookTally, at: number): void {
+  const isFailing = tally.failingSince !== null;
+  if (tally.succeeded && isFailing) {
+    db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = ?').run(toId(webhookId));
+  } else if (tally.failed && !tally.succeeded && !isFailing) {
+    db.sql('UPDATE webhooks SET failing_since = ? WHERE id = ?').run(at, toId(webhookId));
+  }
+}
+
+const TOLD_AT_ONCE = 100;
+
+function takeFailing(db: Connection, since: number, at: number): FailingWebhook[] {
+  const rows = db
+    .sql(
+      `SELECT id, tenant_id, url, failing_since FROM webhooks
+       WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= ? LIMIT ?`,
+    )
+    .all(since, TOLD_AT_ONCE) as Row[];
+  const told = db.sql('UPDATE webhooks SET told_at = ? WHERE id = ?');
+  return rows.map((row) => {
+    told.run(at, row.id);
+    return {
+      webhookId: fromId(row.id),
+      tenantId: fromId(row.tenant_id),
+      url: row.url as string,
+      failingSince: row.failing_since as number,
+    };
+  });
+}
