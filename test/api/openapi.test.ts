@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
+import { API_DESCRIPTION, writtenDescription } from '../../scripts/describe-api.ts';
 import { REFUSALS } from '../../src/base/refusals.ts';
 import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { SCOPES } from '../../src/store/tenants.ts';
@@ -34,6 +35,10 @@ t.test('an independent validator finds nothing wrong', async (t) => {
   t.same(errors, undefined);
   t.equal(valid, true);
   t.equal(validator.version, '3.1');
+});
+
+t.test('the daemon serves this document', async (t) => {
+  t.equal(fs.readFileSync(API_DESCRIPTION, 'utf8'), writtenDescription(), 'else: npm run openapi');
 });
 
 t.test('it stands alone: every reference leads to something in the document itself', async (t) => {

@@ -2,14 +2,14 @@
 // kept, and that a browser that obeys its headers loads nothing from elsewhere.
 import { gunzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { describeApi } from '../../scripts/describe-api.ts';
 import type { HttpHandler } from '../../src/http/http.ts';
 import { createRouter } from '../../src/http/router.ts';
-import { loadApiDescription } from '../../src/public/api-description.ts';
 import { createPublicPages } from '../../src/public/create-public-pages.ts';
 import { overBothEngines } from '../http/both-engines.ts';
 import { askOnce, RawHttp } from '../support/raw-http.ts';
 
-const description = loadApiDescription();
+const description = describeApi();
 
 function handler(): HttpHandler {
   const refuse = (status: number) => () => ({ status });

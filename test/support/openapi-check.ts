@@ -3,7 +3,7 @@
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { type JsonValue, loadApiDescription } from '../../src/public/api-description.ts';
+import { describeApi, type JsonValue } from '../../scripts/describe-api.ts';
 
 export interface AnswerToCheck {
   method: string;
@@ -37,7 +37,7 @@ const TRANSPORT_HEADERS = new Set([
   'uwebsockets',
 ]);
 
-export const apiDescription: Described = loadApiDescription();
+export const apiDescription: Described = describeApi();
 const ajv = schemasOf(apiDescription);
 
 export const operations: readonly Operation[] = Object.entries(apiDescription.paths).flatMap(([path, item]) =>
