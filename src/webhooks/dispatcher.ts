@@ -41,6 +41,14 @@ const AFTER_FAULT_MS = SECOND_MS;
 const LOOK_AROUND_MS = MINUTE_MS;
 const PAGE = 1000;
 
+/*
+ * Each endpoint with something due has a line (endpoint-line.ts): a time at which more is due in the store, deliveries
+ * that were claimed and wait for a place, and calls under way. `#expect` notes the time, `#offer` puts the line among
+ * those whose turn comes, `#pump` gives free places to lines in turn: it claims from the store, which counts the attempt
+ * and leases the delivery for five minutes, then calls. Results go to the result book, which writes many at once; a
+ * retry's time comes back as `#expect`. Wake-ups from the store and a tick of 100 ms drive it; once a minute everything
+ * due is looked up in the store, in case a wake-up was lost. A lease that a dead daemon left is taken back at the start.
+ */
 export class Dispatcher {
   readonly #kit: DispatcherKit;
   readonly #lines = new Map<string, EndpointLine>();

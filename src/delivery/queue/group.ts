@@ -57,6 +57,15 @@ const PACE_WEIGHT = 0.2;
 /** No timer is set for longer: a clock that was set must not strand anybody. */
 const LONGEST_SLEEP_MS = MINUTE_MS;
 
+/*
+ * A group has lanes waiting for their turn and sessions: starting (messages are being claimed), running, or lingering
+ * (connected, and waiting for more mail). `pump` is called whenever that may have changed: a lane came, a session began
+ * to linger or ended, a slot became free, a pause is over. It takes the lane whose turn it is and asks shaping; the lane
+ * goes to a lingering session that is connected to its hosts, else to a new session, else everybody waits. Where shaping
+ * says wait, a reason about the whole group stops the group until its end; any other reason puts only this lane aside.
+ * Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch. `halt` ends all
+ * sessions after the message on the wire: the receiver said that it wants nothing more.
+ */
 export class Group {
   readonly name: string;
   readonly #kit: GroupKit;

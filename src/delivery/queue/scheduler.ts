@@ -63,6 +63,19 @@ const GROUPS_PER_TURN = 200;
 // Messages of a domain without a route are judged in portions of this size.
 const UNROUTED_BATCH = 100;
 
+/*
+ * The scheduler moves lanes; what a lane is doing is its `state` (lane.ts).
+ *
+ *   resting ──due──▶ routing ──MX group known──▶ ready ──a session takes it──▶ claiming ──▶ resting
+ *      ▲                │ no route                                               ▲
+ *      └── held ◀───────┴── shaping keeps it back ─────────────(no route: claimed to be judged)
+ *
+ * Notices from the store (mail accepted, given back, released) and the heap's alarm make a lane due. Due lanes are routed
+ * some at a time, so that a hundred thousand of them do not stop the event loop. A lane that shaping keeps back is held
+ * until the reason's end, or, where only an operator can end it, until `onReleased`. From `ready` on the lane's group
+ * decides; the scheduler only claims what the group asks for. Once a minute the whole queue is compared with the lanes
+ * in memory: whatever a lost notice forgot starts then.
+ */
 export class Scheduler {
   readonly #kit: SchedulerKit;
   readonly #lanes = new Map<number, Lane>();

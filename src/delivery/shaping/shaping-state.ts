@@ -65,6 +65,14 @@ const FORGET_PORTION = 500;
 const SCOPES: readonly SuspensionScope[] = ['group', 'source', 'sender_domain', 'domain'];
 const MAX_NOTED_DOMAINS = 20_000;
 
+/*
+ * Facts live in ShapingMemory, the decision is the pure function in shaping.ts; this class keeps the two together. Three
+ * things change the facts: outcomes of attempts (`learn`: connection limit, pauses, what was sent), operators (`paused`,
+ * `released`), and time. A change holds at once and is stored right after, so that a restart forgets a moment at most;
+ * what was sent within the hour follows every five seconds. The scheduler is told three things: `onBlocked`, a group
+ * must stop now; `onRoom`, a group may have more connections again; `onReleased`, an operator ended something, so
+ * everything that is kept back asks again. Nobody is told of a pause's end: whoever waits for it knows the time.
+ */
 export class Shaping {
   readonly memory: ShapingMemory;
   readonly #kit: ShapingKit;

@@ -5,6 +5,14 @@ import { WRITES } from './engine/local-connection.ts';
 import { verbsOf } from './open.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
+/*
+ * Two connections to one file. The writer's thread has the only one that writes: calls reach it as messages, it runs all
+ * that came in one turn as a group with one commit, and answers after it. This thread's connection reads what is
+ * committed, at once. What is cached about tenants, keys, domains and lanes is dropped on both sides before the answer of
+ * a verb that changed any of it is handed out, so a caller always reads what it wrote. When the thread dies nobody can
+ * know what was committed last: every waiting caller fails, and the daemon ends.
+ */
+
 export interface ThreadedStoreOptions<Company> extends Omit<WriterOptions, 'entry'> {
   /** What the thread runs, and the verbs that it has beside the store's. The store alone when left out. */
   thread?: { entry: URL; verbs: readonly (keyof Company & string)[] };
