@@ -7,6 +7,7 @@ import t from 'tap';
 import { parseSource, readSources } from './architecture/read-source.ts';
 import { longFiles, packagesAtHome, RULES, type Rule } from './architecture/rules.ts';
 import { HOMES } from './architecture/tiers.ts';
+import { readAll, unusedExports } from './architecture/unused-exports.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -162,6 +163,24 @@ t.test('packages stay behind their interface', async (t) => {
   t.match(importing('src/base/a.ts', 'ajv'), ['but base needs nothing but Node']);
   t.same(importing('src/observe/a.ts', 'pino'), []);
   t.same(importing('src/api/a.ts', 'ajv/dist/2020.js'), []);
+});
+
+t.test('what is exported is imported', async (t) => {
+  const found = unusedExports([
+    {
+      file: 'src/base/a.ts',
+      text: 'export const a = 1;\nexport function b() {}\nexport class C {}\nexport type D = 1;',
+    },
+    { file: 'src/base/b.ts', text: "import { a as x } from './a.ts';\nexport const e = 1;" },
+    { file: 'src/base/c.ts', text: 'export const f = 1;' },
+    {
+      file: 'test/d.ts',
+      text: "const { C } = await import('../src/base/a.ts');\nimport * as c from '../src/base/c.ts';",
+    },
+  ]);
+  const hint = 'remove it, or only its "export"';
+  t.same(found, [`src/base/a.ts: nobody imports b; ${hint}`, `src/base/b.ts: nobody imports e; ${hint}`]);
+  for (const each of unusedExports(readAll(ROOT))) t.fail(each, { at: null, stack: '' });
 });
 
 t.test('the table is sound', async (t) => {

@@ -10,7 +10,7 @@ export interface BodyBudgetLimits {
 
 const MIB = 1024 * 1024;
 
-export const BODY_BUDGET: BodyBudgetLimits = {
+const BODY_BUDGET: BodyBudgetLimits = {
   // Six bodies of 5 MiB. As much of a tenant's may wait for the threads that read large bodies, too.
   bytesPerTenant: 32 * MIB,
   // A quarter of what a machine of 1 GiB has; eight tenants can have all of theirs.

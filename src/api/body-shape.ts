@@ -24,7 +24,7 @@ export function loadBodyShape<Body extends object>(name: ShapeName): BodyShape<B
   return Object.assign(check, { schemaName: name });
 }
 
-export function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck<Body> {
+function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck<Body> {
   const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true, verbose: true });
   const validate = ajv.compile<Body>(schema);
   const known = Object.keys(schema.properties);

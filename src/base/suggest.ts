@@ -13,7 +13,7 @@ export function nearest(name: string, known: Iterable<string>, maxEdits = 3): st
 }
 
 /** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
-export function editDistance(a: string, b: string): number {
+function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

@@ -65,7 +65,7 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
 
 const GOOD_NEWS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
 
-export function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
+function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
   const { address, originalAddress, action, remoteMta, diagnostics } = recipient;
   const found = diagnostics.map(findReply);
   const smtpCode = found.find((reply) => reply.smtpCode !== null)?.smtpCode ?? null;

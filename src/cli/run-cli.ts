@@ -34,7 +34,7 @@ export interface CliOptions {
 }
 
 export const EXIT_FAILED = 1;
-export const EXIT_WRONG_USAGE = 2;
+const EXIT_WRONG_USAGE = 2;
 
 export async function runCli(cli: CliOptions): Promise<number> {
   const { command: words, args } = splitCommand(cli.argv);

@@ -11,7 +11,7 @@ import { RULES } from './rules.ts';
 import { fromVariable, readValue } from './values.ts';
 import { unknownVariables } from './variables.ts';
 
-export const DEFAULT_FILE = '/etc/postrider/postrider.toml';
+const DEFAULT_FILE = '/etc/postrider/postrider.toml';
 
 /** Where a value comes from. */
 export type Origin = 'default' | 'derived' | 'file' | 'environment';

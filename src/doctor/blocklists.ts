@@ -42,7 +42,7 @@ export interface ListFacts {
   answers: readonly ListAnswer[];
 }
 
-export function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
+function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
   const about = { check: 'blocklist', subject: list };
   const resolverOfOnesOwn = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
   if (test.kind === 'unavailable') return odd(about, `could not be asked: ${test.reason}`, resolverOfOnesOwn);

@@ -28,7 +28,7 @@ function kindOf(result: DnsResult<MxRecord>): KnownDomainAnswer['kind'] {
   return takesMail ? result.kind : 'no_records';
 }
 
-export function judgeKnownDomains(server: string, answers: readonly KnownDomainAnswer[]): Finding {
+function judgeKnownDomains(server: string, answers: readonly KnownDomainAnswer[]): Finding {
   const about = { check: 'known domains', subject: server };
   const of = (kind: KnownDomainAnswer['kind']) =>
     answers.filter((answer) => answer.kind === kind).map(({ domain }) => domain);

@@ -26,7 +26,7 @@ export interface BounceRouteFacts {
   ours: ReadonlySet<string>;
 }
 
-export function judgeBounceRoute(
+function judgeBounceRoute(
   { bouncesDomain, ehloName }: { bouncesDomain: string; ehloName: string },
   { route, hasMx, ours }: BounceRouteFacts,
 ): Finding {
@@ -96,7 +96,7 @@ export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | nul
   return [judgeServiceDkim(name, stored?.serviceDkimKeyB64 ?? null, await kit.resolver.txt(name))];
 }
 
-export function judgeServiceDkim(name: string, keyB64: string | null, record: DnsResult<string>): Finding {
+function judgeServiceDkim(name: string, keyB64: string | null, record: DnsResult<string>): Finding {
   const about = { check: 'DKIM', subject: name };
   if (keyB64 === null) {
     return odd(about, "the service's own key is not made yet", { command: 'systemctl start postrider' });

@@ -125,7 +125,7 @@ async function register(
 }
 
 /** Binds a sealed private key to its domain; whoever opens it names the same context. */
-export function domainKeyContext(domainId: string): string {
+function domainKeyContext(domainId: string): string {
   return `domain-key:${domainId}`;
 }
 
@@ -147,7 +147,7 @@ export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): P
 }
 
 /** The same, kept for whoever wants to read it. */
-export async function checkAndKeep(options: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
+async function checkAndKeep(options: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
   const checks = await checkOf(options, domain);
   await options.store.recordChecks(domain.tenantId, domain.id, { at: options.clock.now(), checks });
   return checks;

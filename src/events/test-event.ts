@@ -3,7 +3,7 @@
 import { toTimestamp } from '../base/clock.ts';
 import type { EventBody } from './event-body.ts';
 
-export const TEST_EVENT_TYPE = 'test';
+const TEST_EVENT_TYPE = 'test';
 
 /** Ids that no message has: whoever looks them up finds nothing. */
 const NO_MESSAGE = '00000000-0000-7000-8000-000000000000';

@@ -23,8 +23,6 @@ export function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html 
   return new Html(text);
 }
 
-export const NOTHING = new Html('');
-
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (char) => ESCAPES[char]!);
 }

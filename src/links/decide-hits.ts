@@ -34,7 +34,7 @@ export interface HitKit {
 }
 
 /** Of all links of one message together, and its pixel. */
-export const MAX_EVENTS_PER_MESSAGE = 100;
+const MAX_EVENTS_PER_MESSAGE = 100;
 
 export function decideHits(message: TrackedMessage, pending: readonly PendingHits[], kit: HitKit): HitUpdate[] {
   const known = new Map(message.links.map((link) => [link.link, link]));

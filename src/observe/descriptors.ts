@@ -9,7 +9,7 @@ const BASE = 128;
 const PER_WORKER = 16;
 
 /** Null where the system does not tell. */
-export function descriptorLimit(): number | null {
+function descriptorLimit(): number | null {
   try {
     const found = /^Max open files\s+(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'utf8'));
     return found ? Number(found[1]) : null;

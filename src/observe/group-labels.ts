@@ -7,7 +7,7 @@ const LARGE = 100;
 /** So many small ones are counted at a time. */
 const MOST_CANDIDATES = 1000;
 
-export const OTHER_GROUPS = 'other';
+const OTHER_GROUPS = 'other';
 
 export class GroupLabels {
   readonly #labels = new Set<string>();

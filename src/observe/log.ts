@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
 import { Redactor, redactText } from './redact.ts';
 
-export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Names of facts are snake_case; a thrown value goes into `error`. */

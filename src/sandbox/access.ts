@@ -33,7 +33,7 @@ export interface AccessServices {
   maxKeys: number;
 }
 
-export const SANDBOX_DOMAIN = 'hello.verified.test';
+const SANDBOX_DOMAIN = 'hello.verified.test';
 const TENANT_NAME = 'Sandbox';
 const KEY_NAME = 'sandbox';
 const EMAIL = `sandbox@${SANDBOX_DOMAIN}`;

@@ -25,9 +25,9 @@ export interface MailboxRule {
   aliasSeparator: string | null;
 }
 
-export const LEAST_HARD_BOUNCES = 25;
-export const LEAST_COMPLAINT_WEIGHT = 10;
-export const LEAST_DOMAINS = 5;
+const LEAST_HARD_BOUNCES = 25;
+const LEAST_COMPLAINT_WEIGHT = 10;
+const LEAST_DOMAINS = 5;
 /** A provider's domain counts as often as it has recipients, and so often at most. */
 const MOST_OF_A_PROVIDER = 5;
 const WARNED_FROM = 0.5;

@@ -26,7 +26,7 @@ export interface LeapDecision {
 // What is taken as usual where little is known: 2 % of hard bounces over so many messages.
 const PRIOR: Tally = { messages: 100, hard: 2 };
 
-export function usualShare({ messages, hard }: Tally): number {
+function usualShare({ messages, hard }: Tally): number {
   return (hard + PRIOR.hard) / (messages + PRIOR.messages);
 }
 

@@ -37,7 +37,7 @@ const PAGES: Readonly<Record<Purpose, string>> = {
   confirmation: '/portal/confirm',
 };
 
-export function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): string {
+function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): string {
   return `${baseUrl.replace(/\/+$/, '')}${path}`;
 }
 
@@ -68,7 +68,7 @@ export function mailGates({ throttles }: AccountKit, { ip }: Client): Gates {
 }
 
 /** Not more than a few to one address, whoever asks. */
-export function mayMail({ throttles }: AccountKit, email: string): boolean {
+function mayMail({ throttles }: AccountKit, email: string): boolean {
   return takeTry([[throttles.mailsTo, email]]) === 0;
 }
 

@@ -27,9 +27,9 @@ export interface CallKit extends AddressKit {
   timeoutMs?: number;
 }
 
-export const CALL_TIMEOUT_MS = 15 * SECOND_MS;
+const CALL_TIMEOUT_MS = 15 * SECOND_MS;
 /** Enough to recognise an error by; it is kept for people. */
-export const ANSWER_MAX_BYTES = 4096;
+const ANSWER_MAX_BYTES = 4096;
 /** The status has decided by then; an endpoint that drips its answer must not hold on to us. */
 const ANSWER_BODY_MS = 2 * SECOND_MS;
 const MAX_TRIED_ADDRESSES = 3;

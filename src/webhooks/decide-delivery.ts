@@ -21,7 +21,7 @@ export const RETRY_TABLE: RetryLadder = {
 };
 
 /** A longer one would keep an event back that is of no use to anybody by then. */
-export const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 
 export type DeliveryDecision =
   | { decision: 'delivered'; reason: string }

@@ -7,7 +7,7 @@ import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.
 import * as webhookLog from './webhook-log.ts';
 
 /** A night's failure is worth a mail, a restart is not. */
-export const TOLD_AFTER_MS = HOUR_MS;
+const TOLD_AFTER_MS = HOUR_MS;
 
 export interface FailingKit {
   store: Pick<DeliveryStore, 'takeFailingWebhooks'> & Pick<ReputationStore, 'ownersOf'>;

@@ -12,7 +12,7 @@ import { readWebhookUrl } from './webhook-url.ts';
 /** Standard Webhooks 1.0 asks for 24 to 64 bytes; 32 are as long as the HMAC-SHA256 that they key. */
 const SECRET_BYTES = 32;
 /** Every event goes to every webhook, so each adds to what a message costs; nobody has 50 systems that listen. */
-export const MAX_WEBHOOKS_PER_TENANT = 50;
+const MAX_WEBHOOKS_PER_TENANT = 50;
 /** For so long a replaced secret signs beside the new one: time to roll the new one out everywhere. */
 export const SECRET_OVERLAP_MS = DAY_MS;
 

@@ -25,7 +25,7 @@ export interface Provider {
   reason: string;
 }
 
-export const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../../config/provider-limits.toml', import.meta.url));
+const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../../config/provider-limits.toml', import.meta.url));
 
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
 // No dots: no set of MX hosts can have the same name as a group.

@@ -13,7 +13,7 @@ import {
 import { badge, emptyState, select, type Tone, table } from '../elements.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-export const SPANS_DAYS = [7, 30, 90] as const;
+const SPANS_DAYS = [7, 30, 90] as const;
 export const MOST_SOURCES = 100;
 
 export interface ChosenPeriod extends DmarcPeriod {
@@ -43,7 +43,7 @@ export interface Judgement {
 }
 
 /** What the sums of one source say, and what to do about it. */
-export function judgeSource(sums: DmarcSums): Judgement {
+function judgeSource(sums: DmarcSums): Judgement {
   const { messages, passed, dkimPassed, spfPassed } = sums;
   if (passed === messages) {
     if (dkimPassed === messages) return { word: 'passes', tone: 'good', meaning: 'Signed with a key of the domain.' };
@@ -71,7 +71,7 @@ export function judgeSource(sums: DmarcSums): Judgement {
   };
 }
 
-export function percent(part: number, whole: number): string {
+function percent(part: number, whole: number): string {
   if (whole === 0) return '–';
   const share = (part / whole) * 100;
   // Not 100 % while anything is missing, not 0 % while anything is there.

@@ -7,7 +7,7 @@ import type { MessageSearch } from '../../store/message-search.ts';
 import type { MessageState } from '../../store/queue.ts';
 import { STATES } from './message-words.ts';
 
-export const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'from', 'until'] as const;
+const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'from', 'until'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface MessageFilter {

@@ -19,10 +19,6 @@ export function stateBadge({ state, parked }: { state: MessageState; parked?: bo
   return parked ? badge('parked', 'warn') : badge(state, TONES[state]);
 }
 
-export function toneOf(state: MessageState): Tone {
-  return TONES[state];
-}
-
 interface StateFacts {
   state: MessageState;
   parked: boolean;

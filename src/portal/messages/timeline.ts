@@ -73,7 +73,7 @@ function policyText({ tlsPolicy: { mode, failure } }: AttemptRecord['peer']): st
   return [mode === 'none' ? 'no MTA-STS' : `MTA-STS ${mode}`, failure].filter(Boolean).join(': ');
 }
 
-export function durationText(ms: number): string {
+function durationText(ms: number): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 

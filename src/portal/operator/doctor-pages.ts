@@ -80,7 +80,7 @@ function findingCard({ health, check, subject, message, remedy }: Finding): Html
   return html`<div class="card"><h2>${badge(health, TONES[health])} ${check}</h2><p>${subject} ${message}</p>${remedy && html`<p>${remedyOf(remedy)}</p>`}</div>`;
 }
 
-export function remedyOf(remedy: Remedy): Html {
+function remedyOf(remedy: Remedy): Html {
   if ('record' in remedy) {
     const { name, type, value } = remedy.record;
     return html`Publish: ${copyable(name, 'the name')} ${type} ${copyable(value, 'the value')}`;

@@ -94,7 +94,7 @@ interface GroupRow {
 }
 
 /** Those where something waits, and those where something is out of the ordinary, once each. */
-export function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExplanation[]): GroupRow[] {
+function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExplanation[]): GroupRow[] {
   const byName = new Map(explained.map((one) => [one.group, one]));
   const rows = sums.map((one): GroupRow => {
     const found = one.mxGroup === null ? null : (byName.get(one.mxGroup) ?? null);

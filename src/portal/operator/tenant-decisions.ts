@@ -31,10 +31,7 @@ export const OWN_MAIL =
 type Step = 'approved' | 'reactivated' | 'suspended';
 
 /** A sentence, where there is no such step: somebody else may have been quicker. */
-export function stepOf(
-  { status }: Pick<Tenant, 'status'>,
-  wished: string | null,
-): { step: Step } | { problem: string } {
+function stepOf({ status }: Pick<Tenant, 'status'>, wished: string | null): { step: Step } | { problem: string } {
   if (wished === 'suspended')
     return status === 'suspended' ? { problem: 'It is suspended already.' } : { step: 'suspended' };
   if (wished !== 'active') return { problem: 'The form says nothing that can be done.' };

@@ -10,7 +10,7 @@ import type { OperatorServices } from './operator-services.ts';
 export const TENANTS_PATH = '/portal/operator/tenants';
 const PER_PAGE = 50;
 
-export const STATUS_TONES: Readonly<Record<TenantStatus, Tone>> = {
+const STATUS_TONES: Readonly<Record<TenantStatus, Tone>> = {
   pending_verification: 'quiet',
   in_review: 'busy',
   active: 'good',

@@ -40,13 +40,13 @@ ${stepTable(shown)}
 ${providerTable(shown)}`;
 }
 
-export function sumOf(points: readonly { figures: Figures }[]): Figures {
+function sumOf(points: readonly { figures: Figures }[]): Figures {
   const sum = noFigures();
   for (const { figures } of points) for (const name of FIGURE_NAMES) sum[name] += figures[name];
   return sum;
 }
 
-export function bounced({ bouncedHard, bouncedSoft, bouncedBlock }: Figures): number {
+function bounced({ bouncedHard, bouncedSoft, bouncedBlock }: Figures): number {
   return bouncedHard + bouncedSoft + bouncedBlock;
 }
 
@@ -191,7 +191,7 @@ function providerTable({ providers, range }: FiguresShown): Html {
 }
 
 /** The names of groups that are no known provider are those of their mail servers. */
-export function providerName(provider: string): Html {
+function providerName(provider: string): Html {
   if (provider === UNKNOWN_PROVIDER) return html`<span class="quiet">not known</span>`;
   if (provider === OTHER_PROVIDERS) return html`<span class="quiet">other providers</span>`;
   return html`${provider.replaceAll(',', ', ')}`;

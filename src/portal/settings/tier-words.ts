@@ -10,11 +10,11 @@ export function number(value: number): string {
 }
 
 /** `0.35 %`; small shares keep the digits that matter. */
-export function share(part: number, whole: number): string {
+function share(part: number, whole: number): string {
   return whole === 0 ? '0 %' : percent(part / whole);
 }
 
-export function percent(rate: number): string {
+function percent(rate: number): string {
   return `${Number((rate * 100).toFixed(rate < 0.01 ? 2 : 1))} %`;
 }
 

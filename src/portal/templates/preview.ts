@@ -39,7 +39,7 @@ export async function makePreview(
 }
 
 /** Pictures of the author's own may be loaded; nothing runs, nothing is sent, and nobody else may frame it. */
-export const FRAME_POLICY = [
+const FRAME_POLICY = [
   ...['sandbox', "default-src 'none'", 'img-src https: data:', 'font-src https: data:'],
   ...["style-src 'unsafe-inline' https:", "form-action 'none'", "base-uri 'none'", "frame-ancestors 'self'"],
 ].join('; ');

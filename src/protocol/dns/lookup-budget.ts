@@ -19,7 +19,7 @@ export interface LookupLimits {
  * A domain with the three records needs 1 to 3 addresses, 3 names and 15 zones; SPF with ten includes at ten
  * providers 12 addresses, 33 names and 40 zones.
  */
-export const VERIFICATION_LIMITS: LookupLimits = { addresses: 20, questions: 64, names: 48, zones: 64 };
+const VERIFICATION_LIMITS: LookupLimits = { addresses: 20, questions: 64, names: 48, zones: 64 };
 
 export type ZoneResolver = Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
 

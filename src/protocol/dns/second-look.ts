@@ -133,7 +133,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
 }
 
 /** Whoever knows the domain wins: then the resolvers disagree. */
-export function judgeOpinions(authority: Opinion, resolvers: readonly Opinion[]): SecondLook {
+function judgeOpinions(authority: Opinion, resolvers: readonly Opinion[]): SecondLook {
   const present = [authority, ...resolvers].find(({ says }) => says === 'present');
   if (present) return { kind: 'present', by: present.by };
   if (authority.says === 'absent') return { kind: 'absent', by: authority.by };

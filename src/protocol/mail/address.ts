@@ -114,7 +114,7 @@ export function suppressionKey(address: Address): string {
  * Equal for all spellings that most likely reach one person: without case, and without what follows a plus sign.
  * For comparing and counting only: mail goes to the address as it was written.
  */
-export function aliasKey(address: Address): string {
+function aliasKey(address: Address): string {
   const key = suppressionKey(address);
   const at = key.lastIndexOf('@');
   const plus = key.indexOf('+');

@@ -50,7 +50,7 @@ export function validateCustomHeaders(headers: Record<string, string>): string |
   return null;
 }
 
-export function headerNameProblem(name: string): string | null {
+function headerNameProblem(name: string): string | null {
   if (!FIELD_NAME.test(name)) return 'A header name consists of printable ASCII characters other than the colon.';
   if (name.length > MAX_NAME_OCTETS) return `The header name is longer than ${MAX_NAME_OCTETS} octets.`;
   const key = name.toLowerCase();
@@ -58,7 +58,7 @@ export function headerNameProblem(name: string): string | null {
   return reserved ? 'This header is reserved; the service sets it or must not have it.' : null;
 }
 
-export function headerValueProblem(value: string): string | null {
+function headerValueProblem(value: string): string | null {
   if (/[\r\n\0]/.test(value)) return 'The value has a CR, LF or NUL character.';
   // Non-ASCII values are written as encoded words, which can be split anywhere.
   if (isAsciiText(value) && !fitsLines(value)) {

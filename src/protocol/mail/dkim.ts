@@ -51,7 +51,7 @@ const PRESENT_NAMES = [
   'Feedback-ID',
 ] as const;
 
-export const SIGNED_NAMES: readonly string[] = [...ALWAYS_NAMES, ...PRESENT_NAMES];
+const SIGNED_NAMES: readonly string[] = [...ALWAYS_NAMES, ...PRESENT_NAMES];
 
 const ALWAYS = new Set<string>(ALWAYS_NAMES.map((name) => name.toLowerCase()));
 const KEYS = new Map(SIGNED_NAMES.map((name) => [name, name.toLowerCase()]));

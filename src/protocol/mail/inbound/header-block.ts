@@ -78,7 +78,7 @@ function addLine(fields: HeaderField[], line: string): void {
 }
 
 /** Where the line ends that begins at `at`: at its LF, or at the limit. */
-export function lineEndAt(text: string, at: number, limit: number): number {
+function lineEndAt(text: string, at: number, limit: number): number {
   const found = text.indexOf('\n', at);
   return found < 0 || found > limit ? limit : found;
 }

@@ -6,7 +6,7 @@ import type { Row } from '../engine/values.ts';
 import { placeFor } from './dmarc-room.ts';
 
 /** With ten thousand rows for each of 400 days, a sum still is an exact number in JavaScript. */
-export const MAX_MESSAGES_PER_ROW = 1_000_000_000;
+const MAX_MESSAGES_PER_ROW = 1_000_000_000;
 
 export interface AddedReport {
   /** Null when it was stored, else why not; then nothing was written. */

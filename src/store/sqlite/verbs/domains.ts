@@ -100,7 +100,7 @@ function revokeDomain(db: Connection, tenantId: string, id: string): Domain | nu
 }
 
 /** A revoked domain without accepted messages that wait needs no private key any more. */
-export function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
+function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
   db.sql(
     `UPDATE signing_keys SET sealed = NULL WHERE domain_id = ? AND sealed IS NOT NULL AND EXISTS
        (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
