@@ -93,7 +93,7 @@ function tokensIn(brought: string | null): string[] {
 function macOf(content: Buffer, { id, passwordHash }: Account, key: HmacKey): Buffer {
   // Each part ends where the next begins: the label with a NUL, the content by its length, the id with a NUL.
   return createHmac('sha256', key.key)
-    .update(`postrider known browser ${key.id}\0`)
+    .update(`known browser of Postrider ${key.id}\0`)
     .update(content)
     .update(`${id}\0${passwordHash}`)
     .digest()
