@@ -1,6 +1,7 @@
 // CR and LF only together: RFC 5321 section 2.3.8. Where two servers do not agree on what ends a
 // line, a mail can carry a second one past the first server (SMTP smuggling, 2023): what is
-// doubtful is refused, not put right.
+// doubtful is refused, not put right. NUL is taken: it ends no line and no mail for anybody, nothing that comes in
+// goes on as it came, and a report that returns a damaged original is worth more than its refusal.
 
 const CR = 0x0d;
 const LF = 0x0a;

@@ -107,13 +107,23 @@ function textFor(mail: WaitingInboundMail, { header, parts }: ReadMail, { from }
   const text = plain ? textOf(plain) : html ? plainTextOf(textOf(html)) : '(no text)';
   const others = parts.filter((part) => part !== plain && part !== html).map(({ type }) => type);
   return [
-    `From: ${from}`,
+    `From: ${oneLine(from)}`,
     `To: ${mail.recipients.join(', ')}`,
-    `Date: ${header.text('date')}`,
-    `Subject: ${header.text('subject')}`,
-    ...(others.length > 0 ? [`Further parts: ${others.join(', ')}`] : []),
+    `Date: ${oneLine(header.text('date'))}`,
+    `Subject: ${oneLine(header.text('subject'))}`,
+    ...(others.length > 0 ? [`Further parts: ${oneLine(others.join(', '))}`] : []),
     `The whole mail: postrider inbound show ${mail.id} --raw`,
     '',
-    text.slice(0, MAX_TEXT_CHARACTERS),
+    printable(text.slice(0, MAX_TEXT_CHARACTERS)),
   ].join('\n');
+}
+
+/** Encoded words can hold line breaks: what a stranger wrote into a field must not look like a line of ours. */
+function oneLine(value: string): string {
+  return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+}
+
+/** NUL and the like, which a mail may bring in and none of ours takes out again. */
+function printable(text: string): string {
+  return text.replace(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }
