@@ -20,7 +20,7 @@ async function refusal(): Promise<{ status: number; body: unknown }> {
 }
 
 t.test('under review, by itself', async (t) => {
-  const domains = Array.from({ length: 5 }, (_, index) => `r${index}.${RECEIVER}`);
+  const domains = Array.from({ length: 5 }, (_, index) => `receiver${index}.test`);
   for (const domain of domains) addReceiver(world.dns, domain);
   t.match((await owner.get('/portal/settings')).text, 'Hard bounces: 0 % of the way, from 0 domains');
   const recipients = Array.from({ length: 30 }, (_, index) => `a${index}@${domains[index % 5]}`);
