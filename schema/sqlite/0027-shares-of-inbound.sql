@@ -56,3 +56,10 @@ CREATE TABLE dmarc_room (
   bytes        INTEGER NOT NULL,
   PRIMARY KEY (day, organization)
 ) STRICT, WITHOUT ROWID;
+
+-- How many of the first waiting mails a daemon may have in work, where that is more than usual: while it works on
+-- suspects alone, in turns, it works on what came later beside them.
+CREATE TABLE inbound_reaches (
+  worker TEXT PRIMARY KEY,
+  mails  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

@@ -1,7 +1,8 @@
 // Acts on the mails that the store holds, in their order, a few at a time. There is one way in: what
 // came a moment ago and what a dead daemon left behind are read from the same place. What a dead daemon may
 // have had in work is worked on first, one mail at a time and each noted before, so that a mail that ends the
-// daemon is found by itself; what comes later costs no such note.
+// daemon is found by itself; what comes later costs no such note. Where that takes long, the two take turns: while
+// others are worked on, no suspect is noted, so a try still counts against the mail that is in work alone.
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -18,7 +19,10 @@ import type {
 import type { Outcome } from './process-mail.ts';
 
 export interface ProcessorKit {
-  store: Pick<InboundStore, 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial'>;
+  store: Pick<
+    InboundStore,
+    'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach'
+  >;
   process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
   /** Told after the commit, with what was really done. */
   onRecorded?(recorded: Recorded): void;
@@ -28,6 +32,8 @@ export interface ProcessorKit {
   afterFaultMs?: number;
   /** How long a suspect is worked on alone; for tests. */
   aloneMs?: number;
+  /** How long suspects are worked on before it is the others' turn, and the other way round; for tests. */
+  turnMs?: number;
 }
 
 export interface Recorded {
@@ -57,6 +63,9 @@ const WORKER = 'daemon';
 const MAX_SUSPECTS = 1024;
 /** What still works after this long waits for the DNS: what ends a daemon does not let go of its thread. */
 const ALONE_MS = SECOND_MS;
+const TURN_MS = 5 * SECOND_MS;
+/** Beyond so many suspects nothing is worked on beside them: each end of the daemon could add to them. */
+const MAX_REACH = 8192;
 
 export class InboundProcessor {
   readonly #kit: ProcessorKit;
@@ -73,6 +82,9 @@ export class InboundProcessor {
   /** The store takes no notes: nothing is begun, so what is in work stays among the first of what waits. */
   #storeFails = false;
   #trials: Promise<void> | null = null;
+  #isOthersTurn = false;
+  /** The last mail that is tried alone; 0 when none is any more. What came behind it is worked on beside. */
+  #lastSuspect = 0;
   readonly #stopping = new AbortController();
 
   constructor(kit: ProcessorKit) {
@@ -85,9 +97,12 @@ export class InboundProcessor {
     if (suspects.length > 0) {
       this.#kit.log.info({ mails: suspects.length }, 'inbound mails wait since before the start');
       this.#again = true;
+      this.#lastSuspect = Math.max(...suspects.map(({ seq }) => seq));
+      this.#cursor = this.#lastSuspect;
       this.#trials = this.#tryAlone(suspects).finally(() => {
         this.#trials = null;
-        this.notice();
+        this.#lastSuspect = 0;
+        this.lookAgain();
       });
     } else this.notice();
   }
@@ -96,7 +111,7 @@ export class InboundProcessor {
   notice(): void {
     if (this.#stopped) return;
     this.#again = true;
-    if (this.#trials !== null || this.#storeFails) return;
+    if (this.#isSuspectsTurn || this.#storeFails) return;
     this.#pumping ??= this.#pump().finally(() => {
       this.#pumping = null;
       if (this.#again && this.#hasRoom) this.notice();
@@ -105,8 +120,12 @@ export class InboundProcessor {
 
   /** A mail waits again that had been acted on: it has come before all that is looked for now. */
   lookAgain(): void {
-    this.#cursor = 0;
+    this.#cursor = this.#lastSuspect;
     this.notice();
+  }
+
+  get #isSuspectsTurn(): boolean {
+    return this.#trials !== null && !this.#isOthersTurn;
   }
 
   get #stopped(): boolean {
@@ -114,7 +133,11 @@ export class InboundProcessor {
   }
 
   get #hasRoom(): boolean {
-    return !this.#storeFails && this.#working.size < MOST_AT_ONCE && this.#octetsWorking < MOST_OCTETS_AT_ONCE;
+    return !this.#storeFails && !this.#isLaden;
+  }
+
+  get #isLaden(): boolean {
+    return this.#working.size >= MOST_AT_ONCE || this.#octetsWorking >= MOST_OCTETS_AT_ONCE;
   }
 
   /** Finishes what it has begun; what waits is the next daemon's. */
@@ -129,12 +152,49 @@ export class InboundProcessor {
   }
 
   async #tryAlone(suspects: readonly InboundSuspect[]): Promise<void> {
+    const { store, clock, afterFaultMs = AFTER_FAULT_MS, turnMs = TURN_MS } = this.#kit;
+    const reach = suspects.length + MOST_AT_ONCE + MOST_DELAYED;
+    let turnBegan = clock.now();
     for (const { seq } of suspects) {
-      while (!this.#stopped && !(await this.#isTriedAlone(seq))) {
-        await pause(this.#kit.afterFaultMs ?? AFTER_FAULT_MS, null, { signal: this.#stopping.signal }).catch(() => {});
-      }
+      if (this.#stopped) break;
+      while (!this.#stopped && this.#isLaden) await Promise.race(this.#working.values());
+      while (!this.#stopped && !(await this.#isTriedAlone(seq))) await this.#pause(afterFaultMs);
+      if (clock.now() - turnBegan < turnMs || reach > MAX_REACH) continue;
+      await this.#letOthersWork(reach, turnMs);
+      turnBegan = clock.now();
     }
-    await this.#kit.store.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
+    await store.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
+    // What a stopping daemon still has in work may end it.
+    if (!this.#stopped) await store.noteInboundReach(WORKER, null).catch((error: unknown) => this.#startOver(error));
+  }
+
+  /** When the daemon ends in here, no mail is blamed: what was in work is among the suspects of the next one. */
+  async #letOthersWork(reach: number, turnMs: number): Promise<void> {
+    const { store, aloneMs = ALONE_MS } = this.#kit;
+    try {
+      await store.noteInboundReach(WORKER, reach);
+      await store.noteInboundTrial(WORKER, null);
+    } catch (error) {
+      this.#startOver(error);
+      return;
+    }
+    let isOver = false;
+    const over = this.#pause(turnMs).then(() => {
+      isOver = true;
+    });
+    this.#isOthersTurn = true;
+    while (!isOver && this.#again && !this.#stopped) {
+      this.notice();
+      await Promise.race([over, this.#pumping ?? over, ...this.#working.values()]);
+    }
+    this.#isOthersTurn = false;
+    await this.#pumping;
+    // As with a suspect: what still works then waits for the DNS, and has let go of the thread.
+    await Promise.race([Promise.all(this.#working.values()), this.#pause(aloneMs)]);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return pause(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
   }
 
   /** False: the store failed. When the daemon ends in here, the next one counts a try against this mail. */
@@ -159,7 +219,7 @@ export class InboundProcessor {
   async #pump(): Promise<void> {
     await pause(BREATH_MS);
     try {
-      while (this.#again && !this.#stopped && this.#hasRoom) {
+      while (this.#again && !this.#stopped && this.#hasRoom && !this.#isSuspectsTurn) {
         this.#again = false;
         const mails = await this.#kit.store.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
         for (const mail of mails) {
@@ -240,7 +300,7 @@ export class InboundProcessor {
     this.#retry = setTimeout(() => {
       this.#retry = null;
       this.#storeFails = false;
-      this.#cursor = 0;
+      this.#cursor = this.#lastSuspect;
       this.notice();
     }, this.#kit.afterFaultMs ?? AFTER_FAULT_MS);
   }

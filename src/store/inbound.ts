@@ -225,11 +225,14 @@ export interface InboundStore {
   waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
   /**
    * At a worker's start: a mail that it worked on alone when it ended has one try more. Returns the first of what
-   * waits, which it may have had in work, the least suspected first. `worker` names the daemon across its restarts.
+   * waits, which it may have had in work, the least suspected first: `limit`, or its reach when that is more.
+   * `worker` names the daemon across its restarts.
    */
   noteInterruptedInbound(worker: string, limit: number): Promise<InboundSuspect[]>;
   /** On disk before a worker works on this mail alone; null: on none any more. */
   noteInboundTrial(worker: string, seq: number | null): Promise<void>;
+  /** On disk before a worker may have more than the usual number of the first waiting mails in work; null: no more. */
+  noteInboundReach(worker: string, mails: number | null): Promise<void>;
   /** An operator wants what was kept as unreadable to be worked on again. */
   retryInbound(id: string): Promise<RetriedInbound>;
   /** For whoever proves the id by an HMAC. */

@@ -69,6 +69,7 @@ t.test('a database that cannot be used for a moment', async (t) => {
     waitingInbound: (after, limit) => bench.store.waitingInbound(after, limit),
     noteInterruptedInbound: (worker, limit) => bench.store.noteInterruptedInbound(worker, limit),
     noteInboundTrial: (worker, seq) => bench.store.noteInboundTrial(worker, seq),
+    noteInboundReach: (worker, mails) => bench.store.noteInboundReach(worker, mails),
     recordInbound: (update) => (faults-- > 0 ? Promise.reject(new Error('disk')) : bench.store.recordInbound(update)),
   };
   const { processor, done } = processorOf(bench, { store });
@@ -153,6 +154,7 @@ async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise
       waitingInbound: (...asked) => alive(() => bench.store.waitingInbound(...asked)),
       noteInterruptedInbound: (...asked) => bench.store.noteInterruptedInbound(...asked),
       noteInboundTrial: (...asked) => alive(() => bench.store.noteInboundTrial(...asked)),
+      noteInboundReach: (...asked) => alive(() => bench.store.noteInboundReach(...asked)),
       recordInbound: (update) => alive(() => bench.store.recordInbound(update)),
     },
   });
@@ -212,6 +214,89 @@ t.test('a suspect that waits for the DNS holds nobody up', async (t) => {
   await until('all are done', () => done.length === 3);
   await processor.stop();
 });
+
+/** Tries a second suspect when the gate is open, and notes what was noted. */
+function gatedStore(bench: Bench, gate: Promise<unknown>) {
+  const noted: (number | null)[] = [];
+  const store: ProcessorKit['store'] = {
+    waitingInbound: (...asked) => bench.store.waitingInbound(...asked),
+    noteInterruptedInbound: (...asked) => bench.store.noteInterruptedInbound(...asked),
+    noteInboundReach: (...asked) => bench.store.noteInboundReach(...asked),
+    recordInbound: (update) => bench.store.recordInbound(update),
+    async noteInboundTrial(worker, seq) {
+      if (noted.push(seq) === 2) await gate;
+      return bench.store.noteInboundTrial(worker, seq);
+    },
+  };
+  return { store, noted };
+}
+
+/** The others' turn has to be longer than the processor's pause before it reads. */
+const TURNS = { aloneMs: 10, turnMs: 50 };
+
+t.test('many suspects that wait for the DNS take turns with what comes later', async (t) => {
+  const bench = await openStore(t);
+  const suspects = await keep(bench, 30);
+  const answer = Promise.withResolvers<void>();
+  const lateIsKept = Promise.withResolvers<void>();
+  const { store, noted } = gatedStore(bench, lateIsKept.promise);
+  const begun: string[] = [];
+  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+    begun.push(id);
+    if (suspects.includes(id)) await answer.promise;
+    else t.equal(noted.at(-1), null, 'no suspect is noted meanwhile');
+    return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
+  };
+  const { processor, done } = processorOf(bench, { process, store, ...TURNS });
+  await processor.start();
+  const [late] = await keep(bench, 1);
+  processor.notice();
+  lateIsKept.resolve();
+  await until('the late one is done', () => done.length === 1);
+  t.same(done, [late]);
+  t.ok(begun.indexOf(late!) < 30, `${begun.indexOf(late!)} of 30 suspects were begun by then`);
+  answer.resolve();
+  await until('all are done', () => done.length === 31);
+  t.same([...done].sort(), [...suspects, late!].sort(), 'each once');
+  t.same(new Set(noted.filter((seq) => seq !== null)).size, 30, 'each suspect was noted');
+  await processor.stop();
+  t.equal((await bench.store.noteInterruptedInbound('daemon', 1)).length, 0);
+});
+
+t.test(
+  'a mail that ends the daemon while suspects wait is one at the next start, and no other is blamed',
+  async (t) => {
+    const bench = await openStore(t);
+    await keep(bench, 30);
+    const isBegun = Promise.withResolvers<void>();
+    const lateIsKept = Promise.withResolvers<void>();
+    const end = Promise.withResolvers<void>();
+    let poison: string | undefined;
+    const { processor } = processorOf(bench, {
+      ...TURNS,
+      store: gatedStore(bench, lateIsKept.promise).store,
+      async process({ id }) {
+        if (id === poison) isBegun.resolve();
+        await end.promise;
+        return { kind: 'later', reason: 'the daemon has ended' };
+      },
+    });
+    await processor.start();
+    [poison] = await keep(bench, 1);
+    processor.notice();
+    lateIsKept.resolve();
+    await isBegun.promise;
+    const next = await bench.store.noteInterruptedInbound('daemon', 1);
+    t.equal(next.length, 31, 'all that may have been in work');
+    t.same(
+      next.filter(({ tries }) => tries > 0),
+      [],
+    );
+    const stopped = processor.stop();
+    end.resolve();
+    await stopped;
+  },
+);
 
 t.test('what was kept as unreadable is worked on again when an operator says so', async (t) => {
   const bench = await openStore(t);

@@ -350,6 +350,7 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     waitingInbound: (store) => store.waitingInbound(0, 10),
     noteInterruptedInbound: (store) => store.noteInterruptedInbound('one', 10),
     noteInboundTrial: (store) => store.noteInboundTrial('one', null),
+    noteInboundReach: (store) => store.noteInboundReach('one', null),
     retryInbound: (store) => store.retryInbound(message.id),
     findReported: (store) => store.findReported(message.id),
     'listInbound of a kind': (store) => store.listInbound({ kind: 'human', limit: 10 }),

@@ -43,6 +43,11 @@ export const inboundCases = {
     await bench.store.noteInboundTrial('one', first!);
     await bench.store.noteInboundTrial('one', null);
     t.match(await bench.store.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'it was let go');
+    await bench.store.noteInboundReach('one', 3);
+    t.equal((await bench.store.noteInterruptedInbound('one', 1)).length, 3, 'all in its reach');
+    t.equal((await bench.store.noteInterruptedInbound('two', 1)).length, 1, 'which is its own');
+    await bench.store.noteInboundReach('one', null);
+    t.equal((await bench.store.noteInterruptedInbound('one', 1)).length, 1);
     await bench.store.noteInboundTrial('one', first!);
     const verdict: InboundVerdict = {
       ...{ kind: 'unreadable', effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null },

@@ -280,6 +280,11 @@ CREATE INDEX inbound_refused ON inbound_mails (seq) WHERE refused_with IS NOT NU
 
 CREATE INDEX inbound_waiting ON inbound_mails (seq) WHERE processed_at IS NULL;
 
+CREATE TABLE inbound_reaches (
+ worker TEXT PRIMARY KEY,
+ mails INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE inbound_trials (
  worker TEXT PRIMARY KEY,
  mail_seq INTEGER NOT NULL

@@ -366,6 +366,7 @@ async function lists(walk: Walk): Promise<void> {
   const suspects = await store.noteInterruptedInbound('walk', 1000);
   walk.same(suspects.length, waiting.length, 'noteInterruptedInbound');
   await store.noteInboundTrial('walk', suspects[0]?.seq ?? null);
+  await store.noteInboundReach('walk', 7);
   walk.same(await store.retryInbound(walk.id()), 'unknown', 'retryInbound');
   const [mail] = walk.model.inbound.keys();
   if (mail) walk.same((await store.getInbound(mail))?.mail.id, mail, 'getInbound');

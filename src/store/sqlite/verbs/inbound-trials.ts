@@ -3,12 +3,16 @@ import type { InboundStore, InboundSuspect, RetriedInbound } from '../../inbound
 import type { Connection } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 
-type InboundTrialVerbs = Pick<InboundStore, 'noteInterruptedInbound' | 'noteInboundTrial' | 'retryInbound'>;
+type InboundTrialVerbs = Pick<
+  InboundStore,
+  'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' | 'retryInbound'
+>;
 
 export function inboundTrialVerbs(db: Connection): InboundTrialVerbs {
   return {
     noteInterruptedInbound: (worker, limit) => db.writeMail(() => noteInterrupted(db, worker, limit)),
     noteInboundTrial: (worker, seq) => db.writeMail(() => noteTrial(db, worker, seq)),
+    noteInboundReach: (worker, mails) => db.writeMail(() => noteReach(db, worker, mails)),
     retryInbound: (id) => db.writeMail(() => retry(db, id)),
   };
 }
@@ -20,7 +24,10 @@ function noteInterrupted(db: Connection, worker: string, limit: number): Inbound
   ).run(worker);
   noteTrial(db, worker, null);
   const first = db.sql('SELECT seq, tries FROM inbound_mails WHERE processed_at IS NULL ORDER BY seq LIMIT ?');
-  const suspects = first.all(limit) as InboundSuspect[];
+  const reach = db.sql('SELECT mails FROM inbound_reaches WHERE worker = ?', 'column').get(worker) as
+    | number
+    | undefined;
+  const suspects = first.all(Math.max(limit, reach ?? 0)) as InboundSuspect[];
   return suspects.sort((a, b) => a.tries - b.tries || a.seq - b.seq);
 }
 
@@ -30,6 +37,15 @@ function noteTrial(db: Connection, worker: string, seq: number | null): void {
     const note = `INSERT INTO inbound_trials (worker, mail_seq) VALUES (?, ?)
       ON CONFLICT (worker) DO UPDATE SET mail_seq = excluded.mail_seq`;
     db.sql(note).run(worker, seq);
+  }
+}
+
+function noteReach(db: Connection, worker: string, mails: number | null): void {
+  if (mails === null) db.sql('DELETE FROM inbound_reaches WHERE worker = ?').run(worker);
+  else {
+    const note = `INSERT INTO inbound_reaches (worker, mails) VALUES (?, ?)
+      ON CONFLICT (worker) DO UPDATE SET mails = excluded.mails`;
+    db.sql(note).run(worker, mails);
   }
 }
 
