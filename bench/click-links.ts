@@ -4,8 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { bytesToUuid } from '../src/base/ids.ts';
 import { Vault } from '../src/base/vault.ts';
-import { linkUrl } from '../src/links/link-paths.ts';
-import { makeClickToken } from '../src/links/link-token.ts';
+import { linkUrl, makeClickToken } from '../src/links/link-token.ts';
 import { openForReading } from '../src/store/sqlite/engine/database-file.ts';
 
 interface KeyRow {

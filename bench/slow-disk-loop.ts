@@ -28,7 +28,7 @@ export interface SlowDiskReport {
   checkpoints: number;
 }
 
-// As src/retention has it.
+// As src/upkeep has it.
 const SLICE_MS = 8;
 const ACCEPTED_AT_ONCE = 10;
 const ACCEPT_EVERY_MS = 20;

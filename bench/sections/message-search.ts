@@ -4,8 +4,7 @@
 // back before they are through, and say how far they have come.
 import path from 'node:path';
 import { performance } from 'node:perf_hooks';
-import type { MessagePage, MessageSearch } from '../../src/store/message-search.ts';
-import type { PortalReads } from '../../src/store/reads.ts';
+import type { MessagePage, MessageSearch, PortalReads } from '../../src/store/reads.ts';
 import { openPortalReads } from '../../src/store/sqlite/reading/reading.ts';
 import { type FilledTenant, fillWithMessages, JOE } from '../message-rows.ts';
 import type { RunContext } from '../run-context.ts';

@@ -1,22 +1,23 @@
 // Builds the configuration: defaults, then the TOML file, then environment variables, then what
 // follows from other keys. All problems are collected before anything is refused, so that one
 // start tells everything that is wrong.
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
 import path from 'node:path';
-import { DERIVATIONS } from './derive.ts';
-import { fileProblem, tlsProblem } from './files.ts';
+import { describeError } from '../base/errors.ts';
+import { nearest } from '../base/suggest.ts';
+import { systemWords } from '../base/system-words.ts';
 import { ALL_KEYS, type Config, type KeyName, type NamedKey } from './keys.ts';
 import { readConfigFile } from './read-config-file.ts';
 import { RULES } from './rules.ts';
 import { fromVariable, readValue } from './values.ts';
-import { unknownVariables } from './variables.ts';
 
 const DEFAULT_FILE = '/etc/postrider/postrider.toml';
 
 /** Where a value comes from. */
-export type Origin = 'default' | 'derived' | 'file' | 'environment';
+type Origin = 'default' | 'derived' | 'file' | 'environment';
 
-export interface ConfigSource {
+interface ConfigSource {
   /** Absolute; null when no file was read. */
   file: string | null;
   origins: ReadonlyMap<KeyName, Origin>;
@@ -159,4 +160,81 @@ class Draft {
   #resolve(file: string, origin: Origin): string {
     return origin === 'file' && this.#file !== null ? path.resolve(path.dirname(this.#file), file) : path.resolve(file);
   }
+}
+
+// Keys that are not set and follow from others. The words that say so to people stand in the
+// key's `derived`; a test holds the two to the same set of keys.
+
+type Derivation = (config: Config) => string;
+
+/** In this order: later ones build on earlier ones. */
+export const DERIVATIONS: ReadonlyMap<KeyName, Derivation> = new Map<KeyName, Derivation>([
+  ['service.base_url', ({ http }) => listenerUrl(http)],
+  ['service.links_url', ({ service }) => service.base_url],
+  ['service.bounces_domain', ({ service }) => `bounces.${hostName(service.base_url)}`],
+  ['service.spf_domain', ({ service }) => service.bounces_domain],
+  ['service.dmarc_report_address', ({ service }) => `dmarc@${service.bounces_domain}`],
+  ['service.ehlo_name', ({ service }) => hostName(service.base_url)],
+  ['service.dkim_domain', ({ service }) => service.bounces_domain],
+]);
+
+/** With port 0 the URL says port 0: only who opens the listener knows the real one. */
+function listenerUrl(http: Config['http']): string {
+  const anywhere = http.host === '0.0.0.0' || http.host === '::';
+  const host = anywhere ? 'localhost' : isIP(http.host) === 6 ? `[${http.host}]` : http.host;
+  return new URL(`${http.tls_cert ? 'https' : 'http'}://${host}:${http.port}`).origin;
+}
+
+/** An address is no domain, so mail names fall back to the one name that needs no DNS. */
+function hostName(url: string): string {
+  const host = new URL(url).hostname;
+  return host.startsWith('[') || isIP(host) ? 'localhost' : host;
+}
+
+// Files that the configuration names: whether they can be read, and whether certificate and
+// key belong together. A wrong one stops the start instead of the first handshake.
+
+/** Null when the daemon can read the file. */
+function fileProblem(file: string): string | null {
+  try {
+    accessSync(file, constants.R_OK);
+    return statSync(file).isFile() ? null : `${file} is not a file`;
+  } catch (error) {
+    return `cannot read ${file}: ${systemWords(error)}`;
+  }
+}
+
+/** Null when the section has no TLS, or a pair that OpenSSL takes. */
+function tlsProblem(config: Config, section: 'http' | 'smtp'): string | null {
+  const { tls_cert, tls_key } = config[section];
+  if (!tls_cert || !tls_key) return null;
+  // Loaded only here: it costs every command as much as Node's whole start, and few files name certificates.
+  const { createSecureContext } = process.getBuiltinModule('node:tls');
+  try {
+    createSecureContext({ cert: readFileSync(tls_cert), key: readFileSync(tls_key) });
+    return null;
+  } catch (error) {
+    return `${section}.tls_cert: cannot be used with ${section}.tls_key: ${describeError(error)}`;
+  }
+}
+
+// Environment variables that look like ours and are none. POSTRIDER_BASE_URL, POSTRIDER_API_KEY
+// and the like belong to the client libraries and are left alone.
+
+const PREFIX = 'POSTRIDER_';
+const SECTIONS = new Set(ALL_KEYS.map(({ section }) => section.toUpperCase()));
+const VARIABLES = new Set(ALL_KEYS.map(({ variable }) => variable));
+
+/** A known section with an unknown key is a mistake, and so is a slip of two letters from a known variable. */
+function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const problems: string[] = [];
+  for (const name of Object.keys(env).sort()) {
+    if (!name.startsWith(PREFIX) || VARIABLES.has(name)) continue;
+    const section = name.slice(PREFIX.length).split('_')[0]!;
+    const sectionKnown = SECTIONS.has(section);
+    const suggestion = nearest(name, VARIABLES, sectionKnown ? 4 : 2);
+    if (suggestion !== null) problems.push(`${name}: unknown key; did you mean ${suggestion}?`);
+    else if (sectionKnown) problems.push(`${name}: unknown key of section ${section.toLowerCase()}`);
+  }
+  return problems;
 }

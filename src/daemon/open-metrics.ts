@@ -10,8 +10,8 @@ import { routeByHost } from '../links/pages/link-pages.ts';
 import { residentMemory } from '../observe/host-room.ts';
 import type { Figures, Metrics } from '../observe/metrics.ts';
 import { startMetricsListener } from '../observe/metrics-listener.ts';
-import { NO_ROUTE } from '../store/reputation.ts';
 import type { Store } from '../store/store.ts';
+import { NO_ROUTE } from '../store/suppressions.ts';
 import type { Foundation } from './open-foundation.ts';
 
 /** More are not looked at: the most overdue one is among them or nobody's is. */

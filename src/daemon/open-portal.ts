@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TimerStatus } from '../base/timers.ts';
 import type { Config } from '../config/keys.ts';
-import { messageSource } from '../delivery/courier/message-source.ts';
+import { messageSource } from '../delivery/courier/compose-message.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
 import { examine } from '../doctor/examine.ts';
 import { AttendedChecks } from '../domains/attended-checks.ts';
@@ -35,7 +35,7 @@ import { templatePages } from '../portal/templates/template-pages.ts';
 import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 import type { SendServiceMail, tellByMail } from '../submission/service-mail.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';

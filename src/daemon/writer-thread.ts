@@ -2,7 +2,7 @@
 // and writes for every few of them.
 import { IdSource } from '../base/ids.ts';
 import { hitDesk } from '../links/hit-desk.ts';
-import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../links/load-machine-rules.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../links/machine-rules.ts';
 import { serveWriter } from '../store/sqlite/serve-writer.ts';
 
 // A mistake in the rules ends the start, and not the first click.

@@ -11,11 +11,9 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
-import type { QueueStore } from '../store/queue.ts';
+import type { QueueStore, StrayStore } from '../store/queue.ts';
 import type { ShapingStore } from '../store/shaping.ts';
-import type { SourceStore } from '../store/source-addresses.ts';
-import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-choice.ts';
-import type { StrayStore } from '../store/strays.ts';
+import { dayOf, SOURCE_MEMORY_DAYS, type SourceStore } from '../store/source-addresses.ts';
 import type { LaneNotice } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import type { TransportSecurityStore } from '../store/transport-security.ts';
@@ -28,13 +26,16 @@ import { type AttemptFacts, type Finding, Recorder } from './outcome/recorder.ts
 import { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
-import { MessagesInHand } from './queue/messages-in-hand.ts';
+import { MessagesInHand, StrayFinder } from './queue/orphans.ts';
 import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
-import { StrayFinder } from './queue/strays.ts';
 import type { NoRouteRules } from './route/no-route.ts';
-import type { Interfaces } from './route/own-families.ts';
 import { createRoutes, type Routes } from './route/routes.ts';
-import { SourceAddresses, type SourceAddressesKit, type SourceAddressState } from './route/source-addresses.ts';
+import {
+  type Interfaces,
+  SourceAddresses,
+  type SourceAddressesKit,
+  type SourceAddressState,
+} from './route/source-addresses.ts';
 import { createTransportPolicies, routesUnderPolicies } from './route/transport-policy.ts';
 import {
   type CourierPool,

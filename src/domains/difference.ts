@@ -1,7 +1,7 @@
 // What is different between a record that is expected and what was found, in words for whoever entered it: the mistakes
 // that DNS providers' forms invite. A pure function of the check; what follows from it says the check itself.
 import { parseTagList } from '../protocol/dns/dkim-record.ts';
-import type { DomainCheck } from '../store/domain-checks.ts';
+import type { DomainCheck } from '../store/domains.ts';
 import { TXT_STRING_MAX_OCTETS } from './txt-strings.ts';
 
 /** One sentence for each thing that is noticed; none when nothing can be said beyond the check's own message. */

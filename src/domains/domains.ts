@@ -6,9 +6,15 @@ import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
-import type { DomainCheck, DomainCheckStore, DomainChecks } from '../store/domain-checks.ts';
-import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
-import type { Domain, DomainStore, DomainVerdict } from '../store/domains.ts';
+import type {
+  Domain,
+  DomainCheck,
+  DomainCheckStore,
+  DomainChecks,
+  DomainRecheckStore,
+  DomainStore,
+  DomainVerdict,
+} from '../store/domains.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import type { CheckTurns } from './check-turns.ts';
 import {

@@ -4,9 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DomainCheckStore } from '../store/domain-checks.ts';
-import type { DomainRecheckStore, DueRecheck } from '../store/domain-rechecks.ts';
-import type { DomainState, DomainStore } from '../store/domains.ts';
+import type { DomainCheckStore, DomainRecheckStore, DomainState, DomainStore, DueRecheck } from '../store/domains.ts';
 import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
 
 /** What a look has found. */

@@ -1,13 +1,16 @@
 // A domain's records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. What stands
 // in DNS already, or would be a second record where only one may be, is a comment: an import never does harm.
-import type { DomainCheck } from '../store/domain-checks.ts';
+
+import { isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
+import { isSpfRecord } from '../protocol/dns/spf-record.ts';
+import type { DomainCheck } from '../store/domains.ts';
 import type { DnsRecordToPublish } from './checks.ts';
 import { quotedTxt } from './txt-strings.ts';
 
 /** Short enough to correct a mistake soon. */
 const TTL_SECS = 3600;
 
-export interface ZoneFileFacts {
+interface ZoneFileFacts {
   domain: string;
   records: readonly DnsRecordToPublish[];
   /** What the last look has found; empty when nobody has looked. */
@@ -33,4 +36,34 @@ function reasonToLeaveOut({ ok, record, reason }: DomainCheck): string | null {
   if (reason === 'not_found') return null;
   if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether there is one already.';
   return 'there is another one, which has to be changed by hand. Two of them would both be void.';
+}
+
+// What an existing record becomes when ours is merged into it: an SPF record with our include (RFC 7208), a DMARC
+// record with our address among those for reports (RFC 7489). What else stands in it stays as it is.
+
+const ALL_OR_REDIRECT = /^(?:[+?~-]?all|redirect=.*)$/i;
+
+/** Null when there is no single SPF record to merge into. */
+export function mergedSpf(found: readonly string[], include: string): string | null {
+  const records = found.filter(isSpfRecord);
+  if (records.length !== 1) return null;
+  const terms = records[0]!.split(' ').filter(Boolean);
+  if (terms.some((term) => term.toLowerCase() === include.toLowerCase())) return null;
+  const end = terms.findIndex((term) => ALL_OR_REDIRECT.test(term));
+  return [...terms.slice(0, end < 0 ? terms.length : end), include, ...(end < 0 ? [] : terms.slice(end))].join(' ');
+}
+
+/** Null when there is no single DMARC record, or it has the address already. */
+export function mergedDmarc(found: readonly string[], reportAddress: string): string | null {
+  const records = found.filter(isMeantAsDmarc);
+  const [record = ''] = records;
+  const uri = `mailto:${reportAddress}`;
+  if (records.length !== 1 || record.toLowerCase().includes(uri.toLowerCase())) return null;
+  const tags = record
+    .split(';')
+    .map((tag) => tag.trim())
+    .filter(Boolean);
+  const rua = tags.findIndex((tag) => /^rua\s*=/i.test(tag));
+  if (rua < 0) return [...tags, `rua=${uri}`].join('; ');
+  return tags.with(rua, `${tags[rua]},${uri}`).join('; ');
 }

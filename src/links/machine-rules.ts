@@ -1,10 +1,16 @@
 // What opens and clicks of machines look like, as data (config/machine-opens.toml), and which rule
 // fits a request. What only time tells apart is in decide-hits.ts.
-import { type BlockList, isIP } from 'node:net';
 
-export type HitKind = 'open' | 'click';
+import { readFileSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'smol-toml';
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { describeError, Fault } from '../base/errors.ts';
 
-export interface MachineRule {
+type HitKind = 'open' | 'click';
+
+interface MachineRule {
   id: string;
   on: readonly HitKind[];
   reason: string;
@@ -16,7 +22,7 @@ export interface MachineRule {
   samples: readonly MachineSample[];
 }
 
-export interface MachineSample {
+interface MachineSample {
   agent: string;
   ip: string;
 }
@@ -36,7 +42,7 @@ export interface MachineRules {
   timing: MachineTiming;
 }
 
-export interface Fetcher {
+interface Fetcher {
   ip: string;
   userAgent: string | null;
 }
@@ -72,4 +78,126 @@ function fitsAgent({ agentIs, agentHas }: MachineRule, agent: string, lowerAgent
 function holds(networks: BlockList, ip: string): boolean {
   const family = isIP(ip);
   return family !== 0 && networks.check(ip, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+// Reads config/machine-opens.toml. Every problem of the file is named with the rule it is in; a file
+// with a problem stops the start.
+
+export const SHIPPED_MACHINE_RULES = fileURLToPath(new URL('../../config/machine-opens.toml', import.meta.url));
+
+export function loadMachineRules(file: string): MachineRules {
+  return parseMachineRules(readFileSync(file, 'utf8'), file);
+}
+
+type Complain = (problem: string) => void;
+
+/** Throws a Fault that names every problem. */
+export function parseMachineRules(toml: string, file: string): MachineRules {
+  const problems: string[] = [];
+  let document: Record<string, unknown> = {};
+  try {
+    document = parse(toml);
+  } catch (error) {
+    problems.push(describeError(error).split('\n')[0]!);
+  }
+  const { rule: tables = [], timing, ...others } = document;
+  for (const name of Object.keys(others)) problems.push(`${name}: only [timing] and [[rule]] stand here`);
+  const networks = new BlockList();
+  const surroundings = { problems, networks };
+  const rules = Array.isArray(tables) ? tables.map((table, index) => readRule(table, index, surroundings)) : [];
+  if (rules.length === 0) problems.push('there is no [[rule]]');
+  const ids = rules.map(({ id }) => id);
+  for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) problems.push(`${id}: stands there twice`);
+  const readTimes = readTiming(timing ?? {}, (problem) => void problems.push(`timing: ${problem}`));
+  if (problems.length === 0) return { rules, timing: readTimes, networks };
+  const text = problems.map((problem) => `  ${problem}`).join('\n');
+  throw new Fault(`${file} cannot be used:\n${text}`, { permanence: 'permanent' });
+}
+
+const RULE_KEYS = new Set(['id', 'on', 'reason', 'agent_is', 'agent_has', 'networks', 'samples']);
+const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const KINDS: Readonly<Record<string, readonly HitKind[]>> = {
+  open: ['open'],
+  click: ['click'],
+  both: ['open', 'click'],
+};
+
+interface Surroundings {
+  problems: string[];
+  /** Collects those of all rules. */
+  networks: BlockList;
+}
+
+function readRule(table: unknown, index: number, { problems, networks: all }: Surroundings): MachineRule {
+  const fields = table as Record<string, unknown>;
+  const id = typeof fields.id === 'string' && ID.test(fields.id) ? fields.id : `rule ${index + 1}`;
+  const complain = (problem: string) => void problems.push(`${id}: ${problem}`);
+  if (id !== fields.id) complain('id is missing or not in kebab-case');
+  for (const key of Object.keys(fields)) if (!RULE_KEYS.has(key)) complain(`unknown key ${key}`);
+  const on = KINDS[String(fields.on)];
+  if (!on) complain('on is none of open, click, both');
+  const { reason } = fields;
+  if (typeof reason !== 'string' || !reason.endsWith('.')) complain('reason is no sentence');
+  const agentIs = readTexts(fields.agent_is, 'agent_is', complain);
+  const agentHas = readTexts(fields.agent_has, 'agent_has', complain).map((part) => part.toLowerCase());
+  if (agentHas.includes('')) complain('agent_has: an empty text is in every User-Agent');
+  const networks = readNetworks(fields.networks, all, complain);
+  if (agentIs.length + agentHas.length === 0 && !networks) complain('without agents and networks it would fit all');
+  const samples = readSamples(fields.samples, complain);
+  return { id, on: on ?? [], reason: String(reason), agentIs, agentHas, networks, samples };
+}
+
+function readTexts(value: unknown, key: string, complain: Complain): string[] {
+  if (value === undefined) return [];
+  const texts: unknown[] = Array.isArray(value) ? value : [null];
+  if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) complain(`${key} is no list of texts`);
+  return texts.filter((text) => typeof text === 'string');
+}
+
+function readNetworks(value: unknown, all: BlockList, complain: Complain): BlockList | null {
+  if (value === undefined) return null;
+  const networks = new BlockList();
+  for (const network of readTexts(value, 'networks', complain)) {
+    const [address = '', bits = ''] = network.split('/');
+    const family = isIP(address);
+    const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+    if (!isNetwork) complain(`${network} is no network`);
+    else for (const list of [networks, all]) list.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
+  }
+  return networks;
+}
+
+function readSamples(value: unknown, complain: Complain): MachineSample[] {
+  const samples = Array.isArray(value) ? (value as Partial<MachineSample>[]) : [];
+  if (samples.length === 0) complain('there is no sample');
+  return samples.map(({ agent, ip }) => {
+    if (typeof agent !== 'string' || typeof ip !== 'string' || isIP(ip) === 0)
+      complain('a sample has an agent and an ip');
+    return { agent: String(agent), ip: String(ip) };
+  });
+}
+
+const DURATION = /^(\d{1,4})([sm])$/;
+const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS } as const;
+const TIMING_KEYS = new Set(['before_delivery', 'burst_links', 'burst_within', 'burst_after_delivery']);
+const MOST_BURST_LINKS = 100;
+
+function readTiming(table: unknown, complain: Complain): MachineTiming {
+  const fields = table as Record<string, unknown>;
+  for (const key of Object.keys(fields)) if (!TIMING_KEYS.has(key)) complain(`unknown key ${key}`);
+  const duration = (key: string) => {
+    const match = DURATION.exec(String(fields[key]));
+    if (!match) complain(`${key} is no duration such as 2s or 5m`);
+    return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
+  };
+  const burstLinks = Number(fields.burst_links);
+  if (!Number.isInteger(burstLinks) || burstLinks < 2 || burstLinks > MOST_BURST_LINKS) {
+    complain(`burst_links is no whole number from 2 to ${MOST_BURST_LINKS}`);
+  }
+  return {
+    beforeDeliveryMs: duration('before_delivery'),
+    burstLinks,
+    burstWithinMs: duration('burst_within'),
+    burstAfterDeliveryMs: duration('burst_after_delivery'),
+  };
 }

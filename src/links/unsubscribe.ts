@@ -7,8 +7,7 @@ import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { HmacKey } from '../protocol/mail/message-token.ts';
 import { makeUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
 import type { SuppressionStore } from '../store/suppressions.ts';
-import { linkUrl } from './link-paths.ts';
-import { makeUnsubscribeToken, type UnsubscribeToken } from './link-token.ts';
+import { linkUrl, makeUnsubscribeToken, type UnsubscribeToken } from './link-token.ts';
 
 export interface UnsubscribeHeaderKit {
   /** The origin of our links. */

@@ -3,10 +3,9 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { BounceType } from '../base/outcome.ts';
-import { GroupLabels } from './group-labels.ts';
 import { METRICS, type MetricName, type MetricSpec, type NameOf } from './metric-table.ts';
 
-export interface AttemptFacts {
+interface AttemptFacts {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'parked';
   bounce: BounceType | null;
   mxGroup: string | null;
@@ -14,7 +13,7 @@ export interface AttemptFacts {
   ageMs: number;
 }
 
-export interface CallFacts {
+interface CallFacts {
   method: string;
   /** The pattern, never the path: ids would make a time series each. */
   route: string;
@@ -144,4 +143,37 @@ function make(name: MetricName, spec: MetricSpec, registry: Registry): Counter |
   if (spec.kind === 'counter') return new Counter(options);
   if (spec.kind === 'gauge') return new Gauge(options);
   return new Histogram({ ...options, buckets: [...(spec.buckets ?? [])] });
+}
+
+// Which MX groups have a label of their own: those with much mail, as long as there is room. Everybody
+// can make up domains, and every label is a time series that Prometheus keeps for ever.
+
+const MOST_LABELS = 30;
+/** Attempts after which a group counts as large. */
+const LARGE = 100;
+/** So many small ones are counted at a time. */
+const MOST_CANDIDATES = 1000;
+
+const OTHER_GROUPS = 'other';
+
+export class GroupLabels {
+  readonly #labels = new Set<string>();
+  readonly #candidates = new Map<string, number>();
+
+  /** A group keeps the label that it has been given. */
+  labelOf(group: string | null): string {
+    if (group === null) return OTHER_GROUPS;
+    if (this.#labels.has(group)) return group;
+    if (this.#labels.size >= MOST_LABELS) return OTHER_GROUPS;
+    const attempts = (this.#candidates.get(group) ?? 0) + 1;
+    if (attempts < LARGE) {
+      // Whoever is large comes back soon after everything was forgotten.
+      if (this.#candidates.size >= MOST_CANDIDATES && !this.#candidates.has(group)) this.#candidates.clear();
+      this.#candidates.set(group, attempts);
+      return OTHER_GROUPS;
+    }
+    this.#candidates.delete(group);
+    this.#labels.add(group);
+    return group;
+  }
 }

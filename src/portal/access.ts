@@ -1,6 +1,6 @@
 // Who may see a page: decided from its access and the visitor alone. What is not for a person is not
 // there for them, except that a tenant's people are told which role a page needs.
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 import type { Access } from './page.ts';
 
 export type Admission =

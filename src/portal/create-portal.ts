@@ -9,7 +9,7 @@ import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { FormBody } from '../http/multipart.ts';
 import type { PathParams, Route, RouterOptions } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 import { admit, hasRole } from './access.ts';
 import { ActionLimit } from './action-limit.ts';
 import { loadAssets } from './assets.ts';

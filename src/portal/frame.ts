@@ -1,7 +1,7 @@
 // The frame around every page: head, way through the portal, notice, foot. Scripts and styles come as
 // files of our own alone, so that the policy can forbid everything else.
 import { type Html, html } from '../http/html.ts';
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 import { currentEntry, navigationOf } from './navigation.ts';
 import type { Notice } from './notice.ts';
 import { SECOND_STEP_PATH } from './page.ts';

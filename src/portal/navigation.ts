@@ -1,5 +1,5 @@
 // The way through the portal, by who walks: a tenant's people, or operators of the platform.
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 
 export interface NavigationEntry {
   path: string;

@@ -2,7 +2,7 @@
 // answer. The kernel (create-portal.ts) does everything between that and HTTP.
 import type { Html } from '../http/html.ts';
 import type { FormFile } from '../http/multipart.ts';
-import type { Visitor } from '../store/sessions.ts';
+import type { Visitor } from '../store/accounts.ts';
 import type { Tenant } from '../store/tenants.ts';
 import type { Client } from '../tenants/account-kit.ts';
 import type { BrowserToken } from '../tenants/known-browsers.ts';

@@ -1,5 +1,5 @@
 // Whether a tenant can send right now, and if not, why and what mends it: one pure function of facts.
-import type { OnboardingFacts } from '../store/overview.ts';
+import type { OnboardingFacts } from '../store/reads.ts';
 import type { Tenant } from '../store/tenants.ts';
 import type { Tone } from './elements.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { html } from '../http/html.ts';
 import type { Route } from '../http/router.ts';
 import { staticPage } from '../http/static-page.ts';
-import { DOCS_POLICY, docsPage, GUIDE_PATH, HTML_TYPE } from './docs-page.ts';
+import { DOCS_POLICY, docsPage, GUIDE_PATH, HTML_TYPE } from './api-reader.ts';
 import { type Heading, renderMarkdown } from './markdown.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));

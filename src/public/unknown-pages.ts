@@ -4,7 +4,7 @@
 import { html } from '../http/html.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { Route, RouterOptions } from '../http/router.ts';
-import { DOCS_POLICY, docsPage, HTML_TYPE } from './docs-page.ts';
+import { DOCS_POLICY, docsPage, HTML_TYPE } from './api-reader.ts';
 
 export type Fallbacks = Pick<RouterOptions, 'notFound' | 'methodNotAllowed'>;
 

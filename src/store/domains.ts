@@ -58,3 +58,67 @@ export interface DomainStore {
   /** The private key is erased at once when no accepted message needs it. Null when gone or revoked. */
   revokeDomain(tenantId: string, id: string): Promise<Domain | null>;
 }
+
+// Contract: what the last look into DNS has found for a domain, record by record, for people to read.
+// What follows from it for the domain's state is recorded apart (domains.ts).
+
+export type CheckReason = 'not_found' | 'mismatch' | 'invalid_record' | 'multiple_records' | 'dns_unavailable';
+
+export interface DomainCheck {
+  record: 'dkim' | 'spf' | 'dmarc';
+  name: string;
+  type: 'TXT';
+  required: boolean;
+  ok: boolean;
+  expected: string;
+  /** The TXT records that stand there, of whatever kind. */
+  found: string[];
+  reason: CheckReason | null;
+  /** One sentence: what is right, or what to change. */
+  message: string;
+}
+
+export interface DomainChecks {
+  at: number;
+  checks: DomainCheck[];
+}
+
+export interface DomainCheckStore {
+  /** Replaces what was there, unless that is newer. Nothing happens for a domain that the tenant does not have. */
+  recordChecks(tenantId: string, domainId: string, found: DomainChecks): Promise<void>;
+  /** Null when nobody has looked yet. */
+  lastChecks(tenantId: string, domainId: string): Promise<DomainChecks | null>;
+}
+
+// Contract: when the DNS records of domains are looked at again by themselves. The rows follow the
+// domains: a new one, a verdict and a revocation change them in the same transaction.
+
+export interface DueRecheck {
+  domain: Domain;
+  /** Since when the pauses grow. */
+  since: number;
+  /** So many times it was looked at since then. */
+  looks: number;
+  /** Of a verified domain: definite ones in a row. */
+  misses: number;
+  firstMissAt: number | null;
+}
+
+export interface RecheckNote {
+  at: number;
+  /** Null: not any more. */
+  nextAt: number | null;
+  misses: number;
+  firstMissAt: number | null;
+  /** A verified domain fails with this reason; null: its state stays. */
+  failsWith: string | null;
+}
+
+export interface DomainRecheckStore {
+  /** Those whose time has come, the longest waiting first. */
+  dueRechecks(now: number, limit: number): Promise<DueRecheck[]>;
+  /** Somebody looks at it right now. */
+  postponeRecheck(tenantId: string, domainId: string, until: number): Promise<void>;
+  /** False when the domain has been changed since it was read: what was found then says nothing any more. */
+  recordRecheck(seen: Domain, note: RecheckNote): Promise<boolean>;
+}

@@ -3,37 +3,26 @@
 // may commit many verbs at once, but never answers one of them before that.
 // Every driver passes test/store/conformance.
 
+import type { MailLinkStore, SecondFactorStore, SessionStore } from './accounts.ts';
 import type { AuditStore } from './audit.ts';
-import type { ChartFigureStore } from './chart-figures.ts';
 import type { DmarcStore } from './dmarc.ts';
-import type { DomainCheckStore } from './domain-checks.ts';
-import type { DomainRecheckStore } from './domain-rechecks.ts';
-import type { DomainStore } from './domains.ts';
+import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
-import type { FiguresStore } from './figures.ts';
+import type { ChartFigureStore, FiguresStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
-import type { KeyUseStore } from './key-uses.ts';
-import type { MailLinkStore } from './mail-links.ts';
-import type { MemberStore } from './members.ts';
-import type { OnboardingStore } from './overview.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
-import type { QueueStore } from './queue.ts';
-import type { RecipientMarkStore } from './recipient-marks.ts';
-import type { ReputationStore } from './reputation.ts';
-import type { RetentionStore } from './retention.ts';
-import type { SecondFactorStore } from './second-factors.ts';
-import type { SessionStore } from './sessions.ts';
+import type { QueueStore, StrayStore } from './queue.ts';
+import type { OnboardingStore } from './reads.ts';
 import type { ShapingStore } from './shaping.ts';
 import type { SourceStore } from './source-addresses.ts';
-import type { StrayStore } from './strays.ts';
 import type { SubmissionStore } from './submissions.ts';
-import type { SuppressionStore } from './suppressions.ts';
+import type { ReputationStore, SuppressionStore } from './suppressions.ts';
 import type { TemplateStore } from './templates.ts';
-import type { TenantStore } from './tenants.ts';
+import type { KeyUseStore, MemberStore, TenantStore } from './tenants.ts';
 import type { TrackingStore } from './tracking.ts';
 import type { TransportSecurityStore } from './transport-security.ts';
-import type { DeliveryStore } from './webhook-deliveries.ts';
-import type { WebhookStore } from './webhooks.ts';
+import type { RecipientMarkStore, RetentionStore } from './upkeep.ts';
+import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
 export interface Store
   extends TenantStore,

@@ -89,3 +89,43 @@ export interface TenantStore {
   /** False when the tenant has no such live key. */
   revokeApiKey(tenantId: string, id: string, at: number): Promise<boolean>;
 }
+
+// Contract: the people of a tenant, and the operators of the platform.
+
+export type MemberRole = Exclude<UserRole, 'operator'>;
+
+export interface Member extends Omit<User, 'passwordHash'> {
+  /** Null: not within the sessions that are kept. */
+  lastSeenAt: number | null;
+  /** Signs in with a second factor. */
+  hasSecondFactor: boolean;
+}
+
+/** A tenant without an owner could be helped by operators only, so the last one stays. */
+export type MemberChange = 'changed' | 'unknown' | 'last_owner';
+
+export interface MemberStore {
+  getUser(id: string): Promise<User | null>;
+  /** Oldest first. */
+  listMembers(tenantId: string): Promise<Member[]>;
+  /** Oldest first. */
+  listOperators(): Promise<Member[]>;
+  changeRole(tenantId: string, userId: string, role: MemberRole): Promise<MemberChange>;
+  /** With sessions, second factor and everything. */
+  removeMember(tenantId: string, userId: string): Promise<MemberChange>;
+}
+
+// Contract: when API keys were last used. Written in batches, some time after it happened.
+
+export interface KeyUse {
+  keyId: string;
+  /** An earlier time than the one that is stored changes nothing. */
+  at: number;
+}
+
+export interface KeyUseStore {
+  /** Of all tenants together. Keys that do not exist are passed over. */
+  noteKeyUses(uses: readonly KeyUse[]): Promise<void>;
+  /** Of keys that were ever used. */
+  lastKeyUses(tenantId: string): Promise<KeyUse[]>;
+}

@@ -7,11 +7,10 @@ import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
-import type { DomainRecheckStore } from '../store/domain-rechecks.ts';
-import type { Domain, DomainStore } from '../store/domains.ts';
-import type { RetentionStore } from '../store/retention.ts';
+import type { Domain, DomainRecheckStore, DomainStore } from '../store/domains.ts';
 import type { LaneNotice, SubmissionStore } from '../store/submissions.ts';
 import type { TenantStore } from '../store/tenants.ts';
+import type { RetentionStore } from '../store/upkeep.ts';
 
 export interface ServiceMail {
   to: string;

@@ -4,7 +4,7 @@
 import { counted } from '../base/counted.ts';
 import { registeredDomain } from '../protocol/dns/registered-domain.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
-import type { JudgedMail, TroubledMessage } from '../store/reputation.ts';
+import type { JudgedMail, TroubledMessage } from '../store/suppressions.ts';
 
 export interface ReviewLimits {
   hardBounceRate: number;

@@ -5,7 +5,7 @@
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/suppressions.ts';
 import { decideLeap, type LeapRule, OF_NO_ROUTE, type Tally } from './leap-rule.ts';
 
 export interface HardBounceWatchKit {

@@ -4,7 +4,7 @@ import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
 import type { DomainStore } from '../store/domains.ts';
-import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/suppressions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import type { BrakeState, ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';

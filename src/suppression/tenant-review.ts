@@ -3,7 +3,7 @@
 // of trouble, never again by messages that it was stopped for once.
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReputationStore } from '../store/reputation.ts';
+import type { ReputationStore } from '../store/suppressions.ts';
 import type { TenantStore } from '../store/tenants.ts';
 import { type BrakeState, brakeOf, type ReviewLimits } from './brake.ts';
 

@@ -1,7 +1,6 @@
 // The words of the mails about accounts. Links stand on lines of their own, so that mail programs find their ends.
 // A mail that a stranger can cause holds nothing that the stranger has written.
-import type { MemberRole } from '../store/members.ts';
-import type { Tenant } from '../store/tenants.ts';
+import type { MemberRole, Tenant } from '../store/tenants.ts';
 
 export interface AccountMail {
   subject: string;

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { KeyUseStore } from '../store/key-uses.ts';
+import type { KeyUseStore } from '../store/tenants.ts';
 
 const PERIOD_MS = MINUTE_MS;
 /** Keeps one verb short. */

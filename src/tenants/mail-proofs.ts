@@ -2,9 +2,8 @@
 // confirmation of a sign-up. Each link works once; looking at its page does not use it up, because mail
 // programs look at links by themselves.
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
-import type { MailLink } from '../store/mail-links.ts';
-import type { MemberRole } from '../store/members.ts';
-import type { Tenant, User } from '../store/tenants.ts';
+import type { MailLink } from '../store/accounts.ts';
+import type { MemberRole, Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import {
   type AccountMail,

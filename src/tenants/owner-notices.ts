@@ -6,7 +6,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { MemberStore } from '../store/members.ts';
+import type { MemberStore } from '../store/tenants.ts';
 
 export interface Added {
   id: string;

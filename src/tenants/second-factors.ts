@@ -4,7 +4,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { encodeBase32 } from '../base/base32.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Vault } from '../base/vault.ts';
-import type { SecondFactor, SecondFactorStore } from '../store/second-factors.ts';
+import type { SecondFactor, SecondFactorStore } from '../store/accounts.ts';
 import type { RandomBytes } from './random-text.ts';
 import { matchingStep, TOTP_SECRET_BYTES } from './totp.ts';
 

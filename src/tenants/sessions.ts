@@ -3,7 +3,7 @@
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { Session, SessionStore, Visitor } from '../store/sessions.ts';
+import type { Session, SessionStore, Visitor } from '../store/accounts.ts';
 import type { User } from '../store/tenants.ts';
 import type { RandomBytes } from './random-text.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';

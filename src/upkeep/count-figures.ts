@@ -2,7 +2,7 @@
 // mail in and recording what became of it never wait for it. What it has not reached is not erased either.
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { ChartFigureStore } from '../store/chart-figures.ts';
+import type { ChartFigureStore } from '../store/figures.ts';
 
 export interface FiguresKit {
   /** Who counts may read on a connection of its own; whoever adds is the writer. */

@@ -4,7 +4,7 @@
 // Mail that was accepted, and mail that still waits to be worked on, is never touched.
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { InboundStore } from '../store/inbound.ts';
-import type { RetentionStore } from '../store/retention.ts';
+import type { RetentionStore } from '../store/upkeep.ts';
 import { SETTLED_MS } from './retention.ts';
 
 export interface MakeRoomKit {

@@ -2,7 +2,7 @@
 // pauses between them, so that taking mail in never waits for it.
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { RecipientMarkStore } from '../store/recipient-marks.ts';
+import type { RecipientMarkStore } from '../store/upkeep.ts';
 
 export interface MarkingKit {
   store: RecipientMarkStore;

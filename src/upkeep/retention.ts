@@ -4,7 +4,7 @@
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { AuditStore } from '../store/audit.ts';
-import type { RetentionSlice, RetentionStore } from '../store/retention.ts';
+import type { RetentionSlice, RetentionStore } from '../store/upkeep.ts';
 
 export interface RetentionKit {
   store: RetentionStore & Pick<AuditStore, 'eraseAudit'>;

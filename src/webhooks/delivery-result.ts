@@ -1,5 +1,5 @@
 // An attempt as the store keeps it.
-import type { Delivery, DeliveryEnd, DeliveryResult } from '../store/webhook-deliveries.ts';
+import type { Delivery, DeliveryEnd, DeliveryResult } from '../store/webhooks.ts';
 import type { CallOutcome } from './call.ts';
 import type { DeliveryDecision } from './decide-delivery.ts';
 

@@ -8,7 +8,7 @@ import { describeError } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ClaimedDeliveries, Delivery, DeliveryClaim, DeliveryStore } from '../store/webhook-deliveries.ts';
+import type { ClaimedDeliveries, Delivery, DeliveryClaim, DeliveryStore } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';

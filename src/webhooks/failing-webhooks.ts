@@ -2,8 +2,8 @@
 // else follows from it: an endpoint is never switched off.
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReputationStore } from '../store/reputation.ts';
-import type { DeliveryStore, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { ReputationStore } from '../store/suppressions.ts';
+import type { DeliveryStore, FailingWebhook } from '../store/webhooks.ts';
 import * as webhookLog from './webhook-log.ts';
 
 /** A night's failure is worth a mail, a restart is not. */
@@ -35,4 +35,21 @@ function noticeOf({ webhookId, url, failingSince }: FailingWebhook) {
 up for it, and can be sent once more. It is not switched off.\n`,
     key: `webhook-failing:${webhookId}:${failingSince}`,
   };
+}
+
+// Erases what deleted webhooks leave behind: in small slices, because the one writer has other
+// things to do.
+
+const SLICE = 300;
+/** At one run: nobody waits for it. */
+const MOST_SLICES = 1000;
+
+export async function eraseDeletedWebhooks(store: Pick<DeliveryStore, 'forgetDeletedWebhooks'>): Promise<string> {
+  let rows = 0;
+  for (let count = 0; count < MOST_SLICES; count++) {
+    const erased = await store.forgetDeletedWebhooks(SLICE);
+    if (erased === 0) break;
+    rows += erased;
+  }
+  return `${rows} rows erased`;
 }

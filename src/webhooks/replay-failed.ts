@@ -1,7 +1,7 @@
 // Sends everything once more that a webhook was given up for since a time: by the command line and the
 // portal alike.
 import type { Clock } from '../base/clock.ts';
-import type { DeliveryStore } from '../store/webhook-deliveries.ts';
+import type { DeliveryStore } from '../store/webhooks.ts';
 
 /** One verb each: the daemon has other things to do meanwhile. */
 const REPLAYED_PER_VERB = 500;

@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DeliveryResult, DeliveryStore } from '../store/webhook-deliveries.ts';
+import type { DeliveryResult, DeliveryStore } from '../store/webhooks.ts';
 
 export interface ResultBookKit {
   store: Pick<DeliveryStore, 'recordDeliveries'>;

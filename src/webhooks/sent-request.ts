@@ -1,8 +1,9 @@
 // The request of an attempt: made when it is sent, and made again when somebody wants to see it. Of
 // the headers only the signature needs the secret.
+
+import { createHmac } from 'node:crypto';
 import { SECOND_MS } from '../base/clock.ts';
 import type { EventBody } from '../events/event-body.ts';
-import { signedHeaders } from './signature.ts';
 
 export interface SentRequest {
   headers: Record<string, string>;
@@ -22,4 +23,29 @@ export function signedRequest(event: EventBody, startedAt: number, keys: readonl
 export function shownRequest(event: EventBody, startedAt: number): SentRequest {
   const { headers, body } = signedRequest(event, startedAt, []);
   return { headers: { ...CALL_HEADERS, ...headers, 'webhook-signature': 'v1,… (not kept)' }, body };
+}
+
+// The headers that sign a delivery: Standard Webhooks 1.0, symmetric scheme (v1). With several keys
+// there are several signatures, so that a secret can be replaced without a gap.
+
+interface ToSign {
+  /** The event's id: the same over all attempts and replays. */
+  id: string;
+  /** Whole seconds since 1970, of this attempt. */
+  timestampS: number;
+  /** Exactly as it is sent. */
+  body: string;
+}
+
+export function signedHeaders({ id, timestampS, body }: ToSign, keys: readonly Buffer[]): Record<string, string> {
+  const signatures = keys.map((key) => `v1,${signature(`${id}.${timestampS}.${body}`, key)}`);
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestampS),
+    'webhook-signature': signatures.join(' '),
+  };
+}
+
+function signature(content: string, key: Buffer): string {
+  return createHmac('sha256', key).update(content).digest('base64');
 }

@@ -1,7 +1,7 @@
 // Webhooks in the log: one function per fact. URLs are never here: their query can hold a secret.
 import { toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Delivery, FailingWebhook } from '../store/webhook-deliveries.ts';
+import type { Delivery, FailingWebhook } from '../store/webhooks.ts';
 import type { CallOutcome } from './call.ts';
 import type { DeliveryDecision } from './decide-delivery.ts';
 

@@ -7,7 +7,6 @@ import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Webhook, WebhookStore } from '../store/webhooks.ts';
 import { refuseTarget, type TargetPolicy } from './target.ts';
-import { readWebhookUrl } from './webhook-url.ts';
 
 /** Standard Webhooks 1.0 asks for 24 to 64 bytes; 32 are as long as the HMAC-SHA256 that they key. */
 const SECRET_BYTES = 32;
@@ -16,7 +15,7 @@ const MAX_WEBHOOKS_PER_TENANT = 50;
 /** For so long a replaced secret signs beside the new one: time to roll the new one out everywhere. */
 export const SECRET_OVERLAP_MS = DAY_MS;
 
-export interface WebhooksOptions {
+interface WebhooksOptions {
   store: WebhookStore;
   vault: Vault;
   clock: Clock;
@@ -34,7 +33,7 @@ export interface RegisterWebhook {
   description?: string;
 }
 
-export interface RegisteredWebhook {
+interface RegisteredWebhook {
   webhook: Webhook;
   /** Shown this once. */
   secret: Buffer;
@@ -68,7 +67,7 @@ async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, i
   return null;
 }
 
-export interface RotationKit extends Pick<WebhooksOptions, 'vault' | 'clock' | 'random'> {
+interface RotationKit extends Pick<WebhooksOptions, 'vault' | 'clock' | 'random'> {
   store: Pick<WebhookStore, 'rotateWebhookSecret'>;
 }
 
@@ -144,4 +143,29 @@ function invalid(field: string, problem: string): Refusal {
 
 function notFound(): Refusal {
   return refuse('webhook_not_found', 'There is no such webhook among yours; GET /webhooks lists them.');
+}
+
+// What may be registered as the URL of a webhook: syntax only. The parser is that of the WHATWG
+// URL standard, which forgives much; what it would silently repair is refused here, because
+// then the tenant and we might not mean the same.
+
+type ReadUrl = { url: URL } | { problem: string };
+
+/** From the beginning to the end of the authority (RFC 3986 section 3.2). */
+const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
+
+function readWebhookUrl(text: string): ReadUrl {
+  if (!text.isWellFormed()) return { problem: 'must be valid Unicode; it has half a surrogate pair.' };
+  if (/[\s\u0000-\u0020\u007f\\]/.test(text)) {
+    return { problem: 'must not contain white space, control characters or backslashes.' };
+  }
+  const authority = AUTHORITY.exec(text)?.[1];
+  const url = authority === undefined ? null : URL.parse(text);
+  if (!url) return { problem: 'must be a full http:// or https:// URL, like https://example.com/hook.' };
+  if (authority?.includes('@')) {
+    return { problem: 'must not contain credentials; check the signature of what arrives instead.' };
+  }
+  if (text.includes('#')) return { problem: 'must not have a fragment (#…): it is never sent.' };
+  if (url.port === '0') return { problem: 'must not have the port 0: nobody can listen there.' };
+  return { url };
 }

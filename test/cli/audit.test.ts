@@ -9,9 +9,9 @@ import { COMMAND_NAMES } from '../../src/cli/registry.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
 import type { AuditEntry } from '../../src/store/audit.ts';
 import type { WaitingInboundMail } from '../../src/store/inbound.ts';
-import { NO_ROUTE } from '../../src/store/reputation.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { NO_ROUTE } from '../../src/store/suppressions.ts';
 import { newProgram } from './program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 

@@ -2,9 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { DERIVATIONS } from '../../src/config/derive.ts';
 import { ALL_KEYS } from '../../src/config/keys.ts';
-import { ConfigError, type LoadOptions, loadConfig } from '../../src/config/load.ts';
+import { ConfigError, DERIVATIONS, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { configWarnings } from '../../src/config/rules.ts';
 
 function load(options: Partial<LoadOptions> = {}) {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { Claims } from '../../src/delivery/queue/claims.ts';
 import { newLane } from '../../src/delivery/queue/lane.ts';
-import { MessagesInHand } from '../../src/delivery/queue/messages-in-hand.ts';
+import { MessagesInHand } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';

@@ -5,9 +5,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import { Vault } from '../../src/base/vault.ts';
 import type { CourierNews, SessionWord } from '../../src/delivery/courier/messages.ts';
-import { Outbox } from '../../src/delivery/courier/outbox.ts';
 import { createPrepare } from '../../src/delivery/courier/prepare.ts';
-import type { ContentReader, ContentResult } from '../../src/store/contents.ts';
+import { Outbox } from '../../src/delivery/courier/session-port.ts';
+import type { ContentReader, ContentResult } from '../../src/store/submissions.ts';
 
 const MORE: SessionWord = { kind: 'more' };
 const OVER: SessionWord = { kind: 'over' };

@@ -1,7 +1,7 @@
 // Which addresses of receivers this machine can call at all, by the addresses of its own.
 import type { NetworkInterfaceInfo } from 'node:os';
 import t from 'tap';
-import { findSkipped, findUnreachable } from '../../src/delivery/route/own-families.ts';
+import { findSkipped, findUnreachable } from '../../src/delivery/route/source-addresses.ts';
 import type { MailHost } from '../../src/protocol/dns/mail-route.ts';
 
 function machine(...ips: string[]) {

@@ -4,7 +4,7 @@ import net from 'node:net';
 import t, { type Test } from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
 import { connectToAny } from '../../src/delivery/courier/connect.ts';
-import type { Interfaces } from '../../src/delivery/route/own-families.ts';
+import type { Interfaces } from '../../src/delivery/route/source-addresses.ts';
 import type { OpenResult } from '../../src/protocol/smtp/session.ts';
 import { isDeferred, isDelivered, type MxList, setMx, setUpFor, startSink } from './set-up.ts';
 

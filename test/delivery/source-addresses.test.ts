@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import type { PoolAddress } from '../../src/delivery/route/source-addresses.ts';
 import type { Logger } from '../../src/observe/log.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { chooseSource } from '../../src/store/source-choice.ts';
+import { chooseSource } from '../../src/store/source-addresses.ts';
 import type { DeliveryHarness } from '../support/delivery-harness.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 import { eventTypes, isDeferred, isDelivered, type SetUpOptions, setMx, setOneMx, setUpFor } from './set-up.ts';

@@ -1,7 +1,7 @@
 // How a host is called, and whether a connection comes up to a policy.
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
-import { chooseTls, policyGap } from '../../src/delivery/courier/tls-choice.ts';
+import { chooseTls, policyGap } from '../../src/delivery/courier/connect.ts';
 import type { TlsPolicy } from '../../src/store/transport-security.ts';
 
 const T0 = Date.UTC(2026, 0, 1);

@@ -2,7 +2,7 @@
 // goes back untried, and nothing waits for ever.
 import { setEnvironmentData, type Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { judgeSilence, type SilenceFacts, silenceLimitMs } from '../../src/delivery/session/watchdog.ts';
+import { judgeSilence, type SilenceFacts, silenceLimitMs } from '../../src/delivery/session/courier-pool.ts';
 import { patience } from '../support/patience.ts';
 import { startPeer } from '../support/smtp-peer.ts';
 import { isDelivered, setOneMx, setUp, setUpFor } from './set-up.ts';

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { checkDomainRecords, recordsToPublish } from '../../src/domains/checks.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
-import type { DomainCheck } from '../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../src/store/domains.ts';
 import { type RecordData, startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';
 

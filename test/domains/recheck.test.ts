@@ -11,7 +11,7 @@ import { createDomains, hasPassed } from '../../src/domains/domains.ts';
 import { decideRecheck, type Look, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
-import type { DomainCheck } from '../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../src/store/domains.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';

@@ -1,10 +1,10 @@
 // What is wrong with a record in words, and what an existing record becomes when ours is merged into it.
 import t from 'tap';
+import { findMisplaced, whereInstead } from '../../src/domains/checks.ts';
 import { differences } from '../../src/domains/difference.ts';
-import { mergedDmarc, mergedSpf } from '../../src/domains/merged-records.ts';
-import { findMisplaced, whereInstead } from '../../src/domains/misplaced.ts';
+import { mergedDmarc, mergedSpf } from '../../src/domains/zone-file.ts';
 import type { DnsResult } from '../../src/protocol/dns/dns-result.ts';
-import type { DomainCheck } from '../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../src/store/domains.ts';
 
 const HEAD = 'MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA';
 const keyRecord = (own: string) => `v=DKIM1; k=rsa; p=${HEAD}${own.repeat(80)}IDAQAB`;

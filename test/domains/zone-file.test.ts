@@ -6,7 +6,7 @@ import { recordsToPublish } from '../../src/domains/checks.ts';
 import { likelyZone, relativeHost } from '../../src/domains/host-names.ts';
 import { quotedTxt, txtStrings } from '../../src/domains/txt-strings.ts';
 import { zoneFile } from '../../src/domains/zone-file.ts';
-import type { DomainCheck } from '../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../src/store/domains.ts';
 
 const KEY = `MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA${'x+/9'.repeat(85)}IDAQAB`;
 const SERVICE = { spfDomain: 'spf.service.test', dmarcReportAddress: 'dmarc@service.test' };

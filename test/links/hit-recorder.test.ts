@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import { type Hit, HitRecorder } from '../../src/links/hit-recorder.ts';
-import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/links/load-machine-rules.ts';
+import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../../src/links/machine-rules.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';

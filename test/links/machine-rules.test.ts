@@ -1,8 +1,12 @@
 // config/machine-opens.toml: every sample is told by its own rule, people are told by none, and a file
 // with a mistake says where it is.
 import t from 'tap';
-import { loadMachineRules, parseMachineRules, SHIPPED_MACHINE_RULES } from '../../src/links/load-machine-rules.ts';
-import { findMachineRule } from '../../src/links/machine-rules.ts';
+import {
+  findMachineRule,
+  loadMachineRules,
+  parseMachineRules,
+  SHIPPED_MACHINE_RULES,
+} from '../../src/links/machine-rules.ts';
 
 const rules = loadMachineRules(SHIPPED_MACHINE_RULES);
 

@@ -1,8 +1,7 @@
 // Metrics over their real listener, and from a running daemon.
 import t from 'tap';
-import { GroupLabels } from '../../src/observe/group-labels.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { type Figures, Metrics } from '../../src/observe/metrics.ts';
+import { type Figures, GroupLabels, Metrics } from '../../src/observe/metrics.ts';
 import { startMetricsListener } from '../../src/observe/metrics-listener.ts';
 import { registerSender, send, startWorld } from '../flows/world.ts';
 import { findFreePort } from '../support/free-port.ts';

@@ -6,7 +6,7 @@ import { createRouter } from '../../src/http/router.ts';
 import { startHttp } from '../../src/http/start-http.ts';
 import { type AuditEntry, createPortal } from '../../src/portal/create-portal.ts';
 import { action, missing, page, redirect, view } from '../../src/portal/page.ts';
-import type { Visitor } from '../../src/store/sessions.ts';
+import type { Visitor } from '../../src/store/accounts.ts';
 import type { UserRole } from '../../src/store/tenants.ts';
 import { type LogLine, listLogger } from '../support/api-harness.ts';
 import { PortalVisitor } from './portal-harness.ts';

@@ -7,7 +7,7 @@ import { createAddressPolicy } from '../../src/protocol/dns/address-policy.ts';
 import { fetchPolicy } from '../../src/protocol/dns/mta-sts-fetch.ts';
 import { createOwnAddresses } from '../../src/protocol/dns/own-addresses.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
-import { endpointAddresses } from '../../src/webhooks/endpoint-address.ts';
+import { endpointAddresses } from '../../src/webhooks/call.ts';
 import { refuseTarget, targetPolicy } from '../../src/webhooks/target.ts';
 import { addReceiver, registerSender, send, startWorld } from '../flows/world.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';

@@ -6,7 +6,7 @@ import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
-import { listQueue, type QueueFilter } from '../../src/store/sqlite/verbs/queue-listing.ts';
+import { listQueue, type QueueFilter } from '../../src/store/sqlite/verbs/queue-views.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 const NOT_MORE_THAN = { gathered: 5000, walked: 3 };

@@ -1,7 +1,13 @@
 // From which address a message goes: weights, constancy, the ramp of new addresses, pauses.
 import t from 'tap';
-import type { Candidate, SourceFacts, SourceUsage } from '../../src/store/source-addresses.ts';
-import { chooseSource, dayOf, leftToday } from '../../src/store/source-choice.ts';
+import {
+  type Candidate,
+  chooseSource,
+  dayOf,
+  leftToday,
+  type SourceFacts,
+  type SourceUsage,
+} from '../../src/store/source-addresses.ts';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.UTC(2026, 10, 22, 15);

@@ -21,7 +21,7 @@ import type { Logger } from '../../src/observe/log.ts';
 import { createAuthority } from '../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
-import type { DomainCheck } from '../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../src/store/domains.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';

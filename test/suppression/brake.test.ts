@@ -1,6 +1,6 @@
 // How near a tenant is to a review: least numbers, one count for each recipient, several domains, weak proofs.
 import t from 'tap';
-import type { TroubledMessage } from '../../src/store/reputation.ts';
+import type { TroubledMessage } from '../../src/store/suppressions.ts';
 import { brakeOf } from '../../src/suppression/brake.ts';
 
 const LIMITS = {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { HOUR_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import { type DoubtedReceiver, NO_ROUTE } from '../../src/store/reputation.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../../src/store/suppressions.ts';
 import { HardBounceWatch, type MessageEnd } from '../../src/suppression/hard-bounce-watch.ts';
 import { decideLeap, type LeapRule } from '../../src/suppression/leap-rule.ts';
 

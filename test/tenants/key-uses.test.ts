@@ -1,7 +1,7 @@
 // When keys were last used: seen at once, written once a minute, and not at all by the call itself.
 import t from 'tap';
 import { MINUTE_MS } from '../../src/base/clock.ts';
-import type { KeyUse } from '../../src/store/key-uses.ts';
+import type { KeyUse } from '../../src/store/tenants.ts';
 import { KeyUses } from '../../src/tenants/key-uses.ts';
 
 function open() {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { signedHeaders } from '../../src/webhooks/signature.ts';
+import { signedHeaders } from '../../src/webhooks/sent-request.ts';
 
 t.test('the example that the project publishes', async (t) => {
   const key = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');

@@ -2,7 +2,7 @@
 // that fail again and again.
 import t from 'tap';
 import { SECOND_MS } from '../../src/base/clock.ts';
-import type { Delivery } from '../../src/store/webhook-deliveries.ts';
+import type { Delivery } from '../../src/store/webhooks.ts';
 import { EndpointLine } from '../../src/webhooks/endpoint-line.ts';
 import { Turns } from '../../src/webhooks/turns.ts';
 

@@ -3,8 +3,13 @@
 import { HOUR_MS, toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
-import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
-import { COUNTED_AT_MOST, type WebhookHealth, type WebhookSecret } from '../../store/webhooks.ts';
+import {
+  type AttemptView,
+  COUNTED_AT_MOST,
+  type ReplayOutcome,
+  type WebhookHealth,
+  type WebhookSecret,
+} from '../../store/webhooks.ts';
 import { replayFailedSince } from '../../webhooks/replay-failed.ts';
 import { rotateSecret, SECRET_OVERLAP_MS } from '../../webhooks/webhooks.ts';
 import { storeCommand } from '../command.ts';

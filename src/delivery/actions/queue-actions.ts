@@ -19,7 +19,7 @@ import type {
 } from '../../store/shaping.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { TenantStore } from '../../store/tenants.ts';
-import { giveUp } from '../ends/give-up.ts';
+import { giveUp } from '../ends/expiry.ts';
 import { whatPauses } from '../shaping/shaping.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
 import { type StandingHold, StandingHolds } from './standing-holds.ts';

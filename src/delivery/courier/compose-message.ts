@@ -1,13 +1,16 @@
 // A message from its content to what will be signed: the common fields, and the service's own ones,
 // which carry tokens made with the keys of the kit.
 
+import { randomBytes } from 'node:crypto';
+import { fillInOutline, type HtmlOutline, outlineHtml } from '../../links/track-html.ts';
 import { unsubscribeHeaders } from '../../links/unsubscribe.ts';
-import { type Composed, compose } from '../../protocol/mail/compose.ts';
+import { type Composed, compose, composeBody } from '../../protocol/mail/compose.ts';
+import { hashBody } from '../../protocol/mail/dkim.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
 import type { MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
-import type { ComposedContent } from '../../store/message-view.ts';
-import type { LinkMaker } from './tracked-pages.ts';
+import type { ComposedContent } from '../../store/reads.ts';
+import type { MessageContent } from '../../store/submissions.ts';
 
 export interface ComposeKit {
   tokenKey: HmacKey;
@@ -52,4 +55,115 @@ function unsubscribePair({ tenantId, messageId, to, bouncesDomain }: ComposedCon
       addressKey: kit.tokenKey,
     },
   );
+}
+
+// The HTML of each message with the pixel and the links of its own, as its tenant wants them. Where
+// they go is found once for recipients of a submission that are prepared one after the other.
+
+interface LinkMaker {
+  /** The origin of our links. */
+  url: string;
+  key: HmacKey;
+}
+
+type TrackedContent = Pick<
+  MessageContent,
+  'submissionId' | 'tenantId' | 'messageId' | 'html' | 'headers' | 'openTracking' | 'clickTracking'
+>;
+
+export class TrackedPages {
+  /** One is enough, and what it holds may be large. */
+  #last: { submissionId: string; outline: HtmlOutline } | null = null;
+
+  /** Null when nothing in the body is this message's own, so that it may be shared. */
+  htmlFor(content: TrackedContent, links: LinkMaker): string | null {
+    const { tenantId, messageId, html, headers, openTracking: opens, clickTracking: clicks } = content;
+    if (html === null || html === '' || !(opens || clicks)) return null;
+    const plan = { subject: { tenantId, messageId }, opens, clicks, headers, linksUrl: links.url, key: links.key };
+    const tracked = fillInOutline(html, this.#outlineOf(content.submissionId, html), plan);
+    return tracked === html ? null : tracked;
+  }
+
+  #outlineOf(submissionId: string, html: string): HtmlOutline {
+    if (this.#last?.submissionId !== submissionId) this.#last = { submissionId, outline: outlineHtml(html) };
+    return this.#last.outline;
+  }
+}
+
+// Bodies that are the same for several recipients: encoded and hashed once for all messages of a
+// submission, which are often prepared one after the other, or by sessions side by side.
+
+interface HashedBody extends MimeBody {
+  bodyHash: string;
+}
+
+type BodyParts = Pick<MessageContent, 'text' | 'html'>;
+
+/**
+ * Per thread: a hundred of the common messages. The recipients of a submission come close together, and
+ * whatever is kept for long makes garbage of the kind that is expensive to collect.
+ */
+const MOST_KEPT_OCTETS = 256 * 1024;
+
+/** A body that nobody shares. */
+export async function hashedBody(submissionId: string, parts: BodyParts): Promise<HashedBody> {
+  const body = await composeBody({ ...parts, boundarySeed: submissionId });
+  return { ...body, bodyHash: hashBody(body.content) };
+}
+
+export class SharedBodies {
+  /** In the order in which they were made. */
+  readonly #bodies = new Map<string, HashedBody>();
+  readonly #beingMade = new Map<string, Promise<HashedBody>>();
+  #octets = 0;
+
+  /** Nothing but the submission decides about the body: text and HTML are those that were accepted. */
+  bodyOf({ submissionId, text, html }: MessageContent): HashedBody | Promise<HashedBody> {
+    const known = this.#bodies.get(submissionId) ?? this.#beingMade.get(submissionId);
+    if (known) return known;
+    const making = this.#make(submissionId, { text, html });
+    this.#beingMade.set(submissionId, making);
+    return making;
+  }
+
+  async #make(submissionId: string, parts: BodyParts): Promise<HashedBody> {
+    try {
+      const hashed = await hashedBody(submissionId, parts);
+      this.#keep(submissionId, hashed);
+      return hashed;
+    } finally {
+      this.#beingMade.delete(submissionId);
+    }
+  }
+
+  /** The newest is kept whatever its size: it has been made, and the other recipients come next. */
+  #keep(submissionId: string, body: HashedBody): void {
+    this.#bodies.set(submissionId, body);
+    this.#octets += body.content.length;
+    for (const [oldestId, oldest] of this.#bodies) {
+      if (this.#octets <= MOST_KEPT_OCTETS || oldestId === submissionId) return;
+      this.#bodies.delete(oldestId);
+      this.#octets -= oldest.content.length;
+    }
+  }
+}
+
+// The source of a message for people: composed as couriers do it, with its pixel and tracked links,
+// but neither signed nor with valid tokens. Whoever reads it can unsubscribe nobody, and report nothing,
+// in the recipient's place.
+
+const KEY_BYTES = 32;
+
+interface SourceKit {
+  bouncesDomain: string;
+  linksUrl: string;
+}
+
+export async function messageSource(content: ComposedContent, { bouncesDomain, linksUrl }: SourceKit): Promise<Buffer> {
+  const key = { id: '0', key: randomBytes(KEY_BYTES) };
+  const links = { url: linksUrl, key };
+  const html = new TrackedPages().htmlFor(content, links) ?? content.html;
+  const body = await hashedBody(content.submissionId, { text: content.text, html });
+  const { header, body: octets } = composeMessage(content, body, { tokenKey: key, bouncesDomain, links });
+  return Buffer.concat([header, octets]);
 }

@@ -1,13 +1,15 @@
 // Finding one open door: the MX hosts in their order, each with its addresses in theirs, and
 // each called in the way that the TLS policy of the message's domain asks for. A host that says
 // that it takes no mail (RFC 7504) is passed over with all its addresses.
-import type { PeerFacts, TriedHost } from '../../base/outcome.ts';
-import { noPeer } from '../../base/outcome.ts';
+
+import { toTimestamp } from '../../base/clock.ts';
+import { noPeer, type PeerFacts, type TlsFacts, type TriedHost } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
+import { namesMxHost } from '../../protocol/dns/mta-sts.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import type { OpenResult, SmtpSession } from '../../protocol/smtp/session.ts';
 import { takesNoMail } from '../../protocol/smtp/tried-hosts.ts';
-import type { TlsChoice } from './tls-choice.ts';
+import type { BrokenTls, TlsPolicy } from '../../store/transport-security.ts';
 
 export interface DoorKnocker {
   /** Where every host is called. */
@@ -82,4 +84,55 @@ function skipsOf(hosts: MailHost[], knocker: DoorKnocker): (ip: string) => strin
 function triedHost(peer: PeerFacts, address: { mx: string; ip: string; port: number }): TriedHost {
   const { stage, smtpCode, enhancedCode, response } = peer;
   return { ...address, stage, smtpCode, enhancedCode, response };
+}
+
+// What the security of a connection must be, and whether one is good enough: pure functions of
+// the domain's MTA-STS policy (RFC 8461), what is remembered of the host, and the configuration.
+
+export interface TlsChoice {
+  decision: TlsMode;
+  reason: string;
+  /** When it can change by itself. */
+  until?: number;
+}
+
+/** What a courier asks its database about receiving servers. */
+export interface TransportSecurity {
+  policyOf(domain: string): TlsPolicy | null;
+  brokenTls(host: string): BrokenTls | null;
+}
+
+/** How a host is called. A policy that enforces outdoes everything that was configured or remembered. */
+export function chooseTls(usual: TlsMode, policy: TlsPolicy | null, broken: BrokenTls | null): TlsChoice {
+  if (policy?.mode === 'enforce') {
+    return { decision: 'required', reason: `the MTA-STS policy of ${policy.domain} enforces TLS` };
+  }
+  if (usual === 'opportunistic' && broken !== null) {
+    const { host, since, expiresAt: until } = broken;
+    const reason = `clear text until ${toTimestamp(until)}, because the TLS of ${host} broke at ${toTimestamp(since)}: ${broken.reason}`;
+    return { decision: 'none', reason, until };
+  }
+  return { decision: usual, reason: `delivery.starttls is ${usual}` };
+}
+
+/** An open connection, as far as policies look at it. */
+interface Security {
+  mx: string;
+  tls: TlsFacts | null;
+  /** Why the certificate is not valid for the MX name; null when it is, or without TLS. */
+  tlsUnverified: string | null;
+}
+
+/** In which way a connection comes short of a policy, as a sentence; null when it does not (RFC 8461 section 4). */
+export function policyGap(policy: TlsPolicy, { mx, tls, tlsUnverified }: Security): string | null {
+  if (policy.mode === 'none') return null;
+  if (!namesMxHost(policy.mx, mx)) return `the MTA-STS policy of ${policy.domain} does not name ${mx}`;
+  const demand = `the MTA-STS policy of ${policy.domain} asks for TLS with a valid certificate`;
+  if (tls === null) return `${demand}, and the connection to ${mx} is in clear text`;
+  return tlsUnverified === null ? null : `${demand}, and that of ${mx} is not: ${tlsUnverified}`;
+}
+
+/** Why no connection will do: said to the tenant, and the reason for which the message waits. */
+export function policyRefusal(policy: TlsPolicy, why: string): string {
+  return `the MTA-STS policy of ${policy.domain} (enforce) cannot be satisfied: ${why}`.slice(0, 1000);
 }

@@ -1,6 +1,8 @@
 // The connection of a courier session: opened when it is first needed, again when it is gone, and
 // again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy. The
 // next message is announced behind the one before where it may go over the same connection.
+
+import { DAY_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { noPeer, type TlsPolicyFacts } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
@@ -10,11 +12,18 @@ import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { SmtpSession } from '../../protocol/smtp/session.ts';
 import type { TlsPolicy } from '../../store/transport-security.ts';
-import type { Announcements } from './announcements.ts';
-import { type Connected, connectToAny, type DoorKnocker } from './connect.ts';
+import {
+  type Connected,
+  chooseTls,
+  connectToAny,
+  type DoorKnocker,
+  policyGap,
+  policyRefusal,
+  type TlsChoice,
+  type TransportSecurity,
+} from './connect.ts';
 import type { CourierResult, HostNote } from './messages.ts';
 import type { Ready } from './prepare.ts';
-import { chooseTls, policyGap, policyRefusal, type TlsChoice, type TransportSecurity } from './tls-choice.ts';
 
 export interface LineKit {
   hosts: MailHost[];
@@ -223,4 +232,33 @@ function isGoodbye(result: CourierResult): boolean {
   if (result.kind !== 'refused' || result.peer.stage !== 'mail') return false;
   const { smtpCode, enhancedCode } = result.peer;
   return smtpCode === 421 || (smtpCode === 452 && enhancedCode === '4.5.3');
+}
+
+// Which servers are told of the next message behind the final dot of the last: all that offer
+// PIPELINING (RFC 2920), but those that have lost what was said so early. They hear it in turn.
+
+const MISHEARD_FOR_MS = DAY_MS;
+const MOST_KEPT_HOSTS = 1000;
+
+/** Per courier thread: whatever is forgotten costs one more try. */
+export class Announcements {
+  readonly #now: () => number;
+  /** MX host to the time from which on it gets another chance; in the order in which they were noted. */
+  readonly #misheardUntil = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  areHeardBy(host: string): boolean {
+    return (this.#misheardUntil.get(host) ?? 0) <= this.#now();
+  }
+
+  misheardBy(host: string): void {
+    this.#misheardUntil.delete(host);
+    if (this.#misheardUntil.size >= MOST_KEPT_HOSTS) {
+      this.#misheardUntil.delete(this.#misheardUntil.keys().next().value!);
+    }
+    this.#misheardUntil.set(host, this.#now() + MISHEARD_FOR_MS);
+  }
 }

@@ -8,11 +8,8 @@ import type { Vault } from '../../base/vault.ts';
 import { signMessage } from '../../protocol/mail/dkim.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
 import { makeReturnPath } from '../../protocol/mail/return-path.ts';
-import type { ContentReader, MessageContent } from '../../store/contents.ts';
-import { type ComposeKit, composeMessage } from './compose-message.ts';
-import { ReadAhead } from './read-ahead.ts';
-import { hashedBody, SharedBodies } from './shared-bodies.ts';
-import { TrackedPages } from './tracked-pages.ts';
+import type { ContentReader, ContentResult, MessageContent } from '../../store/submissions.ts';
+import { type ComposeKit, composeMessage, hashedBody, SharedBodies, TrackedPages } from './compose-message.ts';
 
 export type Prepared =
   | {
@@ -26,7 +23,7 @@ export type Prepared =
 
 export type Ready = Extract<Prepared, { kind: 'ready' }>;
 
-export interface PrepareKit extends ComposeKit {
+interface PrepareKit extends ComposeKit {
   contents: ContentReader;
   vault: Vault;
   serviceSigner: { domain: string; selector: string; key: KeyObject };
@@ -107,5 +104,33 @@ class SigningKeys {
     if (this.#keys.size >= MAX_CACHED_KEYS) this.#keys.delete(this.#keys.keys().next().value!);
     this.#keys.set(signing.signingKeyId, key);
     return key;
+  }
+}
+
+// Reads the messages of a batch from the database some at a time, in one read transaction each: as
+// the session comes to them, and never more than the reader's budget ahead of it.
+
+interface Ahead {
+  /** Index in the batch of the first of the results. */
+  from: number;
+  results: ContentResult[];
+}
+
+class ReadAhead {
+  readonly #contents: ContentReader;
+  /** What was read ahead goes away with its batch, also when the session leaves off in the middle. */
+  readonly #aheadOf = new WeakMap<readonly string[], Ahead>();
+
+  constructor(contents: ContentReader) {
+    this.#contents = contents;
+  }
+
+  read(batch: readonly string[], index: number): ContentResult {
+    const known = this.#aheadOf.get(batch);
+    const found = known?.results[index - known.from];
+    if (found) return found;
+    const results = this.#contents.readSome(batch.slice(index));
+    this.#aheadOf.set(batch, { from: index, results });
+    return results[0]!;
   }
 }

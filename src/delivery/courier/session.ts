@@ -3,8 +3,8 @@
 // more, and reports each result as it comes.
 import { Line, type LineKit } from './line.ts';
 import type { CourierReport, CourierResult } from './messages.ts';
-import type { OrderInbox } from './order-inbox.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
+import type { OrderInbox } from './session-port.ts';
 
 export interface CourierTask extends LineKit {
   inbox: OrderInbox;

@@ -10,15 +10,12 @@ import { openSession } from '../../protocol/smtp/session.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
 import { openContentReader } from '../../store/sqlite/verbs/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/verbs/transport-security.ts';
-import { Announcements } from './announcements.ts';
-import type { DoorKnocker } from './connect.ts';
+import type { DoorKnocker, TransportSecurity } from './connect.ts';
+import { Announcements } from './line.ts';
 import type { CourierBirth, CourierCall, CourierHeartbeat, SessionPlan, SessionWord } from './messages.ts';
-import { OrderInbox } from './order-inbox.ts';
-import { Outbox } from './outbox.ts';
 import { createPrepare } from './prepare.ts';
-import { Pulse } from './pulse.ts';
 import { runCourierSession } from './session.ts';
-import type { TransportSecurity } from './tls-choice.ts';
+import { OrderInbox, Outbox, Pulse } from './session-port.ts';
 
 // When processors are short, calls and commits go a little ahead: a 202 under full load then takes a sixth less, and as
 // much mail goes out. Not far ahead: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds.

@@ -1,16 +1,17 @@
 // Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
 // a message that is never tried again ends too. Strays are brought back first; what somebody is
 // sending right now ends when that attempt has.
-import type { Clock } from '../../base/clock.ts';
-import { HOUR_MS } from '../../base/clock.ts';
+import { type Clock, HOUR_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import type { IdSource } from '../../base/ids.ts';
+import { noPeer } from '../../base/outcome.ts';
+import { failedEvent } from '../../events/delivery-events.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
 import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
-import type { StrayFinder } from '../queue/strays.ts';
-import { type GiveUpKit, giveUp } from './give-up.ts';
+import type { StrayFinder } from '../queue/orphans.ts';
 
-export interface ExpirySweeperKit extends GiveUpKit {
+interface ExpirySweeperKit extends GiveUpKit {
   store: Pick<QueueStore, 'expired' | 'getMessage' | 'endWaiting'>;
   clock: Clock;
   log: Logger;
@@ -18,7 +19,7 @@ export interface ExpirySweeperKit extends GiveUpKit {
   periodMs: number;
 }
 
-export interface ExpirySweeper {
+interface ExpirySweeper {
   sweep(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -88,4 +89,22 @@ async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<bool
 function describeHours(ms: number): string {
   const hours = ms / HOUR_MS;
   return hours >= 1 ? `${Math.round(hours * 10) / 10} h` : `${Math.max(1, Math.round(ms / 60_000))} min`;
+}
+
+// Ends a message that waits, with an event that says why: its lifetime is over, or an operator
+// has cancelled it. A message that is being sent right now is left to whoever sends it.
+
+interface GiveUpKit {
+  store: Pick<QueueStore, 'endWaiting'>;
+  clock: Clock;
+  ids: IdSource;
+}
+
+/** False when the message is no longer waiting. */
+export function giveUp({ store, clock, ids }: GiveUpKit, message: ClaimedMessage, reason: string): Promise<boolean> {
+  const at = clock.now();
+  const facts = { peer: noPeer('prepare', reason), attempt: message.attempt };
+  const event = failedEvent({ id: ids.next(), at }, message, facts);
+  const { id: messageId, tenantId } = message;
+  return store.endWaiting({ messageId, tenantId, at, attempt: null, transition: { to: 'failed', reason }, event });
 }

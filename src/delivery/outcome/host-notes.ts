@@ -1,7 +1,10 @@
 // What couriers have learnt of mail servers: told to the operator, and remembered where others need it.
-import { unreachable } from '../../base/errors.ts';
-import type { HostNote } from '../courier/messages.ts';
-import { rememberBrokenTls, type TlsMemoryKit } from './tls-memory.ts';
+
+import { type Clock, DAY_MS } from '../../base/clock.ts';
+import { describeError, unreachable } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
+import type { TransportSecurityStore } from '../../store/transport-security.ts';
+import type { BrokenTlsNote, HostNote } from '../courier/messages.ts';
 
 export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
   const { host: mx, reason } = note;
@@ -15,5 +18,30 @@ export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
       break;
     default:
       unreachable(note);
+  }
+}
+
+// Remembers hosts whose TLS is broken, so that the next connections go in clear text at once
+// instead of waiting for the same handshake. Only where TLS is opportunistic: a policy that
+// enforces it looks at none of this. Couriers read it from the store.
+
+// Long enough to save the waits of a weekend, short enough that a repair shows within the week.
+const REMEMBERED_MS = 3 * DAY_MS;
+const MAX_HOSTS = 10_000;
+
+interface TlsMemoryKit {
+  store: Pick<TransportSecurityStore, 'putBrokenTls'>;
+  clock: Clock;
+  log: Logger;
+}
+
+async function rememberBrokenTls({ host, reason }: BrokenTlsNote, kit: TlsMemoryKit): Promise<void> {
+  const since = kit.clock.now();
+  kit.log.warn({ mx: host, reason }, 'TLS of a mail server is broken: clear text for three days');
+  try {
+    await kit.store.putBrokenTls({ host, reason, since, expiresAt: since + REMEMBERED_MS }, MAX_HOSTS);
+  } catch (error) {
+    // The next connection will find out anew.
+    kit.log.error({ error, mx: host }, `broken TLS could not be remembered: ${describeError(error)}`);
   }
 }

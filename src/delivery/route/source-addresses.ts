@@ -2,13 +2,15 @@
 // what each message's choice depends on. An IPv6 address without a reverse name that leads back to
 // it is not used: big receivers refuse everything from it, and blame the address for long.
 
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { MailHost } from '../../protocol/dns/mail-route.ts';
+import type { MailAddress, MailHost } from '../../protocol/dns/mail-route.ts';
 import { checkOwnName, type NameCheckKit } from '../../protocol/dns/own-name.ts';
 import type { Candidate, ClaimSource, SourceFacts } from '../../store/source-addresses.ts';
-import type { SessionSource } from '../courier/messages.ts';
+import type { SessionSource, Skipped } from '../courier/messages.ts';
+import type { Unrouted } from './no-route.ts';
 
 export interface PoolAddress extends SessionSource {
   family: 4 | 6;
@@ -133,4 +135,60 @@ export function hostsFor(source: SessionSource | null, hosts: readonly MailHost[
   return hosts
     .map((host) => ({ ...host, addresses: host.addresses.filter(({ family }) => family === own) }))
     .filter(({ addresses }) => addresses.length > 0);
+}
+
+// Whether our own addresses can call a receiver's at all: an IPv4 address calls no IPv6 address. Where the
+// system picks the source, only a lack of IPv6 is looked for: a machine without IPv4 has other ways out (NAT64).
+
+export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
+
+interface OwnAddressesKit {
+  /** Null: the system picks. */
+  sources: Pick<SourceAddresses, 'whyUnreachable'> | null;
+  /** Of this machine; other ones in tests. */
+  readInterfaces?: () => Interfaces;
+}
+
+/** Loopback, and link-local addresses (RFC 4291 section 2.4): no mail server is reached from these. */
+const NO_WAY_OUT = /^(::1$|fe[89ab])/i;
+/** Unique local addresses (RFC 4193): they lead to others of the same site. Docker gives one where there is no IPv6. */
+const UNIQUE_LOCAL = /^f[cd]/i;
+const NO_PUBLIC_IPV6 = 'this machine has no public IPv6 address';
+
+/** Null: one of our addresses can call one of the hosts. */
+export function findUnreachable(
+  mxGroup: string,
+  hosts: readonly MailHost[],
+  { sources, readInterfaces = networkInterfaces }: OwnAddressesKit,
+): Unrouted | null {
+  if (sources === null) {
+    const addresses = hosts.flatMap((host) => host.addresses);
+    if (addresses.some(({ family }) => family === 4)) return null;
+    if (uncallable(addresses, readInterfaces).length < addresses.length) return null;
+    return { kind: 'unreachable', reason: `no mail server of ${mxGroup} has an IPv4 address, and ${NO_PUBLIC_IPV6}` };
+  }
+  const why = sources.whyUnreachable(mxGroup, hosts);
+  if (why === null) return null;
+  // Without any address of ours that works, nothing is wrong with this receiver.
+  return { kind: why.anyUsable ? 'unreachable' : 'no_source', reason: why.reason };
+}
+
+/** Where the system picks the source. An IPv6 address that cannot be called would only hide what the others say. */
+export function findSkipped(
+  hosts: readonly MailHost[],
+  readInterfaces: () => Interfaces = networkInterfaces,
+): Skipped | null {
+  const addresses = hosts.flatMap((host) => host.addresses);
+  if (!addresses.some(({ family }) => family === 4)) return null;
+  const ips = uncallable(addresses, readInterfaces);
+  return ips.length === 0 ? null : { ips, reason: `not called: ${NO_PUBLIC_IPV6}` };
+}
+
+function uncallable(addresses: readonly MailAddress[], readInterfaces: () => Interfaces): string[] {
+  const foreign = addresses.filter(({ ip, family }) => family === 6 && ip !== '::1').map(({ ip }) => ip);
+  if (foreign.length === 0) return [];
+  const all = Object.values(readInterfaces()).flatMap((list) => list ?? []);
+  const own = all.filter(({ address, family }) => family === 'IPv6' && !NO_WAY_OUT.test(address));
+  if (own.some(({ address }) => !UNIQUE_LOCAL.test(address))) return [];
+  return own.length === 0 ? foreign : foreign.filter((ip) => !UNIQUE_LOCAL.test(ip));
 }

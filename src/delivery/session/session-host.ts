@@ -7,10 +7,9 @@ import type { ClaimedMessage } from '../../store/queue.ts';
 import type { CourierReport, CourierResult, SessionPlan } from '../courier/messages.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import type { Finding, Recorder } from '../outcome/recorder.ts';
-import { findSkipped, type Interfaces } from '../route/own-families.ts';
-import { hostsFor } from '../route/source-addresses.ts';
-import type { CourierLink } from './courier-link.ts';
+import { findSkipped, hostsFor, type Interfaces } from '../route/source-addresses.ts';
 import type { CourierPool } from './courier-pool.ts';
+import type { CourierLink } from './courier-thread.ts';
 
 export interface SessionHostKit {
   pool: CourierPool;

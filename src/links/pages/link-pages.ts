@@ -1,16 +1,15 @@
 // All that links in mail lead to, and the host that they live on. Where `service.links_url` has a host
 // of its own, that host knows nothing but these pages, and no other host knows them.
-import type { HttpHandler, HttpRequest } from '../../http/http.ts';
+import type { HttpHandler, HttpReply, HttpRequest } from '../../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/message-token.ts';
 import type { HitPost } from '../hit-post.ts';
-import { clickRoute } from './click.ts';
+import { LINK_PATHS, readClickToken, readOpenToken } from '../link-token.ts';
 import { EndOfTurn } from './end-of-turn.ts';
-import { NEVER_STORED, nothingThere } from './link-request.ts';
-import { pixelRoute } from './pixel.ts';
+import { counts, fetcherOf, NEVER_STORED, nothingThere } from './link-request.ts';
 import { type UnsubscribePageKit, unsubscribeRoutes } from './unsubscribe.ts';
 
-export interface LinkPagesKit extends UnsubscribePageKit {
+interface LinkPagesKit extends UnsubscribePageKit {
   keys: KeyLookup;
   hits: Pick<HitPost, 'note'>;
 }
@@ -54,5 +53,53 @@ function wrongMethod() {
     status: 405,
     headers: { ...NEVER_STORED, 'Content-Type': 'text/plain; charset=utf-8' },
     body: 'This address cannot be used like that.\n',
+  };
+}
+
+// A tracked link: sends on to where the token says. There is no other way to say where: what we have
+// not signed leads nowhere.
+
+function clickRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
+  return {
+    method: 'GET',
+    pattern: `${LINK_PATHS.click}:token`,
+    async handler(request, { token = '' }) {
+      await endOfTurn.wait();
+      const click = readClickToken(token, keys);
+      const target = click && locationOf(click.url);
+      if (!click || target === null) return nothingThere();
+      if (counts(request)) {
+        const { linkIndex: link, linkCount, url } = click;
+        hits.note({ subject: click, link, linkCount, url, ...fetcherOf(request) });
+      }
+      return { status: 302, headers: { ...NEVER_STORED, Location: target } };
+    },
+  };
+}
+
+/** In the form that browsers would have made of the link: ASCII, so that a header can hold it. */
+function locationOf(url: string): string | null {
+  const target = URL.parse(url);
+  return target?.protocol === 'https:' || target?.protocol === 'http:' ? target.href : null;
+}
+
+// The image that tells that a message was opened: one transparent dot, fetched again each time.
+
+/** GIF89a, 1 by 1, transparent: the smallest picture that every program shows. */
+const DOT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+
+const PICTURE: HttpReply = { status: 200, headers: { ...NEVER_STORED, 'Content-Type': 'image/gif' }, body: DOT };
+
+function pixelRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
+  return {
+    method: 'GET',
+    pattern: `${LINK_PATHS.open}:token`,
+    async handler(request, { token = '' }) {
+      await endOfTurn.wait();
+      const subject = readOpenToken(token, keys);
+      if (subject === null) return nothingThere();
+      if (counts(request)) hits.note({ subject, link: null, url: '', linkCount: 0, ...fetcherOf(request) });
+      return PICTURE;
+    },
   };
 }

@@ -1,13 +1,15 @@
 // One-click unsubscribe (RFC 8058). GET only asks, because scanners follow links; POST acts, for mail
 // programs and for the page's own button. The token is all that it takes: no cookie, no login.
-import type { HttpRequest } from '../../http/http.ts';
+
+import { createHash } from 'node:crypto';
+import { escapeHtml } from '../../http/html.ts';
+import type { HttpReply, HttpRequest } from '../../http/http.ts';
 import type { Route } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/message-token.ts';
 import type { TrackingStore } from '../../store/tracking.ts';
-import { LINK_PATHS } from '../link-paths.ts';
-import { readUnsubscribeToken, type UnsubscribeToken } from '../link-token.ts';
+import { LINK_PATHS, readUnsubscribeToken, type UnsubscribeToken } from '../link-token.ts';
 import { type UnsubscribeKit, unsubscribe } from '../unsubscribe.ts';
-import { donePage, failurePage, questionPage, unknownLinkPage } from './unsubscribe-page.ts';
+import { NEVER_STORED } from './link-request.ts';
 
 export interface UnsubscribePageKit extends UnsubscribeKit {
   store: UnsubscribeKit['store'] & Pick<TrackingStore, 'findTracked'>;
@@ -59,4 +61,105 @@ async function takeIn(request: HttpRequest): Promise<void> {
 async function shownFacts({ store }: UnsubscribePageKit, { tenantId, messageId, recipient }: UnsubscribeToken) {
   const message = await store.findTracked(tenantId, messageId).catch(() => null);
   return { recipient, fromDomain: message?.fromDomain ?? null };
+}
+
+// What people see who unsubscribe: a question, and what was done. One small page without script,
+// pictures or anything from elsewhere; it follows the reader's choice of light or dark.
+
+interface UnsubscribeFacts {
+  recipient: string;
+  /** Null once the message itself is forgotten. */
+  fromDomain: string | null;
+}
+
+const STYLE = `
+:root { color-scheme: light dark; --text: #1b1d22; --quiet: #555b66; --page: #f6f7f9; --card: #fff; --edge: #d5d9e0; --act: #1a4fbf; --on-act: #fff; }
+@media (prefers-color-scheme: dark) {
+  :root { --text: #eceef2; --quiet: #a9b0bd; --page: #14161a; --card: #1e2127; --edge: #3a3f49; --act: #8ab0ff; --on-act: #0c1222; }
+}
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem; background: var(--page);
+  color: var(--text); font: 1rem/1.5 system-ui, sans-serif; }
+main { width: 100%; max-width: 30rem; padding: 2rem 1.5rem; background: var(--card); border: 1px solid var(--edge); border-radius: .75rem; }
+h1 { margin: 0 0 1rem; font-size: 1.375rem; line-height: 1.3; }
+p { margin: 0 0 1rem; overflow-wrap: anywhere; }
+p:last-child { margin: 0; }
+.quiet { color: var(--quiet); }
+button { width: 100%; min-height: 3rem; margin: .5rem 0 1.5rem; padding: .75rem 1rem; border: 0; border-radius: .5rem;
+  background: var(--act); color: var(--on-act); font: inherit; font-weight: 600; cursor: pointer; }
+button:focus-visible { outline: 3px solid var(--text); outline-offset: 2px; }
+`;
+
+/** Nothing but this one style, and a form that leads back here. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+function questionPage({ recipient, fromDomain }: UnsubscribeFacts): HttpReply {
+  const title = 'Stop these mails?';
+  return page(200, title, [
+    `<p><strong>${escapeHtml(recipient)}</strong> will get no more mail from ${sender(fromDomain)}.</p>`,
+    // The same field as RFC 8058 section 3.1 has mail programs send.
+    '<form method="post">',
+    '<input type="hidden" name="List-Unsubscribe" value="One-Click">',
+    '<button type="submit">Unsubscribe</button>',
+    '</form>',
+    '<p class="quiet">Nothing happens until you press the button. If you came here by mistake, close this page.</p>',
+  ]);
+}
+
+function donePage({ recipient, fromDomain }: UnsubscribeFacts): HttpReply {
+  return page(200, 'You are unsubscribed', [
+    `<p role="status"><strong>${escapeHtml(recipient)}</strong> gets no more mail from ${sender(fromDomain)}.</p>`,
+    '<p class="quiet">A mail that was sent just before may still arrive. To get mail again, ask the sender; you can close this page.</p>',
+  ]);
+}
+
+function failurePage(): HttpReply {
+  const reply = page(503, 'That did not work', [
+    '<p role="alert">We could not write it down just now, so nothing has changed. Please try again in a few minutes.</p>',
+  ]);
+  return { ...reply, headers: { ...reply.headers, 'Retry-After': '60' } };
+}
+
+function unknownLinkPage(): HttpReply {
+  return page(404, 'This link does not work', [
+    '<p>It is not complete, or was changed on its way. Please open it from the mail once more, or copy it to its last character.</p>',
+  ]);
+}
+
+function page(status: number, title: string, lines: readonly string[]): HttpReply {
+  return {
+    status,
+    headers: {
+      ...NEVER_STORED,
+      'Content-Type': 'text/html; charset=utf-8',
+      'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+    },
+    body: `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>${title}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${lines.join('\n')}
+</main>
+</body>
+</html>
+`,
+  };
+}
+
+function sender(fromDomain: string | null): string {
+  return fromDomain === null ? 'this sender' : `<strong>${escapeHtml(fromDomain)}</strong>`;
 }

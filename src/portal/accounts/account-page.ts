@@ -1,7 +1,6 @@
 // One's own account: password, second step, and the sessions that are open.
 import { type Html, html } from '../../http/html.ts';
-import type { SecondFactor } from '../../store/second-factors.ts';
-import type { Session, Visitor } from '../../store/sessions.ts';
+import type { SecondFactor, Session, Visitor } from '../../store/accounts.ts';
 import { changePassword } from '../../tenants/own-password.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { badge, emptyState, facts, field, heading, problemBox, table, time } from '../elements.ts';

@@ -1,6 +1,6 @@
 // Accepting an invitation: a password, and the new member is signed in.
 import { html } from '../../http/html.ts';
-import type { MailLink } from '../../store/mail-links.ts';
+import type { MailLink } from '../../store/accounts.ts';
 import { ROLE_WORDS } from '../../tenants/account-mails.ts';
 import { joinByInvitation, lookAtLink } from '../../tenants/mail-proofs.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';

@@ -2,8 +2,7 @@
 // left open must not be enough. Secret and recovery codes are shown on the answer to a form, and never again.
 import { timingSafeEqual } from 'node:crypto';
 import { type Html, html } from '../../http/html.ts';
-import type { SecondFactor } from '../../store/second-factors.ts';
-import type { Visitor } from '../../store/sessions.ts';
+import type { SecondFactor, Visitor } from '../../store/accounts.ts';
 import { secondFactorMail } from '../../tenants/account-mails.ts';
 import { isSecondStepRequired } from '../../tenants/second-step-rule.ts';
 import { secretInWords, totpUri } from '../../tenants/totp.ts';

@@ -1,7 +1,6 @@
 // Words for the states of domains and of their records, the same in the list and on the page.
 import { type Html, html } from '../../http/html.ts';
-import type { DomainCheck } from '../../store/domain-checks.ts';
-import type { Domain, DomainState } from '../../store/domains.ts';
+import type { Domain, DomainCheck, DomainState } from '../../store/domains.ts';
 import { badge, type Tone, time } from '../elements.ts';
 
 const TONES: Record<DomainState, Tone> = { pending: 'busy', verified: 'good', failed: 'bad', revoked: 'quiet' };

@@ -2,10 +2,10 @@
 import type { DnsRecordToPublish, ServiceNames } from '../../domains/checks.ts';
 import { differences } from '../../domains/difference.ts';
 import { likelyZone, relativeHost } from '../../domains/host-names.ts';
-import { mergedDmarc, mergedSpf } from '../../domains/merged-records.ts';
 import { quotedTxt, txtStrings } from '../../domains/txt-strings.ts';
+import { mergedDmarc, mergedSpf } from '../../domains/zone-file.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { DomainCheck } from '../../store/domain-checks.ts';
+import type { DomainCheck } from '../../store/domains.ts';
 import { badge, copyable, copyableBlock, facts } from '../elements.ts';
 import { checkBadge, RECORD_NAMES } from './domain-words.ts';
 

@@ -3,8 +3,8 @@
 import { bytesToUuid, isUuid, uuidToBytes } from '../../base/ids.ts';
 import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
 import { parseDomain } from '../../protocol/mail/domain.ts';
-import type { MessageSearch } from '../../store/message-search.ts';
 import type { MessageState } from '../../store/queue.ts';
+import type { MessageSearch } from '../../store/reads.ts';
 import { STATES } from './message-words.ts';
 
 const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'from', 'until'] as const;

@@ -1,6 +1,6 @@
 // The list of messages: filters, newest first, and how far it has looked when that was not to the end.
 import { type Html, html } from '../../http/html.ts';
-import type { FoundMessage, MessagePage } from '../../store/message-search.ts';
+import type { FoundMessage, MessagePage } from '../../store/reads.ts';
 import type { Suppression } from '../../store/suppressions.ts';
 import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';

@@ -4,7 +4,7 @@ import { isUuid } from '../../base/ids.ts';
 import type { GroupExplanation } from '../../delivery/actions/explain.ts';
 import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
-import type { QueueGroupSums, QueueMessageView, QueueOverview, QueueSliceView } from '../../store/operator-reads.ts';
+import type { QueueGroupSums, QueueMessageView, QueueOverview, QueueSliceView } from '../../store/reads.ts';
 import type { OperatorNote, QueuePause, QueueTarget } from '../../store/shaping.ts';
 import { badge, emptyState, facts, heading, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';

@@ -2,8 +2,7 @@
 // which receivers are doubted (the leap rule), trusting one again, taking back what one has said.
 import { type Html, html } from '../../http/html.ts';
 import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
-import { type DoubtedReceiver, NO_ROUTE } from '../../store/reputation.ts';
-import type { PlatformSuppression } from '../../store/suppressions.ts';
+import { type DoubtedReceiver, NO_ROUTE, type PlatformSuppression } from '../../store/suppressions.ts';
 import { undoHardBounces } from '../../suppression/undo-hard-bounces.ts';
 import { confirmed, emptyState, field, heading, pager, problemBox, table, time } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';

@@ -3,9 +3,8 @@
 import { isUuid } from '../../base/ids.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { Domain } from '../../store/domains.ts';
-import type { Member } from '../../store/members.ts';
-import type { TenantStanding } from '../../store/operator-reads.ts';
-import { type ApiKey, type Tenant, TIERS } from '../../store/tenants.ts';
+import type { TenantStanding } from '../../store/reads.ts';
+import { type ApiKey, type Member, type Tenant, TIERS } from '../../store/tenants.ts';
 import { badge, confirmed, copyable, facts, heading, select, type Tone, table, time } from '../elements.ts';
 import { missing, type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { orRefusal, shareText } from './explained.ts';

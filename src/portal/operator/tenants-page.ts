@@ -1,6 +1,6 @@
 // All tenants: status, tier, how their mail fares, since when. Those that wait for a decision are found by status.
 import { html } from '../../http/html.ts';
-import type { TenantStanding } from '../../store/operator-reads.ts';
+import type { TenantStanding } from '../../store/reads.ts';
 import { TENANT_STATUSES, type Tenant, type TenantStatus } from '../../store/tenants.ts';
 import { badge, emptyState, field, heading, pager, select, type Tone, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';

@@ -1,7 +1,6 @@
 // The times that charts can show: how far back, and in what steps. All of them end with the present hour.
 import { HOUR_MS } from '../../base/clock.ts';
-import type { ChartPoint, HourSpan } from '../../store/chart-figures.ts';
-import { noFigures } from '../../store/chart-figures.ts';
+import { type ChartPoint, type HourSpan, noFigures } from '../../store/figures.ts';
 
 export interface ChartRange {
   name: '24h' | '7d' | '30d' | '90d';

@@ -1,6 +1,6 @@
 // What a share of complaints means: Gmail and Yahoo ask bulk senders to stay below 0.1 %, and never to reach
 // 0.3 % (their sender guidelines, in force since February 2024).
-import type { Figures } from '../../store/chart-figures.ts';
+import type { Figures } from '../../store/figures.ts';
 import type { Tone } from '../elements.ts';
 
 export const WATCH_RATE = 0.001;

@@ -8,7 +8,7 @@ import {
   OTHER_PROVIDERS,
   type ProviderFigures,
   UNKNOWN_PROVIDER,
-} from '../../store/chart-figures.ts';
+} from '../../store/figures.ts';
 import { badge, emptyState, table } from '../elements.ts';
 import { type ChartRange, stepName } from './chart-range.ts';
 import { complaintRate, judgeRate, percentText, STOP_RATE, WATCH_RATE } from './complaint-rate.ts';

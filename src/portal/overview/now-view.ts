@@ -2,7 +2,7 @@
 import { EVENT_TYPES } from '../../events/event-types.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
-import type { WaitingLane, WaitingMail } from '../../store/overview.ts';
+import type { WaitingLane, WaitingMail } from '../../store/reads.ts';
 import { badge, emptyState, type Tone, table, time } from '../elements.ts';
 import type { WaitingReason } from './waiting.ts';
 

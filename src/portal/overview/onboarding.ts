@@ -1,6 +1,6 @@
 // What a new tenant has done and what comes next: a pure function of facts. The list is shown until every
 // step is done.
-import type { OnboardingFacts } from '../../store/overview.ts';
+import type { OnboardingFacts } from '../../store/reads.ts';
 import type { TenantStatus } from '../../store/tenants.ts';
 
 export interface OnboardingStep {

@@ -3,8 +3,7 @@
 import type { Explainer } from '../../delivery/actions/explain.ts';
 import type { ShapingVerdict } from '../../delivery/shaping/shaping.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { WaitingLane } from '../../store/overview.ts';
-import type { PortalReads, ReadOutcome } from '../../store/reads.ts';
+import type { PortalReads, ReadOutcome, WaitingLane } from '../../store/reads.ts';
 import type { Store } from '../../store/store.ts';
 import { badge, heading } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';

@@ -1,7 +1,7 @@
 // Why a tenant's mail waits, as its own people may read it: what delivery says of a lane, without the names and
 // notes of operators, and what the receiving side said last.
 import type { ShapingVerdict } from '../../delivery/shaping/shaping.ts';
-import type { WaitingLane } from '../../store/overview.ts';
+import type { WaitingLane } from '../../store/reads.ts';
 import { inTenantsWords, saidBriefly } from '../tenants-words.ts';
 
 export interface WaitingReason {

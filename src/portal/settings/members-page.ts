@@ -1,8 +1,7 @@
 // The people of a tenant: who they are, what they may do, who is invited. Owners change it; the last owner stays.
 import { type Html, html } from '../../http/html.ts';
-import type { MailLink } from '../../store/mail-links.ts';
-import type { Member, MemberRole } from '../../store/members.ts';
-import type { Tenant } from '../../store/tenants.ts';
+import type { MailLink } from '../../store/accounts.ts';
+import type { Member, MemberRole, Tenant } from '../../store/tenants.ts';
 import { invite } from '../../tenants/mail-proofs.ts';
 import { badge, confirmed, emptyState, field, problemBox, select, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';

@@ -1,5 +1,5 @@
 // What the settings' pages work with.
-import type { HourSpan } from '../../store/chart-figures.ts';
+import type { HourSpan } from '../../store/figures.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tier } from '../../store/tenants.ts';
 import type { BrakeState } from '../../suppression/brake.ts';

@@ -2,8 +2,7 @@
 import { isUuid } from '../../base/ids.ts';
 import { eventBody } from '../../events/event-body.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { AttemptView, ReplayOutcome } from '../../store/webhook-deliveries.ts';
-import type { Webhook } from '../../store/webhooks.ts';
+import type { AttemptView, ReplayOutcome, Webhook } from '../../store/webhooks.ts';
 import { replayFailedSince } from '../../webhooks/replay-failed.ts';
 import { shownRequest } from '../../webhooks/sent-request.ts';
 import { facts, heading, time } from '../elements.ts';

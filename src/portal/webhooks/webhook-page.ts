@@ -3,8 +3,13 @@
 import { DAY_MS, HOUR_MS } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { AttemptFilter, AttemptView } from '../../store/webhook-deliveries.ts';
-import { COUNTED_AT_MOST, type WebhookHealth, type WebhookSecret } from '../../store/webhooks.ts';
+import {
+  type AttemptFilter,
+  type AttemptView,
+  COUNTED_AT_MOST,
+  type WebhookHealth,
+  type WebhookSecret,
+} from '../../store/webhooks.ts';
 import { confirmed, emptyState, facts, field, heading, pager, select, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
 import type { WebhookServices } from './webhook-services.ts';

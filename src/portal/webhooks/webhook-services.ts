@@ -1,6 +1,5 @@
 // What the pages of webhooks work with.
-import type { DeliveryStore } from '../../store/webhook-deliveries.ts';
-import type { WebhookStore } from '../../store/webhooks.ts';
+import type { DeliveryStore, WebhookStore } from '../../store/webhooks.ts';
 import type { OwnerNotices } from '../../tenants/owner-notices.ts';
 import type { TestSender } from '../../webhooks/test-sender.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';

@@ -1,7 +1,6 @@
 // Words for how webhooks and attempts do, the same on every page of this area.
 import { type Html, html } from '../../http/html.ts';
-import type { AttemptView } from '../../store/webhook-deliveries.ts';
-import type { WebhookHealth } from '../../store/webhooks.ts';
+import type { AttemptView, WebhookHealth } from '../../store/webhooks.ts';
 import { badge, time } from '../elements.ts';
 
 export function healthBadge({ failingSince, due }: Pick<WebhookHealth, 'failingSince' | 'due'>): Html {

@@ -6,10 +6,10 @@ import { simpleParser } from 'mailparser';
 import t from 'tap';
 import { IdSource } from '../../../src/base/ids.ts';
 import { Vault } from '../../../src/base/vault.ts';
+import { SharedBodies } from '../../../src/delivery/courier/compose-message.ts';
 import { createPrepare, type Prepared } from '../../../src/delivery/courier/prepare.ts';
-import { SharedBodies } from '../../../src/delivery/courier/shared-bodies.ts';
 import { readReturnPath } from '../../../src/protocol/mail/return-path.ts';
-import type { ContentReader, ContentResult, MessageContent } from '../../../src/store/contents.ts';
+import type { ContentReader, ContentResult, MessageContent } from '../../../src/store/submissions.ts';
 
 const ids = new IdSource();
 const vault = new Vault([Buffer.alloc(32, 1)]);

@@ -1,11 +1,11 @@
 // A courier session against a scripted server: a batch goes out with each message announced behind
 // the one before, and a server that cannot bear that gets them in turn.
 import t, { type Test } from 'tap';
-import { Announcements } from '../../../src/delivery/courier/announcements.ts';
+import { Announcements } from '../../../src/delivery/courier/line.ts';
 import type { CourierReport, HostNote } from '../../../src/delivery/courier/messages.ts';
-import { OrderInbox } from '../../../src/delivery/courier/order-inbox.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { runCourierSession } from '../../../src/delivery/courier/session.ts';
+import { OrderInbox } from '../../../src/delivery/courier/session-port.ts';
 import { openSession, type SmtpSession } from '../../../src/protocol/smtp/session.ts';
 import type { SmtpTimeouts } from '../../../src/protocol/smtp/timeouts.ts';
 import type { TlsPolicy } from '../../../src/store/transport-security.ts';

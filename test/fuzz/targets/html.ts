@@ -1,9 +1,8 @@
 // The rewriting of links in HTML: what stands outside of the links that are tracked, and of the pixel,
 // is what the tenant wrote, and what a reader of HTML finds in it afterwards are the same links.
 
-import { type HtmlLink, outlineHtml } from '../../../src/links/html-links.ts';
 import { readClickToken, readOpenToken } from '../../../src/links/link-token.ts';
-import { type TrackingPlan, trackHtml } from '../../../src/links/track-html.ts';
+import { type HtmlLink, outlineHtml, type TrackingPlan, trackHtml } from '../../../src/links/track-html.ts';
 import type { HmacKey } from '../../../src/protocol/mail/message-token.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget, seedFiles } from '../target.ts';

@@ -5,7 +5,7 @@ import { chosenRange, everyStep, RANGES, spanOf, stepName } from '../../../src/p
 import { complaintRate, judgeRate, percentText } from '../../../src/portal/overview/complaint-rate.ts';
 import { figuresView } from '../../../src/portal/overview/figures-view.ts';
 import { type LineChart, lineChart, roundTop } from '../../../src/portal/overview/line-chart.ts';
-import { type Figures, noFigures } from '../../../src/store/chart-figures.ts';
+import { type Figures, noFigures } from '../../../src/store/figures.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 13, 45);
 const HOUR_MS = 3_600_000;

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { type Onboarding, onboarding } from '../../../src/portal/overview/onboarding.ts';
 import { sendingStatus } from '../../../src/portal/sending-status.ts';
-import type { OnboardingFacts } from '../../../src/store/overview.ts';
+import type { OnboardingFacts } from '../../../src/store/reads.ts';
 import { TENANT_STATUSES } from '../../../src/store/tenants.ts';
 
 const NONE: OnboardingFacts = {

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { ShapingReason } from '../../../src/delivery/shaping/shaping.ts';
 import { duration, eventsView, waitingView } from '../../../src/portal/overview/now-view.ts';
 import { waitingReason } from '../../../src/portal/overview/waiting.ts';
-import type { WaitingLane } from '../../../src/store/overview.ts';
+import type { WaitingLane } from '../../../src/store/reads.ts';
 
 const NOW = Date.UTC(2026, 0, 2);
 const LANE: WaitingLane = {

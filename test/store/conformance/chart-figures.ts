@@ -1,5 +1,7 @@
 // Conformance: sums for charts are what a plain count finds, each fact once, whatever interrupts the count.
 import type { Test } from 'tap';
+import type { Domain } from '../../../src/store/domains.ts';
+import type { EventType } from '../../../src/store/events.ts';
 import {
   type Figures,
   noFigures,
@@ -7,9 +9,7 @@ import {
   PROVIDERS_PER_HOUR,
   type Tally,
   UNKNOWN_PROVIDER,
-} from '../../../src/store/chart-figures.ts';
-import type { Domain } from '../../../src/store/domains.ts';
-import type { EventType } from '../../../src/store/events.ts';
+} from '../../../src/store/figures.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 
 const HOUR = 3_600_000;

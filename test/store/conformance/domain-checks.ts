@@ -1,6 +1,6 @@
 // Conformance: what the last look into DNS has found for a domain.
 import type { Test } from 'tap';
-import type { DomainCheck } from '../../../src/store/domain-checks.ts';
+import type { DomainCheck } from '../../../src/store/domains.ts';
 import { type Bench, T0 } from './harness.ts';
 
 function check(change: Partial<DomainCheck> = {}): DomainCheck {

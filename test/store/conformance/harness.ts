@@ -3,13 +3,12 @@
 import type { Test } from 'tap';
 import { IdSource } from '../../../src/base/ids.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
-import type { ContentReader } from '../../../src/store/contents.ts';
 import type { Domain, NewDomain } from '../../../src/store/domains.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { ClaimedMessage, MessageDetail, MessageUpdate, Transition } from '../../../src/store/queue.ts';
 import type { PortalReads } from '../../../src/store/reads.ts';
 import type { Store } from '../../../src/store/store.ts';
-import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
+import type { AcceptResult, ContentReader, NewSubmission } from '../../../src/store/submissions.ts';
 import type { ApiKey, Tenant } from '../../../src/store/tenants.ts';
 
 /** A store over an empty database. The driver's test closes it and cleans up after it. */

@@ -1,6 +1,6 @@
 // Conformance: links in mails: each holds for one use and for its time; what it does happens with its use.
 import type { Test } from 'tap';
-import type { MailLink } from '../../../src/store/mail-links.ts';
+import type { MailLink } from '../../../src/store/accounts.ts';
 import type { Tenant, User } from '../../../src/store/tenants.ts';
 import { type Bench, T0 } from './harness.ts';
 import { newUser } from './members.ts';

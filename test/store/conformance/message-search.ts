@@ -1,7 +1,7 @@
 // Conformance: finding messages. The same cases run with and without marks of recipients, which must
 // make no difference to what is found.
 import type { Test } from 'tap';
-import type { MessageSearch } from '../../../src/store/message-search.ts';
+import type { MessageSearch } from '../../../src/store/reads.ts';
 import { type Bench, countAll, LIFETIME_MS, T0 } from './harness.ts';
 
 const PATIENT = { limit: 100, budgetMs: 60_000 };

@@ -1,7 +1,6 @@
 // Conformance: one message as its tenant's people look at it, and looking through suppression lists.
 import type { Test } from 'tap';
-import type { ReadOutcome } from '../../../src/store/reads.ts';
-import type { SuppressionSearch } from '../../../src/store/suppression-search.ts';
+import type { ReadOutcome, SuppressionSearch } from '../../../src/store/reads.ts';
 import type { SuppressionReason } from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 

@@ -1,6 +1,6 @@
 // Conformance: sessions of people: found while they last, ended by their owner only.
 import type { Test } from 'tap';
-import type { Session } from '../../../src/store/sessions.ts';
+import type { Session } from '../../../src/store/accounts.ts';
 import { type Bench, T0 } from './harness.ts';
 import { newUser } from './members.ts';
 

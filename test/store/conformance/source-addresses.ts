@@ -1,7 +1,6 @@
 // Conformance: claiming for a session that speaks from one address, and what is counted for it.
 import type { Test } from 'tap';
-import type { Candidate, SourceFacts } from '../../../src/store/source-addresses.ts';
-import { chooseSource, dayOf } from '../../../src/store/source-choice.ts';
+import { type Candidate, chooseSource, dayOf, type SourceFacts } from '../../../src/store/source-addresses.ts';
 import { type Bench, dueAgainFrom, T0 } from './harness.ts';
 
 const GROUP = 'mx.x.test';

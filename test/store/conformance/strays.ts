@@ -1,6 +1,6 @@
 // Conformance: messages that are marked as being sent and that nobody sends.
 import type { Test } from 'tap';
-import { BEFORE_ALL_LANES } from '../../../src/store/strays.ts';
+import { BEFORE_ALL_LANES } from '../../../src/store/queue.ts';
 import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
 
 const ids = (marks: { id: string }[]) => marks.map(({ id }) => id);

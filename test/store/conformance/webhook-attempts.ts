@@ -2,7 +2,7 @@
 // of them with its event; and the health and the secrets of one webhook.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { DeliveryEnd } from '../../../src/store/webhook-deliveries.ts';
+import type { DeliveryEnd } from '../../../src/store/webhooks.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const SECRET = { masterKeyId: 'master1', sealed: Buffer.from('first') };

@@ -2,7 +2,7 @@
 // reach once the webhook is deleted.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { Delivery, DeliveryEnd, DeliveryResult } from '../../../src/store/webhook-deliveries.ts';
+import type { Delivery, DeliveryEnd, DeliveryResult } from '../../../src/store/webhooks.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 
 const LEASE_MS = 60_000;

@@ -2,7 +2,7 @@
 import { atStep } from '../../../src/base/backoff.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
 import type { InboundAction, InboundEffect, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
-import type { DeliveryEnd } from '../../../src/store/webhook-deliveries.ts';
+import type { DeliveryEnd } from '../../../src/store/webhooks.ts';
 import { newEvent, newNote } from './message-steps.ts';
 import { type ModelDelivery, type ModelMessage, type ModelWebhook, newDelivery } from './model.ts';
 import type { Step, Walk } from './walk.ts';

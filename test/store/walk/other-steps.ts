@@ -1,8 +1,8 @@
 // Steps of the walk: every other verb. Keys, pauses and settings are compared with what was asked for; the rest is called
 // between all others, so that whatever it does to them shows there.
 import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
+import { BEFORE_ALL_LANES } from '../../../src/store/queue.ts';
 import type { LanesTarget, QueueTarget } from '../../../src/store/shaping.ts';
-import { BEFORE_ALL_LANES } from '../../../src/store/strays.ts';
 import type { User } from '../../../src/store/tenants.ts';
 import type { ModelMessage } from './model.ts';
 import { GROUPS } from './tenant-steps.ts';

@@ -2,8 +2,8 @@
 // each verb should have done. A step that finds something else throws, with what led to it.
 import assert from 'node:assert/strict';
 import { IdSource } from '../../../src/base/ids.ts';
-import type { ContentReader } from '../../../src/store/contents.ts';
 import type { Store } from '../../../src/store/store.ts';
+import type { ContentReader } from '../../../src/store/submissions.ts';
 import { T0 } from '../conformance/harness.ts';
 import { Model } from './model.ts';
 

@@ -1,7 +1,6 @@
 // The prepared statements of a connection, by their text and the shape of their rows: each is prepared once, and
 // planned once. They are shared by all who ask for the same, so nobody can change one.
 import type Database from 'better-sqlite3';
-import { steadyPlan } from './steady-plan.ts';
 
 /** What stands for a row: an object; the value of its only column; an array of all values. */
 export type RowShape = 'object' | 'column' | 'tuple';
@@ -35,4 +34,13 @@ export class Statements implements Queries {
     this.#prepared[shape].set(text, statement);
     return statement;
   }
+}
+
+// SQLite plans a statement anew whenever a bound value changes that it has compared with the
+// condition of a partial index: 40 µs instead of 4 for our hot look-ups, at every call. Behind
+// a unary plus, which changes nothing, it does not look at the value.
+
+/** The statement with every parameter (`?`, `@name`) behind a plus. Our SQL has no such characters in literals. */
+export function steadyPlan(sql: string): string {
+  return sql.replace(/\?|@[a-zA-Z]+/g, '+$&');
 }

@@ -16,3 +16,17 @@ export function toFlag(value: boolean): 0 | 1 {
 }
 
 export type Row = Record<string, unknown>;
+
+// Ranges of ids: they are UUIDv7 (base/ids.ts), so a range of time is one of them.
+
+export const BEFORE_ALL_IDS = Buffer.alloc(16, 0);
+export const BEHIND_ALL_IDS = Buffer.alloc(16, 0xff);
+
+const LAST_ID_TIME_MS = 2 ** 48 - 1;
+
+/** Before all ids that were given out from then on, behind all earlier ones. */
+export function idAt(ms: number): Buffer {
+  const id = Buffer.alloc(16);
+  id.writeUIntBE(Math.min(Math.max(0, Math.floor(ms)), LAST_ID_TIME_MS), 0, 6);
+  return id;
+}

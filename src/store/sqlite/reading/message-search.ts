@@ -1,10 +1,9 @@
 // Finding messages of a tenant in SQLite: a walk over its messages from new to old, in strides, for as
 // long as there is time, along the index that is there anyway. A search for one recipient passes over
 // the stretches whose marks say that they have nothing for it.
-import type { FoundMessage, MessagePage, MessageSearch } from '../../message-search.ts';
-import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, idAt } from '../engine/id-range.ts';
+import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
-import { fromId, type Row, toId } from '../engine/values.ts';
+import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, fromId, idAt, type Row, toId } from '../engine/values.ts';
 import { stretchesFor } from '../verbs/recipient-marks.ts';
 
 /** Between two of them the clock is looked at: less than 1 ms, as long as the rows are in memory. */

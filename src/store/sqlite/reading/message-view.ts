@@ -1,12 +1,6 @@
 // One message as its tenant's people look at it, in SQLite. Whatever a message may have very many of is
 // read up to a limit.
-import type {
-  ComposedContent,
-  ContentView,
-  MessageSibling,
-  MessageView,
-  MessageViewQueries,
-} from '../../message-view.ts';
+import type { ComposedContent, ContentView, MessageSibling, MessageView, MessageViewQueries } from '../../reads.ts';
 import type { RejectedRecipient } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';

@@ -8,7 +8,7 @@ import type {
   QueueSlice,
   QueueSliceView,
   TenantStanding,
-} from '../../operator-reads.ts';
+} from '../../reads.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { WAITING } from '../verbs/queue.ts';

@@ -7,12 +7,12 @@ import {
   type OverviewQueries,
   type WaitingLane,
   type WaitingMail,
-} from '../../overview.ts';
+} from '../../reads.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { chartOf, providersOf } from '../verbs/chart-figures.ts';
 import { eventFromRow } from '../verbs/events.ts';
+import { chartOf, providersOf } from '../verbs/figures.ts';
 import { WAITING } from '../verbs/queue.ts';
 import type { Answered } from './reading-messages.ts';
 

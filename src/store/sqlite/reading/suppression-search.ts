@@ -1,5 +1,5 @@
 // Looking through a tenant's suppression list in SQLite: along its key, at a bounded number of entries.
-import type { FoundSuppressions, SuppressionSearch } from '../../suppression-search.ts';
+import type { FoundSuppressions, SuppressionSearch } from '../../reads.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { bounds, suppressionFromRow } from '../verbs/suppressions.ts';

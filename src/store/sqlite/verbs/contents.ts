@@ -2,9 +2,9 @@
 // with nothing in the page cache when somebody has written meanwhile, so a batch shares one.
 import type Database from 'better-sqlite3';
 import { describeError } from '../../../base/errors.ts';
-import type { ContentReader, ContentResult, MessageContent } from '../../contents.ts';
+import type { ContentReader, ContentResult, MessageContent } from '../../submissions.ts';
 import { openForReading } from '../engine/database-file.ts';
-import { steadyPlan } from '../engine/steady-plan.ts';
+import { steadyPlan } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
 const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = ?';

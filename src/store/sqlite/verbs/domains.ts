@@ -1,10 +1,22 @@
 // Sending domains in SQLite.
-import type { Domain, DomainState, DomainStore, DomainVerdict, NewDomain } from '../../domains.ts';
+
+import { DAY_MS, MINUTE_MS } from '../../../base/clock.ts';
+import type {
+  Domain,
+  DomainCheckStore,
+  DomainChecks,
+  DomainRecheckStore,
+  DomainState,
+  DomainStore,
+  DomainVerdict,
+  DueRecheck,
+  NewDomain,
+  RecheckNote,
+} from '../../domains.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { addRecheck, beginRechecks, endRechecks } from './recheck-rows.ts';
 
-export const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
+const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
 
 export function domainVerbs(db: Connection): DomainStore {
   return {
@@ -131,7 +143,7 @@ function readDomain(db: Connection, tenantId: string, id: string): Domain | null
   return row ? domainFromRow(row) : null;
 }
 
-export function domainFromRow(row: Row): Domain {
+function domainFromRow(row: Row): Domain {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),
@@ -145,4 +157,112 @@ export function domainFromRow(row: Row): Domain {
     lastCheckedAt: row.last_checked_at as number | null,
     createdAt: row.created_at as number,
   };
+}
+
+// The rows of domain_rechecks as domains come, are judged and go: part of the verbs in domains.ts.
+// The first look comes ten minutes after creation or a call; how it goes on is decided above the store.
+
+const QUIET_MS = 10 * MINUTE_MS;
+
+function addRecheck(db: Connection, domain: Buffer, tenant: Buffer, at: number): void {
+  db.sql('INSERT INTO domain_rechecks (domain_id, tenant_id, next_at, since) VALUES (?, ?, ?, ?)').run(
+    domain,
+    tenant,
+    at + QUIET_MS,
+    at,
+  );
+}
+
+/** A call has found something out: the pauses begin anew. */
+function beginRechecks(db: Connection, domain: Buffer, state: 'verified' | 'failed', at: number): void {
+  db.sql(
+    'UPDATE domain_rechecks SET next_at = ?, since = ?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = ?',
+  ).run(at + (state === 'verified' ? DAY_MS : QUIET_MS), at, domain);
+}
+
+function endRechecks(db: Connection, domain: Buffer): void {
+  db.sql('DELETE FROM domain_rechecks WHERE domain_id = ?').run(domain);
+}
+
+// What the last look into DNS has found, in SQLite.
+
+export function domainCheckVerbs(db: Connection): DomainCheckStore {
+  return {
+    recordChecks: (tenantId, domainId, found) => db.writeMail(() => recordChecks(db, { tenantId, domainId }, found)),
+    lastChecks: (tenantId, domainId) =>
+      db.read(() => {
+        const last = db.sql('SELECT checked_at, checks FROM domain_checks WHERE tenant_id = ? AND domain_id = ?');
+        const row = last.get(toId(tenantId), toId(domainId)) as Row | undefined;
+        if (!row) return null;
+        return { at: row.checked_at as number, checks: JSON.parse(row.checks as string) as DomainChecks['checks'] };
+      }),
+  };
+}
+
+function recordChecks(db: Connection, of: { tenantId: string; domainId: string }, { at, checks }: DomainChecks): void {
+  db.sql(
+    `INSERT INTO domain_checks (domain_id, tenant_id, checked_at, checks)
+     SELECT id, tenant_id, @at, @checks FROM domains WHERE tenant_id = @tenant AND id = @domain
+     ON CONFLICT (domain_id) DO UPDATE SET checked_at = excluded.checked_at, checks = excluded.checks
+     WHERE excluded.checked_at >= checked_at`,
+  ).run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at, checks: JSON.stringify(checks) });
+}
+
+// When domains are looked at again, in SQLite.
+
+export function domainRecheckVerbs(db: Connection): DomainRecheckStore {
+  return {
+    dueRechecks: (now, limit) => db.read(() => due(db, now, limit)),
+    postponeRecheck: (tenantId, domainId, until) =>
+      db.write(() => {
+        const postpone = db.sql(
+          'UPDATE domain_rechecks SET next_at = max(next_at, ?) WHERE tenant_id = ? AND domain_id = ?',
+        );
+        postpone.run(until, toId(tenantId), toId(domainId));
+      }),
+    recordRecheck: (seen, note) => db.write(() => noteRecheck(db, seen, note)),
+  };
+}
+
+function due(db: Connection, now: number, limit: number): DueRecheck[] {
+  const rows = db.sql(
+    `SELECT r.since, r.looks, r.misses, r.first_miss_at, f.* FROM domain_rechecks r JOIN (SELECT ${DOMAIN_COLUMNS}) f
+       ON f.id = r.domain_id
+     WHERE r.next_at IS NOT NULL AND r.next_at <= ? ORDER BY r.next_at LIMIT ?`,
+  );
+  return (rows.all(now, limit) as Row[]).map((row) => ({
+    domain: domainFromRow(row),
+    since: row.since as number,
+    looks: row.looks as number,
+    misses: row.misses as number,
+    firstMissAt: row.first_miss_at as number | null,
+  }));
+}
+
+function noteRecheck(db: Connection, seen: Domain, note: RecheckNote): boolean {
+  const look = db.sql(
+    `UPDATE domains SET last_checked_at = @at,
+       state = CASE WHEN @reason IS NULL THEN state ELSE 'failed' END,
+       verified_at = CASE WHEN @reason IS NULL THEN verified_at END,
+       failure_reason = coalesce(@reason, failure_reason)
+     WHERE tenant_id = @tenant AND id = @id AND state = @state AND last_checked_at IS @checked`,
+  );
+  const id = toId(seen.id);
+  const tenant = toId(seen.tenantId);
+  const { state, lastCheckedAt: checked } = seen;
+  if (look.run({ at: note.at, reason: note.failsWith, tenant, id, state, checked }).changes === 0) return false;
+  const plan = db.sql(
+    `UPDATE domain_rechecks SET next_at = ?, looks = looks + 1, misses = ?, first_miss_at = ?
+     WHERE tenant_id = ? AND domain_id = ?`,
+  );
+  plan.run(note.nextAt, note.misses, note.firstMissAt, tenant, id);
+  // A verified domain that fails begins a stretch of its own.
+  if (note.failsWith !== null) beginStretch(db, id, note.at, note.nextAt);
+  return true;
+}
+
+function beginStretch(db: Connection, id: Buffer, at: number, nextAt: number | null): void {
+  db.sql(
+    `UPDATE domain_rechecks SET since = ?, next_at = ?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = ?`,
+  ).run(at, nextAt, id);
 }

@@ -1,7 +1,242 @@
+// Sums for charts in SQLite: counting what is accepted, adding what was counted of events, reading by time and by
+// provider, and forgetting.
+import { HOUR_MS } from '../../../base/clock.ts';
+import {
+  type ChartFigureStore,
+  type ChartPoint,
+  FIGURE_NAMES,
+  type FigureName,
+  type FigureSum,
+  type Figures,
+  type FiguresStore,
+  type HourSpan,
+  noFigures,
+  OTHER_PROVIDERS,
+  PROVIDERS_PER_HOUR,
+  type ProviderFigures,
+  type Tally,
+  UNKNOWN_PROVIDER,
+} from '../../figures.ts';
+import type { NewSubmission } from '../../submissions.ts';
+import type { Connection } from '../engine/connection.ts';
+import type { Queries } from '../engine/statements.ts';
+import { fromId, type Row, toId } from '../engine/values.ts';
+
+/** Names of groups are lists of hosts, and can be long. */
+const MAX_PROVIDER_CHARS = 100;
+
+export function chartFigureVerbs(db: Connection): ChartFigureStore {
+  return {
+    tallyNext: (limit) => db.read(() => tallyNext(db, limit)),
+    addTally: (tally) => db.writeMail(() => addTally(db, tally)),
+    forgetFigures: (beforeHour, limit) => db.writeMail(() => forgetFigures(db, beforeHour, limit)),
+    chartOf: (tenantId, span) => db.read(() => chartOf(db, tenantId, span)),
+    providersOf: (tenantId, span) => db.read(() => providersOf(db, tenantId, span)),
+  };
+}
+
+const COLUMNS: Readonly<Record<FigureName, string>> = {
+  accepted: 'accepted',
+  delivered: 'delivered',
+  deferred: 'deferred',
+  bouncedHard: 'bounced_hard',
+  bouncedSoft: 'bounced_soft',
+  bouncedBlock: 'bounced_block',
+  bouncedLater: 'bounced_later',
+  failed: 'failed',
+  complained: 'complained',
+  opened: 'opened',
+  openedByMachine: 'opened_by_machine',
+  clicked: 'clicked',
+};
+const COLUMN_LIST = FIGURE_NAMES.map((name) => COLUMNS[name]);
+const SUM_LIST = COLUMN_LIST.map((column) => `sum(${column}) AS ${column}`).join(', ');
+
+const ADD = `
+  INSERT INTO chart_figures (tenant_id, hour, provider, ${COLUMN_LIST.join(', ')})
+  VALUES (?, ?, ?, ${COLUMN_LIST.map(() => '?').join(', ')})
+  ON CONFLICT (tenant_id, hour, provider)
+  DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
+
+/** For the verb that accepts: one write per tenant and hour for all that is committed together. */
+export function countAccepted(db: Connection, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
+  const hour = Math.floor(acceptedAt / HOUR_MS);
+  db.addUp(`accepted of ${tenantId} in ${hour}`, messages, (sum) => {
+    db.sql(
+      `INSERT INTO chart_figures (tenant_id, hour, provider, accepted) VALUES (?, ?, '${UNKNOWN_PROVIDER}', ?)
+       ON CONFLICT (tenant_id, hour, provider) DO UPDATE SET accepted = accepted + excluded.accepted`,
+    ).run(toId(tenantId), hour, sum);
+  });
+}
+
+function addTally(db: Connection, { from, to, sums }: Tally): boolean {
+  if (eventsCountedTo(db) !== from) return false;
+  for (const { tenantId, hour, provider, figures } of withPlaces(db, sums)) {
+    db.sql(ADD).run(toId(tenantId), hour, provider, ...FIGURE_NAMES.map((name) => figures[name]));
+  }
+  setEventsCountedTo(db, to);
+  return true;
+}
+
+/** A provider keeps its own name while there is room among those of its tenant and hour. The others are one sum. */
+function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
+  const hours = new Map<string, Map<string, FigureSum | null>>();
+  for (const { tenantId, hour, provider, figures } of sums) {
+    const key = `${tenantId} ${hour}`;
+    const places = hours.get(key) ?? knownProviders(db, tenantId, hour);
+    hours.set(key, places);
+    const place = placeFor(places, provider.slice(0, MAX_PROVIDER_CHARS));
+    const sum = places.get(place) ?? { tenantId, hour, provider: place, figures: noFigures() };
+    places.set(place, sum);
+    for (const name of FIGURE_NAMES) sum.figures[name] += figures[name];
+  }
+  return [...hours.values()].flatMap((places) => [...places.values()].filter((sum) => sum !== null));
+}
+
+/** Both that have no name of their own are among them, so that they take no place. */
+function knownProviders(db: Connection, tenantId: string, hour: number): Map<string, null> {
+  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = ? AND hour = ?', 'column');
+  const names = known.all(toId(tenantId), hour) as string[];
+  return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
+}
+
+function placeFor(places: ReadonlyMap<string, unknown>, name: string): string {
+  return places.has(name) || places.size < PROVIDERS_PER_HOUR + 2 ? name : OTHER_PROVIDERS;
+}
+
+function forgetFigures(db: Connection, beforeHour: number, limit: number): number {
+  const old = db.sql('SELECT tenant_id, hour, provider FROM chart_figures WHERE hour < ? LIMIT ?');
+  const forget = db.sql('DELETE FROM chart_figures WHERE tenant_id = ? AND hour = ? AND provider = ?');
+  const rows = old.all(beforeHour, limit) as Row[];
+  for (const { tenant_id, hour, provider } of rows) forget.run(tenant_id, hour, provider);
+  return rows.length;
+}
+
+export function chartOf(db: Queries, tenantId: string, span: HourSpan & { stepHours: number }): ChartPoint[] {
+  const rows = db.sql(
+    `SELECT hour - hour % @step AS step, ${SUM_LIST} FROM chart_figures
+     WHERE tenant_id = @tenant AND hour >= @from AND hour < @until GROUP BY step ORDER BY step`,
+  );
+  const { fromHour: from, untilHour: until, stepHours: step } = span;
+  const points = rows.all({ tenant: toId(tenantId), from, until, step }) as Row[];
+  return points.map((row) => ({ hour: row.step as number, figures: figuresFromRow(row) }));
+}
+
+export function providersOf(db: Queries, tenantId: string, { fromHour, untilHour }: HourSpan): ProviderFigures[] {
+  const rows = db.sql(
+    `SELECT provider, ${SUM_LIST} FROM chart_figures WHERE tenant_id = ? AND hour >= ? AND hour < ?
+     GROUP BY provider ORDER BY sum(delivered + bounced_hard + bounced_soft + bounced_block + failed) DESC, provider`,
+  );
+  const providers = rows.all(toId(tenantId), fromHour, untilHour) as Row[];
+  return providers.map((row) => ({ provider: row.provider as string, figures: figuresFromRow(row) }));
+}
+
+function figuresFromRow(row: Row): Figures {
+  return Object.fromEntries(FIGURE_NAMES.map((name) => [name, row[COLUMNS[name]]])) as Figures;
+}
+
+// Counting the events that have been committed since the last time, for charts in SQLite. Reads only: what it
+// finds is added by a verb of the writer, so that it may as well run on a connection and a thread of its own.
+
+const POSITION = 'events_in_charts';
+
+/** The seq of the last event that is counted. */
+export function eventsCountedTo(db: Queries): number {
+  const position = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(POSITION) as string | undefined;
+  return Number(position ?? 0);
+}
+
+function setEventsCountedTo(db: Queries, seq: number): void {
+  const set = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+  db.sql(set).run(POSITION, String(seq));
+}
+
+/**
+ * One damaged row must not stop the count for ever: JSON that is none makes SQLite fail, so it is looked at before.
+ * Most events are counted by their type, and their JSON is not read.
+ */
+const FIGURE = `
+  CASE e.type
+    WHEN 'email.delivered' THEN 'delivered'
+    WHEN 'email.deferred' THEN 'deferred'
+    WHEN 'email.failed' THEN 'failed'
+    WHEN 'email.complained' THEN 'complained'
+    WHEN 'email.bounced' THEN
+      CASE WHEN NOT json_valid(e.data) THEN 'bouncedSoft' WHEN e.data ->> '$.bounce.type' = 'hard' THEN 'bouncedHard'
+        WHEN e.data ->> '$.bounce.type' = 'block' THEN 'bouncedBlock' ELSE 'bouncedSoft' END
+    WHEN 'email.opened' THEN
+      CASE WHEN NOT json_valid(e.data) OR NOT coalesce(e.data ->> '$.open.first', 0) THEN NULL
+        WHEN e.data ->> '$.open.machine' THEN 'openedByMachine' ELSE 'opened' END
+    WHEN 'email.clicked' THEN
+      CASE WHEN NOT json_valid(e.data) THEN NULL WHEN e.data ->> '$.click.first' THEN 'clicked' END
+  END`;
+
+/** Told by a report of a message that had been delivered. One whose answer was lost may end by a report, too. */
+const LATER = `
+  CASE WHEN e.type <> 'email.bounced' OR NOT json_valid(e.data) THEN 0
+    WHEN e.data ->> '$.bounce.source' = 'dsn' THEN
+      EXISTS (SELECT 1 FROM events d WHERE d.message_id = e.message_id AND d.type = 'email.delivered')
+    ELSE 0 END`;
+
+/**
+ * A transaction of the one writer assigns seq, so no event can appear behind one that was seen. The provider is
+ * where the domain's mail went last: only a look into DNS tells, and delivery has looked. Summed up by SQLite
+ * itself, an event costs a third of what it does when its row becomes an object first.
+ */
+const NEXT = `
+  SELECT tenant, hour, provider, figure, count(*), max(seq), sum(later) FROM (
+    SELECT e.seq AS seq, e.tenant_id AS tenant, e.at / ${HOUR_MS} AS hour,
+      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${LATER} AS later
+    FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
+      LEFT JOIN groups_of_domains g ON g.domain = l.domain
+    WHERE e.seq > ? ORDER BY e.seq LIMIT ?)
+  GROUP BY tenant, hour, provider, figure`;
+
+type Group = [
+  ...[tenant: Buffer, hour: number, provider: string],
+  ...[figure: FigureName | null, count: number, last: number, later: number],
+];
+
+function tallyNext(db: Queries, limit: number): Tally {
+  const from = eventsCountedTo(db);
+  const sums = new Sums();
+  let to = from;
+  let counted = 0;
+  for (const group of db.sql(NEXT, 'tuple').all(from, limit) as Group[]) {
+    const [, , , figure, count, last] = group;
+    // What is no figure is passed, too.
+    if (figure) sums.add(group, figure);
+    counted += count;
+    to = Math.max(to, last);
+  }
+  return { from, to, sums: sums.list, counted, more: counted === limit };
+}
+
+/** Groups come in their order: the figures of one sum follow each other, and so do the sums of one tenant. */
+class Sums {
+  readonly list: FigureSum[] = [];
+  #tenant: Buffer = Buffer.alloc(0);
+
+  add([tenant, hour, provider, , count, , later]: Group, figure: FigureName): void {
+    const { figures } = this.#sumOf(tenant, hour, provider);
+    figures[figure] += count;
+    figures.bouncedLater += later;
+    if (figure === 'openedByMachine') figures.opened += count;
+  }
+
+  #sumOf(tenant: Buffer, hour: number, provider: string): FigureSum {
+    const last = this.list.at(-1);
+    const sameTenant = last !== undefined && tenant.equals(this.#tenant);
+    if (sameTenant && last.hour === hour && last.provider === provider) return last;
+    const sum = { tenantId: sameTenant ? last.tenantId : fromId(tenant), hour, provider, figures: noFigures() };
+    this.#tenant = tenant;
+    this.list.push(sum);
+    return sum;
+  }
+}
+
 // Numbers about the whole store in SQLite. Each domain knows how many of its messages are not finished,
 // so nothing that grows with the mail is read.
-import type { FiguresStore } from '../../figures.ts';
-import type { Connection } from '../engine/connection.ts';
 
 export function figuresVerbs(db: Connection): FiguresStore {
   return {

@@ -1,14 +1,12 @@
 // The queue in SQLite as operators see it: what waits, one message whole, another try now.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../../base/outcome.ts';
-import type { AttemptRecord, MessageDetail, QueueLane, QueueStore } from '../../queue.ts';
+import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Connection } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
-import { listQueue } from './queue-listing.ts';
-import { messageFromRow } from './queue-rows.ts';
 
 type QueueViewVerbs = Pick<
   QueueStore,
@@ -103,4 +101,157 @@ function attemptFromRow(row: Row): AttemptRecord {
       ...(row.tried !== null && { tried: JSON.parse(row.tried as string) as TriedHost[] }),
     },
   };
+}
+
+// Rows of the queue in SQLite as the contract's records.
+
+function messageFromRow(row: Row): QueuedMessage {
+  return {
+    id: fromId(row.id),
+    tenantId: fromId(row.tenant_id),
+    submissionId: fromId(row.submission_id),
+    recipient: row.recipient as string,
+    state: row.state as QueuedMessage['state'],
+    attempts: row.attempts as number,
+    dueAt: row.due_at as number | null,
+    expiresAt: row.expires_at as number,
+    lastReason: row.last_reason as string | null,
+    ambiguous: row.ambiguous === 1,
+    parked: row.parked === 1,
+    sourceAddress: row.source_address as string | null,
+    createdAt: row.created_at as number,
+    finishedAt: row.finished_at as number | null,
+  };
+}
+
+// The list of what is not finished, in SQLite, those that expire first on top. The index by expiry
+// holds unfinished messages only, but of all tenants; the lanes lead to a tenant's or a domain's, but
+// not by expiry. Little is gathered lane by lane and sorted; much is met soon on the way by expiry.
+// Both go in slices, between which the event loop turns: no snapshot.
+
+export interface QueueFilter {
+  tenantId?: string;
+  domain?: string;
+  limit: number;
+}
+
+// Some milliseconds each.
+const SLICE_MESSAGES = 1000;
+/** Whoever has more than this has a good part of any queue, so that the way by expiry is short. */
+const MOST_GATHERED = 5000;
+
+/** `mostGathered` is there for tests. */
+export async function listQueue(
+  db: Connection,
+  filter: QueueFilter,
+  mostGathered = MOST_GATHERED,
+): Promise<QueuedMessage[]> {
+  if (filter.tenantId === undefined && filter.domain === undefined) {
+    return await db.read(() => firstToExpire(db, filter.limit).map(messageFromRow));
+  }
+  const gathered = await gather(db, filter, mostGathered);
+  if (gathered === null) return walkByExpiry(db, filter);
+  const messages: QueuedMessage[] = [];
+  for (let at = 0; at < gathered.length; at += SLICE_MESSAGES) {
+    if (at > 0) await turn();
+    const slice = gathered.slice(at, at + SLICE_MESSAGES);
+    // Some may have ended since their ids were read.
+    messages.push(...(await db.read(() => slice.flatMap((id) => unfinished(db, id)))));
+  }
+  return messages.sort(byExpiry).slice(0, filter.limit);
+}
+
+function byExpiry(a: QueuedMessage, b: QueuedMessage): number {
+  return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1);
+}
+
+function firstToExpire(db: Connection, limit: number): Row[] {
+  const rows = db.sql('SELECT m.* FROM messages m WHERE m.finished_at IS NULL ORDER BY m.expires_at, m.id LIMIT ?');
+  return rows.all(limit) as Row[];
+}
+
+function unfinished(db: Connection, id: Buffer): QueuedMessage[] {
+  const row = db.sql('SELECT m.* FROM messages m WHERE m.id = ? AND m.finished_at IS NULL').get(id) as Row | undefined;
+  return row ? [messageFromRow(row)] : [];
+}
+
+/** Null: more than `most`. What moves from one state to the other meanwhile may be met twice, or missed. */
+async function gather(db: Connection, filter: QueueFilter, most: number): Promise<Buffer[] | null> {
+  const found = new Map<string, Buffer>();
+  const add = (ids: Buffer[]) => {
+    for (const id of ids) found.set(id.toString('latin1'), id);
+  };
+  // Those on the wire are few, whoever's they are.
+  add(await db.read(() => sending(db, filter)));
+  for (let after: LaneKey | null = null; ; await turn()) {
+    const lanes: LaneKey[] = await db.read(() => lanesOf(db, filter, after));
+    await db.read(() => {
+      for (const { id } of lanes) {
+        if (found.size > most) return;
+        add(inLane(db, id, most + 1 - found.size));
+      }
+    });
+    if (found.size > most) return null;
+    if (lanes.length < SLICE_LANES) return [...found.values()];
+    after = lanes.at(-1)!;
+  }
+}
+
+interface LaneKey {
+  id: number;
+  domain: string;
+}
+
+function lanesOf(db: Connection, { tenantId, domain }: QueueFilter, after: LaneKey | null): LaneKey[] {
+  if (tenantId === undefined) {
+    const rows = db.sql('SELECT id, domain FROM lanes WHERE domain = ? AND id > ? ORDER BY id LIMIT ?');
+    return rows.all(domain, after?.id ?? -1, SLICE_LANES) as LaneKey[];
+  }
+  if (domain !== undefined) {
+    return db
+      .sql('SELECT id, domain FROM lanes WHERE tenant_id = ? AND domain = ?')
+      .all(toId(tenantId), domain) as LaneKey[];
+  }
+  const rows = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = ? AND domain > ? ORDER BY domain LIMIT ?');
+  return rows.all(toId(tenantId), after?.domain ?? '', SLICE_LANES) as LaneKey[];
+}
+
+function inLane(db: Connection, lane: number, limit: number): Buffer[] {
+  const waiting = db.sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND ${WAITING} LIMIT ?`);
+  const parked = db.sql('SELECT m.id FROM messages m WHERE m.lane = ? AND m.parked = 1 LIMIT ?');
+  return [...(waiting.all(lane, limit) as Row[]), ...(parked.all(lane, limit) as Row[])].map(({ id }) => id as Buffer);
+}
+
+function sending(db: Connection, { tenantId, domain }: QueueFilter): Buffer[] {
+  const rows = db
+    .sql(
+      `SELECT m.id, m.tenant_id, l.domain FROM messages m LEFT JOIN lanes l ON l.id = m.lane WHERE m.state = 'sending'`,
+    )
+    .all() as Row[];
+  const tenant = tenantId === undefined ? null : toId(tenantId);
+  return rows
+    .filter((row) => tenant === null || tenant.equals(row.tenant_id as Buffer))
+    .filter((row) => domain === undefined || row.domain === domain)
+    .map((row) => row.id as Buffer);
+}
+
+async function walkByExpiry(db: Connection, { tenantId, domain, limit }: QueueFilter): Promise<QueuedMessage[]> {
+  const found: QueuedMessage[] = [];
+  const tenant = tenantId === undefined ? null : toId(tenantId);
+  const fits = (row: Row) =>
+    (tenant === null || tenant.equals(row.tenant_id as Buffer)) && (domain === undefined || row.domain === domain);
+  for (let after: Row | null = null; ; await turn()) {
+    const slice: Row[] = await db.read(() => sliceByExpiry(db, after));
+    for (const row of slice) if (found.length < limit && fits(row)) found.push(messageFromRow(row));
+    if (found.length === limit || slice.length < SLICE_MESSAGES) return found;
+    after = slice.at(-1)!;
+  }
+}
+
+function sliceByExpiry(db: Connection, after: Row | null): Row[] {
+  const rows = db.sql(
+    `SELECT m.*, l.domain FROM messages m LEFT JOIN lanes l ON l.id = m.lane
+     WHERE m.finished_at IS NULL AND (m.expires_at, m.id) > (?, ?) ORDER BY m.expires_at, m.id LIMIT ?`,
+  );
+  return rows.all(after?.expires_at ?? -1, after?.id ?? Buffer.alloc(0), SLICE_MESSAGES) as Row[];
 }

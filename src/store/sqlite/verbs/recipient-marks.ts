@@ -2,11 +2,10 @@
 // What it costs is paid beside the mail: 2 ms and 4 KB per 1,024 messages, where an index over the
 // address would take some 10 µs and 5 KB of the log for each (measured with a million messages).
 import { crc32 } from 'node:zlib';
-import type { RecipientMarkStore } from '../../recipient-marks.ts';
+import type { RecipientMarkStore } from '../../upkeep.ts';
 import type { Connection } from '../engine/connection.ts';
-import { idAt } from '../engine/id-range.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
-import { type Row, toId } from '../engine/values.ts';
+import { idAt, type Row, toId } from '../engine/values.ts';
 
 const STRETCH = 1024;
 const MARK_BYTES = 4;

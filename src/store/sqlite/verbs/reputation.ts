@@ -1,5 +1,5 @@
 // Doubted receivers and stopped tenants in SQLite.
-import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../reputation.ts';
+import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../suppressions.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 

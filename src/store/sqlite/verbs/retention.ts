@@ -1,9 +1,9 @@
 // Erasing what has been kept long enough, in SQLite: walks along the index of finished messages, a few
 // milliseconds at a time. The writer's other verbs wait no longer than that.
-import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../retention.ts';
+import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../upkeep.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { eventsCountedTo } from './tally.ts';
+import { eventsCountedTo } from './figures.ts';
 
 /** Rows are asked for in such numbers, and the time is looked at after each. */
 const ROWS_AT_ONCE = 100;

@@ -1,5 +1,5 @@
 // Second factors of users in SQLite.
-import type { SecondFactor, SecondFactorStore } from '../../second-factors.ts';
+import type { SecondFactor, SecondFactorStore } from '../../accounts.ts';
 import type { Connection } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { readUser } from './users.ts';

@@ -1,5 +1,5 @@
 // Sessions of people in SQLite.
-import type { Session, SessionStore, Visitor } from '../../sessions.ts';
+import type { Session, SessionStore, Visitor } from '../../accounts.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { readTenant } from './tenants.ts';

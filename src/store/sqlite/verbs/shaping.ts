@@ -12,8 +12,7 @@ import type {
 } from '../../shaping.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { pauseFromRow, pauseVerbs } from './queue-pauses.ts';
-import { targetVerbs } from './queue-targets.ts';
+import { pauseFromRow, pauseVerbs, targetVerbs } from './queue-pauses.ts';
 
 const NOBODY = Buffer.alloc(0);
 

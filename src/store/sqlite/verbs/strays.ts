@@ -1,7 +1,6 @@
 // Messages that nobody would come back to, in SQLite. The cost of a look grows with what is being
 // sent, and with lanes, never with messages.
-import type { ClaimedMessage } from '../../queue.ts';
-import type { SendingMark, StrayStore } from '../../strays.ts';
+import type { ClaimedMessage, SendingMark, StrayStore } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';

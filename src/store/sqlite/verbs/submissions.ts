@@ -11,8 +11,8 @@ import type {
 import type { SuppressionReason } from '../../suppressions.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { countAccepted } from './chart-figures.ts';
 import { countOpenMessages } from './domains.ts';
+import { countAccepted } from './figures.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 
 export function submissionVerbs(db: Connection): SubmissionStore {

@@ -9,8 +9,7 @@ import type {
   TemplateStore,
 } from '../../templates.ts';
 import type { Connection } from '../engine/connection.ts';
-import { BEHIND_ALL_IDS } from '../engine/id-range.ts';
-import { fromId, type Row, toId } from '../engine/values.ts';
+import { BEHIND_ALL_IDS, fromId, type Row, toId } from '../engine/values.ts';
 
 export function templateVerbs(db: Connection): TemplateStore {
   return {

@@ -1,6 +1,16 @@
 // Tenants and their API keys in SQLite.
 import { timingSafeEqual } from 'node:crypto';
-import type { ApiKey, Scope, Standing, Tenant, TenantChange, TenantStore, Tier } from '../../tenants.ts';
+import type {
+  ApiKey,
+  KeyUse,
+  KeyUseStore,
+  Scope,
+  Standing,
+  Tenant,
+  TenantChange,
+  TenantStore,
+  Tier,
+} from '../../tenants.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
 
@@ -159,4 +169,25 @@ function keyFromRow(row: Row): ApiKey {
     createdAt: row.created_at as number,
     revokedAt: row.revoked_at as number | null,
   };
+}
+
+// When API keys were last used, in SQLite.
+
+export function keyUseVerbs(db: Connection): KeyUseStore {
+  return {
+    noteKeyUses: (uses) => db.writeMail(() => note(db, uses)),
+    lastKeyUses: (tenantId) =>
+      db.read(() => {
+        const rows = db.sql('SELECT key_id, last_used_at FROM api_key_uses WHERE tenant_id = ?').all(toId(tenantId));
+        return (rows as Row[]).map((row) => ({ keyId: fromId(row.key_id), at: row.last_used_at as number }));
+      }),
+  };
+}
+
+function note(db: Connection, uses: readonly KeyUse[]): void {
+  const insert = db.sql(
+    `INSERT INTO api_key_uses (key_id, tenant_id, last_used_at) SELECT id, tenant_id, @at FROM api_keys WHERE id = @key
+     ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
+  );
+  for (const { keyId, at } of uses) insert.run({ key: toId(keyId), at });
 }

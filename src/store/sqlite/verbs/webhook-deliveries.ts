@@ -10,12 +10,11 @@ import type {
   DeliveryStore,
   Endpoint,
   FailingWebhook,
-} from '../../webhook-deliveries.ts';
+} from '../../webhooks.ts';
 import type { Connection } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from './events.ts';
-import { attemptVerbs } from './webhook-attempts.ts';
-import { replayVerbs } from './webhook-replays.ts';
+import { attemptVerbs, replayVerbs } from './webhook-history.ts';
 
 export function deliveryVerbs(db: Connection): DeliveryStore {
   return {

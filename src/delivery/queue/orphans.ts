@@ -1,15 +1,13 @@
 // Brings back what nobody would come back to: messages that are marked as being sent by a session
 // that is gone, and messages in lanes that do not exist. The first wait again; the second are
 // parked, with a reason, for a person.
-import type { Clock } from '../../base/clock.ts';
-import { MINUTE_MS } from '../../base/clock.ts';
+import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import { BEFORE_ALL_LANES, type SendingMark, type StrayStore } from '../../store/strays.ts';
+import { BEFORE_ALL_LANES, type QueueStore, type SendingMark, type StrayStore } from '../../store/queue.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import type { MessagesInHand } from './messages-in-hand.ts';
 
-export interface StrayFinderKit {
+interface StrayFinderKit {
   store: StrayStore;
   inHand: Pick<MessagesInHand, 'has'>;
   clock: Clock;
@@ -84,5 +82,56 @@ export class StrayFinder {
       const parked = await store.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
       for (const message of parked) mailLog.parked(log, message, { reason: LOST_LANE });
     }
+  }
+}
+
+// Which messages somebody in this process answers for: from their claim until their outcome is on
+// disk or they are given back. What is marked as being sent and stands not here is a stray.
+// It listens to the store's verbs, so that nobody has to remember to tell it.
+
+type HandVerbs = Pick<QueueStore, 'claim' | 'record' | 'recordEarlier' | 'release'>;
+
+export class MessagesInHand {
+  readonly #ids = new Set<string>();
+
+  has(id: string): boolean {
+    return this.#ids.has(id);
+  }
+
+  get size(): number {
+    return this.#ids.size;
+  }
+
+  /** Of an earlier process, whose results are not in the database. */
+  hold(ids: readonly string[]): void {
+    for (const id of ids) this.#ids.add(id);
+  }
+
+  /** The store, whose verbs are noted on their way. */
+  noting<S extends HandVerbs>(store: S): S {
+    return {
+      ...store,
+      claim: async (...claim: Parameters<HandVerbs['claim']>) => {
+        const claimed = await store.claim(...claim);
+        for (const { id } of claimed.messages) this.#ids.add(id);
+        return claimed;
+      },
+      record: async (updates: Parameters<HandVerbs['record']>[0]) => {
+        // What the database did not take is still in the recorder's hand.
+        const lanes = await store.record(updates);
+        for (const { messageId } of updates) this.#ids.delete(messageId);
+        return lanes;
+      },
+      recordEarlier: async (updates: Parameters<HandVerbs['recordEarlier']>[0]) => {
+        const applied = await store.recordEarlier(updates);
+        for (const { messageId } of updates) this.#ids.delete(messageId);
+        return applied;
+      },
+      release: async (...release: Parameters<HandVerbs['release']>) => {
+        // Given back in vain is given back: nobody tries that again but the sweeper.
+        for (const id of release[0]) this.#ids.delete(id);
+        return await store.release(...release);
+      },
+    };
   }
 }
