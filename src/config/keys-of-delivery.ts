@@ -11,15 +11,16 @@ export const DELIVERY_KEYS = {
         default: 25,
         min: 1,
         max: 65535,
-        doc: ['Port at which MX hosts are called. Anything but 25 is for tests and closed networks.'],
+        doc: ['Port of MX hosts. Use another port than 25 only for tests and closed networks.'],
       },
       allow_private: {
         type: 'networks',
         default: false,
         doc: [
-          'Whether an MX or MTA-STS host on a private or loopback address, or on an address of this machine, is',
-          "connected to: false, true, or a list of networks. Off, because whoever owns a recipient's domain",
-          'chooses that address. With a mailbox server on the same machine, list its address: ["192.0.2.10"].',
+          'Whether to connect to an MX or MTA-STS host at a private or loopback address, or at an address of',
+          "this machine: false, true, or a list of networks. Off, because the owner of a recipient's domain",
+          'chooses that address. If a mailbox server runs on the same machine, list its address:',
+          '["192.0.2.10"].',
         ],
       },
       starttls: {
@@ -27,16 +28,16 @@ export const DELIVERY_KEYS = {
         default: 'opportunistic',
         values: ['opportunistic', 'required', 'none'],
         doc: [
-          '"opportunistic" encrypts where the other side offers it and accepts any certificate; "required"',
-          'sends nothing in clear text and loses receivers without TLS; "none" is for debugging.',
+          '"opportunistic" encrypts if the receiver offers it and accepts any certificate; "required" sends',
+          'nothing in clear text, so mail to receivers without TLS fails; "none" is for debugging.',
         ],
       },
       mta_sts: {
         type: 'bool',
         default: true,
         doc: [
-          'Whether MTA-STS policies (RFC 8461) of receiving domains are fetched over HTTPS and obeyed, whatever',
-          'starttls says. Off only where the network has no way out to port 443.',
+          'Whether to fetch MTA-STS policies (RFC 8461) of receiving domains over HTTPS and obey them, whatever',
+          'starttls says. Turn it off only if the network blocks outbound port 443.',
         ],
       },
       source_addresses: {
@@ -44,11 +45,11 @@ export const DELIVERY_KEYS = {
         shape: 'source-address',
         default: [],
         doc: [
-          'Addresses of this machine that mail is sent from: each with the name that it says in EHLO, and',
-          'perhaps a weight (its share, 1 if not given) and "warm" (it has been sending for long, so it is',
-          'not held back by source_ramp). A message keeps its address for all tries. IPv6 addresses are used',
-          'only with a reverse name that leads back to them. Empty: the system picks, with service.ehlo_name.',
-          'Example: ["192.0.2.10 out1.example.com weight=2 warm", "2001:db8::10 out1.example.com"]',
+          "This machine's addresses to send from: each with its EHLO name, and optionally a weight (its share,",
+          'default 1) and "warm" (in use for long, so source_ramp does not limit it). A message keeps its',
+          'address for all attempts. IPv6 addresses are used only if their reverse name resolves back to them.',
+          'Empty: the system picks the address, with service.ehlo_name. Example: ["192.0.2.10 out1.example.com',
+          'weight=2 warm", "2001:db8::10 out1.example.com"]',
         ],
       },
       source_ramp: {
@@ -58,8 +59,8 @@ export const DELIVERY_KEYS = {
         max: 10_000_000,
         doc: [
           'New messages that an address without "warm" may send to one provider (MX group) on its first,',
-          'second, … day with mail there; after the last day as many as it likes. Receivers take a sudden',
-          'flood from an unknown address for spam. What is too much waits for the next day. Empty: no limit.',
+          'second, … day with mail there; unlimited after the last. Receivers treat a sudden flood from an',
+          'unknown address as spam. Messages over the limit wait for the next day. Empty: no limit.',
         ],
       },
       workers: {
@@ -67,21 +68,21 @@ export const DELIVERY_KEYS = {
         default: 2,
         min: 1,
         max: 64,
-        doc: ['Threads that compose, sign and send. Signing takes the most: one per processor core is plenty.'],
+        doc: ['Threads that compose, sign and send. Signing takes most of the time: one per core is enough.'],
       },
       connections: {
         type: 'int',
         default: 200,
         min: 1,
         max: 10_000,
-        doc: ['Open connections in all; each needs a file descriptor, of which systems often give 1,024.'],
+        doc: ['Open connections in total; each needs a file descriptor, and many systems allow only 1,024.'],
       },
       connections_per_destination: {
         type: 'int',
         default: 10,
         min: 1,
         max: 1000,
-        doc: ['Open connections to one destination. Large receivers turn to 421 above 10 to 20 per sender.'],
+        doc: ['Open connections per destination. Large receivers reply 421 above 10 to 20 per sender.'],
       },
       messages_per_connection: {
         type: 'int',
@@ -95,7 +96,7 @@ export const DELIVERY_KEYS = {
         default: 0,
         min: 0,
         max: 10_000_000,
-        doc: ['Messages to one destination within a minute; 0 is no limit, because few receivers have one.'],
+        doc: ['Messages per destination and minute; 0 is unlimited, because few receivers have such a limit.'],
       },
       provider_limits_file: {
         type: 'path',
@@ -103,8 +104,9 @@ export const DELIVERY_KEYS = {
         example: '/etc/postrider/provider-limits.toml',
         mustExist: true,
         doc: [
-          'Changes and additions to config/provider-limits.toml, which says what large receivers bear and how',
-          'the file is written. Not set: that file alone. For receivers in it, its figures hold.',
+          'Changes and additions to config/provider-limits.toml, which lists the limits of large receivers and',
+          'explains the format. Not set: that file alone. For the receivers in it, its limits override the keys',
+          'above.',
         ],
       },
       linger: {
@@ -112,14 +114,14 @@ export const DELIVERY_KEYS = {
         default: '2s',
         min: '0s',
         max: '1m',
-        doc: ['How long an idle connection waits for more mail. Longer holds a slot at the receiver for nothing.'],
+        doc: ['How long an idle connection waits for more mail. Longer only occupies a slot at the receiver.'],
       },
       timeout_factor: {
         type: 'number',
         default: 1,
         min: 0.001,
         max: 10,
-        doc: ['Stretches or shrinks all SMTP waits (RFC 5321 section 4.5.3.2). Under 1 risks duplicates; for tests.'],
+        doc: ['Scales all SMTP timeouts (RFC 5321 section 4.5.3.2). Below 1 risks duplicates; for tests only.'],
       },
       retry_steps: {
         type: 'duration-list',
@@ -127,7 +129,7 @@ export const DELIVERY_KEYS = {
         min: '10ms',
         max: '7d',
         doc: [
-          'Pauses after the first, second, … failed attempt; the last one repeats. Short at first, because',
+          'Delays after the first, second, … failed attempt; the last one repeats. Short at first, because',
           'greylisting ends within minutes and a password mail is worthless after an hour.',
         ],
       },
@@ -136,7 +138,10 @@ export const DELIVERY_KEYS = {
         default: 0.2,
         min: 0,
         max: 0.9,
-        doc: ['Share by which each pause varies at random, so that what failed together does not return together.'],
+        doc: [
+          'Random variation of each delay, as a share, so that messages that failed together are not retried',
+          'together.',
+        ],
       },
       lifetime: {
         type: 'duration',
@@ -144,8 +149,8 @@ export const DELIVERY_KEYS = {
         min: '1s',
         max: '30d',
         doc: [
-          'How long a message is tried before it is given up. RFC 5321 section 4.5.4.1 asks for 4 to 5 days;',
-          'for transactional mail three outlast a weekend, and the sender hears of it within the week.',
+          'How long a message is retried before it fails. RFC 5321 section 4.5.4.1 asks for 4 to 5 days; for',
+          'transactional mail three days outlast a weekend, and the sender learns of it within the week.',
         ],
       },
       no_route_lifetime: {
@@ -154,9 +159,10 @@ export const DELIVERY_KEYS = {
         min: '10ms',
         max: '30d',
         doc: [
-          'How long a message is tried whose domain has no mail server with an address that one of ours can',
-          'reach, or does not exist as far as one DNS server says and no other. Then it fails, and nobody is',
-          'suppressed: time enough to mend an error in DNS, and the sender hears of it the same day.',
+          'How long a message is retried if its domain has no mail server at an address that one of ours can',
+          'reach, or if one DNS server says that the domain does not exist and no other server can be asked.',
+          'Then the message fails, and the address is not suppressed. This leaves time to fix an error in DNS,',
+          'and the sender learns of the failure the same day.',
         ],
       },
     },

@@ -4,15 +4,15 @@ import type { Table } from './key-types.ts';
 
 export const DOCTOR_KEYS = {
   doctor: {
-    doc: ['Whom postrider doctor asks. An empty list leaves that check out.'],
+    doc: ['Hosts that `postrider doctor` contacts. An empty list skips that check.'],
     keys: {
       mail_domains: {
         type: 'text-list',
         shape: 'domain',
         default: ['gmail.com', 'outlook.com'],
         doc: [
-          'Domains whose mail servers are called to see whether port 25 is open on the way out. Nothing is',
-          'sent. Two, because one may just be away.',
+          'Domains whose mail servers are contacted to see whether outbound port 25 is open. Nothing is sent.',
+          'Two, because one may be unavailable.',
         ],
       },
       known_domains: {
@@ -20,8 +20,8 @@ export const DOCTOR_KEYS = {
         shape: 'domain',
         default: ['gmail.com', 'outlook.com', 'yahoo.com', 'icloud.com'],
         doc: [
-          'Domains that surely exist and take mail. Each DNS server is asked about each of them: a server that',
-          'denies them would make mail wait.',
+          'Domains that certainly exist and accept mail. Each DNS server is asked about each of them: mail',
+          'waits if a server denies that a domain exists.',
         ],
       },
       time_sources: {
@@ -29,7 +29,7 @@ export const DOCTOR_KEYS = {
         shape: 'origin',
         default: ['https://mta-sts.gmail.com', 'https://mta-sts.outlook.com'],
         doc: [
-          "Web servers whose Date this machine's clock is compared with, over verified TLS. These serve",
+          "Web servers whose Date header this machine's clock is compared with, over verified TLS. These serve",
           'MTA-STS policies, which the daemon fetches anyway.',
         ],
       },
@@ -38,8 +38,8 @@ export const DOCTOR_KEYS = {
         shape: 'domain',
         default: ['zen.spamhaus.org', 'bl.spamcop.net', 'psbl.surriel.com'],
         doc: [
-          'DNS blocklists that are asked about every sending address. These three are what receivers use',
-          'most and may be asked for free in small numbers, but not through shared public resolvers.',
+          'DNS blocklists that are asked about every sending address. Receivers use these three the most, and',
+          'they allow free queries in small numbers, but not through shared public resolvers.',
         ],
       },
     },

@@ -11,8 +11,8 @@ export const HOST_KEYS = {
         shape: 'host',
         default: '127.0.0.1',
         doc: [
-          'Address to listen on. Loopback, because without TLS the API keys of every call could be read:',
-          'open it to the network together with tls_cert, or put a proxy that speaks TLS in front.',
+          'Address to listen on. Loopback, because without TLS anyone on the path can read API keys. Open it to',
+          'the network only with tls_cert, or put a TLS proxy in front.',
         ],
       },
       port: {
@@ -20,15 +20,15 @@ export const HOST_KEYS = {
         default: 8080,
         min: 0,
         max: 65535,
-        doc: ['Port to listen on; 0 takes any free one. 8080 needs no privilege.'],
+        doc: ['Port to listen on; 0 picks any free port. 8080 needs no privilege.'],
       },
       engine: {
         type: 'choice',
         default: 'uws',
         values: ['uws', 'node'],
         doc: [
-          '"uws" (uWebSockets) is the faster one; "node" (node:http) runs wherever Node runs. Where the',
-          'addon of "uws" cannot load, the daemon says so and takes "node".',
+          '"uws" (uWebSockets) is faster; "node" (node:http) runs wherever Node runs. If the native addon of',
+          '"uws" can\'t be loaded, the daemon says so and uses "node".',
         ],
       },
       tls_cert: {
@@ -36,43 +36,43 @@ export const HOST_KEYS = {
         default: null,
         example: '/etc/postrider/http.crt',
         mustExist: true,
-        doc: ['PEM file with the certificate and its chain. Not set: clear text. Goes with tls_key.'],
+        doc: ['PEM file with the certificate and its chain. Requires tls_key. Not set: clear text.'],
       },
       tls_key: {
         type: 'path',
         default: null,
         example: '/etc/postrider/http.key',
         mustExist: true,
-        doc: ['PEM file with the private key that belongs to tls_cert.'],
+        doc: ['PEM file with the private key of tls_cert.'],
       },
       trusted_proxies: {
         type: 'text-list',
         shape: 'network',
         default: [],
         doc: [
-          'Addresses or networks whose X-Forwarded-For is believed; it is read from the right, through',
-          'these hops only. Empty, because anybody can send that header. Example: ["10.0.0.0/8", "::1"]',
+          'Addresses or networks whose X-Forwarded-For header is trusted; it is read from the right, through',
+          'these hops only. Empty, because anyone can send that header. Example: ["10.0.0.0/8", "::1"]',
         ],
       },
     },
   },
 
   data: {
-    doc: ['What the daemon writes.'],
+    doc: ['Where the daemon stores its data.'],
     keys: {
       dir: {
         type: 'path',
         default: '/var/lib/postrider',
         doc: [
-          'Folder of the database, the master key and the control socket: a local disk, never a network',
-          'share (SQLite needs working locks). The default is where the systemd unit keeps its state.',
+          'Folder of the database, the master key and the control socket. It must be on a local disk, not a',
+          'network share (SQLite needs working locks). The default is the state folder of the systemd unit.',
         ],
       },
     },
   },
 
   service: {
-    doc: ['The names that tenants and receivers see. Set base_url; the others follow from it.'],
+    doc: ['The names that tenants and receivers see. Set base_url; the others are derived from it.'],
     keys: {
       base_url: {
         type: 'text',
@@ -80,7 +80,7 @@ export const HOST_KEYS = {
         default: null,
         derived: 'the address of the HTTP listener',
         example: 'https://mail.example.com',
-        doc: ['Scheme, host and port under which the API is reached from outside.'],
+        doc: ['Scheme, host and port of the API as seen from outside.'],
       },
       links_url: {
         type: 'text',
@@ -89,8 +89,8 @@ export const HOST_KEYS = {
         derived: 'service.base_url',
         example: 'https://links.example.com',
         doc: [
-          'Where tracking and unsubscribe links point. A host of its own keeps a blocklisting of links',
-          'away from the API.',
+          'Where tracking and unsubscribe links point. With a separate host, a blocklisting of links does not',
+          'affect the API.',
         ],
       },
       bounces_domain: {
@@ -99,7 +99,7 @@ export const HOST_KEYS = {
         default: null,
         derived: '"bounces." before the host of service.base_url',
         example: 'bounces.mail.example.com',
-        doc: ['Domain of all return paths. Its MX must lead to the inbound SMTP listener.'],
+        doc: ['Domain of all return paths (envelope senders). Its MX must point to the inbound SMTP listener.'],
       },
       spf_domain: {
         type: 'text',
@@ -107,7 +107,7 @@ export const HOST_KEYS = {
         default: null,
         derived: 'service.bounces_domain',
         example: 'bounces.mail.example.com',
-        doc: ['What tenants include in their SPF record. The bounce domain needs that very record anyway.'],
+        doc: ['What tenants include in their SPF record. The bounce domain needs this SPF record anyway.'],
       },
       dmarc_report_address: {
         type: 'text',
@@ -116,8 +116,8 @@ export const HOST_KEYS = {
         derived: '"dmarc@" before service.bounces_domain',
         example: 'dmarc@bounces.mail.example.com',
         doc: [
-          'Report address in the DMARC record that tenants are given. Its domain must permit that in DNS:',
-          'a TXT record "v=DMARC1" at *._report._dmarc.<its domain> (RFC 7489 section 7.1).',
+          'Report address in the DMARC record given to tenants. Its domain must permit this in DNS: a TXT',
+          'record "v=DMARC1" at *._report._dmarc.<its domain> (RFC 7489 section 7.1).',
         ],
       },
       ehlo_name: {
@@ -127,8 +127,8 @@ export const HOST_KEYS = {
         derived: 'the host of service.base_url',
         example: 'mail.example.com',
         doc: [
-          'What the daemon calls itself in SMTP. It should resolve to the sending address, and that',
-          'address back to it: big receivers refuse mail otherwise.',
+          'The name that the daemon uses in SMTP. It should resolve to the sending address, and that address',
+          'back to it; otherwise large receivers reject mail.',
         ],
       },
       dkim_domain: {
@@ -137,20 +137,23 @@ export const HOST_KEYS = {
         default: null,
         derived: 'service.bounces_domain',
         example: 'bounces.mail.example.com',
-        doc: ["Domain of the service's own second signature: complaint loops then need one enrolment."],
+        doc: [
+          "Domain of the service's own second DKIM signature. With it, one enrolment per complaint feedback",
+          'loop covers all tenants.',
+        ],
       },
       dkim_selector: {
         type: 'text',
         shape: 'selector',
         default: 'postrider',
-        doc: ['Selector of that signature; its key is made at the first start.'],
+        doc: ['Selector of that signature; its key is created at the first start.'],
       },
       operator_address: {
         type: 'text',
         shape: 'mail-address',
         default: null,
         example: 'operator@example.com',
-        doc: ['Where mail to postmaster, abuse and fbl is forwarded. Not set: it is only kept.'],
+        doc: ['Where mail to postmaster, abuse and fbl is forwarded. Not set: it is only stored.'],
       },
     },
   },
@@ -163,8 +166,8 @@ export const HOST_KEYS = {
         shape: 'dns-server',
         default: [],
         doc: [
-          "Recursive resolvers, with or without port. Empty: the system's. Blocklists and big receivers",
-          'answer shared public resolvers badly, so run one of your own. Example: ["127.0.0.1:53"]',
+          "Recursive resolvers, with or without a port. Empty: the system's. Run your own resolver: blocklists",
+          'and large receivers answer shared public resolvers poorly. Example: ["127.0.0.1:53"]',
         ],
       },
       authority_port: {
@@ -173,16 +176,16 @@ export const HOST_KEYS = {
         min: 1,
         max: 65535,
         doc: [
-          "Port at which the zones' own name servers are asked, when a domain is verified or seems not to",
-          "exist. At another port than 53 the Internet's root servers are never asked.",
+          "Port used to query a zone's own name servers, when a domain is verified or seems not to exist. With",
+          "any port other than 53, the Internet's root servers are never queried.",
         ],
       },
       allow_private: {
         type: 'bool',
         default: false,
         doc: [
-          "Whether a zone's name server on a private or loopback address is asked. Off, because tenants",
-          'choose these addresses: they could make the daemon knock at doors inside your network.',
+          "Whether to query a zone's name server at a private or loopback address. Off, because tenants choose",
+          'these addresses and could make the daemon connect to hosts inside your network.',
         ],
       },
       second_look_after: {
@@ -191,15 +194,18 @@ export const HOST_KEYS = {
         min: '10ms',
         max: '24h',
         doc: [
-          'How long after a domain was said not to exist (NXDOMAIN) other servers are asked: mail to it bounces',
-          'only when they say the same. Longer than a short failure of a resolver; less is for tests.',
+          'How long after DNS says that a domain does not exist (NXDOMAIN) other servers are asked. Mail to the',
+          'domain bounces only if they agree. Longer than a short resolver failure; lower it only for tests.',
         ],
       },
     },
   },
 
   secrets: {
-    doc: ['The master key encrypts private keys at rest. Not given: one is made in data.dir, with a warning.'],
+    doc: [
+      'The master key encrypts private keys at rest. If none is given, one is created in data.dir, with a',
+      'warning.',
+    ],
     keys: {
       master_key: {
         type: 'text',
@@ -207,45 +213,51 @@ export const HOST_KEYS = {
         default: null,
         secret: true,
         example: 'the output of: openssl rand -base64 32',
-        doc: ['32 bytes in base64. Better given as POSTRIDER_SECRETS_MASTER_KEY or as a file than here.'],
+        doc: ['32 bytes in base64. Prefer POSTRIDER_SECRETS_MASTER_KEY or a file to setting it here.'],
       },
       master_key_file: {
         type: 'path',
         default: null,
         example: '/etc/postrider/master.key',
         mustExist: true,
-        doc: ['File with such keys, one per line: the first encrypts, the others open what they once encrypted.'],
+        doc: [
+          'File with such keys, one per line: the first one encrypts; the others decrypt what was encrypted',
+          'with them.',
+        ],
       },
     },
   },
 
   log: {
-    doc: ['Logs are JSON lines on standard output. They hold addresses, and never a subject, body or secret.'],
+    doc: ['Logs are JSON lines on standard output. They contain addresses, but never a subject, body or secret.'],
     keys: {
       level: {
         type: 'choice',
         default: 'info',
         values: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-        doc: ['"info" has every fact in the life of a message.'],
+        doc: ['"info" logs every step in the life of a message.'],
       },
     },
   },
 
   metrics: {
-    doc: ['The Prometheus listener.'],
+    doc: ['The Prometheus endpoint.'],
     keys: {
       host: {
         type: 'text',
         shape: 'host',
         default: '127.0.0.1',
-        doc: ['Address to listen on. Loopback, because it asks for no key.'],
+        doc: ['Address to listen on. Loopback, because the endpoint has no authentication.'],
       },
       port: {
         type: 'int',
         default: 0,
         min: 0,
         max: 65535,
-        doc: ['Port to listen on; 0 is off: an open port that nobody scrapes is only a risk.'],
+        doc: [
+          'Port to listen on; 0 turns the endpoint off. Off, because an open port that nobody scrapes is only a',
+          'risk.',
+        ],
       },
     },
   },

@@ -4,7 +4,7 @@ import type { Table } from './key-types.ts';
 
 export const SERVICE_KEYS = {
   stop: {
-    doc: ['Stopping (SIGTERM, SIGINT).'],
+    doc: ['Shutdown (SIGTERM, SIGINT).'],
     keys: {
       grace: {
         type: 'duration',
@@ -13,7 +13,7 @@ export const SERVICE_KEYS = {
         max: '10m',
         doc: [
           'How long running calls and SMTP sessions may take to finish; nothing new starts meanwhile. Keep it',
-          'under TimeoutStopSec of the systemd unit (40 s).',
+          'below TimeoutStopSec of the systemd unit (40 s).',
         ],
       },
     },
@@ -21,8 +21,8 @@ export const SERVICE_KEYS = {
 
   intake: {
     doc: [
-      'When POST /emails answers 500 with Retry-After for a while. What is queued is delivered all the',
-      'same, and that makes room again.',
+      'When POST /emails temporarily answers 500 with Retry-After. Queued mail is still delivered, which',
+      'frees space.',
     ],
     keys: {
       min_disk_free: {
@@ -31,8 +31,8 @@ export const SERVICE_KEYS = {
         min: 0,
         max: 0.9,
         doc: [
-          "Share of the data folder's disk that must be free. A tenth is room for the database to work in",
-          'while it empties; mail is taken again at a fifth more. 0: the disk is not looked at.',
+          "Share of the data folder's disk that must be free. A tenth leaves the database room to work while",
+          'the queue empties; new mail is accepted again at a fifth more. 0: the disk is not checked.',
         ],
       },
       max_memory_mib: {
@@ -41,43 +41,43 @@ export const SERVICE_KEYS = {
         min: 0,
         max: 1_048_576,
         doc: [
-          'Memory of the process (resident, in MiB) beyond which nothing new is taken, until it is down by a',
-          'tenth. 0: three quarters of what the machine has, or of what its cgroup allows.',
+          'Memory of the process (resident, in MiB) above which no new mail is accepted, until usage falls by a',
+          'tenth. 0: three quarters of the memory of the machine or its cgroup.',
         ],
       },
     },
   },
 
   limits: {
-    doc: ['What tenants may do. Lists per tier are in the order 1k, 10k, uncapped.'],
+    doc: ['Limits for tenants. Lists per tier are in the order 1k, 10k, uncapped.'],
     keys: {
       requests_per_minute: {
         type: 'int-list',
         default: [1000, 10_000],
         min: 1,
         max: 10_000_000,
-        doc: ['Calls per minute and API key in the tiers 1k and 10k; the third has no cap.'],
+        doc: ['Calls per minute and API key in the tiers 1k and 10k; the third tier has no limit.'],
       },
       escalation_days: {
         type: 'int-list',
         default: [10, 30],
         min: 0,
         max: 3650,
-        doc: ['Age in days at which a tenant in good standing reaches the tiers 10k and uncapped.'],
+        doc: ['Age in days at which a tenant in good standing moves to the tiers 10k and uncapped.'],
       },
       escalation_hard_bounce_rate: {
         type: 'number',
         default: 0.05,
         min: 0,
         max: 1,
-        doc: ['Good standing: a share of hard bounces under this. Receivers throttle senders above 5 %.'],
+        doc: ['Good standing: a hard-bounce rate below this. Receivers throttle senders above 5 %.'],
       },
       escalation_complaint_rate: {
         type: 'number',
         default: 0.003,
         min: 0,
         max: 1,
-        doc: ['Good standing: a share of complaints under this. 0.3 % is where large receivers begin to block.'],
+        doc: ['Good standing: a complaint rate below this. Large receivers begin to block at 0.3 %.'],
       },
       review_hard_bounce_rate: {
         type: 'number',
@@ -85,8 +85,8 @@ export const SERVICE_KEYS = {
         min: 0,
         max: 1,
         doc: [
-          'A share of hard bounces above this stops a tenant for review, before all tenants suffer: from',
-          '25 recipients on, at 5 domains or more.',
+          'A hard-bounce rate above this puts a tenant under review, before other tenants are affected: from 25',
+          'recipients at 5 or more domains.',
         ],
       },
       review_complaint_rate: {
@@ -95,8 +95,8 @@ export const SERVICE_KEYS = {
         min: 0,
         max: 1,
         doc: [
-          'A share of complaints above this stops a tenant for review: from a weight of 10 on (half for one',
-          'that only the return path proves), from 5 domains or more.',
+          'A complaint rate above this puts a tenant under review: from a total weight of 10 (a complaint',
+          'proven only by the return path counts half), from 5 or more domains.',
         ],
       },
       review_window: {
@@ -104,21 +104,24 @@ export const SERVICE_KEYS = {
         default: 1000,
         min: 10,
         max: 1_000_000,
-        doc: ['Over how many of its last messages a tenant is judged: fewer would judge by accident.'],
+        doc: ['Number of last messages by which a tenant is judged: with fewer, chance would decide.'],
       },
       messages_per_hour: {
         type: 'int-list',
         default: [0, 0, 0],
         min: 0,
         max: 100_000_000,
-        doc: ["Paces a tenant's delivery: more is queued, never refused. 0 is no limit."],
+        doc: [
+          "Paces a tenant's delivery per tier: messages over the limit are queued, never rejected. 0 is",
+          'unlimited.',
+        ],
       },
       keys_per_tenant: {
         type: 'int',
         default: 50,
         min: 1,
         max: 10_000,
-        doc: ['Live API keys of one tenant: enough for one per application, too few for one per user.'],
+        doc: ['Active API keys per tenant: enough for one per application, too few for one per user.'],
       },
     },
   },
@@ -130,8 +133,8 @@ export const SERVICE_KEYS = {
         type: 'bool',
         default: false,
         doc: [
-          'Whether people can sign up by themselves. They confirm their mail address, and an operator approves',
-          'before anything is sent. Off, because a form that anybody can fill in draws those who send spam.',
+          'Whether people can register themselves. They confirm their mail address, and an operator must',
+          'approve them before they can send. Off, because spammers look for open sign-up forms.',
         ],
       },
       require_second_step: {
@@ -139,8 +142,8 @@ export const SERVICE_KEYS = {
         default: 'operators',
         values: ['nobody', 'operators', 'everybody'],
         doc: [
-          'Who has to set up a second step (a code of an authenticator app) before any other page opens.',
-          'Operators by default: their password alone would open the mail of every tenant.',
+          'Who must set up a second step (a code from an authenticator app) before any other page opens.',
+          'Operators by default: their password alone would give access to the mail of every tenant.',
         ],
       },
     },
@@ -153,8 +156,8 @@ export const SERVICE_KEYS = {
         type: 'networks',
         default: false,
         doc: [
-          'Whether endpoints on private and loopback addresses, on addresses of this machine, and at the hosts',
-          'of service.base_url and service.links_url are called: false, true, or a list of networks such as',
+          'Whether to call endpoints at private and loopback addresses, at addresses of this machine, and at',
+          'the hosts of service.base_url and service.links_url: false, true, or a list of networks such as',
           '["10.1.0.0/16"]. Off, because tenants choose the address.',
         ],
       },
@@ -163,8 +166,8 @@ export const SERVICE_KEYS = {
         shape: 'network',
         default: [],
         doc: [
-          'Networks that no endpoint may be in, whatever allow_private says: public addresses of your own that',
-          'trust this machine, or that NAT leads back to it. Example: ["192.0.2.0/24", "2001:db8:1::/48"]',
+          'Networks in which endpoints are never called, whatever allow_private says: your own public addresses',
+          'that trust this machine, or that NAT leads back to it. Example: ["192.0.2.0/24", "2001:db8:1::/48"]',
         ],
       },
     },
@@ -176,41 +179,41 @@ export const SERVICE_KEYS = {
       recheck: {
         type: 'bool',
         default: true,
-        doc: ['Whether DNS records are looked at again by timers, besides when a tenant asks for it.'],
+        doc: ["Whether DNS records are re-checked on a schedule, in addition to a tenant's own checks."],
       },
     },
   },
 
   retention: {
-    doc: ['When finished things are deleted. Nothing that is queued ever is.'],
+    doc: ['When old data is deleted. Queued messages are never deleted.'],
     keys: {
       content_days: {
         type: 'int',
         default: 30,
         min: 0,
         max: 3650,
-        doc: ['Days for which the content of a finished message is kept: long enough to look into a complaint.'],
+        doc: ['Days to keep the content of a finished message: long enough to investigate a complaint.'],
       },
       records_days: {
         type: 'int',
         default: 90,
         min: 1,
         max: 3650,
-        doc: ['Days for which finished messages and their events are kept, without their content.'],
+        doc: ['Days to keep finished messages and their events, without content.'],
       },
       audit_days: {
         type: 'int',
         default: 400,
         min: 1,
         max: 3650,
-        doc: ['Days for which the audit log is kept: who changed what, with names and addresses of people.'],
+        doc: ['Days to keep the audit log: who changed what, with names and addresses of people.'],
       },
       platform_suppression_days: {
         type: 'int',
         default: 90,
         min: 1,
         max: 3650,
-        doc: ["Days for which an address stays on the platform's hard-bounce list: mailboxes come back."],
+        doc: ["Days that an address stays on the platform's hard-bounce list: mailboxes can be created again."],
       },
     },
   },

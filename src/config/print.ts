@@ -8,12 +8,12 @@ import type { LoadedConfig } from './load.ts';
 const HIDDEN = '(hidden)';
 
 const HEADER = `# Configuration of Postrider: every key with its default and the reason for it.
-# A key whose line is commented out is not set by default; its comment says what then holds.
+# A key whose line is commented out is not set by default; its comment says what applies then.
 #
-# Each key can be overridden by an environment variable, POSTRIDER_<SECTION>_<KEY>, with lists
-# comma separated: POSTRIDER_HTTP_PORT=8443, POSTRIDER_DNS_SERVERS=127.0.0.1,127.0.0.2:5353.
-# Durations are a number and a unit (ms, s, m, h, d). Relative paths start at this file.
-# An unknown key, a wrong type or an impossible value stops the start with the key named.`;
+# Each key can be overridden by an environment variable, POSTRIDER_<SECTION>_<KEY>; lists are
+# comma-separated: POSTRIDER_HTTP_PORT=8443, POSTRIDER_DNS_SERVERS=127.0.0.1,127.0.0.2:5353.
+# Durations are a number and a unit (ms, s, m, h, d). Relative paths are relative to this file.
+# With an unknown key, a wrong type or an invalid value the daemon does not start, and names the key.`;
 
 /** config/postrider.toml, to the byte. */
 export function renderDocumentedFile(): string {
