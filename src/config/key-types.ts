@@ -25,7 +25,7 @@ export interface TextKey extends Described {
   shape: Shape;
   /** null: not set, and then possibly derived from other keys. */
   default: string | null;
-  /** What stands in for an unset key, in words; derive.ts holds the computation. */
+  /** What stands in for an unset key, in words; load.ts holds the computation. */
   derived?: string;
   /** Shown in the documented file where there is no default to show. */
   example?: string;

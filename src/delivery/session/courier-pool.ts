@@ -1,6 +1,6 @@
 // The courier threads, as the main thread sees them: somebody to hand a session to. A thread
 // that dies takes its sessions with it and is replaced; a session or thread that is stuck is
-// ended (watchdog.ts). No library: those we know give up on a pool for good when one thread dies
+// ended (below). No library: those we know give up on a pool for good when one thread dies
 // early, and mail must not wait for a restart.
 
 import { SECOND_MS } from '../../base/clock.ts';

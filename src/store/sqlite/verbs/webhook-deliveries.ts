@@ -1,5 +1,5 @@
 // Deliveries to webhooks in SQLite: leasing what is due, recording what became of it, starting over
-// after a crash. What people do with them, and what time does, stands in webhook-replays.ts and webhook-attempts.ts.
+// after a crash. What people do with them, and what time does, is in webhook-history.ts.
 import { atStep } from '../../../base/backoff.ts';
 import type {
   ClaimedDeliveries,
