@@ -75,7 +75,7 @@ function suspiciousTime(
   pending: readonly PendingHits[],
   timing: MachineTiming,
 ): string | null {
-  if (cameBefore(message, shown.at, timing)) return 'The receiving server had not taken the message yet.';
+  if (cameBefore(message, shown.at, timing)) return 'The receiving server had not accepted the message yet.';
   if (link === null || message.state !== 'delivered' || message.finishedAt === null) return null;
   if (shown.at - message.finishedAt > timing.burstAfterDeliveryMs) return null;
   const links = linksAround(shown.at, timing.burstWithinMs, [...message.links, ...pending]);

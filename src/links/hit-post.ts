@@ -73,7 +73,7 @@ export class HitPost {
 
   #tellOfDropped(): void {
     if (this.#dropped === 0) return;
-    this.#kit.log.warn({ dropped: this.#dropped }, 'more opens and clicks than can be counted: some were not');
+    this.#kit.log.warn({ dropped: this.#dropped }, 'too many opens and clicks; some were not counted');
     this.#dropped = 0;
   }
 }

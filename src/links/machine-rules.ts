@@ -101,13 +101,13 @@ export function parseMachineRules(toml: string, file: string): MachineRules {
     problems.push(describeError(error).split('\n')[0]!);
   }
   const { rule: tables = [], timing, ...others } = document;
-  for (const name of Object.keys(others)) problems.push(`${name}: only [timing] and [[rule]] stand here`);
+  for (const name of Object.keys(others)) problems.push(`${name}: only [timing] and [[rule]] are allowed`);
   const networks = new BlockList();
   const surroundings = { problems, networks };
   const rules = Array.isArray(tables) ? tables.map((table, index) => readRule(table, index, surroundings)) : [];
-  if (rules.length === 0) problems.push('there is no [[rule]]');
+  if (rules.length === 0) problems.push('at least one [[rule]] is required');
   const ids = rules.map(({ id }) => id);
-  for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) problems.push(`${id}: stands there twice`);
+  for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) problems.push(`${id}: is defined twice`);
   const readTimes = readTiming(timing ?? {}, (problem) => void problems.push(`timing: ${problem}`));
   if (problems.length === 0) return { rules, timing: readTimes, networks };
   const text = problems.map((problem) => `  ${problem}`).join('\n');
@@ -135,14 +135,15 @@ function readRule(table: unknown, index: number, { problems, networks: all }: Su
   if (id !== fields.id) complain('id is missing or not in kebab-case');
   for (const key of Object.keys(fields)) if (!RULE_KEYS.has(key)) complain(`unknown key ${key}`);
   const on = KINDS[String(fields.on)];
-  if (!on) complain('on is none of open, click, both');
+  if (!on) complain('on must be open, click or both');
   const { reason } = fields;
-  if (typeof reason !== 'string' || !reason.endsWith('.')) complain('reason is no sentence');
+  if (typeof reason !== 'string' || !reason.endsWith('.')) complain('reason must be a sentence with a full stop');
   const agentIs = readTexts(fields.agent_is, 'agent_is', complain);
   const agentHas = readTexts(fields.agent_has, 'agent_has', complain).map((part) => part.toLowerCase());
   if (agentHas.includes('')) complain('agent_has: an empty text is in every User-Agent');
   const networks = readNetworks(fields.networks, all, complain);
-  if (agentIs.length + agentHas.length === 0 && !networks) complain('without agents and networks it would fit all');
+  if (agentIs.length + agentHas.length === 0 && !networks)
+    complain('without agents and networks it would match everything');
   const samples = readSamples(fields.samples, complain);
   return { id, on: on ?? [], reason: String(reason), agentIs, agentHas, networks, samples };
 }
@@ -150,7 +151,8 @@ function readRule(table: unknown, index: number, { problems, networks: all }: Su
 function readTexts(value: unknown, key: string, complain: Complain): string[] {
   if (value === undefined) return [];
   const texts: unknown[] = Array.isArray(value) ? value : [null];
-  if (texts.length === 0 || !texts.every((text) => typeof text === 'string')) complain(`${key} is no list of texts`);
+  if (texts.length === 0 || !texts.every((text) => typeof text === 'string'))
+    complain(`${key} must be a list of strings`);
   return texts.filter((text) => typeof text === 'string');
 }
 
@@ -161,7 +163,7 @@ function readNetworks(value: unknown, all: BlockList, complain: Complain): Block
     const [address = '', bits = ''] = network.split('/');
     const family = isIP(address);
     const isNetwork = family !== 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
-    if (!isNetwork) complain(`${network} is no network`);
+    if (!isNetwork) complain(`${network} is not a network`);
     else for (const list of [networks, all]) list.addSubnet(address, Number(bits), family === 4 ? 'ipv4' : 'ipv6');
   }
   return networks;
@@ -169,10 +171,10 @@ function readNetworks(value: unknown, all: BlockList, complain: Complain): Block
 
 function readSamples(value: unknown, complain: Complain): MachineSample[] {
   const samples = Array.isArray(value) ? (value as Partial<MachineSample>[]) : [];
-  if (samples.length === 0) complain('there is no sample');
+  if (samples.length === 0) complain('at least one sample is required');
   return samples.map(({ agent, ip }) => {
     if (typeof agent !== 'string' || typeof ip !== 'string' || isIP(ip) === 0)
-      complain('a sample has an agent and an ip');
+      complain('a sample needs an agent and an ip');
     return { agent: String(agent), ip: String(ip) };
   });
 }
@@ -187,12 +189,12 @@ function readTiming(table: unknown, complain: Complain): MachineTiming {
   for (const key of Object.keys(fields)) if (!TIMING_KEYS.has(key)) complain(`unknown key ${key}`);
   const duration = (key: string) => {
     const match = DURATION.exec(String(fields[key]));
-    if (!match) complain(`${key} is no duration such as 2s or 5m`);
+    if (!match) complain(`${key} must be a duration such as 2s or 5m`);
     return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
   };
   const burstLinks = Number(fields.burst_links);
   if (!Number.isInteger(burstLinks) || burstLinks < 2 || burstLinks > MOST_BURST_LINKS) {
-    complain(`burst_links is no whole number from 2 to ${MOST_BURST_LINKS}`);
+    complain(`burst_links must be an integer from 2 to ${MOST_BURST_LINKS}`);
   }
   return {
     beforeDeliveryMs: duration('before_delivery'),

@@ -30,5 +30,5 @@ export function hasRole({ user, tenant }: Visitor, role: TenantRole): boolean {
 
 function roleMessage(needed: TenantRole, { user, tenant }: Visitor): string {
   const who = needed === 'owner' ? 'an owner' : 'a member or an owner';
-  return `This needs ${who} of ${tenant!.name}, and you are signed in as a ${user.role}. Ask an owner to do it, or to change your role.`;
+  return `Only ${who} of ${tenant!.name} can do this; you are signed in as a ${user.role}. Ask an owner to do it or to change your role.`;
 }

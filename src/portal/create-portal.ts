@@ -94,7 +94,7 @@ const UNKNOWN = page({ path: '(unknown)', access: 'everybody', show: () => missi
 const WRONG_METHOD = page({
   path: '(wrong method)',
   access: 'everybody',
-  show: () => refusal(405, 'Nothing to see here', 'This address only takes a form. Nothing was changed.'),
+  show: () => refusal(405, 'Nothing to show here', 'This address only accepts submitted forms. Nothing was changed.'),
 });
 
 class Portal {
@@ -118,7 +118,7 @@ class Portal {
       const result = await this.#resultOf(route, asked);
       return this.#replyTo(asked, result);
     } catch (error) {
-      log.error({ ...about, error, reason: describeError(error) }, 'a page of the portal failed');
+      log.error({ ...about, error, reason: describeError(error) }, 'a portal page failed');
       return this.#replies.failure();
     }
   }
@@ -143,7 +143,7 @@ class Portal {
     const isOpen = route.access === 'everybody' || route.withoutSecondStep;
     if (asked.lacksSecondStep && !isOpen) return redirect(SECOND_STEP_PATH);
     if (admission.kind === 'missing') return visitor!.tenant ? missing() : toOperatorArea(request);
-    if (admission.kind === 'role') return refusal(403, 'This is not for you', admission.message);
+    if (admission.kind === 'role') return refusal(403, 'You don’t have permission', admission.message);
     if (route.method === 'GET') return route.answer(this.#visitOf(asked, NO_FORM));
     if (route.access === 'everybody') return this.#act(route, asked);
     const permission = this.#limit.take(visitor!.user.id);
@@ -164,15 +164,15 @@ class Portal {
     const body = await request.readBody(limitBytes);
     if (body.kind === 'too_large') {
       const limit = `${Math.floor(limitBytes / 1024)} KiB`;
-      return refusal(413, 'That is too much', `This form takes at most ${limit}. Go back, and send less at once.`);
+      return refusal(413, 'Too much data', `This form accepts at most ${limit}. Go back and send less at once.`);
     }
     const form = body.kind === 'body' ? parseFormBody(request.header('content-type'), body.bytes) : null;
-    if (!form) return refusal(400, 'The form did not arrive', 'Go back, and send it once more.');
+    if (!form) return refusal(400, 'The form couldn’t be read', 'Go back and submit it again.');
     const guarded =
       !comesFromElsewhere(request, this.#kit.baseUrl) &&
       formTokenHolds(newGuest ? null : secret, form.fields.get(FORM_TOKEN_FIELD));
     if (guarded) return form;
-    return refusal(403, 'This form is out of date', 'Go back, reload the page, and send the form once more.');
+    return refusal(403, 'This form has expired', 'Go back, reload the page and submit the form again.');
   }
 
   #visitOf({ request, params, visitor, secret, cookies }: Asked, form: FormBody): Visit {
@@ -240,8 +240,8 @@ function toOperatorArea({ path }: HttpRequest): PageResult {
 }
 
 function tooMany(seconds: number): PageResult {
-  const wait = `Wait ${seconds} second${seconds === 1 ? '' : 's'}, then go back and send the form once more.`;
-  return refusal(429, 'Too many at once', wait);
+  const wait = `Wait ${seconds} second${seconds === 1 ? '' : 's'}, then go back and submit the form again.`;
+  return refusal(429, 'Too many requests', wait);
 }
 
 function refusal(status: number, title: string, message: string): PageResult {

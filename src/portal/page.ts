@@ -66,7 +66,7 @@ export function redirect(to: string, notice: string | null = null, tone: NoticeT
   return { kind: 'redirect', to, notice, tone };
 }
 
-export function missing(message = 'There is nothing at this address, or it is not yours.'): PageResult {
+export function missing(message = 'This page doesn’t exist, or you don’t have access to it.'): PageResult {
   return { kind: 'missing', message };
 }
 

@@ -51,8 +51,8 @@ export class Replies {
         const back = facts.visitor
           ? html`<a href="/portal">Go to the overview</a>`
           : html`<a href="/portal/sign-in">Sign in</a>, or read the <a href="/docs/guide">guide</a>`;
-        const body = html`<h1>Nothing here</h1><p>${result.message}</p><p>${back}.</p>`;
-        return this.#framed({ status: 404, title: 'Nothing here', body, scripts: [] }, facts, headers);
+        const body = html`<h1>Not found</h1><p>${result.message}</p><p>${back}.</p>`;
+        return this.#framed({ status: 404, title: 'Not found', body, scripts: [] }, facts, headers);
       }
       case 'view':
         return this.#framed(result, facts, headers);
@@ -62,9 +62,9 @@ export class Replies {
   /** Without anything that could fail again. */
   failure(): HttpReply {
     const facts = { path: '', visitor: null, notice: null, formField: html``, lacksSecondStep: false };
-    const body = html`<h1>That did not work</h1>
-<p>Something failed on our side, and it has been written down. Please try again in a minute.</p>`;
-    return this.#framed({ status: 500, title: 'That did not work', body, scripts: [] }, facts, PRIVATE);
+    const body = html`<h1>Something went wrong</h1>
+<p>An error occurred on our side and was logged. Please try again in a minute.</p>`;
+    return this.#framed({ status: 500, title: 'Something went wrong', body, scripts: [] }, facts, PRIVATE);
   }
 
   #framed(

@@ -19,29 +19,29 @@ export interface SendingStatus {
 }
 
 export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: SendingFacts): SendingStatus {
-  const said = tenant.statusReason === null ? '' : ` The reason: ${tenant.statusReason.replace(/[.\s]+$/, '')}.`;
+  const said = tenant.statusReason === null ? '' : ` Reason: ${tenant.statusReason.replace(/[.\s]+$/, '')}.`;
   const blocked = { decision: 'blocked', tone: 'bad' } as const;
   switch (tenant.status) {
     case 'suspended': {
-      const reason = `Your account is suspended: calls are refused, and what is queued waits.${said}`;
-      return { ...blocked, word: 'suspended', reason, next: 'Write to the operator of this service.' };
+      const reason = `Your account is suspended: API calls are refused, and queued messages wait.${said}`;
+      return { ...blocked, word: 'suspended', reason, next: 'Contact the operator of this service.' };
     }
     case 'in_review': {
-      const reason = `Your account is in review: calls are refused until the operator has looked at it.${said}`;
+      const reason = `Your account is in review: API calls are refused until the operator has reviewed it.${said}`;
       const next =
         tenant.statusReason === null
-          ? 'There is nothing to do but wait, or to answer if the operator asks.'
-          : 'Contact the operator, who alone can end the review.';
+          ? 'You don’t need to do anything unless the operator contacts you.'
+          : 'Contact the operator; only the operator can end the review.';
       return { ...blocked, tone: 'warn', word: 'in review', reason, next };
     }
     case 'pending_verification': {
-      const reason = `Your e-mail address is not confirmed yet: calls are refused until it is.${said}`;
+      const reason = `Your email address isn’t confirmed yet: API calls are refused until it is.${said}`;
       return {
         ...blocked,
         tone: 'warn',
         word: 'not confirmed',
         reason,
-        next: 'Open the link in the mail that we sent you.',
+        next: 'Open the link in the mail we sent you.',
       };
     }
     case 'active':
@@ -51,13 +51,14 @@ export function sendingStatus({ tenant, paused, hasVerifiedDomain, hasDomain }: 
 
 function activeStatus({ paused, hasVerifiedDomain, hasDomain }: Omit<SendingFacts, 'tenant'>): SendingStatus {
   if (paused) {
-    const reason = 'The operator of this service has paused your mail: calls are taken, and their messages wait.';
-    return { decision: 'held', tone: 'warn', word: 'paused', reason, next: 'Write to the operator of this service.' };
+    const reason =
+      'The operator of this service has paused your mail: API calls are accepted, and their messages wait.';
+    return { decision: 'held', tone: 'warn', word: 'paused', reason, next: 'Contact the operator of this service.' };
   }
   if (hasVerifiedDomain) {
     return { decision: 'open', tone: 'good', word: 'active', reason: 'You can send.', next: null };
   }
-  const reason = 'Your account is active, but no domain of yours is verified, so calls are refused.';
-  const next = hasDomain ? 'Publish the records of your domain.' : 'Add a domain, and publish its records.';
+  const reason = 'Your account is active, but none of your domains is verified, so API calls are refused.';
+  const next = hasDomain ? 'Publish the DNS records of your domain.' : 'Add a domain and publish its DNS records.';
   return { decision: 'blocked', tone: 'warn', word: 'no verified domain', reason, next };
 }

@@ -49,8 +49,8 @@ function redirectTo(location: string, status: 303 | 308): HttpReply {
 
 function missingInDocs(style: Route): HttpReply {
   const body = html`<main id="main" class="alone" tabindex="-1">
-<h1>Nothing here</h1>
-<p>There is no page at this address. Read the <a href="/docs/guide">guide</a>, look into the <a href="/docs">API reference</a>, or go to the <a href="/portal">portal</a>.</p>
+<h1>Not found</h1>
+<p>This page doesn’t exist. Read the <a href="/docs/guide">guide</a> or the <a href="/docs">API reference</a>, or go to the <a href="/portal">portal</a>.</p>
 </main>`;
   const headers = {
     'Content-Type': HTML_TYPE,
@@ -59,5 +59,5 @@ function missingInDocs(style: Route): HttpReply {
     'Referrer-Policy': 'no-referrer',
     ...DOCS_POLICY,
   };
-  return { status: 404, headers, body: docsPage({ path: null, title: 'Nothing here', body, styles: [style] }) };
+  return { status: 404, headers, body: docsPage({ path: null, title: 'Not found', body, styles: [style] }) };
 }

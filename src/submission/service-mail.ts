@@ -98,12 +98,12 @@ export function tellByMail(
 ): (to: readonly string[], notice: Notice) => Promise<void> {
   const tellOne = async (to: string, notice: Notice) => {
     const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
-    if (result.kind === 'refused') log.warn({ reason: result.reason }, 'somebody could not be told by mail');
+    if (result.kind === 'refused') log.warn({ reason: result.reason }, 'a notification could not be sent by mail');
   };
   return async (to, notice) => {
     const telling = to.map((address) =>
       tellOne(address, notice).catch((error: unknown) => {
-        log.error({ error }, `nobody could be told by mail: ${describeError(error)}`);
+        log.error({ error }, `notifications could not be sent by mail: ${describeError(error)}`);
       }),
     );
     await Promise.all(telling);

@@ -136,10 +136,10 @@ function distanceOf(
   { hardBounceRate, complaintRate }: ReviewLimits,
 ): string {
   const of = ({ nearness, domains }: Measure) =>
-    `${Math.floor(nearness * 100)} % of the way, from ${counted(domains, 'domain')}`;
-  const bounces = `Hard bounces: ${of(hardBounces)} (a review comes at ${LEAST_HARD_BOUNCES} recipients that are more than ${percent(hardBounceRate)})`;
-  const unwanted = `complaints: ${of(complaints)} (at a weight of ${LEAST_COMPLAINT_WEIGHT} and more than ${percent(complaintRate)})`;
-  return `${bounces}; ${unwanted}; either from at least ${LEAST_DOMAINS} domains.`;
+    `${Math.floor(nearness * 100)} % of the way to a review, from ${counted(domains, 'domain')}`;
+  const bounces = `Hard bounces: ${of(hardBounces)} (limit: ${LEAST_HARD_BOUNCES} recipients and more than ${percent(hardBounceRate)} of the messages)`;
+  const unwanted = `complaints: ${of(complaints)} (limit: a weight of ${LEAST_COMPLAINT_WEIGHT} and more than ${percent(complaintRate)} of the messages)`;
+  return `${bounces}; ${unwanted}; both limits need at least ${LEAST_DOMAINS} domains.`;
 }
 
 function percent(rate: number): string {

@@ -97,7 +97,7 @@ export async function readSuppressionCsvInTurns(
 
 function sortIn(read: Suppression | Unclosed | string, all: ImportedSuppressions): void {
   if (typeof read === 'string') all.problems.push(read);
-  else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: a quote opens there that nothing closes`;
+  else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: the quote opened here is never closed`;
   else all.entries.push(read);
 }
 
@@ -129,7 +129,7 @@ function isUnclosed(row: CsvRow | Unclosed): row is Unclosed {
   return 'unclosedAt' in row;
 }
 
-const NO_COLUMN = 'line 1: names no column "address"';
+const NO_COLUMN = 'line 1: there is no column "address"';
 
 function readLine(
   { line, cells }: CsvRow,
@@ -149,12 +149,12 @@ function readRow(
   { reason: usualReason, now }: ImportDefaults,
 ): Suppression | string {
   const parsed = parseAddress(row.address);
-  if (!parsed.ok) return `"${row.address.slice(0, 100)}" is no address: ${parsed.reason}`;
+  if (!parsed.ok) return `"${row.address.slice(0, 100)}" is not an email address: ${parsed.reason}`;
   const reason =
     row.reason === '' ? usualReason : SUPPRESSION_REASONS.find((known) => known === row.reason.toLowerCase());
-  if (reason === undefined) return `"${row.reason.slice(0, 100)}" is none of ${SUPPRESSION_REASONS.join(', ')}`;
+  if (reason === undefined) return `"${row.reason.slice(0, 100)}" must be one of ${SUPPRESSION_REASONS.join(', ')}`;
   const createdAt = row.createdAt === '' ? now : Date.parse(row.createdAt);
-  if (Number.isNaN(createdAt)) return `"${row.createdAt.slice(0, 100)}" is no time`;
+  if (Number.isNaN(createdAt)) return `"${row.createdAt.slice(0, 100)}" is not a time`;
   return { address: suppressionKey(parsed.address), reason, messageId: null, createdAt: Math.min(createdAt, now) };
 }
 

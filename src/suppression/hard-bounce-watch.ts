@@ -67,7 +67,7 @@ export class HardBounceWatch {
     const doubt = mxGroup === null ? undefined : this.#doubts.get(mxGroup);
     if (!doubt) return null;
     if (mxGroup === NO_ROUTE) return `held until an operator decides: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
-    return `counts as soft, since an operator has to decide: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
+    return `counts as soft until an operator decides: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
   }
 
   /** An operator has decided: it begins anew, and what was doubted is no measure of what is usual. */
@@ -84,10 +84,13 @@ export class HardBounceWatch {
     const which = mxGroup === NO_ROUTE ? `--rule 'route-*'` : `--group '${mxGroup}'`;
     const undo = `postrider suppression remove --since ${since} ${which}`;
     const accept = `postrider suppression trust --group '${mxGroup}'`;
-    const until = `${mxGroup === NO_ROUTE ? 'it is held' : 'they count as soft'} until an operator decides`;
+    const until = `${mxGroup === NO_ROUTE ? 'it is held' : 'its hard bounces count as soft'} until an operator decides`;
     log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: ${until}`);
     store.doubtReceiver(doubt).catch((error: unknown) => {
-      log.error({ error, mx_group: mxGroup }, `the doubt could not be stored: ${describeError(error)}`);
+      log.error(
+        { error, mx_group: mxGroup },
+        `the flag on these hard bounces could not be stored: ${describeError(error)}`,
+      );
     });
     onDoubt?.(doubt);
   }

@@ -36,7 +36,7 @@ interface Words {
   did: string;
 }
 
-const OF_A_RECEIVER: Words = { what: 'hard bounces of this receiver have leapt', did: 'bounced hard' };
+const OF_A_RECEIVER: Words = { what: "this receiver's hard-bounce rate has spiked", did: 'bounced hard' };
 export const OF_NO_ROUTE: Words = { what: 'mail without a route has spiked', did: 'had no route in DNS' };
 
 export function decideLeap(recent: Tally, before: Tally, rule: LeapRule, words = OF_A_RECEIVER): LeapDecision {

@@ -65,10 +65,10 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
       // Once a day, after a restart too: the same key sends nothing.
       const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
       const facts = `${reason}.\n\n${distance}`;
-      tell(operator, { subject: `Tenant near a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
+      tell(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
       tell(await store.ownersOf(id), {
-        subject: 'Your mail bounces or draws complaints',
-        text: `${facts}\n\nNothing is stopped yet. Clean your list of recipients: beyond the limits, sending is stopped for a review.\n`,
+        subject: 'Your bounce or complaint rate is high',
+        text: `${facts}\n\nSending continues for now. Clean up your recipient list: above the limits, sending is suspended for a review.\n`,
         key,
       });
     },
@@ -103,7 +103,7 @@ interface Stop {
 
 function stopNotices({ id, name }: { id: string; name: string }, { state: { reason, distance }, warnedOn, at }: Stop) {
   const key = `review:${id}:${at}`;
-  const stopped = `Sending was stopped for review at ${toTimestamp(at)}: ${reason}.`;
+  const stopped = `Sending was suspended for a review at ${toTimestamp(at)}: ${reason}.`;
   // A daemon that has just started does not know whether it warned before.
   const warning =
     warnedOn === null
@@ -113,8 +113,8 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
   return {
     operator: { subject: `Tenant in review: ${name}`, text: `${name} (${id}). ${facts}\n`, key },
     owners: {
-      subject: 'Sending was stopped for review',
-      text: `${facts}\n\nQueued messages wait until the review is over. Clean your list of recipients, then contact the operator.\n`,
+      subject: 'Sending is suspended for a review',
+      text: `${facts}\n\nQueued messages wait until the review is over. Clean up your recipient list, then contact the operator.\n`,
       key,
     },
   };
@@ -122,9 +122,9 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
 
 /** Once a day, after a restart too: the same key sends nothing. */
 function ownNotice(reason: string, now: number) {
-  const text = `${reason}.\n\nAnother tenant would be stopped for this. The mail of the service itself is not: password resets, invitations and alerts go on. The portal's audit log (/portal/operator/audit) says who asked for them. The daemon's log says where they went (the facts bounced and inbound, with message_id), and postrider queue show ID shows such a message.\n`;
+  const text = `${reason}.\n\nAny other tenant would be suspended for this. The service's own mail is not: password resets, invitations and alerts are still sent. The portal's audit log (/portal/operator/audit) says who asked for them. The daemon's log says where they went (the facts bounced and inbound, with message_id), and postrider queue show ID shows such a message.\n`;
   return {
-    subject: 'Mail of the service itself bounces or draws complaints',
+    subject: "The service's own mail bounces or draws complaints",
     text,
     key: `own:${toTimestamp(now).slice(0, 10)}`,
   };
@@ -133,8 +133,8 @@ function ownNotice(reason: string, now: number) {
 function noticeOf({ mxGroup, since, reason }: DoubtedReceiver) {
   const key = `doubt:${mxGroup}:${since}`;
   if (mxGroup !== NO_ROUTE) {
-    const text = `${reason}.\n\nThey count as soft until you decide: postrider suppression doubts\n`;
-    return { subject: `Hard bounces of ${mxGroup} have leapt`, text, key };
+    const text = `${reason}.\n\nThese bounces count as soft until you decide: postrider suppression doubts\n`;
+    return { subject: `The hard-bounce rate of ${mxGroup} has spiked`, text, key };
   }
   const text = `${reason}.\n\nThis mail is held until you decide. Check your DNS servers first: postrider doctor\nThen: postrider suppression doubts\n`;
   return { subject: 'Mail without a route has spiked', text, key };

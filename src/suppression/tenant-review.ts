@@ -73,7 +73,7 @@ export class TenantReviews {
     const today = dayOf(clock.now());
     if (reason === null || today === this.#ownToldOn) return false;
     this.#ownToldOn = today;
-    log.warn({ fact: 'service_mail_in_trouble', reason }, `mail of the service itself: ${reason}; it is not stopped`);
+    log.warn({ fact: 'service_mail_in_trouble', reason }, `the service's own mail: ${reason}; it is not suspended`);
     onOwnTrouble(reason);
     return false;
   }

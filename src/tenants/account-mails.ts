@@ -8,66 +8,66 @@ export interface AccountMail {
 }
 
 export function resetMail(link: string): AccountMail {
-  return mail('Set a new password', [
-    'Somebody, probably you, has asked for a new password for your Postrider account. Choose it here:',
+  return mail('Reset your password', [
+    'We received a request to reset the password of your Postrider account. Choose a new one here:',
     link,
-    'The link works once, for an hour. If you did not ask for it, ignore this mail: nothing changes.',
+    'The link works once and expires in an hour. If you did not request it, ignore this mail; nothing changes.',
   ]);
 }
 
 export function confirmationMail(link: string): AccountMail {
-  return mail('Confirm your mail address', [
-    'Somebody, probably you, has signed up for Postrider with this address. Confirm it here, with the password that you chose:',
+  return mail('Confirm your email address', [
+    'We received a sign-up for Postrider with this address. Confirm it here, with the password you chose:',
     link,
-    'The link works once, for seven days. If it was not you, ignore this mail: without the confirmation no account opens.',
+    'The link works once and expires in seven days. If it was not you, ignore this mail; no account opens without the confirmation.',
   ]);
 }
 
 /** In place of a confirmation, so that the page that was asked need not tell whether there is an account. */
 export function alreadyThereMail(signInLink: string, resetLink: string): AccountMail {
   return mail('You already have an account', [
-    'Somebody, probably you, has tried to sign up for Postrider with this address. It has an account already. Sign in here:',
+    'We received a sign-up for Postrider with this address, but it already has an account. Sign in here:',
     signInLink,
-    'If you have forgotten the password, set a new one here:',
+    'If you forgot the password, reset it here:',
     resetLink,
-    'If it was not you, there is nothing to do.',
+    'If it was not you, you do not need to do anything.',
   ]);
 }
 
 /** Only tenants that an operator has approved send these. */
 export function invitationMail(link: string, by: { tenant: string; email: string; role: MemberRole }): AccountMail {
-  return mail(`You are invited to ${by.tenant}`, [
-    `${by.email} invites you to join ${by.tenant} at Postrider, as ${ROLE_WORDS[by.role]}. Choose a password here:`,
+  return mail(`Invitation to join ${by.tenant}`, [
+    `${by.email} invites you to join ${by.tenant} on Postrider as ${ROLE_WORDS[by.role]}. Choose a password here:`,
     link,
-    'The link works once, for seven days. If you do not know what this is about, ignore this mail.',
+    'The link works once and expires in seven days. If you were not expecting this invitation, ignore this mail.',
   ]);
 }
 
 export const ROLE_WORDS: Readonly<Record<MemberRole, string>> = {
   owner: 'an owner, who can do everything',
-  member: 'a member, who can do everything except for people and settings',
-  viewer: 'a viewer, who can look at everything and change nothing',
+  member: 'a member, who can do everything except manage members and settings',
+  viewer: 'a viewer, who can view everything and change nothing',
 };
 
 export function passwordChangedMail(): AccountMail {
   return mail('Your password was changed', [
-    'The password of your Postrider account was changed just now, and all other sessions were ended.',
-    'If it was not you, ask for a new password on the sign-in page at once, and tell an owner of your organization.',
+    'The password of your Postrider account was just changed, and all other sessions were ended.',
+    'If it was not you, reset the password on the sign-in page at once and tell an owner of your organization.',
   ]);
 }
 
 export function secondFactorMail(on: boolean): AccountMail {
   return mail(on ? 'The second step is on' : 'The second step is off', [
     on
-      ? 'Signing in to your Postrider account asks for a code of your device from now on.'
-      : 'Signing in to your Postrider account does not ask for a code of your device any more.',
-    'If it was not you, set a new password at once, and tell an owner of your organization.',
+      ? 'Signing in to your Postrider account now requires a code from your device.'
+      : 'Signing in to your Postrider account no longer requires a code from your device.',
+    'If it was not you, reset the password at once and tell an owner of your organization.',
   ]);
 }
 
 export function signUpMail(tenant: Pick<Tenant, 'name'>, email: string, link: string): AccountMail {
-  return mail('A new tenant waits for your approval', [
-    `${email} has signed up as "${tenant.name}" and confirmed the address. Have a look, and approve it or not:`,
+  return mail('A new tenant is waiting for approval', [
+    `${email} has signed up as "${tenant.name}" and confirmed the address. Review the tenant here:`,
     link,
   ]);
 }

@@ -114,7 +114,7 @@ export async function createApiKey(
 /** Each scope once, in the order of the registry. */
 function readScopes(given: readonly string[]): Scope[] | Refused {
   const unknown = given.find((scope) => !(SCOPES as readonly string[]).includes(scope));
-  if (unknown !== undefined) return refused('scopes', `"${unknown}" is none of ${SCOPES.join(', ')}`);
+  if (unknown !== undefined) return refused('scopes', `"${unknown}" is not a scope; use ${SCOPES.join(', ')}`);
   return SCOPES.filter((scope) => given.includes(scope));
 }
 
@@ -125,7 +125,7 @@ export function parseBoundDomain(text: string): BoundDomainResult {
   const parsed = parseDomain(text.replace(/\.$/, ''));
   if (!parsed.ok) return parsed;
   if (parsed.isLiteral || !parsed.asciiDomain.includes('.')) {
-    return { ok: false, reason: 'A name with at least two labels is needed, like example.com.' };
+    return { ok: false, reason: 'The domain needs at least two labels, like example.com.' };
   }
   return { ok: true, domain: parsed.asciiDomain };
 }

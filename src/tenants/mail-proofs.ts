@@ -156,20 +156,20 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   const email = readEmail(request.email);
   if (typeof email !== 'string') return email;
   if (tenant.status !== 'active') {
-    return refused(null, 'Invitations can be sent once the tenant is active; the settings page says why it is not.');
+    return refused(null, 'Invitations can be sent once the account is active; the settings page says why it is not.');
   }
   const existing = await kit.store.findUserByEmail(email);
   // What this tenant can see anyway may be told; of others' people nothing.
-  if (existing?.tenantId === tenant.id) return refused('email', `${email} is a member already.`);
+  if (existing?.tenantId === tenant.id) return refused('email', `${email} is already a member.`);
   const waitMs = takeTry([[kit.throttles.invitations, tenant.id]]);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   if (!mayMail(kit, email)) {
-    return refused('email', `${email} has got several mails from us just now. Try again in a few hours.`);
+    return refused('email', `We have just sent several mails to ${email}. Try again in a few hours.`);
   }
   const of = { purpose: 'invitation' as const, email, tenantId: tenant.id, role: request.role };
   const { link, url } = newLink(kit, of, INVITATION_LIFE_MS);
   if ((await kit.store.keepInvitation(link, OPEN_INVITATIONS)) === 'too_many') {
-    return refused(null, `${OPEN_INVITATIONS} invitations are open already. Cancel some of them first.`);
+    return refused(null, `${OPEN_INVITATIONS} invitations are already open. Cancel some of them first.`);
   }
   const mail = invitationMail(url, { tenant: tenant.name, email: by.email, role: request.role });
   kit.tell([email], { ...mail, key: `link:${link.id}` });
@@ -192,7 +192,7 @@ export async function joinByInvitation(
   if (user === 'exists') {
     return refused(
       null,
-      `${link.email} has an account already, and an account belongs to one organization. Ask to be invited at another address.`,
+      `${link.email} already has an account, and an account belongs to one organization. Ask for an invitation to another address.`,
     );
   }
   if (!user) return { kind: 'dead' };

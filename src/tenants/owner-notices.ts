@@ -87,8 +87,8 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
       add(tenantId, `API key by ${by}: ${name}`, {
         subject: 'An API key was created',
         key: `key-added:${id}`,
-        text: words(`A new API key of your Postrider account was created by ${by}:`, [name], {
-          revoke: 'If none of you did this, revoke the key at once and look at the audit log:',
+        text: words(`A new API key for your Postrider account was created by ${by}:`, [name], {
+          revoke: 'If nobody in your organization did this, revoke the key at once and check the audit log:',
           links: [`${site}/portal/keys`, `${site}/portal/settings/audit`],
         }),
       }),
@@ -96,8 +96,8 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
       add(tenantId, `Webhook by ${by}: ${host}`, {
         subject: 'A webhook was added',
         key: `webhook-added:${id}`,
-        text: words(`A new webhook of your Postrider account was added by ${by}. It sends your events to:`, [host], {
-          revoke: 'If none of you did this, delete the webhook at once and look at the audit log:',
+        text: words(`A new webhook for your Postrider account was added by ${by}. It sends your events to:`, [host], {
+          revoke: 'If nobody in your organization did this, delete the webhook at once and check the audit log:',
           links: [`${site}/portal/webhooks`, `${site}/portal/settings/audit`],
         }),
       }),
@@ -126,7 +126,7 @@ async function send({ store, log, tell }: OwnerNoticesKit, tenantId: string, not
       notice,
     );
   } catch (error) {
-    log.error({ error, tenant: tenantId }, `owners could not be told of a change: ${describeError(error)}`);
+    log.error({ error, tenant: tenantId }, `owners could not be notified of a change: ${describeError(error)}`);
   }
 }
 
@@ -137,7 +137,7 @@ function sumOf(site: string, { key, lines, left }: { key: string; lines: string[
     subject: count === 1 ? 'An API key or webhook was added' : `${count} API keys and webhooks were added`,
     key,
     text: words('After the ones that you had mails about, these were added to your Postrider account:', shown, {
-      revoke: 'If none of you did this, revoke and delete them at once and look at the audit log:',
+      revoke: 'If nobody in your organization did this, revoke and delete them at once and check the audit log:',
       links: [`${site}/portal/keys`, `${site}/portal/webhooks`, `${site}/portal/settings/audit`],
     }),
   };

@@ -18,8 +18,8 @@ export function passwordProblem(password: string, about: { email: string; name?:
   const plain = password.normalize('NFKC').toLowerCase();
   const own = [about.email, about.email.split('@')[0]!, about.email.split('@')[1]!, about.name ?? ''];
   const resembles = own.some((text) => text.length > 3 && withoutEnds(plain) === withoutEnds(text.toLowerCase()));
-  if (resembles) return 'Do not use your address or name: that is what others try first.';
-  return isCommon(plain) ? 'This is one of the passwords that everybody tries first. Choose another one.' : null;
+  if (resembles) return 'Do not use your address or name; attackers try those first.';
+  return isCommon(plain) ? 'This is a common password that attackers try first. Choose another one.' : null;
 }
 
 function isCommon(plain: string): boolean {

@@ -57,7 +57,10 @@ t.test('a file with lines that cannot be used', async (t) => {
   const { run, write, tenant } = await installation(t);
   const file = write('bad.csv', 'address\na@x.test\nnonsense\n');
   const refused = await run('suppression', 'import', file, '--tenant', tenant);
-  t.match(refused, { code: 1, stderr: /nothing was imported; 1 line of .*\nline 3: "nonsense" is no address/ });
+  t.match(refused, {
+    code: 1,
+    stderr: /nothing was imported; 1 line of .*\nline 3: "nonsense" is not an email address/,
+  });
   const taken = await run(
     'suppression',
     'import',
@@ -152,7 +155,7 @@ t.test('a quote that is not closed ends the import, whatever is to be left out',
   for (const more of [[], ['--skip-invalid']]) {
     t.match(await run('suppression', 'import', file, '--tenant', tenant, ...more), {
       code: 1,
-      stderr: /nothing was imported; \S+open\.csv cannot be read: line 3: a quote opens there that nothing closes\n$/,
+      stderr: /nothing was imported; \S+open\.csv cannot be read: line 3: the quote opened here is never closed\n$/,
     });
   }
   t.match(await run('suppression', 'list', '--tenant', tenant), { stdout: 'The list is empty.\n' });

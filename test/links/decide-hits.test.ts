@@ -103,7 +103,7 @@ t.test('a rule tells a machine', async (t) => {
 });
 
 t.test('what comes before the delivery', async (t) => {
-  const reason = 'The receiving server had not taken the message yet.';
+  const reason = 'The receiving server had not accepted the message yet.';
   t.match(told(message(), [fetched(null, T0 - 1000)]), [{ machine: true, machine_reason: reason }]);
   t.match(told(message(), [fetched(0, T0 - 1000)]), [{ machine: true }]);
   t.match(

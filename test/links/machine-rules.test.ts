@@ -86,25 +86,25 @@ t.test('a rule with agents and networks wants both', async (t) => {
 t.test('every mistake is named', async (t) => {
   const cases: [from: string | RegExp, to: string, problem: RegExp][] = [
     ['id = "one"', 'id = "One"', /rule 1: id is missing or not in kebab-case/],
-    ['on = "click"', 'on = "clicks"', /one: on is none of/],
-    ['"A program."', '"a program"', /one: reason is no sentence/],
+    ['on = "click"', 'on = "clicks"', /one: on must be/],
+    ['"A program."', '"a program"', /one: reason must be a sentence/],
     ['agent_has', 'agents', /one: unknown key agents/],
     ['["X/"]', '[""]', /one: agent_has: an empty text/],
-    ['["X/"]', '"X/"', /one: agent_has is no list/],
-    ['192.0.2.0/24', '192.0.2.0/33', /one: 192\.0\.2\.0\/33 is no network/],
-    ['192.0.2.0/24', 'x', /one: x is no network/],
-    [/samples.*/, '', /one: there is no sample/],
-    ['ip = "192.0.2.1"', 'ip = ""', /one: a sample has/],
+    ['["X/"]', '"X/"', /one: agent_has must be a list/],
+    ['192.0.2.0/24', '192.0.2.0/33', /one: 192\.0\.2\.0\/33 is not a network/],
+    ['192.0.2.0/24', 'x', /one: x is not a network/],
+    [/samples.*/, '', /one: at least one sample is required/],
+    ['ip = "192.0.2.1"', 'ip = ""', /one: a sample needs/],
     [/agent_has.*\nnetworks.*/, '', /one: without agents and networks/],
-    ['"1s"', '"1h"', /timing: before_delivery is no duration/],
+    ['"1s"', '"1h"', /timing: before_delivery must be a duration/],
     ['burst_links = 3', 'burst_links = 1', /timing: burst_links/],
     ['[timing]', '[timing]\nmore = 1', /timing: unknown key more/],
     ['[timing]', 'x = 1\n[timing]', /x: only \[timing\] and \[\[rule\]\]/],
     ['[timing]', '[timing', /f\.toml cannot be used/],
-    [/\[\[rule\]\].*/s, '', /there is no \[\[rule\]\]/],
+    [/\[\[rule\]\].*/s, '', /at least one \[\[rule\]\] is required/],
   ];
   for (const [from, to, problem] of cases)
     t.throws(() => parseMachineRules(GOOD.replace(from, to), 'f.toml'), { message: problem });
   const twice = `${GOOD}${GOOD.slice(GOOD.indexOf('[[rule]]'))}`;
-  t.throws(() => parseMachineRules(twice, 'f.toml'), { message: /one: stands there twice/ });
+  t.throws(() => parseMachineRules(twice, 'f.toml'), { message: /one: is defined twice/ });
 });

@@ -56,7 +56,7 @@ t.test('in the sandbox', async (t) => {
     other: await signedIn({ email: 'o@other.test', password: password! }),
     operator: await signedIn({ email: 'jo@service.test', password: operatorLogin.password! }),
   };
-  t.match((await visitors.printed.get('/portal/captured')).text, 'Nothing has been captured yet');
+  t.match((await visitors.printed.get('/portal/captured')).text, 'No captured mail yet');
 
   const mail = { to: `Ann <ann@example.com>`, subject: HOSTILE, html: `<b>${HOSTILE}</b>`, text: `text ${HOSTILE}` };
   const { message_ids: first } = await call(told.api_key, '/emails', { ...mail, from: `a@${told.domain}` });
@@ -96,7 +96,7 @@ t.test('in the sandbox', async (t) => {
   );
   t.match((await visitors.printed.get(`${path1}?part=headers`)).text, 'DKIM-Signature');
   t.match((await visitors.printed.get('/portal/captured?to=BOB')).text, 'bob@example.com');
-  t.match((await visitors.printed.get('/portal/captured?to=nobody')).text, 'No captured mail fits');
+  t.match((await visitors.printed.get('/portal/captured?to=nobody')).text, 'No captured mail matches');
 
   const [path2 = ''] = await mailOf(visitors.printed, '/portal/captured', second[0]!);
   t.ok(path2, 'the printed login sees what others sent as well');

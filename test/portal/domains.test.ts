@@ -29,7 +29,7 @@ const copies = ({ source }: Page) => [...source.matchAll(/data-copy="([^"]*)"/g)
 t.test('a domain from added to verified', async (t) => {
   dns.addZone('shop.test');
   const added = await add(' Shop.TEST. ');
-  t.match(added.text, 'shop.test is added. Now publish its records.');
+  t.match(added.text, 'shop.test was added. Now publish its DNS records.');
   t.equal(added.title, 'shop.test · Postrider', 'as people write it, and as it is kept');
   t.match(added.text, 'not verified yet');
   const records = await recordsOf(added);
@@ -42,10 +42,10 @@ t.test('a domain from added to verified', async (t) => {
   const missing = await check(added);
   t.match(
     missing.source,
-    '<p class="notice warn" role="status">DNS was looked at. Publish the DKIM record as a TXT record at',
+    '<p class="notice warn" role="status">DNS was checked. Publish the DKIM record as a TXT record at',
   );
   t.match(part(missing, 'dkim'), /^In DNS: missing/);
-  t.match(missing.text, 'failed No mail can be sent from it: the DKIM record is not there.');
+  t.match(missing.text, 'failed Can’t send: the DKIM record is missing.');
 
   const [dkim, spf, dmarc] = records;
   dns.set(dkim!.name, 'TXT', [dkim!.value.slice(0, 255)]);
@@ -54,12 +54,12 @@ t.test('a domain from added to verified', async (t) => {
   const wrong = await check(missing);
   t.match(
     part(wrong, 'dkim'),
-    /to be changed .* The value is cut off: 253 of \d+ characters are there\. Many forms keep the first 255/,
+    /incorrect .* The value is cut off: 253 of \d+ characters are there\. Many forms keep the first 255/,
   );
   t.match(part(wrong, 'spf'), 'Change your SPF record to this');
   const include = spf!.value.split(' ')[1];
   t.ok(copies(wrong).includes(`v=spf1 include:_spf.other.test ${include} -all`), 'merged');
-  t.match(part(wrong, 'dmarc'), /^In DNS: in order .* Your policy stays yours/);
+  t.match(part(wrong, 'dmarc'), /^In DNS: OK .* Your policy stays as it is/);
   t.match(
     copies(wrong).find((text) => text?.startsWith('v=DMARC1; p=reject;')),
     /rua=mailto:/,
@@ -67,10 +67,10 @@ t.test('a domain from added to verified', async (t) => {
 
   publish(dns, records);
   const verified = await check(wrong);
-  t.match(verified.text, 'shop.test is verified: its DKIM record is in order.');
-  for (const kind of ['dkim', 'spf', 'dmarc']) t.match(part(verified, kind), /^In DNS: in order/);
+  t.match(verified.text, 'shop.test is verified: its DKIM record is correct.');
+  for (const kind of ['dkim', 'spf', 'dmarc']) t.match(part(verified, kind), /^In DNS: OK/);
   t.equal(verified.texts((_name, attributes) => 'data-poll' in attributes).length, 0, 'nothing is waited for');
-  t.match((await owner.get('/portal/domains')).text, /shop\.test verified Mail can be sent from it since/);
+  t.match((await owner.get('/portal/domains')).text, /shop\.test verified Ready to send since/);
   const body = { from: 'a@shop.test', to: 'joe@receiver.test', subject: 'Hi', text: 'Hi' };
   t.equal((await daemon.call(sender.key, 'POST /emails', { body })).status, 202);
 });
@@ -83,10 +83,10 @@ t.test('an open page looks by itself', async (t) => {
     const page = await owner.get(added.path);
     return part(page, 'dkim').startsWith('In DNS: missing') ? page : null;
   });
-  t.match(first.text, 'not verified yet Waits for its DKIM record.', 'nothing is held against it');
+  t.match(first.text, 'not verified yet Waiting for its DKIM record.', 'nothing is held against it');
   publish(dns, await recordsOf(added));
   await until('it to be shown', async () =>
-    (await owner.get(added.path)).text.includes('Mail can be sent from it') ? true : null,
+    (await owner.get(added.path)).text.includes('Ready to send since') ? true : null,
   );
 });
 
@@ -96,7 +96,7 @@ t.test('records for a subdomain, and as a zone file', async (t) => {
   t.ok(copies(added).includes('own1._domainkey.sub'));
   t.match(
     added.text,
-    'in the zone acme.co.uk; most providers add .acme.co.uk by themselves. If sub.acme.co.uk is a zone of its own: own1._domainkey.',
+    'in the zone acme.co.uk; most providers add .acme.co.uk automatically. If sub.acme.co.uk is a separate zone: own1._domainkey.',
   );
   const file = await owner.get(added.links.find(({ href }) => href.endsWith('/zone-file'))!.href);
   t.equal(file.headers.get('content-type'), 'text/plain; charset=utf-8');
@@ -119,8 +119,8 @@ t.test('what strangers write into DNS stays text', async (t) => {
 
 t.test('a domain is removed, and can be added anew', async (t) => {
   const added = await add('gone.test');
-  const removed = await owner.submit(added, 'Remove this domain');
-  t.match(removed.text, 'gone.test is removed.');
+  const removed = await owner.submit(added, 'Remove domain');
+  t.match(removed.text, 'gone.test was removed.');
   t.match(removed.text, 'Removed domains (1)');
   const shown = await owner.get(added.path);
   t.match(shown.text, 'removed');
@@ -130,7 +130,7 @@ t.test('a domain is removed, and can be added anew', async (t) => {
     'nothing can be done with it',
   );
   t.equal((await owner.get(`${added.path}/zone-file`)).status, 404);
-  t.equal((await owner.submit(added, 'Remove this domain')).status, 404);
+  t.equal((await owner.submit(added, 'Remove domain')).status, 404);
   t.equal((await owner.submit(added, 'Check now')).status, 404);
   t.not((await add('gone.test')).path, added.path);
 });

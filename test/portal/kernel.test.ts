@@ -99,7 +99,7 @@ t.test('who may see a page', async (t) => {
   t.equal(await answers('operator', '/portal/owners'), '404');
   t.equal(await answers('operator', '/portal'), '303 /portal/operator');
   const refused = await visitor('member').get('/portal/owners');
-  t.match(refused.text, 'This needs an owner of Acme & Sons, and you are signed in as a member.');
+  t.match(refused.text, 'Only an owner of Acme & Sons can do this; you are signed in as a member.');
 });
 
 t.test('a form is believed from whoever it was shown to, and from nowhere else', async (t) => {
@@ -186,10 +186,8 @@ t.test('a page that fails says so and no more; the log knows why', async (t) => 
   const { visitor, log } = await open(t);
   const broken = await visitor('owner').get('/portal/broken');
   t.equal(broken.status, 500);
-  t.match(broken.text, 'Something failed on our side');
+  t.match(broken.text, 'An error occurred on our side');
   t.notMatch(broken.source, 'secret inside');
-  t.match(log, [
-    { facts: { route: '/portal/broken', reason: 'secret inside' }, message: 'a page of the portal failed' },
-  ]);
+  t.match(log, [{ facts: { route: '/portal/broken', reason: 'secret inside' }, message: 'a portal page failed' }]);
   t.equal((await visitor('owner').get('/portal/gone')).status, 404);
 });

@@ -95,7 +95,7 @@ t.test('a mail that takes too long costs its thread, and nobody else anything', 
   const [first, second] = await Promise.all([hasty.read(Buffer.from('a')), hasty.read(Buffer.from('b'))]);
   for (const reading of [first, second]) t.match(reading, { kind: 'unreadable', reason: /took longer than/ });
   await hasty.close();
-  t.match(await hasty.read(Buffer.from('c')), { kind: 'unreadable', reason: /restarted/ }, 'closed');
+  t.match(await hasty.read(Buffer.from('c')), { kind: 'unreadable', reason: /restarting/ }, 'closed');
 
   const small = createMailReader({ mailMs: patience(5000), memoryMb: 48 });
   t.teardown(() => small.close());
@@ -111,6 +111,6 @@ t.test('only so many wait', async (t) => {
   );
   t.same(
     readings.map((reading) => (reading.kind === 'read' ? reading.mail.subject : reading.reason)),
-    ['0', '1', '2', ...Array(3).fill('too many mails are being read')],
+    ['0', '1', '2', ...Array(3).fill('too many mails are being read at once')],
   );
 });

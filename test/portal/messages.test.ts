@@ -45,9 +45,9 @@ t.test('messages', async (t) => {
   // A page looks for a part of a second, which may be over before a busy machine has looked at all.
   const first = await until('the list to be read to its end', async () => {
     const { text } = await visitor.get('/portal/messages');
-    return !text.includes('Go on looking') && text;
+    return !text.includes('Continue searching') && text;
   });
-  t.match(first, /Nothing has been sent yet/);
+  t.match(first, /No messages yet/);
 
   const html = `<p>Hello <b>Joe</b></p><img src="https://tracker.test/p.gif"><LINK rel="preconnect" href="https://x.test">${MARKUP}`;
   const mail = { subject: `Order ${MARKUP}`, html, text: `Dear Joe, ${MARKUP}`, headers: { 'X-Order': `7 ${MARKUP}` } };
@@ -92,8 +92,8 @@ t.test('messages', async (t) => {
   await t.test('what cannot be asked is said at its field', async (t) => {
     for (const [fields, words] of [
       [{ recipient: 'joe@' }, /domain/i],
-      [{ recipient: 'no domain!' }, /Write a whole address/],
-      [{ from: 'yesterday' }, /Write the time such as/],
+      [{ recipient: 'no domain!' }, /Enter a full address/],
+      [{ from: 'yesterday' }, /Enter the time like/],
       [{ key: MARKUP }, /recipient/i],
     ] as const) {
       const page = await search(visitor, fields);
@@ -106,16 +106,16 @@ t.test('messages', async (t) => {
 
   await t.test('a search for a suppressed address says so', async (t) => {
     const page = await search(visitor, { recipient: 'gone@receiver.test' });
-    t.match(page.text, /gone@receiver.test is on your suppression list since .* \(hard_bounce\)/);
+    t.match(page.text, /gone@receiver.test has been on your suppression list since .* \(hard_bounce\)/);
   });
 
   await t.test('a message that was delivered: its course, its facts, its content', async (t) => {
     const page = await visitor.get(`/portal/messages/${joe}`);
     t.equal(page.status, 200);
     t.match(page.text, /Accepted/);
-    t.match(page.text, /Attempt 1: taken by the receiving server/);
+    t.match(page.text, /Attempt 1: accepted by the receiving server/);
     t.match(page.text, /Server: mx.receiver.test \(127.0.0.1\)/);
-    t.match(page.text, /TLS: none: in clear text/);
+    t.match(page.text, /TLS: none/);
     t.match(page.text, /250 OK/);
     t.match(page.text, new RegExp(joe!));
     t.match(page.text, /X-Order/);
@@ -132,22 +132,22 @@ t.test('messages', async (t) => {
 
   await t.test('one that bounced, with what the server said', async (t) => {
     const page = await visitor.get(`/portal/messages/${gone}`);
-    t.match(page.text, /refused it for good: the mailbox or its domain does not exist/);
+    t.match(page.text, /The message bounced: the mailbox or its domain doesn’t exist/);
     t.ok(page.text.includes(REFUSAL), 'as it came');
     t.notMatch(page.source, /<xss-probe/);
-    t.match(page.text, /Attempt 1: refused for good/);
+    t.match(page.text, /Attempt 1: failed permanently/);
     t.notMatch(page.text, /Bounced \d/, 'the attempt tells it, and not the event once more');
   });
 
   await t.test('one that waits says why, until when, and looks again by itself', async (t) => {
     const page = await visitor.get(`/portal/messages/${later}`);
-    t.match(page.text, /Why it waits/);
+    t.match(page.text, /Why it is waiting/);
     t.match(page.text, /Next attempt:/);
-    t.match(page.text, /It is tried again by itself/);
-    t.match(page.text, /Ended: at the recipient \(RCPT\)/);
+    t.match(page.text, /Postrider retries automatically/);
+    t.match(page.text, /Stage: recipient \(RCPT\)/);
     t.match(page.source, new RegExp(`id="course" data-poll="/portal/messages/${later}"`));
     await postrider.json('tenant', 'set', sender.tenantId, '--status', 'suspended');
-    t.match((await visitor.get(`/portal/messages/${later}`)).text, /Your account is not active/);
+    t.match((await visitor.get(`/portal/messages/${later}`)).text, /Your account isn’t active/);
     await postrider.json('tenant', 'set', sender.tenantId, '--status', 'active');
   });
 
@@ -175,7 +175,7 @@ t.test('messages', async (t) => {
     t.match(withImages.headers.get('content-security-policy'), /img-src data: https: http:;/);
     const textOnly = await visitor.raw('GET', `/portal/messages/${gone}/html`);
     t.match(textOnly.headers.get('content-type'), /^text\/plain/);
-    t.match(await textOnly.text(), /no such message/);
+    t.match(await textOnly.text(), /Message not found/);
   });
 
   await t.test('the source is what was sent, without signatures and with tokens that are worth nothing', async (t) => {
@@ -206,7 +206,7 @@ t.test('messages', async (t) => {
     t.equal((await stranger.get(`/portal/messages/${joe}`)).status, 404);
     t.equal((await stranger.get(`/portal/messages/${joe}/source`)).status, 404);
     t.equal((await stranger.get(`/portal/messages/no-id`)).status, 404);
-    t.match((await stranger.get(`/portal/messages/${joe}/html`)).source, /no such message/);
+    t.match((await stranger.get(`/portal/messages/${joe}/html`)).source, /Message not found/);
     const guest = world.guest();
     t.equal((await guest.get(`/portal/messages/${joe}/html`)).path.split('?')[0], '/portal/sign-in');
   });

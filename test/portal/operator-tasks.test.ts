@@ -21,6 +21,6 @@ t.test('results that cannot be stored come first, once that is an alarm', async 
 t.test("trouble with the service's own mail is told, with its reason", async (t) => {
   const own = { tenantId: '019a9b70-4d10-7000-8b1e-5a2f7c9d3e11', reason: '14 complaints in the last 900 messages' };
   const [task] = tasksOf({ ...NOTHING, own });
-  t.match(String(task!.what), /tenants\/019a9b70-4d10-7000-8b1e-5a2f7c9d3e11">Mail of the service itself/);
+  t.match(String(task!.what), /tenants\/019a9b70-4d10-7000-8b1e-5a2f7c9d3e11">The service’s own mail/);
   t.match(String(task!.why), /14 complaints/);
 });

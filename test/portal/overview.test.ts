@@ -36,8 +36,8 @@ t.test('a newcomer is led from step to step, and told why sending is blocked', a
   const { id, visitor } = await newcomer('in_review');
   const first = await visitor.get('/portal');
   t.equal(first.status, 200);
-  t.match(first.text, 'Your account is in review: calls are refused until the operator has looked at it.');
-  t.same(marks(first), ['Confirm your e-mail address done']);
+  t.match(first.text, 'Your account is in review: API calls are refused until the operator has reviewed it.');
+  t.same(marks(first), ['Confirm your email address done']);
   t.ok(polls(first, 'start'), 'it looks again by itself');
   t.match(first.text, 'No mail in the last 7 days');
   t.match(first.text, 'No events yet');
@@ -49,10 +49,10 @@ t.test('a newcomer is led from step to step, and told why sending is blocked', a
   const part = await visitor.get('/portal/overview/start');
   t.same(
     marks(part).map((text) => text.replace(' done', '')),
-    ['Confirm your e-mail address', 'Create an API key', 'Be approved'],
+    ['Confirm your email address', 'Create an API key', 'Approval'],
   );
-  t.match(part.text, 'no domain of yours is verified, so calls are refused');
-  t.ok(part.links.some(({ href, text }) => href === '/portal/domains' && text === 'Add a domain'));
+  t.match(part.text, 'none of your domains is verified, so API calls are refused');
+  t.ok(part.links.some(({ href, text }) => href === '/portal/domains' && text === 'Add domain'));
   await postrider.json('tenant', 'set', id, '--status', 'suspended');
   t.match((await visitor.get('/portal')).text, 'Your account is suspended');
 });
@@ -69,9 +69,9 @@ t.test('mail that was sent is seen in figures, events and the queue', async (t) 
   // On a busy machine its next attempt may have begun already.
   const now = await until('the message to wait', async () => {
     const page = await owner.get('/portal/overview/now');
-    return page.text.includes('1 message is not at an end. The oldest has waited') ? page : null;
+    return page.text.includes('1 message is still in the queue. The oldest has been waiting for') ? page : null;
   });
-  t.match(now.text, /Last attempt: mx\.receiver\.test said: later/);
+  t.match(now.text, /Last error: mx\.receiver\.test said: later/);
   t.ok(now.links.some(({ href }) => href === `/portal/messages/${waiting}`));
   t.match(now.text, 'bounce@receiver.test');
   t.ok(now.links.some(({ href, text }) => href === `/portal/messages/${delivered}` && text.includes('xss-probe')));
@@ -82,7 +82,7 @@ t.test('mail that was sent is seen in figures, events and the queue', async (t) 
   });
   t.match(counted.text, /Bounced 1 1 hard, 0 soft, 0 blocked/);
   t.match(counted.text, /mx\.receiver\.test 1 1 1 0/, 'by provider: delivered, deferred, bounced, opened');
-  t.notMatch(counted.text, 'not known', 'what is only accepted has no row');
+  t.notMatch(counted.text, 'unknown', 'what is only accepted has no row');
   t.equal(counted.texts((name, { role }) => name === 'svg' && role === 'img').length, 3);
   t.same(
     counted.texts((name) => name === 'xss-probe'),
@@ -102,8 +102,8 @@ t.test('an operator who pauses a tenant is seen, without name and note', async (
     const seen = await owner.get('/portal');
     return !seen.text.includes('being sent right now') && seen;
   });
-  t.match(page.text, 'The operator of this service has paused your mail: calls are taken');
-  t.match(page.text, /Why.*The operator of this service has paused your mail\./);
+  t.match(page.text, 'The operator of this service has paused your mail: API calls are accepted');
+  t.match(page.text, /Reason.*The operator of this service has paused your mail\./);
   t.notMatch(page.source, 'owes us money');
   await postrider.json('queue', 'resume', '--tenant', sender.tenantId, '--reason', 'has paid', '--by', 'root');
   t.match((await owner.get('/portal')).text, 'You can send.');

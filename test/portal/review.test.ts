@@ -22,7 +22,7 @@ async function refusal(): Promise<{ status: number; body: unknown }> {
 t.test('under review, by itself', async (t) => {
   const domains = Array.from({ length: 5 }, (_, index) => `receiver${index}.test`);
   for (const domain of domains) addReceiver(world.dns, domain);
-  t.match((await owner.get('/portal/settings')).text, 'Hard bounces: 0 % of the way, from 0 domains');
+  t.match((await owner.get('/portal/settings')).text, 'Hard bounces: 0 % of the way to a review, from 0 domains');
   const recipients = Array.from({ length: 30 }, (_, index) => `a${index}@${domains[index % 5]}`);
   await send(daemon, sender, recipients);
   const { reason } = await daemon.logged({ fact: 'tenant_stopped' });
@@ -31,8 +31,8 @@ t.test('under review, by itself', async (t) => {
   t.strictSame(await refusal(), { status: 403, body: { error: 'tenant_not_active', message } });
   for (const path of ['/portal', '/portal/settings']) t.match((await owner.get(path)).text, String(reason), path);
   const page = await operator.get(operatorsPage);
-  t.match(page.text, /Until a review: Hard bounces: \d+ % of the way/);
-  t.match(page.text, `It waits for you: ${reason}. Until you approve it`);
+  t.match(page.text, /Distance to a review: Hard bounces: \d+ % of the way/);
+  t.match(page.text, `Waiting for your review: ${reason}. Until you approve it`);
   t.match(page.text, `postrider tenant set ${sender.tenantId} --status active`);
   t.match((await operator.get('/portal/operator/tenants')).text, String(reason));
   const { tenants } = await postrider.json('tenant', 'list');
@@ -64,7 +64,7 @@ t.test('suspended, with what the operator says', async (t) => {
   const message =
     'The operator has suspended sending: The list was bought. Contact the operator, who alone can end this.';
   t.strictSame(await refusal(), { status: 403, body: { error: 'tenant_not_active', message } });
-  t.match((await owner.get('/portal')).text, 'The reason: The list was bought.');
+  t.match((await owner.get('/portal')).text, 'Reason: The list was bought.');
 });
 
 t.test('new: nobody has approved it yet', async (t) => {

@@ -127,7 +127,7 @@ async function mailFromOutside(t: Test, world: PortalWorld) {
 }
 
 async function endpointInside(t: Test, { dns }: PortalWorld, visitor: PortalVisitor) {
-  const form = (await visitor.get('/portal/webhooks/new')).form('Register the webhook');
+  const form = (await visitor.get('/portal/webhooks/new')).form('Add webhook');
   for (const url of [
     ...['http://127.0.0.1:1/', 'http://[::1]/', 'http://2130706433/', 'http://0x7f.1/', 'http://[::ffff:127.0.0.1]/'],
     ...[
@@ -144,7 +144,7 @@ async function endpointInside(t: Test, { dns }: PortalWorld, visitor: PortalVisi
   dns.set('rebound.test', 'A', ['127.0.0.1']);
   const made = await visitor.submit(await visitor.get('/portal/webhooks/new'), form, { url: 'http://rebound.test/' });
   const tested = await visitor.get(made.links.find(({ href }) => /\/webhooks\/[0-9a-f-]{36}$/.test(href))!.href);
-  t.match((await visitor.submit(tested, 'Send a test event')).text, /Not called: rebound\.test leads to/);
+  t.match((await visitor.submit(tested, 'Send test event')).text, /Not called: rebound\.test leads to/);
 }
 
 async function floodOfForms(t: Test, world: PortalWorld) {
@@ -185,8 +185,8 @@ async function secretsInLog(t: Test, world: PortalWorld) {
   const visitor = await world.visitor(login);
   const at = '/portal/account/second-step';
   const begun = await visitor.submit(await visitor.get(at), `${at}/begin`, { password: login.password });
-  const made = await visitor.submit(await visitor.get('/portal/keys/new'), 'Make the key', { name: 'log' });
-  const hook = await visitor.submit(await visitor.get('/portal/webhooks/new'), 'Register the webhook', {
+  const made = await visitor.submit(await visitor.get('/portal/keys/new'), 'Create key', { name: 'log' });
+  const hook = await visitor.submit(await visitor.get('/portal/webhooks/new'), 'Add webhook', {
     url: 'https://x.test/',
   });
   const secrets = {

@@ -49,12 +49,12 @@ t.test('settings and members', async (t) => {
   t.test('why sending is blocked stands there in words', async (t) => {
     const tenant = world.sender.tenantId;
     for (const [status, words] of [
-      ['in_review', /Your account is in review: calls are refused/],
-      ['suspended', /Your account is suspended: calls are refused, and what is queued waits/],
+      ['in_review', /Your account is in review: API calls are refused/],
+      ['suspended', /Your account is suspended: API calls are refused, and queued messages wait/],
     ] as const) {
       await world.postrider.json('tenant', 'set', tenant, '--status', status);
       t.match((await owner.get(AT)).text, words);
-      t.match((await owner.get(MEMBERS)).text, /People can be invited once your account is active/);
+      t.match((await owner.get(MEMBERS)).text, /You can invite members once your account is active/);
     }
     await world.postrider.json('tenant', 'set', tenant, '--status', 'active');
   });
@@ -125,12 +125,12 @@ async function roles(t: import('tap').Test, world: PortalWorld, owner: PortalVis
   });
 
   const changed = await owner.submit(await owner.get(MEMBERS), `${MEMBERS}/${viewerId}/role`, { role: 'owner' });
-  t.match(changed.text, /viewer@acme\.test is an owner now/);
+  t.match(changed.text, /viewer@acme\.test is now an owner/);
   t.match((await viewer.get(MEMBERS)).form(`${MEMBERS}/invite`), {}, 'it holds at once, in the session that is open');
   await owner.submit(await owner.get(MEMBERS), `${MEMBERS}/${viewerId}/role`, { role: 'viewer' });
 
   const leaving = await world.visitor(leaver);
-  t.match((await owner.submit(await owner.get(MEMBERS), `${MEMBERS}/${leaverId}/remove`)).text, /is removed/);
+  t.match((await owner.submit(await owner.get(MEMBERS), `${MEMBERS}/${leaverId}/remove`)).text, /was removed/);
   t.match(await leaving.get('/portal/account'), { title: /^Sign in/ }, 'signed out at once');
   t.match((await world.guest().signIn(leaver)).text, /wrong/);
 

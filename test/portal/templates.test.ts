@@ -49,18 +49,18 @@ t.test('a template is written, previewed, kept, changed and deleted', async (t) 
   t.match((await owner.get('/portal/templates')).text, 'No templates yet', 'nothing is kept by a preview');
 
   const kept = await owner.submit(previewed, '/portal/templates/new');
-  t.match(kept.text, 'The template is kept.');
+  t.match(kept.text, 'Template created.');
   t.match(kept.text, 'in the portal by owner@acme.test');
   const id = kept.path.split('/').at(-1)!;
   const { body } = await daemon.call(sender.key, `GET /templates/${id}`);
   t.match(body, { name: 'Welcome', html: '<p>Hi {{ who }}</p>\n<b>!</b>', text: null });
 
   const changed = await owner.submit(kept, `/portal/templates/${id}`, { name: 'Welcome 2', text: 'Hi {{ who }}' });
-  t.match(changed.text, 'The changes are kept.');
+  t.match(changed.text, 'Changes saved.');
   const next = await owner.get('/portal/templates');
   t.match(next.text, /Welcome 2 HTML and text/);
   const gone = await owner.submit(changed, `/portal/templates/${id}/delete`);
-  t.match(gone.text, 'The template is deleted.');
+  t.match(gone.text, 'Template deleted.');
   t.equal((await owner.get(`/portal/templates/${id}`)).status, 404);
   t.equal((await owner.submit(changed, `/portal/templates/${id}`)).status, 404);
 
@@ -77,7 +77,7 @@ t.test('a template is written, previewed, kept, changed and deleted', async (t) 
 t.test('where it was changed last, and what the frame begins with', async (t) => {
   const id = await addTemplate('By a program', '<p>{{ order.number }}</p>');
   const page = await owner.get(`/portal/templates/${id}`);
-  t.match(page.text, 'by a call of the API');
+  t.match(page.text, 'through the API');
   t.equal(page.form('Preview').fields.get('data'), '{\n  "order": {\n    "number": "number"\n  }\n}');
   t.equal((await owner.get(frameOf(page))).source, '<p>number</p>');
   await owner.submit(page, `/portal/templates/${id}`);
@@ -97,20 +97,20 @@ t.test('what is wrong is said with its line and column, and shown', async (t) =>
   t.equal(frameOf(both), 'no frame');
   const refused = await owner.submit(form, '/portal/templates/new', { name: 'x', html });
   t.equal(refused.status, 422);
-  t.match(refused.text, 'It was not kept.');
+  t.match(refused.text, 'The template was not saved.');
   t.match(refused.text, 'HTML, line 2, column 4:');
   t.equal(refused.form('Preview').fields.get('html'), html);
   const unknown = await preview(form, { html: '{{ a | nofilter }}' });
   t.match(unknown.text, /HTML, line 1, column 1: undefined filter: nofilter/);
   const nameless = await owner.submit(form, '/portal/templates/new', { name: ' ' });
   t.equal(nameless.status, 422);
-  t.match(nameless.text, 'Give it a name.');
+  t.match(nameless.text, 'Enter a name.');
   const long = await owner.submit(form, '/portal/templates/new', { name: 'é'.repeat(201) });
-  t.match(long.text, 'At most 200 characters; these are 201.');
+  t.match(long.text, 'At most 200 characters; this has 201.');
   const empty = await owner.submit(form, '/portal/templates/new', { name: 'x', html: '', text: '' });
   t.match(empty.text, 'at least one of html and text is required');
-  t.match((await preview(form, { html: '', text: '' })).text, 'There is nothing to show yet');
-  t.match((await preview(form, { html: '{% if no %}x{% endif %}', text: '' })).text, 'renders to nothing at all');
+  t.match((await preview(form, { html: '', text: '' })).text, 'Nothing to preview yet');
+  t.match((await preview(form, { html: '{% if no %}x{% endif %}', text: '' })).text, 'renders to nothing');
   t.match((await preview(form, { data: '[1]' })).text, 'must be a JSON object');
   t.match((await preview(form, { data: '\n'.repeat(300_000) })).text, 'The sample data is longer than 256 KiB');
   const large = await owner.submit(form, '/portal/templates/new', { name: 'x', html: 'x'.repeat(1024 * 1024 + 1) });
@@ -129,9 +129,9 @@ t.test('hostile templates are stopped, with the reason', async (t) => {
   const output = await preview(form, { html: `{% for a in (1..5000) %}${'x'.repeat(1000)}{% endfor %}`, text: '' });
   t.match(output.text, 'makes more than 1048576 bytes of output');
   const kept = await owner.submit(form, '/portal/templates/new', { name: 'endless', html: loop, text: '' });
-  t.match(kept.text, 'The template is kept.', 'its syntax is in order');
+  t.match(kept.text, 'Template created.', 'its syntax is in order');
   const framed = await owner.get(frameOf(kept));
-  t.match(framed.source, 'This template cannot be rendered with sample data made up for it.');
+  t.match(framed.source, 'This template can’t be rendered with generated sample data.');
   t.match((await owner.get('/portal/templates')).status, 200, 'and nothing else is held up');
 });
 

@@ -45,24 +45,24 @@ t.test('attempts with server, TLS, policy and reply; their own events are not to
   );
   t.same(titles(entries), [
     'Accepted and stored',
-    'Attempt 1: not taken yet',
-    'Attempt 2: taken by the receiving server',
+    'Attempt 1: deferred',
+    'Attempt 2: accepted by the receiving server',
   ]);
   const [accepted, first, second] = entries;
   t.same(accepted!.facts, [['API key', 'app']]);
   t.equal(first!.reason, '451 4.7.1 later');
   t.same(first!.facts, [
     ['Server', 'mx.x.test (192.0.2.1)'],
-    ['TLS', 'none: in clear text'],
+    ['TLS', 'none'],
     ['Policy', 'no MTA-STS: TLS is broken there'],
-    ['Ended', 'at the recipient (RCPT)'],
-    ['Took', '1.2 s'],
+    ['Stage', 'recipient (RCPT)'],
+    ['Duration', '1.2 s'],
   ]);
   t.match(second!.facts, [
     ['Server', /mx/],
     ['TLS', /^TLSv1.3, TLS_AES_256_GCM_SHA384, certificate valid/],
     ['Policy', 'MTA-STS enforce'],
-    ['Took', '1.2 s'],
+    ['Duration', '1.2 s'],
   ]);
 });
 
@@ -85,13 +85,13 @@ t.test('what came later by mail has entries of its own', async (t) => {
       event('email.complained', 5, { complaint: { feedback_type: 'abuse', suppressed: true } }),
     ],
   );
-  t.same(titles(entries).slice(2), ['The receiving side reports a delay', 'Bounced', 'The recipient complained']);
+  t.same(titles(entries).slice(2), ['Delay reported by the receiving server', 'Bounced', 'Complaint']);
   const bounced = entries[3]!;
   t.equal(bounced.reason, 'no such user');
   t.match(bounced.facts, [
-    ['Kind', 'hard'],
+    ['Type', 'hard'],
     ['Reply code', '5.1.1'],
-    ['Came', /by mail/],
+    ['Source', /bounce mail/],
     ['Suppression list', /added/],
   ]);
 });
@@ -104,7 +104,7 @@ t.test('opens and clicks say when it was a program, and which link', async (t) =
       event('email.clicked', 2, { click: { machine: false, url: 'https://x.test/a', user_agent: 'Browser' } }),
     ],
   );
-  t.same(titles(entries).slice(1), ['Opened, most likely by a program', 'Clicked']);
+  t.same(titles(entries).slice(1), ['Opened, most likely by a machine', 'Clicked']);
   t.match(entries[1], { tone: 'quiet', reason: 'a proxy of images' });
   t.same(entries[2]!.facts, [
     ['Link', 'https://x.test/a'],
@@ -116,7 +116,7 @@ t.test('giving up without an attempt is told with its reason', async (t) => {
   const failed = event('email.failed', 9, {
     bounce: { source: 'smtp', attempt: 0, diagnostic: 'its lifetime is over' },
   });
-  t.match(told([], [failed])[1], { title: 'Given up', reason: 'its lifetime is over', tone: 'bad' });
+  t.match(told([], [failed])[1], { title: 'Failed', reason: 'its lifetime is over', tone: 'bad' });
   const strange = event('email.strange' as EventType, 1, {});
   t.match(told([], [strange])[1], { title: 'email.strange' }, 'a kind of a later version');
 });

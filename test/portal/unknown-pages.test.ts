@@ -56,7 +56,7 @@ t.test('a slash too many leads to the page', async (t) => {
 t.test('unknown pages of the portal', async (t) => {
   for (const path of ['/portal/nowhere', '/portal/messages/a/b/c', '/portal/assets/x/portal.css']) {
     const page = await guest.get(path);
-    t.match(page, { status: 404, text: /Nothing here/ }, path);
+    t.match(page, { status: 404, text: /Not found/ }, path);
     t.ok(isPage(page));
     t.ok(
       page.links.some(({ href }) => href === '/portal/sign-in') &&
@@ -71,7 +71,7 @@ t.test('unknown pages of the portal', async (t) => {
     'in the frame, with the way to everything else',
   );
   t.ok(page.links.some(({ href, text }) => href === '/portal' && text === 'Go to the overview'));
-  t.match(await operator.get('/portal/operator/nowhere'), { status: 404, text: /Nothing here/ });
+  t.match(await operator.get('/portal/operator/nowhere'), { status: 404, text: /Not found/ });
   const sent = await ask('POST', '/portal/nowhere');
   t.equal(sent.status, 404);
   t.ok(isPage(sent));
@@ -81,13 +81,13 @@ t.test("a form's address, looked at", async (t) => {
   const answer = await ask('GET', '/portal/sign-out');
   t.match([answer.status, answer.headers.get('allow'), isPage(answer)], [405, 'POST', true]);
   const page = await owner.get('/portal/sign-out');
-  t.match(page, { status: 405, text: /only takes a form. Nothing was changed/ });
+  t.match(page, { status: 405, text: /only accepts submitted forms. Nothing was changed/ });
   t.ok(page.links.some(({ href }) => href === '/portal'));
 });
 
 t.test('unknown pages under /docs', async (t) => {
   const page = await guest.get('/docs/nowhere');
-  t.match(page, { status: 404, text: /There is no page at this address/ });
+  t.match(page, { status: 404, text: /This page doesn’t exist/ });
   for (const path of ['/docs', '/docs/guide', '/portal'])
     t.ok(
       page.links.some(({ href }) => href === path),

@@ -28,7 +28,7 @@ async function register(url: string, description = ''): Promise<{ secret: string
     description,
   });
   t.equal(page.status, 200, page.text.slice(0, 300));
-  const path = page.links.find(({ text }) => text === 'I have kept it')!.href;
+  const path = page.links.find(({ text }) => text === 'Done')!.href;
   return { secret: secretOf(page), path, page };
 }
 
@@ -42,7 +42,7 @@ t.test('a webhook is registered, its secret shown once, and it verifies what com
   const { secret, path } = await register(endpoint.url, 'Orders');
   const page = await owner.get(path);
   t.notMatch(page.source, secret);
-  t.match(page.text, 'Nothing was sent to it yet');
+  t.match(page.text, 'No event has been sent to it yet');
   await send(daemon, sender, 'joe@receiver.test');
   const [got] = await endpoint.until(1);
   t.ok(new Webhook(secret).verify(got!.text, got!.headers));
@@ -59,10 +59,10 @@ t.test('a webhook is registered, its secret shown once, and it verifies what com
   t.match(attempt.text, 'webhook-signature: v1,… (not kept)');
   const [shown = ''] = attempt.texts((name) => name === 'pre').filter((text) => text.includes('"timestamp"'));
   t.same(JSON.parse(shown), got!.body, 'the body as it was sent');
-  t.match((await owner.get('/portal/webhooks')).text, /Orders in order/);
+  t.match((await owner.get('/portal/webhooks')).text, /Orders OK/);
 
-  const replayed = await owner.submit(attempt, 'Send it once more');
-  t.match(replayed.text, 'The event is on its way.');
+  const replayed = await owner.submit(attempt, 'Send again');
+  t.match(replayed.text, 'The event is being sent.');
   t.equal((await endpoint.until(2))[1]!.id, got!.id, 'with the same id');
 });
 
@@ -70,33 +70,33 @@ t.test('a test event and its answer', async (t) => {
   const endpoint = await startEndpoint(t);
   const { secret, path } = await register(`${endpoint.url}/test`);
   endpoint.answer = (response) => response.writeHead(503).end(HOSTILE);
-  const failed = await owner.submit(await owner.get(path), 'Send a test event');
-  t.match(failed.text, 'The endpoint did not take the test event. The endpoint answered 503.');
+  const failed = await owner.submit(await owner.get(path), 'Send test event');
+  t.match(failed.text, 'The endpoint did not accept the test event. The endpoint answered 503.');
   t.match(failed.text, HOSTILE.slice(0, 20), 'the answer is shown');
   t.equal(failed.texts((name) => name === 'xss-probe').length, 0, 'and is no markup');
   endpoint.answer = (response) => response.writeHead(204).end();
-  t.match((await owner.submit(failed, 'Send another')).text, 'The endpoint took the test event.');
+  t.match((await owner.submit(failed, 'Send another')).text, 'The endpoint accepted the test event.');
   const [, got] = await endpoint.until(2);
   t.match(new Webhook(secret).verify(got!.text, got!.headers), { type: 'test', data: { test: {} } });
-  t.match((await owner.get(path)).text, 'Nothing was sent to it yet', 'it is no attempt');
+  t.match((await owner.get(path)).text, 'No event has been sent to it yet', 'it is no attempt');
 });
 
 t.test('after a rotation both secrets hold', async (t) => {
   const endpoint = await startEndpoint(t);
   const { secret, path } = await register(`${endpoint.url}/rotate`);
-  const rotated = await owner.submit(await owner.get(path), 'Make a new secret');
+  const rotated = await owner.submit(await owner.get(path), 'Create new secret');
   const fresh = secretOf(rotated);
   t.not(fresh, secret);
   t.match(rotated.text, /Until .* every event has two signatures/);
-  await owner.submit(await owner.get(path), 'Send a test event');
+  await owner.submit(await owner.get(path), 'Send test event');
   const [got] = await endpoint.until(1);
   for (const one of [secret, fresh]) t.ok(new Webhook(one).verify(got!.text, got!.headers));
-  t.match((await owner.get(path)).text, 'the one before it signs, too, until');
-  t.match((await owner.get(path)).text, /which would sign until .*, ends at once/, 'the question says so');
+  t.match((await owner.get(path)).text, 'the previous one also signs until');
+  t.match((await owner.get(path)).text, /which would sign until .*, stops at once/, 'the question says so');
   const id = path.split('/').at(-1)!;
   const { secret: third, ended_early } = await world.postrider.json('webhook', 'rotate', id);
   t.ok(ended_early);
-  await owner.submit(await owner.get(path), 'Send a test event');
+  await owner.submit(await owner.get(path), 'Send test event');
   const [, again] = await endpoint.until(2);
   for (const one of [fresh, String(third)]) t.ok(new Webhook(one).verify(again!.text, again!.headers));
   t.throws(() => new Webhook(secret).verify(again!.text, again!.headers), 'never more than two');
@@ -111,12 +111,12 @@ t.test('what is failing says so, and is replayed when it works again', async (t)
   await endpoint.until(1);
   const page = await until('it to be shown', async () => {
     const page = await owner.get(path);
-    return page.text.includes('It has taken no event since') ? page : null;
+    return page.text.includes('It has not accepted an event since') ? page : null;
   });
   t.match(page.text, 'failing');
   t.equal(page.texts((name) => name === 'xss-probe').length, 0);
   t.match((await owner.get(`${path}?show=due`)).text, 'next attempt');
-  t.match((await owner.get(`${path}?show=failed`)).text, 'No event was given up.');
+  t.match((await owner.get(`${path}?show=failed`)).text, 'No event has failed for good.');
   const [eventId = ''] = eventIdsOf(page);
   const attempt = await owner.get(`${path}/attempts/${eventId}/1`);
   t.ok(
@@ -125,13 +125,13 @@ t.test('what is failing says so, and is replayed when it works again', async (t)
   );
   t.equal(attempt.texts((name) => name === 'xss-probe').length, 0);
   endpoint.answer = (response) => response.writeHead(200).end();
-  await owner.submit(attempt, 'Send it now');
+  await owner.submit(attempt, 'Retry now');
   const all = await endpoint.until(2);
   t.equal(all.at(-1)!.id, eventId);
   // A page asks for the state and for the attempts one after the other: the attempt can come in between.
   const { text } = await until('both to be shown', async () => {
     const page = await owner.get(path);
-    return page.text.includes('taken by a later attempt') && page.text.includes('in order') ? page : null;
+    return page.text.includes('accepted at a later attempt') && page.text.includes('OK') ? page : null;
   });
   t.notMatch(text, 'Failing since');
 });
@@ -139,12 +139,12 @@ t.test('what is failing says so, and is replayed when it works again', async (t)
 t.test('deleting needs no second thought but one', async (t) => {
   const { path } = await register('http://127.0.0.1:9/delete');
   const page = await owner.get(path);
-  const gone = await owner.submit(page, 'Delete this webhook');
-  t.match(gone.text, 'The webhook http://127.0.0.1:9/delete is deleted.');
+  const gone = await owner.submit(page, 'Delete webhook');
+  t.match(gone.text, 'The webhook http://127.0.0.1:9/delete was deleted.');
   t.equal((await owner.get(path)).status, 404);
-  t.equal((await owner.submit(page, 'Delete this webhook')).status, 404);
-  t.equal((await owner.submit(page, 'Send a test event')).status, 404);
-  t.equal((await owner.submit(page, 'Make a new secret')).status, 404);
+  t.equal((await owner.submit(page, 'Delete webhook')).status, 404);
+  t.equal((await owner.submit(page, 'Send test event')).status, 404);
+  t.equal((await owner.submit(page, 'Create new secret')).status, 404);
 });
 
 t.test('what is refused is said at its field', async (t) => {
@@ -206,12 +206,12 @@ t.test('addresses that make no sense', async (t) => {
   for (const query of ['?after=x.1', '?after=.', `?after=${sender.tenantId}.99999999999`, '?event=x', '?show=x']) {
     t.equal((await owner.get(path + query)).status, 200, query);
   }
-  const replay = { ...page.form('Send a test event'), action: `${path}/replay` };
+  const replay = { ...page.form('Send test event'), action: `${path}/replay` };
   const replayed = async (fields: Record<string, string>) => (await owner.submit(page, replay, fields)).text;
-  t.match(await replayed({ since: 'all' }), 'Nothing was given up since then.');
-  t.match(await replayed({ since: 'all', at: '2026-01-01T00:00' }), 'Nothing was given up since then.');
-  t.match(await replayed({ at: '2026-99-01T00:00' }), 'the time could not be read');
-  t.match(await replayed({ since: '1; drop' }), 'the time could not be read');
+  t.match(await replayed({ since: 'all' }), 'No event has failed since then.');
+  t.match(await replayed({ since: 'all', at: '2026-01-01T00:00' }), 'No event has failed since then.');
+  t.match(await replayed({ at: '2026-99-01T00:00' }), 'the time is invalid');
+  t.match(await replayed({ since: '1; drop' }), 'the time is invalid');
 });
 
 t.test('what was given up is listed, and replayed all at once', async (t) => {
@@ -232,16 +232,13 @@ t.test('what was given up is listed, and replayed all at once', async (t) => {
   const page = await visitor.get(`${path}?show=failed`);
   const ids = eventIdsOf(page);
   t.equal(ids.length, 2);
-  t.match(page.text, /Events given up 2 /);
-  t.match(page.text, 'given up; it can be replayed');
+  t.match(page.text, /Failed events 2 /);
+  t.match(page.text, 'failed; can be replayed');
   endpoint.answer = (response) => response.writeHead(204).end();
   const before = endpoint.received.length;
-  t.match(
-    (await visitor.submit(page, 'Replay all of it', { since: '3600000' })).text,
-    'Nothing was given up since then.',
-  );
-  const replayed = await visitor.submit(page, 'Replay all of it', { since: '86400000' });
-  t.match(replayed.text, '2 events are on their way again.');
+  t.match((await visitor.submit(page, 'Replay events', { since: '3600000' })).text, 'No event has failed since then.');
+  const replayed = await visitor.submit(page, 'Replay events', { since: '86400000' });
+  t.match(replayed.text, '2 events are being sent again.');
   const got = (await endpoint.until(before + 2)).slice(before).map(({ id }) => id);
   t.same(got.sort(), ids.sort(), 'with the ids that they had');
 });

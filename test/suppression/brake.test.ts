@@ -143,6 +143,6 @@ t.test('it says its reason, and how far it is', async (t) => {
   t.equal(state.reason, '14 complaints in the last 900 messages (limit 0.5 %)');
   const near = brakeOf({ messages: 1000, trouble: signs(62, HARD, 3) }, LIMITS);
   t.equal(near.nearness, 0.62);
-  t.match(near.distance, /^Hard bounces: 62 % of the way, from 3 domains \(a review comes at 25 recipients/);
+  t.match(near.distance, /^Hard bounces: 62 % of the way to a review, from 3 domains \(limit: 25 recipients/);
   t.match(near.reason, '62 of the last 1000 messages bounced hard (limit 10 %), 0 complaints in');
 });

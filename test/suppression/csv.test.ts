@@ -41,21 +41,21 @@ t.test('what spreadsheets and others make of it', async (t) => {
 });
 
 t.test('what cannot be used is named by its line', async (t) => {
-  t.same(read('jo@x.test\n').problems, ['line 1: names no column "address"']);
-  t.same(read('').problems, ['line 1: names no column "address"']);
+  t.same(read('jo@x.test\n').problems, ['line 1: there is no column "address"']);
+  t.same(read('').problems, ['line 1: there is no column "address"']);
   const { entries, problems } = read(
     'address,reason,created_at\njo@x.test,,\nno address,,\na@x.test,bored,\nb@x.test,,soon\n',
   );
   t.equal(entries.length, 1);
   t.match(problems, [
-    'line 3: "no address" is no address',
-    'line 4: "bored" is none of hard_bounce, complaint, unsubscribe, manual',
-    'line 5: "soon" is no time',
+    'line 3: "no address" is not an email address',
+    'line 4: "bored" must be one of hard_bounce, complaint, unsubscribe, manual',
+    'line 5: "soon" is not a time',
   ]);
 });
 
 t.test('a quote that nothing closes is told of by the line in which it opens', async (t) => {
-  const said = (line: number) => `line ${line}: a quote opens there that nothing closes`;
+  const said = (line: number) => `line ${line}: the quote opened here is never closed`;
   t.match(read('address,reason\njo@x.test,\n"a@x.test,complaint\nb@x.test,\n'), { broken: said(3) });
   t.match(read('"address\njo@x.test\n'), { broken: said(1) });
   t.match(read('address,note\na@x.test,"two\nlines ""and"" an end\nb@x.test,\n'), { broken: said(2) });
@@ -71,7 +71,7 @@ t.test('a pasted list of addresses needs no first line where that is wanted', as
   });
   t.match(read('email;reason\njo@x.test;complaint'), { entries: [{ address: 'jo@x.test', reason: 'complaint' }] });
   t.same(read('jo@x.test\nno address').problems.length, 1);
-  t.same(read('nobody\n').problems, ['line 1: names no column "address"']);
+  t.same(read('nobody\n').problems, ['line 1: there is no column "address"']);
 });
 
 t.test('a long file is read in turns, up to a limit', async (t) => {

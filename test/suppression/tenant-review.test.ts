@@ -87,7 +87,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
   t.equal(await reviews!.run(stop), '1 stopped', 'without a grace');
   t.match(told, [
     { to: ['operator@host.test'], subject: 'Tenant in review: Acme' },
-    { to: ['owner@acme.test'], subject: 'Sending was stopped for review' },
+    { to: ['owner@acme.test'], subject: 'Sending is suspended for a review' },
   ]);
   for (const { text } of told) {
     t.match(text, /25 of the last 25 messages bounced hard \(limit 10 %\)/);

@@ -50,7 +50,7 @@ t.test('a new password makes the links worthless that were asked for before', as
   const link = async () => {
     askForReset(kit, owner.email, CLIENT);
     await settled();
-    return tokenIn(mails.findLast(({ subject }) => subject === 'Set a new password')!);
+    return tokenIn(mails.findLast(({ subject }) => subject === 'Reset your password')!);
   };
   const first = await link();
   await changePassword({ accounts: kit, signIn }, owner, { current: PASSWORD, next: NEXT }, CLIENT);

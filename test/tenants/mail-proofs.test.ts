@@ -21,7 +21,7 @@ t.test('a reset: the link works once, within its hour, and ends all sessions', a
   if (entered.kind !== 'signed_in') throw new Error(entered.kind);
   t.match(askForReset(kit, 'Jo@Acme.test', CLIENT), { kind: 'sent' });
   await settled();
-  t.match(mails, [{ to: ['jo@acme.test'], subject: 'Set a new password' }]);
+  t.match(mails, [{ to: ['jo@acme.test'], subject: 'Reset your password' }]);
   t.match(mails[0]!.text, /^https:\/\/mail\.test\/portal\/reset\/password\?token=/m);
   const token = tokenIn(mails[0]!);
   const use = (password = NEXT) => resetPasswordByLink(kit, { token, password }, CLIENT);
@@ -77,7 +77,7 @@ t.test('an invitation makes a member of the invited role, once', async (t) => {
   const owner = await user(home, 'jo@acme.test');
   const by = { tenant: home, by: owner };
   t.match(await invite(kit, { ...by, email: 'New@Acme.test', role: 'viewer' }), { kind: 'sent' });
-  t.match(mails[0], { to: ['new@acme.test'], subject: 'You are invited to Acme', text: /jo@acme\.test invites you/ });
+  t.match(mails[0], { to: ['new@acme.test'], subject: 'Invitation to join Acme', text: /jo@acme\.test invites you/ });
   const token = tokenIn(mails[0]!);
   t.match(await joinByInvitation(kit, { token, password: 'new@acme.test' }, CLIENT), {
     kind: 'refused',
@@ -88,7 +88,7 @@ t.test('an invitation makes a member of the invited role, once', async (t) => {
   t.match(await joinByInvitation(kit, { token, password: NEXT }, CLIENT), { kind: 'dead' });
   t.match(await invite(kit, { ...by, email: 'new@acme.test', role: 'owner' }), {
     kind: 'refused',
-    message: /member already/,
+    message: /already a member/,
   });
   t.match((await store.listAudit(home.id, { before: null, limit: 1 }))[0], {
     action: 'member.joined',
@@ -110,7 +110,7 @@ t.test('inviting somebody who has an account elsewhere tells the inviter nothing
     await invite(kit, { ...by, email: 'free@other.test' }),
   );
   const joined = await joinByInvitation(kit, { token: tokenIn(mails[0]!), password: NEXT }, CLIENT);
-  t.match(joined, { kind: 'refused', message: /has an account already/ }, 'who reads the address is told');
+  t.match(joined, { kind: 'refused', message: /already has an account/ }, 'who reads the address is told');
 });
 
 t.test('only active tenants invite', async (t) => {
@@ -137,7 +137,7 @@ t.test('signing up: pending, confirmed by mail, in review, and the operator hear
   t.match(await store.getTenant(user!.tenantId!), { name: 'Rockets', status: 'pending_verification' });
   t.match(await signIn.withPassword(REQUEST, CLIENT), { kind: 'unconfirmed' }, 'nobody gets in before');
   t.match(await signIn.withPassword({ ...REQUEST, password: 'x' }, CLIENT), { kind: 'wrong' });
-  t.match(mails, [{ to: ['neo@new.test'], subject: 'Confirm your mail address' }]);
+  t.match(mails, [{ to: ['neo@new.test'], subject: 'Confirm your email address' }]);
   t.notMatch(mails[0]!.text, /Rockets/, 'nothing of what a stranger has written');
   const token = tokenIn(mails[0]!);
   t.match(await confirmSignUp(kit, token, CLIENT), { kind: 'used', user: { email: 'neo@new.test' } });

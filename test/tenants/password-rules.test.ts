@@ -31,7 +31,7 @@ t.test('passwords that are not, with the reason', async (t) => {
       ],
     ],
     [
-      /everybody tries first/,
+      /attackers try first/,
       [
         'password1234',
         'Password2026!',

@@ -52,7 +52,7 @@ function wrongMethod() {
   return {
     status: 405,
     headers: { ...NEVER_STORED, 'Content-Type': 'text/plain; charset=utf-8' },
-    body: 'This address cannot be used like that.\n',
+    body: 'Method not allowed.\n',
   };
 }
 

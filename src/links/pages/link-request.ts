@@ -28,6 +28,6 @@ export function nothingThere(): HttpReply {
   return {
     status: 404,
     headers: { ...NEVER_STORED, 'Content-Type': 'text/plain; charset=utf-8' },
-    body: 'There is nothing at this address. A link in a mail has to be copied to its last character.\n',
+    body: 'Not found. If you copied this link from a mail, make sure it is complete.\n',
   };
 }

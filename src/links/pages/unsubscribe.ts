@@ -40,7 +40,7 @@ export function unsubscribeRoutes(keys: KeyLookup, kit: UnsubscribePageKit): Rou
         try {
           await unsubscribe(kit, message);
         } catch (error) {
-          kit.log.error({ error, message_id: message.messageId }, 'an unsubscription could not be stored');
+          kit.log.error({ error, message_id: message.messageId }, 'an unsubscribe could not be stored');
           return failurePage();
         }
         return donePage(await shownFacts(kit, message));
@@ -100,35 +100,35 @@ const CONTENT_SECURITY_POLICY = [
 ].join('; ');
 
 function questionPage({ recipient, fromDomain }: UnsubscribeFacts): HttpReply {
-  const title = 'Stop these mails?';
+  const title = 'Unsubscribe?';
   return page(200, title, [
-    `<p><strong>${escapeHtml(recipient)}</strong> will get no more mail from ${sender(fromDomain)}.</p>`,
+    `<p><strong>${escapeHtml(recipient)}</strong> will no longer receive mail from ${sender(fromDomain)}.</p>`,
     // The same field as RFC 8058 section 3.1 has mail programs send.
     '<form method="post">',
     '<input type="hidden" name="List-Unsubscribe" value="One-Click">',
     '<button type="submit">Unsubscribe</button>',
     '</form>',
-    '<p class="quiet">Nothing happens until you press the button. If you came here by mistake, close this page.</p>',
+    '<p class="quiet">Nothing changes until you press the button. If you came here by mistake, close this page.</p>',
   ]);
 }
 
 function donePage({ recipient, fromDomain }: UnsubscribeFacts): HttpReply {
   return page(200, 'You are unsubscribed', [
-    `<p role="status"><strong>${escapeHtml(recipient)}</strong> gets no more mail from ${sender(fromDomain)}.</p>`,
-    '<p class="quiet">A mail that was sent just before may still arrive. To get mail again, ask the sender; you can close this page.</p>',
+    `<p role="status"><strong>${escapeHtml(recipient)}</strong> no longer receives mail from ${sender(fromDomain)}.</p>`,
+    '<p class="quiet">Mail that is already on its way may still arrive. To receive mail again, ask the sender. You can close this page.</p>',
   ]);
 }
 
 function failurePage(): HttpReply {
-  const reply = page(503, 'That did not work', [
-    '<p role="alert">We could not write it down just now, so nothing has changed. Please try again in a few minutes.</p>',
+  const reply = page(503, 'Something went wrong', [
+    '<p role="alert">We couldn’t save this just now, so nothing has changed. Please try again in a few minutes.</p>',
   ]);
   return { ...reply, headers: { ...reply.headers, 'Retry-After': '60' } };
 }
 
 function unknownLinkPage(): HttpReply {
-  return page(404, 'This link does not work', [
-    '<p>It is not complete, or was changed on its way. Please open it from the mail once more, or copy it to its last character.</p>',
+  return page(404, 'This link doesn’t work', [
+    '<p>It is incomplete or was changed on its way. Please open it from the mail again, or copy it completely.</p>',
   ]);
 }
 

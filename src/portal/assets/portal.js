@@ -29,7 +29,7 @@ document.addEventListener('click', async ({ target }) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = 'Copied';
   } catch {
-    button.textContent = 'Select it by hand';
+    button.textContent = 'Copy it manually';
   }
   spoken.textContent = button.textContent;
   setTimeout(() => {

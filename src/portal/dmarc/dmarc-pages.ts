@@ -35,18 +35,15 @@ async function showDomains(services: DmarcServices, visit: VisitOf<'viewer'>): P
   const sums = await services.store.dmarcSumsOf(own.slice(0, MOST_DOMAINS), period);
   const list =
     own.length === 0
-      ? emptyState(
-          'No domain is verified yet',
-          html`<a href="/portal/domains">Add a domain</a> and publish its records.`,
-        )
+      ? emptyState('No verified domain yet', html`<a href="/portal/domains">Add a domain</a> and publish its records.`)
       : sums.length === 0
         ? emptyState(
             `No reports for the last ${period.days} days`,
-            html`Receivers report once a day on domains whose <a href="/portal/domains">DMARC record</a> names our address.`,
+            html`Receivers send reports once a day for domains whose <a href="/portal/domains">DMARC record</a> names our address.`,
           )
         : domainsTable(sums, (domain) => `${LIST}/${domain}?days=${period.days}`);
   const body = html`${heading('DMARC')}
-<p>What receivers report about mail in the name of your domains, yours and anybody else's.</p>
+<p>What receivers report about mail sent in the name of your domains, by you or by anyone else.</p>
 ${periodForm(LIST, period)}${list}`;
   return view({ title: 'DMARC', body });
 }
@@ -54,10 +51,10 @@ ${periodForm(LIST, period)}${list}`;
 async function showDomain(services: DmarcServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const { domain = '' } = visit.params;
   if (!(await ownDomains(services, visit)).includes(domain))
-    return missing('You have no verified domain of this name.');
+    return missing('You have no verified domain with this name.');
   const period = chosenPeriod(visit.query, visit.now);
   const report = await services.store.sumDmarc(domain, period, MOST_SOURCES);
   const body = html`<p class="crumb"><a href="${LIST}">DMARC</a></p>${heading(domain)}
 ${periodForm(`${LIST}/${domain}`, period)}${domainReport(report, period)}`;
-  return view({ title: `DMARC of ${domain}`, body });
+  return view({ title: `DMARC for ${domain}`, body });
 }

@@ -46,11 +46,11 @@ export interface Judgement {
 function judgeSource(sums: DmarcSums): Judgement {
   const { messages, passed, dkimPassed, spfPassed } = sums;
   if (passed === messages) {
-    if (dkimPassed === messages) return { word: 'passes', tone: 'good', meaning: 'Signed with a key of the domain.' };
+    if (dkimPassed === messages) return { word: 'passes', tone: 'good', meaning: 'Signed with the domain’s key.' };
     return {
       word: 'passes',
       tone: 'good',
-      meaning: 'By its return path (SPF) only: a forwarded mail would fail. Have it signed with DKIM as well.',
+      meaning: 'Passes by its return path (SPF) only, so forwarded mail would fail. Sign it with DKIM as well.',
     };
   }
   if (passed === 0) {
@@ -58,7 +58,7 @@ function judgeSource(sums: DmarcSums): Judgement {
       word: 'fails',
       tone: 'bad',
       meaning:
-        'Neither a signature nor a return path of the domain: somebody uses its name, or a service sends for it that is not set up.',
+        'Neither the signature (DKIM) nor the return path (SPF) is the domain’s: the sender is forged, or it is one of your services that isn’t set up yet.',
     };
   }
   const forwarded = dkimPassed > spfPassed;
@@ -66,8 +66,8 @@ function judgeSource(sums: DmarcSums): Judgement {
     word: 'mixed',
     tone: 'warn',
     meaning: forwarded
-      ? 'Most likely a forwarder or a mailing list: some of the mail is changed on its way, which breaks the signature.'
-      : 'Some of the mail is not signed with a key of the domain: look for a second program behind this address.',
+      ? 'Most likely a forwarder or a mailing list: it changes some of the mail in transit, which breaks the signature.'
+      : 'Some of the mail isn’t signed with the domain’s key: look for a second program that sends from this address.',
   };
 }
 
@@ -112,25 +112,25 @@ export function domainReport(report: DmarcDomainReport, period: ChosenPeriod): H
 function provenReport({ total, sources, sourceCount, days, reporters }: DmarcDomainReport, period: ChosenPeriod): Html {
   const more =
     sourceCount > sources.length &&
-    html`<p class="quiet">These are the first ${sources.length} of ${sourceCount}, those with most failures on top.</p>`;
+    html`<p class="quiet">Showing the first ${sources.length} of ${sourceCount} sources, those with the most failures on top.</p>`;
   return html`<div class="cards">
 ${card('Messages reported', count(total.messages), `${period.firstDay} to ${period.lastDay}`)}
 ${card('Passed DMARC', percent(total.passed, total.messages), `${count(total.messages - total.passed)} failed`)}
-${card('Signed (DKIM)', percent(total.dkimPassed, total.messages), `with a key of the domain; ${percent(total.spfPassed, total.messages)} by SPF`)}
+${card('Signed (DKIM)', percent(total.dkimPassed, total.messages), `with the domain’s key; ${percent(total.spfPassed, total.messages)} by SPF`)}
 ${card('Quarantined or rejected', count(total.quarantined + total.rejected), `${count(total.quarantined)} quarantined, ${count(total.rejected)} rejected`)}
 </div>
 <h2>Sources</h2>
 ${table({ caption: 'Sources', heads: ['Address', 'Messages', 'Result', 'DKIM', 'SPF', 'What it means'] }, sources.map(sourceRow))}${more}
 <h2>Days</h2>
 ${table({ caption: 'Days', heads: ['Day', 'Messages', 'Passed', 'Failed', 'Quarantined', 'Rejected'] }, [...days].reverse().map(dayRow))}
-<h2>Who reported</h2>
-${table({ caption: 'Who reported', heads: ['Receiver', 'Sent by', 'Messages'] }, reporters.map(reporterRow))}`;
+<h2>Reporters</h2>
+${table({ caption: 'Reporters', heads: ['Receiver', 'Sent by', 'Messages'] }, reporters.map(reporterRow))}`;
 }
 
 /** Apart from everything else: somebody may want us to believe in failures, or in passes, that never were. */
 function unprovenReport({ unproven: { total, reporters } }: DmarcDomainReport): Html {
   return html`<h2>Unverified reports</h2>
-<p>Neither DKIM nor SPF proves who sent these reports, so anybody can have written them. They are not part of the
+<p>Neither DKIM nor SPF proves who sent these reports, so anyone could have written them. They are not included in the
 figures above: ${count(total.messages)} messages reported, ${count(total.messages - total.passed)} of them failed.</p>
 ${table({ caption: 'Unverified reports', heads: ['Name in the report', 'Sent by', 'Messages'] }, reporters.map(reporterRow))}`;
 }

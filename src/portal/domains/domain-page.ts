@@ -40,8 +40,8 @@ ${domain.state !== 'revoked' && visit.may('member') && actions(domain, visit.for
 ${
   domain.state !== 'revoked' &&
   html`<h2>Records to publish</h2>
-<p>Enter them where the DNS of ${domain.name} is managed: your registrar, or whoever your name servers belong to.
-<a href="/portal/domains/${domain.id}/zone-file" download>Download them as a zone file</a> where you can import one.</p>
+<p>Publish them where the DNS of ${domain.name} is managed: at your registrar or your DNS provider.
+<a href="/portal/domains/${domain.id}/zone-file" download>Download them as a zone file</a> if your provider can import one.</p>
 ${records.map((record, at) => {
   const kind = KINDS[at]!;
   const check = last?.checks.find((one) => one.record === kind);
@@ -68,12 +68,12 @@ ${facts([
     'Records',
     html`${KINDS.map((kind) => html`<span class="pair">${RECORD_NAMES[kind]} ${checkBadge(last?.checks.find((one) => one.record === kind))}</span> `)}`,
   ],
-  ['Last look into DNS', html`${time(checkedAt)}${isLooking && html` <span class="quiet">· looking again now</span>`}`],
+  ['Last DNS check', html`${time(checkedAt)}${isLooking && html` <span class="quiet">· checking again now</span>`}`],
   ['DKIM selector', html`<code>${domain.selector}</code>`],
   ['Added', time(domain.createdAt)],
-  ['Id', html`<code>${domain.id}</code>`],
+  ['ID', html`<code>${domain.id}</code>`],
 ])}
-${waits && html`<p class="hint">Publish the records below. While this page is open it looks for them by itself; after that they are looked for now and then for two weeks.</p>`}
+${waits && html`<p class="hint">Publish the records below. Postrider checks for them automatically while this page is open, and after that from time to time for two weeks.</p>`}
 </div>`;
 }
 
@@ -83,11 +83,11 @@ function actions(domain: Domain, formField: Html): Html {
 <form method="post" action="${path}/check">${formField}<button class="primary">Check now</button></form>
 ${confirmed({
   label: 'Remove',
-  question: html`Remove <strong>${domain.name}</strong>? No mail can be sent from it any more; what was accepted is still delivered. To use the name again you add it
-anew, and it gets a new DKIM record.`,
+  question: html`Remove <strong>${domain.name}</strong>? Mail can no longer be sent from it; mail already accepted is still delivered. To use the domain again,
+add it again; it gets a new DKIM record.`,
   action: `${path}/remove`,
   formField,
-  button: 'Remove this domain',
+  button: 'Remove domain',
 })}</div>`;
 }
 

@@ -46,7 +46,7 @@ async function showDomains(
   const removed = all.filter(({ state }) => state === 'revoked').reverse();
   const mayAdd = visit.may('member');
   const body = html`${heading('Domains')}
-<p class="quiet">Mail is sent from domains of yours. Each is verified once by a DNS record, which also lets receivers check that the mail is really from you.</p>
+<p class="quiet">Mail is sent from your own domains. Each is verified once by a DNS record, which also lets receivers check that the mail really comes from you.</p>
 ${problemBox(attempt.problem)}
 ${live.length > 0 ? liveTable(live) : nothingYet(mayAdd)}
 ${mayAdd && addForm(attempt, visit)}
@@ -56,13 +56,13 @@ ${removed.length > 0 && removedTable(removed)}`;
 
 function nothingYet(mayAdd: boolean): Html {
   const next = mayAdd
-    ? 'Add the domain that your mail shall come from. You need access to its DNS.'
+    ? 'Add the domain to send from. You need access to its DNS.'
     : 'A member or an owner of the account can add one.';
-  return emptyState('There is no domain yet', next);
+  return emptyState('No domains yet', next);
 }
 
 function liveTable(domains: readonly Domain[]): Html {
-  const heads = ['Domain', 'State', 'What that means', 'Last look into DNS'];
+  const heads = ['Domain', 'State', 'Details', 'Last DNS check'];
   const rows = domains.map((domain) => [
     html`<a href="/portal/domains/${domain.id}"><strong>${domain.name}</strong></a>`,
     domainBadge(domain),
@@ -96,16 +96,16 @@ ${field({
     placeholder: 'example.com',
     autocomplete: 'off',
   },
-  hint: 'What stands behind the @ of your sender address. A subdomain like mail.example.com is a domain of its own.',
+  hint: 'The part after the @ in your From address. A subdomain like mail.example.com is a separate domain.',
   problem: at('domain'),
 })}
 <details${selector !== '' && html` open`}><summary>DKIM selector</summary>
 ${field({
   ...{ name: 'selector', label: 'Selector (optional)', value: selector, placeholder: defaultSelector(now) },
-  hint: 'The first part of the name of the DKIM record. Choose one only if this name is taken.',
+  hint: 'The first part of the DKIM record’s name. Choose your own only if the default is already in use.',
   problem: at('selector'),
 })}</details>
-<div class="actions"><button class="primary">Add the domain</button></div>
+<div class="actions"><button class="primary">Add domain</button></div>
 </form>`;
 }
 
@@ -115,7 +115,7 @@ async function addDomain(services: DomainServices, visit: VisitOf<'member'>): Pr
   const result = await services.domains.register(ownerOf(visit), { domain, ...(selector !== '' && { selector }) });
   if (isRefusal(result)) return showDomains(services, visit, { domain, selector, problem: sentence(result.message) });
   await visit.audit('domain.created', { domain_id: result.id, domain: result.name });
-  return redirect(`${LIST}/${result.id}`, `${result.name} is added. Now publish its records.`);
+  return redirect(`${LIST}/${result.id}`, `${result.name} was added. Now publish its DNS records.`);
 }
 
 /** People paste names with capitals, a final dot or umlauts; the API is stricter. */
@@ -143,7 +143,7 @@ async function checkDomain(services: DomainServices, visit: VisitOf<'member'>): 
 }
 
 function outcomeInWords({ name }: Domain, problem: string | null): string {
-  return problem === null ? `${name} is verified: its DKIM record is in order.` : `DNS was looked at. ${problem}`;
+  return problem === null ? `${name} is verified: its DKIM record is correct.` : `DNS was checked. ${problem}`;
 }
 
 async function removeDomain(services: DomainServices, visit: VisitOf<'member'>): Promise<PageResult> {
@@ -151,5 +151,5 @@ async function removeDomain(services: DomainServices, visit: VisitOf<'member'>):
   const removed = domain && (await services.domains.revoke(ownerOf(visit), domain.id));
   if (!removed || isRefusal(removed)) return missing();
   await visit.audit('domain.removed', { domain_id: removed.id, domain: removed.name });
-  return redirect(LIST, `${removed.name} is removed.`);
+  return redirect(LIST, `${removed.name} was removed.`);
 }

@@ -16,9 +16,9 @@ export function domainBadge({ state }: Pick<Domain, 'state'>): Html {
 }
 
 const REASONS: Record<string, string> = {
-  not_found: 'the DKIM record is not there',
-  mismatch: 'the DKIM record is another than the expected one',
-  invalid_record: 'the DKIM record cannot be read',
+  not_found: 'the DKIM record is missing',
+  mismatch: 'the DKIM record differs from the expected one',
+  invalid_record: 'the DKIM record is invalid',
   multiple_records: 'there are several DKIM records',
   dns_unavailable: 'the name servers did not answer',
 };
@@ -27,22 +27,22 @@ const REASONS: Record<string, string> = {
 export function stateInWords({ state, failureReason, verifiedAt }: Domain): Html {
   switch (state) {
     case 'pending':
-      return html`Waits for its DKIM record.`;
+      return html`Waiting for its DKIM record.`;
     case 'verified':
-      return html`Mail can be sent from it since ${time(verifiedAt)}.`;
+      return html`Ready to send since ${time(verifiedAt)}.`;
     case 'failed':
-      return html`No mail can be sent from it: ${REASONS[failureReason ?? ''] ?? 'its DKIM record was not found'}.`;
+      return html`Can’t send: ${REASONS[failureReason ?? ''] ?? 'its DKIM record was not found'}.`;
     case 'revoked':
-      return html`Mail that had been accepted was still delivered.`;
+      return html`Mail accepted before the removal was still delivered.`;
   }
 }
 
 export const RECORD_NAMES: Record<DomainCheck['record'], string> = { dkim: 'DKIM', spf: 'SPF', dmarc: 'DMARC' };
 
 export function checkBadge(check: Pick<DomainCheck, 'ok' | 'required' | 'reason'> | undefined): Html {
-  if (!check) return badge('not looked at yet');
-  if (check.ok) return badge('in order', 'good');
+  if (!check) return badge('not checked yet');
+  if (check.ok) return badge('OK', 'good');
   if (check.reason === 'dns_unavailable') return badge('no answer from DNS', 'warn');
-  const word = check.reason === 'not_found' ? 'missing' : 'to be changed';
+  const word = check.reason === 'not_found' ? 'missing' : 'incorrect';
   return badge(word, check.required ? 'bad' : 'warn');
 }

@@ -47,9 +47,9 @@ function withoutName(purpose: string, name: string): string {
 }
 
 function hostNote({ name }: DnsRecordToPublish, domain: string, zone: string): Html {
-  const inZone = html`<span class="hint">in the zone ${zone}; most providers add <code>.${zone}</code> by themselves.</span>`;
+  const inZone = html`<span class="hint">in the zone ${zone}; most providers add <code>.${zone}</code> automatically.</span>`;
   if (zone === domain) return html`<br>${inZone}`;
-  return html`<br>${inZone} <span class="hint">If ${domain} is a zone of its own: <code>${relativeHost(name, domain)}</code>.</span>`;
+  return html`<br>${inZone} <span class="hint">If ${domain} is a separate zone: <code>${relativeHost(name, domain)}</code>.</span>`;
 }
 
 /** Few values are that long, and those that are do not fit into every form as they stand. */
@@ -57,8 +57,8 @@ function quotedForm({ value }: DnsRecordToPublish, name: string): Html | null {
   const strings = txtStrings(value);
   if (strings.length === 1) return null;
   return html`<details><summary>If your provider refuses it as too long</summary>
-<p class="hint">DNS keeps a TXT value in strings of at most 255 characters, and this one has ${value.length}. Most providers split it by themselves; with
-others enter this instead: ${strings.length} strings in one record, which receivers put together again.</p>
+<p class="hint">DNS stores a TXT value in strings of at most 255 characters; this one has ${value.length}. Most providers split it automatically. If yours
+doesn’t, enter this instead: ${strings.length} strings in one record, which receivers join.</p>
 ${copyableBlock(quotedTxt(value), `the value of the ${name} record as quoted strings`)}</details>`;
 }
 
@@ -95,7 +95,7 @@ function suggestion({ record, ok, found }: DomainCheck, names: ServiceNames): Ht
     const merged = mergedDmarc(found, names.dmarcReportAddress);
     return merged === null
       ? null
-      : html`<p class="hint">Your policy stays yours. If you want its reports shown here, too, change it to:</p>${copyableBlock(merged, 'the DMARC record with our address')}`;
+      : html`<p class="hint">Your policy stays as it is. To see its reports here as well, change the record to:</p>${copyableBlock(merged, 'the DMARC record with our address')}`;
   }
   return null;
 }

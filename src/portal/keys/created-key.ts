@@ -18,12 +18,12 @@ export function createdKey(facts: CreatedKeyFacts): Html {
   return html`<p class="crumb"><a href="/portal/keys">API keys</a></p>
 ${heading('Your new API key')}
 <div class="card">
-<p class="notice warn">Copy the key now. It is not stored, and this page is the only one that ever shows it.</p>
+<p class="notice warn">Copy the key now. It isn’t stored and won’t be shown again.</p>
 <h2>${key.name}</h2>
 <p class="secret">${copyable(token, 'the API key')}</p>
 ${exampleCall(facts)}
 </div>
-<p><a class="button primary" href="/portal/keys">I have kept it</a></p>`;
+<p><a class="button primary" href="/portal/keys">Done</a></p>`;
 }
 
 function exampleCall({ key, token, domains, baseUrl, to }: CreatedKeyFacts): Html {
@@ -47,7 +47,7 @@ function exampleCall({ key, token, domains, baseUrl, to }: CreatedKeyFacts): Htm
   return html`<h3>Try it: a message to yourself</h3>${copyableBlock(call, 'the call')}${
     (domain === null || !verified.includes(domain)) &&
     html`<p class="notice info">Before this call works, ${
-      domain === null ? 'you need' : html`<strong>${domain}</strong> has to be`
+      domain === null ? 'you need' : html`<strong>${domain}</strong> must be`
     } <a href="/portal/domains">a verified domain</a>.</p>`
   }`;
 }

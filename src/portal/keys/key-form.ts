@@ -8,9 +8,9 @@ import { checkbox, field, heading, problemBox, select } from '../elements.ts';
 
 const SCOPE_MEANINGS: Record<Scope, string> = {
   'emails:send': 'Send mail: POST /emails. What most programs need.',
-  'domains:write': 'Register, verify and remove sending domains. For programs that set up domains of your customers.',
+  'domains:write': 'Register, verify and remove sending domains. For programs that set up domains for your customers.',
   'webhooks:write': 'Register and delete webhooks. For programs that set up their own endpoint.',
-  'templates:write': 'Create, change and delete templates. For a pipeline that brings templates along.',
+  'templates:write': 'Create, change and delete templates. For a pipeline that deploys templates.',
 };
 
 const MOST_NAME_CHARS = 200;
@@ -54,11 +54,11 @@ ${problemBox(at(null) ?? at('scopes') ?? at('domain'))}
 <form method="post" action="/portal/keys/new" class="card">${formField}
 ${field({
   ...{ name: 'name', label: 'Name', value: wish.name, required: true, maxLength: MOST_NAME_CHARS, autocomplete: 'off' },
-  hint: 'What the key is for, so that you know it again: “shop, production”.',
+  hint: 'A name to recognize it by, like “shop, production”.',
   problem: at('name'),
 })}
-<fieldset><legend>What it may do</legend>
-<p class="hint">Every key may read domains, templates, webhooks, events and messages. A key without any scope can only read.</p>
+<fieldset><legend>Permissions</legend>
+<p class="hint">Every key can read domains, templates, webhooks, events and messages. A key without any scope can only read.</p>
 ${Object.entries(SCOPE_MEANINGS).map(([scope, hint]) =>
   checkbox({ name: 'scopes', value: scope, label: scope, hint, checked: wish.scopes.includes(scope) }),
 )}</fieldset>
@@ -66,12 +66,12 @@ ${select(
   {
     name: 'domain',
     label: 'Sends from',
-    hint: 'A key that is held to one domain can send from no other, and register none.',
+    hint: 'A restricted key can only send from this domain and can’t register others.',
   },
   domainChoices(domains),
   wish.boundDomain ?? '',
 )}
-<div class="actions"><button class="primary">Make the key</button><a class="button" href="/portal/keys">Cancel</a></div>
+<div class="actions"><button class="primary">Create key</button><a class="button" href="/portal/keys">Cancel</a></div>
 </form>`;
 }
 

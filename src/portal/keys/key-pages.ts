@@ -33,9 +33,9 @@ async function showKeys({ keys }: KeyServices, visit: VisitOf<'viewer'>): Promis
   const live = all.filter((key) => key.revokedAt === null);
   const revoked = all.filter((key) => key.revokedAt !== null);
   const mayCreate = visit.may('member');
-  const body = html`${heading('API keys', mayCreate && html`<a class="button primary" href="/portal/keys/new">New key</a>`)}
-<p class="quiet">Your programs call the API with a key. Give each program a key of its own, with no more scopes than it needs: then one
-can be revoked without touching the others. ${live.length} of at most ${keys.maxLive} are in use.</p>
+  const body = html`${heading('API keys', mayCreate && html`<a class="button primary" href="/portal/keys/new">Create key</a>`)}
+<p class="quiet">Your programs call the API with a key. Give each program its own key, with only the scopes it needs; then you can
+revoke one without affecting the others. ${live.length} of at most ${keys.maxLive} are in use.</p>
 ${live.length > 0 ? liveTable(live, visit) : nothingYet(mayCreate)}
 ${revoked.length > 0 && revokedTable(revoked)}`;
   return view({ title: 'API keys', body });
@@ -43,16 +43,16 @@ ${revoked.length > 0 && revokedTable(revoked)}`;
 
 function nothingYet(mayCreate: boolean): Html {
   const next = mayCreate
-    ? html`<a href="/portal/keys/new">Make a key</a> to send your first message.`
-    : 'A member or an owner of the account can make one.';
-  return emptyState('There is no key yet', next);
+    ? html`<a href="/portal/keys/new">Create a key</a> to send your first message.`
+    : 'A member or an owner of the account can create one.';
+  return emptyState('No keys yet', next);
 }
 
 function liveTable(keys: readonly ShownKey[], visit: VisitOf<'viewer'>): Html {
   const mayRevoke = visit.may('owner');
   const heads = ['Key', 'Scopes', 'Sends from', 'Last used', ...(mayRevoke ? ['Revoke'] : [])];
   const rows = keys.map((key) => [
-    html`<strong>${key.name}</strong><br><code class="unbroken">${key.publicPart}_…</code><br><span class="hint">made ${time(key.createdAt)}</span>`,
+    html`<strong>${key.name}</strong><br><code class="unbroken">${key.publicPart}_…</code><br><span class="hint">created ${time(key.createdAt)}</span>`,
     scopesOf(key),
     key.boundDomain ?? html`<span class="quiet">any domain</span>`,
     time(key.lastUsedAt),
@@ -63,17 +63,17 @@ function liveTable(keys: readonly ShownKey[], visit: VisitOf<'viewer'>): Html {
 }
 
 function scopesOf({ scopes }: ShownKey): Html {
-  if (scopes.length === 0) return html`<span class="quiet">reads only</span>`;
+  if (scopes.length === 0) return html`<span class="quiet">read only</span>`;
   return html`${scopes.map((scope) => html`${badge(scope)} `)}`;
 }
 
 function revokeButton(key: ShownKey, formField: Html): Html {
   return confirmed({
     label: 'Revoke',
-    question: html`Revoke <strong>${key.name}</strong>? From this moment every call with it is refused, for good. Mail that was accepted already is still delivered.`,
+    question: html`Revoke <strong>${key.name}</strong>? All calls with this key are refused from now on; this can’t be undone. Mail already accepted is still delivered.`,
     action: `/portal/keys/${key.id}/revoke`,
     formField,
-    button: 'Revoke this key',
+    button: 'Revoke key',
   });
 }
 
@@ -115,7 +115,7 @@ async function createKey(
 async function revokeKey({ keys }: KeyServices, visit: VisitOf<'owner'>): Promise<PageResult> {
   const { id = '' } = visit.params;
   const revoked = isUuid(id) ? await keys.revoke(visit.visitor.tenant.id, id) : null;
-  if (!revoked) return missing('There is no such key, or it was revoked before.');
+  if (!revoked) return missing('Key not found, or already revoked.');
   await visit.audit('key.revoked', { key_id: revoked.id, name: revoked.name });
-  return redirect(LIST, `The key ${revoked.name} is revoked.`);
+  return redirect(LIST, `The key ${revoked.name} was revoked.`);
 }

@@ -66,7 +66,7 @@ async function open(services: CapturedServices, visit: Looking, listPath: string
       ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.rcptTo.join(', ')}</code>`],
       [
         'Connection',
-        `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ? `${mail.tls.version}, ${mail.tls.cipher}` : 'clear text'}`,
+        `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ? `${mail.tls.version}, ${mail.tls.cipher}` : 'no TLS'}`,
       ],
       ...(messageId !== null && visit.visitor.tenant === null
         ? ([['Message', html`<a href="/portal/operator/queue/${messageId}">${messageId}</a>`]] as const)
@@ -110,7 +110,7 @@ async function showList(services: CapturedServices, visit: Looking, listPath: st
       : table({ caption: 'Captured mail', heads: HEADS }, rows);
   const isNewest = before === '';
   const body = html`${heading('Captured mail')}
-<p>The sandbox keeps what it would have sent. No mail leaves this machine.</p>
+<p>The sandbox captures all mail instead of sending it. No mail leaves this machine.</p>
 <form class="filters" method="get" action="${listPath}">${field({ name: 'to', label: 'Recipient', value: to, type: 'search' })}<button>Search</button></form>
 <div id="captured"${isNewest && html` data-poll="${query({})}" data-poll-ms="${POLL_MS}"`}>${list}${pager({ first: isNewest ? null : query({}), next })}</div>`;
   return view({ title: 'Captured mail', body });
@@ -135,11 +135,11 @@ async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPat
 function nothing(isSearch: boolean, listPath: string): Html {
   return isSearch
     ? emptyState(
-        'No captured mail fits',
-        html`Search for something else, or <a href="${listPath}">look at all of it</a>.`,
+        'No captured mail matches',
+        html`Search for something else, or <a href="${listPath}">show all captured mail</a>.`,
       )
     : emptyState(
-        'Nothing has been captured yet',
-        'Send a message with the key that the sandbox has printed; it is here a moment later.',
+        'No captured mail yet',
+        'Send a message with the API key that the sandbox printed. It appears here a moment later.',
       );
 }

@@ -41,7 +41,7 @@ export interface MailPagesOptions<A extends Access> {
 const FRAME_POLICY = "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'self'";
 const DOWNLOAD_POLICY = "sandbox; default-src 'none'";
 const SOURCE_CHARS = 60_000;
-const NOT_THERE = 'There is no such mail, or it is not there any more.';
+const NOT_THERE = 'Mail not found. It may have been erased.';
 
 export function mailPages<A extends Access>(options: MailPagesOptions<A>): PortalRoute[] {
   const { listPath, access, open, reader } = options;
@@ -55,7 +55,7 @@ export function mailPages<A extends Access>(options: MailPagesOptions<A>): Porta
         if (!mail?.raw) return missing(NOT_THERE);
         const reading = await reader.read(mail.raw);
         const markup = reading.kind === 'read' ? reading.mail.html : null;
-        if (markup === null) return missing('This mail has no HTML that can be shown.');
+        if (markup === null) return missing('This mail has no HTML part to show.');
         return document(quietMarkup(markup), { ...QUIET_HEADERS, 'Content-Security-Policy': FRAME_POLICY });
       },
     }),
@@ -76,8 +76,8 @@ export function mailPages<A extends Access>(options: MailPagesOptions<A>): Porta
 }
 
 const ERASED = {
-  title: 'A mail that has been erased',
-  reason: 'Contents are kept for retention.content_days; what is known of the mail stays a while longer.',
+  title: 'Erased mail',
+  reason: 'Content is kept for retention.content_days days; the record of the mail is kept longer.',
 };
 
 type Part = 'text' | 'html' | 'headers' | 'source';
@@ -88,12 +88,12 @@ async function showMail<A extends Access>(options: MailPagesOptions<A>, visit: V
   const crumb = html`<p class="crumb"><a href="${options.listPath}">${options.listName}</a></p>`;
   if (!mail.raw) {
     const { title, reason } = mail.notKept ?? ERASED;
-    const body = html`${crumb}${heading(title)}${facts(mail.known)}${emptyState('Its content is not here', reason)}${mail.below}`;
+    const body = html`${crumb}${heading(title)}${facts(mail.known)}${emptyState('Content not available', reason)}${mail.below}`;
     return view({ title, body });
   }
   const reading = await options.reader.read(mail.raw);
   const path = `${options.listPath}/${mail.id}`;
-  const title = reading.kind === 'read' ? reading.mail.subject || '(no subject)' : 'A mail that cannot be read';
+  const title = reading.kind === 'read' ? reading.mail.subject || '(no subject)' : 'Unreadable mail';
   const part = chosenPart(visit.query.get('part'), reading);
   const body = html`${crumb}${heading(title, html`<a class="button" href="${path}/raw">Download</a>`)}
 ${facts([...(reading.kind === 'read' ? ownWords(reading.mail) : []), ...mail.known])}
@@ -128,10 +128,15 @@ function ownWords({ from, to, cc, date }: ShownMail): [string, HtmlPart][] {
   ];
   return pairs
     .filter(([name, value]) => value !== '' || name === 'From')
-    .map(([name, value]) => [name, value || '(nobody)']);
+    .map(([name, value]) => [name, value || '(none)']);
 }
 
-const PART_NAMES: Readonly<Record<Part, string>> = { html: 'HTML', text: 'Text', headers: 'Header', source: 'Source' };
+const PART_NAMES: Readonly<Record<Part, string>> = {
+  html: 'HTML',
+  text: 'Text',
+  headers: 'Headers',
+  source: 'Message source',
+};
 
 function partsNavigation(path: string, current: Part, reading: MailReading): Html {
   const links = partsOf(reading).map(
@@ -143,14 +148,14 @@ function partsNavigation(path: string, current: Part, reading: MailReading): Htm
 
 function partOf(part: Part, reading: MailReading, { path, raw }: { path: string; raw: Buffer }): Html {
   if (reading.kind === 'unreadable') {
-    return html`<p class="notice warn">The mail could not be taken apart: ${reading.reason}. This is its source.</p>${source(raw)}`;
+    return html`<p class="notice warn">The mail couldn’t be parsed: ${reading.reason}. This is its source.</p>${source(raw)}`;
   }
   const { mail } = reading;
   const cuts = mail.cuts.map((cut) => html`<p class="notice info">${cut}</p>`);
   switch (part) {
     case 'html':
       return html`${cuts}<iframe class="preview" sandbox="" src="${path}/html" referrerpolicy="no-referrer" title="The mail's HTML"></iframe>
-<p class="quiet">Scripts, forms, and pictures from elsewhere are left out.</p>${attachments(mail)}`;
+<p class="quiet">Scripts, forms and remote images are not shown.</p>${attachments(mail)}`;
     case 'text':
       return html`${cuts}<pre class="wrap" tabindex="0">${mail.text}</pre>${attachments(mail)}`;
     case 'headers':
@@ -162,8 +167,8 @@ function partOf(part: Part, reading: MailReading, { path, raw }: { path: string;
 
 function attachments({ attachments: all }: ShownMail): Html | null {
   if (all.length === 0) return null;
-  const rows = all.map(({ name, type, octets }) => [name || '(without a name)', type, octetsText(octets)]);
-  return html`<h2>Attachments</h2><p class="quiet">They are in the mail that you can download. Open none that you do not expect.</p>
+  const rows = all.map(({ name, type, octets }) => [name || '(no name)', type, octetsText(octets)]);
+  return html`<h2>Attachments</h2><p class="quiet">Download the mail to get its attachments. Don’t open any that you don’t expect.</p>
 ${table({ caption: 'Attachments', heads: ['Name', 'Type', 'Size'] }, rows)}`;
 }
 
@@ -171,7 +176,7 @@ function source(raw: Buffer): Html {
   const text = raw.subarray(0, SOURCE_CHARS).toString('utf8');
   const cut =
     raw.length > SOURCE_CHARS &&
-    html`<p class="notice info">These are the first ${SOURCE_CHARS} of ${raw.length} octets; the download has all.</p>`;
+    html`<p class="notice info">These are the first ${SOURCE_CHARS} of ${raw.length} bytes; the download has all of them.</p>`;
   return html`${cut}<pre class="wrap" tabindex="0">${text}</pre>`;
 }
 

@@ -44,8 +44,9 @@ class Reader implements MailReader {
   }
 
   read(octets: Buffer): Promise<MailReading> {
-    if (this.#closed) return Promise.resolve(unreadable('the service is being restarted'));
-    if (this.#line.length >= this.#limits.mails) return Promise.resolve(unreadable('too many mails are being read'));
+    if (this.#closed) return Promise.resolve(unreadable('the service is restarting'));
+    if (this.#line.length >= this.#limits.mails)
+      return Promise.resolve(unreadable('too many mails are being read at once'));
     return new Promise((resolve) => {
       this.#line.push({ octets, resolve });
       this.#next();
@@ -54,8 +55,8 @@ class Reader implements MailReader {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#end('the service is being restarted');
-    for (const { resolve } of this.#line.splice(0)) resolve(unreadable('the service is being restarted'));
+    this.#end('the service is restarting');
+    for (const { resolve } of this.#line.splice(0)) resolve(unreadable('the service is restarting'));
   }
 
   #next(): void {
@@ -68,7 +69,7 @@ class Reader implements MailReader {
     }
     this.#running = job;
     const { mailMs } = this.#limits;
-    this.#timer = setTimeout(() => this.#end(`it took longer than ${mailMs / SECOND_MS} seconds`), mailMs);
+    this.#timer = setTimeout(() => this.#end(`parsing took longer than ${mailMs / SECOND_MS} seconds`), mailMs);
     this.#worker ??= this.#start();
     // A copy of its own: small buffers share their memory with others. One octet too many shows that it was cut.
     const copy = new Uint8Array(job.octets.subarray(0, MAIL_LIMITS.octets + 1));

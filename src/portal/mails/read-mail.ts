@@ -17,7 +17,7 @@ export async function readShownMail(octets: Buffer): Promise<ShownMail> {
   const cuts: string[] = [];
   const looked = octets.subarray(0, MAIL_LIMITS.octets);
   if (looked.length < octets.length) {
-    cuts.push('The mail is larger than 10 MiB: what lies behind the first 10 MiB is not shown.');
+    cuts.push('The mail is larger than 10 MiB; only the first 10 MiB are shown.');
   }
   const mail = await simpleParser(looked, OPTIONS);
   return {

@@ -6,7 +6,7 @@ import { document, missing, type PageResult, type VisitOf, view } from '../page.
 import { QUIET_HEADERS, quietMarkup } from '../quiet-markup.ts';
 import type { MessageServices } from './message-services.ts';
 
-const GONE = 'There is no such message, or its content has been erased.';
+const GONE = 'Message not found, or its content has been erased.';
 
 export async function showHtml({ reads }: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const outcome = await reads.messageHtml(visit.visitor.tenant.id, visit.params.id!);
@@ -46,11 +46,7 @@ export async function showSource(services: MessageServices, visit: VisitOf<'view
   if (outcome.kind === 'refused') return sourceView(id, outcome.reason, null, 503);
   if (outcome.value === null) return missing(GONE);
   if (outcome.value === 'too_large') {
-    return sourceView(
-      id,
-      'This message is too large for its source to be shown here. Its page shows HTML and text.',
-      null,
-    );
+    return sourceView(id, 'The message is too large to show its source here. Its page shows HTML and text.', null);
   }
   const source = await services.sourceOf(outcome.value);
   if (visit.query.get('download') === 'on') {
@@ -64,7 +60,7 @@ export async function showSource(services: MessageServices, visit: VisitOf<'view
 }
 
 function sourceView(id: string, problem: string | null, source: string | null, status = 200): PageResult {
-  const title = 'Headers and source';
+  const title = 'Message source';
   const path = `/portal/messages/${id}`;
   const body = html`<p class="crumb"><a href="/portal/messages">Messages</a> / <a href="${path}">Message</a></p>
 ${heading(title, source !== null && html`<a class="button" href="${path}/source?download=on">Download</a>`)}
@@ -76,7 +72,7 @@ function sourceParts(source: string) {
   const end = source.indexOf('\r\n\r\n');
   const [header, rest] = [source.slice(0, end), source.slice(end + 4)];
   const shown = rest.slice(0, MOST_SHOWN_CHARS);
-  return html`<p class="hint">Composed as for sending. Two DKIM signatures come before it, which are made anew for each attempt; the tokens in links and in the feedback headers are placeholders, so that nobody can act in the recipient’s place.</p>
+  return html`<p class="hint">Composed as for sending. Each attempt adds two new DKIM signatures at the top. The tokens in links and in the feedback headers are placeholders, so that no one can act on the recipient’s behalf.</p>
 <h2>Headers</h2><pre class="wrap" tabindex="0">${header.slice(0, MOST_SHOWN_CHARS)}</pre>
-<h2>Body</h2><pre tabindex="0">${shown}</pre>${shown.length < rest.length && html`<p class="hint">The body is longer; the download has all of it.</p>`}`;
+<h2>Body</h2><pre tabindex="0">${shown}</pre>${shown.length < rest.length && html`<p class="hint">The body is cut off here; the download has all of it.</p>`}`;
 }

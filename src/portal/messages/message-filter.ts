@@ -53,16 +53,16 @@ function readRecipient(filter: MessageFilter): void {
   }
   const domain = parseDomain(recipient.replace(/^@/, ''));
   if (domain.ok) filter.search.recipientDomain = domain.asciiDomain;
-  else filter.problems.recipient = 'Write a whole address, or a domain such as example.com.';
+  else filter.problems.recipient = 'Enter a full address, or a domain such as example.com.';
 }
 
 function readChoices({ fields, search, problems }: MessageFilter): void {
   const state = STATES.find((known) => known === fields.state);
   if (state !== undefined) search.state = state satisfies MessageState;
-  else if (fields.state !== '') problems.state = 'There is no such state.';
+  else if (fields.state !== '') problems.state = 'Unknown state.';
   if (fields.sender !== '') search.senderDomain = fields.sender.toLowerCase();
   if (isUuid(fields.key)) search.apiKeyId = fields.key;
-  else if (fields.key !== '') problems.key = 'There is no such key.';
+  else if (fields.key !== '') problems.key = 'Unknown key.';
 }
 
 /** As a browser's field for date and time sends it; in UTC, as the label says. */
@@ -72,7 +72,7 @@ function readTime({ fields, search, problems }: MessageFilter, name: 'from' | 'u
   const text = fields[name];
   if (text === '') return;
   const at = LOCAL_TIME.test(text) ? Date.parse(`${text}Z`) : Number.NaN;
-  if (Number.isNaN(at)) problems[name] = 'Write the time such as 2026-01-31T14:30.';
+  if (Number.isNaN(at)) problems[name] = 'Enter the time like 2026-01-31T14:30.';
   else search[name] = at;
 }
 

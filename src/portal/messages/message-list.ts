@@ -40,7 +40,7 @@ function foundList(page: MessagePage, filter: MessageFilter): Html {
 
 function messageTable(messages: readonly FoundMessage[]): Html {
   const heads = ['State', 'To', 'Subject', 'Accepted'];
-  return html`<div class="messages">${table({ caption: 'Messages, the newest first', heads }, messages.map(messageRow))}</div>`;
+  return html`<div class="messages">${table({ caption: 'Messages, newest first', heads }, messages.map(messageRow))}</div>`;
 }
 
 function messageRow(message: FoundMessage): Html[] {
@@ -57,21 +57,21 @@ function messageRow(message: FoundMessage): Html[] {
 }
 
 function nothing(filter: MessageFilter): Html {
-  if (filter.search.olderThan !== undefined) return html`<p>There are no older messages.</p>`;
+  if (filter.search.olderThan !== undefined) return html`<p>No older messages.</p>`;
   if (filter.isSet) {
-    const all = html`Take one of the filters away, or <a href="/portal/messages">look at all messages</a>.`;
-    return emptyState('No message fits.', all);
+    const all = html`Remove a filter, or <a href="/portal/messages">show all messages</a>.`;
+    return emptyState('No messages match', all);
   }
-  const next = html`What you send by <code>POST /emails</code> appears here at once. The <a href="/portal">overview</a> shows how to send the first one, the <a href="/docs">API reference</a> all the rest.`;
-  return emptyState('Nothing has been sent yet.', next);
+  const next = html`Messages that you send with <code>POST /emails</code> appear here at once. The <a href="/portal">overview</a> shows how to send the first one; the <a href="/docs">API reference</a> covers the rest.`;
+  return emptyState('No messages yet', next);
 }
 
 /** The time is in the id that the search has come to. */
 function lookedSoFar({ lookedThrough, messages }: MessagePage, filter: MessageFilter, next: string): Html {
   const reached = Number.parseInt(next.slice(0, 13).replace('-', ''), 16);
-  const found = messages.length === 0 ? 'Nothing so far. ' : '';
-  const many = lookedThrough > 0 && html`Looked through ${lookedThrough.toLocaleString('en')} messages, `;
-  return html`<p class="notice info">${found}${many || 'Looked '}back to ${time(reached)}. <a href="${listPath(filter, next)}" rel="next">Go on looking</a></p>`;
+  const found = messages.length === 0 ? 'No match so far. ' : '';
+  const many = lookedThrough > 0 && html`Searched ${lookedThrough.toLocaleString('en')} messages, `;
+  return html`<p class="notice info">${found}${many || 'Searched '}back to ${time(reached)}. <a href="${listPath(filter, next)}" rel="next">Continue searching</a></p>`;
 }
 
 async function suppressionOf(
@@ -86,7 +86,7 @@ async function suppressionOf(
 
 function suppressionNote({ address, reason, createdAt }: Suppression): Html {
   const path = `/portal/suppressions?${new URLSearchParams({ search: address })}`;
-  return html`<p class="notice warn"><strong>${address}</strong> is on your suppression list since ${time(createdAt)} (${reason}): mail to it is not accepted. <a href="${path}">See the entry</a></p>`;
+  return html`<p class="notice warn"><strong>${address}</strong> has been on your suppression list since ${time(createdAt)} (${reason}), so mail to it is not accepted. <a href="${path}">View entry</a></p>`;
 }
 
 async function filterForm({ store }: MessageServices, tenantId: string, filter: MessageFilter): Promise<Html> {

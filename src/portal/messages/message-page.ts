@@ -18,7 +18,7 @@ export async function showMessage(services: MessageServices, visit: VisitOf<'vie
     return view({ title: 'Message', status: 503, body });
   }
   const message = outcome.value;
-  if (message === null) return missing('There is no such message, or it was erased because it is old.');
+  if (message === null) return missing('Message not found. Old messages are erased.');
   const isWaiting = message.message.finishedAt === null;
   const explanation = isWaiting ? await services.explain(message.message) : null;
   const withImages = visit.query.get('images') === 'on';
@@ -40,16 +40,16 @@ function messageBody(shown: MessageView, { explanation, withImages, sandbox }: E
   const path = `/portal/messages/${message.id}`;
   const poll = explanation && html` data-poll="${path}" data-poll-ms="${POLL_MS}"`;
   return html`<p class="crumb"><a href="/portal/messages">Messages</a></p>
-${heading(message.subject || '(no subject)', sandbox && html`<a class="button" href="/portal/captured?message=${message.id}">As it was captured</a>`)}
+${heading(message.subject || '(no subject)', sandbox && html`<a class="button" href="/portal/captured?message=${message.id}">View captured mail</a>`)}
 <div id="course"${poll}>
 <div class="card">
 <p>${stateBadge(message)} ${stateMeaning({ ...message, bounce: shown.bounce, complained: shown.complained })}</p>
 ${message.lastReason !== null && message.state !== 'delivered' && html`<pre class="wrap">${message.lastReason}</pre>`}
 </div>
 ${explanation && message.state !== 'sending' && waiting(shown, explanation)}
-<h2>What happened</h2>
+<h2>Timeline</h2>
 <ol class="timeline">${timelineOf(shown).map(entryItem)}</ol>
-${shown.moreEvents && html`<p class="hint">There are more events than are shown here; the API lists all of them.</p>`}
+${shown.moreEvents && html`<p class="hint">Not all events are shown here; the API lists all of them.</p>`}
 </div>
 <h2>Message</h2>
 <div class="card">${messageFacts(shown)}</div>
@@ -62,7 +62,7 @@ function waiting({ message }: MessageView, { reasons, until, lastReply }: Messag
   const earliest = until !== null && until !== message.dueAt ? html` (at the earliest ${time(until)})` : null;
   // The next attempt has a line of its own.
   const others = reasons.filter(({ code }) => code !== 'not_due');
-  const inTurn = reasons.length === 0 ? 'It is its turn next.' : 'It is tried again by itself.';
+  const inTurn = reasons.length === 0 ? 'It is next in the queue.' : 'Postrider retries automatically.';
   const why =
     others.length === 0
       ? html`<p>${inTurn}</p>`
@@ -72,9 +72,9 @@ function waiting({ message }: MessageView, { reasons, until, lastReply }: Messag
   const meaning =
     lastReply !== null &&
     lastReply.rule !== null &&
-    html`<p class="hint">The last reply means: ${lastReply.meaning}</p>`;
-  return html`<h2>Why it waits</h2><div class="card">
-<p>Next attempt: ${next}${earliest}. Without delivery it is given up ${time(message.expiresAt)}.</p>
+    html`<p class="hint">Meaning of the last reply: ${lastReply.meaning}</p>`;
+  return html`<h2>Why it is waiting</h2><div class="card">
+<p>Next attempt: ${next}${earliest}. Expires ${time(message.expiresAt)} if still undelivered.</p>
 ${why}${meaning}</div>`;
 }
 
@@ -87,14 +87,12 @@ function messageFacts({ message, recipientName, fromName, senderDomain, apiKey, 
   return facts([
     ['To', html`${recipientName && `${recipientName} `}<code>${message.recipient}</code>`],
     ['From', html`${fromName && `${fromName} `}<code>${message.from}</code>`],
-    ['Message ID', copyable(message.id, 'the message id')],
-    ['Submission', copyable(message.submissionId, 'the id of the submission')],
+    ['Message ID', copyable(message.id, 'the message ID')],
+    ['Submission', copyable(message.submissionId, 'the submission ID')],
     ['Sending domain', senderDomain],
     [
       'API key',
-      apiKey === null
-        ? html`<span class="quiet">none of yours</span>`
-        : html`<a href="/portal/keys">${apiKey.name}</a>`,
+      apiKey === null ? html`<span class="quiet">none</span>` : html`<a href="/portal/keys">${apiKey.name}</a>`,
     ],
     ...(idempotencyKey === null ? [] : [['Idempotency key', html`<code>${idempotencyKey}</code>`] as const]),
     ...(message.sourceAddress === null ? [] : [['Sent from', html`<code>${message.sourceAddress}</code>`] as const]),
@@ -105,29 +103,29 @@ function messageFacts({ message, recipientName, fromName, senderDomain, apiKey, 
 
 function contentPart({ content }: MessageView, path: string, withImages: boolean): Html {
   if (content === null) {
-    return html`<h2>Content</h2><p class="card">The content has been erased: it is kept for some days after a message is finished, its record for longer.</p>`;
+    return html`<h2>Content</h2><p class="card">The content has been erased. It is kept for some days after a message is finished; the record is kept longer.</p>`;
   }
   return html`<h2>Content</h2>
-<p class="actions"><a class="button" href="${path}/source">Headers and source</a></p>
+<p class="actions"><a class="button" href="${path}/source">View message source</a></p>
 ${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${content.headers.length > 0 && headerPart(content)}`;
 }
 
 function htmlPart(path: string, withImages: boolean): Html {
   const images = withImages
-    ? html`Its images are loaded from where they lie. <a href="${path}#html">Show it without images</a>`
-    : html`Images from elsewhere are not loaded. <a href="${path}?images=on#html">Show it with its images</a>`;
+    ? html`Remote images are loaded. <a href="${path}#html">Hide images</a>`
+    : html`Remote images are not loaded. <a href="${path}?images=on#html">Load images</a>`;
   return html`<h3 id="html">HTML</h3>
 <p class="hint">As you sent it, without tracking; scripts never run. ${images}</p>
 <iframe class="preview" sandbox title="The HTML of the message" src="${path}/html${withImages && '?images=on'}"></iframe>`;
 }
 
 function textPart({ text, textIsCut }: ContentView): Html {
-  return html`<h3>Text</h3><pre class="wrap" tabindex="0">${text}</pre>${textIsCut && html`<p class="hint">The text is longer; its source has the rest.</p>`}`;
+  return html`<h3>Text</h3><pre class="wrap" tabindex="0">${text}</pre>${textIsCut && html`<p class="hint">The text is cut off here; the message source has the rest.</p>`}`;
 }
 
 function headerPart({ headers }: ContentView): Html {
   const rows = headers.map(([name, value]) => [html`<code>${name}</code>`, html`<code>${value}</code>`]);
-  return html`<h3>Headers of your own</h3>${table({ caption: 'Headers of your own', heads: ['Name', 'Value'] }, rows)}`;
+  return html`<h3>Custom headers</h3>${table({ caption: 'Custom headers', heads: ['Name', 'Value'] }, rows)}`;
 }
 
 function callPart({ siblings, rejected }: MessageView): Html | null {

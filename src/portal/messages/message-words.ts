@@ -28,29 +28,30 @@ interface StateFacts {
 
 /** What the state means, for somebody who has not read the documentation. */
 export function stateMeaning({ state, parked, bounce, complained }: StateFacts): string {
-  if (parked) return 'It is kept back until an operator of this service has looked at it.';
+  if (parked) return 'Held until an operator of this service has reviewed it.';
   switch (state) {
     case 'queued':
-      return 'It waits for its first attempt.';
+      return 'Waiting for its first attempt.';
     case 'sending':
-      return 'It is being handed to the receiving server right now.';
+      return 'Being sent to the receiving server right now.';
     case 'deferred':
-      return 'The receiving side did not take it yet; it is tried again by itself.';
+      return 'The receiving server refused it temporarily or couldn’t be reached. Postrider retries automatically.';
     case 'delivered':
       return complained
-        ? 'The receiving server took it, and the recipient reported it as spam.'
-        : 'The receiving server took it. Whether it lies in the inbox, only the recipient can tell.';
+        ? 'The receiving server accepted it, and the recipient reported it as spam.'
+        : 'The receiving server accepted it. Inbox placement isn’t visible to senders.';
     case 'bounced':
-      return `The receiving side refused it for good: ${BOUNCES[bounce ?? 'soft']}`;
+      return `The message bounced: ${BOUNCES[bounce ?? 'soft']}`;
     case 'failed':
-      return 'It was given up without a verdict of the receiving side.';
+      return 'Postrider gave up without a final answer from the receiving server.';
   }
 }
 
 const BOUNCES: Record<BounceType, string> = {
-  hard: 'the mailbox or its domain does not exist. The address was put on your suppression list.',
-  soft: 'for now there is no way to deliver it. The address is not suppressed.',
-  block: 'because of the content, the sender or a rule of theirs. The address is not suppressed.',
+  hard: 'the mailbox or its domain doesn’t exist. The address was added to your suppression list.',
+  soft: 'there is currently no way to deliver it. The address is not suppressed, so you can send to it again.',
+  block:
+    'the receiving server blocked it because of its content, the sender or a local policy. The address is not suppressed, so you can send to it again.',
 };
 
 export function cut(text: string, chars: number): string {

@@ -28,9 +28,9 @@ export function timelineOf({ message, events, apiKey }: MessageView): TimelineEn
 }
 
 const OUTCOMES: Record<AttemptRecord['outcome'], [title: string, tone: Tone]> = {
-  delivered: ['taken by the receiving server', 'good'],
-  temporary: ['not taken yet', 'warn'],
-  permanent: ['refused for good', 'bad'],
+  delivered: ['accepted by the receiving server', 'good'],
+  temporary: ['deferred', 'warn'],
+  permanent: ['failed permanently', 'bad'],
 };
 
 function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): TimelineEntry {
@@ -41,8 +41,8 @@ function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): Tim
     ['Server', server],
     ['TLS', server === '' ? null : tlsText(peer)],
     ['Policy', policyText(peer)],
-    ['Ended', outcome === 'delivered' ? null : STAGES[peer.stage]],
-    ['Took', durationText(peer.elapsedMs)],
+    ['Stage', outcome === 'delivered' ? null : STAGES[peer.stage]],
+    ['Duration', durationText(peer.elapsedMs)],
   ];
   return {
     ...{ at: startedAt, tone, title: `Attempt ${attempt}: ${title}`, reason },
@@ -51,20 +51,20 @@ function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): Tim
 }
 
 const STAGES: Record<SmtpStage, string> = {
-  resolve: 'while its server was looked up',
-  connect: 'while connecting',
-  greeting: 'before the greeting',
-  ehlo: 'at the introduction (EHLO)',
-  starttls: 'while switching to TLS',
-  mail: 'at the sender (MAIL)',
-  rcpt: 'at the recipient (RCPT)',
+  resolve: 'DNS lookup',
+  connect: 'connecting',
+  greeting: 'waiting for the greeting',
+  ehlo: 'introduction (EHLO)',
+  starttls: 'switching to TLS',
+  mail: 'sender (MAIL)',
+  rcpt: 'recipient (RCPT)',
   data: 'before the content (DATA)',
   dot: 'after the content',
-  prepare: 'while it was prepared',
+  prepare: 'preparing the message',
 };
 
 function tlsText({ tls }: AttemptRecord['peer']): string {
-  if (tls === null) return 'none: in clear text';
+  if (tls === null) return 'none';
   return `${tls.version}, ${tls.cipher}, certificate ${tls.verified ? 'valid for the server’s name' : 'not verified'}`;
 }
 
@@ -94,10 +94,10 @@ function isOfAttempt({ type, data }: StoredEvent, attempts: readonly AttemptReco
 
 const EVENTS: Record<EventType, [title: string, tone: Tone]> = {
   'email.delivered': ['Delivered', 'good'],
-  'email.deferred': ['The receiving side reports a delay', 'warn'],
+  'email.deferred': ['Delay reported by the receiving server', 'warn'],
   'email.bounced': ['Bounced', 'bad'],
-  'email.failed': ['Given up', 'bad'],
-  'email.complained': ['The recipient complained', 'bad'],
+  'email.failed': ['Failed', 'bad'],
+  'email.complained': ['Complaint', 'bad'],
   'email.opened': ['Opened', 'good'],
   'email.clicked': ['Clicked', 'good'],
 };
@@ -107,7 +107,7 @@ function eventEntry({ type, at, data }: StoredEvent): TimelineEntry {
   const machine = partOf(data, 'open').machine === true || partOf(data, 'click').machine === true;
   return {
     at,
-    title: machine ? `${title}, most likely by a program` : title,
+    title: machine ? `${title}, most likely by a machine` : title,
     tone: machine ? 'quiet' : tone,
     ...eventDetails(type, data),
   };
@@ -128,14 +128,17 @@ function eventDetails(type: EventType, data: Part): Pick<TimelineEntry, 'reason'
         'Reported by': part.reported_domain ?? part.user_agent,
         ...suppressed(part),
       };
-      return { reason: 'A provider has passed on that the recipient reported it as unwanted.', facts: factsOf(facts) };
+      return {
+        reason: 'A provider reported that the recipient marked the message as unwanted.',
+        facts: factsOf(facts),
+      };
     }
     case 'email.bounced':
     case 'email.failed': {
       const part = partOf(data, 'bounce');
       const by = { Server: part.mx, 'Reported by': part.reporting_mta, 'Forwarded to': part.forwarded_to };
-      const source = part.source === 'dsn' ? 'by mail, after it had been taken' : null;
-      const facts = { Kind: part.type, ...by, 'Reply code': codeOf(part), Came: source, ...suppressed(part) };
+      const source = part.source === 'dsn' ? 'bounce mail, after the server had accepted the message' : null;
+      const facts = { Type: part.type, ...by, 'Reply code': codeOf(part), Source: source, ...suppressed(part) };
       return { reason: textOf(part.diagnostic), facts: factsOf(facts) };
     }
     default: {

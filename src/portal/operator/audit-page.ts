@@ -26,13 +26,13 @@ async function show(services: AuditServices, { query }: VisitOf<'operator'>): Pr
   const { entries, next } = await entriesOf(services, who, before);
   const choices = [
     { value: 'operators', label: 'operators and the command line' },
-    { value: 'everybody', label: 'everybody' },
+    { value: 'everybody', label: 'everyone' },
   ];
   const rows = entries.map(rowOf);
   const pathOf = (change: Record<string, string>) => `${PATH}?${new URLSearchParams({ who, ...change })}`;
   const body = html`${heading('Audit log')}
-<form class="filters" method="get" action="${PATH}" data-submit-on-change>${select({ name: 'who', label: 'Acts of' }, choices, who)}<button>Show</button></form>
-${rows.length === 0 ? emptyState(next === null ? 'Nothing has been done yet' : 'Nothing here', next === null ? 'Every change that an operator makes is written down here.' : 'Older entries may have more.') : table({ caption: 'Audit log', heads: ['When', 'Who', 'What', 'Details'] }, rows)}
+<form class="filters" method="get" action="${PATH}" data-submit-on-change>${select({ name: 'who', label: 'Performed by' }, choices, who)}<button>Show</button></form>
+${rows.length === 0 ? emptyState(next === null ? 'No entries yet' : 'No entries on this page', next === null ? 'Every change made by an operator is recorded here.' : 'Older pages may have some.') : table({ caption: 'Audit log', heads: ['When', 'Who', 'What', 'Details'] }, rows)}
 ${pager({ first: before === null ? null : pathOf({}), next: next === null ? null : pathOf({ before: String(next) }) })}`;
   return view({ title: 'Audit log', body });
 }

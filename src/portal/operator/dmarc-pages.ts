@@ -26,11 +26,11 @@ async function showDomains({ store }: Services, { query, now }: VisitOf<'operato
     domains.length === 0
       ? emptyState(
           `No reports for the last ${days} days`,
-          'Receivers send them once a day to service.dmarc_report_address, as the DMARC records of your tenants’ domains ask for.',
+          'Receivers send them once a day to service.dmarc_report_address, which the DMARC records of your tenants’ domains name.',
         )
       : domainsTable(domains, (domain) => `${PATH}/${encodeURIComponent(domain)}?days=${days}`);
   const body = html`${heading('DMARC')}
-<p>What receivers report about mail in the name of domains that somebody here sends from.</p>
+<p>What receivers report about mail sent in the name of your tenants’ domains.</p>
 ${periodForm(PATH, period)}${list}${pager({
   first: after === null ? null : `${PATH}?${new URLSearchParams({ days })}`,
   next: next === null ? null : `${PATH}?${new URLSearchParams({ days, after: next })}`,
@@ -44,5 +44,5 @@ async function showDomain({ store }: Services, { params, query, now }: VisitOf<'
   const report = await store.sumDmarc(domain, period, MOST_SOURCES);
   const body = html`<p class="crumb"><a href="${PATH}">DMARC</a></p>${heading(domain)}
 ${periodForm(`${PATH}/${encodeURIComponent(domain)}`, period)}${domainReport(report, period)}`;
-  return view({ title: `DMARC of ${domain}`, body });
+  return view({ title: `DMARC for ${domain}`, body });
 }

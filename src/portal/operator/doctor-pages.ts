@@ -34,7 +34,7 @@ function show({ doctor }: Services, visit: VisitOf<'operator'>): PageResult {
   // All of it is looked for again: the button comes back when the examination is over.
   const body = html`<div id="doctor"${state.kind === 'running' && html` data-poll="${PATH}" data-poll-ms="${POLL_MS}"`}>
 ${heading('Doctor', state.kind === 'running' ? null : button)}
-<p>Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database and the daemon itself.</p>
+<p>Checks what mail delivery needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database and the daemon itself.</p>
 ${resultOf(state)}</div>`;
   return view({ title: 'Doctor', body });
 }
@@ -43,13 +43,13 @@ function resultOf(state: DoctorState): Html {
   switch (state.kind) {
     case 'never':
       return emptyState(
-        'The doctor has not looked since the daemon was started',
-        'Run it now. It takes up to a minute and changes nothing.',
+        'The checks haven’t run since the daemon started',
+        'Run them now. They take up to a minute and change nothing.',
       );
     case 'running':
-      return html`<p class="notice info" role="status">The doctor is looking since ${time(state.since)}. It takes up to a minute; <a href="${PATH}">look again</a>.</p>`;
+      return html`<p class="notice info" role="status">The checks have been running since ${time(state.since)}. They take up to a minute; <a href="${PATH}">refresh</a>.</p>`;
     case 'failed':
-      return html`<p class="notice bad">The examination itself has failed: ${state.reason}</p>`;
+      return html`<p class="notice bad">The checks couldn’t run: ${state.reason}</p>`;
     case 'done':
       return findingsOf(state);
   }
@@ -57,9 +57,9 @@ function resultOf(state: DoctorState): Html {
 
 const TONES: Readonly<Record<Finding['health'], Tone>> = { ok: 'good', warn: 'warn', fail: 'bad' };
 const SUMMARIES = {
-  ok: 'All is well.',
-  warn: 'Nothing is wrong, something is odd.',
-  fail: 'Something is wrong.',
+  ok: 'All checks passed.',
+  warn: 'No check failed, but there are warnings.',
+  fail: 'Some checks failed.',
 } as const;
 const ORDER: readonly Finding['health'][] = ['fail', 'warn', 'ok'];
 
@@ -71,9 +71,9 @@ function findingsOf({ findings, since, until }: Extract<DoctorState, { kind: 'do
   const rows = ordered
     .filter((finding) => finding.health === 'ok')
     .map(({ check, subject, message }) => [check, subject, message]);
-  return html`<p class="notice${tone}" role="status"><strong>${SUMMARIES[health]}</strong> ${count('fail')} wrong, ${count('warn')} odd, ${count('ok')} fine; looked at ${time(until)}, in ${Math.max(1, Math.round((until - since) / SECOND_MS))} s.</p>
+  return html`<p class="notice${tone}" role="status"><strong>${SUMMARIES[health]}</strong> ${count('fail')} failed, ${count('warn')} with warnings, ${count('ok')} OK; checked ${time(until)} in ${Math.max(1, Math.round((until - since) / SECOND_MS))} s.</p>
 ${ordered.filter((finding) => finding.health !== 'ok').map(findingCard)}
-${rows.length > 0 && html`<h2>What is fine</h2>${table({ caption: 'What is fine', heads: ['Check', 'Of', 'Result'] }, rows)}`}`;
+${rows.length > 0 && html`<h2>Passed</h2>${table({ caption: 'Passed', heads: ['Check', 'Subject', 'Result'] }, rows)}`}`;
 }
 
 function findingCard({ health, check, subject, message, remedy }: Finding): Html {
@@ -86,6 +86,6 @@ function remedyOf(remedy: Remedy): Html {
     return html`Publish: ${copyable(name, 'the name')} ${type} ${copyable(value, 'the value')}`;
   }
   if ('command' in remedy) return html`Run: ${copyable(remedy.command, 'the command')}`;
-  if ('setting' in remedy) return html`Configure: ${copyable(remedy.setting, 'the setting')}`;
+  if ('setting' in remedy) return html`Set: ${copyable(remedy.setting, 'the setting')}`;
   return html`${remedy.advice}`;
 }

@@ -12,7 +12,7 @@ export function reasonList(reasons: readonly ShapingReason[]): Html {
 }
 
 export function lastReplyText({ smtpCode, enhancedCode, response, rule, label, meaning }: LastReply): Html {
-  return html`<code>${replyLine(smtpCode, enhancedCode, response)}</code>${rule !== null && html`<br><span class="quiet">Means: ${meaning} (${label}, rule ${rule})</span>`}`;
+  return html`<code>${replyLine(smtpCode, enhancedCode, response)}</code>${rule !== null && html`<br><span class="quiet">Meaning: ${meaning} (${label}, rule ${rule})</span>`}`;
 }
 
 export function ageText(ms: number): string {

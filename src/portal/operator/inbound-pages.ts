@@ -54,31 +54,28 @@ async function showList({ store }: Services, { query }: VisitOf<'operator'>): Pr
   const pathOf = (change: Record<string, string>) => `${PATH}?${new URLSearchParams({ kind, effect, ...change })}`;
   const rows = mails.slice(0, PER_PAGE).map(rowOf);
   const kinds = [EVERY, ...INBOUND_KINDS].map((each) => ({ value: each, label: KIND_NAMES[each]! }));
-  const effects = [
-    { value: '', label: 'whatever it was' },
-    ...INBOUND_EFFECTS.map((each) => ({ value: each, label: each })),
-  ];
+  const effects = [{ value: '', label: 'any' }, ...INBOUND_EFFECTS.map((each) => ({ value: each, label: each }))];
   const list =
     rows.length === 0
       ? emptyState(
-          'Nothing of this has come in',
-          html`Mail to postmaster, abuse and the like lands here, and is passed on to <code>service.operator_address</code>.`,
+          'No such inbound mail',
+          html`Mail to postmaster, abuse and similar addresses appears here and is forwarded to <code>service.operator_address</code>.`,
         )
-      : table({ caption: 'Inbound mail', heads: ['Mail', 'From', 'Received', 'Effect', 'Why'] }, rows);
+      : table({ caption: 'Inbound mail', heads: ['Mail', 'From', 'Received', 'Result', 'Reason'] }, rows);
   const next = mails.length > PER_PAGE ? pathOf({ before: mails[PER_PAGE - 1]!.id }) : null;
   const body = html`${heading('Inbound mail')}
-<form class="filters" method="get" action="${PATH}" data-submit-on-change>${select({ name: 'kind', label: 'What' }, kinds, kind)}${select({ name: 'effect', label: 'What it has led to' }, effects, effect)}<button>Show</button></form>
+<form class="filters" method="get" action="${PATH}" data-submit-on-change>${select({ name: 'kind', label: 'Type' }, kinds, kind)}${select({ name: 'effect', label: 'Result' }, effects, effect)}<button>Show</button></form>
 ${list}${pager({ first: before === '' ? null : pathOf({}), next })}`;
   return view({ title: 'Inbound mail', body });
 }
 
 function retryForm(id: string, formField: Html): Html {
-  return html`<form class="row" method="post" action="${PATH}/${id}/retry">${formField}<p class="quiet">No program could read this mail, so it took no effect.</p><button>Try again</button></form>`;
+  return html`<form class="row" method="post" action="${PATH}/${id}/retry">${formField}<p class="quiet">Postrider couldn’t read this mail, so it had no effect.</p><button>Try again</button></form>`;
 }
 
 async function retry({ store, inboundWaits }: Services, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { id = '' } = visit.params;
-  if (!isUuid(id)) return missing('There is no such mail.');
+  if (!isUuid(id)) return missing('Mail not found.');
   const outcome = await store.retryInbound(id);
   const path = `${PATH}/${id}`;
   if (outcome !== 'waits') return redirect(path, NOT_RETRIED[outcome], 'warn');
@@ -89,36 +86,36 @@ async function retry({ store, inboundWaits }: Services, visit: VisitOf<'operator
 
 const NOT_RETRIED: Readonly<Record<Exclude<RetriedInbound, 'waits'>, string>> = {
   unknown: 'Inbound mail not found.',
-  waiting_already: 'This mail is in the queue already.',
-  not_unreadable: 'This mail has been read, so there is nothing to try again.',
-  erased: 'The content of this mail has been erased, so it cannot be tried again.',
+  waiting_already: 'This mail is already in the queue.',
+  not_unreadable: 'This mail has been read, so there is nothing to retry.',
+  erased: 'The content of this mail has been erased, so it can’t be retried.',
 };
 
 const REFUSED = {
-  title: 'A mail that was refused',
-  reason: 'Its content was not kept. Its sender was told so, and has to mend the mail and send it again.',
+  title: 'Refused mail',
+  reason: 'Its content wasn’t kept. The sending server got an error; the sender must fix the mail and send it again.',
 };
 
 const KIND_NAMES: Readonly<Record<string, string>> = {
-  all: 'everything',
-  human: 'mail by people',
+  all: 'any',
+  human: 'human mail',
   report: 'bounces and other reports',
   complaint: 'complaints',
   auto_reply: 'automatic replies',
   dmarc: 'DMARC reports',
-  unsubscribe: 'unsubscribing by mail',
-  unreadable: 'what nobody could read',
-  refused: 'refused for its form or size',
+  unsubscribe: 'unsubscribes by mail',
+  unreadable: 'unreadable',
+  refused: 'refused (malformed or too large)',
 };
 
 function rowOf(mail: InboundMailRecord): HtmlPart[] {
   const subject = typeof mail.finding?.subject === 'string' ? mail.finding.subject : '';
-  const name = subject === '' ? (mail.kind === null ? 'not looked at yet' : KIND_NAMES[mail.kind]) : subject;
+  const name = subject === '' ? (mail.kind === null ? 'not processed yet' : KIND_NAMES[mail.kind]) : subject;
   return [
     html`<a href="${PATH}/${mail.id}">${name}</a>`,
     mail.mailFrom || '<>',
     time(mail.receivedAt),
-    mail.effect ?? 'waits',
+    mail.effect ?? 'waiting',
     mail.reason ?? '',
   ];
 }
@@ -128,10 +125,10 @@ function knownOf(mail: InboundMailRecord): [string, HtmlPart][] {
   return [
     ['Received', time(mail.receivedAt)],
     ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.recipients.join(', ')}</code>`],
-    ['Connection', `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ?? 'clear text'}`],
+    ['Connection', `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ?? 'no TLS'}`],
     ['Size', octetsText(mail.sizeOctets)],
-    ['Taken for', kind === null ? 'nobody has looked yet' : `${KIND_NAMES[kind]}: ${effect}`],
-    ['Why', reason ?? '–'],
+    ['Type and result', kind === null ? 'not processed yet' : `${KIND_NAMES[kind]}: ${effect}`],
+    ['Reason', reason ?? '–'],
     ...(messageId === null
       ? []
       : ([['About', html`<a href="/portal/operator/queue/${messageId}">message ${messageId}</a>`]] satisfies [

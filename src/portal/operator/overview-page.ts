@@ -43,14 +43,14 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const body = html`${heading('Overview')}
 <div id="overview" data-poll="/portal/operator" data-poll-ms="${POLL_MS}">
 <div class="cards">
-<div class="card"><p class="quiet">New mail</p><p class="big">${intake.accepting ? 'Taken in' : 'Refused'}</p><p class="hint">${intake.reason ?? 'The intake is open'}, since ${time(intake.since)}</p></div>
-<div class="card"><p class="quiet">In the queue</p><p class="big">${open.toLocaleString('en')}</p><p class="hint">${open === 1 ? 'message' : 'messages'} not finished. <a href="/portal/operator/queue">Why they wait</a></p></div>
-<div class="card"><p class="quiet">Oldest</p><p class="big">${oldest ? ageText(visit.now - oldest.createdAt) : '–'}</p><p class="hint">${oldest ? html`<a href="/portal/operator/queue/${oldest.id}">Look at it</a>` : 'Nothing waits'}</p></div>
-<div class="card"><p class="quiet">Tenants</p><p class="big">${tenants.length.toLocaleString('en')}</p><p class="hint">${tenants.filter(({ status }) => status === 'active').length} active. <a href="/portal/operator/tenants">All of them</a></p></div>
+<div class="card"><p class="quiet">New mail</p><p class="big">${intake.accepting ? 'Accepted' : 'Refused'}</p><p class="hint">${intake.reason ?? 'Intake is open'}, since ${time(intake.since)}</p></div>
+<div class="card"><p class="quiet">In the queue</p><p class="big">${open.toLocaleString('en')}</p><p class="hint">${open === 1 ? 'message' : 'messages'} not finished. <a href="/portal/operator/queue">Why they are waiting</a></p></div>
+<div class="card"><p class="quiet">Oldest</p><p class="big">${oldest ? ageText(visit.now - oldest.createdAt) : '–'}</p><p class="hint">${oldest ? html`<a href="/portal/operator/queue/${oldest.id}">View message</a>` : 'Nothing is waiting'}</p></div>
+<div class="card"><p class="quiet">Tenants</p><p class="big">${tenants.length.toLocaleString('en')}</p><p class="hint">${tenants.filter(({ status }) => status === 'active').length} active. <a href="/portal/operator/tenants">View all</a></p></div>
 </div>
-<h2>What needs you</h2>
-${tasks.length === 0 ? html`<p class="card">Nothing waits for a decision.</p>` : html`<ul class="tasks">${tasks.map(taskItem)}</ul>`}
-<h2>Periodic work</h2>
+<h2>Needs attention</h2>
+${tasks.length === 0 ? html`<p class="card">All clear.</p>` : html`<ul class="tasks">${tasks.map(taskItem)}</ul>`}
+<h2>Periodic tasks</h2>
 ${timersTable(timers)}
 </div>`;
   return view({ title: 'Operator', body });
@@ -82,8 +82,10 @@ async function ownTroubleOf({ store, ownDomain, ownTrouble }: OperatorServices):
 
 function serviceMail(own: TaskFacts['own']): Task[] {
   if (own === null) return [];
-  const what = html`<a href="/portal/operator/tenants/${own.tenantId}">Mail of the service itself</a>`;
-  return [{ kind: 'Service mail', tone: 'warn', what, why: `${own.reason}. It is not stopped, but receivers notice.` }];
+  const what = html`<a href="/portal/operator/tenants/${own.tenantId}">The service’s own mail</a>`;
+  return [
+    { kind: 'Service mail', tone: 'warn', what, why: `${own.reason}. It isn’t suspended, but receivers notice.` },
+  ];
 }
 
 /** What only a person can decide; that which stops most mail first. */
@@ -98,10 +100,15 @@ export function tasksOf(facts: TaskFacts): Task[] {
     ...cut(facts.doubts, '/portal/operator/suppressions', ({ mxGroup, since, reason }) => {
       if (mxGroup === NO_ROUTE) {
         const held = html`<a href="/portal/operator/suppressions">Mail without a route is held</a>`;
-        return { kind: 'DNS', tone: 'bad', what: held, why: html`${reason}. Since ${time(since)} it is held.` };
+        return { kind: 'DNS', tone: 'bad', what: held, why: html`${reason}. It has been held since ${time(since)}.` };
       }
-      const what = html`<a href="/portal/operator/suppressions">Hard bounces of ${mxGroup} are doubted</a>`;
-      return { kind: 'Receiver', tone: 'warn', what, why: html`${reason}. Since ${time(since)} they count as soft.` };
+      const what = html`<a href="/portal/operator/suppressions">The hard-bounce rate of ${mxGroup} has spiked</a>`;
+      return {
+        kind: 'Receiver',
+        tone: 'warn',
+        what,
+        why: html`${reason}. Its hard bounces have counted as soft since ${time(since)}.`,
+      };
     }),
     ...cut(facts.pauses, '/portal/operator/queue', (pause) => {
       const what = html`<a href="${pausePath(pause)}">${pauseName(pause)}</a> is paused`;
@@ -111,7 +118,7 @@ export function tasksOf(facts: TaskFacts): Task[] {
       facts.tenants.filter(({ status }) => status === 'in_review'),
       '/portal/operator/tenants?status=in_review',
       ({ id, name, statusReason, createdAt }) => {
-        const why = statusReason ?? html`new since ${time(createdAt)}: nobody has looked at it yet`;
+        const why = statusReason ?? html`created ${time(createdAt)}, not reviewed yet`;
         return { kind: 'Review', tone: 'busy', what: html`<a href="/portal/operator/tenants/${id}">${name}</a>`, why };
       },
     ),
@@ -127,14 +134,14 @@ function unstoredResults(unstored: UnstoredResults | null): Task[] {
   if (!unstored?.isAlarm) return [];
   const { messages, since, reason } = unstored;
   const what = `Results of ${messages} messages cannot be stored`;
-  const why = html`since ${time(since)}: ${reason}. They are kept in a journal, and nothing is sent again. Look at the disk.`;
+  const why = html`since ${time(since)}: ${reason}. They are kept in a journal, and no message is sent twice. Check the disk.`;
   return [{ kind: 'Database', tone: 'bad', what, why }];
 }
 
 function failedChecks(doctor: DoctorState): Task[] {
   const link = (text: string) => html`<a href="/portal/operator/doctor">${text}</a>`;
   if (doctor.kind === 'failed')
-    return [{ kind: 'Doctor', tone: 'bad', what: link('The examination failed'), why: doctor.reason }];
+    return [{ kind: 'Doctor', tone: 'bad', what: link('The checks couldn’t run'), why: doctor.reason }];
   if (doctor.kind !== 'done') return [];
   const failed = doctor.findings.filter(({ health }) => health === 'fail');
   return failed.map(({ check, subject, message }) => ({
@@ -150,7 +157,7 @@ function cut<T>(all: readonly T[], path: string, taskOf: (one: T) => Task): Task
   const tasks = all.slice(0, MOST_OF_EACH).map(taskOf);
   const first = tasks[0];
   if (!first || all.length <= MOST_OF_EACH) return tasks;
-  return [...tasks, { ...first, what: html`<a href="${path}">and more like these</a>`, why: '' }];
+  return [...tasks, { ...first, what: html`<a href="${path}">and more</a>`, why: '' }];
 }
 
 function taskItem({ kind, tone, what, why }: Task): Html {
@@ -165,7 +172,7 @@ function timersTable(timers: readonly TimerStatus[]): Html {
     time(nextRunAt),
     periodText(periodMs),
   ]);
-  return table({ caption: 'Periodic work', heads: ['Timer', 'Last run', 'Result', 'Next run', 'Every'] }, rows);
+  return table({ caption: 'Periodic tasks', heads: ['Task', 'Last run', 'Result', 'Next run', 'Every'] }, rows);
 }
 
 function timerResult(result: string | null): Html | string {

@@ -18,10 +18,10 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
   const wished = form.get('action');
   const chosen = ACTIONS.find((each) => each === wished);
   const target = readTarget(form.get('kind'), form.get('key'));
-  if (!chosen || !target) return refusal('The form names nothing that can be acted on.', QUEUE_PATH);
+  if (!chosen || !target) return refusal('Unknown action or target.', QUEUE_PATH);
   const path = pausePath(target);
   const reason = (form.get('reason') ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_NOTE_CHARS);
-  if (reason === '' && needsReason(chosen)) return refusal('Say why: a reason is needed for this.', path);
+  if (reason === '' && needsReason(chosen)) return refusal('Enter a reason; this action needs one.', path);
   const note = reason === '' ? NO_REASON : reason;
   const outcome = await services.queue.act(chosen, target, { by: visitor.user.email, note });
   if (outcome.kind === 'refused') return refusal(`${capital(outcome.reason)}.`, path);
@@ -29,12 +29,12 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
   await visit.audit(`queue.${chosen}`, { kind: target.kind, target: target.key, reason: note, messages });
   const moved = chosen === 'resume' && messages === 0 ? null : messages;
   const acted = moved === null ? '' : ` ${counted(moved, 'message')}.`;
-  const more = complete ? '' : ' There are more: do it again.';
-  const lifted = ended.length === 0 ? '' : ` Ended: ${ended.join('; ').slice(0, 300)}.`;
+  const more = complete ? '' : ' There are more; repeat the action.';
+  const lifted = ended.length === 0 ? '' : ` Pauses lifted: ${ended.join('; ').slice(0, 300)}.`;
   const still =
     held.length === 0
       ? ''
-      : ` Still kept back: ${held
+      : ` Still held: ${held
           .map(({ reason }) => reason)
           .join('; ')
           .slice(0, 300)}.`;
@@ -42,10 +42,10 @@ async function act(services: OperatorServices, visit: VisitOf<'operator'>): Prom
 }
 
 const DONE = {
-  pause: 'It is paused',
-  resume: 'It goes again',
-  retry: 'It is due now',
-  cancel: 'It is cancelled',
+  pause: 'Paused',
+  resume: 'Resumed',
+  retry: 'Due now',
+  cancel: 'Canceled',
 } as const;
 
 function refusal(message: string, path: string): PageResult {

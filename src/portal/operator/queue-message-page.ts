@@ -24,7 +24,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const { store, queue, sandbox } = services;
   const { messageId = '' } = visit.params;
   const detail = isUuid(messageId) ? await store.getMessage(messageId) : null;
-  if (!detail) return missing('There is no such message, or it has been erased.');
+  if (!detail) return missing('Message not found. It may have been erased.');
   const [explained, tenant, inbound] = await Promise.all([
     queue.explain.message(detail),
     store.getTenant(detail.tenantId),
@@ -38,8 +38,8 @@ ${whyPart(detail, explained)}
 ${facts(factsOf(detail, explained, tenant?.name ?? detail.tenantId))}
 ${isWaiting && actionForms({ kind: 'message', key: messageId }, visit.formField)}
 <h2>Attempts</h2>${attemptsTable(detail.attemptList)}
-${inbound !== 'unknown' && inbound.length > 0 && html`<h2>What came in about it</h2>${inboundTable(inbound)}`}
-${explained.notes.length > 0 && html`<h2>What operators did</h2>${notesTable(explained.notes)}`}`;
+${inbound !== 'unknown' && inbound.length > 0 && html`<h2>Related inbound mail</h2>${inboundTable(inbound)}`}
+${explained.notes.length > 0 && html`<h2>Operator actions</h2>${notesTable(explained.notes)}`}`;
   return view({ title: `Message to ${detail.recipient}`, body });
 }
 
@@ -47,11 +47,12 @@ ${explained.notes.length > 0 && html`<h2>What operators did</h2>${notesTable(exp
 function whyPart({ state, finishedAt, lastReason }: MessageDetail, { reasons, until }: MessageExplanation): Html {
   if (finishedAt !== null) {
     const tone = state === 'delivered' ? '' : ' bad';
-    return html`<p class="notice${tone}">It ended as ${state} at ${time(finishedAt)}${lastReason !== null && html`: ${lastReason}`}</p>`;
+    return html`<p class="notice${tone}">Finished as ${state} at ${time(finishedAt)}${lastReason !== null && html`: ${lastReason}`}</p>`;
   }
-  if (state === 'sending') return html`<p class="notice info">It is being sent right now.</p>`;
-  if (reasons.length === 0) return html`<p class="notice info">Nothing keeps it back: it goes when its turn comes.</p>`;
-  return html`<div class="card"><p><strong>It waits, because</strong></p>${reasonList(reasons)}${until !== null && html`<p class="quiet">The earliest time at which all of this may be over is ${time(until)}.</p>`}</div>`;
+  if (state === 'sending') return html`<p class="notice info">The message is being sent right now.</p>`;
+  if (reasons.length === 0)
+    return html`<p class="notice info">Nothing holds the message back; it is sent when it reaches the front of the queue.</p>`;
+  return html`<div class="card"><p><strong>It is waiting because</strong></p>${reasonList(reasons)}${until !== null && html`<p class="quiet">All of this may be over at ${time(until)} at the earliest.</p>`}</div>`;
 }
 
 const TONES: Readonly<Record<MessageState, Tone>> = {
@@ -82,10 +83,10 @@ function factsOf(
     ],
     ['Last reply', lastReply ? lastReplyText(lastReply) : 'none yet'],
     ['Next attempt', time(detail.dueAt, '–')],
-    ['Our address', detail.sourceAddress ?? 'the system picks'],
+    ['Source address', detail.sourceAddress ?? 'chosen by the system'],
     ['Accepted', time(detail.createdAt)],
-    ['Given up at', time(detail.expiresAt)],
-    ['Message id', copyable(detail.id, 'the message id')],
+    ['Expires', time(detail.expiresAt)],
+    ['Message ID', copyable(detail.id, 'the message ID')],
   ];
 }
 
@@ -97,12 +98,12 @@ function attemptsTable(attempts: readonly AttemptRecord[]): Html {
     badge(outcome, { delivered: 'good', temporary: 'warn', permanent: 'bad' }[outcome] as Tone),
     html`${peer.mx ?? 'none'}<br><span class="quiet">${peer.remoteIp ?? ''}</span>`,
     peer.stage,
-    html`${peer.tls ? peer.tls.version : 'clear text'}${peer.tlsPolicy.failure !== null && html`<br><span class="quiet">${peer.tlsPolicy.failure}</span>`}`,
+    html`${peer.tls ? peer.tls.version : 'no TLS'}${peer.tlsPolicy.failure !== null && html`<br><span class="quiet">${peer.tlsPolicy.failure}</span>`}`,
     `${Math.round(peer.elapsedMs)} ms`,
     html`<code>${replyLine(peer.smtpCode, peer.enhancedCode, peer.response)}</code>${othersTried(peer)}`,
   ]);
   return table(
-    { caption: 'Attempts', heads: ['#', 'Started', 'Outcome', 'Server', 'Stage', 'TLS', 'Time', 'Reply'] },
+    { caption: 'Attempts', heads: ['#', 'Started', 'Outcome', 'Server', 'Stage', 'TLS', 'Duration', 'Reply'] },
     rows,
   );
 }
@@ -119,10 +120,10 @@ function othersTried({ tried = [] }: AttemptRecord['peer']): Html | false {
 
 function inboundTable(mails: readonly InboundMailRecord[]): Html {
   const rows = mails.map(({ id, receivedAt, kind, effect, reason }) => [
-    html`<a href="/portal/operator/inbound/${id}">${kind ?? 'waits'}</a>`,
+    html`<a href="/portal/operator/inbound/${id}">${kind ?? 'waiting'}</a>`,
     time(receivedAt),
     effect ?? '',
     reason ?? '',
   ]);
-  return table({ caption: 'What came in about it', heads: ['Mail', 'Received', 'Effect', 'Reason'] }, rows);
+  return table({ caption: 'Related inbound mail', heads: ['Mail', 'Received', 'Result', 'Reason'] }, rows);
 }

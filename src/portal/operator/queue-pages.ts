@@ -25,9 +25,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const find = (query.get('find') ?? '').trim();
   if (find !== '') {
     const path = await findPath(services, find);
-    return path === null
-      ? showAll(services, visit, `There is nothing by the name of “${find.slice(0, 100)}” here.`)
-      : redirect(path);
+    return path === null ? showAll(services, visit, `Nothing found for “${find.slice(0, 100)}”.`) : redirect(path);
   }
   for (const kind of ['group', 'tenant', 'domain'] as const) {
     const key = query.get(kind);
@@ -69,9 +67,9 @@ ${orRefusal(
 ${groupsTable(found.groups, queue.explain)}`,
 )}
 ${pauses.length > 0 && html`<h2>Paused by operators</h2>${pausesTable(pauses)}`}
-${orRefusal(parked, (messages) => (messages.length === 0 ? html`` : html`<h2>For a person to look at</h2><p class="quiet">Paused one by one, or not to be sent as they are.</p>${messagesTable(messages)}`))}
+${orRefusal(parked, (messages) => (messages.length === 0 ? html`` : html`<h2>Parked messages</h2><p class="quiet">They are paused individually, or can’t be sent as they are. They wait until an operator decides.</p>${messagesTable(messages)}`))}
 ${sourcesPart(queue.sources?.() ?? [])}
-${notes.length > 0 && html`<h2>What operators did</h2>${notesTable(notes)}`}`;
+${notes.length > 0 && html`<h2>Operator actions</h2>${notesTable(notes)}`}`;
   return view({ title: 'Queue', body, status: problem === null ? 200 : 404 });
 }
 
@@ -81,8 +79,8 @@ function cards({ groups, parked, sending, oldestCreatedAt }: QueueOverview, now:
     html`<div class="card"><p class="quiet">${name}</p><p class="big">${figure}</p><p class="hint">${note}</p></div>`;
   return html`<div class="cards">
 ${one('Waiting', waiting.toLocaleString('en'), `for ${groups.length} receiver${groups.length === 1 ? '' : 's'}`)}
-${one('On the wire', sending.toLocaleString('en'), 'being sent right now')}
-${one('Parked', parked.toLocaleString('en'), 'until a person decides')}
+${one('Sending', sending.toLocaleString('en'), 'being sent right now')}
+${one('Parked', parked.toLocaleString('en'), 'until an operator decides')}
 ${one('Oldest', oldestCreatedAt === null ? '–' : ageText(now - oldestCreatedAt), 'since it was accepted')}
 </div>`;
 }
@@ -107,8 +105,7 @@ function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExp
 
 function groupsTable(sums: readonly QueueGroupSums[], explain: QueueDesk['explain']): Html {
   const all = groupRows(sums, explain.groups());
-  if (all.length === 0)
-    return emptyState('Nothing waits', 'Every message that was taken in has ended, one way or the other.');
+  if (all.length === 0) return emptyState('The queue is empty', 'Every accepted message is finished.');
   const rows = all.slice(0, MOST.groups).map(({ mxGroup, sums: one, explained }): HtmlPart[] => {
     const why = explained ?? (mxGroup === null ? null : explain.group(mxGroup));
     const query = new URLSearchParams({ group: mxGroup ?? UNKNOWN_GROUP });
@@ -117,13 +114,12 @@ function groupsTable(sums: readonly QueueGroupSums[], explain: QueueDesk['explai
       html`${(one?.waiting ?? 0).toLocaleString('en')}${one && html`<br><span class="quiet whole">${counted(one.lanes, 'lane')}, ${counted(one.tenants, 'tenant')}</span>`}`,
       why ? limitText(why) : '–',
       one ? time(one.nextDueAt) : '–',
-      html`${whyText(why, one)}${one?.lastReason && html`<p class="quiet">Last: ${one.lastReason}</p>`}`,
+      html`${whyText(why, one)}${one?.lastReason && html`<p class="quiet">Last error: ${one.lastReason}</p>`}`,
     ];
   });
   const more =
-    all.length > MOST.groups &&
-    html`<p class="quiet">These are the first ${MOST.groups} of ${all.length} receivers.</p>`;
-  return html`${table({ caption: 'By receiver', heads: ['MX group', 'Waiting', 'Connections', 'Next due', 'Why it waits'] }, rows)}${more}`;
+    all.length > MOST.groups && html`<p class="quiet">Showing the first ${MOST.groups} of ${all.length} receivers.</p>`;
+  return html`${table({ caption: 'By receiver', heads: ['MX group', 'Waiting', 'Connections', 'Next attempt', 'Why it is waiting'] }, rows)}${more}`;
 }
 
 function counted(number: number, what: string): string {
@@ -138,9 +134,9 @@ function whyText(why: GroupExplanation | null, sums: QueueGroupSums | null): Htm
   const reasons = [...(why?.reasons ?? [])];
   const others = (why?.suspensions ?? []).filter(({ scope }) => scope === 'sender_domain' || scope === 'domain');
   if (reasons.length > 0 || others.length > 0) {
-    return html`${reasonList(reasons)}${others.length > 0 && html`<p class="quiet">${others.length} of its domains make a pause.</p>`}`;
+    return html`${reasonList(reasons)}${others.length > 0 && html`<p class="quiet">Paused domains: ${others.length}.</p>`}`;
   }
-  return sums ? 'Nothing holds it back: each goes when it is due.' : 'Nothing waits.';
+  return sums ? 'Nothing holds it back; each message is sent when it is due.' : 'Nothing is waiting.';
 }
 
 async function showSlice(
@@ -160,15 +156,15 @@ async function showSlice(
     target && store.findPause(target),
     target ? store.listOperatorNotes({ target, limit: MOST.notes }) : [],
   ]);
-  const title = target ? pauseName(target) : 'Receivers that are not known yet';
+  const title = target ? pauseName(target) : 'Unknown receivers';
   const body = html`<p class="crumb"><a href="${QUEUE_PATH}">Queue</a></p>${heading(title)}
 ${pause && html`<p class="notice warn">Paused by ${pause.by} since ${time(pause.at)}: ${pause.note}</p>`}
-${target === null && html`<p>Nothing has gone to these domains yet, so nobody knows which servers take their mail.</p>`}
+${target === null && html`<p>Nothing has been sent to these domains yet, so their mail servers aren’t known.</p>`}
 ${target?.kind === 'group' && groupPart(queue.explain.group(target.key))}
-${target?.kind === 'tenant' && html`<p><a href="/portal/operator/tenants/${target.key}">About this tenant</a></p>`}
+${target?.kind === 'tenant' && html`<p><a href="/portal/operator/tenants/${target.key}">View tenant</a></p>`}
 ${target && actionForms(target, visit.formField)}
 ${orRefusal(slice, slicePart)}
-${notes.length > 0 && html`<h2>What operators did</h2>${notesTable(notes)}`}`;
+${notes.length > 0 && html`<h2>Operator actions</h2>${notesTable(notes)}`}`;
   return view({ title, body });
 }
 
@@ -181,24 +177,21 @@ function groupPart(group: GroupExplanation): Html {
     time(since),
     time(end),
   ]);
-  return html`<div class="card">${reasons.length === 0 ? html`<p>Nothing holds back this receiver’s mail as a whole.</p>` : html`<p><strong>It waits, because</strong></p>${reasonList(reasons)}`}
+  return html`<div class="card">${reasons.length === 0 ? html`<p>Nothing holds back this receiver’s mail as a whole.</p>` : html`<p><strong>It is waiting because</strong></p>${reasonList(reasons)}`}
 ${facts([
   ['Connections', `${limitText(group)} open`],
   ['Messages per connection', messagesPerConnection],
   ['Messages per minute', messagesPerMinute ?? 'no limit'],
-  ['Lanes in line', lanes],
-  ['Earliest', until === null ? (reasons.length === 0 ? 'now' : 'not known') : time(until)],
-  ['Why these limits', provider ?? 'the usual ones'],
+  ['Waiting lanes', lanes],
+  ['Earliest attempt', until === null ? (reasons.length === 0 ? 'now' : 'not known') : time(until)],
+  ['Limits from', provider ?? 'the defaults'],
 ])}</div>
-${rows.length > 0 && html`<h2>Pauses that its replies have called for</h2>${table({ caption: 'Pauses that its replies have called for', heads: ['What', 'Of', 'Reply', 'Since', 'Until'] }, rows)}`}`;
+${rows.length > 0 && html`<h2>Pauses caused by its replies</h2>${table({ caption: 'Pauses caused by its replies', heads: ['Scope', 'Subject', 'Reply', 'Since', 'Until'] }, rows)}`}`;
 }
 
 function slicePart({ lanes, laneCount, waiting, messages }: QueueSliceView): Html {
   if (laneCount === 0)
-    return emptyState(
-      'Nothing of this waits',
-      'What is being sent right now, and what is parked, does not count as waiting.',
-    );
+    return emptyState('Nothing is waiting here', 'Messages that are being sent or are parked don’t count as waiting.');
   const rows = lanes.map((lane) => [
     lane.waiting.toLocaleString('en'),
     html`<a href="${pausePath({ kind: 'domain', key: lane.domain })}">${lane.domain}</a>`,
@@ -208,10 +201,10 @@ function slicePart({ lanes, laneCount, waiting, messages }: QueueSliceView): Htm
       : html`<a href="${pausePath({ kind: 'group', key: lane.mxGroup })}">${lane.mxGroup}</a>`,
     time(lane.nextDueAt),
   ]);
-  const more = laneCount > lanes.length ? ` These are the ${lanes.length} fullest of ${laneCount}.` : '';
-  return html`<h2>Lanes</h2><p class="quiet">${counted(waiting, 'message')} ${waiting === 1 ? 'waits' : 'wait'}. A lane is one tenant’s mail to one domain.${more}</p>
-${table({ caption: 'Lanes', heads: ['Waiting', 'To', 'Tenant', 'MX group', 'Next due'] }, rows)}
-<h2>Messages</h2><p class="quiet">Those that are due first.</p>${messagesTable(messages)}`;
+  const more = laneCount > lanes.length ? ` Showing the ${lanes.length} fullest of ${laneCount}.` : '';
+  return html`<h2>Lanes</h2><p class="quiet">${counted(waiting, 'message')} ${waiting === 1 ? 'is' : 'are'} waiting. A lane is one tenant’s mail to one domain.${more}</p>
+${table({ caption: 'Lanes', heads: ['Waiting', 'To', 'Tenant', 'MX group', 'Next attempt'] }, rows)}
+<h2>Messages</h2><p class="quiet">Next due first.</p>${messagesTable(messages)}`;
 }
 
 function messagesTable(messages: readonly QueueMessageView[]): Html {
@@ -222,7 +215,7 @@ function messagesTable(messages: readonly QueueMessageView[]): Html {
     time(one.dueAt, 'parked'),
     one.lastReason ?? '',
   ]);
-  return table({ caption: 'Messages', heads: ['To', 'State', 'Tries', 'Next attempt', 'Last reason'] }, rows);
+  return table({ caption: 'Messages', heads: ['To', 'State', 'Attempts', 'Next attempt', 'Last error'] }, rows);
 }
 
 function pausesTable(pauses: readonly QueuePause[]): Html {
@@ -244,7 +237,7 @@ export function notesTable(notes: readonly OperatorNote[]): Html {
     note.messages ?? '–',
     note.note,
   ]);
-  return table({ caption: 'What operators did', heads: ['When', 'Who', 'What', 'On', 'Messages', 'Reason'] }, rows);
+  return table({ caption: 'Operator actions', heads: ['When', 'Who', 'Action', 'Target', 'Messages', 'Reason'] }, rows);
 }
 
 function sourcesPart(sources: readonly SourceAddressState[]): Html | null {
@@ -254,8 +247,8 @@ function sourcesPart(sources: readonly SourceAddressState[]): Html | null {
     ehloName,
     usable ? badge('used', 'good') : badge('not used', 'bad'),
     weight,
-    warm ? 'known to receivers' : 'grows slowly',
+    warm ? 'warmed up' : 'warming up',
     reason ?? '',
   ]);
-  return html`<h2>Our own addresses</h2>${table({ caption: 'Our own addresses', heads: ['Address', 'Name', 'State', 'Weight', 'Standing', 'Reason'] }, rows)}`;
+  return html`<h2>Source addresses</h2>${table({ caption: 'Source addresses', heads: ['Address', 'Name', 'State', 'Weight', 'Warm-up', 'Reason'] }, rows)}`;
 }

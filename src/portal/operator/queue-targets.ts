@@ -10,10 +10,10 @@ export const MAX_NOTE_CHARS = 500;
 
 export function pauseName({ kind, key }: QueueTarget): string {
   return {
-    tenant: `The tenant ${key}`,
-    group: `The group ${key}`,
-    domain: `The domain ${key}`,
-    message: `The message ${key}`,
+    tenant: `Tenant ${key}`,
+    group: `MX group ${key}`,
+    domain: `Domain ${key}`,
+    message: `Message ${key}`,
   }[kind];
 }
 
@@ -44,31 +44,32 @@ interface ActionWords {
 const WORDS: Readonly<Record<OperatorAction, ActionWords>> = {
   pause: {
     button: 'Pause',
-    question: (what) => `Keep ${what} back until somebody resumes it? What is on the wire is finished.`,
+    question: (what) =>
+      `Hold ${what} until an operator resumes it? Messages that are being sent right now are finished.`,
     needsReason: true,
     tone: 'neutral',
-    hint: 'Whoever comes after you reads it.',
+    hint: 'Shown to other operators.',
   },
   resume: {
     button: 'Resume',
-    question: (what) => `Let ${what} go again? This also ends pauses that replies of receivers have called for.`,
+    question: (what) => `Resume ${what}? This also lifts pauses caused by receivers’ replies.`,
     needsReason: false,
     tone: 'neutral',
-    hint: 'Kept with what was done.',
+    hint: 'Recorded with the action.',
   },
   retry: {
     button: 'Retry now',
-    question: (what) => `Make ${what} due now, instead of when its next attempt is planned?`,
+    question: (what) => `Retry ${what} now instead of at the next planned attempt?`,
     needsReason: false,
     tone: 'neutral',
-    hint: 'Kept with what was done.',
+    hint: 'Recorded with the action.',
   },
   cancel: {
     button: 'Cancel',
-    question: (what) => `Give up ${what} that waits? It is not sent any more, and this cannot be undone.`,
+    question: (what) => `Cancel ${what}? What is still waiting won’t be sent, and this can’t be undone.`,
     needsReason: true,
     tone: 'danger',
-    hint: 'The tenant reads it with the message.',
+    hint: 'Shown to the tenant with the message.',
   },
 };
 
@@ -99,14 +100,14 @@ ${reasonField(action, { hint, required })}`;
 /** The same field stands on the page several times: its id says to which form it belongs. */
 function reasonField(action: OperatorAction, { hint, required }: { hint: string; required: boolean }): Html {
   const id = `reason-${action}`;
-  return html`<div class="field"><label for="${id}">Reason${!required && ' (if you like)'}</label><p class="hint" id="${id}-hint">${hint}</p><input type="text" id="${id}" name="reason" maxlength="${MAX_NOTE_CHARS}" aria-describedby="${id}-hint"${required && html` required`}></div>`;
+  return html`<div class="field"><label for="${id}">Reason${!required && ' (optional)'}</label><p class="hint" id="${id}-hint">${hint}</p><input type="text" id="${id}" name="reason" maxlength="${MAX_NOTE_CHARS}" aria-describedby="${id}-hint"${required && html` required`}></div>`;
 }
 
 export function findForm(problem: string | null): Html {
   return html`<form class="filters" method="get" action="${QUEUE_PATH}">${field({
     name: 'find',
     label: 'Find',
-    hint: 'The id of a message or a tenant, a recipient domain, or an MX group.',
+    hint: 'A message or tenant ID, a recipient domain, or an MX group (the mail servers of one receiver).',
     type: 'search',
     problem,
   })}<button>Find</button></form>`;

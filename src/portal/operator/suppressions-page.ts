@@ -47,22 +47,22 @@ async function show({ store }: Services, visit: Operators, undone?: UndoForm): P
   };
   const next = found.length > PER_PAGE ? pathOf({ after: found[PER_PAGE - 1]!.address }) : null;
   const body = html`${heading('Suppressions')}
-<p>Mailboxes that receivers have said do not exist. Nobody’s mail is sent there, until the entry expires or you remove it.</p>
-${doubts.length > 0 && html`<h2>Doubted receivers</h2>${doubts.map((doubt) => doubtCard(doubt, visit.formField))}`}
+<p>The platform’s suppression list: mailboxes that receivers reported as nonexistent. No tenant’s mail is sent to them until the entry expires or you remove it.</p>
+${doubts.length > 0 && html`<h2>Needs a decision</h2>${doubts.map((doubt) => doubtCard(doubt, visit.formField))}`}
 <form class="filters" method="get" action="${PATH}">${field({ name: 'address', label: 'Address begins with', value: search, type: 'search', maxLength: MOST_CHARS })}<button>Search</button></form>
 ${found.length === 0 ? nothing(search) : entriesTable(found.slice(0, PER_PAGE), visit.formField)}
 ${pager({ first: after === null ? null : pathOf({}), next })}
-<h2>Take back what a receiver has said</h2>
+<h2>Undo a receiver’s hard bounces</h2>
 ${undoForm(undone ?? { group: '', since: '', problem: null }, visit.formField)}`;
   return view({ title: 'Suppressions', body, status: undone ? 422 : 200 });
 }
 
 function nothing(search: string): Html {
   return search === ''
-    ? emptyState('The list is empty', 'Addresses come here by themselves when a receiver says that they do not exist.')
+    ? emptyState('The list is empty', 'Addresses are added automatically when a receiver says that they don’t exist.')
     : emptyState(
-        'No address on the list begins so',
-        html`A tenant’s own list may hold it: <code>postrider address explain</code> says why an address is refused.`,
+        'No address matches',
+        html`The address may be on a tenant’s own list; <code>postrider address explain</code> shows why it is refused.`,
       );
 }
 
@@ -71,14 +71,14 @@ function doubtCard(doubt: DoubtedReceiver, formField: Html): Html {
   const { mxGroup, since, reason } = doubt;
   const group = html`<input type="hidden" name="group" value="${mxGroup}">`;
   const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
-  return html`<div class="card"><p><strong><a href="${pausePath({ kind: 'group', key: mxGroup })}">${mxGroup}</a></strong>: ${reason}. Its hard bounces count as soft since ${time(since)}.</p>
+  return html`<div class="card"><p><strong><a href="${pausePath({ kind: 'group', key: mxGroup })}">${mxGroup}</a></strong>: ${reason}. Its hard bounces have counted as soft since ${time(since)}.</p>
 <div class="actions">${confirmed({
     ...{ label: 'Trust again', button: 'Trust again', action: `${PATH}/trust`, formField, tone: 'neutral' },
-    question: `Believe the hard bounces of ${mxGroup} again? Do it when they were right, or when the trouble is over.`,
+    question: `Trust hard bounces from ${mxGroup} again? Do this if they were correct, or once the problem is over.`,
     fields: group,
   })}${confirmed({
-    ...{ label: 'Take back what it said', button: 'Take back', action: `${PATH}/undo`, formField },
-    question: `Remove all that ${mxGroup} has put on lists since then, from the platform’s and from tenants’?`,
+    ...{ label: 'Undo its hard bounces', button: 'Undo', action: `${PATH}/undo`, formField },
+    question: `Remove all suppressions that ${mxGroup} has caused since then, from the platform’s list and from tenants’ lists?`,
     fields: html`${group}${sinceField(`since-${mxGroup}`, start)}`,
   })}</div></div>`;
 }
@@ -86,15 +86,15 @@ function doubtCard(doubt: DoubtedReceiver, formField: Html): Html {
 function noRouteCard({ since, reason }: DoubtedReceiver, formField: Html): Html {
   const group = html`<input type="hidden" name="group" value="${NO_ROUTE}">`;
   const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
-  return html`<div class="card"><p><strong>Mail that DNS shows no way for</strong>: ${reason}. It is held since ${time(since)}: no such message bounces or fails. <a href="/portal/operator/doctor">Check your DNS servers</a> first.</p>
+  return html`<div class="card"><p><strong>Mail without a route in DNS</strong>: ${reason}. It has been held since ${time(since)}: no such message bounces or fails. <a href="/portal/operator/doctor">Check your DNS servers</a> first.</p>
 <div class="actions">${confirmed({
-    ...{ label: 'Let it go on', button: 'Let it go on', action: `${PATH}/trust`, formField, tone: 'neutral' },
-    question: 'Believe DNS again? Each held message is judged at its next attempt, within the hour.',
+    ...{ label: 'Release', button: 'Release', action: `${PATH}/trust`, formField, tone: 'neutral' },
+    question: 'Trust DNS again? Each held message is decided at its next attempt, within the hour.',
     fields: group,
   })}${confirmed({
     ...{ label: 'Undo what DNS decided', button: 'Undo', action: `${PATH}/undo`, formField },
     question:
-      'Remove all entries that were made because of DNS since then, from the platform’s list and from tenants’?',
+      'Remove all suppressions that DNS has caused since then, from the platform’s list and from tenants’ lists?',
     fields: html`${group}${sinceField(`since-${NO_ROUTE}`, start)}`,
   })}</div></div>`;
 }
@@ -105,18 +105,18 @@ function sinceField(id: string, value: string): Html {
 
 function undoForm({ group, since, problem }: UndoForm, formField: Html): Html {
   return html`<form method="post" action="${PATH}/undo" class="card">${formField}${problemBox(problem)}
-<p>Removes all hard bounces of an MX group from a time on, from the platform’s list and from tenants’ lists.</p>
-${field({ name: 'group', label: 'MX group', hint: 'As the list above names it.', value: group, required: true, maxLength: 255 })}${sinceField('field-since', since)}<button class="danger">Take back</button></form>`;
+<p>Removes all hard bounces reported by an MX group (the mail servers of one receiver) since a given time, from the platform’s list and from tenants’ lists.</p>
+${field({ name: 'group', label: 'MX group', hint: 'As shown in the list above.', value: group, required: true, maxLength: 255 })}${sinceField('field-since', since)}<button class="danger">Undo hard bounces</button></form>`;
 }
 
 function entriesTable(entries: readonly PlatformSuppression[], formField: Html): Html {
   const rows = entries.map(({ address, mxGroup, rule, messageId, createdAt, expiresAt }) => [
     address,
-    html`${mxGroup ?? 'an operator'} <span class="quiet">(rule ${rule})</span>${messageId !== null && html`<br><a href="/portal/operator/queue/${messageId}">the message</a>`}`,
+    html`${mxGroup ?? 'an operator'} <span class="quiet">(rule ${rule})</span>${messageId !== null && html`<br><a href="/portal/operator/queue/${messageId}">View message</a>`}`,
     html`<span class="whole">${time(createdAt)}</span><br><span class="quiet">until ${time(expiresAt)}</span>`,
     html`<form method="post" action="${PATH}/remove">${formField}<input type="hidden" name="address" value="${address}"><button aria-label="Remove ${address}">Remove</button></form>`,
   ]);
-  return table({ caption: 'The platform’s list', heads: ['Address', 'Who said so', 'Since', ''] }, rows);
+  return table({ caption: 'The platform’s list', heads: ['Address', 'Source', 'Since', ''] }, rows);
 }
 
 async function remove({ store }: Services, visit: Operators): Promise<PageResult> {
@@ -124,9 +124,9 @@ async function remove({ store }: Services, visit: Operators): Promise<PageResult
   const parsed = parseAddress(written);
   const address = parsed.ok ? suppressionKey(parsed.address) : written;
   if (!(await store.removePlatformSuppression(address)))
-    return redirect(PATH, 'The address is not on the list.', 'warn');
+    return redirect(PATH, 'The address isn’t on the list.', 'warn');
   await visit.audit('platform_suppression.removed', { address });
-  return redirect(PATH, `${address} is no longer on the platform’s list. Tenants’ own lists are as they were.`);
+  return redirect(PATH, `${address} is no longer on the platform’s list. Tenants’ own lists are unchanged.`);
 }
 
 async function undo(services: Services, visit: Operators): Promise<PageResult> {
@@ -134,25 +134,25 @@ async function undo(services: Services, visit: Operators): Promise<PageResult> {
   const since = (visit.form.get('since') ?? '').trim();
   // As the field gives it: without a zone, in UTC.
   const at = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(since) ? Date.parse(`${since}Z`) : Number.NaN;
-  const problem = group === '' ? 'Name the MX group.' : Number.isNaN(at) ? 'Say since when, as date and time.' : null;
+  const problem = group === '' ? 'Enter an MX group.' : Number.isNaN(at) ? 'Enter a date and a time.' : null;
   if (problem !== null) return show(services, visit, { group, since, problem });
   const of = group === NO_ROUTE ? { rule: DNS_RULES, since: at } : { mxGroup: group, since: at };
   const { platform, tenants } = await undoHardBounces(services.store, of);
   await visit.audit('platform_suppression.undone', { group, since: new Date(at).toISOString(), platform, tenants });
   return redirect(
     PATH,
-    `${platform} entries of the platform and ${tenants} of tenants are gone, which ${group === NO_ROUTE ? 'DNS' : group} had caused.`,
+    `Entries removed that ${group === NO_ROUTE ? 'DNS' : group} had caused: ${platform} of the platform, ${tenants} of tenants.`,
   );
 }
 
 async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
   const group = visit.form.get('group') ?? '';
   const doubt = await store.trustReceiver(group);
-  if (!doubt) return redirect(PATH, 'Nothing is doubted under this name.', 'warn');
+  if (!doubt) return redirect(PATH, 'No decision is pending for this name.', 'warn');
   receiverTrusted(group);
   await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });
   return redirect(
     PATH,
-    group === NO_ROUTE ? 'Mail without a route is no longer held.' : `Hard bounces of ${group} count again.`,
+    group === NO_ROUTE ? 'Mail without a route is no longer held.' : `Hard bounces from ${group} count again.`,
   );
 }

@@ -26,30 +26,30 @@ export async function isServiceItself({ store, ownDomain }: OperatorServices, te
 }
 
 export const OWN_MAIL =
-  "The service's own mail goes out from this tenant: new passwords, invitations, and what you are told yourself.";
+  "The service's own mail is sent from this tenant: password resets, invitations and notices to you.";
 
 type Step = 'approved' | 'reactivated' | 'suspended';
 
 /** A sentence, where there is no such step: somebody else may have been quicker. */
 function stepOf({ status }: Pick<Tenant, 'status'>, wished: string | null): { step: Step } | { problem: string } {
   if (wished === 'suspended')
-    return status === 'suspended' ? { problem: 'It is suspended already.' } : { step: 'suspended' };
-  if (wished !== 'active') return { problem: 'The form says nothing that can be done.' };
-  if (status === 'active') return { problem: 'It is active already.' };
+    return status === 'suspended' ? { problem: 'The tenant is already suspended.' } : { step: 'suspended' };
+  if (wished !== 'active') return { problem: 'Unknown status.' };
+  if (status === 'active') return { problem: 'The tenant is already active.' };
   return { step: status === 'suspended' ? 'reactivated' : 'approved' };
 }
 
 async function changeStatus(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store, tenantChanged, tell, baseUrl } = services;
   const tenant = await tenantOf(services, visit);
-  if (!tenant) return missing('There is no such tenant.');
+  if (!tenant) return missing('Tenant not found.');
   const path = `${TENANTS_PATH}/${tenant.id}`;
   const decided = stepOf(tenant, visit.form.get('status'));
   if ('problem' in decided) return refusal(tenant, decided.problem);
   const { step } = decided;
   const reason = (visit.form.get('reason') ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_NOTE_CHARS);
   if (step === 'suspended' && (await isServiceItself(services, tenant.id))) return refusal(tenant, OWN_MAIL);
-  if (step === 'suspended' && reason === '') return refusal(tenant, 'Say why: its people read the reason.');
+  if (step === 'suspended' && reason === '') return refusal(tenant, 'Enter a reason. The tenant’s members see it.');
   const settings =
     step === 'suspended' ? ({ status: 'suspended', statusReason: reason } as const) : ({ status: 'active' } as const);
   const result = await setTenant({ store }, tenant.id, settings);
@@ -61,7 +61,7 @@ async function changeStatus(services: OperatorServices, visit: VisitOf<'operator
   });
   const key = `status:${tenant.id}:${visit.now}`;
   tell(await store.ownersOf(tenant.id), noticeOf(step, tenant.name, { reason, key, baseUrl }));
-  return redirect(path, `${tenant.name} is ${step}. Its owners are told by mail.`);
+  return redirect(path, `${tenant.name} is ${step}. Its owners are notified by mail.`);
 }
 
 function noticeOf(
@@ -71,13 +71,13 @@ function noticeOf(
 ): Notice {
   const portal = `\n\n${baseUrl}/portal\n`;
   if (step === 'suspended') {
-    const text = `Sending for ${name} was suspended: ${reason}.\n\nWhat you have queued waits. Answer this mail if you have a question.${portal}`;
+    const text = `Sending for ${name} was suspended: ${reason}.\n\nYour queued messages wait. Reply to this mail if you have questions.${portal}`;
     return { subject: 'Sending was suspended', text, key };
   }
   const opened = step === 'approved' ? 'has been approved' : 'has been reactivated';
   return {
     subject: `${name} ${opened}`,
-    text: `${name} ${opened}: you can send now. What was queued goes out.${portal}`,
+    text: `${name} ${opened}: you can send now. Queued messages go out.${portal}`,
     key,
   };
 }
@@ -85,15 +85,15 @@ function noticeOf(
 async function changeTier(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store, tenantChanged } = services;
   const tenant = await tenantOf(services, visit);
-  if (!tenant) return missing('There is no such tenant.');
+  if (!tenant) return missing('Tenant not found.');
   const wished = visit.form.get('tier');
   const tier = wished === 'auto' ? wished : TIERS.find((each) => each === wished);
-  if (tier === undefined) return refusal(tenant, 'There is no such tier.');
+  if (tier === undefined) return refusal(tenant, 'Unknown tier.');
   const result = await setTenant({ store }, tenant.id, { tier });
   if (result.kind === 'refused') return refusal(tenant, result.message);
   tenantChanged();
   await visit.audit('tenant.tier', { tenant_id: tenant.id, name: tenant.name, tier });
-  const said = tier === 'auto' ? 'The tier rises by itself again.' : `The tier is pinned to ${tier}.`;
+  const said = tier === 'auto' ? 'The tier rises automatically again.' : `The tier is pinned to ${tier}.`;
   return redirect(`${TENANTS_PATH}/${tenant.id}`, said);
 }
 

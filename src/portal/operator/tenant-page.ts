@@ -23,7 +23,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const { store, reads, reviewWindow } = services;
   const { id = '' } = visit.params;
   const tenant = isUuid(id) ? await store.getTenant(id) : null;
-  if (!tenant) return missing('There is no such tenant.');
+  if (!tenant) return missing('Tenant not found.');
   const [standing, review, members, keys, domains, isOwn, near] = await Promise.all([
     reads.standingsOf(null, [id], reviewWindow),
     store.reviewOf(id),
@@ -37,10 +37,10 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
 ${whyPart(tenant)}
 ${isOwn && html`<p class="notice info">${OWN_MAIL}</p>`}
 ${decisions(tenant, { formField: visit.formField, isOwn })}
-<div class="card">${facts([...factsOf(tenant), ...(review ? [['Last stopped for review', html`${time(review.at)}: ${review.reason}`] as const] : [])])}
-${near && !isOwn && html`<p>Until a review: ${near.distance}</p>`}
+<div class="card">${facts([...factsOf(tenant), ...(review ? [['Last suspended for review', html`${time(review.at)}: ${review.reason}`] as const] : [])])}
+${near && !isOwn && html`<p>Distance to a review: ${near.distance}</p>`}
 ${orRefusal(standing, ([one]) => html`${one && standingFacts(one)}`)}
-<p class="quiet">Rates are those of its last ${reviewWindow} messages that have ended. <a href="${pausePath({ kind: 'tenant', key: id })}">What of its mail waits</a></p></div>
+<p class="quiet">Rates cover its last ${reviewWindow} finished messages. <a href="${pausePath({ kind: 'tenant', key: id })}">View its waiting mail</a></p></div>
 <h2>Tier</h2>${tierForm(tenant, visit.formField)}
 <h2>People</h2>${people(members)}
 <h2>Domains</h2>${domainsPart(domains)}
@@ -54,11 +54,11 @@ function whyPart({ id, status, statusReason }: Tenant): Html | null {
     case 'active':
       return null;
     case 'pending_verification':
-      return html`<p class="notice info">It has signed up, and has not confirmed its mail address yet. Nothing of it is sent.</p>`;
+      return html`<p class="notice info">The tenant has signed up but hasn’t confirmed its email address yet. None of its mail is sent.</p>`;
     case 'in_review':
-      return html`<p class="notice warn">It waits for you: ${statusReason ?? 'it is new, and nobody has looked at it yet'}. Until you approve it, here or with <code>postrider tenant set ${id} --status active</code>, nothing is taken in or sent; what was queued waits.</p>`;
+      return html`<p class="notice warn">Waiting for your review: ${statusReason ?? 'new, not reviewed yet'}. Until you approve it, here or with <code>postrider tenant set ${id} --status active</code>, no mail is accepted or sent; queued messages wait.</p>`;
     case 'suspended':
-      return html`<p class="notice bad">It is suspended: ${statusReason ?? 'no reason was given'}. Nothing is taken in or sent; what was queued waits.</p>`;
+      return html`<p class="notice bad">Suspended: ${statusReason ?? 'no reason was given'}. No mail is accepted or sent; queued messages wait.</p>`;
   }
 }
 
@@ -68,15 +68,15 @@ function decisions({ id, name, status }: Tenant, { formField, isOwn }: { formFie
   const statusField = (to: string) => html`<input type="hidden" name="status" value="${to}">`;
   const open = (label: string, question: string) =>
     confirmed({ ...about, label, question, button: label, tone: 'primary', fields: statusField('active') });
-  const reason = html`<div class="field"><label for="reason">Reason</label><p class="hint" id="reason-hint">Its people read it in the portal and in a mail.</p><input type="text" id="reason" name="reason" required maxlength="${MAX_NOTE_CHARS}" aria-describedby="reason-hint"></div>`;
+  const reason = html`<div class="field"><label for="reason">Reason</label><p class="hint" id="reason-hint">Its members see it in the portal; its owners also get it by mail.</p><input type="text" id="reason" name="reason" required maxlength="${MAX_NOTE_CHARS}" aria-describedby="reason-hint"></div>`;
   const suspend = confirmed({
     ...{ ...about, label: 'Suspend', button: 'Suspend', fields: html`${statusField('suspended')}${reason}` },
-    question: `Stop all mail of ${name}? What is on the wire is finished, the rest waits. Its owners are told by mail.`,
+    question: `Stop all mail of ${name}? Messages that are being sent right now are finished; the rest waits. Its owners are notified by mail.`,
   });
   const isNew = status === 'in_review' || status === 'pending_verification';
   return html`<div class="actions">
-${isNew && open('Approve', `May ${name} send from now on? Its owners are told by mail.`)}
-${status === 'suspended' && open('Reactivate', `May ${name} send again? Its owners are told by mail.`)}
+${isNew && open('Approve', `Allow ${name} to send? Its owners are notified by mail.`)}
+${status === 'suspended' && open('Reactivate', `Allow ${name} to send again? Its owners are notified by mail.`)}
 ${status !== 'suspended' && !isOwn && suspend}
 </div>`;
 }
@@ -84,7 +84,7 @@ ${status !== 'suspended' && !isOwn && suspend}
 function factsOf(tenant: Tenant): [string, HtmlPart][] {
   const onOff = (value: boolean) => (value ? 'on' : 'off');
   return [
-    ['Id', copyable(tenant.id, 'the id')],
+    ['ID', copyable(tenant.id, 'the ID')],
     ['Created', time(tenant.createdAt)],
     ['Tier', tierText(tenant)],
     [
@@ -108,18 +108,18 @@ function tierForm({ id, tier, tierPinned }: Tenant, formField: Html): Html {
     ...TIERS.map((each) => ({ value: each, label: `${each}, pinned` })),
   ];
   const chosen = tierPinned ? tier : 'auto';
-  return html`<form method="post" action="${TENANTS_PATH}/${id}/tier" class="card">${formField}${select({ name: 'tier', label: 'Rate tier', hint: `It is ${tier} now.` }, choices, chosen)}<button>Save</button></form>`;
+  return html`<form method="post" action="${TENANTS_PATH}/${id}/tier" class="card">${formField}${select({ name: 'tier', label: 'Rate tier', hint: `Currently ${tier}.` }, choices, chosen)}<button>Save</button></form>`;
 }
 
 function people(members: readonly Member[]): Html {
-  if (members.length === 0) return html`<p class="quiet">Nobody: only its keys act for it.</p>`;
+  if (members.length === 0) return html`<p class="quiet">No users; only its API keys act for it.</p>`;
   const rows = members
     .slice(0, MOST_ROWS)
     .map(({ email, role, createdAt, lastSeenAt, hasSecondFactor }) => [
       email,
       role,
       hasSecondFactor ? 'on' : 'off',
-      time(lastSeenAt, 'not lately'),
+      time(lastSeenAt, 'not recently'),
       time(createdAt),
     ]);
   return table({ caption: 'People', heads: ['Address', 'Role', 'Second factor', 'Last seen', 'Since'] }, rows);
@@ -142,7 +142,7 @@ function domainsPart(domains: readonly Domain[]): Html {
       failureReason ?? '',
       time(createdAt),
     ]);
-  return table({ caption: 'Domains', heads: ['Domain', 'State', 'Why not', 'Since'] }, rows);
+  return table({ caption: 'Domains', heads: ['Domain', 'State', 'Reason', 'Since'] }, rows);
 }
 
 function keysPart(keys: readonly ApiKey[]): Html {
@@ -151,7 +151,7 @@ function keysPart(keys: readonly ApiKey[]): Html {
     .slice(0, MOST_ROWS)
     .map(({ name, scopes, boundDomain, createdAt, revokedAt }) => [
       name,
-      revokedAt === null ? badge('live', 'good') : html`${badge('revoked')} ${time(revokedAt)}`,
+      revokedAt === null ? badge('active', 'good') : html`${badge('revoked')} ${time(revokedAt)}`,
       scopes.join(', '),
       boundDomain ?? 'any',
       time(createdAt),

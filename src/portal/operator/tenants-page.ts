@@ -63,8 +63,8 @@ async function show(
   const list =
     rows.length === 0
       ? isFiltered
-        ? emptyState('No tenant fits', html`<a href="${TENANTS_PATH}">Look at all of them</a>.`)
-        : emptyState('There are no tenants yet', html`Make one: <code>postrider tenant create --name NAME</code>`)
+        ? emptyState('No tenant matches', html`<a href="${TENANTS_PATH}">Show all tenants</a>.`)
+        : emptyState('No tenants yet', html`Create one: <code>postrider tenant create --name NAME</code>`)
       : table(
           { caption: 'Tenants', heads: ['Tenant', 'Status', 'Tier', 'Hard bounces', 'Complaints', 'Created'] },
           rows,
@@ -79,10 +79,10 @@ async function show(
     }),
   ];
   const body = html`${heading('Tenants')}
-<form class="filters" method="get" action="${TENANTS_PATH}" data-submit-on-change>${select({ name: 'status', label: 'Status' }, choices, status)}${field({ name: 'name', label: 'Name or id', value: name, type: 'search' })}<button>Show</button></form>
-${standings.kind === 'refused' && html`<p class="notice warn">How their mail fares is not shown. ${standings.reason}</p>`}
+<form class="filters" method="get" action="${TENANTS_PATH}" data-submit-on-change>${select({ name: 'status', label: 'Status' }, choices, status)}${field({ name: 'name', label: 'Name or ID', value: name, type: 'search' })}<button>Show</button></form>
+${standings.kind === 'refused' && html`<p class="notice warn">Bounce and complaint rates aren’t available. ${standings.reason}</p>`}
 ${list}${pager({ first: before === '' ? null : pathOf({}), next: fitting.length > PER_PAGE ? pathOf({ before: onPage.at(-1)!.id }) : null })}
-<p class="quiet">Rates are those of each tenant’s last ${reviewWindow} messages that have ended.</p>`;
+<p class="quiet">Rates cover each tenant’s last ${reviewWindow} finished messages.</p>`;
   return view({ title: 'Tenants', body });
 }
 

@@ -28,7 +28,7 @@ export function figuresView(shown: FiguresShown): Html {
   if (FIGURE_NAMES.every((name) => sum[name] === 0)) {
     return emptyState(
       `No mail in the last ${shown.range.label}`,
-      'Charts appear a few seconds after a message was sent.',
+      'Charts appear a few seconds after you send a message.',
     );
   }
   return html`${sums(sum, shown)}
@@ -36,7 +36,7 @@ export function figuresView(shown: FiguresShown): Html {
 <div class="charts"><div class="card">${troubleChart(shown)}</div><div class="card">${rateChart(shown)}</div></div>
 ${stepTable(shown)}
 <h2>By receiving provider</h2>
-<p class="quiet">Large providers ask for less than 0.1 % complaints, and refuse or hide mail of senders who reach 0.3 %.</p>
+<p class="quiet">Large providers ask for a complaint rate below 0.1 %. From 0.3 % on, they refuse a sender’s mail or move it to spam. Deferred means refused temporarily; Postrider retries.</p>
 ${providerTable(shown)}`;
 }
 
@@ -69,7 +69,7 @@ ${sumCard('Accepted', sum.accepted, 'for delivery')}
 ${sumCard('Delivered', sum.delivered, deliveredShare(sum))}
 ${sumCard('Bounced', bounced(sum), kinds)}
 ${sumCard('Complaints', sum.complained, html`${percentText(rate)} ${badge(words, tone)}`)}
-${sumCard('Opened', sum.opened, opened)}
+${sumCard('Opens', sum.opened, opened)}
 </div>`;
 }
 
@@ -77,8 +77,8 @@ ${sumCard('Opened', sum.opened, opened)}
 function deliveredShare(sum: Figures): string {
   // What came back may have been delivered before the time that is shown.
   const stayed = Math.max(0, sum.delivered - sum.bouncedLater);
-  const text = `${percentText(share(stayed, stayed + bounced(sum) + sum.failed))} of what has ended`;
-  return sum.bouncedLater === 0 ? text : `less ${count(sum.bouncedLater)} that came back later: ${text}`;
+  const text = `${percentText(share(stayed, stayed + bounced(sum) + sum.failed))} delivered`;
+  return sum.bouncedLater === 0 ? text : `${text} (${count(sum.bouncedLater)} bounced later)`;
 }
 
 function sumCard(name: string, value: number, below: Html | string): Html {
@@ -124,12 +124,12 @@ function mailChart(shown: FiguresShown): Html {
   return countChart(shown, { id: 'mail', title: 'Mail' }, [
     ['Accepted', ({ accepted }) => accepted, 1, true],
     ['Delivered', ({ delivered }) => delivered, 2],
-    ['Opened', ({ opened }) => opened, 5],
+    ['Opens', ({ opened }) => opened, 5],
   ]);
 }
 
 function troubleChart(shown: FiguresShown): Html {
-  return countChart(shown, { id: 'trouble', title: 'Trouble' }, [
+  return countChart(shown, { id: 'trouble', title: 'Bounces and deferrals' }, [
     ['Bounced', bounced, 4],
     ['Deferred', ({ deferred }) => deferred, 3],
     ['Failed', ({ failed }) => failed, 6],
@@ -145,19 +145,19 @@ function rateChart(shown: FiguresShown): Html {
   const highest = Math.max(...values.map(Number));
   const fitting = RATE_TOPS.find((each) => each >= highest);
   const top = fitting ?? RATE_TOPS.at(-1)!;
-  const title = fitting === undefined ? 'Complaint rate (cut at 1 %)' : 'Complaint rate';
+  const title = fitting === undefined ? 'Complaint rate (scale ends at 1 %)' : 'Complaint rate';
   return lineChart({
     ...{ id: 'rate', title, top, format: percentText },
     series: [{ label: 'Complaints per delivered message', values, style: 5 }],
     thresholds: [
-      { value: WATCH_RATE, label: '0.1 %: stay below', style: 'warn' },
-      { value: STOP_RATE, label: '0.3 %: never reach it', style: 'bad' },
+      { value: WATCH_RATE, label: 'keep below 0.1 %', style: 'warn' },
+      { value: STOP_RATE, label: '0.3 % limit', style: 'bad' },
     ],
     ...frameOf(shown, [['complaint rate', (figures) => percentText(complaintRate(figures))]]),
   });
 }
 
-const STEP_HEADS = ['Accepted', 'Delivered', 'Deferred', 'Bounced', 'Failed', 'Complaints', 'Opened', 'Clicked'];
+const STEP_HEADS = ['Accepted', 'Delivered', 'Deferred', 'Bounced', 'Failed', 'Complaints', 'Opens', 'Clicks'];
 
 /** What the charts show, for those who do not see them. Steps without mail are left out; there may be many. */
 function stepTable({ points, range }: FiguresShown): Html {
@@ -167,8 +167,8 @@ function stepTable({ points, range }: FiguresShown): Html {
     const numbers = [accepted, delivered, deferred, bounced(figures), failed, complained, opened, clicked];
     return html`<tr><th scope="row">${stepName(hour, range, 'long')}</th>${numbers.map((value) => html`<td>${count(value)}</td>`)}</tr>`;
   });
-  const caption = `Figures of the last ${range.label}, newest first, in UTC`;
-  return html`<details class="as-table"><summary>The same as a table</summary>
+  const caption = `Statistics for the last ${range.label}, newest first, in UTC`;
+  return html`<details class="as-table"><summary>View as table</summary>
 <div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table class="numbers"><caption class="unseen">${caption}</caption>
 <thead><tr><th scope="col">Time</th>${STEP_HEADS.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>${rows}</tbody></table></div></details>`;
@@ -181,18 +181,18 @@ function number(value: number): Html {
 /** Nobody knows where a message goes before its first attempt: what is accepted stands in no row. */
 function providerTable({ providers, range }: FiguresShown): Html {
   const told = providers.filter(({ figures }) => FIGURE_NAMES.some((name) => name !== 'accepted' && figures[name] > 0));
-  if (told.length === 0) return html`<p class="quiet">Nothing is known yet of what became of the mail.</p>`;
-  const heads = ['Provider', 'Delivered', 'Deferred', 'Bounced', 'Opened', 'Complaints'];
+  if (told.length === 0) return html`<p class="quiet">No delivery results yet.</p>`;
+  const heads = ['Provider', 'Delivered', 'Deferred', 'Bounced', 'Opens', 'Complaints'];
   const rows = told.map(({ provider, figures }) => {
     const numbers = [figures.delivered, figures.deferred, bounced(figures), figures.opened].map(number);
     return [html`<span class="roomy">${providerName(provider)}</span>`, ...numbers, rateCell(figures)];
   });
-  return table({ caption: `Figures by receiving provider in the last ${range.label}`, heads }, rows);
+  return table({ caption: `Statistics by receiving provider for the last ${range.label}`, heads }, rows);
 }
 
 /** The names of groups that are no known provider are those of their mail servers. */
 function providerName(provider: string): Html {
-  if (provider === UNKNOWN_PROVIDER) return html`<span class="quiet">not known</span>`;
+  if (provider === UNKNOWN_PROVIDER) return html`<span class="quiet">unknown</span>`;
   if (provider === OTHER_PROVIDERS) return html`<span class="quiet">other providers</span>`;
   return html`${provider.replaceAll(',', ', ')}`;
 }

@@ -17,17 +17,17 @@ const whole = new Intl.NumberFormat('en-US');
 
 export function waitingView({ mail, reasons, now }: WaitingShown): Html {
   const { open, lanes, otherLanes, complete } = mail;
-  if (open === 0) return html`<p class="quiet">Nothing waits: everything that was accepted has ended.</p>`;
-  if (lanes.length === 0) return html`<p>${messages(open)} being sent right now; nothing else waits.</p>`;
+  if (open === 0) return html`<p class="quiet">The queue is empty: every accepted message is finished.</p>`;
+  if (lanes.length === 0) return html`<p>${messages(open)} being sent right now; nothing else is waiting.</p>`;
   const oldest = Math.min(...lanes.map(({ oldestAt }) => oldestAt));
   const about = complete ? '' : ' at least';
   const rows = lanes.map((lane, at) => waitingRow(lane, reasons[at]!));
-  const heads = ['To', 'Messages', 'Oldest accepted', 'Why', 'Next attempt'];
+  const heads = ['To', 'Messages', 'Oldest accepted', 'Reason', 'Next attempt'];
   const others =
     otherLanes > 0 &&
     html`<p class="quiet">${whole.format(otherLanes)} more domains have mail waiting, none of it older.</p>`;
-  return html`<p>${messages(open)} not at an end. The oldest has waited${about} <strong>${duration(now - oldest)}</strong>.</p>
-${table({ caption: 'What waits, the oldest first', heads }, rows)}${others}`;
+  return html`<p>${messages(open)} still in the queue. The oldest has been waiting for${about} <strong>${duration(now - oldest)}</strong>.</p>
+${table({ caption: 'Waiting mail, oldest first', heads }, rows)}${others}`;
 }
 
 function messages(open: number): string {
@@ -66,7 +66,7 @@ const LABELS: Readonly<Record<EventType, readonly [string, Tone]>> = {
 
 export function eventsView(events: readonly StoredEvent[]): Html {
   if (events.length === 0) {
-    return emptyState('No events yet', 'What becomes of your messages is told here, seconds after it happens.');
+    return emptyState('No events yet', 'Events for your messages appear here within seconds.');
   }
   const rows = events.map((event) => {
     const { to, subject } = event.data;
@@ -80,7 +80,7 @@ export function eventsView(events: readonly StoredEvent[]): Html {
       html`<span class="roomy">${message}</span>`,
     ];
   });
-  return table({ caption: 'The latest events', heads: ['When', 'What', 'Recipient', 'Message'] }, rows);
+  return table({ caption: 'Latest events', heads: ['Time', 'Event', 'Recipient', 'Message'] }, rows);
 }
 
 function textOf(value: unknown): string {

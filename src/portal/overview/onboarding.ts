@@ -31,34 +31,34 @@ function step(id: OnboardingStep['id'], title: string, done: boolean, open: Pick
 }
 
 function addressStep(status: TenantStatus): OnboardingStep {
-  return step('address', 'Confirm your e-mail address', status !== 'pending_verification', {
-    hint: 'Open the link in the mail that we sent you. It can be sent once more from your account page.',
+  return step('address', 'Confirm your email address', status !== 'pending_verification', {
+    hint: 'Open the link in the mail we sent you. You can have it sent again from your account page.',
     link: { path: '/portal/account', label: 'Your account' },
   });
 }
 
 function keyStep({ hasKey }: OnboardingFacts): OnboardingStep {
   return step('key', 'Create an API key', hasKey, {
-    hint: 'Your program shows it with every call. You see it once, when it is made.',
-    link: { path: '/portal/keys/new', label: 'New key' },
+    hint: 'Your program sends it with every call. It is shown only once, when you create it.',
+    link: { path: '/portal/keys/new', label: 'Create key' },
   });
 }
 
 function domainStep({ hasDomain, hasVerifiedDomain }: OnboardingFacts): OnboardingStep {
   return step('domain', 'Verify a sending domain', hasVerifiedDomain, {
     hint: hasDomain
-      ? 'Publish the records that its page shows. It is verified as soon as they are found.'
-      : 'Mail is sent from a domain of yours. Add it, then publish the DNS records that its page shows.',
-    link: { path: '/portal/domains', label: hasDomain ? 'See the records' : 'Add a domain' },
+      ? 'Publish the DNS records shown on its page. Postrider verifies the domain as soon as it finds them.'
+      : 'Mail is sent from your own domain. Add it, then publish the DNS records shown on its page.',
+    link: { path: '/portal/domains', label: hasDomain ? 'View records' : 'Add domain' },
   });
 }
 
 function approvalStep(status: TenantStatus): OnboardingStep {
   const approved = status === 'active';
-  return step('approval', 'Be approved', approved, {
+  return step('approval', 'Approval', approved, {
     hint: {
-      pending_verification: 'When your address is confirmed, the operator of this service looks at your account.',
-      in_review: 'The operator of this service looks at your account. There is nothing that you must do.',
+      pending_verification: 'Once you confirm your address, the operator of this service reviews your account.',
+      in_review: 'The operator of this service is reviewing your account. You don’t need to do anything.',
       suspended: 'The operator of this service has suspended your account.',
       active: null,
     }[status],
@@ -70,15 +70,15 @@ function sendStep({ hasSent, hasKey, hasVerifiedDomain }: OnboardingFacts, statu
   const ready = hasKey && hasVerifiedDomain && status === 'active';
   return step('send', 'Send your first message', hasSent, {
     hint: ready
-      ? 'One call is enough. Ready programs stand below.'
-      : 'One call is enough, once the steps above are done.',
+      ? 'One call is enough. See the sample programs below.'
+      : 'One call is enough once the steps above are done.',
     link: { path: '#first-send', label: 'See how' },
   });
 }
 
 function webhookStep({ hasWebhook }: OnboardingFacts): OnboardingStep {
-  return step('webhook', 'Hear what became of it', hasWebhook, {
-    hint: 'A webhook tells your program of deliveries, bounces and complaints as they happen.',
-    link: { path: '/portal/webhooks', label: 'Add a webhook' },
+  return step('webhook', 'Receive the result', hasWebhook, {
+    hint: 'A webhook notifies your program of deliveries, bounces and complaints as they happen.',
+    link: { path: '/portal/webhooks', label: 'Add webhook' },
   });
 }

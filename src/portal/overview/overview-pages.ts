@@ -98,7 +98,7 @@ async function figuresPart({ reads }: Services, visit: VisitOf<'viewer'>): Promi
   // The first figures are waited for.
   const pollMs = found.kind === 'found' && found.value.points.length === 0 ? NOW_POLL_MS : FIGURES_POLL_MS;
   const poll = html` data-poll="/portal/overview/figures?range=${range.name}" data-poll-ms="${pollMs}"`;
-  return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Figures</h2>${rangeLinks(range)}</div>${shown}</section>`;
+  return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Statistics</h2>${rangeLinks(range)}</div>${shown}</section>`;
 }
 
 function rangeLinks(chosen: ChartRange): Html {
@@ -106,7 +106,7 @@ function rangeLinks(chosen: ChartRange): Html {
     const current = range === chosen && html` aria-current="true"`;
     return html`<a href="/portal?range=${range.name}#figures"${current}>${range.label}</a>`;
   });
-  return html`<nav class="ranges beside" aria-label="Time">${links}</nav>`;
+  return html`<nav class="ranges beside" aria-label="Time range">${links}</nav>`;
 }
 
 async function nowPart({ reads, explain }: Services, visit: VisitOf<'viewer'>): Promise<Html> {

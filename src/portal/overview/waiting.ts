@@ -15,16 +15,19 @@ export function waitingReason(
   verdict: Pick<ShapingVerdict, 'reasons' | 'until'> | null,
   now: number,
 ): WaitingReason {
-  const said = lastReason === null ? [] : [`Last attempt: ${saidBriefly(lastReason)}`];
+  const said = lastReason === null ? [] : [`Last error: ${saidBriefly(lastReason)}`];
   if (dueAt === null) {
     const what = messages === 1 ? 'The message' : 'Each of the messages';
-    return { reasons: [`${what} cannot be read, and waits for the operator of this service.`, ...said], until: null };
+    return {
+      reasons: [`${what} can’t be read and is waiting for the operator of this service.`, ...said],
+      until: null,
+    };
   }
   // When the next attempt is due stands beside it.
   const held = (verdict?.reasons ?? []).filter(({ code }) => code !== 'not_due').map(inTenantsWords);
   const reasons = [...new Set(held)];
   if (reasons.length === 0 && said.length === 0) {
-    reasons.push(dueAt > now ? 'It waits for its next attempt.' : 'It is about to be sent.');
+    reasons.push(dueAt > now ? 'Waiting for the next attempt.' : 'About to be sent.');
   }
   return { reasons: [...reasons, ...said], until: verdict?.until ?? (dueAt > now ? dueAt : null) };
 }

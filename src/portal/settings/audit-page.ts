@@ -28,15 +28,12 @@ async function show({ store }: SettingsServices, visit: VisitOf<'viewer'>): Prom
   ]);
   const list =
     rows.length === 0
-      ? emptyState(
-          'Nothing is written down yet.',
-          'Every change of keys, domains, members and settings will stand here.',
-        )
+      ? emptyState('No changes recorded yet', 'Every change to keys, domains, members and settings appears here.')
       : table({ caption: 'Changes', heads: ['When', 'Who', 'What', 'Details', 'From'] }, rows);
   return view({
     title: 'Audit log',
     body: html`${settingsHead('Audit log', PATH)}
-<p class="hint">Who changed what, newest first. Entries cannot be changed or removed.</p>
+<p class="hint">Who changed what, newest first. Entries can’t be changed or removed.</p>
 ${list}${pages(before, entries)}`,
   });
 }

@@ -11,11 +11,11 @@ import type { SettingsServices } from './settings-services.ts';
 const PATH = '/portal/settings/members';
 const ROLES: readonly MemberRole[] = ['owner', 'member', 'viewer'];
 const ROLE_CHOICES = [
-  { value: 'viewer', label: 'Viewer: looks, changes nothing' },
-  { value: 'member', label: 'Member: everything but people and settings' },
+  { value: 'viewer', label: 'Viewer: can view everything, change nothing' },
+  { value: 'member', label: 'Member: everything except members and settings' },
   { value: 'owner', label: 'Owner: everything' },
 ];
-const LAST_OWNER = 'This is the last owner. Make somebody else an owner first.';
+const LAST_OWNER = 'This is the last owner. Make another member an owner first.';
 
 export function membersPage(services: SettingsServices): PortalRoute[] {
   return [
@@ -40,9 +40,9 @@ async function sendInvitation(services: SettingsServices, visit: VisitOf<'owner'
   const asked = await invite(services.accounts, { tenant: visitor.tenant, by: visitor.user, email, role });
   if (asked.kind === 'refused') return show(services, visit, asked);
   if (asked.kind === 'wait')
-    return show(services, visit, { field: null, message: 'Too many at once. Try again later.' });
+    return show(services, visit, { field: null, message: 'Too many invitations at once. Try again later.' });
   await visit.audit('member.invited', { email, role });
-  return redirect(PATH, `An invitation is on its way to ${email}. It holds for seven days.`);
+  return redirect(PATH, `Invitation sent to ${email}. It expires in seven days.`);
 }
 
 async function cancel({ store }: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
@@ -50,23 +50,23 @@ async function cancel({ store }: SettingsServices, visit: VisitOf<'owner'>): Pro
   const id = visit.params.id ?? '';
   const invitation = (await store.listInvitations(tenant.id, visit.now)).find((one) => one.id === id);
   if (!invitation || !(await store.cancelInvitation(tenant.id, id))) {
-    return missing('There is no such invitation: it may have been accepted, cancelled, or have ended.');
+    return missing('Invitation not found. It may have been accepted or canceled, or it has expired.');
   }
   await visit.audit('member.invitation_cancelled', { email: invitation.email });
-  return redirect(PATH, `The invitation of ${invitation.email} does not work any more.`);
+  return redirect(PATH, `The invitation to ${invitation.email} was canceled.`);
 }
 
 async function changeRole(services: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
   const { store } = services;
   const { tenant } = visit.visitor;
   const [id, role] = [visit.params.id ?? '', readRole(visit.form.get('role'))];
-  if (!role) return show(services, visit, { field: null, message: 'There is no such role.' });
+  if (!role) return show(services, visit, { field: null, message: 'Unknown role.' });
   const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
   const changed = member ? await store.changeRole(tenant.id, id, role) : 'unknown';
-  if (!member || changed === 'unknown') return missing('There is no such member.');
+  if (!member || changed === 'unknown') return missing('Member not found.');
   if (changed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
   await visit.audit('member.role', { email: member.email, from: member.role, to: role });
-  return redirect(PATH, `${member.email} is ${role === 'owner' ? 'an' : 'a'} ${role} now.`);
+  return redirect(PATH, `${member.email} is now ${role === 'owner' ? 'an' : 'a'} ${role}.`);
 }
 
 async function remove(services: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
@@ -75,11 +75,11 @@ async function remove(services: SettingsServices, visit: VisitOf<'owner'>): Prom
   const id = visit.params.id ?? '';
   const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
   const removed = member ? await store.removeMember(tenant.id, id) : 'unknown';
-  if (!member || removed === 'unknown') return missing('There is no such member.');
+  if (!member || removed === 'unknown') return missing('Member not found.');
   if (removed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
   await visit.audit('member.removed', { email: member.email, role: member.role });
   if (id === user.id) return { kind: 'redirect', to: '/portal/sign-in', notice: null, session: 'ended' };
-  return redirect(PATH, `${member.email} is removed, and signed out everywhere.`);
+  return redirect(PATH, `${member.email} was removed and signed out everywhere.`);
 }
 
 interface Problem {
@@ -105,7 +105,7 @@ ${memberTable(members, visit)}
 <h2>Invitations</h2>
 ${
   invitations.length === 0
-    ? emptyState('Nobody is invited.', mayChange ? 'Invite the first one below.' : 'Owners can invite people.')
+    ? emptyState('No open invitations', mayChange ? 'Invite a member below.' : 'Owners can invite members.')
     : invitationTable(invitations, visit)
 }
 ${mayChange && inviteForm(tenant, visit, problem)}`,
@@ -119,7 +119,7 @@ function memberTable(members: readonly Member[], visit: VisitOf<'viewer'>): Html
     html`<span>${member.email} ${member.id === visit.visitor.user.id && badge('you', 'quiet')}</span>`,
     member.role,
     member.hasSecondFactor ? badge('on', 'good') : badge('off', 'quiet'),
-    time(member.lastSeenAt, 'not lately'),
+    time(member.lastSeenAt, 'not recently'),
     ...(mayChange ? [memberForms(member, visit)] : []),
   ]);
   return table({ caption: 'Members', heads }, rows);
@@ -133,7 +133,7 @@ ${confirmed({
   label: self ? 'Leave' : 'Remove',
   question: self
     ? 'You lose access at once, and only an owner can invite you again.'
-    : html`<strong>${email}</strong> loses access at once. API keys that they made go on working.`,
+    : html`<strong>${email}</strong> loses access at once. API keys that they created keep working.`,
   action: `${PATH}/${id}/remove`,
   formField,
   button: self ? 'Leave' : 'Remove',
@@ -142,7 +142,7 @@ ${confirmed({
 
 function invitationTable(invitations: readonly MailLink[], visit: VisitOf<'viewer'>): Html {
   const mayChange = visit.may('owner');
-  const heads = ['Address', 'Role', 'Sent', 'Ends', ...(mayChange ? ['Change'] : [])];
+  const heads = ['Address', 'Role', 'Sent', 'Expires', ...(mayChange ? ['Change'] : [])];
   const rows = invitations.map(({ id, email, role, createdAt, expiresAt }) => [
     email,
     role ?? '',
@@ -150,7 +150,7 @@ function invitationTable(invitations: readonly MailLink[], visit: VisitOf<'viewe
     time(expiresAt),
     ...(mayChange
       ? [
-          html`<form method="post" action="${PATH}/invitations/${id}/cancel">${visit.formField}<button class="plain" aria-label="Cancel the invitation of ${email}">Cancel</button></form>`,
+          html`<form method="post" action="${PATH}/invitations/${id}/cancel">${visit.formField}<button class="plain" aria-label="Cancel the invitation to ${email}">Cancel</button></form>`,
         ]
       : []),
   ]);
@@ -159,12 +159,12 @@ function invitationTable(invitations: readonly MailLink[], visit: VisitOf<'viewe
 
 function inviteForm(tenant: Tenant, { formField, form }: VisitOf<'viewer'>, problem: Problem | null): Html {
   if (tenant.status !== 'active') {
-    return html`<p class="quiet">People can be invited once your account is active.</p>`;
+    return html`<p class="quiet">You can invite members once your account is active.</p>`;
   }
   const at = problem?.field === 'email' ? problem.message : null;
-  return html`<h2>Invite somebody</h2>
+  return html`<h2>Invite a member</h2>
 <form method="post" action="${PATH}/invite" class="card">${formField}
-${field({ name: 'email', label: 'Mail address', type: 'email', value: form.get('email') ?? '', problem: at, required: true, autocomplete: 'off' })}
+${field({ name: 'email', label: 'Email address', type: 'email', value: form.get('email') ?? '', problem: at, required: true, autocomplete: 'off' })}
 ${select({ name: 'role', label: 'Role' }, ROLE_CHOICES, readRole(form.get('role')) ?? 'member')}
-<button class="primary">Send the invitation</button></form>`;
+<button class="primary">Send invitation</button></form>`;
 }

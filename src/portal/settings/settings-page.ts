@@ -29,7 +29,7 @@ async function changeName(services: SettingsServices, visit: VisitOf<'owner'>): 
   if (name === tenant.name) return redirect(PATH);
   await services.store.updateTenant(tenant.id, { name });
   await visit.audit('settings.name', { from: tenant.name, to: name });
-  return redirect(PATH, `The name is ${name} now.`);
+  return redirect(PATH, `The name is now ${name}.`);
 }
 
 const SWITCHES = ['openTracking', 'clickTracking', 'unsubscribe'] as const;
@@ -39,10 +39,10 @@ async function changeSwitches({ store }: SettingsServices, visit: VisitOf<'owner
   const changes = Object.fromEntries(
     SWITCHES.map((name) => [name, visit.form.get(name) === 'on'] as const).filter(([name, on]) => tenant[name] !== on),
   );
-  if (Object.keys(changes).length === 0) return redirect(PATH, 'Nothing has changed.');
+  if (Object.keys(changes).length === 0) return redirect(PATH, 'Nothing to save: no setting was changed.');
   await store.updateTenant(tenant.id, changes);
   await visit.audit('settings.mail', changes);
-  return redirect(PATH, 'Saved. It holds for all messages that are delivered from now on.');
+  return redirect(PATH, 'Saved. This applies to all messages delivered from now on.');
 }
 
 async function show(
@@ -59,9 +59,9 @@ async function show(
     body: html`${settingsHead('Settings', PATH)}
 <h2>Status</h2>
 <div class="card"><p>${badge(status.word, status.tone)}</p><p class="last">${status.reason}${status.next !== null && html` ${status.next}`}</p></div>
-<h2>Limits and use</h2>
+<h2>Limits and usage</h2>
 ${await limitsCard(services, tenant, visit.now)}
-<h2>What is added to your mail</h2>
+<h2>Tracking and unsubscribe</h2>
 ${mayChange ? switchesForm(tenant, visit.formField) : switchesCard(tenant)}
 <h2>Name</h2>
 ${mayChange ? nameForm(tenant, visit, nameProblem) : html`<div class="card"><p class="last">${tenant.name}</p></div>`}`,
@@ -90,16 +90,19 @@ async function limitsCard({ store, limits, brake }: SettingsServices, tenant: Te
     ['Delivery', paceWords(limits.messagesPerHour(tenant.tier))],
     ['Accepted messages', `${number(day)} in the last 24 hours, ${number(month)} in the last 30 days`],
     [
-      'Standing',
+      'Reputation',
       html`${standingWords(standing, limits)}${near && html`<br><span class="quiet">${near.distance}</span>`}`,
     ],
     ['API keys', html`${live} of ${limits.keys}`],
-    ['Kept', `content ${days(contentDays ?? limits.contentDays)} after delivery, events ${days(limits.recordsDays)}`],
+    [
+      'Retention',
+      `content: ${days(contentDays ?? limits.contentDays)} after delivery; events: ${days(limits.recordsDays)}`,
+    ],
   ])}</div>`;
 }
 
 function days(count: number): string {
-  return count === 0 ? 'not at all' : `${count} ${count === 1 ? 'day' : 'days'}`;
+  return count === 0 ? 'not kept' : `${count} ${count === 1 ? 'day' : 'days'}`;
 }
 
 async function accepted(
@@ -113,16 +116,16 @@ async function accepted(
 
 const EXPLAINED = {
   openTracking: {
-    label: 'Tell me when a message is opened',
-    hint: 'Adds a tiny picture to the HTML part. Many mail programs fetch pictures by themselves or not at all, so read the figure as a trend. In many countries you must tell your recipients.',
+    label: 'Track opens',
+    hint: 'Adds a tiny image to the HTML part. Many mail programs load images automatically or not at all, so treat the number as a trend. In many countries you must tell your recipients.',
   },
   clickTracking: {
-    label: 'Tell me when a link is followed',
-    hint: 'Links of the HTML part lead over this service and on to where they pointed. Links with data-postrider-track="off" stay as they are.',
+    label: 'Track clicks',
+    hint: 'Links in the HTML part lead through this service to their target. Links with data-postrider-track="off" are not changed.',
   },
   unsubscribe: {
-    label: 'Offer unsubscribing with one click',
-    hint: 'Adds the List-Unsubscribe headers that large providers ask for in bulk mail. Whoever uses it comes onto your suppression list. Leave it off for receipts, passwords and the like.',
+    label: 'One-click unsubscribe',
+    hint: 'Adds the List-Unsubscribe headers that large providers require in bulk mail. Recipients who use it are added to your suppression list. Leave it off for receipts, password resets and similar mail.',
   },
 } as const;
 
@@ -138,9 +141,9 @@ function switchesCard(tenant: Tenant): Html {
 }
 
 function nameForm(tenant: Tenant, { formField, form }: VisitOf<'viewer'>, problem: string | null): Html {
-  const hint = 'Seen by your members, in invitations, and by the operator. Recipients of your mail do not see it.';
+  const hint = 'Visible to your members, in invitations and to the operator. Recipients of your mail don’t see it.';
   const value = problem === null ? tenant.name : (form.get('name') ?? '');
   return html`<form method="post" action="${PATH}/name" class="card">${formField}
-${field({ name: 'name', label: 'Name of the organization', value, hint, problem, required: true, maxLength: 200 })}
-<button>Change the name</button></form>`;
+${field({ name: 'name', label: 'Organization name', value, hint, problem, required: true, maxLength: 200 })}
+<button>Change name</button></form>`;
 }

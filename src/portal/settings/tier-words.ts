@@ -19,30 +19,30 @@ function percent(rate: number): string {
 }
 
 export function callsWords(perMinute: number | null): string {
-  return perMinute === null ? 'no limit' : `${number(perMinute)} a minute for each API key`;
+  return perMinute === null ? 'no limit' : `${number(perMinute)} per minute for each API key`;
 }
 
 export function paceWords(perHour: number | null): string {
-  return perHour === null ? 'no limit of its own' : `${number(perHour)} an hour; more waits in the queue`;
+  return perHour === null ? 'no tier limit' : `${number(perHour)} per hour; the rest waits in the queue`;
 }
 
 /** When the tier rises, and what it depends on. */
 export function riseWords(tenant: Tenant, limits: LimitsShown, now: number): string {
-  if (tenant.tierPinned) return 'The operator has fixed the tier for you.';
+  if (tenant.tierPinned) return 'The operator has pinned your tier.';
   if (tenant.tier === 'uncapped') return 'This is the highest tier.';
   const days = limits.escalationDays[tenant.tier === '1k' ? 0 : 1];
   const next = tenant.tier === '1k' ? '10k' : 'uncapped';
   const age = Math.floor((now - tenant.createdAt) / DAY_MS);
   const standing = `hard bounces are under ${percent(limits.escalationHardBounceRate)} and complaints under ${percent(limits.escalationComplaintRate)}`;
-  if (tenant.status !== 'active') return `It rises by itself once your account is active.`;
+  if (tenant.status !== 'active') return `It rises automatically once your account is active.`;
   const when = age >= days ? 'as soon as' : `in ${days - age} ${days - age === 1 ? 'day' : 'days'}, if`;
-  return `It rises to ${next} by itself ${when} ${standing}.`;
+  return `It rises to ${next} automatically ${when} ${standing}.`;
 }
 
 /** How the last messages fared, against what stops a tenant. */
 export function standingWords({ messages, hardBounces, complaints }: Standing, limits: LimitsShown): string {
-  if (messages === 0) return 'No message has ended yet.';
-  const of = `Of your last ${number(messages)} messages ${share(hardBounces, messages)} bounced hard and ${share(complaints, messages)} drew complaints.`;
-  const over = `Above ${percent(limits.reviewHardBounceRate)} or ${percent(limits.reviewComplaintRate)} sending is stopped for a review.`;
+  if (messages === 0) return 'No finished messages yet.';
+  const of = `Of your last ${number(messages)} messages, ${share(hardBounces, messages)} bounced hard and ${share(complaints, messages)} drew complaints.`;
+  const over = `Above ${percent(limits.reviewHardBounceRate)} or ${percent(limits.reviewComplaintRate)}, sending is suspended for a review.`;
   return `${of} ${over}`;
 }

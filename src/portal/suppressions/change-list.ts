@@ -13,9 +13,10 @@ export async function addAddress(services: SuppressionServices, visit: VisitOf<'
   const entry = { address, reason: 'manual' as const, messageId: null, createdAt: visit.now };
   const outcome = await services.store.addSuppression(visit.visitor.tenant.id, entry);
   const found = `${LIST}?${new URLSearchParams({ search: address })}`;
-  if (outcome === 'exists') return redirect(found, `${address} was on the list already; it keeps its reason.`, 'warn');
+  if (outcome === 'exists')
+    return redirect(found, `${address} was already on the list; its reason is unchanged.`, 'warn');
   await visit.audit('suppression.added', { address });
-  return redirect(found, `${address} is on the list now: mail to it is not accepted.`);
+  return redirect(found, `${address} was added to the list; mail to it is not accepted.`);
 }
 
 export async function removeAddress(services: SuppressionServices, visit: VisitOf<'member'>): Promise<PageResult> {
@@ -28,5 +29,5 @@ export async function removeAddress(services: SuppressionServices, visit: VisitO
 
 function platformNote({ expiresAt }: PlatformSuppression): string {
   const until = new Date(expiresAt).toISOString().slice(0, 10);
-  return ` Mail to it is still not accepted: this service itself knows the mailbox as one that does not exist, until ${until}. If that is wrong, ask its operator.`;
+  return ` Mail to it is still not accepted: the service’s own list has the mailbox as nonexistent until ${until}. If that is wrong, contact the operator.`;
 }

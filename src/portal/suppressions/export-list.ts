@@ -50,7 +50,7 @@ function partsPage(after: string | null, next: string | null): PageResult {
     return `${LIST}/export?${query}`;
   };
   const body = html`<p class="crumb"><a href="${LIST}">Suppressions</a></p>${heading('Export')}
-<p>The list has more addresses than one file takes (${PER_FILE.toLocaleString('en')}), so it comes in parts.</p>
+<p>The list has more addresses than fit in one file (${PER_FILE.toLocaleString('en')}), so it is split into parts.</p>
 <p class="actions"><a class="button primary" href="${path(after, true)}">Download this part</a>${next !== null && html`<a class="button" href="${path(next, false)}">Next part</a>`}</p>`;
   return view({ title: 'Export', body });
 }

@@ -39,7 +39,7 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
     return view({ title: 'Import suppressions', status: 422, body: importForm(visit, attempt) });
   };
   const text = file && file.bytes.length > 0 ? textOf(file.bytes) : pasted;
-  if (text === null) return again('The file is not text in UTF-8. Save it as CSV in UTF-8, and choose it again.');
+  if (text === null) return again('The file is not UTF-8 text. Save it as CSV in UTF-8 and choose it again.');
   if (text.trim() === '') return again('Choose a file, or paste addresses into the field.');
   const defaults = { reason, now: visit.now, bareLists: true, mostLines: MOST_LINES };
   const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
@@ -47,8 +47,8 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
     return again(`There are more than ${MOST_LINES.toLocaleString('en')} lines. Import the list in several parts.`);
   const { entries, problems, broken } = read;
   if (broken !== undefined) return again('Nothing was imported: a quote is not closed.', [broken]);
-  if (problems.length > 0 && !skips) return again('Nothing was imported, because some lines cannot be used.', problems);
-  if (entries.length === 0) return again('There is no address in it.', problems);
+  if (problems.length > 0 && !skips) return again('Nothing was imported: some lines are invalid.', problems);
+  if (entries.length === 0) return again('No addresses found.', problems);
   const added = await addAll(services, visit.visitor.tenant.id, entries);
   const counts = { added, known: entries.length - added, left_out: problems.length };
   await visit.audit('suppression.imported', counts);
@@ -88,8 +88,8 @@ function resultSentence({
   const sentences = [
     `${counted(added, 'address was added', 'addresses were added')}.`,
     known > 0 &&
-      `${counted(known, 'was on the list already and keeps its reason', 'were on the list already and keep their reasons')}.`,
-    leftOut > 0 && `${counted(leftOut, 'line was left out', 'lines were left out')}.`,
+      `${counted(known, 'was already on the list and keeps its reason', 'were already on the list and keep their reasons')}.`,
+    leftOut > 0 && `${counted(leftOut, 'line was skipped', 'lines were skipped')}.`,
   ];
   return sentences.filter(Boolean).join(' ');
 }
@@ -99,18 +99,18 @@ function counted(count: number, one: string, many: string): string {
 }
 
 function importForm({ formField }: VisitOf<'member'>, { problem, problems, pasted, reason, skips }: Attempt): Html {
-  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and if you have them <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A list of addresses alone does as well, one to a line.`;
+  const example = html`The first line names the columns: <code>address</code> (or <code>email</code>), and optionally <code>reason</code> (${SUPPRESSION_REASONS.join(', ')}) and <code>created_at</code>. A plain list of addresses, one per line, works as well.`;
   const choices = SUPPRESSION_REASONS.map((value) => ({ value, label: value }));
-  const hint = 'for lines that name none';
+  const hint = 'For lines without a reason.';
   return html`<p class="crumb"><a href="${LIST}">Suppressions</a></p>
 ${heading('Import suppressions')}
 ${problemBox(problem)}${problems.length > 0 && problemList(problems)}
-<p class="quiet">${example} Addresses that are on the list already keep their reason.</p>
+<p class="quiet">${example} Addresses already on the list keep their reason.</p>
 <form method="post" action="${LIST}/import" enctype="multipart/form-data" class="card">${formField}
-<div class="field"><label for="field-file">CSV file</label><p class="hint" id="field-file-hint">at most 5 MiB and ${MOST_LINES.toLocaleString('en')} lines</p><input type="file" id="field-file" name="file" accept=".csv,.txt,text/csv,text/plain" aria-describedby="field-file-hint"></div>
+<div class="field"><label for="field-file">CSV file</label><p class="hint" id="field-file-hint">At most 5 MiB and ${MOST_LINES.toLocaleString('en')} lines.</p><input type="file" id="field-file" name="file" accept=".csv,.txt,text/csv,text/plain" aria-describedby="field-file-hint"></div>
 ${field({ name: 'pasted', label: 'Or paste it here', value: pasted, rows: 8 })}
 ${select({ name: 'reason', label: 'Reason', hint }, choices, reason)}
-${checkbox({ name: 'skip', label: 'Leave out lines that cannot be used', hint: 'Otherwise one such line stops the whole import.', checked: skips })}
+${checkbox({ name: 'skip', label: 'Skip invalid lines', hint: 'Otherwise one invalid line stops the whole import.', checked: skips })}
 <button class="primary">Import</button></form>`;
 }
 

@@ -13,7 +13,7 @@ const REASONS: Record<SuppressionReason, [label: string, tone: Tone]> = {
   hard_bounce: ['hard bounce', 'bad'],
   complaint: ['complaint', 'bad'],
   unsubscribe: ['unsubscribed', 'warn'],
-  manual: ['added by hand', 'quiet'],
+  manual: ['added manually', 'quiet'],
 };
 
 interface Filter {
@@ -41,8 +41,8 @@ export async function showSuppressions(
   const may = visit.may('member');
   const buttons = html`${may && html`<a class="button" href="${LIST}/import">Import</a>`}<a class="button" href="${LIST}/export">Export CSV</a>`;
   const body = html`${heading('Suppressions', buttons)}
-<p class="quiet">Mail to these addresses is not accepted: a call lists them under <code>rejected</code>. Hard bounces, complaints and
-unsubscriptions come here by themselves.</p>
+<p class="quiet">Mail to suppressed addresses is not accepted; the API lists them under <code>rejected</code>. Hard bounces, complaints and
+unsubscribes are added automatically.</p>
 ${may && addPart(visit, wrong)}${filterForm(filter)}${list}`;
   const status = wrong ? 422 : outcome.kind === 'found' ? 200 : 503;
   return view({ title: 'Suppressions', status, body });
@@ -73,47 +73,47 @@ ${select({ name: 'reason', label: 'Reason' }, [{ value: '', label: 'any' }, ...c
 }
 
 function addPart({ formField }: VisitOf<'viewer'>, wrong: AddForm | null): Html {
-  return html`<details class="confirm add"${wrong && html` open`}><summary class="button">Add an address</summary>
+  return html`<details class="confirm add"${wrong && html` open`}><summary class="button">Add address</summary>
 <form method="post" action="${LIST}/add" class="card">${formField}
 ${field({ name: 'address', label: 'Address', value: wrong?.address ?? '', problem: wrong?.problem ?? null, required: true })}
-<button class="primary">Add to the list</button></form></details>`;
+<button class="primary">Add to list</button></form></details>`;
 }
 
 function found({ entries, next }: FoundSuppressions, filter: Filter, visit: VisitOf<'viewer'>): Html {
   const first = filter.after === null ? null : listPath(filter, null);
   const more =
     next !== null && entries.length > 0 && html`<a href="${listPath(filter, next)}" rel="next">More addresses</a>`;
-  const back = first !== null && html`<a href="${first}">From the beginning</a>`;
+  const back = first !== null && html`<a href="${first}">First page</a>`;
   const links = (more || back) && html`<nav class="pager" aria-label="Pages">${back}${more}</nav>`;
   if (entries.length > 0) return html`${entryTable(entries, visit)}${links}`;
   if (next !== null)
-    return html`<p class="notice info">Nothing so far; the list is long. <a href="${listPath(filter, next)}" rel="next">Go on looking</a></p>`;
+    return html`<p class="notice info">No match so far; the list is long. <a href="${listPath(filter, next)}" rel="next">Continue searching</a></p>`;
   return html`${nothing(filter)}${links}`;
 }
 
 function nothing({ search, reason, after }: Filter): Html {
-  if (after !== null) return html`<p>There are no more addresses.</p>`;
+  if (after !== null) return html`<p>No more addresses.</p>`;
   if (search === '' && reason === null) {
     return emptyState(
-      'The list is empty.',
-      'Addresses appear here when they bounce, complain or unsubscribe. If you come from another service, import its list first.',
+      'The list is empty',
+      'Addresses appear here after a hard bounce, a complaint or an unsubscribe. If you are moving from another service, import its list first.',
     );
   }
-  return emptyState('No address fits.', html`<a href="${LIST}">Look at the whole list</a>`);
+  return emptyState('No address matches', html`<a href="${LIST}">Show the whole list</a>`);
 }
 
 function entryTable(entries: readonly Suppression[], visit: VisitOf<'viewer'>): Html {
   const may = visit.may('member');
   const heads = ['Address', 'Reason', 'Since', 'Message', ...(may ? ['Remove'] : [])];
   const list = table(
-    { caption: 'Suppressed addresses, in the order of the alphabet', heads },
+    { caption: 'Suppressed addresses, in alphabetical order', heads },
     entries.map((entry) => [
       html`<code>${entry.address}</code>`,
       badge(...REASONS[entry.reason]),
       time(entry.createdAt),
       entry.messageId === null
         ? html`<span class="quiet">none</span>`
-        : html`<a href="/portal/messages/${entry.messageId}">see it</a>`,
+        : html`<a href="/portal/messages/${entry.messageId}">View message</a>`,
       ...(may ? [removal(entry, visit.formField)] : []),
     ]),
   );
@@ -122,18 +122,18 @@ function entryTable(entries: readonly Suppression[], visit: VisitOf<'viewer'>): 
 
 const WARNINGS: Record<SuppressionReason, string> = {
   hard_bounce: 'Its mailbox did not exist. If that has not changed, the next message bounces again.',
-  complaint: 'This person reported your mail as spam. Writing again harms how all your mail is received.',
-  unsubscribe: 'This person asked not to get mail. Remove the address only when they have asked you to.',
-  manual: 'It was added by hand.',
+  complaint: 'This person reported your mail as spam. Sending again harms the delivery of all your mail.',
+  unsubscribe: 'This person unsubscribed. Remove the address only if they have asked you to.',
+  manual: 'It was added manually.',
 };
 
 function removal({ address, reason }: Suppression, formField: Html): Html {
   return confirmed({
     label: 'Remove',
-    question: html`Let mail to <strong>${address}</strong> through again? ${WARNINGS[reason]}`,
+    question: html`Allow mail to <strong>${address}</strong> again? ${WARNINGS[reason]}`,
     action: `${LIST}/remove`,
     formField,
-    button: 'Remove from the list',
+    button: 'Remove from list',
     fields: html`<input type="hidden" name="address" value="${address}">`,
   });
 }

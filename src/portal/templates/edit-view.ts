@@ -44,10 +44,10 @@ ${field({
   ...{ name: 'html', label: 'HTML', value: fields.html, rows: 18 },
   hint: html`<a href="https://shopify.github.io/liquid/" rel="noreferrer">Liquid</a>: <code>{{ name }}</code> is escaped, <code>{{ name | raw }}</code> is not.`,
 })}
-${field({ name: 'text', label: 'Text', value: fields.text, rows: 8, hint: 'The same in plain text. Nothing is escaped here.' })}
+${field({ name: 'text', label: 'Text', value: fields.text, rows: 8, hint: 'The same in plain text; nothing is escaped here.' })}
 ${field({
   ...{ name: 'data', label: 'Sample data', value: fields.data, rows: 8 },
-  hint: html`JSON for the preview, as a call has it in <code>data</code>. It is not kept with the template.`,
+  hint: html`JSON for the preview, like <code>data</code> in an API call. It isn’t saved with the template.`,
 })}
 <div class="actions"><button class="primary">${template ? 'Save' : 'Create template'}</button><button formaction="/portal/templates/preview" formnovalidate>Preview</button></div>
 </form>`;
@@ -55,23 +55,23 @@ ${field({
 
 function knownFacts(template: Template): Html {
   return facts([
-    ['template_id', copyable(template.id, 'the id of the template')],
+    ['template_id', copyable(template.id, 'the template ID')],
     ['Last changed', lastChanged(template)],
     ['Created', time(template.createdAt)],
   ]);
 }
 
 export function lastChanged({ updatedAt, changedBy }: Pick<Template, 'updatedAt' | 'changedBy'>): Html {
-  return html`${time(updatedAt)} ${changedBy === null ? 'by a call of the API' : html`in the portal by ${changedBy}`}`;
+  return html`${time(updatedAt)} ${changedBy === null ? 'through the API' : html`in the portal by ${changedBy}`}`;
 }
 
 function deletion({ id, name }: Template, formField: Html): Html {
   return confirmed({
     label: 'Delete',
-    question: html`Delete <strong>${name}</strong>? Calls that name it are refused from then on. What was accepted is still sent as it was rendered.`,
+    question: html`Delete <strong>${name}</strong>? Calls that use it are refused from then on. Messages already accepted are still sent as rendered.`,
     action: `/portal/templates/${id}/delete`,
     formField,
-    button: 'Delete the template',
+    button: 'Delete template',
   });
 }
 

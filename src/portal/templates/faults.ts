@@ -28,8 +28,8 @@ export function dataFault(json: string): Fault | null {
 function jsonProblem(json: string, at: number): string {
   const char = String.fromCodePoint(json.codePointAt(at) ?? 0);
   return at >= json.length
-    ? 'is not complete: JSON ends too early'
-    : `is no JSON from here on: ${quoted(char)} does not fit`;
+    ? 'is incomplete: the JSON ends too early'
+    : `is not valid JSON: ${quoted(char)} is unexpected here`;
 }
 
 function quoted(char: string): string {

@@ -8,12 +8,12 @@ export const TEMPLATES_PER_PAGE = 50;
 
 /** One more than a page holds says that there are more. */
 export function listView(found: readonly TemplateName[], before: string | null, mayChange: boolean): Html {
-  const create = mayChange && html`<a class="button primary" href="/portal/templates/new">New template</a>`;
+  const create = mayChange && html`<a class="button primary" href="/portal/templates/new">Create template</a>`;
   const templates = found.slice(0, TEMPLATES_PER_PAGE);
   if (templates.length === 0 && before === null) {
     const next = mayChange
-      ? 'Keep the words of your mail here, and let your program send only the data.'
-      : 'Somebody who is a member can make one.';
+      ? 'Keep the text of your mail here, so that your program only sends the data.'
+      : 'A member or an owner of the account can create one.';
     return html`${heading('Templates', create)}${emptyState('No templates yet', next)}`;
   }
   const rows = templates.map((template) => [
@@ -24,6 +24,6 @@ export function listView(found: readonly TemplateName[], before: string | null, 
   ]);
   const next = found.length > TEMPLATES_PER_PAGE ? `/portal/templates?before=${templates.at(-1)!.id}` : null;
   return html`${heading('Templates', create)}
-${table({ caption: 'Templates, the newest first', heads: ['Name', 'Parts', 'template_id', 'Last changed'] }, rows)}
+${table({ caption: 'Templates, newest first', heads: ['Name', 'Parts', 'template_id', 'Last changed'] }, rows)}
 ${pager({ first: before === null ? null : '/portal/templates', next })}`;
 }

@@ -19,7 +19,7 @@ export async function makePreview(
 ): Promise<Preview> {
   const source = { html: fields.html || null, text: fields.text || null };
   if (source.html === null && source.text === null) {
-    return { kind: 'refused', reason: 'There is nothing to show yet: write HTML, text or both.' };
+    return { kind: 'refused', reason: 'Nothing to preview yet. Enter HTML, text or both.' };
   }
   if (fields.data.length > MOST_DATA_CHARS) {
     const limit = `${MOST_DATA_CHARS / 1024} KiB`;
@@ -35,7 +35,7 @@ export async function makePreview(
   if (outcome.kind === 'flawed') faults.push(faultOf(outcome.flaw));
   if (faults.length > 0) return { kind: 'faulty', faults };
   if (outcome.kind === 'rendered') return outcome;
-  return { kind: 'refused', reason: 'Too many templates wait to be rendered. Try again in a moment.' };
+  return { kind: 'refused', reason: 'Too many templates are waiting to be rendered. Try again in a moment.' };
 }
 
 /** Pictures of the author's own may be loaded; nothing runs, nothing is sent, and nobody else may frame it. */
@@ -68,7 +68,7 @@ function problemsOf(preview: Preview, fields: TemplateFields): Html | null {
       return html`<p class="notice warn" role="alert">${preview.reason}</p>`;
     case 'rendered':
       return !preview.html && !preview.text
-        ? html`<p class="notice warn">With this data it renders to nothing at all, and would not be sent.</p>`
+        ? html`<p class="notice warn">With this data the template renders to nothing, so the message would not be sent.</p>`
         : null;
   }
 }
@@ -79,6 +79,6 @@ export function faultDocument(preview: Exclude<Preview, { kind: 'rendered' }>): 
     preview.kind === 'refused'
       ? preview.reason
       : preview.faults.map(({ part, problem }) => `${part}: ${problem}.`).join(' ');
-  return html`<!doctype html><meta charset="utf-8"><title>Preview</title><p>This template cannot be rendered with sample data made up for it. ${words}</p>`
+  return html`<!doctype html><meta charset="utf-8"><title>Preview</title><p>This template can’t be rendered with generated sample data. ${words}</p>`
     .text;
 }

@@ -24,7 +24,7 @@ export function bodyOf({ name, html, text }: TemplateFields): TemplateBody {
 
 /** The rule of schema/api/template.json; everything else is asked of the service. */
 export function nameProblem({ name }: Pick<TemplateFields, 'name'>): string | null {
-  if (name === '') return 'Give it a name.';
+  if (name === '') return 'Enter a name.';
   const chars = [...name].length;
-  return chars > MOST_NAME_CHARS ? `At most ${MOST_NAME_CHARS} characters; these are ${chars}.` : null;
+  return chars > MOST_NAME_CHARS ? `At most ${MOST_NAME_CHARS} characters; this has ${chars}.` : null;
 }

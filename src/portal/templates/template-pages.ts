@@ -36,7 +36,7 @@ type Editing = VisitOf<'member'>;
 
 /** HTML and text of a mebibyte each, and the sample data; percent-encoding makes some of it three times as long. */
 const LIMIT_BYTES = 5 * 1024 * 1024;
-const NO_TEMPLATE = 'There is no such template, or it is not yours.';
+const NO_TEMPLATE = 'Template not found.';
 
 export function templatePages(given: TemplateServices): PortalRoute[] {
   const services: Services = { ...given, shelf: new PreviewShelf(given.clock) };
@@ -101,7 +101,9 @@ async function showKept({ templates }: Services, { visitor, params }: Viewing): 
 
 async function showShelved({ shelf }: Services, { visitor, params }: Editing): Promise<PageResult> {
   const markup = shelf.find(visitor.user.id, params.token!);
-  return markup === null ? missing('This preview is over. Ask for a new one.') : document(markup, FRAME_HEADERS);
+  return markup === null
+    ? missing('This preview has expired. Preview the template again.')
+    : document(markup, FRAME_HEADERS);
 }
 
 /** As a form, the whole page again; for the script, which sends `only`, the preview alone. */
@@ -125,7 +127,7 @@ async function createTemplate(services: Services, visit: Editing): Promise<PageR
   const result = await services.templates.create(visitor.tenant.id, bodyOf(fields), visitor.user.email);
   if (isRefusal(result)) return shownAgain(services, visit, { template: null, fields, refusal: result });
   await visit.audit('template.created', { template: result.id, name: result.name });
-  return redirect(`/portal/templates/${result.id}`, 'The template is kept.');
+  return redirect(`/portal/templates/${result.id}`, 'Template created.');
 }
 
 async function saveTemplate(services: Services, visit: Editing): Promise<PageResult> {
@@ -138,7 +140,7 @@ async function saveTemplate(services: Services, visit: Editing): Promise<PageRes
   if (isRefusal(result) && result.refused === 'template_not_found') return missing(NO_TEMPLATE);
   if (isRefusal(result)) return shownAgain(services, visit, { template, fields, refusal: result });
   await visit.audit('template.changed', { template: result.id, name: result.name });
-  return redirect(`/portal/templates/${result.id}`, 'The changes are kept.');
+  return redirect(`/portal/templates/${result.id}`, 'Changes saved.');
 }
 
 interface Refused extends Pick<EditShown, 'template'> {
@@ -159,7 +161,10 @@ async function shownAgain(
   const source = { html: fields.html || null, text: fields.text || null };
   const outcome = await services.templates.preview(visitor.tenant.id, source, null);
   const faults = outcome.kind === 'flawed' ? [faultOf(outcome.flaw)] : [];
-  return editPage({ ...shown, faults, problem: faults.length > 0 ? 'It was not kept.' : refusal.message }, 422);
+  return editPage(
+    { ...shown, faults, problem: faults.length > 0 ? 'The template was not saved.' : refusal.message },
+    422,
+  );
 }
 
 async function deleteTemplate({ templates }: Services, visit: Editing): Promise<PageResult> {
@@ -167,5 +172,5 @@ async function deleteTemplate({ templates }: Services, visit: Editing): Promise<
   const template = await templates.get(tenant.id, visit.params.id!);
   if (isRefusal(template) || (await templates.remove(tenant.id, template.id)) !== null) return missing(NO_TEMPLATE);
   await visit.audit('template.deleted', { template: template.id, name: template.name });
-  return redirect('/portal/templates', 'The template is deleted.');
+  return redirect('/portal/templates', 'Template deleted.');
 }

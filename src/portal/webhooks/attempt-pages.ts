@@ -34,7 +34,7 @@ async function showAttempt({ store }: WebhookServices, visit: VisitOf<'viewer'>)
   const tenantId = visit.visitor.tenant.id;
   const webhook = await store.getWebhookHealth(tenantId, id);
   const found = webhook && (await store.findWebhookAttempt(tenantId, id, { eventId, number: Number(number) }));
-  if (!found) return missing('There is no such attempt. Old ones are erased with the messages that they are about.');
+  if (!found) return missing('Attempt not found. Old attempts are erased together with their messages.');
   const { attempt, event } = found;
   const body = html`${crumb(webhook)}
 ${heading(`Attempt ${attempt.number}`, statusBadge(attempt))}
@@ -51,19 +51,19 @@ function crumb({ id, url }: Webhook): Html {
 function attemptFacts({ id }: Webhook, attempt: AttemptView, messageId: string): Html {
   return facts([
     ['Outcome', attempt.reason],
-    ['What follows', whatFollows(attempt)],
+    ['Next step', whatFollows(attempt)],
     ['Time', time(attempt.startedAt)],
-    ['Took', `${attempt.elapsedMs} ms`],
+    ['Duration', `${attempt.elapsedMs} ms`],
     [
       'Event',
-      html`${attempt.eventType} <code>${attempt.eventId}</code> · <a href="/portal/webhooks/${id}?event=${attempt.eventId}#attempts">all attempts of it</a>`,
+      html`${attempt.eventType} <code>${attempt.eventId}</code> · <a href="/portal/webhooks/${id}?event=${attempt.eventId}#attempts">all its attempts</a>`,
     ],
     ['Message', html`<a href="/portal/messages/${messageId}"><code>${messageId}</code></a>`],
   ]);
 }
 
 function replayButton({ id }: Webhook, { eventId, state }: AttemptView, formField: Html): Html {
-  const label = state === 'due' ? 'Send it now' : 'Send it once more';
+  const label = state === 'due' ? 'Retry now' : 'Send again';
   return html`<div class="actions"><form method="post" action="/portal/webhooks/${id}/events/${eventId}/replay">${formField}<button>${label}</button></form></div>`;
 }
 
@@ -78,7 +78,7 @@ async function replayOne({ store }: WebhookServices, visit: VisitOf<'member'>): 
 }
 
 const REPLAYED: Record<Extract<ReplayOutcome, 'due' | 'under_way'>, string> = {
-  due: 'The event is on its way. Its attempt appears below in a moment; if not, reload the page.',
+  due: 'The event is being sent. The attempt appears below in a moment; if not, reload the page.',
   under_way: 'The event is being sent right now; there is nothing to replay yet.',
 };
 
@@ -90,7 +90,7 @@ async function replayAll({ store }: WebhookServices, visit: VisitOf<'member'>): 
   const since = readSince(visit.form, visit.now);
   const path = `/portal/webhooks/${webhook.id}`;
   if (since === null)
-    return redirect(path, 'Nothing was replayed: the time could not be read. Use the form YYYY-MM-DDThh:mm.', 'warn');
+    return redirect(path, 'Nothing was replayed: the time is invalid. Use the format YYYY-MM-DDThh:mm.', 'warn');
   const clock = { now: () => visit.now };
   const replayed = await replayFailedSince({ store, clock }, tenantId, { webhookId: webhook.id, since });
   await visit.audit('webhook.failed_replayed', {
@@ -102,8 +102,8 @@ async function replayAll({ store }: WebhookServices, visit: VisitOf<'member'>): 
 }
 
 function replayedWords(count: number): string {
-  if (count === 0) return 'Nothing was given up since then.';
-  return count === 1 ? 'One event is on its way again.' : `${count} events are on their way again.`;
+  if (count === 0) return 'No event has failed since then.';
+  return count === 1 ? 'One event is being sent again.' : `${count} events are being sent again.`;
 }
 
 /** The exact time wins where one is given. Null for what is no time. */

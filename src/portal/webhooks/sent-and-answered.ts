@@ -10,16 +10,16 @@ export interface Answered {
 
 export function sentAndAnswered(request: SentRequest, { answer }: Answered): Html {
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
-  return html`<h2>What was sent</h2>
+  return html`<h2>Request</h2>
 <h3>Headers</h3><pre class="wrap" tabindex="0"><code>${headers.join('\n')}</code></pre>
 <h3>Body</h3>${copyableBlock(readable(request.body), 'the body')}
-<h2>What came back</h2>
+<h2>Response</h2>
 ${answerOf(answer)}`;
 }
 
 function answerOf(answer: string | null): Html {
-  if (answer === null) return html`<p class="quiet">There was no answer.</p>`;
-  if (answer === '') return html`<p class="quiet">The answer had no body.</p>`;
+  if (answer === null) return html`<p class="quiet">No response.</p>`;
+  if (answer === '') return html`<p class="quiet">The response had no body.</p>`;
   return html`<p class="hint">The first 4 KiB of its body are kept.</p><pre class="wrap answer" tabindex="0"><code>${answer}</code></pre>`;
 }
 

@@ -9,14 +9,14 @@ import { statusBadge } from './webhook-words.ts';
 export function shownTest(webhook: Webhook, sent: SentTest, formField: Html): Html {
   const { taken, reason, elapsedMs } = sent;
   const path = `/portal/webhooks/${webhook.id}`;
-  const word = taken ? 'The endpoint took the test event.' : 'The endpoint did not take the test event.';
+  const word = taken ? 'The endpoint accepted the test event.' : 'The endpoint did not accept the test event.';
   return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a> › <a href="${path}">${webhook.url}</a></p>
 ${heading('Test event')}
 <p class="notice ${taken ? '' : 'bad'}" role="status">${word} ${reason}</p>
 <div class="card">${facts([
     ['Endpoint', html`<code>${webhook.url}</code>`],
     ['Status', statusBadge(sent)],
-    ['Took', `${elapsedMs} ms`],
+    ['Duration', `${elapsedMs} ms`],
   ])}
 <p class="quiet">Its type is <code>test</code>. It is signed like every event, sent once and to this endpoint only, and is not part of <code>GET /events</code>.</p>
 <div class="actions"><form method="post" action="${path}/test">${formField}<button>Send another</button></form><a class="button" href="${path}">Back to the webhook</a></div>

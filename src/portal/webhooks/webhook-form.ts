@@ -25,15 +25,15 @@ ${problemBox(problem === '' ? null : (sentence ?? problem))}
 ${field({
   ...{ name: 'url', label: 'URL', type: 'url', value: url, required: true, maxLength: MOST_URL_CHARS },
   placeholder: 'https://example.com/postrider-events',
-  hint: 'Where events are posted to as JSON. HTTPS is recommended; it must lead to a public address.',
+  hint: 'Events are posted here as JSON. HTTPS is recommended; the URL must lead to a public address.',
   problem: at === 'url' ? sentence : null,
 })}
 ${field({
   ...{ name: 'description', label: 'Description (optional)', value: description, maxLength: MOST_DESCRIPTION_CHARS },
-  hint: 'For you: which of your systems listens there.',
+  hint: 'For your own reference: which of your systems listens there.',
   problem: at === 'description' ? sentence : null,
 })}
-<div class="actions"><button class="primary">Register the webhook</button><a class="button" href="/portal/webhooks">Cancel</a></div>
+<div class="actions"><button class="primary">Add webhook</button><a class="button" href="/portal/webhooks">Cancel</a></div>
 </form>`;
 }
 
@@ -45,18 +45,18 @@ export function newSecret(facts: {
 }): Html {
   const { webhook, secret, previousUntil } = facts;
   return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
-${heading(previousUntil === null ? 'Your new webhook' : 'The new secret')}
+${heading(previousUntil === null ? 'Your new webhook' : 'New secret')}
 <div class="card">
-<p class="notice warn">Copy the secret now. It is stored encrypted, and this page is the only one that ever shows it.</p>
+<p class="notice warn">Copy the secret now. It is stored encrypted and won’t be shown again.</p>
 <h2><code>${webhook.url}</code></h2>
 <p class="secret">${copyable(secret.toString('base64'), 'the secret')}</p>
-<p>Your program checks the signature of every event with it, by <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>: there are
-libraries for most languages, which take the secret as it is.</p>
+<p>Your program uses it to check the signature of every event, following <a href="https://www.standardwebhooks.com" rel="noreferrer">Standard Webhooks</a>. Libraries
+exist for most languages and accept the secret as it is.</p>
 ${
   previousUntil !== null &&
-  html`<p class="notice info">Until ${time(previousUntil)} every event has two signatures, one with the new secret and one with the old. Put the new
-one into your program before ${toTimestamp(previousUntil).slice(0, 16).replace('T', ' ')} UTC, and no event is refused meanwhile.</p>`
+  html`<p class="notice info">Until ${time(previousUntil)} every event has two signatures, one with the new secret and one with the old. Switch your program
+to the new one before ${toTimestamp(previousUntil).slice(0, 16).replace('T', ' ')} UTC, and no event is refused in between.</p>`
 }
 </div>
-<p><a class="button primary" href="/portal/webhooks/${webhook.id}">I have kept it</a></p>`;
+<p><a class="button primary" href="/portal/webhooks/${webhook.id}">Done</a></p>`;
 }

@@ -21,10 +21,10 @@ const POLL_MS = 2000;
 const SHOWN = {
   all: {
     label: 'All attempts',
-    empty: 'Nothing was sent to it yet. Events come as soon as something happens to a message.',
+    empty: 'No event has been sent to it yet. Events are sent as soon as the status of a message changes.',
   },
-  due: { label: 'Waiting for another', empty: 'No event waits for another attempt.' },
-  failed: { label: 'Given up', empty: 'No event was given up.' },
+  due: { label: 'Waiting for retry', empty: 'No event is waiting for a retry.' },
+  failed: { label: 'Failed', empty: 'No event has failed for good.' },
 } as const;
 type Shown = keyof typeof SHOWN;
 
@@ -56,40 +56,40 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
       webhook.failingSince === null ? healthSentence(webhook) : html`Failing since ${time(webhook.failingSince)}`,
     ],
     ...(webhook.description === null ? [] : [['Description', webhook.description] as const]),
-    ['Events that wait', countOf(webhook.due, COUNTED_AT_MOST)],
-    ['Events given up', countOf(webhook.failed, COUNTED_AT_MOST)],
+    ['Waiting events', countOf(webhook.due, COUNTED_AT_MOST)],
+    ['Failed events', countOf(webhook.failed, COUNTED_AT_MOST)],
     ['Created', time(webhook.createdAt)],
     [
       'Secret',
-      html`made ${time(current?.createdAt ?? null)}${
-        previous?.expiresAt && html`; the one before it signs, too, until ${time(previous.expiresAt)}`
+      html`created ${time(current?.createdAt ?? null)}${
+        previous?.expiresAt && html`; the previous one also signs until ${time(previous.expiresAt)}`
       }`,
     ],
-    ['Id', html`<code>${webhook.id}</code>`],
+    ['ID', html`<code>${webhook.id}</code>`],
   ]);
 }
 
 function actions(webhook: WebhookHealth, [, previous]: readonly WebhookSecret[], formField: Html): Html {
   const path = `/portal/webhooks/${webhook.id}`;
   return html`<div class="actions">
-<form method="post" action="${path}/test">${formField}<button>Send a test event</button></form>
+<form method="post" action="${path}/test">${formField}<button>Send test event</button></form>
 ${confirmed({
   label: 'Rotate the secret',
-  question: html`A new secret is made and shown once. For 24 hours events are signed with both, then with the new one only.${
+  question: html`A new secret is created and shown once. For 24 hours events are signed with both, then with the new one only.${
     previous?.expiresAt &&
-    html` The secret before the current one, which would sign until ${time(previous.expiresAt)}, <strong>ends at once</strong>.`
+    html` The secret before the current one, which would sign until ${time(previous.expiresAt)}, <strong>stops at once</strong>.`
   }`,
   action: `${path}/rotate`,
   formField,
-  button: 'Make a new secret',
+  button: 'Create new secret',
   tone: 'neutral',
 })}
 ${confirmed({
   label: 'Delete',
-  question: html`Delete <strong>${webhook.url}</strong>? What waits for it is dropped at once, its attempts are erased, and the secret is gone.`,
+  question: html`Delete <strong>${webhook.url}</strong>? Its waiting events are dropped at once, and its attempts and its secret are erased.`,
   action: `${path}/delete`,
   formField,
-  button: 'Delete this webhook',
+  button: 'Delete webhook',
 })}</div>`;
 }
 
@@ -122,9 +122,9 @@ function attemptList(webhook: WebhookHealth, found: readonly AttemptView[], { sh
   });
   return html`<h2 id="attempts">Attempts</h2>
 <nav class="actions choices" aria-label="Which attempts">${links}</nav>
-${filter.eventId !== null && html`<p>Those of the event <code>${filter.eventId}</code>.</p>`}
-${attempts.length === 0 ? emptyState('Nothing to show', SHOWN[shown].empty) : attemptTable(path, attempts)}
-${found.length > PAGE && shown !== 'all' && html`<p class="quiet">These are the first ${PAGE}.</p>`}
+${filter.eventId !== null && html`<p>Attempts for the event <code>${filter.eventId}</code>.</p>`}
+${attempts.length === 0 ? emptyState('No attempts', SHOWN[shown].empty) : attemptTable(path, attempts)}
+${found.length > PAGE && shown !== 'all' && html`<p class="quiet">Showing the first ${PAGE}.</p>`}
 ${pager({
   first: filter.after === undefined ? null : `${path}#attempts`,
   next: hasMore ? `${path}?after=${last.eventId}.${last.number}#attempts` : null,
@@ -132,7 +132,7 @@ ${pager({
 }
 
 function attemptTable(path: string, attempts: readonly AttemptView[]): Html {
-  const heads = ['Time', 'Event', 'Attempt', 'Answer', 'Took', 'What follows'];
+  const heads = ['Time', 'Event', 'Attempt', 'Response', 'Duration', 'Next step'];
   const rows = attempts.map((attempt) => [
     html`<a href="${path}/attempts/${attempt.eventId}/${attempt.number}">${time(attempt.startedAt)}</a>`,
     html`${attempt.eventType}<br><code class="quiet unbroken">${attempt.eventId}</code>`,
@@ -148,15 +148,15 @@ export const SINCE_CHOICES = [
   { value: String(HOUR_MS), label: 'in the last hour' },
   { value: String(DAY_MS), label: 'in the last 24 hours' },
   { value: String(3 * DAY_MS), label: 'in the last three days' },
-  { value: 'all', label: 'ever' },
+  { value: 'all', label: 'at any time' },
 ] as const;
 
 function replayForm(webhook: WebhookHealth, formField: Html): Html {
   return html`<h2>Replay</h2>
 <form method="post" action="/portal/webhooks/${webhook.id}/replay" class="card">${formField}
-<p>Sends everything once more that was given up. The events keep their ids, so your program can tell those that it has seen.</p>
-<div class="filters">${select({ name: 'since', label: 'What was given up' }, SINCE_CHOICES, String(DAY_MS))}
+<p>Sends the failed events again. They keep their IDs, so your program can recognize the events it has already seen.</p>
+<div class="filters">${select({ name: 'since', label: 'Failed' }, SINCE_CHOICES, String(DAY_MS))}
 ${field({ name: 'at', label: 'or since (UTC)', type: 'datetime-local' })}
-<button class="primary">Replay all of it</button></div>
+<button class="primary">Replay events</button></div>
 </form>`;
 }

@@ -37,16 +37,16 @@ export function webhookPages(services: WebhookServices): PortalRoute[] {
 async function showWebhooks({ store }: WebhookServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const all = await store.listWebhookHealth(visit.visitor.tenant.id, COUNTED_IN_LIST);
   const mayCreate = visit.may('member');
-  const button = html`<a class="button primary" href="/portal/webhooks/new">New webhook</a>`;
+  const button = html`<a class="button primary" href="/portal/webhooks/new">Add webhook</a>`;
   const body = html`${heading('Webhooks', mayCreate && button)}
-<p class="quiet">A webhook is an address of yours that is told what happens to your messages. Every webhook gets every event, signed with its own
-secret; what it does not take is sent again for three days.</p>
-${all.length > 0 ? listOf(all) : emptyState('There is no webhook yet', mayCreate ? html`<a href="/portal/webhooks/new">Register one</a>, or read events with <code>GET /events</code>.` : 'A member or an owner of the account can register one.')}`;
+<p class="quiet">A webhook URL receives an event for every status change of your messages. Every webhook gets every event, signed with its own
+secret. Failed deliveries are retried for three days.</p>
+${all.length > 0 ? listOf(all) : emptyState('No webhooks yet', mayCreate ? html`<a href="/portal/webhooks/new">Add one</a>, or read events with <code>GET /events</code>.` : 'A member or an owner of the account can add one.')}`;
   return view({ title: 'Webhooks', body });
 }
 
 function listOf(webhooks: readonly WebhookHealth[]) {
-  const heads = ['URL', 'State', 'Waiting', 'Given up', 'Created'];
+  const heads = ['URL', 'State', 'Waiting', 'Failed', 'Created'];
   const rows = webhooks.map((webhook) => [
     html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>${
       webhook.description !== null && html`<br><span class="quiet">${webhook.description}</span>`
@@ -93,14 +93,14 @@ async function rotate(services: WebhookServices, visit: VisitOf<'member'>): Prom
   const rotated = webhook && (await services.webhooks.rotate(visit.visitor.tenant.id, webhook.id));
   if (!rotated || isRefusal(rotated)) return missing();
   await visit.audit('webhook.secret_rotated', { webhook_id: webhook.id });
-  return view({ title: 'The new secret', body: newSecret({ webhook, ...rotated }) });
+  return view({ title: 'New secret', body: newSecret({ webhook, ...rotated }) });
 }
 
 async function remove(services: WebhookServices, visit: VisitOf<'member'>): Promise<PageResult> {
   const webhook = await webhookOf(services, visit);
   if (!webhook || (await services.webhooks.remove(visit.visitor.tenant.id, webhook.id))) return missing();
   await visit.audit('webhook.deleted', { webhook_id: webhook.id, host: new URL(webhook.target).host });
-  return redirect(LIST, `The webhook ${webhook.url} is deleted. Nothing is sent to it any more.`);
+  return redirect(LIST, `The webhook ${webhook.url} was deleted. Nothing more is sent to it.`);
 }
 
 async function webhookOf({ webhooks }: WebhookServices, { params, visitor }: VisitOf<'member'>) {

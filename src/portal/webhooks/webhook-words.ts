@@ -5,17 +5,17 @@ import { badge, time } from '../elements.ts';
 
 export function healthBadge({ failingSince, due }: Pick<WebhookHealth, 'failingSince' | 'due'>): Html {
   if (failingSince !== null) return badge('failing', 'bad');
-  return due > 0 ? badge('sending', 'busy') : badge('in order', 'good');
+  return due > 0 ? badge('sending', 'busy') : badge('OK', 'good');
 }
 
 export function healthSentence({ failingSince, due }: WebhookHealth): Html {
   if (failingSince !== null) {
-    return html`It has taken no event since ${time(failingSince)}. Each is sent again for three days, with growing pauses; the webhook is never switched off.
-The newest attempts below say why.`;
+    return html`It has not accepted an event since ${time(failingSince)}. Each event is retried for three days with increasing delays; the webhook is never disabled.
+The latest attempts below show why.`;
   }
   return due > 0
-    ? html`Events are on their way to it.`
-    : html`Everything that was sent to it was taken, or given up and listed below.`;
+    ? html`Events are being sent to it.`
+    : html`Every event sent to it was accepted, or has failed and is listed below.`;
 }
 
 export function countOf(count: number, countedAtMost: number): string {
@@ -23,7 +23,7 @@ export function countOf(count: number, countedAtMost: number): string {
 }
 
 export function statusBadge({ status }: Pick<AttemptView, 'status'>): Html {
-  if (status === null) return badge('no answer', 'bad');
+  if (status === null) return badge('no response', 'bad');
   return badge(String(status), status >= 200 && status < 300 ? 'good' : 'bad');
 }
 
@@ -31,10 +31,10 @@ export function statusBadge({ status }: Pick<AttemptView, 'status'>): Html {
 export function whatFollows({ state, nextAt, status }: AttemptView): Html {
   switch (state) {
     case 'delivered':
-      return html`${status !== null && status < 300 && status >= 200 ? 'taken' : 'taken by a later attempt'}`;
+      return html`${status !== null && status < 300 && status >= 200 ? 'accepted' : 'accepted at a later attempt'}`;
     case 'failed':
-      return html`given up; it can be replayed`;
+      return html`failed; can be replayed`;
     case 'due':
-      return nextAt === null ? html`due again` : html`next attempt ${time(nextAt)}`;
+      return nextAt === null ? html`retry due` : html`next attempt ${time(nextAt)}`;
   }
 }

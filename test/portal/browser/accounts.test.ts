@@ -47,10 +47,10 @@ async function signUp(t: Test, world: PortalWorld, browser: OpenBrowser) {
   await desk.click('main >> text=Rockets');
   await desk.click('summary:has-text("Approve")');
   await desk.click('button:has-text("Approve")');
-  await desk.waitForSelector('text=Its owners are told by mail');
+  await desk.waitForSelector('text=Its owners are notified by mail');
   t.match((await nextLetter(world.sink, 'eve@receiver.test', 1)).text, /approved/);
   await page.reload();
-  t.match(await page.textContent('main'), /no domain of yours is verified/, 'now only a domain is missing');
+  t.match(await page.textContent('main'), /none of your domains is verified/, 'now only a domain is missing');
 }
 
 async function invitation(t: Test, world: PortalWorld, browser: OpenBrowser) {
@@ -60,7 +60,7 @@ async function invitation(t: Test, world: PortalWorld, browser: OpenBrowser) {
   await page.fill('[name=email]', 'neo@receiver.test');
   await page.selectOption('form[action$="/invite"] [name=role]', 'viewer');
   await page.press('[name=email]', 'Enter');
-  await page.waitForSelector('text=An invitation is on its way');
+  await page.waitForSelector('text=Invitation sent to');
   const { page: invited } = await browser.window();
   await invited.goto((await nextLetter(world.sink, 'neo@receiver.test', 0)).link);
   await looksGood(t, invited);
@@ -71,7 +71,7 @@ async function invitation(t: Test, world: PortalWorld, browser: OpenBrowser) {
   const row = page.locator('tr', { hasText: 'neo@receiver.test' });
   await row.locator('summary').click();
   await row.locator('button:has-text("Remove")').click();
-  await page.waitForSelector('text=is removed');
+  await page.waitForSelector('text=was removed');
   await invited.reload();
   t.match(invited.url(), /\/portal\/sign-in/, 'at once');
 }

@@ -20,7 +20,7 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     world.dns.addZone('shop.test');
     await page.goto('/portal/domains');
     await page.fill('[name=domain]', 'shop.test');
-    await page.click('text=Add the domain');
+    await page.click('text=Add domain');
     await page.click('text=Check now');
     await page.waitForSelector('#status >> text=failed');
     await page.waitForSelector('#found-dkim >> text=missing');
@@ -35,8 +35,8 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
     await page.evaluate('window.isSamePage = true');
     publish(world.dns, records);
     await page.waitForSelector('#status >> text=verified');
-    await page.waitForSelector('#found-dkim >> text=in order');
-    await page.waitForSelector('#found-spf >> text=in order');
+    await page.waitForSelector('#found-dkim >> text=OK');
+    await page.waitForSelector('#found-spf >> text=OK');
     t.equal(await page.evaluate('window.isSamePage'), true, 'nobody has reloaded it');
     t.equal(await page.getAttribute('#status', 'data-poll'), null, 'and it asks no more');
   });
@@ -44,16 +44,16 @@ t.test('in a browser', { skip: noBrowser }, async (t) => {
   await t.test('a key is copied, and its question is asked before it is revoked', async (t) => {
     await page.goto('/portal/keys/new');
     await page.fill('[name=name]', 'browser');
-    await page.click('text=Make the key');
+    await page.click('text=Create key');
     await page.click('[aria-label="Copy the API key"]');
     const key = String(await clipboard());
     t.equal((await world.daemon.call(key, 'GET /domains')).status, 200);
-    await page.click('text=I have kept it');
+    await page.click('text=Done');
     const row = page.locator('tr', { hasText: 'browser' });
-    t.equal(await row.locator('text=Revoke this key').isVisible(), false);
+    t.equal(await row.locator('text=Revoke key').isVisible(), false);
     await row.locator('summary').click();
-    await row.locator('text=Revoke this key').click();
-    await page.waitForSelector('text=The key browser is revoked.');
+    await row.locator('text=Revoke key').click();
+    await page.waitForSelector('text=The key browser was revoked.');
     t.equal((await world.daemon.call(key, 'GET /domains')).status, 401);
   });
 });

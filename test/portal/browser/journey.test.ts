@@ -15,8 +15,8 @@ const OPERATOR = 'ops@receiver.test';
 const NO_MAILBOX = { code: 550, text: '5.1.1 There is no such mailbox here' };
 const LATER = { code: 450, text: '4.2.1 The mailbox is busy, come back later' };
 const STEPS = {
-  before: ['Confirm your e-mail address', 'Be approved'],
-  left: ['Create an API key', 'Verify a sending domain', 'Send your first message', 'Hear what became of it'],
+  before: ['Confirm your email address', 'Approval'],
+  left: ['Create an API key', 'Verify a sending domain', 'Send your first message', 'Receive the result'],
 };
 
 interface Journey extends World {
@@ -92,11 +92,11 @@ async function signUp(t: Test, { page, sink }: Journey) {
 async function approve(t: Test, { desk, postrider, sink }: Journey) {
   const { password } = await postrider.json('user', 'create', '--operator', '--email', OPERATOR);
   await signIn(desk, { email: OPERATOR, password: String(password) });
-  t.match(await desk.textContent('main'), /Review.*Rockets.*nobody has looked at it yet/s);
+  t.match(await desk.textContent('main'), /Review.*Rockets.*not reviewed yet/s);
   await desk.getByRole('main').getByRole('link', { name: 'Rockets' }).click();
   await rowWith(desk, EVE.email).waitFor();
   await decide(desk.getByRole('main'), { open: 'Approve', button: 'Approve' });
-  await told(desk, 'Rockets is approved. Its owners are told by mail.');
+  await told(desk, 'Rockets is approved. Its owners are notified by mail.');
   t.match((await nextLetter(sink, EVE.email, 1)).text, /has been approved/);
 }
 
@@ -120,14 +120,14 @@ async function stepsOf(page: Page): Promise<{ done: string[]; open: string[] }> 
 async function makeKey(t: Test, journey: Journey) {
   const { page, daemon } = journey;
   await goTo(page, 'API keys');
-  await page.getByText('There is no key yet').waitFor();
-  await page.getByRole('link', { name: 'New key' }).click();
+  await page.getByText('No keys yet').waitFor();
+  await page.getByRole('link', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('shop, production');
   t.ok(await page.getByLabel('emails:send').isChecked());
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   journey.key = await copied(page, 'the API key');
   t.equal((await daemon.call(journey.key, 'GET /domains')).status, 200);
-  await page.getByRole('link', { name: 'I have kept it' }).click();
+  await page.getByRole('link', { name: 'Done' }).click();
   await rowWith(page, 'shop, production').waitFor();
   t.notMatch(await page.content(), journey.key, 'it was shown once');
 }
@@ -136,30 +136,27 @@ async function verifyDomain(t: Test, { page, dns }: Journey) {
   dns.addZone('rockets.test');
   await goTo(page, 'Domains');
   await page.getByLabel('Domain', { exact: true }).fill('Rockets.test.');
-  await page.getByRole('button', { name: 'Add the domain' }).click();
-  await told(page, 'rockets.test is added. Now publish its records.');
+  await page.getByRole('button', { name: 'Add domain' }).click();
+  await told(page, 'rockets.test was added. Now publish its DNS records.');
   for (const kind of ['DKIM', 'SPF', 'DMARC']) {
     const name = await copied(page, `the full name of the ${kind} record`);
     dns.set(name, 'TXT', [await copied(page, `the value of the ${kind} record`)]);
   }
   await page.getByRole('button', { name: 'Check now' }).click();
   await told(page, 'rockets.test is verified');
-  t.match(
-    await page.getByText('Records', { exact: true }).locator('..').textContent(),
-    /DKIM in order.*SPF in order.*DMARC in order/,
-  );
+  t.match(await page.getByText('Records', { exact: true }).locator('..').textContent(), /DKIM OK.*SPF OK.*DMARC OK/);
 }
 
 async function registerWebhook(t: Test, journey: Journey) {
   const { page, endpoint } = journey;
   await goTo(page, 'Webhooks');
-  await page.getByRole('link', { name: 'New webhook' }).click();
+  await page.getByRole('link', { name: 'Add webhook' }).click();
   await page.getByLabel('URL').fill(endpoint.url);
   await page.getByLabel('Description').fill('Order service');
-  await page.getByRole('button', { name: 'Register the webhook' }).click();
+  await page.getByRole('button', { name: 'Add webhook' }).click();
   journey.secret = await copied(page, 'the secret');
-  await page.getByRole('link', { name: 'I have kept it' }).click();
-  await page.getByText('Nothing was sent to it yet').waitFor();
+  await page.getByRole('link', { name: 'Done' }).click();
+  await page.getByText('No event has been sent to it yet').waitFor();
   t.notMatch(await page.content(), journey.secret, 'it was shown once');
 }
 
@@ -174,13 +171,13 @@ async function sendTwo(t: Test, journey: Journey) {
   await goTo(page, 'Messages');
   await page.getByRole('link', { name: 'ann@receiver.test' }).click();
   const course = page.getByRole('listitem');
-  await course.filter({ hasText: 'Attempt 1: taken by the receiving server' }).waitFor();
+  await course.filter({ hasText: 'Attempt 1: accepted by the receiving server' }).waitFor();
   t.match(await page.textContent('main'), /250 OK: message queued.*Server: mx\.receiver\.test \(127\.0\.0\.1\)/s);
 
   await send(journey, { to: 'gone@receiver.test', subject: 'Your ticket' });
   await goTo(page, 'Messages');
   await page.getByRole('link', { name: 'gone@receiver.test' }).click();
-  await course.filter({ hasText: 'Attempt 1: refused for good' }).waitFor();
+  await course.filter({ hasText: 'Attempt 1: failed permanently' }).waitFor();
   t.match(await page.textContent('main'), `${NO_MAILBOX.code} ${NO_MAILBOX.text}`);
 
   await goTo(page, 'Messages');
@@ -206,13 +203,13 @@ async function readSuppressions(t: Test, { page }: Journey) {
   await goTo(page, 'Suppressions');
   const row = rowWith(page, 'gone@receiver.test');
   t.match(await row.textContent(), /hard bounce/);
-  await row.getByRole('link', { name: 'see it' }).click();
+  await row.getByRole('link', { name: 'View message' }).click();
   await page.getByRole('heading', { level: 1, name: 'Your ticket' }).waitFor();
   t.match(await page.textContent('main'), /gone@receiver\.test/, 'it leads to the message');
   await page.goBack();
-  await decide(row, { open: 'Remove', button: 'Remove from the list' });
+  await decide(row, { open: 'Remove', button: 'Remove from list' });
   await told(page, 'gone@receiver.test is no longer on the list.');
-  await page.getByText('The list is empty.').waitFor();
+  await page.getByText('The list is empty').waitFor();
 }
 
 /** By a whole cell: the digits of a status are also found in ids and times. */
@@ -226,13 +223,13 @@ async function readAttempts(t: Test, { page, endpoint, secret }: Journey) {
   const failed = answered(page, '500').getByRole('link');
   await failed.click();
   await page.getByText('out of order').waitFor();
-  await page.getByRole('button', { name: 'Send it now' }).click();
-  await told(page, 'The event is on its way.');
+  await page.getByRole('button', { name: 'Retry now' }).click();
+  await told(page, 'The event is being sent.');
   await answered(page, '200').first().waitFor();
-  t.match(await answered(page, '500').textContent(), /taken by a later attempt/);
+  t.match(await answered(page, '500').textContent(), /accepted at a later attempt/);
   await answered(page, '200').getByRole('link').click();
   await page.getByText('thank you').waitFor();
-  await page.getByRole('button', { name: 'Send it once more' }).click();
+  await page.getByRole('button', { name: 'Send again' }).click();
   await answered(page, '200').nth(1).waitFor();
   const all = await endpoint.until(4);
   const [first] = all;
@@ -240,15 +237,15 @@ async function readAttempts(t: Test, { page, endpoint, secret }: Journey) {
   t.same([...new Set(all.map(({ body }) => body.type))].sort(), ['email.bounced', 'email.delivered']);
   for (const { text, headers } of all) t.ok(new Webhook(secret).verify(text, headers));
 
-  await page.getByRole('button', { name: 'Send a test event' }).click();
-  await told(page, 'The endpoint took the test event.');
+  await page.getByRole('button', { name: 'Send test event' }).click();
+  await told(page, 'The endpoint accepted the test event.');
   t.match((await endpoint.until(5)).at(-1)!.body, { type: 'test' });
 }
 
 async function makeTemplate(t: Test, journey: Journey) {
   const { page, sink } = journey;
   await goTo(page, 'Templates');
-  await page.getByRole('link', { name: 'New template' }).click();
+  await page.getByRole('link', { name: 'Create template' }).click();
   await page.getByLabel('Name').fill('Ticket');
   await page.getByLabel('HTML', { exact: true }).fill('<h1>Hello {{ name }}</h1>');
   await page.getByLabel('Text', { exact: true }).fill('Hello {{ name }}');
@@ -256,9 +253,9 @@ async function makeTemplate(t: Test, journey: Journey) {
   const preview = page.getByTitle('The HTML part').contentFrame();
   await preview.getByRole('heading', { name: 'Hello Ann & Bob' }).waitFor();
   await page.getByRole('button', { name: 'Create template' }).click();
-  await told(page, 'The template is kept.');
+  await told(page, 'Template created.');
   t.equal(await page.getByLabel('Sample data').inputValue(), '{"name": "Ann & Bob"}', 'it is not typed twice');
-  const template_id = await copied(page, 'the id of the template');
+  const template_id = await copied(page, 'the template ID');
   const seen = sink.mails.length;
   await send(journey, { to: 'bob@receiver.test', subject: 'Your seat', template_id, data: { name: 'Bob' } });
   const mail = (await sink.received(seen + 1)).at(-1)!;
@@ -270,21 +267,21 @@ async function runQueue(t: Test, journey: Journey) {
   await send(journey, { to: 'later@receiver.test', subject: 'Your receipt' });
   await goTo(page, 'Messages');
   await page.getByRole('link', { name: 'later@receiver.test' }).click();
-  await page.getByText('Attempt 1: not taken yet').waitFor();
+  await page.getByText('Attempt 1: deferred').waitFor();
 
   await goTo(desk, 'Queue');
   await desk.getByRole('link', { name: 'mx.receiver.test' }).click();
   const reason = 'Their postmaster asks us to wait';
   await decide(desk.getByRole('main'), { open: 'Pause', button: 'Pause', fill: { Reason: reason } });
-  await told(desk, 'It is paused.');
+  await told(desk, 'Paused.');
   await send(journey, { to: 'dan@receiver.test', subject: 'Your receipt' });
   await goTo(page, 'Messages');
   await page.getByRole('link', { name: 'dan@receiver.test' }).click();
-  await page.getByRole('heading', { name: 'Why it waits' }).waitFor();
+  await page.getByRole('heading', { name: 'Why it is waiting' }).waitFor();
   t.match(await page.textContent('main'), 'The operator of this service has paused mail to this provider.');
   await decide(desk.getByRole('main'), { open: 'Resume', button: 'Resume' });
-  await told(desk, 'It goes again.');
-  await page.getByText('Attempt 1: taken by the receiving server').waitFor();
+  await told(desk, 'Resumed.');
+  await page.getByText('Attempt 1: accepted by the receiving server').waitFor();
 
   await goTo(desk, 'Audit log');
   t.match(await rowWith(desk, 'queue.pause').textContent(), reason);

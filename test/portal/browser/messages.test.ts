@@ -56,7 +56,7 @@ t.test('the HTML of a message', { skip: noBrowser }, async (t) => {
   t.equal(new URL(page.url()).pathname, `/portal/messages/${id}`, 'a click on a link leads nowhere');
   t.same(asked, []);
 
-  await page.getByText('Show it with its images').click();
+  await page.getByText('Load images').click();
   await page.waitForURL(/images=on/);
   await page.frameLocator('iframe.preview').getByText('It is on its way.').waitFor();
   await page.waitForLoadState('networkidle');

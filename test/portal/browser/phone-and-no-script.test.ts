@@ -46,7 +46,7 @@ async function onPhone(t: Test, { daemon, sender, owner }: PortalWorld, browser:
   await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
   await fits();
   await page.getByRole('link', { name: 'joe@receiver.test' }).tap();
-  await page.getByText('Attempt 1: taken by the receiving server').waitFor();
+  await page.getByText('Attempt 1: accepted by the receiving server').waitFor();
   await fits();
   for (const path of [
     '/portal/domains',
@@ -64,17 +64,17 @@ async function withoutScript(t: Test, { daemon, owner, dns }: PortalWorld, brows
   context.setDefaultTimeout(PATIENCE_MS);
   await signIn(page, owner);
   await goTo(page, 'API keys');
-  await page.getByRole('link', { name: 'New key' }).click();
+  await page.getByRole('link', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('plain');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   const key = await read(page.locator('.secret code'));
   t.equal((await daemon.call(key, 'GET /domains')).status, 200);
 
   dns.addZone('plain.test');
   await goTo(page, 'Domains');
   await page.getByLabel('Domain', { exact: true }).fill('plain.test');
-  await page.getByRole('button', { name: 'Add the domain' }).click();
-  await told(page, 'plain.test is added.');
+  await page.getByRole('button', { name: 'Add domain' }).click();
+  await told(page, 'plain.test was added.');
   await page.getByRole('button', { name: 'Check now' }).click();
   await told(page, 'Publish the DKIM record');
   const dkim = page.getByRole('region', { name: 'DKIM' });
@@ -85,20 +85,20 @@ async function withoutScript(t: Test, { daemon, owner, dns }: PortalWorld, brows
 
   await goTo(page, 'Suppressions');
   await decide(page.getByRole('main'), {
-    open: 'Add an address',
+    open: 'Add address',
     fill: { Address: 'no@receiver.test' },
-    button: 'Add to the list',
+    button: 'Add to list',
   });
-  await told(page, 'no@receiver.test is on the list now');
+  await told(page, 'no@receiver.test was added to the list');
   const mail = { from: 'a@plain.test', to: 'no@receiver.test', subject: 'x', text: 'x' };
   t.match(await daemon.call(key, 'POST /emails', { body: mail }), { body: { error: 'all_recipients_suppressed' } });
-  await decide(rowWith(page, 'no@receiver.test'), { open: 'Remove', button: 'Remove from the list' });
+  await decide(rowWith(page, 'no@receiver.test'), { open: 'Remove', button: 'Remove from list' });
   await told(page, 'no@receiver.test is no longer on the list.');
   t.equal((await daemon.call(key, 'POST /emails', { body: mail })).status, 202);
 
   await goTo(page, 'API keys');
-  await decide(rowWith(page, 'plain'), { open: 'Revoke', button: 'Revoke this key' });
-  await told(page, 'The key plain is revoked.');
+  await decide(rowWith(page, 'plain'), { open: 'Revoke', button: 'Revoke key' });
+  await told(page, 'The key plain was revoked.');
   t.equal((await daemon.call(key, 'GET /domains')).status, 401);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();

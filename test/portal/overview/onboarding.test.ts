@@ -32,12 +32,12 @@ t.test('each fact ticks its own step', async (t) => {
 t.test('the next step is the first that somebody here can take', async (t) => {
   t.match(onboarding(NONE, 'pending_verification').next, { id: 'address', link: { path: '/portal/account' } });
   t.match(onboarding(NONE, 'in_review').next, { id: 'key', link: { path: '/portal/keys/new' } });
-  t.match(onboarding({ ...NONE, hasKey: true }, 'in_review').next, { id: 'domain', link: { label: 'Add a domain' } });
+  t.match(onboarding({ ...NONE, hasKey: true }, 'in_review').next, { id: 'domain', link: { label: 'Add domain' } });
   const added = onboarding({ ...NONE, hasKey: true, hasDomain: true }, 'active');
-  t.match(added.next, { id: 'domain', link: { label: 'See the records' } });
+  t.match(added.next, { id: 'domain', link: { label: 'View records' } });
   const waiting = onboarding({ ...ALL, hasSent: false }, 'in_review');
   t.match(waiting.next, { id: 'send', hint: /once the steps above are done/ }, 'nobody can take the approval');
-  t.match(onboarding({ ...ALL, hasSent: false }, 'active').next, { id: 'send', hint: /Ready programs/ });
+  t.match(onboarding({ ...ALL, hasSent: false }, 'active').next, { id: 'send', hint: /sample programs/ });
   t.equal(onboarding(ALL, 'active').next, null);
   t.equal(onboarding(ALL, 'suspended').next, null);
 });
@@ -58,11 +58,11 @@ t.test('whether a tenant can send, and why not', async (t) => {
   const of = (status: (typeof TENANT_STATUSES)[number], statusReason: string | null = null, change = {}) =>
     sendingStatus({ tenant: { status, statusReason }, ...facts, ...change });
   t.match(of('active'), { decision: 'open', next: null });
-  t.match(of('suspended', 'spam reports'), { decision: 'blocked', reason: /suspended.*The reason: spam reports\.$/ });
-  t.match(of('in_review'), { decision: 'blocked', reason: /in review.*has looked at it\.$/ });
+  t.match(of('suspended', 'spam reports'), { decision: 'blocked', reason: /suspended.*Reason: spam reports\.$/ });
+  t.match(of('in_review'), { decision: 'blocked', reason: /in review.*has reviewed it\.$/ });
   t.match(of('pending_verification'), { decision: 'blocked', next: /Open the link/ });
   t.match(of('active', null, { paused: true }), { decision: 'held', reason: /messages wait/ });
   const without = { hasVerifiedDomain: false };
-  t.match(of('active', null, without), { decision: 'blocked', next: /Publish the records/ });
+  t.match(of('active', null, without), { decision: 'blocked', next: /Publish the DNS records/ });
   t.match(of('active', null, { ...without, hasDomain: false }), { decision: 'blocked', next: /Add a domain/ });
 });

@@ -35,14 +35,14 @@ t.test(
   async (t) => {
     const free = { reasons: [], until: null };
     const later = { ...LANE, lastReason: '451 busy (later, rule busy-now)', dueAt: NOW + 60_000 };
-    t.same(waitingReason(later, free, NOW), { reasons: ['Last attempt: 451 busy'], until: NOW + 60_000 });
+    t.same(waitingReason(later, free, NOW), { reasons: ['Last error: 451 busy'], until: NOW + 60_000 });
     const due = { reasons: [reason('not_due', 'Its next attempt is due at …', NOW + 60_000)], until: NOW + 60_000 };
-    t.same(waitingReason(later, due, NOW), { reasons: ['Last attempt: 451 busy'], until: NOW + 60_000 });
+    t.same(waitingReason(later, due, NOW), { reasons: ['Last error: 451 busy'], until: NOW + 60_000 });
     const untried = waitingReason({ ...LANE, dueAt: NOW + 60_000 }, due, NOW);
-    t.same(untried.reasons, ['It waits for its next attempt.']);
-    t.same(waitingReason(LANE, free, NOW), { reasons: ['It is about to be sent.'], until: null });
+    t.same(untried.reasons, ['Waiting for the next attempt.']);
+    t.same(waitingReason(LANE, free, NOW), { reasons: ['About to be sent.'], until: null });
     const parked = waitingReason({ ...LANE, dueAt: null, lastReason: 'damaged' }, null, NOW);
-    t.match(parked, { reasons: [/cannot be read, and waits for the operator/, 'Last attempt: damaged'], until: null });
+    t.match(parked, { reasons: [/can’t be read and is waiting for the operator/, 'Last error: damaged'], until: null });
   },
 );
 
@@ -50,12 +50,12 @@ t.test('what waits is shown with its age and its reasons', async (t) => {
   const mail = { open: 1234, lanes: [LANE], otherLanes: 2, complete: true };
   const reasons = [{ reasons: ['<b>why</b>'], until: null }];
   const { text } = waitingView({ mail, reasons, now: NOW });
-  t.match(text, '1,234 messages are not at an end. The oldest has waited <strong>3 hours</strong>');
+  t.match(text, '1,234 messages are still in the queue. The oldest has been waiting for <strong>3 hours</strong>');
   t.match(text, '&lt;b&gt;why&lt;/b&gt;');
   t.match(text, '2 more domains');
   t.match(waitingView({ mail: { ...mail, complete: false }, reasons, now: NOW }).text, 'at least');
   const none = { open: 0, lanes: [], otherLanes: 0, complete: true };
-  t.match(waitingView({ mail: none, reasons: [], now: NOW }).text, 'Nothing waits');
+  t.match(waitingView({ mail: none, reasons: [], now: NOW }).text, 'The queue is empty');
   t.match(waitingView({ mail: { ...none, open: 1 }, reasons: [], now: NOW }).text, '1 message is being sent');
   t.same([0, 999, 59_999, 60_000, 7_200_000, 86_400_000].map(duration), [
     ...['0 seconds', '0 seconds', '59 seconds', '1 minute', '2 hours', '1 day'],

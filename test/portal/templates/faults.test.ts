@@ -5,12 +5,12 @@ import { dataFault, faultView, placeAt, wherePlace } from '../../../src/portal/t
 t.test('sample data is a JSON object, or it is said where it is none', async (t) => {
   for (const fine of ['', ' \n', '{}', ' {"a": [1, {"b": null}]}\n']) t.equal(dataFault(fine), null, fine);
   const places: [string, number, number, RegExp][] = [
-    ['{', 1, 2, /not complete/],
-    ['{"a": 1,}', 1, 9, /“}” does not fit/],
-    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, /“"” does not fit/],
-    ['{"a": tru}', 1, 7, /“t” does not fit/],
-    ["{'a': 1}", 1, 2, /“'” does not fit/],
-    ['{} x', 1, 4, /“x” does not fit/],
+    ['{', 1, 2, /is incomplete/],
+    ['{"a": 1,}', 1, 9, /“}” is unexpected here/],
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, /“"” is unexpected here/],
+    ['{"a": tru}', 1, 7, /“t” is unexpected here/],
+    ["{'a': 1}", 1, 2, /“'” is unexpected here/],
+    ['{} x', 1, 4, /“x” is unexpected here/],
     ['[1]', 1, 1, /must be a JSON object/],
     ['"text"', 1, 1, /must be a JSON object/],
   ];
