@@ -34,6 +34,8 @@ const TRANSPORT_HEADERS = new Set([
   'content-type',
   'date',
   'keep-alive',
+  // Of every answer over TLS.
+  'strict-transport-security',
   'uwebsockets',
 ]);
 
