@@ -91,7 +91,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
   ]);
   for (const { text } of told) {
     t.match(text, /25 of the last 25 messages bounced hard \(limit 10 %\)/);
-    t.match(text, /Hard bounces: 100 % of the way, from 5 domains/, 'what a warning says');
+    t.match(text, /Hard bounces: 100 % of the way to a review, from 5 domains/, 'what a warning says');
     t.match(text, /Warnings are sent from half of the way .* there was no time for one/);
   }
 });
