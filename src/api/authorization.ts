@@ -23,7 +23,10 @@ export function readBearerToken(authorization: string | undefined): string | Ref
 
 export async function findCaller(token: string, store: KeyLookups): Promise<Caller | Refusal> {
   const caller = await verifyApiKey(token, store);
-  return caller ?? refuse('invalid_api_key', 'The API key is unknown or revoked; create a new one.');
+  return (
+    caller ??
+    refuse('invalid_api_key', 'The API key is unknown or revoked. Use another key or create one in the portal.')
+  );
 }
 
 export function refuseInactive(tenant: Tenant): Refusal | null {
@@ -33,5 +36,5 @@ export function refuseInactive(tenant: Tenant): Refusal | null {
 
 export function refuseScope(key: ApiKey, scope: Scope | null): Refusal | null {
   if (scope === null || key.scopes.includes(scope)) return null;
-  return refuse('scope_required', `This call needs a key with the scope ${scope}.`);
+  return refuse('scope_required', `This call requires an API key with the scope ${scope}.`);
 }

@@ -31,7 +31,7 @@ export class BodyPool implements BodyReader {
 
   constructor({ log, limits = BODY_LIMITS }: BodyPoolOptions) {
     const onTrouble = (error: unknown) =>
-      log.error({ error, reason: describeError(error) }, 'a thread that reads bodies died; another is started');
+      log.error({ error, reason: describeError(error) }, 'a body parser thread died and was replaced');
     this.#pool = new FairPool({
       threads: limits.threads,
       startThread: (onIdle) => startBodyThread(limits, onIdle, onTrouble),
@@ -52,7 +52,7 @@ export class BodyPool implements BodyReader {
   async #readInThread<Body>(tenantId: string, bytes: Buffer, shape: BodyShape<Body>): Promise<Body | Refusal> {
     const outcome = await this.#pool.run(tenantId, { bytes, shape: shape.schemaName });
     if (outcome.kind !== 'overloaded') return receivedBody<Body>(outcome);
-    return busy('Too many large bodies are waiting to be read. Repeat the call after a pause.');
+    return busy('Too many large requests are waiting to be parsed. Retry later.');
   }
 }
 
@@ -74,9 +74,12 @@ function startBodyThread(limits: BodyLimits, onIdle: () => void, onTrouble: (err
 /** Time may have run out because the machine is busy, memory only because of the body. */
 function exceededRefusal(what: Exceeded, { jobMs, memoryMb }: BodyLimits): Refusal {
   if (what === 'memory') {
-    return refuse('validation_failed', `The body takes more than ${memoryMb} MB to read. Send fewer values.`);
+    return refuse(
+      'validation_failed',
+      `Parsing the request body takes more than ${memoryMb} MB of memory. Send fewer values.`,
+    );
   }
-  return busy(`Reading the body took longer than ${jobMs} ms. Repeat the call after a pause, or send fewer values.`);
+  return busy(`Parsing the request body took longer than ${jobMs} ms. Retry later or send fewer values.`);
 }
 
 function busy(message: string): Refusal {

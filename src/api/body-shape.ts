@@ -39,7 +39,7 @@ function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck
     const [error] = validate.errors ?? [];
     // The validator would otherwise hold on to the body until its next use.
     validate.errors = null;
-    return invalid(error ? sentence(error) : 'The body is not as it should be.');
+    return invalid(error ? sentence(error) : 'The request body does not match the schema.');
   };
 }
 
@@ -52,7 +52,7 @@ const MAX_SHOWN_CHARS = 60;
 
 function unknownField(name: string, known: string[]): string {
   const suggestion = name.length > MAX_SHOWN_CHARS ? null : nearest(name, known);
-  const advice = suggestion === null ? `the fields are ${known.join(', ')}.` : `did you mean ${suggestion}?`;
+  const advice = suggestion === null ? `known fields are ${known.join(', ')}.` : `did you mean ${suggestion}?`;
   return `${shown(name)}: unknown field; ${advice}`;
 }
 
@@ -79,7 +79,7 @@ function problem({ keyword, params, data, message }: ErrorObject): string {
     case 'maxItems':
       return `must have at most ${limit} entries, not ${(data as unknown[]).length}`;
     default:
-      return message ?? 'is not as it should be';
+      return message ?? 'does not match the schema';
   }
 }
 

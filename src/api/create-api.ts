@@ -58,11 +58,14 @@ export function createApi(services: ApiServices): Api {
     routes: [...endpoints.map((endpoint) => pipeline.route(endpoint)), health],
     notFound: (request) =>
       pipeline.answered(request, (headers) =>
-        refusalReply(refuse('not_found', 'There is nothing at this path; see the API description.'), headers),
+        refusalReply(refuse('not_found', 'No such endpoint. See /docs.'), headers),
       ),
     methodNotAllowed: (request, allow) =>
       pipeline.answered(request, (headers) =>
-        refusalReply(refuse('method_not_allowed', `This path only takes ${allow}.`), headers),
+        refusalReply(
+          refuse('method_not_allowed', `Method not allowed; use ${allow.split(', ').join(' or ')}.`),
+          headers,
+        ),
       ),
   };
 }

@@ -27,7 +27,7 @@ export function emailEndpoints({ submission, store }: EmailServices): Endpoint[]
   async function show({ tenant, id }: Call) {
     const message = await store.findMessage(tenant.id, id);
     if (!message) {
-      return refuse('email_not_found', 'There is no such message among yours; use an id out of message_ids.');
+      return refuse('email_not_found', "Message not found. Use an ID from `message_ids`, not the submission's `id`.");
     }
     const events = await store.eventsOfMessage(tenant.id, id);
     return ok({

@@ -21,7 +21,7 @@ export function eventEndpoints(store: Pick<EventStore, 'listEvents'>): Endpoint[
         if (isRefusal(page)) return page;
         // One more than asked for tells whether there is more.
         const found = await store.listEvents(tenant.id, { after: page.after, limit: page.limit + 1 });
-        if (found === 'unknown') return invalid('after: there is no such event among yours.');
+        if (found === 'unknown') return invalid('after: event not found.');
         return ok({ events: found.slice(0, page.limit).map(eventBody), has_more: found.length > page.limit });
       },
     },
@@ -36,14 +36,14 @@ interface Page {
 function readPage(query: URLSearchParams): Page | Refusal {
   for (const name of query.keys()) {
     if (name !== 'after' && name !== 'limit') return invalid(`${name.slice(0, 60)}: unknown parameter.`);
-    if (query.getAll(name).length > 1) return invalid(`${name}: is given more than once.`);
+    if (query.getAll(name).length > 1) return invalid(`${name}: must be given only once.`);
   }
   // An empty parameter counts as absent, like null in a body.
   const after = query.get('after') || null;
   const limit = query.get('limit') || String(DEFAULT_LIMIT);
-  if (after !== null && !isUuid(after)) return invalid('after: must be the id of an event.');
+  if (after !== null && !isUuid(after)) return invalid('after: must be an event ID (a UUID).');
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MAX_LIMIT) {
-    return invalid(`limit: must be a whole number from 1 to ${MAX_LIMIT}.`);
+    return invalid(`limit: must be an integer from 1 to ${MAX_LIMIT}.`);
   }
   return { after: after?.toLowerCase() ?? null, limit: Number(limit) };
 }

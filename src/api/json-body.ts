@@ -28,14 +28,13 @@ export async function readBytes(request: HttpRequest, room: BodyRoom): Promise<B
     case 'body':
       return body.bytes;
     case 'too_large':
-      return refuse('request_too_large', 'The body exceeds 5 MiB; send less.');
+      return refuse('request_too_large', 'The request body exceeds the limit of 5 MiB.');
     case 'no_room': {
-      const message =
-        'Too many large bodies are on their way in. Repeat the call after a pause, or send fewer at once.';
+      const message = 'Too many large request bodies are being received. Retry later or send fewer at once.';
       return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
     }
     case 'broken':
-      return refuse('read_body_failed', 'The body broke off before its end; send it again.');
+      return refuse('read_body_failed', 'The request body was incomplete or stalled for 8 s. Send it again.');
   }
 }
 
@@ -58,7 +57,7 @@ const MAX_OTHER_VALUES = 10_000;
 /** In a large body, `data` becomes a JsonText. */
 export function parseJsonObject(bytes: Uint8Array): JsonResult {
   const text = decode(bytes);
-  if (text === null) return { refusal: refuse('invalid_json', 'The body is not valid UTF-8.') };
+  if (text === null) return { refusal: refuse('invalid_json', 'The request body is not valid UTF-8.') };
   return text.length > LARGE_CHARS ? parseLarge(text) : parse(text);
 }
 
@@ -69,19 +68,19 @@ function parse(text: string): JsonResult {
   } catch (error) {
     // Only the place: the parser's own words quote the body.
     const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error))?.[0];
-    return { refusal: refuse('invalid_json', `The body is not valid JSON${place ? `, ${place}` : ''}.`) };
+    return { refusal: refuse('invalid_json', `The request body is not valid JSON${place ? `, ${place}` : ''}.`) };
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value as JsonObject };
-  return { refusal: refuse('validation_failed', 'The body must be a JSON object.') };
+  return { refusal: refuse('validation_failed', 'The request body must be a JSON object.') };
 }
 
 function parseLarge(text: string): JsonResult {
   const scan = scanJson(text, FIELD_OF_ANY_SIZE);
   if (scan.kind === 'invalid') {
-    return { refusal: refuse('invalid_json', `The body is not valid JSON, at position ${scan.at}.`) };
+    return { refusal: refuse('invalid_json', `The request body is not valid JSON, at position ${scan.at}.`) };
   }
   if (scan.values > MAX_OTHER_VALUES) {
-    const problem = `The body has ${scan.values} values besides ${FIELD_OF_ANY_SIZE}; it may have ${MAX_OTHER_VALUES}.`;
+    const problem = `The request body has ${scan.values} values outside ${FIELD_OF_ANY_SIZE}; the limit is ${MAX_OTHER_VALUES}.`;
     return { refusal: refuse('validation_failed', problem) };
   }
   const field = scan.spans.at(-1);

@@ -83,7 +83,7 @@ export class Pipeline {
       return reply;
     } catch (error) {
       log.error({ ...about, error, reason: describeError(error) }, 'API call failed');
-      const message = 'Unexpected failure on our side; repeat the call after a pause.';
+      const message = 'Unexpected server error. Retry later.';
       return refusalReply(refuse('internal_error', message), headers);
     }
   }
@@ -190,12 +190,12 @@ function readIdempotencyKey(value: string | undefined): string | null | Refusal 
 }
 
 function idempotencyKeyProblem(key: string): string | null {
-  if (key === '') return 'must not be empty; leave the header out instead.';
+  if (key === '') return 'must not be empty; omit the header instead.';
   if (key.length > IDEMPOTENCY_KEY_MAX_CHARS) return `must have at most ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`;
-  return /^[\x20-\x7e]*$/.test(key) ? null : 'must consist of printable ASCII characters.';
+  return /^[\x20-\x7e]*$/.test(key) ? null : 'must contain only printable ASCII characters.';
 }
 
 function readPathId({ id }: PathParams): string | Refusal {
   if (id === undefined) return '';
-  return isUuid(id) ? id.toLowerCase() : refuse('invalid_id', 'The id in the path must be a hyphenated UUID.');
+  return isUuid(id) ? id.toLowerCase() : refuse('invalid_id', 'The ID in the path must be a hyphenated UUID.');
 }

@@ -59,21 +59,21 @@ export function recordsToPublish(facts: DomainFacts, service: ServiceNames): Dns
       type: 'TXT',
       value: `v=DKIM1; k=rsa; p=${facts.publicKeyB64}`,
       required: true,
-      purpose: `DKIM: lets receivers verify the signature of your mail. Publish it exactly as it is; it is longer than 255 characters, so split it into several strings of one record if your DNS asks for that.`,
+      purpose: `DKIM: lets receivers verify your mail's signature. Publish the value unchanged. It is longer than 255 characters, so split it into several strings of one record if your DNS provider requires that.`,
     },
     {
       name: domain,
       type: 'TXT',
       value: `v=spf1 include:${service.spfDomain} ~all`,
       required: false,
-      purpose: `SPF: names this service as a sender for ${domain}. If the domain already has a record that begins with v=spf1, do not add a second one: put include:${service.spfDomain} into it, in front of its "all".`,
+      purpose: `SPF: authorizes this service to send for ${domain}. If the domain already has a record that begins with v=spf1, don't add a second one: add include:${service.spfDomain} to it, before its "all".`,
     },
     {
       name: `_dmarc.${domain}`,
       type: 'TXT',
       value: `v=DMARC1; p=none; rua=mailto:${service.dmarcReportAddress}`,
       required: false,
-      purpose: `DMARC in monitoring mode: asks receivers for reports about mail from ${domain}. If the domain already has a DMARC record, keep it and do not weaken its policy; you may add our address to its rua list.`,
+      purpose: `DMARC in monitoring mode: asks receivers for reports about mail from ${domain}. If the domain already has a DMARC record, keep it and don't weaken its policy; you can add our address to its rua list.`,
     },
   ];
 }
@@ -100,7 +100,7 @@ export async function checkDomainRecords(
 async function inTime(check: Promise<Verdict>, name: string, timeoutMs: number): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Verdict>((resolve) => {
-    const why = `the look-ups took longer than ${timeoutMs / SECOND_MS} s`;
+    const why = `the lookups took longer than ${timeoutMs / SECOND_MS} s`;
     timer = setTimeout(() => resolve(unavailable(name, why)), timeoutMs);
   });
   return Promise.race([check, late]).finally(() => clearTimeout(timer));
@@ -116,9 +116,9 @@ async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups
   const [key] = keys;
   if (!key) return missingKey(name, facts, found, lookups);
   if (keys.length > 1) {
-    return failed('multiple_records', found, `Remove all DKIM records at ${name} but the expected one.`);
+    return failed('multiple_records', found, `Remove every DKIM record at ${name} except the expected one.`);
   }
-  if (key.kind === 'ok') return passed(found, `The DKIM record at ${name} holds the expected key.`);
+  if (key.kind === 'ok') return passed(found, `The DKIM record at ${name} has the expected key.`);
   const advice = `Replace the DKIM record at ${name} with the expected value: ${key.problem}.`;
   return failed(key.kind === 'invalid' ? 'invalid_record' : 'mismatch', found, advice);
 }
@@ -141,12 +141,12 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
     return failed('not_found', found, `Publish the SPF record as a TXT record at ${domain}: ${whatIsThere(found)}.`);
   }
   if (records.length > 1) {
-    const advice = `Merge the SPF records at ${domain} into a single one that has ${include}, since receivers refuse several.`;
+    const advice = `Merge the SPF records at ${domain} into one that has ${include}: receivers reject a domain with several.`;
     return failed('multiple_records', found, advice);
   }
   const record = parseSpfRecord(records[0]!);
   if (record.invalidTerm !== null) {
-    const advice = `Correct "${record.invalidTerm.slice(0, 100)}" in the SPF record at ${domain}: receivers cannot read it.`;
+    const advice = `Correct "${record.invalidTerm.slice(0, 100)}" in the SPF record at ${domain}: it is not valid SPF.`;
     return failed('invalid_record', found, advice);
   }
   const search = await searchInclude(record, spfDomain, { txt: (name) => lookups.txt(name, SPF_SHARE) });
@@ -156,8 +156,8 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
     case 'unavailable':
       return { ...unavailable(domain, search.reason), found };
     case 'not_included': {
-      const limit = search.limitReached ? ', near its beginning since it needs more than 10 look-ups' : '';
-      const advice = `Add ${include} to the SPF record at ${domain}, in front of its "all"${limit}.`;
+      const limit = search.limitReached ? ', near its beginning, because the record needs more than 10 lookups' : '';
+      const advice = `Add ${include} to the SPF record at ${domain}, before its "all"${limit}.`;
       return failed('mismatch', found, advice);
     }
   }
@@ -181,7 +181,7 @@ async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict>
 
 function judgeDmarc(name: string, policies: string[], found: string[]): Verdict {
   if (policies.length > 1) {
-    const advice = `Remove all DMARC records at ${name} but one, since receivers then ignore them all.`;
+    const advice = `Remove every DMARC record at ${name} except one: receivers ignore them all when there are several.`;
     return failed('multiple_records', found, advice);
   }
   const problem = dmarcProblem(policies[0]!);
@@ -198,15 +198,15 @@ function failed(reason: CheckReason, found: string[], message: string): Verdict 
 }
 
 function unavailable(name: string, why: string): Verdict {
-  const message = `Try again later, or repair the name servers: the TXT records at ${name} could not be read (${why}).`;
+  const message = `The TXT records at ${name} could not be read (${why}). Try again later, or fix the domain's name servers.`;
   return failed('dns_unavailable', [], message);
 }
 
 function whatIsThere(found: string[]): string {
   if (found.length === 0) return 'there is no TXT record yet';
   return found.length === 1
-    ? 'the one TXT record there is another'
-    : `the ${found.length} TXT records there are others`;
+    ? 'the TXT record there is a different one'
+    : `the ${found.length} TXT records there are different ones`;
 }
 
 function limited(found: string[]): string[] {
@@ -250,6 +250,7 @@ export async function findMisplaced(
 }
 
 export function whereInstead(name: string, { name: wrong, how, host, zone }: Misplaced): string {
-  const why = how === 'zone_added_twice' ? `your DNS provider adds ${zone} by itself` : 'its subdomain is missing';
-  return `Move the DKIM record to ${name}: it stands at ${wrong}, since ${why}. Enter the host ${host} there.`;
+  const why =
+    how === 'zone_added_twice' ? `your DNS provider appends ${zone} automatically` : 'its subdomain is missing';
+  return `Move the DKIM record to ${name}: it is at ${wrong}, because ${why}. Enter ${host} as the host name.`;
 }

@@ -8,9 +8,9 @@ import { TXT_STRING_MAX_OCTETS } from './txt-strings.ts';
 export function differences({ record, ok, expected, found }: DomainCheck): string[] {
   if (ok || found.length === 0) return [];
   const meant = found.filter((text) => isMeantAs(record, text));
-  if (meant.length > 1) return [`There are ${meant.length} records of this kind, and there may be only one.`];
+  if (meant.length > 1) return [`There are ${meant.length} records of this kind; only one is allowed.`];
   const [text] = meant;
-  if (text === undefined) return ['What stands there has nothing to do with this record, and can stay.'];
+  if (text === undefined) return ['The existing record is unrelated to this one and can stay.'];
   return record === 'dkim' ? inKey(expected, text) : inQuotes(text);
 }
 
@@ -28,15 +28,15 @@ function inKey(expected: string, text: string): string[] {
   const [wanted, given] = [bare(expected), bare(text)];
   const said = inQuotes(text);
   if (given.length < wanted.length && wanted.startsWith(given)) {
-    const share = `${given.length} of ${wanted.length} characters are there`;
+    const share = `${given.length} of ${wanted.length} characters are present`;
     const cause =
       text.length <= TXT_STRING_MAX_OCTETS
-        ? ' Many forms keep the first 255 only: enter the value as several quoted strings.'
+        ? ' Many DNS forms keep only the first 255: enter the value as several quoted strings.'
         : '';
-    return [...said, `The value is cut off: ${share}.${cause}`];
+    return [...said, `The value is truncated: ${share}.${cause}`];
   }
   if (given.length > wanted.length && given.startsWith(wanted)) {
-    return [...said, `Behind the value stands something more: ${given.slice(wanted.length, wanted.length + 40)}`];
+    return [...said, `There is extra text after the value: ${given.slice(wanted.length, wanted.length + 40)}`];
   }
   const [own, theirs] = [parseTagList(expected)?.get('p'), parseTagList(text)?.get('p')];
   if (own !== undefined && theirs && bare(own) !== bare(theirs)) {
@@ -50,10 +50,10 @@ function inKey(expected: string, text: string): string[] {
 
 function inQuotes(text: string): string[] {
   if (/^[“”„]|[“”„]$/.test(text.trim()))
-    return ['It has typographic quotation marks around it. Enter the value without any.'];
+    return ['The value has typographic quotation marks around it. Enter it without any.'];
   if (/^\s*["'\\]/.test(text))
-    return ['It has quotation marks in it that belong around it. Enter the value without any.'];
-  return /&(?:quot|amp|#\d+);/.test(text) ? ['It has HTML in it (like &quot;). Copy the value anew.'] : [];
+    return ['The value contains quotation marks that belong around it. Enter it without any.'];
+  return /&(?:quot|amp|#\d+);/.test(text) ? ['The value contains HTML (like &quot;). Copy it again.'] : [];
 }
 
 /** Space and quotes are what forms add and take away. */

@@ -15,20 +15,20 @@ export function domainNameProblem(name: string, ownDomains: readonly string[]): 
   if (!parsed.ok) return `must be a domain name. ${parsed.reason}`;
   if (parsed.isLiteral) return 'must be a domain name, not an address literal.';
   if (!parsed.asciiDomain.includes('.')) return 'must have at least two labels, like example.com.';
-  if (parsed.asciiDomain !== name) return `must be in lower case and in its ASCII form: ${parsed.asciiDomain}`;
+  if (parsed.asciiDomain !== name) return `must be lower-case ASCII: ${parsed.asciiDomain}`;
   // No top-level domain is a number (RFC 3696 section 2): this is an IP address.
   if (/\.\d+$/.test(name)) return 'must be a domain name, not an IP address.';
-  if (ownDomains.includes(name)) return 'is a domain of this service itself; send from one of yours.';
+  if (ownDomains.includes(name)) return 'belongs to this service itself. Register a domain of your own.';
   return null;
 }
 
 /** What is wrong with a selector for this domain, or null. */
 export function selectorProblem(selector: string, domain: string): string | null {
   if (!selector.split('.').every((label) => SELECTOR_LABEL.test(label))) {
-    return 'must be DNS labels of letters, digits and inner hyphens, at most 63 characters each, joined by dots.';
+    return 'must be DNS labels joined by dots. A label has at most 63 letters, digits and inner hyphens.';
   }
   const tooLong = dkimRecordName(selector, domain).length > MAX_NAME_CHARS;
-  return tooLong ? `is too long: the name of the DKIM record would exceed ${MAX_NAME_CHARS} characters.` : null;
+  return tooLong ? `is too long: the DKIM record's name would exceed ${MAX_NAME_CHARS} characters.` : null;
 }
 
 function dkimRecordName(selector: string, domain: string): string {

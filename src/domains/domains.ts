@@ -70,7 +70,7 @@ export function createDomains(options: DomainsOptions): Domains {
     const domain = await store.getDomain(owner.tenantId, id);
     if (!domain || domain.state === 'revoked') return notFound();
     if (owner.boundDomain !== null && owner.boundDomain !== domain.name) {
-      return refuse('domain_not_allowed', `This key is bound to ${owner.boundDomain}.`);
+      return refuse('domain_not_allowed', `This key is restricted to ${owner.boundDomain}.`);
     }
     return domain;
   }
@@ -112,7 +112,7 @@ async function register(
   const selectorFault = selectorProblem(selector, name);
   if (selectorFault !== null) return refuse('validation_failed', `selector: ${selectorFault}`);
   if (owner.boundDomain !== null) {
-    return refuse('domain_not_allowed', `This key is bound to ${owner.boundDomain} and cannot register domains.`);
+    return refuse('domain_not_allowed', `This key is restricted to ${owner.boundDomain} and can't register domains.`);
   }
   const { publicKeyB64, privateKeyDer } = await createKeyPair();
   const id = ids.next();
@@ -212,12 +212,12 @@ function factsOf(domain: Domain) {
 const RETRY_AFTER_SECS = 10;
 
 function tooMany(): Refusal {
-  const message = 'Several verifications of names in this zone are waiting already. Repeat the call after a pause.';
+  const message = 'Several verifications of names in this zone are already waiting. Retry later.';
   return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
 }
 
 function notFound(): Refusal {
-  return refuse('domain_not_found', 'There is no such domain among yours; GET /domains lists them.');
+  return refuse('domain_not_found', 'Domain not found. GET /domains lists your domains.');
 }
 
 function exists(name: string): Refusal {

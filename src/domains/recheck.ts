@@ -51,13 +51,13 @@ export function decideRecheck(
   const after = (pauseMs: number) => now + Math.round(pauseMs * (1 + JITTER * jitter));
   const none = { misses: 0, firstMissAt: null };
   if (look.kind === 'found') {
-    const reason = 'the DKIM record is there';
+    const reason = 'the DKIM record was found';
     return { decision: facts.state === 'verified' ? 'keep' : 'verify', reason, until: after(DAY_MS), ...none };
   }
   if (facts.state !== 'verified') {
     const until = after(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(facts.looks, 10)));
     const isOver = until > facts.since + STRETCH_MS;
-    const ending = isOver ? '; it is not looked for any more, until somebody asks for it' : '';
+    const ending = isOver ? '; automatic checks stop until the tenant asks for one' : '';
     return { decision: 'keep', reason: `${look.reason}${ending}`, until: isOver ? null : until, ...none };
   }
   if (look.kind === 'unavailable') {
@@ -73,10 +73,10 @@ export function decideRecheck(
   const misses = facts.misses + 1;
   const firstMissAt = facts.firstMissAt ?? now;
   if (misses >= MISSES_TO_FAIL && now - firstMissAt >= MISSES_SPAN_MS) {
-    const reason = `${misses} looks in ${Math.round((now - firstMissAt) / HOUR_MS)} hours did not find the DKIM record: ${look.reason}`;
+    const reason = `${misses} checks in ${Math.round((now - firstMissAt) / HOUR_MS)} hours did not find the DKIM record: ${look.reason}`;
     return { decision: 'fail', reason, until: after(FIRST_PAUSE_MS), ...none };
   }
-  const reason = `look ${misses} in a row that did not find the DKIM record: ${look.reason}`;
+  const reason = `check ${misses} in a row that did not find the DKIM record: ${look.reason}`;
   return { decision: 'keep', reason, until: after(MISS_PAUSE_MS), misses, firstMissAt };
 }
 
@@ -132,7 +132,7 @@ async function recheckDue(kit: RecheckKit, stopped: AbortSignal): Promise<string
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     if (isLast || isOver()) break;
   }
-  return `${counts.looked} looked at, ${counts.verify} verified, ${counts.fail} failed`;
+  return `${counts.looked} checked, ${counts.verify} verified, ${counts.fail} failed`;
 }
 
 /** One that cannot be judged or written down stops no other. */
@@ -144,7 +144,7 @@ async function recheckOne(
   try {
     return await recheck(kit, due, stopped);
   } catch (error) {
-    kit.log.warn({ error, domain: due.domain.name }, `${due.domain.name} could not be looked at again`);
+    kit.log.warn({ error, domain: due.domain.name }, `${due.domain.name} could not be re-checked`);
     return 'keep';
   }
 }
@@ -175,11 +175,11 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
   const note = { at: now, nextAt: kept.until, misses: kept.misses, firstMissAt: kept.firstMissAt, failsWith };
   const recorded = await store.recordRecheck(domain, note);
   if (plan.decision !== 'fail' || !recorded) return 'keep';
-  log.warn(facts, `${domain.name} is not verified any more: ${plan.reason}`);
+  log.warn(facts, `${domain.name} is no longer verified: ${plan.reason}`);
   return 'fail';
 }
 
-const TAKEN: Look = { kind: 'missed', reason: 'another tenant holds the name' };
+const TAKEN: Look = { kind: 'missed', reason: 'another tenant has verified the name' };
 
 function lookOf(failing: ReturnType<typeof firstFailing>): Look {
   if (!failing) return { kind: 'found' };

@@ -91,7 +91,7 @@ async function loadOrMake(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: s
   await store.addPlatformKey({ purpose, keyId, secret: sealed, publicPart, createdAt: clock.now() });
   const all = await store.listPlatformKeys(purpose);
   const made = pick(all);
-  if (!made) throw new Fault(`the platform key ${purpose} could not be made`);
+  if (!made) throw new Fault(`the platform key ${purpose} could not be created`);
   return { current: made, all, isNew: true };
 }
 

@@ -31,11 +31,11 @@ export function zoneFile({ domain, records, checks }: ZoneFileFacts): string {
 }
 
 function reasonToLeaveOut({ ok, record, reason }: DomainCheck): string | null {
-  if (ok) return 'DNS has it already.';
+  if (ok) return 'DNS already has it.';
   // A look that found nothing leaves room for it; where there is something else, a second record does harm.
   if (reason === 'not_found') return null;
-  if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether there is one already.';
-  return 'there is another one, which has to be changed by hand. Two of them would both be void.';
+  if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether one already exists.';
+  return 'a different one exists and must be changed by hand. With two of them, both would be invalid.';
 }
 
 // What an existing record becomes when ours is merged into it: an SPF record with our include (RFC 7208), a DMARC

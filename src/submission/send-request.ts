@@ -85,8 +85,7 @@ function readRecipients(to: string | string[]): SendRecipient[] | Refusal {
   return [...recipients.values()];
 }
 
-const SEVERAL =
-  'several recipients are given as a list, each in an entry of its own: ["a@example.com", "b@example.com"].';
+const SEVERAL = 'must hold one address per entry; pass several as an array: ["a@example.com", "b@example.com"].';
 /** More than an entry of each of the recipients that one call may have. */
 const MOST_SEVERAL_CHARS = 20_000;
 
@@ -101,7 +100,7 @@ function correspondent({ name, address }: NamedAddress): Correspondent {
 }
 
 function subjectProblem(subject: string): string | null {
-  if (/\p{Cc}/u.test(subject)) return 'must not have control characters, tabs and line breaks included.';
+  if (/\p{Cc}/u.test(subject)) return 'must not contain control characters, including tabs and line breaks.';
   return subject.isWellFormed() ? null : NOT_UNICODE;
 }
 
@@ -144,7 +143,7 @@ function readHeaders(given: Record<string, string | null>): [string, string][] |
   return broken ? invalid(`headers.${broken[0]}`, NOT_UNICODE) : headers;
 }
 
-const NOT_UNICODE = 'must be valid Unicode; it has half a surrogate pair.';
+const NOT_UNICODE = 'must be valid Unicode; it contains a lone surrogate.';
 
 function invalid(field: string, problem: string): Refusal {
   return refuse('validation_failed', `${field}: ${problem[0]?.toLowerCase()}${problem.slice(1)}`);

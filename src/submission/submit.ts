@@ -228,24 +228,24 @@ function answerFor(result: AcceptResult, fromDomain: string): SubmissionAnswer |
     case 'all_suppressed':
       return refuse(
         'all_recipients_suppressed',
-        'to: every recipient is on a suppression list, so nothing was queued; remove the entries if they are wrong.',
+        'to: every recipient is on a suppression list, so nothing was queued. Remove the entries if they are wrong.',
       );
     case 'domain_not_verified':
       return notVerified(fromDomain);
     case 'tenant_not_active':
-      return refuse('tenant_not_active', 'Sending was suspended a moment ago. Repeat the call to see why.');
+      return refuse('tenant_not_active', 'Sending was suspended during this call. Retry to see the reason.');
     default:
       return unreachable(result);
   }
 }
 
 function notAllowed(boundDomain: string): Refusal {
-  return refuse('domain_not_allowed', `from: this key may only send from ${boundDomain}.`);
+  return refuse('domain_not_allowed', `from: this key can only send from ${boundDomain}.`);
 }
 
 function notVerified(domain: string): Refusal {
   return refuse(
     'domain_not_verified',
-    `from: ${domain} is not a verified domain of yours; register it with POST /domains and verify it.`,
+    `from: ${domain} is not a verified domain of your account. Register it with POST /domains and verify it.`,
   );
 }

@@ -39,7 +39,7 @@ export class BoundedParser extends Parser {
     if (token.kind === TokenKind.HTML) return;
     this.#markupChars += token.size();
     if (this.#markupChars <= this.#maxMarkupChars) return;
-    const problem = `has more than ${this.#maxMarkupChars} characters of Liquid`;
+    const problem = `contains more than ${this.#maxMarkupChars} characters of Liquid`;
     throw new ParseError(new Error(problem), token);
   }
 }

@@ -85,7 +85,7 @@ export class PartEngine {
     const { valueChars } = this.#limits;
     const handler: FilterFunction = function* (...args) {
       const result: unknown = yield filter.apply(this, args);
-      if (isLarger(result, valueChars)) throw new Error(`makes a value of more than ${valueChars} characters`);
+      if (isLarger(result, valueChars)) throw new Error(`creates a value of more than ${valueChars} characters`);
       return result;
     };
     return part === 'html' && ESCAPING_FILTERS.includes(name) ? { handler, raw: true } : handler;
@@ -135,7 +135,7 @@ class BoundedEmitter implements Emitter {
 }
 
 export function tooMuchOutput(maxBytes: number): string {
-  return `makes more than ${maxBytes} bytes of output`;
+  return `produces more than ${maxBytes} bytes of output`;
 }
 
 // A loop over an object makes a list of pairs first, about 80 bytes each, for which liquidjs

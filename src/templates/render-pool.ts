@@ -38,7 +38,8 @@ export class RenderPool implements Renderer {
 
   constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
     this.#standing = new Standing(clock);
-    const onTrouble = (error: unknown) => log.error({ error, reason: describeError(error) }, 'a render thread died');
+    const onTrouble = (error: unknown) =>
+      log.error({ error, reason: describeError(error) }, 'a template render thread died');
     this.#pool = new FairPool({
       threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
       startThread: (onIdle) => startRenderThread({ limits, onIdle, onTrouble }),

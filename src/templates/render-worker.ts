@@ -64,14 +64,14 @@ function createDataReader(json: string, { html, text }: TemplateSource): () => o
 }
 
 function outputProblem(output: string): string | null {
-  if (!output.isWellFormed()) return 'makes output that is not valid Unicode: it has half a surrogate pair';
+  if (!output.isWellFormed()) return 'produces output that is not valid Unicode: it contains a lone surrogate';
   return Buffer.byteLength(output) > limits.outputBytes ? tooMuchOutput(limits.outputBytes) : null;
 }
 
 /** liquidjs' own words where they say little. */
 const WORDS: Readonly<Record<string, string>> = {
   'Maximum call stack size exceeded': 'is nested too deeply',
-  'memory alloc limit exceeded': 'needs more memory than a template may use',
+  'memory alloc limit exceeded': 'needs more memory than a template is allowed',
 };
 const MAX_PROBLEM_CHARS = 200;
 

@@ -88,7 +88,7 @@ async function readContent(
 }
 
 function contentProblem({ name, ...source }: TemplateContent): string | null {
-  if (!name.isWellFormed()) return 'name: must be valid Unicode; it has half a surrogate pair.';
+  if (!name.isWellFormed()) return 'name: must be valid Unicode; it contains a lone surrogate.';
   if (source.html === null && source.text === null) return 'html: at least one of html and text is required.';
   const flaw = sourceFlaw(source);
   return flaw && `${flaw.part}: ${flaw.problem}.`;
@@ -103,7 +103,7 @@ function sourceFlaw(source: TemplateSource): Flaw | null {
 }
 
 function sourceProblem(text: string): string | null {
-  if (!text.isWellFormed()) return 'must be valid Unicode; it has half a surrogate pair';
+  if (!text.isWellFormed()) return 'must be valid Unicode; it contains a lone surrogate';
   return Buffer.byteLength(text) > SOURCE_MAX_BYTES ? `must have at most ${SOURCE_MAX_BYTES} bytes` : null;
 }
 
@@ -121,15 +121,16 @@ async function render(
   { tenantId, id, dataJson }: { tenantId: string; id: string; dataJson: string },
 ): Promise<TemplateSource | Refusal> {
   const template = await store.getTemplate(tenantId, id);
-  if (!template) return refuse('validation_failed', 'template_id: no such template.');
+  if (!template) return refuse('validation_failed', 'template_id: template not found.');
   const source = { html: template.html, text: template.text };
   const outcome = await renderer.run(tenantId, { source, data: dataJson });
   const parts = partsOf(outcome, ({ part, problem, place }) => {
-    return `template_id: its ${part} cannot be rendered: ${problem}${inWords(place)}.`;
+    return `template_id: the template's ${part} can't be rendered: ${problem}${inWords(place)}.`;
   });
   if (isRefusal(parts)) return parts;
   const [html, text] = [parts.html || null, parts.text || null];
-  if (html === null && text === null) return refuse('validation_failed', 'template_id: it renders to nothing at all.');
+  if (html === null && text === null)
+    return refuse('validation_failed', 'template_id: the template renders to an empty message.');
   return { html, text };
 }
 
@@ -140,7 +141,7 @@ function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): Temp
     case 'flawed':
       return refuse('validation_failed', describe(outcome.flaw));
     case 'overloaded':
-      return refuse('internal_error', 'Too many templates wait to be rendered; repeat the call after a pause.');
+      return refuse('internal_error', 'Too many templates are waiting to be rendered. Retry later.');
   }
 }
 
@@ -151,9 +152,9 @@ function inWords(place: Flaw['place']): string {
 function refuseExcess(excess: TemplateExcess): Refusal {
   const limit =
     excess === 'too_many' ? `${QUOTA.templates} templates` : `${QUOTA.bytes} bytes of html and text in all templates`;
-  return refuse('validation_failed', `There may be at most ${limit}; delete some.`);
+  return refuse('validation_failed', `The account is limited to ${limit}. Delete some first.`);
 }
 
 function notFound(): Refusal {
-  return refuse('template_not_found', 'There is no such template among yours.');
+  return refuse('template_not_found', 'Template not found. GET /templates lists your templates.');
 }

@@ -8,12 +8,12 @@ export function whyInactive({ status, statusReason }: Pick<Tenant, 'status' | 's
     case 'active':
       return null;
     case 'pending_verification':
-      return `Sending is off until the account's e-mail address is confirmed${because}. Follow the link in our mail.`;
+      return `Sending is off until the account's e-mail address is confirmed${because}. Follow the link in the confirmation e-mail.`;
     case 'in_review':
       return because === ''
         ? 'Sending is off until the operator has approved the account. Contact the operator.'
-        : `Sending is suspended while the account is under review${because}. Contact the operator, who alone can end the review.`;
+        : `Sending is suspended while the account is under review${because}. Contact the operator.`;
     case 'suspended':
-      return `The operator has suspended sending${because}. Contact the operator, who alone can end this.`;
+      return `The operator has suspended sending${because}. Contact the operator.`;
   }
 }

@@ -80,7 +80,7 @@ async function tryAddresses(call: TimedCall, kit: CallKit): Promise<CallOutcome 
     const tried = await kit.connections.use(url.origin, ip, (line) => tryAddress(line, url, call));
     if (call.signal.aborted) return null;
     if (tried.kind === 'answered') return tried;
-    reason = `The endpoint could not be called at ${ip}: ${tried.why}.`;
+    reason = `The endpoint at ${ip} could not be reached: ${tried.why}.`;
     if (!tried.untouched) break;
   }
   return { kind: 'unanswered', reason };
@@ -154,13 +154,13 @@ function describeFailure(error: unknown): string {
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
-      return 'the connection was closed without an answer';
+      return 'the connection was closed without a response';
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return 'there is no way to it';
+      return 'there is no route to it';
     case 'ETIMEDOUT':
     case 'UND_ERR_CONNECT_TIMEOUT':
-      return 'nobody answers the connection';
+      return 'the connection timed out';
     default:
       return `${describeError(error).slice(0, 200)}${code === '' ? '' : ` (${code})`}`;
   }
@@ -191,10 +191,10 @@ export async function endpointAddresses(url: URL, { resolver, policy }: AddressK
   const ips = answers.flatMap((answer) => (answer.kind === 'found' ? answer.records : []));
   for (const ip of ips) {
     const reason = refuseAddress(ip, addresses);
-    if (reason !== null) return { kind: 'refused', reason: `Not called: ${host} leads to ${reason}` };
+    if (reason !== null) return { kind: 'refused', reason: `Not called: ${host} resolves to ${reason}` };
   }
   if (ips.length > 0) return { kind: 'found', ips };
   const outage = answers.find((answer) => answer.kind === 'unavailable');
-  const why = outage?.kind === 'unavailable' ? `the DNS does not answer: ${outage.reason}` : 'it has no address';
-  return { kind: 'unavailable', reason: `The host ${host} cannot be found: ${why}.` };
+  const why = outage?.kind === 'unavailable' ? `DNS does not answer: ${outage.reason}` : 'it has no IP address';
+  return { kind: 'unavailable', reason: `The host ${host} can't be resolved: ${why}.` };
 }

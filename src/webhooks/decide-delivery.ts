@@ -39,12 +39,15 @@ export function decideDelivery({ outcome, step, now }: AttemptFacts, random: () 
   const reason = describeOutcome(outcome);
   if (outcome.kind === 'answered' && isSuccess(outcome.status)) return { decision: 'delivered', reason };
   if (step > RETRY_TABLE.stepsMs.length) {
-    return { decision: 'give_up', reason: `${reason} That was the last of ${step} attempts; it can be replayed.` };
+    return {
+      decision: 'give_up',
+      reason: `${reason} That was the last of ${step} attempts; the delivery can be replayed.`,
+    };
   }
   const pauseMs = pauseAfterAttempt(RETRY_TABLE, step, random);
   const askedMs = outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : 0;
   if (askedMs <= pauseMs) return { decision: 'retry', reason, until: now + pauseMs };
-  return { decision: 'retry', reason: `${reason} It asked for a later retry.`, until: now + askedMs };
+  return { decision: 'retry', reason: `${reason} It asked for a later retry (Retry-After).`, until: now + askedMs };
 }
 
 /** As a sentence. */
@@ -52,7 +55,7 @@ export function describeOutcome(outcome: CallOutcome): string {
   if (outcome.kind !== 'answered') return outcome.reason;
   const { status } = outcome;
   if (status >= 300 && status < 400) {
-    return `The endpoint answered ${status}: redirects are not followed, register the address that it leads to.`;
+    return `The endpoint answered ${status}. Redirects are not followed; register the target URL instead.`;
   }
   return `The endpoint answered ${status}.`;
 }

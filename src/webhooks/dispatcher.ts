@@ -79,7 +79,7 @@ export class Dispatcher {
   async start(): Promise<void> {
     const { store, clock, log, tickMs } = this.#kit;
     const recovered = await store.recoverDeliveries(clock.now());
-    if (recovered > 0) log.warn({ deliveries: recovered }, 'webhook attempts were cut off: they are made again');
+    if (recovered > 0) log.warn({ deliveries: recovered }, 'webhook deliveries were interrupted; they are retried');
     store.watchDeliveries((webhookIds) => {
       for (const id of webhookIds) this.#expect(id, this.#kit.clock.now());
     });
@@ -98,7 +98,9 @@ export class Dispatcher {
     void this.#book.flush();
     this.#kit.connections.tidy();
     if (now - this.#lookedAt >= LOOK_AROUND_MS) {
-      this.#lookAround().catch((error: unknown) => this.#kit.log.error({ error }, 'due webhooks cannot be looked for'));
+      this.#lookAround().catch((error: unknown) =>
+        this.#kit.log.error({ error }, 'due webhook deliveries could not be read'),
+      );
     }
   }
 
@@ -201,7 +203,7 @@ export class Dispatcher {
     try {
       for (const claimed of await store.claimDeliveries(claims, { now, leaseUntil })) this.#take(claimed, now);
     } catch (error) {
-      log.error({ error }, `due webhooks cannot be claimed: ${describeError(error)}`);
+      log.error({ error }, `due webhook deliveries could not be claimed: ${describeError(error)}`);
       for (const { webhookId } of claims) {
         const line = this.#lines.get(webhookId);
         if (!line) continue;
@@ -228,7 +230,10 @@ export class Dispatcher {
       line.keys = endpoint.secrets.map((secret) => this.#kit.vault.open(secret, webhookSecretContext(webhookId)));
       line.target = endpoint.target;
     } catch (error) {
-      this.#kit.log.error({ webhook_id: webhookId, error }, `a webhook cannot be signed for: ${describeError(error)}`);
+      this.#kit.log.error(
+        { webhook_id: webhookId, error },
+        `a webhook delivery could not be signed: ${describeError(error)}`,
+      );
       line.rest(claimedAt + LOOK_AROUND_MS);
       for (const delivery of deliveries) this.#release(delivery);
       return;

@@ -30,9 +30,9 @@ export async function tellOfFailing({ store, clock, log, tell }: FailingKit): Pr
 function noticeOf({ webhookId, url, failingSince }: FailingWebhook) {
   const since = toTimestamp(failingSince);
   return {
-    subject: 'A webhook of yours has been failing for an hour',
-    text: `${url}\nhas taken no event since ${since}. Events are tried again for about three days; then they are given
-up for it, and can be sent once more. It is not switched off.\n`,
+    subject: 'Your webhook has been failing for an hour',
+    text: `${url}\nhas accepted no event since ${since}. Each event is retried for about three days; then its delivery fails
+and you can replay it. The webhook stays enabled.\n`,
     key: `webhook-failing:${webhookId}:${failingSince}`,
   };
 }

@@ -63,7 +63,10 @@ export class ResultBook {
       await store.recordDeliveries(batch, clock.now());
     } catch (error) {
       this.#waiting.unshift(...batch);
-      log.error({ error, results: batch.length }, `results of webhooks are not stored: ${describeError(error)}`);
+      log.error(
+        { error, results: batch.length },
+        `results of webhook deliveries could not be stored: ${describeError(error)}`,
+      );
       return false;
     }
     onRecorded(batch);

@@ -77,5 +77,5 @@ function plainHost(host: string): string {
 }
 
 function refusal(fact: string): string {
-  return `${fact}; the operator of this service can allow such targets with webhooks.allow_private.`;
+  return `${fact}. The operator of this service can allow such targets with webhooks.allow_private.`;
 }

@@ -44,7 +44,7 @@ export class TestSender {
 
   async send(tenantId: string, webhookId: string): Promise<SentTest | TestRefusal> {
     if (this.#busy.has(tenantId)) {
-      return { busy: 'A test event is on its way already. Wait for its answer, then send the next.' };
+      return { busy: 'A test event is already being sent. Wait for its result before you send another.' };
     }
     this.#busy.add(tenantId);
     try {
@@ -57,7 +57,7 @@ export class TestSender {
   async #send(tenantId: string, webhookId: string): Promise<SentTest | Refusal> {
     const { store, vault, clock, ids } = this.#kit;
     const webhook = await store.getWebhook(tenantId, webhookId);
-    if (!webhook) return refuse('webhook_not_found', 'There is no such webhook among yours.');
+    if (!webhook) return refuse('webhook_not_found', 'Webhook not found.');
     const startedAt = clock.now();
     const secrets = await store.listWebhookSecrets(tenantId, webhookId, startedAt);
     const keys = secrets.map(({ secret }) => vault.open(secret, webhookSecretContext(webhookId)));

@@ -25,13 +25,13 @@ export function attempted(
   switch (decision.decision) {
     case 'delivered':
       // Thousands per second; the attempts are stored.
-      log.debug(facts, 'event delivered to a webhook');
+      log.debug(facts, 'webhook delivered');
       break;
     case 'retry':
-      log.info({ ...facts, next_attempt_at: toTimestamp(decision.until) }, 'a webhook did not take an event');
+      log.info({ ...facts, next_attempt_at: toTimestamp(decision.until) }, 'webhook delivery failed; it is retried');
       break;
     case 'give_up':
-      log.warn(facts, 'an event is given up for a webhook');
+      log.warn(facts, 'webhook delivery failed for good');
       break;
   }
 }
@@ -39,5 +39,5 @@ export function attempted(
 /** The tenant's owners should know. */
 export function failing(log: Logger, { webhookId, tenantId, failingSince }: FailingWebhook): void {
   const facts = { fact: 'webhook_failing', webhook_id: webhookId, tenant_id: tenantId };
-  log.warn({ ...facts, since: toTimestamp(failingSince) }, 'a webhook has been failing for an hour');
+  log.warn({ ...facts, since: toTimestamp(failingSince) }, 'webhook has been failing for an hour');
 }

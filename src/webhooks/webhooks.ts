@@ -99,7 +99,7 @@ async function register(
   const refused = refuseTarget(read.url, policy);
   if (refused !== null) return invalid('url', refused);
   if (description?.isWellFormed() === false) {
-    return invalid('description', 'must be valid Unicode; it has half a surrogate pair.');
+    return invalid('description', 'must be valid Unicode; it contains a lone surrogate.');
   }
   const id = ids.next();
   const secret = random(SECRET_BYTES);
@@ -112,10 +112,13 @@ async function register(
     case 'exists':
       return refuse(
         'webhook_exists',
-        'url: you have a webhook with this URL already. Its secret is not shown again: if it is lost, delete the webhook and register it anew.',
+        "url: a webhook with this URL already exists. Its secret can't be shown again; if it is lost, delete the webhook and register it again.",
       );
     case 'too_many':
-      return invalid('url', `you have ${MAX_WEBHOOKS_PER_TENANT} webhooks, which is the limit; delete one first.`);
+      return invalid(
+        'url',
+        `the account has reached the limit of ${MAX_WEBHOOKS_PER_TENANT} webhooks. Delete one first.`,
+      );
   }
 }
 
@@ -142,7 +145,7 @@ function invalid(field: string, problem: string): Refusal {
 }
 
 function notFound(): Refusal {
-  return refuse('webhook_not_found', 'There is no such webhook among yours; GET /webhooks lists them.');
+  return refuse('webhook_not_found', 'Webhook not found. GET /webhooks lists your webhooks.');
 }
 
 // What may be registered as the URL of a webhook: syntax only. The parser is that of the WHATWG
@@ -155,7 +158,7 @@ type ReadUrl = { url: URL } | { problem: string };
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
 
 function readWebhookUrl(text: string): ReadUrl {
-  if (!text.isWellFormed()) return { problem: 'must be valid Unicode; it has half a surrogate pair.' };
+  if (!text.isWellFormed()) return { problem: 'must be valid Unicode; it contains a lone surrogate.' };
   if (/[\s\u0000-\u0020\u007f\\]/.test(text)) {
     return { problem: 'must not contain white space, control characters or backslashes.' };
   }
@@ -163,9 +166,9 @@ function readWebhookUrl(text: string): ReadUrl {
   const url = authority === undefined ? null : URL.parse(text);
   if (!url) return { problem: 'must be a full http:// or https:// URL, like https://example.com/hook.' };
   if (authority?.includes('@')) {
-    return { problem: 'must not contain credentials; check the signature of what arrives instead.' };
+    return { problem: 'must not contain credentials. Verify the signature of each delivery instead.' };
   }
-  if (text.includes('#')) return { problem: 'must not have a fragment (#…): it is never sent.' };
-  if (url.port === '0') return { problem: 'must not have the port 0: nobody can listen there.' };
+  if (text.includes('#')) return { problem: 'must not have a fragment (#…): fragments are never sent.' };
+  if (url.port === '0') return { problem: 'must not use port 0: no server can listen there.' };
   return { url };
 }

@@ -117,7 +117,7 @@ t.test('what waits of one tenant is bounded', async (t) => {
   const answers = await Promise.all(Array.from({ length: 6 }, () => read(pool, bodyOf(MAIL))));
   const overloaded = answers.filter((answer) => isRefusal(answer));
   t.ok(overloaded.length >= 2, `${overloaded.length} of 6`);
-  t.match(overloaded[0], { refused: 'internal_error', retryAfterSecs: 2, message: /waiting to be read/ });
+  t.match(overloaded[0], { refused: 'internal_error', retryAfterSecs: 2, message: /waiting to be parsed/ });
   t.same(await read(pool, bodyOf(MAIL)), MAIL);
 });
 

@@ -57,7 +57,7 @@ t.test('register answers with the record and what to publish', async (t) => {
 t.test('names and selectors that are refused', async (t) => {
   const long = `${'a'.repeat(63)}.`.repeat(3);
   const names: [name: unknown, message: RegExp][] = [
-    ['Upper.test', /^domain: .*lower case.*upper\.test/],
+    ['Upper.test', /^domain: .*lower-case.*upper\.test/],
     ['dot.test.', /^domain: .*trailing dot/],
     ['bücher.test', /^domain: .*xn--bcher-kva\.test/],
     ['localhost', /^domain: .*two labels/],

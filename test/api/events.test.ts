@@ -64,13 +64,13 @@ t.test('the feed, page by page', async (t) => {
 
 t.test('parameters that are refused', async (t) => {
   const cases: [query: string, message: RegExp][] = [
-    ['?after=x', /^after: must be the id/],
-    [`?after=${messageId}`, /^after: there is no such event/],
+    ['?after=x', /^after: must be an event ID/],
+    [`?after=${messageId}`, /^after: event not found/],
     ['?limit=0', /^limit: /],
     ['?limit=1001', /^limit: /],
     ['?limit=-1', /^limit: /],
     ['?limit=1e2', /^limit: /],
-    ['?limit=2&limit=3', /^limit: is given more than once/],
+    ['?limit=2&limit=3', /^limit: must be given only once/],
     ['?aftre=x', /^aftre: unknown parameter/],
   ];
   for (const [query, message] of cases) {

@@ -100,15 +100,18 @@ t.test('random documents, whole and damaged, are read as JSON.parse reads them',
 });
 
 t.test('a place is named, in large bodies too', async (t) => {
-  t.equal(read(`{"a":1,}${padding}`), 'invalid_json: The body is not valid JSON, at position 7.');
-  t.equal(read(`{"a":"${'x'.repeat(LARGE_CHARS)}`), 'invalid_json: The body is not valid JSON, at position 65542.');
+  t.equal(read(`{"a":1,}${padding}`), 'invalid_json: The request body is not valid JSON, at position 7.');
+  t.equal(
+    read(`{"a":"${'x'.repeat(LARGE_CHARS)}`),
+    'invalid_json: The request body is not valid JSON, at position 65542.',
+  );
 });
 
 t.test('besides data there is no room for very many values', async (t) => {
   const values = (count: number) => `[${Array(count - 1).fill('""')}]`;
   t.match(read(`{"x":${values(9_998)}${padding}}`), { x: { length: 9_997 } });
-  t.match(read(`{"x":${values(20_000)}${padding}}`), /^validation_failed: .* 20001 values besides data; .* 10000\./);
-  t.match(read(`{${Array(10_001).fill('"data":0')}${padding}}`), /^validation_failed: .* 10002 values besides data/);
+  t.match(read(`{"x":${values(20_000)}${padding}}`), /^validation_failed: .* 20001 values outside data; .* 10000\./);
+  t.match(read(`{${Array(10_001).fill('"data":0')}${padding}}`), /^validation_failed: .* 10002 values outside data/);
   t.match(read(`{"data":${values(20_000)}${padding}}`), { data: JsonText });
 });
 

@@ -68,7 +68,7 @@ t.test('the operations are the routes of the API', async (t) => {
     t.equal(body.error === 'scope_required', scope !== undefined, `${method} ${path} needs ${scope ?? 'no scope'}`);
     if (!scope) continue;
     t.match(body.message, scope);
-    t.match(locate(pointer)!.value.description, `Needs the scope \`${scope}\`.`);
+    t.match(locate(pointer)!.value.description, `Requires the scope \`${scope}\`.`);
   }
 });
 

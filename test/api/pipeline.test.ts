@@ -203,7 +203,11 @@ t.test('bodies', async (t) => {
   t.match(placed.message, /position 24/);
   t.notMatch(placed.message, /secret|oops/, 'the place, not the content');
   for (const body of ['null', '[]', '"x"', '5', 'true']) {
-    t.match((await send(body)).body, { error: 'validation_failed', message: 'The body must be a JSON object.' }, body);
+    t.match(
+      (await send(body)).body,
+      { error: 'validation_failed', message: 'The request body must be a JSON object.' },
+      body,
+    );
   }
   const full = { ...MAIL, text: 'x'.repeat(5 * 1024 * 1024 - JSON.stringify(MAIL).length + 2) };
   t.equal(JSON.stringify(full).length, 5 * 1024 * 1024);

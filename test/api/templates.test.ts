@@ -99,7 +99,7 @@ t.test('there is room for 8 MiB of templates', async (t) => {
   for (let count = 0; count < 4; count++) await create({ name: 'x', html: large, text: large }, owner);
   t.match((await create({ name: 'x', html: 'x' }, owner)).body, {
     error: 'validation_failed',
-    message: /at most 8388608 bytes/,
+    message: /limited to 8388608 bytes/,
   });
   t.equal((await api.call('GET', '/templates', { key: owner.key })).body.templates.length, 4);
 });
@@ -120,7 +120,7 @@ t.test('other tenants do not exist; writing needs the scope, reading any key', a
   const mail = { from: 'a@rival.test', to: 'jo@example.com', subject: 'x' };
   for (const unknown of [id, NOBODY]) {
     const answer = await api.call('POST', '/emails', { key: rival.key, body: { ...mail, template_id: unknown } });
-    t.match(answer, { status: 400, body: { error: 'validation_failed', message: /^template_id: no such template/ } });
+    t.match(answer, { status: 400, body: { error: 'validation_failed', message: /^template_id: template not found/ } });
   }
 
   const reader = await api.addKey(tenant.id, ['emails:send']);
@@ -171,14 +171,14 @@ t.test('a template that does not render: part, line and column; nothing is queue
   const cases: [source: { html?: string; text?: string }, message: RegExp][] = [
     [
       { html: 'x', text: '\n{{ a | base64_decode }}' },
-      /its text cannot be rendered: invalid base64.*, line 2, column 1\.$/,
+      /the template's text can't be rendered: invalid base64.*, line 2, column 1\.$/,
     ],
     [
       { html: '{% for i in (1..200000) %}0123456789{% endfor %}' },
-      /its html .* (1048576 bytes of output|takes longer than 500 ms), line 1, column/,
+      /the template's html .* (1048576 bytes of output|takes longer than 500 ms), line 1, column/,
     ],
-    [{ html: '{% for i in (1..99999999) %}{% endfor %}' }, /its html .* memory .*, line 1, column 1\.$/],
-    [{ html: '{{ nothing }}', text: '{% if no %}x{% endif %}' }, /it renders to nothing at all/],
+    [{ html: '{% for i in (1..99999999) %}{% endfor %}' }, /the template's html .* memory .*, line 1, column 1\.$/],
+    [{ html: '{{ nothing }}', text: '{% if no %}x{% endif %}' }, /renders to an empty message/],
   ];
   for (const [source, message] of cases) {
     const { status, body } = await send(await templateOf(source), { data: { a: '?' } });

@@ -140,7 +140,7 @@ export async function startContractWorld(t: Test, options: ContractWorldOptions 
   fs.writeFileSync(pair.certFile, TEST_ONLY_CERTIFICATE);
   fs.writeFileSync(pair.keyFile, TEST_ONLY_KEY, { mode: 0o600 });
   const daemon = await world.postrider.serve();
-  const { engine: inUse } = await daemon.logged({ msg: 'HTTP server listens' });
+  const { engine: inUse } = await daemon.logged({ msg: 'HTTP server started' });
   if (inUse !== engine) throw new Error(`runs on ${inUse} instead of ${engine}`);
   const behind = { ...pair, folder: inFolder('nginx'), upstreamPort: daemon.httpPort };
   const port = way === 'nginx' ? await startNginx(t, behind) : daemon.httpPort;

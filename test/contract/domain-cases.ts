@@ -111,7 +111,7 @@ export const dnsRecordCases: Cases<typeof DNS_RECORD> = {
   value: (t, stage) => everyRecord(t, stage, ({ value }) => t.match(value, /^v=(?:DKIM1|spf1|DMARC1)\b/)),
   required: (t, stage) => everyRecord(t, stage, ({ required }, index) => t.equal(required, index === 0)),
   async purpose(t, stage) {
-    const wanted = [/DKIM/, /already has a record.*v=spf1/, /do not weaken its policy/];
+    const wanted = [/DKIM/, /already has a record.*v=spf1/, /don't weaken its policy/];
     await everyRecord(t, stage, ({ purpose }, index) => t.match(purpose, wanted[index]));
   },
 };

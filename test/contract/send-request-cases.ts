@@ -89,7 +89,7 @@ export const sendRequestCases: Cases<typeof SEND_REQUEST> = {
     await mustBeText(t, stage, 'html');
     for (const nothing of [undefined, null, '']) {
       const answer = await stage.send({ html: nothing, text: nothing });
-      refused(t, answer, { code: INVALID, message: /html and text/, about: `neither: ${nothing}` });
+      refused(t, answer, { code: INVALID, message: /at least one of html and text/, about: `neither: ${nothing}` });
     }
   },
 

@@ -63,7 +63,7 @@ export const rejectionReasonCases: Cases<typeof REJECTION_REASONS> = {
     await suppressedFor(t, stage, 'hard_bounce');
     await stage.world.suppressForAll(`nobody@${RECEIVER}`);
     const { body } = await stage.send({ to: [`Nobody@${RECEIVER}`, `jo@${RECEIVER}`] });
-    t.same(body.rejected, [{ to: `Nobody@${RECEIVER}`, reason: 'hard_bounce' }], "by the platform's list");
+    t.same(body.rejected, [{ to: `Nobody@${RECEIVER}`, reason: 'hard_bounce' }], "on the platform's list");
     await stage.world.suppress(stage.acme.id, `nobody@${RECEIVER}`, 'manual');
     const again = await stage.send({ to: [`nobody@${RECEIVER}`, `jo@${RECEIVER}`] });
     t.equal(again.body.rejected[0].reason, 'manual', "the tenant's own list is asked first");

@@ -1,5 +1,5 @@
 // Any Unicode that is Unicode: names, subjects and headers arrive as they were given, whatever
-// their script; half a surrogate pair is none, and is refused wherever it stands.
+// their script; a lone surrogate is none, and is refused wherever it stands.
 import t from 'tap';
 import { RECEIVER } from '../flows/world.ts';
 import { decodeWords, fieldValue, namesOf } from './raw-mail.ts';
@@ -64,7 +64,7 @@ for (const [about, text] of Object.entries(TEXTS)) {
   });
 }
 
-t.test('half a surrogate pair is refused wherever it stands', async (t) => {
+t.test('a lone surrogate is refused wherever it stands', async (t) => {
   for (const half of ['\ud800', '\udc00', 'a\ud83dz', '\udeb2\ud83d']) {
     const places: Record<string, Record<string, unknown>> = {
       from: { from: `${half} <app@acme.test>` },

@@ -62,7 +62,7 @@ export const webhookRecordCases: Cases<typeof WEBHOOK_RECORD> = {
     const { webhooks } = (await stage.world.call('GET /webhooks', { key })).body;
     t.same(webhooks.at(-1), record, 'nor by the list');
     const again = await register(stage, { url: urlOf('secret') });
-    refused(t, again, { code: 'webhook_exists', message: /secret.*delete.*anew/ });
+    refused(t, again, { code: 'webhook_exists', message: /secret.*delete.*again/ });
     t.equal((await stage.world.call(`DELETE /webhooks/${record.id}`, { key })).status, 204);
     const anew = (await register(stage, { url: urlOf('secret') })).body;
     t.not(anew.secret, secret);

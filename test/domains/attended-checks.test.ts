@@ -101,7 +101,7 @@ t.test('a look verifies when the record is there, and changes nothing before', a
   const [dkim] = domains.recordsOf(domain);
   dns.set(`${dkim!.name}.acme.test`, 'TXT', [dkim!.value]);
   await domains.verify(owner, domain.id);
-  t.match((await domains.lastChecks(owner, domain.id))?.checks[0], { message: /adds acme\.test by itself/ });
+  t.match((await domains.lastChecks(owner, domain.id))?.checks[0], { message: /appends acme\.test automatically/ });
   dns.set(dkim!.name, 'TXT', [dkim!.value]);
   clock.time += 5;
   t.match(await domains.look(owner, domain.id), { state: 'verified', verifiedAt: T0 + 10 });

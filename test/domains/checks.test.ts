@@ -52,8 +52,8 @@ t.test('the records to publish', async (t) => {
   t.match(spf, { name: 'example.test', type: 'TXT', value: `v=spf1 ${INCLUDE} ~all`, required: false });
   t.match(dmarc, { name: '_dmarc.example.test', type: 'TXT', required: false });
   t.equal(dmarc?.value, 'v=DMARC1; p=none; rua=mailto:dmarc@service.test');
-  t.match(spf?.purpose, /do not add a second one/);
-  t.match(dmarc?.purpose, /do not weaken its policy/);
+  t.match(spf?.purpose, /don't add a second one/);
+  t.match(dmarc?.purpose, /don't weaken its policy/);
 });
 
 t.test('records that are published as they were given are all right', async (t) => {
@@ -184,7 +184,7 @@ t.test('SPF ends after ten look-ups', async (t) => {
   t.equal(verdict(await judge('spf', [chain(10, 'ten')])), 'ok');
   const eleven = await judge('spf', [chain(11, 'eleven')]);
   t.equal(verdict(eleven), 'mismatch');
-  t.match(eleven.message, /more than 10 look-ups/);
+  t.match(eleven.message, /more than 10 lookups/);
 });
 
 t.test('DMARC', async (t) => {

@@ -57,7 +57,7 @@ t.test('what each look means', async (t) => {
   const day = { firstMissAt: NOW - DAY_MS };
   t.match(decide({ misses: 1, ...day }, MISSED), { decision: 'keep', misses: 2 }, 'two are not enough');
   t.match(decide({ misses: 2, firstMissAt: NOW - DAY_MS + 1 }, MISSED), { decision: 'keep' }, 'nor is less than a day');
-  t.match(decide({ misses: 2, ...day }, MISSED), { decision: 'fail', reason: /3 looks in 24 hours/ });
+  t.match(decide({ misses: 2, ...day }, MISSED), { decision: 'fail', reason: /3 checks in 24 hours/ });
   t.match(
     decide({ misses: 2, ...day }, AWAY),
     { decision: 'keep', misses: 2 },
@@ -130,7 +130,7 @@ t.test('a pending domain is verified by itself, and never looked at within ten m
   publish('acme.test');
   await pass(15 * MINUTE_MS);
   t.match(await stateNow(), { state: 'verified' });
-  t.match(timers.list(), [{ name: 'domain records', lastResult: '0 looked at, 0 verified, 0 failed' }]);
+  t.match(timers.list(), [{ name: 'domain records', lastResult: '0 checked, 0 verified, 0 failed' }]);
 });
 
 t.test('a call puts the next look off by ten minutes', async (t) => {
@@ -174,7 +174,7 @@ t.test('very many that are due at once are looked at a few at a time; revoked on
   t.equal(looks('d0.test'), 0);
   for (const index of [1, 35, 69]) t.equal(looks(`d${index}.test`), 1, `d${index}`);
   t.ok(mostAtOnce() <= 8 * 3, `${mostAtOnce()} look-ups at once: three for each of eight domains`);
-  t.match(timers.list(), [{ lastResult: /^\d+ looked at/ }]);
+  t.match(timers.list(), [{ lastResult: /^\d+ checked/ }]);
 });
 
 t.test('what a call has changed meanwhile stays', async (t) => {

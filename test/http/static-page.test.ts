@@ -1,4 +1,4 @@
-// A static page whose content could not be made at first: later calls try again.
+// A static page whose content could not be created at first: later calls try again.
 import t from 'tap';
 import type { HttpRequest } from '../../src/http/http.ts';
 import { staticPage } from '../../src/http/static-page.ts';

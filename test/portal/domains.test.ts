@@ -54,7 +54,7 @@ t.test('a domain from added to verified', async (t) => {
   const wrong = await check(missing);
   t.match(
     part(wrong, 'dkim'),
-    /incorrect .* The value is cut off: 253 of \d+ characters are there\. Many forms keep the first 255/,
+    /incorrect .* The value is truncated: 253 of \d+ characters are present\. Many DNS forms keep only the first 255/,
   );
   t.match(part(wrong, 'spf'), 'Change your SPF record to this');
   const include = spf!.value.split(' ')[1];
@@ -146,7 +146,7 @@ t.test('what is refused is said', async (t) => {
   t.match((await refused('acme.test')).text, 'Domain acme.test is already registered.');
   t.match((await refused('localhost')).text, 'Domain must have at least two labels');
   t.match((await refused('192.0.2.1')).text, 'not an IP address');
-  t.match((await refused('mail.postrider.test')).text, 'a domain of this service itself');
+  t.match((await refused('mail.postrider.test')).text, 'belongs to this service itself');
   t.match((await refused('new.test', '-x')).text, 'Selector must be DNS labels');
   const hostile = await refused(HOSTILE);
   t.equal(hostile.form('/portal/domains').fields.get('domain'), HOSTILE.trim().toLowerCase(), 'what was entered stays');

@@ -234,7 +234,7 @@ t.test('the doctor is started by the page, and looked for until it is over', asy
   const running = await operator.submit(before, before.form('Run now'));
   t.match(running.text, 'The checks have been running since');
   t.ok(running.texts((_name, attributes) => attributes['data-poll'] === path).length > 0, 'the page looks again');
-  await daemon.logged({ msg: 'the doctor has looked, as an operator asked in the portal' });
+  await daemon.logged({ msg: 'doctor run from the portal' });
   const after = await operator.get(path);
   t.match(after.text, /Some checks failed\. \d+ failed, \d+ with warnings, \d+ OK/);
   t.match(after.text, /fail MX bounces\..*Publish: bounces\./, 'with what mends it');

@@ -27,7 +27,7 @@ t.test('under review, by itself', async (t) => {
   await send(daemon, sender, recipients);
   const { reason } = await daemon.logged({ fact: 'tenant_stopped' });
   t.match(reason, /^(2[5-9]|30) of the last (2[5-9]|30) messages bounced hard \(limit 10 %/);
-  const message = `Sending is suspended while the account is under review: ${reason}. Contact the operator, who alone can end the review.`;
+  const message = `Sending is suspended while the account is under review: ${reason}. Contact the operator.`;
   t.strictSame(await refusal(), { status: 403, body: { error: 'tenant_not_active', message } });
   for (const path of ['/portal', '/portal/settings']) t.match((await owner.get(path)).text, String(reason), path);
   const page = await operator.get(operatorsPage);
@@ -61,8 +61,7 @@ t.test('what the operator does to end it ends it', async (t) => {
 t.test('suspended, with what the operator says', async (t) => {
   const page = await operator.get(operatorsPage);
   await operator.submit(page, page.form('Suspend'), { reason: 'The list was bought.' });
-  const message =
-    'The operator has suspended sending: The list was bought. Contact the operator, who alone can end this.';
+  const message = 'The operator has suspended sending: The list was bought. Contact the operator.';
   t.strictSame(await refusal(), { status: 403, body: { error: 'tenant_not_active', message } });
   t.match((await owner.get('/portal')).text, 'Reason: The list was bought.');
 });

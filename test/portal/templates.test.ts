@@ -127,7 +127,7 @@ t.test('hostile templates are stopped, with the reason', async (t) => {
   const huge = await preview(form, { html: `${'x'.repeat(1000)}`.repeat(1000), text: '', data: '{}' });
   t.equal(huge.status, 200);
   const output = await preview(form, { html: `{% for a in (1..5000) %}${'x'.repeat(1000)}{% endfor %}`, text: '' });
-  t.match(output.text, 'makes more than 1048576 bytes of output');
+  t.match(output.text, 'produces more than 1048576 bytes of output');
   const kept = await owner.submit(form, '/portal/templates/new', { name: 'endless', html: loop, text: '' });
   t.match(kept.text, 'Template created.', 'its syntax is in order');
   const framed = await owner.get(frameOf(kept));

@@ -97,7 +97,10 @@ for (const engine of ENGINES) {
     for (let count = 0; count < 10; count++) {
       const { connection } = await hold(t, api, greedy.key, body);
       const { status, headers, text } = await connection.answer();
-      t.match({ status, text }, { status: 500, text: /internal_error.*Too many large bodies are on their way in/ });
+      t.match(
+        { status, text },
+        { status: 500, text: /internal_error.*Too many large request bodies are being received/ },
+      );
       t.equal(headers.get('retry-after'), '2');
       t.ok(budget.bytes <= bytesPerTenant, `${budget.bytes} bytes are held`);
     }
@@ -129,7 +132,7 @@ for (const engine of ENGINES) {
     t.equal((await connection.answer()).status, 500, 'the third finds no room');
     void chunked.send(`${(1000 * KIB).toString(16)}\r\n${'x'.repeat(1000 * KIB)}\r\n`);
     const { status, text } = await chunked.answer();
-    t.match({ status, text }, { status: 500, text: /Too many large bodies/ }, 'nor does the second find more');
+    t.match({ status, text }, { status: 500, text: /Too many large request bodies/ }, 'nor does the second find more');
     await until(() => budget.bytes === 936 * KIB);
   });
 

@@ -53,7 +53,7 @@ t.test('a webhook at an address of the machine, in every notation', async (t) =>
     ...[`[::ffff:${OWN_4}]`, `[64:ff9b::${OWN_4}]`, '[2002:cb00:7207::1]', `[${OWN_6}]`, '[2606:4700:0:0:0:0:0:7]'],
   ];
   for (const host of notations)
-    t.match(refused(host), /is an address of this machine; .*webhooks\.allow_private/, host);
+    t.match(refused(host), /is an address of this machine\. .*webhooks\.allow_private/, host);
   for (const host of [FOREIGN, '[2606:4700::8]', `[::ffff:${FOREIGN}]`]) t.equal(refused(host), null, host);
   t.equal(refused(OWN_4, targetPolicy(true, { own })), null, 'true allows everything');
   t.equal(refused(OWN_4, targetPolicy([OWN_4], { own })), null, 'a network lifts it');
@@ -66,7 +66,7 @@ t.test('a name that leads to an address of the machine, when it is called', asyn
   for (const records of [[OWN_4], [FOREIGN, OWN_4], [`64:ff9b::cb00:7207`]]) {
     const resolver = resolverOf({ 'outside.test': records });
     const found = await endpointAddresses(url, { resolver, policy: targetPolicy(false, { own }) });
-    t.match(found, { kind: 'refused', reason: /^Not called: outside\.test leads to .* an address of this machine/ });
+    t.match(found, { kind: 'refused', reason: /^Not called: outside\.test resolves to .* an address of this machine/ });
   }
 });
 
@@ -82,7 +82,7 @@ t.test('our own names as the host of a webhook', async (t) => {
   ];
   for (const host of spellings) {
     const refused = refuseTarget(new URL(`https://${host}:8443/x`), closed);
-    t.match(refused, /the name of this service itself; .*webhooks\.allow_private/, host);
+    t.match(refused, /the name of this service itself\. .*webhooks\.allow_private/, host);
   }
   for (const host of ['example.com', 'a.mail.example.com', 'mail.example.com.test', FOREIGN]) {
     t.equal(refuseTarget(new URL(`https://${host}/`), closed), null, host);
@@ -101,7 +101,7 @@ t.test('webhooks.refused_networks', async (t) => {
     const policy = targetPolicy(allow, { refusedNetworks: ['203.0.114.0/29', '2606:4700::/64'] });
     for (const host of [OWN_4, `[64:ff9b::${OWN_4}]`, `[::ffff:${OWN_4}]`, `[${OWN_6}]`]) {
       const refused = refuseTarget(new URL(`http://${host}/`), policy);
-      t.match(refused, /in a network that the operator refuses \(webhooks\.refused_networks\)/, host);
+      t.match(refused, /in a network that the operator has blocked \(webhooks\.refused_networks\)/, host);
     }
     t.equal(refuseTarget(new URL(`http://${FOREIGN}/`), policy), null);
   }
@@ -154,7 +154,7 @@ t.test('the host of an MTA-STS policy at an address of the machine', async (t) =
   });
   t.match(fetched, {
     kind: 'failed',
-    reason: /not connected to: 203\.0\.114\.7 is an address of this machine \(delivery/,
+    reason: /not allowed: 203\.0\.114\.7 is an address of this machine \(delivery/,
   });
 });
 
@@ -173,7 +173,7 @@ t.test('the daemon as it is configured', async (t) => {
     ...(['key', 'create', '--tenant', sender.tenantId, '--name', 'hooks', '--scopes', 'webhooks:write'] as const),
   );
   const refusals: [string, RegExp][] = [
-    [`http://${OWN_4}/`, /203\.0\.114\.7 is an address of this machine; .*webhooks\.allow_private/],
+    [`http://${OWN_4}/`, /203\.0\.114\.7 is an address of this machine\. .*webhooks\.allow_private/],
     ['https://mail.postrider.test/emails', /name of this service itself/],
     ['https://links.postrider.test/', /name of this service itself/],
     [`http://${FOREIGN}/`, /webhooks\.refused_networks/],

@@ -199,7 +199,7 @@ t.test('any number of names of somebody else’s zone are verified a few at once
   });
   await four;
   for (const { status, headers, body } of early.splice(0)) {
-    t.match({ status, body }, { status: 500, body: { error: 'internal_error', message: /waiting already/ } });
+    t.match({ status, body }, { status: 500, body: { error: 'internal_error', message: /already waiting/ } });
     t.equal(headers.get('retry-after'), '10');
   }
   t.equal(api.dns.queries.length, asked, 'three wait, and nobody is asked');

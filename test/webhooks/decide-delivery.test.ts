@@ -31,7 +31,10 @@ t.test('the table, with a tenth of jitter, then the end', async (t) => {
       t.match(decide(500, { step: index + 1, random }), { decision: 'retry', until });
     }
   }
-  t.match(decide(500, { step: 10 }), { decision: 'give_up', reason: /last of 10 attempts; it can be replayed/ });
+  t.match(decide(500, { step: 10 }), {
+    decision: 'give_up',
+    reason: /last of 10 attempts; the delivery can be replayed/,
+  });
   const nobody = { kind: 'unanswered', reason: 'Nobody there.' } as const;
   t.match(
     decideDelivery({ outcome: nobody, step: 1, now: NOW }, () => 0.5),

@@ -155,7 +155,7 @@ t.test('what counts as an answer', async (t) => {
   t.match(await attempt((response) => response.writeHead(302, { location: elsewhere.url }).end()), {
     status: 302,
     state: 'due',
-    reason: /redirects are not followed/,
+    reason: /Redirects are not followed/,
   });
   t.equal(elsewhere.received.length, 0, 'nobody went there');
   t.match(await attempt((response) => response.writeHead(200).end('x'.repeat(100_000))), {
@@ -169,7 +169,7 @@ t.test('what counts as an answer', async (t) => {
   t.match(await attempt(drip), { status: 202, state: 'delivered' }, 'the status has come in time');
   t.match(await attempt(() => {}), { status: null, state: 'due', reason: /did not answer within [\d.]+ s/ });
   const hangUp = (response: http.ServerResponse) => void response.socket!.destroy();
-  t.match(await attempt(hangUp), { status: null, state: 'due', reason: /closed without an answer/ });
+  t.match(await attempt(hangUp), { status: null, state: 'due', reason: /closed without a response/ });
   t.match(await attempt((response) => response.writeHead(204).end()), { status: 204, state: 'delivered' });
 });
 
@@ -307,7 +307,7 @@ t.test('owners are told once after an hour of failure, and again only after a su
   t.equal(told.length, 1, 'although nobody was called just then');
   await pass(dispatcher, 20 * HOUR_MS, HOUR_MS);
   t.strictSame(told[0]!.to, ['owner@acme.test']);
-  t.match(told[0]!.text, `${endpoint.url}\nhas taken no event since ${new Date(begin).toISOString()}`);
+  t.match(told[0]!.text, `${endpoint.url}\nhas accepted no event since ${new Date(begin).toISOString()}`);
   t.equal(told[0]!.key, `webhook-failing:${hook.id}:${begin}`);
   t.equal(told.length, 1);
   t.not(await webhooks.get(tenant.id, hook.id), null, 'it is never switched off');

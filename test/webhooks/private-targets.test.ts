@@ -176,7 +176,7 @@ t.test('redirects to the inside are not followed', async (t) => {
   await dispatcher.idle();
   const attempts = await store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 });
   t.equal(attempts.length, 4);
-  for (const { reason } of attempts) t.match(reason, /redirects are not followed/);
+  for (const { reason } of attempts) t.match(reason, /Redirects are not followed/);
   t.equal(connections(), 0);
 });
 

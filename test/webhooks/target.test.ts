@@ -24,7 +24,7 @@ t.test('addresses that are not public, in every notation', async (t) => {
     ...['[fe80::1]', '[fc00::1]', '[fd12:3456::1]', '[ff02::1]', '[2001:db8::1]', '[fec0::1]', '[100::1]', '[5f00::1]'],
   ];
   for (const host of [...loopback, ...others]) {
-    t.match(refusalOf(host), /is not a public address; .*webhooks\.allow_private/, host);
+    t.match(refusalOf(host), /is not a public address\. .*webhooks\.allow_private/, host);
   }
   t.match(refusalOf('2130706433'), /^127\.0\.0\.1 is not/, 'the address that is meant is named');
   t.match(refusalOf('[64:ff9b::127.0.0.1]'), /^64:ff9b::7f00:1 is not/);
@@ -32,7 +32,7 @@ t.test('addresses that are not public, in every notation', async (t) => {
 
 t.test('names of this machine', async (t) => {
   const names = ['localhost', 'LOCALHOST', 'localhost.', 'a.localhost', 'a.b.localhost.', 'loc%61lhost', 'ｌocalhost'];
-  for (const name of names) t.match(refusalOf(name), /this machine; .*webhooks\.allow_private/, name);
+  for (const name of names) t.match(refusalOf(name), /this machine\. .*webhooks\.allow_private/, name);
   for (const name of ['localhost.test', 'notlocalhost', 'my-localhost', 'localhost.example.com', 'localhosts']) {
     t.equal(refusalOf(name), null, name);
   }
@@ -77,7 +77,7 @@ t.test('allow_private: networks allow these and no others', async (t) => {
 t.test('the same policy judges what a name has resolved to', async (t) => {
   const closed = CLOSED.addressesOf('a.test');
   const open = targetPolicy(['127.0.0.0/8']).addressesOf('a.test');
-  t.match(refuseAddress('127.0.0.1', closed), /^127\.0\.0\.1 is not a public address; .*webhooks\.allow_private/);
+  t.match(refuseAddress('127.0.0.1', closed), /^127\.0\.0\.1 is not a public address\. .*webhooks\.allow_private/);
   t.equal(refuseAddress('8.8.8.8', closed), null);
   t.equal(refuseAddress('127.0.0.1', open), null);
   t.match(refuseAddress('fe80::1%eth0', open), /not a public address/);

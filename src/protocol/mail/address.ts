@@ -37,13 +37,13 @@ export function parseAddress(text: string): AddressResult {
   if ('reason' in split) return { ok: false, reason: split.reason };
   const localOctets = Buffer.byteLength(split.local);
   if (localOctets > MAX_LOCAL_OCTETS) {
-    return { ok: false, reason: `The part before the @ is longer than ${MAX_LOCAL_OCTETS} octets.` };
+    return { ok: false, reason: `The part before the @ is longer than ${MAX_LOCAL_OCTETS} bytes.` };
   }
   const domain = parseDomain(split.domain);
   if (!domain.ok) return domain;
   // Counted as it goes over the wire, which is the ASCII form of the domain.
   if (localOctets + 1 + domain.asciiDomain.length > MAX_ADDRESS_OCTETS) {
-    return { ok: false, reason: `The address is longer than ${MAX_ADDRESS_OCTETS} octets.` };
+    return { ok: false, reason: `The address is longer than ${MAX_ADDRESS_OCTETS} bytes.` };
   }
   const { asciiDomain, isLiteral } = domain;
   const nonAsciiLocal = localOctets !== split.local.length;
@@ -53,10 +53,10 @@ export function parseAddress(text: string): AddressResult {
 function textProblem(text: string): string | null {
   if (text === '') return 'The address is empty.';
   // A bound on the work below; the exact count comes when the ASCII form is known.
-  if (text.length > 4 * MAX_ADDRESS_OCTETS) return `The address is longer than ${MAX_ADDRESS_OCTETS} octets.`;
-  if (!text.isWellFormed()) return 'The address is not valid Unicode: it has half a surrogate pair.';
+  if (text.length > 4 * MAX_ADDRESS_OCTETS) return `The address is longer than ${MAX_ADDRESS_OCTETS} bytes.`;
+  if (!text.isWellFormed()) return 'The address is not valid Unicode: it contains a lone surrogate.';
   if (text.trim() !== text) return 'There is white space around the address.';
-  if (CONTROL.test(text)) return 'The address has a control character.';
+  if (CONTROL.test(text)) return 'The address contains a control character.';
   return null;
 }
 
@@ -72,7 +72,7 @@ function splitLocal(text: string): LocalSplit | { reason: string } {
   const atoms = local.split('.');
   if (atoms.includes('')) return { reason: 'The part before the @ starts or ends with a dot, or has two in a row.' };
   if (!atoms.every((atom) => ATEXT_ONLY.test(atom))) {
-    return { reason: 'The part before the @ has a character that is only allowed inside quotes.' };
+    return { reason: 'The part before the @ contains a character that is only allowed inside quotes.' };
   }
   if (domain.includes('@')) return { reason: 'The address has more than one @.' };
   return { local, domain, form: 'dot-string' };
@@ -80,7 +80,8 @@ function splitLocal(text: string): LocalSplit | { reason: string } {
 
 function splitQuotedLocal(text: string): LocalSplit | { reason: string } {
   const local = QUOTED_AT_START.exec(text)?.[0];
-  if (local === undefined) return { reason: 'The quoted part before the @ is not closed or has a wrong character.' };
+  if (local === undefined)
+    return { reason: 'The quoted part before the @ is not closed or contains an invalid character.' };
   if (text[local.length] !== '@') return { reason: 'The quoted part is not followed by an @.' };
   return { local, domain: text.slice(local.length + 1), form: 'quoted' };
 }
@@ -88,11 +89,11 @@ function splitQuotedLocal(text: string): LocalSplit | { reason: string } {
 /** Valid syntax that the service does not send to or from. */
 export function policyRefusal(address: Address): string | null {
   if (address.isLiteral) return 'Addresses with an IP address in place of a domain are not accepted.';
-  if (!address.asciiDomain.includes('.')) return 'The domain needs at least two labels, like example.com.';
+  if (!address.asciiDomain.includes('.')) return 'The domain must have at least two labels, like example.com.';
   // RFC 3696 section 2: no top-level domain is a number, and resolvers take four of them for an IPv4 address.
   const inNumbers = /^[\d.]+$/.test(address.asciiDomain);
-  if (inNumbers) return 'The domain looks like an IP address: it ends in a number, as no domain in the DNS does.';
-  return /\.\d+$/.test(address.asciiDomain) ? 'The domain ends in a number, as no domain in the DNS does.' : null;
+  if (inNumbers) return 'The domain looks like an IP address: it ends in a number, and no domain in the DNS does.';
+  return /\.\d+$/.test(address.asciiDomain) ? 'The domain ends in a number, and no domain in the DNS does.' : null;
 }
 
 /** The address as it goes into the envelope: ASCII unless the local part is not. */

@@ -36,7 +36,7 @@ export interface Composed {
 
 export function compose(input: ComposeInput, body: MimeBody): Composed {
   if (!isUuid(input.messageId)) throw new TypeError('the message id is not a UUID');
-  if (Number.isNaN(input.date.getTime())) throw new TypeError('the date of the message is none');
+  if (Number.isNaN(input.date.getTime())) throw new TypeError('the date of the message is not valid');
   const from = parsed(input.from.address);
   const to = parsed(input.to.address);
   const header = Buffer.from(`${headerFields(input, from, to)}${body.fields}\r\n`);

@@ -31,38 +31,38 @@ const RESERVED_PREFIXES = ['cfbl-', 'arc-', 'authentication-'];
 /** Null when all is well, else a sentence that names the header. */
 export function validateCustomHeaders(headers: Record<string, string>): string | null {
   const entries = Object.entries(headers);
-  if (entries.length > MAX_HEADERS) return `There are ${entries.length} headers; at most ${MAX_HEADERS} are allowed.`;
+  if (entries.length > MAX_HEADERS) return `There are ${entries.length} headers; the limit is ${MAX_HEADERS}.`;
   const seen = new Set<string>();
   let octets = 0;
   for (const [name, value] of entries) {
     // Lengths before anything that looks at each character.
     const tooLong = octets + name.length + value.length > MAX_TOTAL_OCTETS;
-    if (tooLong) return `${shown(name)}: With it the headers exceed ${MAX_TOTAL_OCTETS} octets in all.`;
+    if (tooLong) return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_OCTETS} bytes.`;
     const problem = headerNameProblem(name) ?? headerValueProblem(value);
     if (problem !== null) return `${shown(name)}: ${problem}`;
     const key = name.toLowerCase();
-    if (seen.has(key)) return `${shown(name)}: The header is given twice; names are compared without case.`;
+    if (seen.has(key)) return `${shown(name)}: This header is given twice; header names are case-insensitive.`;
     seen.add(key);
     octets += name.length + Buffer.byteLength(value);
     if (octets > MAX_TOTAL_OCTETS)
-      return `${shown(name)}: With it the headers exceed ${MAX_TOTAL_OCTETS} octets in all.`;
+      return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_OCTETS} bytes.`;
   }
   return null;
 }
 
 function headerNameProblem(name: string): string | null {
-  if (!FIELD_NAME.test(name)) return 'A header name consists of printable ASCII characters other than the colon.';
-  if (name.length > MAX_NAME_OCTETS) return `The header name is longer than ${MAX_NAME_OCTETS} octets.`;
+  if (!FIELD_NAME.test(name)) return 'A header name must consist of printable ASCII characters other than the colon.';
+  if (name.length > MAX_NAME_OCTETS) return `The header name is longer than ${MAX_NAME_OCTETS} bytes.`;
   const key = name.toLowerCase();
   const reserved = RESERVED_NAMES.has(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
-  return reserved ? 'This header is reserved; the service sets it or must not have it.' : null;
+  return reserved ? "This header can't be set; Postrider writes it itself or does not allow it." : null;
 }
 
 function headerValueProblem(value: string): string | null {
-  if (/[\r\n\0]/.test(value)) return 'The value has a CR, LF or NUL character.';
+  if (/[\r\n\0]/.test(value)) return 'The value contains a CR, LF or NUL character.';
   // Non-ASCII values are written as encoded words, which can be split anywhere.
   if (isAsciiText(value) && !fitsLines(value)) {
-    return `The value has a word that does not fit into a line of ${MAX_LINE_OCTETS} octets.`;
+    return `The value has a word that does not fit into a line of ${MAX_LINE_OCTETS} bytes.`;
   }
   return null;
 }

@@ -41,9 +41,9 @@ function nameProblem(ascii: string): string | null {
   for (const label of labels) {
     if (!LDH_ONLY.test(label)) return 'The domain has a character other than letters, digits, hyphens and dots.';
     if (label.startsWith('-') || label.endsWith('-')) return 'A label of the domain starts or ends with a hyphen.';
-    if (label.length > MAX_LABEL_OCTETS) return `A label of the domain is longer than ${MAX_LABEL_OCTETS} octets.`;
+    if (label.length > MAX_LABEL_OCTETS) return `A label of the domain is longer than ${MAX_LABEL_OCTETS} bytes.`;
   }
-  return ascii.length > MAX_DOMAIN_OCTETS ? `The domain is longer than ${MAX_DOMAIN_OCTETS} octets.` : null;
+  return ascii.length > MAX_DOMAIN_OCTETS ? `The domain is longer than ${MAX_DOMAIN_OCTETS} bytes.` : null;
 }
 
 function parseLiteral(text: string): DomainResult {

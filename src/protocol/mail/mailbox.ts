@@ -56,7 +56,7 @@ function displayName(text: string): string {
 
 function nameProblem(name: string): string | null {
   if (name.length > MAX_NAME_CHARS) return `The name is longer than ${MAX_NAME_CHARS} characters.`;
-  if (CONTROL.test(name)) return 'The name has a control character.';
-  if (!name.isWellFormed()) return 'The name is not valid Unicode: it has half a surrogate pair.';
+  if (CONTROL.test(name)) return 'The name contains a control character.';
+  if (!name.isWellFormed()) return 'The name is not valid Unicode: it contains a lone surrogate.';
   return null;
 }

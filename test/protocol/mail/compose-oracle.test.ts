@@ -69,7 +69,7 @@ function flawsOf(raw: Buffer): string[] {
   const [header = ''] = text.split('\r\n\r\n', 1);
   const lines = linesOf(text);
   return [
-    /\r(?!\n)|(?<!\r)\n/.test(text) ? 'CR or LF alone' : '',
+    /\r(?!\n)|(?<!\r)\n/.test(text) ? 'a bare CR or LF' : '',
     !text.endsWith('\r\n') ? 'the last line is not ended' : '',
     lines.some((line) => line.length > 998) ? 'a line of more than 998 octets' : '',
     linesOf(header).some(isUnfolded) ? 'a line of the header is not folded' : '',

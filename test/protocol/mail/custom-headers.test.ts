@@ -28,7 +28,7 @@ t.test('reserved names, in any case', async (t) => {
     for (const form of [name, name.toLowerCase(), name.toUpperCase()]) {
       t.equal(
         validateCustomHeaders({ 'X-Ok': '1', [form]: 'x' }),
-        `${form}: This header is reserved; the service sets it or must not have it.`,
+        `${form}: This header can't be set; Postrider writes it itself or does not allow it.`,
       );
     }
   }
