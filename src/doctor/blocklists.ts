@@ -45,30 +45,26 @@ export interface ListFacts {
 function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
   const about = { check: 'blocklist', subject: list };
   const resolverOfOnesOwn = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
-  if (test.kind === 'unavailable') return odd(about, `could not be asked: ${test.reason}`, resolverOfOnesOwn);
-  if (isRefusal(test)) return odd(about, 'does not answer the resolver in use', resolverOfOnesOwn);
+  if (test.kind === 'unavailable') return odd(about, `did not answer: ${test.reason}`, resolverOfOnesOwn);
+  if (isRefusal(test)) return odd(about, 'does not answer queries from this resolver', resolverOfOnesOwn);
   if (!isListing(test)) {
-    return odd(
-      about,
-      'does not know its own test entry: it is no blocklist any more, or does not answer the resolver',
-      {
-        setting: `take ${list} out of doctor.blocklists, or see dns.servers`,
-      },
-    );
+    return odd(about, 'does not list its own test entry: it was shut down, or does not answer this resolver', {
+      setting: `remove ${list} from doctor.blocklists, or change dns.servers`,
+    });
   }
   if (isListing(nobody)) {
-    return odd(about, 'lists everything: it has been given up', { setting: `take ${list} out of doctor.blocklists` });
+    return odd(about, 'lists every address: it was shut down', { setting: `remove ${list} from doctor.blocklists` });
   }
   const listed = answers.filter((answer) => isListing(answer.listed));
   if (listed.length > 0) {
     const each = listed.map(({ ip, why }) => (why === null ? ip : `${ip} (${why})`));
     return wrong(about, `lists ${each.join(', ')}`, {
-      advice: `find and end the cause, then have the entry removed: https://www.${baseOf(list)}/`,
+      advice: `find and fix the cause, then request removal: https://www.${baseOf(list)}/`,
     });
   }
   const silent = answers.find((answer) => answer.listed.kind === 'unavailable' || isRefusal(answer.listed));
-  if (silent) return odd(about, `could not be asked about ${silent.ip}`);
-  return fine(about, `lists none of ${answers.map(({ ip }) => ip).join(', ')}`);
+  if (silent) return odd(about, `did not answer about ${silent.ip}`);
+  return fine(about, `does not list ${answers.map(({ ip }) => ip).join(', ')}`);
 }
 
 /** Section 2.1: an answer lies in 127.0.0.0/8. */

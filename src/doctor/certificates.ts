@@ -27,7 +27,7 @@ export async function checkCertificates(kit: DoctorKit): Promise<Finding[]> {
   const base = new URL(baseUrl);
   const smtp = smtpTls
     ? await ofFiles(kit, { check: 'SMTP certificate', files: smtpTls, host: ehloName })
-    : odd({ check: 'SMTP certificate', subject: ehloName }, 'bounces come in without TLS', {
+    : odd({ check: 'SMTP certificate', subject: ehloName }, 'bounces are received without TLS', {
         setting: 'smtp.tls_cert and smtp.tls_key',
       });
   if (httpTls) return [await ofFiles(kit, { check: 'HTTP certificate', files: httpTls, host: base.hostname }), smtp];
@@ -59,9 +59,9 @@ async function ofProxy(kit: DoctorKit, base: URL): Promise<Finding> {
   const host = base.hostname;
   const results = await Promise.all([kit.resolver.a(host), kit.resolver.aaaa(host)]);
   const ip = results.flatMap((result) => (result.kind === 'found' ? result.records : []))[0];
-  if (ip === undefined) return odd(about, `could not be looked at: ${host} has no address`);
+  if (ip === undefined) return odd(about, `couldn't be checked: ${host} has no address`);
   const seen = await handshake(host, ip, Number(base.port) || 443);
-  if (typeof seen === 'string') return odd(about, `could not be looked at from here: ${seen}`);
+  if (typeof seen === 'string') return odd(about, `couldn't be checked from this machine: ${seen}`);
   return judgeCertificate(about, { certificate: seen, key: null, host }, kit.now());
 }
 
@@ -91,17 +91,17 @@ export function judgeCertificate(
     parsed = new X509Certificate(certificate);
     if (key && !parsed.checkPrivateKey(createPrivateKey(key))) return wrong(about, 'does not belong to its key');
   } catch (error) {
-    return wrong(about, `cannot be used: ${describeError(error)}`);
+    return wrong(about, `is not usable: ${describeError(error)}`);
   }
-  const renew: Remedy = { command: 'certbot renew (or your ACME client): a file that changes is read again by itself' };
+  const renew: Remedy = { command: 'certbot renew (or your ACME client): changed files are reloaded automatically' };
   const endsAt = Date.parse(parsed.validTo);
   const until = toTimestamp(endsAt);
-  if (Date.parse(parsed.validFrom) > now) return wrong(about, `is valid only from ${parsed.validFrom} on`);
-  if (endsAt <= now) return wrong(about, `ended at ${until}`, renew);
-  if (endsAt - now < SOON_MS) return odd(about, `ends at ${until}`, renew);
+  if (Date.parse(parsed.validFrom) > now) return wrong(about, `is not valid before ${parsed.validFrom}`);
+  if (endsAt <= now) return wrong(about, `expired at ${until}`, renew);
+  if (endsAt - now < SOON_MS) return odd(about, `expires at ${until}`, renew);
   const named = isIP(host) === 0 ? parsed.checkHost(host) : parsed.checkIP(host);
   if (named === undefined) {
-    return odd(about, `is valid until ${until}, but not for ${host}`, { advice: `get one whose names have ${host}` });
+    return odd(about, `is valid until ${until}, but not for ${host}`, { advice: `get a certificate for ${host}` });
   }
   return fine(about, `is valid until ${until}`);
 }

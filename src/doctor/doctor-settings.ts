@@ -50,7 +50,7 @@ export type DatabaseFacts =
 export interface KeyFileFacts {
   file: string;
   /** Who can read it besides its owner; null: nobody. */
-  openTo: 'its group' | 'everybody on this machine' | null;
+  openTo: 'its group' | 'every user of this machine' | null;
 }
 
 export interface TimerFacts {

@@ -45,7 +45,9 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
     checks.map(([name, run]) => {
       const about = { check: name, subject: 'this check' };
       const limitMs = name === 'database' ? DATABASE_MS : CHECK_MS;
-      return within(name, limitMs, run).catch((error) => [odd(about, `could not be made: ${describeError(error)}`)]);
+      return within(name, limitMs, run).catch((error) => [
+        odd(about, `couldn't be completed: ${describeError(error)}`),
+      ]);
     }),
   );
   return findings.flat();

@@ -9,15 +9,15 @@ export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   const restore = { command: 'postrider restore BACKUP --force, with the daemon stopped' };
   switch (facts.kind) {
     case 'none':
-      return odd(about, 'there is none yet: the first start makes it');
+      return odd(about, 'does not exist yet: the first start creates it');
     case 'unreadable':
       return wrong(about, `cannot be read: ${facts.reason}`, restore);
     case 'unfinished':
-      return odd(about, `was not checked to the end within ${facts.elapsedMs / SECOND_MS} s`, {
+      return odd(about, `couldn't be checked completely within ${facts.elapsedMs / SECOND_MS} s`, {
         command: 'postrider backup FILE, then: sqlite3 FILE "PRAGMA quick_check"',
       });
     case 'checked':
-      if (facts.problems.length === 0) return fine(about, 'is whole');
+      if (facts.problems.length === 0) return fine(about, 'is intact');
       return wrong(about, `is damaged: ${facts.problems.slice(0, 3).join('; ')}`, restore);
   }
 }
@@ -27,8 +27,8 @@ export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   if (facts === null) return [];
   const { file, openTo } = facts;
   const about = { check: 'master key', subject: file };
-  if (openTo === null) return [fine(about, 'is for its owner only')];
-  return [odd(about, `can be read by ${openTo}`, { command: `chmod 600 ${file}` })];
+  if (openTo === null) return [fine(about, 'is readable only by its owner')];
+  return [odd(about, `is readable by ${openTo}`, { command: `chmod 600 ${file}` })];
 }
 
 export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
@@ -41,8 +41,8 @@ export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
     case 'running': {
       const { intake, timers, unstored_results: unstored } = answer.facts;
       const state = intake.accepting
-        ? fine({ check: 'intake', subject: 'POST /emails' }, 'new mail is taken')
-        : wrong({ check: 'intake', subject: 'POST /emails' }, `no new mail is taken: ${intake.reason}`);
+        ? fine({ check: 'intake', subject: 'POST /emails' }, 'accepts new mail')
+        : wrong({ check: 'intake', subject: 'POST /emails' }, `does not accept new mail: ${intake.reason}`);
       return [
         fine(about, 'is running'),
         state,
@@ -60,8 +60,8 @@ function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {
   const what = `of ${counted(messages, 'message')} could not be stored since ${since}: ${reason}`;
   const remedy = {
     advice:
-      'Make room or mend the disk; results are stored as soon as that is possible. They are kept in results.journal ' +
-      'in the data folder, so a restart sends nothing again.',
+      'Free space or repair the disk; results are stored as soon as possible. They are kept in results.journal ' +
+      'in the data folder, so a restart does not send any message again.',
   };
   return isAlarm ? wrong(about, what, remedy) : odd(about, what, remedy);
 }
@@ -73,13 +73,13 @@ export function judgeTimer(timer: TimerFacts, now: number): Finding {
   const about = { check: 'timer', subject: timer.name };
   const lateMs = now - Date.parse(timer.next_run_at);
   if (lateMs > Math.max(timer.period_ms, LATE_MS)) {
-    return wrong(about, `should have run at ${timer.next_run_at}, and has not`, {
+    return wrong(about, `should have run at ${timer.next_run_at} but did not`, {
       command: 'systemctl restart postrider',
     });
   }
   const next = `every ${durationOf(timer.period_ms)}, next ${timer.next_run_at}`;
   if (timer.last_result === null) {
-    return fine(about, `${next}; ${timer.running ? 'its first run is under way' : 'has not run yet'}`);
+    return fine(about, `${next}; ${timer.running ? 'first run in progress' : 'has not run yet'}`);
   }
   if (timer.last_result.startsWith('failed')) {
     return odd(about, `${next}; last: ${timer.last_result}`, {

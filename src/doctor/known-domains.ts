@@ -35,9 +35,9 @@ function judgeKnownDomains(server: string, answers: readonly KnownDomainAnswer[]
   const [absent, bare, silent] = [of('no_domain'), of('no_records'), of('unavailable')];
   const remedy = { setting: 'dns.servers, or /etc/resolv.conf: use another DNS server' };
   if (absent.length > 0) {
-    return wrong(about, `says that ${absent.join(', ')} does not exist: mail to such domains is deferred`, remedy);
+    return wrong(about, `says ${absent.join(', ')} does not exist: mail to such domains is deferred`, remedy);
   }
-  if (bare.length > 0) return wrong(about, `says that ${bare.join(', ')} has no mail server`, remedy);
+  if (bare.length > 0) return wrong(about, `says ${bare.join(', ')} has no mail server`, remedy);
   if (silent.length > 0) return odd(about, `does not answer for ${silent.join(', ')}`, remedy);
-  return fine(about, `knows ${of('found').join(', ')}`);
+  return fine(about, `resolves ${of('found').join(', ')}`);
 }

@@ -21,12 +21,12 @@ export async function checkDisk({ settings, diskFreeShare }: DoctorKit): Promise
 
 export function judgeDisk(folder: string, freeShare: number | null, minFreeShare: number): Finding {
   const about = { check: 'disk', subject: folder };
-  if (freeShare === null) return odd(about, 'the folder does not exist yet, or its disk cannot be looked at');
+  if (freeShare === null) return odd(about, "does not exist yet, or its disk couldn't be checked");
   const free = `${Math.floor(freeShare * 100)} % is free`;
   const remedy = { command: `df -h ${folder}; du -xh --max-depth=1 ${folder}` };
-  if (freeShare < minFreeShare) return wrong(about, `${free}: no new mail is taken (intake.min_disk_free)`, remedy);
+  if (freeShare < minFreeShare) return wrong(about, `${free}: new mail is not accepted (intake.min_disk_free)`, remedy);
   if (freeShare < minFreeShare * NEARLY)
-    return odd(about, `${free}; no new mail is taken below ${minFreeShare * 100} %`, remedy);
+    return odd(about, `${free}; new mail is not accepted below ${minFreeShare * 100} %`, remedy);
   return fine(about, free);
 }
 
@@ -37,7 +37,7 @@ export async function checkResolver({ settings, resolver }: DoctorKit): Promise<
   const results = await Promise.all(names.map((name) => resolver.mx(name)));
   const outages = results.flatMap((result) => (result.kind === 'unavailable' ? [result.reason] : []));
   if (outages.length === 0) return [fine(about, 'answers')];
-  if (outages.length < names.length) return [odd(about, `does not answer everything: ${outages[0]}`)];
+  if (outages.length < names.length) return [odd(about, `does not answer every query: ${outages[0]}`)];
   return [wrong(about, `does not answer: ${outages[0]}`, { setting: 'dns.servers, or /etc/resolv.conf' })];
 }
 
@@ -59,7 +59,7 @@ export function judgeClock(facts: readonly ClockFacts[]): Finding {
   const [best] = answers.sort((a, b) => Math.abs(a.byMs) - Math.abs(b.byMs));
   if (!best) {
     const reasons = facts.flatMap((one) => (one.kind === 'none' ? [`${one.source}: ${one.reason}`] : []));
-    return odd({ check: 'clock', subject: 'this machine' }, `could not be compared: ${reasons.join('; ')}`, {
+    return odd({ check: 'clock', subject: 'this machine' }, `couldn't verify the clock: ${reasons.join('; ')}`, {
       command: 'timedatectl',
     });
   }
@@ -103,7 +103,7 @@ async function askTime(kit: DoctorKit, source: string): Promise<ClockFacts> {
     request.on('response', (response) => {
       const theirTime = Date.parse(response.headers.date ?? '');
       request.destroy();
-      if (Number.isNaN(theirTime)) return none('the answer has no date');
+      if (Number.isNaN(theirTime)) return none('the response has no Date header');
       resolve({ kind: 'answer', source, theirTime, sentAt, receivedAt: kit.now() });
     });
     request.end();

@@ -49,12 +49,12 @@ export function judgeOutboundPort(port: number, from: string | null, calls: read
     return fine(about, `is open: ${greeted.map(({ domain }) => domain).join(', ')} greeted`);
   }
   if (calls.some(({ kind }) => kind === 'unwelcome')) {
-    return odd(about, `is open, but ${others}`, { advice: 'what the server says names the reason: often a blocklist' });
+    return odd(about, `is open, but ${others}`, { advice: "the server's reply gives the reason, often a blocklist" });
   }
   if (greeted.length > 0) return odd(about, `is open, but ${others}`);
-  if (calls.every(({ kind }) => kind === 'no_route')) return odd(about, `could not be tried: ${others}`);
+  if (calls.every(({ kind }) => kind === 'no_route')) return odd(about, `couldn't be tested: ${others}`);
   return wrong(about, `is closed: ${others}`, {
-    advice: `ask your hoster to open outbound port ${port}, and look at your own firewall (nft list ruleset)`,
+    advice: `ask your hosting provider to open outbound port ${port}, and check your own firewall (nft list ruleset)`,
   });
 }
 
@@ -80,7 +80,7 @@ async function call(kit: DoctorKit, { domain, route, from }: Target): Promise<Ca
   const fits = ({ ip, family }: MailAddress) =>
     (from === null || family === (from.includes(':') ? 6 : 4)) && kit.settings.delivery.addresses.allows(ip);
   const hosts = route.hosts.flatMap(({ addresses }) => addresses.find(fits) ?? []).slice(0, MOST_HOSTS);
-  let last: CallResult = { kind: 'no_route', domain, reason: 'none of its mail servers has an address to call' };
+  let last: CallResult = { kind: 'no_route', domain, reason: 'none of its mail servers has a usable address' };
   for (const { ip } of hosts) {
     last = await greet(kit, { domain, ip, from });
     if (last.kind === 'greeted') break;
@@ -102,7 +102,7 @@ async function greet(
   }
   const greeting = await firstLine(socket);
   await sayGoodbye(socket);
-  if (greeting === null) return { kind: 'unreachable', domain, ip, reason: 'connected, but there is no greeting' };
+  if (greeting === null) return { kind: 'unreachable', domain, ip, reason: 'connected, but received no greeting' };
   return { kind: greeting.startsWith('220') ? 'greeted' : 'unwelcome', domain, ip, greeting };
 }
 

@@ -36,22 +36,30 @@ export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string |
   const about = { check: 'reverse name', subject: ip };
   if (missing !== null) {
     return wrong(about, `${missing}: nothing is sent from it`, {
-      setting: `take ${ip} out of delivery.source_addresses, or give it to this machine`,
+      setting: `remove ${ip} from delivery.source_addresses, or assign it to this machine`,
     });
   }
   if (!isPublicAddress(ip)) {
-    return odd(about, 'is a private address: receivers see another one, whose reverse name cannot be looked at here', {
-      advice: `the public address in front of it needs a PTR record that says ${ehloName}`,
-    });
+    return odd(
+      about,
+      "is a private address: receivers see another one, whose reverse name can't be checked from here",
+      {
+        advice: `the public address in front of it needs the PTR record ${ehloName}`,
+      },
+    );
   }
   switch (name.kind) {
     case 'good':
-      return fine(about, `is ${name.name}, which leads back to it`);
+      return fine(about, `is ${name.name}, which resolves back to it`);
     case 'unknown':
-      return odd(about, `could not be checked: ${name.reason}`);
+      return odd(about, `couldn't be checked: ${name.reason}`);
     case 'bad': {
-      const used = ip.includes(':') ? 'it is not used' : 'big receivers refuse its mail';
-      return wrong(about, `${name.reason}: ${used}`, publish(reverseName(ip) ?? ip, 'PTR', ehloName));
+      const used = ip.includes(':') ? 'no mail is sent from it' : 'large providers reject its mail';
+      return wrong(
+        about,
+        `is not set up correctly: ${name.reason}; ${used}`,
+        publish(reverseName(ip) ?? ip, 'PTR', ehloName),
+      );
     }
   }
 }
@@ -71,7 +79,7 @@ export async function checkEhloNames(kit: DoctorKit, addresses: readonly OwnAddr
 export function judgeEhloName(name: string, ips: readonly string[], results: readonly DnsResult<string>[]): Finding {
   const about = { check: 'EHLO name', subject: name };
   if (isIP(name) !== 0 || !name.includes('.')) {
-    return wrong(about, 'is no host name with a domain: receivers refuse such a greeting', {
+    return wrong(about, 'is not a fully qualified host name: receivers reject such a greeting', {
       setting: 'service.base_url = "https://mail.example.com", or service.ehlo_name',
     });
   }
@@ -79,14 +87,18 @@ export function judgeEhloName(name: string, ips: readonly string[], results: rea
   const outage = results.find((result) => result.kind === 'unavailable');
   const missing = ips.find((ip) => !found.includes(ip));
   if (outage?.kind === 'unavailable' && (found.length === 0 || missing !== undefined)) {
-    return odd(about, `could not be checked: ${outage.reason}`);
+    return odd(about, `couldn't be checked: ${outage.reason}`);
   }
   const recordFor = (ip: string) => publish(name, ip.includes(':') ? 'AAAA' : 'A', ip);
   if (found.length === 0) {
-    return wrong(about, 'leads to no address', recordFor(ips[0] ?? 'the address of this machine'));
+    return wrong(about, 'has no address record', recordFor(ips[0] ?? 'the address of this machine'));
   }
   if (missing !== undefined) {
-    return odd(about, `leads to ${found.join(', ')}, and not to ${missing}, which says it`, recordFor(missing));
+    return odd(
+      about,
+      `resolves to ${found.join(', ')}, but not to ${missing}, which uses it in EHLO`,
+      recordFor(missing),
+    );
   }
-  return fine(about, `leads to ${found.join(', ')}`);
+  return fine(about, `resolves to ${found.join(', ')}`);
 }

@@ -34,15 +34,15 @@ function judgeBounceRoute(
   const remedy = publish(bouncesDomain, 'MX', `10 ${ehloName}`);
   switch (route.kind) {
     case 'unavailable':
-      return odd(about, `could not be checked: ${route.reason}`);
+      return odd(about, `couldn't be checked: ${route.reason}`);
     case 'undeliverable':
-      return wrong(about, `bounces cannot come back: ${route.reason}`, remedy);
+      return wrong(about, `has no working MX, so bounces are lost: ${route.reason}`, remedy);
     case 'hosts': {
       const names = route.hosts.map(({ name }) => name).join(', ');
-      if (!hasMx) return odd(about, `has no MX record; bounces come to its own address`, remedy);
+      if (!hasMx) return odd(about, `has no MX record; bounces go to its address record instead`, remedy);
       const leadsHere = route.hosts.some(({ addresses }) => addresses.some(({ ip }) => ours.has(ip)));
-      if (leadsHere) return fine(about, `leads to ${names}`);
-      return odd(about, `leads to ${names}, which is none of our known addresses`, remedy);
+      if (leadsHere) return fine(about, `points to ${names}`);
+      return odd(about, `points to ${names}, which is not a known address of this machine`, remedy);
     }
   }
 }
@@ -68,7 +68,7 @@ export function judgeSpf(
   asked: readonly { ip: string; result: SpfResult }[],
 ): Finding {
   const about = { check: 'SPF', subject: domain };
-  if (record.kind === 'unavailable') return odd(about, `could not be checked: ${record.reason}`);
+  if (record.kind === 'unavailable') return odd(about, `couldn't be checked: ${record.reason}`);
   const terms = asked.map(({ ip }) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
   const whole = publish(
     domain,
@@ -77,17 +77,16 @@ export function judgeSpf(
   );
   const found = record.kind === 'found' ? record.records.filter(isSpfRecord) : [];
   if (found.length === 0) return wrong(about, 'has no SPF record', whole);
-  if (found.length > 1) return wrong(about, 'has several SPF records, so receivers refuse them all', whole);
+  if (found.length > 1) return wrong(about, 'has several SPF records, so receivers reject them all', whole);
   const { invalidTerm } = parseSpfRecord(found[0]!);
-  if (invalidTerm !== null)
-    return wrong(about, `has "${invalidTerm.slice(0, 100)}", which receivers cannot read`, whole);
+  if (invalidTerm !== null) return wrong(about, `has "${invalidTerm.slice(0, 100)}", which is not valid SPF`, whole);
   const refused = asked.filter(({ result }) => result.kind === 'not_pass').map(({ ip }) => ip);
-  if (refused.length > 0) return wrong(about, `does not let ${refused.join(', ')} send`, whole);
+  if (refused.length > 0) return wrong(about, `does not authorize ${refused.join(', ')}`, whole);
   const unknown = asked.find(({ result }) => result.kind === 'unknown');
   if (unknown?.result.kind === 'unknown')
-    return odd(about, `could not be checked for ${unknown.ip}: ${unknown.result.reason}`);
-  if (asked.length === 0) return odd(about, 'has a record; which addresses it must name is not known here');
-  return fine(about, `lets ${asked.map(({ ip }) => ip).join(', ')} send`);
+    return odd(about, `couldn't be checked for ${unknown.ip}: ${unknown.result.reason}`);
+  if (asked.length === 0) return odd(about, 'has a record, but the sending addresses to compare it with are unknown');
+  return fine(about, `authorizes ${asked.map(({ ip }) => ip).join(', ')}`);
 }
 
 export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
@@ -99,20 +98,20 @@ export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | nul
 function judgeServiceDkim(name: string, keyB64: string | null, record: DnsResult<string>): Finding {
   const about = { check: 'DKIM', subject: name };
   if (keyB64 === null) {
-    return odd(about, "the service's own key is not made yet", { command: 'systemctl start postrider' });
+    return odd(about, "the service's own key does not exist yet", { command: 'systemctl start postrider' });
   }
-  if (record.kind === 'unavailable') return odd(about, `could not be checked: ${record.reason}`);
+  if (record.kind === 'unavailable') return odd(about, `couldn't be checked: ${record.reason}`);
   const remedy = publish(name, 'TXT', `v=DKIM1; k=rsa; p=${keyB64}`);
   const verdicts = (record.kind === 'found' ? record.records : []).map((text) => checkDkimRecord(text, keyB64));
   const keys = verdicts.filter(({ kind }) => kind !== 'no_key_record');
   const [key] = keys;
   if (!key) return wrong(about, 'is not published: the second signature of every message is invalid', remedy);
-  if (keys.length > 1) return wrong(about, 'stands there more than once', remedy);
-  return key.kind === 'ok' ? fine(about, 'holds our key') : wrong(about, problemOf(key), remedy);
+  if (keys.length > 1) return wrong(about, 'is published more than once', remedy);
+  return key.kind === 'ok' ? fine(about, 'has our key') : wrong(about, problemOf(key), remedy);
 }
 
 function problemOf(verdict: ReturnType<typeof checkDkimRecord>): string {
-  return 'problem' in verdict ? verdict.problem : 'is no key record';
+  return 'problem' in verdict ? `is not valid: ${verdict.problem}` : 'is not a DKIM key record';
 }
 
 /** No domain of that name exists (RFC 2606): only a wildcard answers for it. */
@@ -138,15 +137,15 @@ export function judgeReportRecord(
   senders: readonly { sender: string; result: DnsResult<string> }[],
 ): Finding {
   const about = { check: 'DMARC reports', subject: domain };
-  if (isPermission(wildcard)) return fine(about, 'every sending domain may have its reports sent here');
-  if (wildcard.kind === 'unavailable') return odd(about, `could not be checked: ${wildcard.reason}`);
+  if (isPermission(wildcard)) return fine(about, 'accepts reports about every sending domain');
+  if (wildcard.kind === 'unavailable') return odd(about, `couldn't be checked: ${wildcard.reason}`);
   const remedy = publish(`*._report._dmarc.${domain}`, 'TXT', 'v=DMARC1');
   const refused = senders.filter(({ result }) => !isPermission(result)).map(({ sender }) => sender);
   if (senders.length > 0 && refused.length === 0) {
-    return odd(about, 'the domains of today may have their reports sent here, new ones may not', remedy);
+    return odd(about, 'accepts reports about the current sending domains, but not about new ones', remedy);
   }
   const whose = refused.length > 0 ? ` (${refused.slice(0, 5).join(', ')})` : '';
-  return odd(about, `reports about tenants' domains are not sent here${whose}: nothing permits it`, remedy);
+  return odd(about, `receives no reports about tenants' domains${whose}: no record permits them`, remedy);
 }
 
 function isPermission(result: DnsResult<string>): boolean {

@@ -14,16 +14,16 @@ export async function checkSigning({ daemon, signing }: DoctorKit): Promise<Find
 
 export function judgeSigning({ perSecond, other }: SigningSpeed): Finding {
   const about = { check: 'signing', subject: 'this machine' };
-  const said = `makes ${rate(perSecond)} signatures per second and core, two for a message`;
+  const said = `creates ${rate(perSecond)} signatures per second and core; a message needs two`;
   if (other === null || other.perSecond < perSecond * CLEARLY) return fine(about, said);
   const file = 'the environment of the daemon (/etc/postrider/environment)';
   if (other.way === null) {
     return odd(about, `${said}; ${rate(other.perSecond)} without OPENSSL_ia32cap`, {
-      advice: `take OPENSSL_ia32cap out of ${file}, and restart it`,
+      advice: `remove OPENSSL_ia32cap from ${file} and restart it`,
     });
   }
-  return odd(about, `${said}; ${rate(other.perSecond)} if OpenSSL calculated in its other way`, {
-    advice: `put OPENSSL_ia32cap=${WITHOUT_ADX} into ${file}, and restart it`,
+  return odd(about, `${said}; ${rate(other.perSecond)} with OpenSSL's other implementation`, {
+    advice: `add OPENSSL_ia32cap=${WITHOUT_ADX} to ${file} and restart it`,
   });
 }
 
