@@ -7,7 +7,7 @@ import type { LoadedConfig } from './load.ts';
 
 const HIDDEN = '(hidden)';
 
-const HEADER = `# Configuration of Postrider: every key with its default and the reason for it.
+const HEADER = `# Configuration of Postrider: every key with its default and its reason.
 # A key whose line is commented out is not set by default; its comment says what applies then.
 #
 # Each key can be overridden by an environment variable, POSTRIDER_<SECTION>_<KEY>; lists are
@@ -73,9 +73,9 @@ function rangeNotes(spec: Key): string[] {
     case 'number':
       return [`From ${spec.min} to ${spec.max}.`];
     case 'int-list':
-      return [`${spec.default.length} whole numbers from ${spec.min} to ${spec.max}.`];
+      return [`${spec.default.length} integers from ${spec.min} to ${spec.max}.`];
     case 'count-list':
-      return [`Whole numbers from ${spec.min} to ${spec.max}.`];
+      return [`Integers from ${spec.min} to ${spec.max}.`];
     case 'duration':
     case 'duration-list':
       return [`From ${spec.min} to ${formatDuration(parseDuration(spec.max)!)}.`];

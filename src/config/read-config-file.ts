@@ -38,7 +38,7 @@ function flatten(document: Record<string, unknown>): ConfigFile {
 /** A value at the top of the file, where only sections stand. */
 function misplaced(name: string): string {
   return SECTIONS.has(name)
-    ? `is a section, not a value; write [${name}] above its keys`
+    ? `is a section, not a key; write [${name}] above its keys`
     : 'unknown key outside of all sections';
 }
 

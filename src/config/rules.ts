@@ -28,7 +28,7 @@ export const RULES: readonly Rule[] = [
     problem({ delivery }) {
       const first = delivery.retry_steps[0]!;
       if (first < delivery.lifetime) return null;
-      return `delivery.lifetime: ${formatDuration(delivery.lifetime)} is over before the first retry (delivery.retry_steps begins with ${formatDuration(first)})`;
+      return `delivery.lifetime: ${formatDuration(delivery.lifetime)} ends before the first retry (delivery.retry_steps begins with ${formatDuration(first)})`;
     },
   },
   {
@@ -43,7 +43,7 @@ export const RULES: readonly Rule[] = [
     problem({ delivery }) {
       const ips = delivery.source_addresses.map((text) => text.split(' ')[0]);
       const twice = ips.find((ip, index) => ips.indexOf(ip) < index);
-      return twice === undefined ? null : `delivery.source_addresses: ${twice} stands in it twice`;
+      return twice === undefined ? null : `delivery.source_addresses: ${twice} is listed twice`;
     },
   },
   ascending('requests_per_minute'),
@@ -54,7 +54,7 @@ export const RULES: readonly Rule[] = [
     keys: ['retention.content_days', 'retention.records_days'],
     problem: ({ retention }) =>
       retention.content_days > retention.records_days
-        ? `retention.content_days: ${retention.content_days} is more than retention.records_days (${retention.records_days}), and content cannot outlive its message`
+        ? `retention.content_days: ${retention.content_days} is more than retention.records_days (${retention.records_days}), but content can't outlive its message`
         : null,
   },
 ];
@@ -65,7 +65,7 @@ export function configWarnings(config: Config): string[] {
   const { http, service, delivery } = config;
   if (!isLoopback(http.host) && !http.tls_cert && http.trusted_proxies.length === 0) {
     warnings.push(
-      `http.host: ${http.host} is open to the network without TLS, and every call carries an API key in clear text; set http.tls_cert and http.tls_key, or http.trusted_proxies when a proxy speaks TLS`,
+      `http.host: ${http.host} is open to the network without TLS, so every call sends its API key in clear text; set http.tls_cert and http.tls_key, or http.trusted_proxies if a proxy terminates TLS`,
     );
   }
   if (service.bounces_domain === 'localhost' || service.bounces_domain.endsWith('.localhost')) {
@@ -75,7 +75,7 @@ export function configWarnings(config: Config): string[] {
   }
   if (service.links_url.startsWith('http:') && !isLoopback(new URL(service.links_url).hostname)) {
     warnings.push(
-      `service.links_url: ${service.links_url} is not https, and mail programs offer no one-click unsubscribe without it`,
+      `service.links_url: ${service.links_url} is not https, and mail programs offer one-click unsubscribe only with https`,
     );
   }
   if (delivery.allow_private === true) {
@@ -90,12 +90,12 @@ function openDoors({ http, metrics, webhooks }: Config): string[] {
   const everybody = http.trusted_proxies.find((network) => /\/0+$/.test(network));
   if (everybody !== undefined) {
     warnings.push(
-      `http.trusted_proxies: ${everybody} is everybody, so any client can choose the address that is throttled and written down; name the proxy's own addresses`,
+      `http.trusted_proxies: ${everybody} trusts every client, so any client can forge the address that is throttled and logged; list only the proxy's own addresses`,
     );
   }
   if (metrics.port !== 0 && !isLoopback(metrics.host)) {
     warnings.push(
-      `metrics.host: ${metrics.host} is open to the network and asks for no key; let only the monitoring reach port ${metrics.port}, or set it to 127.0.0.1`,
+      `metrics.host: ${metrics.host} is open to the network without authentication; allow only your monitoring to reach port ${metrics.port}, or set it to 127.0.0.1`,
     );
   }
   const { allow_private: allowed } = webhooks;
@@ -159,7 +159,7 @@ function belowReview(rate: 'hard_bounce_rate' | 'complaint_rate'): Rule {
     keys: [`limits.${escalation}`, `limits.${review}`],
     problem: ({ limits }) =>
       limits[escalation] > limits[review]
-        ? `limits.${escalation}: ${limits[escalation]} is above limits.${review} (${limits[review]}), where tenants are stopped`
+        ? `limits.${escalation}: ${limits[escalation]} is above limits.${review} (${limits[review]}), where tenants are suspended`
         : null,
   };
 }

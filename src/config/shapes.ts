@@ -26,10 +26,10 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
   },
   selector: { expected: 'a DKIM selector: DNS labels joined by dots', read: (text) => readName(text, 1) },
   origin: {
-    expected: 'scheme, host and port and nothing else, such as "https://mail.example.com"',
+    expected: 'only scheme, host and port, such as "https://mail.example.com"',
     read: readOrigin,
   },
-  'mail-address': { expected: 'a mail address such as "operator@example.com"', read: readMailAddress },
+  'mail-address': { expected: 'an email address such as "operator@example.com"', read: readMailAddress },
   'master-key': {
     expected: '32 bytes in base64 (44 characters; openssl rand -base64 32 makes one)',
     read: (text) => (MASTER_KEY.test(text) ? text : null),
@@ -41,7 +41,7 @@ export const SHAPES: Readonly<Record<Shape, ShapeRule>> = {
   },
   'source-address': {
     expected:
-      'an IP address and the host name that it introduces itself with, then "weight=N" (1 to 1000) and "warm" as wanted, such as "192.0.2.10 out1.example.com weight=2"',
+      'an IP address and its EHLO host name, optionally followed by "weight=N" (1 to 1000) and "warm", such as "192.0.2.10 out1.example.com weight=2"',
     read(text) {
       const setting = readSourceAddress(text);
       return setting && writeSourceAddress(setting);

@@ -77,7 +77,7 @@ function readText(shape: Shape, raw: unknown): Reading<string> {
 function readNumber({ type, min, max }: Pick<NumberKey, 'type' | 'min' | 'max'>, raw: unknown): Reading<number> {
   const fits = typeof raw === 'number' && raw >= min && raw <= max && (type === 'number' || Number.isInteger(raw));
   if (fits) return { value: raw };
-  return { problem: `${type === 'int' ? 'a whole number' : 'a number'} from ${min} to ${max}` };
+  return { problem: `${type === 'int' ? 'an integer' : 'a number'} from ${min} to ${max}` };
 }
 
 function readDuration({ min, max }: Pick<DurationKey, 'min' | 'max'>, raw: unknown): Reading<number> {
@@ -94,7 +94,7 @@ function readDurations(spec: DurationListKey, raw: unknown): Reading<number[]> {
     return { problem: `a list of durations from ${spec.min} to ${spec.max}, such as ["1m", "5m", "1h"]` };
   }
   const ascending = steps.every((step, index) => index === 0 || step >= steps[index - 1]!);
-  return ascending ? { value: steps } : { problem: 'a list of durations of which none is shorter than the one before' };
+  return ascending ? { value: steps } : { problem: 'a list of durations in ascending order' };
 }
 
 function readTexts(shape: Shape, raw: unknown): Reading<string[]> {
@@ -106,12 +106,12 @@ function readInts(spec: IntListKey, raw: unknown): Reading<number[]> {
   const count = spec.default.length;
   const numbers = readEach(raw, (item) => readNumber({ type: 'int', min: spec.min, max: spec.max }, item));
   if (numbers?.length === count) return { value: numbers };
-  return { problem: `a list of ${count} whole numbers from ${spec.min} to ${spec.max}` };
+  return { problem: `a list of ${count} integers from ${spec.min} to ${spec.max}` };
 }
 
 function readCounts({ min, max }: CountListKey, raw: unknown): Reading<number[]> {
   const numbers = readEach(raw, (item) => readNumber({ type: 'int', min, max }, item));
-  return numbers ? { value: numbers } : { problem: `a list of whole numbers from ${min} to ${max}` };
+  return numbers ? { value: numbers } : { problem: `a list of integers from ${min} to ${max}` };
 }
 
 /** Null when it is no list or one of its items does not fit. */

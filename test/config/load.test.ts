@@ -118,7 +118,7 @@ t.test('files', async (t) => {
   t.equal(load({ defaultFile: file }).source.file, file, 'the default file is read when it is there');
   t.equal(load({ defaultFile: path.join(dir, 'none.toml') }).source.file, null);
   const named = path.join(dir, 'none.toml');
-  t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read: there is no such file or folder`]);
+  t.same(problemsOf({ file: named }), [`configuration file ${named}: cannot be read: no such file or folder`]);
   mkdirSync(path.join(dir, 'folder'));
   t.same(problemsOf({ env: { POSTRIDER_SECRETS_MASTER_KEY_FILE: path.join(dir, 'folder') } }), [
     `secrets.master_key_file (from POSTRIDER_SECRETS_MASTER_KEY_FILE): ${dir}/folder is not a file`,
@@ -146,7 +146,7 @@ t.test('variables that are none of ours, and those that should be', async (t) =>
       'POSTRIDER_HTPP_PORT: unknown key; did you mean POSTRIDER_HTTP_PORT?',
       'POSTRIDER_HTTP_PROT: unknown key; did you mean POSTRIDER_HTTP_PORT?',
       'POSTRIDER_LIMITS_COFFEE: unknown key of section limits',
-      'http.port (from POSTRIDER_HTTP_PORT): must be a whole number from 0 to 65535, not "http"',
+      'http.port (from POSTRIDER_HTTP_PORT): must be an integer from 0 to 65535, not "http"',
       'data.dir (from POSTRIDER_DATA_DIR): must be a file path, not ""',
       'secrets.master_key (from POSTRIDER_SECRETS_MASTER_KEY): must be 32 bytes in base64 (44 characters; openssl rand -base64 32 makes one)',
       'domains.recheck (from POSTRIDER_DOMAINS_RECHECK): must be true or false, not "yes"',
