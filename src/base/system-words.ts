@@ -2,15 +2,15 @@
 import { describeError, Fault } from './errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file or folder',
-  EACCES: 'the permission for it is missing',
-  EPERM: 'the permission for it is missing',
+  ENOENT: 'no such file or folder',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
-  ENOTDIR: 'a part of its path is no folder',
+  ENOTDIR: 'part of its path is not a folder',
   EEXIST: 'it already exists',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk is full for this user',
-  EROFS: 'the disk can only be read',
+  EDQUOT: 'the disk quota of this user is exceeded',
+  EROFS: 'the disk is read-only',
   EMFILE: 'too many files are open',
 };
 
@@ -35,10 +35,10 @@ export function listenFault(section: string, { host, port }: { host: string; por
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return cause;
   const anotherPort = `choose another ${section}.port (environment variable POSTRIDER_${section.toUpperCase()}_PORT)`;
   const why = {
-    EADDRINUSE: `another program listens there (ss -ltnp shows which): stop it, or ${anotherPort}`,
-    EACCES: `a port below 1024 needs a permission, which systemd/postrider.service gives (CAP_NET_BIND_SERVICE): start it so, or ${anotherPort}`,
+    EADDRINUSE: `another program uses this port (ss -ltnp shows which): stop it, or ${anotherPort}`,
+    EACCES: `ports below 1024 need CAP_NET_BIND_SERVICE, which systemd/postrider.service grants: start the daemon with it, or ${anotherPort}`,
     EADDRNOTAVAIL: `this machine has no such address: choose another ${section}.host`,
-    ENOTFOUND: `there is no such host: ${section}.host wants an address of this machine`,
+    ENOTFOUND: `no such host: ${section}.host must be an address of this machine`,
   }[code];
   const message = `${section}.host, ${section}.port: cannot listen on ${host}:${port}`;
   return new Fault(message, { detail: why ?? describeError(cause), cause, permanence: 'permanent' });

@@ -27,7 +27,7 @@ export function listHelp(commands: readonly Command[]): string {
     '',
     twoColumns(lines),
     '',
-    `${PROGRAM} help COMMAND says more. Exit codes: 0 done, 1 failed, 2 wrong usage.`,
+    `${PROGRAM} help COMMAND shows details. Exit codes: 0 success, 1 failure, 2 wrong usage.`,
   ].join('\n');
 }
 

@@ -62,13 +62,13 @@ export function several<T>(given: Maybe<T>): Maybe<T[]> {
 
 /** Who acts: the login of whoever types the command, unless another name is given. */
 export function operatorName(typist: () => string | undefined): Maybe<string> {
-  return { ...remark('NAME', 'who does it, for the record; your login when not given'), typist };
+  return { ...remark('NAME', 'who performs this, for the audit log; default: your login name'), typist };
 }
 
 /** A name of at most 1,000 characters, such as that of an MX group. */
 export function name(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) =>
-    /^[\x21-\x7e]{1,1000}$/.test(given) ? good(given) : bad(`"${given.slice(0, 100)}" is no such name`),
+    /^[\x21-\x7e]{1,1000}$/.test(given) ? good(given) : bad(`"${given.slice(0, 100)}" is not a valid name`),
   );
 }
 
@@ -94,8 +94,10 @@ const MAX_REMARK_CHARACTERS = 500;
 export function remark(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) => {
     if (given.trim() === '') return bad('must not be empty');
-    if (/\p{Cc}/u.test(given)) return bad('must not have control characters, nor more than one line');
-    return given.length > MAX_REMARK_CHARACTERS ? bad(`at most ${MAX_REMARK_CHARACTERS} characters`) : good(given);
+    if (/\p{Cc}/u.test(given)) return bad('must be one line without control characters');
+    return given.length > MAX_REMARK_CHARACTERS
+      ? bad(`must have at most ${MAX_REMARK_CHARACTERS} characters`)
+      : good(given);
   });
 }
 
@@ -106,7 +108,7 @@ export function verbatim(placeholder: string, summary: string): Maybe<string> {
 
 export function uuid(placeholder: string, summary: string): Maybe<string> {
   return option(placeholder, summary, (given) =>
-    isUuid(given) ? good(given.toLowerCase()) : bad(`"${given}" is no id (a UUID is expected)`),
+    isUuid(given) ? good(given.toLowerCase()) : bad(`"${given}" is not a valid ID (expected a UUID)`),
   );
 }
 
@@ -128,13 +130,13 @@ export function listOf<const V extends string>(placeholder: string, values: read
 
 function readOneOf<V extends string>(values: readonly V[], given: string): Read<V> {
   const value = values.find((known) => known === given);
-  return value === undefined ? bad(`"${given}" is none of ${values.join(', ')}`) : good(value);
+  return value === undefined ? bad(`"${given}" must be one of ${values.join(', ')}`) : good(value);
 }
 
 export function onOff(summary: string): Maybe<boolean> {
   return option('on|off', summary, (given) => {
     if (given === 'on' || given === 'off') return good(given === 'on');
-    return bad(`"${given}" is neither on nor off`);
+    return bad(`"${given}" must be on or off`);
   });
 }
 
@@ -142,7 +144,7 @@ export function wholeNumber(placeholder: string, range: { min: number; max: numb
   return option(placeholder, summary, (given) => {
     const value = Number(given);
     const fits = /^\d{1,15}$/.test(given) && value >= range.min && value <= range.max;
-    return fits ? good(value) : bad(`"${given}" is no whole number from ${range.min} to ${range.max}`);
+    return fits ? good(value) : bad(`"${given}" must be an integer from ${range.min} to ${range.max}`);
   });
 }
 
@@ -157,7 +159,7 @@ export function mailAddress(summary: string): Maybe<string> {
   return option('ADDRESS', summary, (given) => {
     const parsed = parseAddress(given);
     const problem = parsed.ok ? policyRefusal(parsed.address) : parsed.reason;
-    return problem === null ? good(given) : bad(`"${given}" is no usable address: ${problem}`);
+    return problem === null ? good(given) : bad(`"${given}" is not a usable address: ${problem}`);
   });
 }
 
@@ -165,7 +167,9 @@ export function mailAddress(summary: string): Maybe<string> {
 export function suppressedAddress(summary: string): Maybe<string> {
   return option('ADDRESS', summary, (given) => {
     const parsed = parseAddress(given);
-    return parsed.ok ? good(suppressionKey(parsed.address)) : bad(`"${given}" is no address: ${parsed.reason}`);
+    return parsed.ok
+      ? good(suppressionKey(parsed.address))
+      : bad(`"${given}" is not an email address: ${parsed.reason}`);
   });
 }
 
@@ -173,16 +177,18 @@ export function suppressedAddress(summary: string): Maybe<string> {
 export function domainName(summary: string): Maybe<string> {
   return option('DOMAIN', summary, (given) => {
     const parsed = parseBoundDomain(given);
-    return parsed.ok ? good(parsed.domain) : bad(`"${given}" is no domain name: ${parsed.reason}`);
+    return parsed.ok ? good(parsed.domain) : bad(`"${given}" is not a domain name: ${parsed.reason}`);
   });
 }
 
 /** A time as all output shows it: RFC 3339. */
 export function moment(placeholder: string, summary: string): Maybe<number> {
-  return option(placeholder, `${summary}; such as 2026-01-31T12:00:00Z`, (given) => {
+  return option(placeholder, `${summary}, such as 2026-01-31T12:00:00Z`, (given) => {
     const ms = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/i.test(given)
       ? Date.parse(given)
       : Number.NaN;
-    return Number.isNaN(ms) ? bad(`"${given}" is no time (2026-01-31T12:00:00Z is one)`) : good(ms);
+    return Number.isNaN(ms)
+      ? bad(`"${given}" is not a time (expected RFC 3339, such as 2026-01-31T12:00:00Z)`)
+      : good(ms);
   });
 }

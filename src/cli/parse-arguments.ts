@@ -22,7 +22,7 @@ export type ArgumentsResult =
 export const GLOBAL_OPTIONS = {
   config: { placeholder: 'FILE', summary: 'configuration file (default: /etc/postrider/postrider.toml if it exists)' },
   json: { placeholder: null, summary: 'print exactly one JSON value' },
-  help: { placeholder: null, summary: 'show this' },
+  help: { placeholder: null, summary: 'show this help' },
 } as const;
 
 type Known = Record<string, { placeholder: string | null }>;
@@ -42,7 +42,7 @@ export function parseArguments(command: Command, args: string[]): ArgumentsResul
     if (token.kind === 'positional') {
       const [name, option] = positionals[placed++] ?? (last?.[1].several ? last : []);
       if (name === undefined) {
-        const hint = wasBehindValue ? ': a value with spaces needs quotes' : '';
+        const hint = wasBehindValue ? ': quote values that contain spaces' : '';
         return wrong(`unexpected argument "${token.value}"${hint}`);
       }
       if (!option?.several) given[name] = token.value;
@@ -98,7 +98,7 @@ function optionProblem(token: OptionToken, known: Known, given: RawArguments): s
   if (token.value === undefined) return `${token.rawName} needs a value: ${option.placeholder}`;
   // Far more often a forgotten value than a value that starts like an option.
   if (!token.inlineValue && token.value.startsWith('-')) {
-    return `${token.rawName} needs a value: ${option.placeholder} (one that starts with - is given as ${token.rawName}=…)`;
+    return `${token.rawName} needs a value: ${option.placeholder} (if it starts with -, write ${token.rawName}=…)`;
   }
   return null;
 }
@@ -120,7 +120,7 @@ export function readValues(command: Command, raw: Record<string, unknown>): Valu
       if (option.required) return wrong(`${label} is missing`);
       continue;
     }
-    if (!hasForm(option, text)) return wrong(`${label} has no such value`);
+    if (!hasForm(option, text)) return wrong(`${label} has an invalid value`);
     const reads = (option.several ? (text as string[]) : [String(text)]).map((each) => option.read(each));
     for (const read of reads) if (!read.ok) return wrong(`${label}: ${read.problem}`);
     const found = reads.flatMap((read) => (read.ok ? [read.value] : []));

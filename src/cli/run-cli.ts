@@ -88,7 +88,7 @@ async function unknownCommand(cli: CliOptions, words: string[], args: string[]):
   if (group.length > 0 && words[1] === 'help') return printHelp(cli, [words[0]!, ...args]);
   if (words.length === 1 && group.length > 0) {
     if (args.includes('--help') || args.includes('-h')) return printHelp(cli, words);
-    return wrongUsage(cli, `"${words[0]}" needs one more word`, await helpOf(group));
+    return wrongUsage(cli, `"${words[0]}" needs a subcommand`, await helpOf(group));
   }
   const name = words.join(' ');
   const known = [...COMMAND_NAMES, ...new Set(COMMAND_NAMES.map((each) => each.split(' ')[0]!))];

@@ -58,5 +58,5 @@ function withTypist(command: StoreCommand, raw: RawArguments): RawArguments {
 }
 
 function nobodyAnswersIn({ dir, controlSocket }: DataFolder): string {
-  return `another Postrider writes in ${dir}, but none answers at ${controlSocket}. A daemon that starts or stops, or another command, is done in a moment: try again. A daemon whose control.sock was removed has to be restarted`;
+  return `another Postrider process uses ${dir}, but none answers at ${controlSocket}. If a daemon is starting or stopping, or another command is running, try again in a moment. If its control.sock was removed, restart the daemon`;
 }

@@ -10,19 +10,22 @@ export type Want = 'descriptors' | 'disk_full' | 'disk_read_only' | 'disk_failin
 // Codes of Node and SQLite, and SQLite's own words: an error that has crossed a thread has only those.
 const SIGNS: readonly (readonly [Want, RegExp])[] = [
   ['descriptors', /\bE[MN]FILE\b|too many (open )?files|SQLITE_CANTOPEN|unable to open database file/i],
-  ['disk_full', /\bENOSPC\b|\bEDQUOT\b|SQLITE_FULL|database or disk is full|no space left|the disk is full/i],
-  ['disk_read_only', /\bEROFS\b|SQLITE_READONLY|readonly database|read-only file system|disk can only be read/i],
+  [
+    'disk_full',
+    /\bENOSPC\b|\bEDQUOT\b|SQLITE_FULL|database or disk is full|no space left|the disk is full|disk quota of this user/i,
+  ],
+  ['disk_read_only', /\bEROFS\b|SQLITE_READONLY|readonly database|read-only file system|disk is read-only/i],
   ['disk_failing', /\bEIO\b|SQLITE_IOERR|disk I\/O error/i],
 ];
 
 const ADVICE: Readonly<Record<Want, string>> = {
   descriptors:
-    'The daemon cannot open more files: raise its limit of open files (LimitNOFILE in the systemd unit, or ulimit -n) and restart it, or check that data.dir is still there',
-  disk_full: 'The disk of data.dir is full: make room on it; the daemon goes on by itself',
+    "The daemon can't open more files: raise its open-file limit (LimitNOFILE in the systemd unit, or ulimit -n) and restart it, or check that data.dir still exists",
+  disk_full: 'The disk of data.dir is full: free space on it; the daemon recovers automatically',
   disk_read_only:
-    'The disk of data.dir can only be read: check dmesg for its errors and mount it writable again; the daemon goes on by itself',
+    'The disk of data.dir is read-only: check dmesg for its errors and remount it writable; the daemon recovers automatically',
   disk_failing:
-    'The disk of data.dir reports errors, or the kernel has made it read-only: check dmesg and its SMART values, and take a backup to another disk; the daemon goes on by itself',
+    'The disk of data.dir reports errors, or the kernel has made it read-only: check dmesg and its SMART values, and take a backup to another disk; the daemon recovers automatically',
 };
 
 const MAX_CAUSES = 5;

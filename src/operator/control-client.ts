@@ -35,9 +35,9 @@ export async function askDaemon(
     if (isResponse(response)) return toAnswer(response);
     // Whether it was carried out is not known, so it must not be done again here.
     const fate = isSilent
-      ? `the running daemon has not answered for ${patienceMs / 1000} s. It may be stuck: see its log`
-      : 'the daemon broke off without an answer';
-    throw new Fault(`${fate}. Check whether the command took effect before you repeat it`);
+      ? `the running daemon has not answered for ${patienceMs / 1000} s. It may be stuck: check its log`
+      : 'the daemon closed the connection without an answer';
+    throw new Fault(`${fate}. Check whether the command took effect before you run it again`);
   } finally {
     socket.destroy();
   }
@@ -64,7 +64,7 @@ function connect(socketFile: string): Promise<Socket | null> {
 
 function unreachableWords(socketFile: string, error: NodeJS.ErrnoException): string {
   if (error.code !== 'EACCES' && error.code !== 'EPERM') return describeError(error);
-  return `${socketFile} is open to the service's user and root only; run the command as that user (sudo -u)`;
+  return `only the service's user and root can open ${socketFile}; run the command as that user (sudo -u)`;
 }
 
 function isResponse(value: unknown): value is ControlResponse {

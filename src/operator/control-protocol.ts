@@ -30,7 +30,7 @@ export function socketName(file: string, workingDir: string): string {
   if (Buffer.byteLength(file) <= SOCKET_NAME_MAX_BYTES) return file;
   const relative = path.relative(workingDir, file);
   if (Buffer.byteLength(relative) <= SOCKET_NAME_MAX_BYTES) return relative;
-  throw new Fault(`${file} is too long for the name of a socket: choose a shorter data.dir`, {
+  throw new Fault(`${file} is too long for a socket path: choose a shorter data.dir`, {
     permanence: 'permanent',
   });
 }
@@ -44,7 +44,7 @@ export function toResponse(answer: Answer): ControlResponse {
     case 'wrong_usage':
       return { error: { message: answer.message, exit: 2 } };
     case 'ended':
-      return { error: { message: 'this command does not run in the daemon', exit: 1 } };
+      return { error: { message: "this command can't run in the daemon", exit: 1 } };
   }
 }
 

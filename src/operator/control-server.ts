@@ -85,10 +85,10 @@ async function serveRequest(socket: Socket, request: unknown, serving: ControlSe
 }
 
 async function carryOut(request: unknown, { run, services, onCommand }: ControlServerOptions): Promise<Answer> {
-  if (!isRequest(request)) return { kind: 'failed', message: 'the request is not understood' };
+  if (!isRequest(request)) return { kind: 'failed', message: 'the request is not valid' };
   const running = run(request, services);
   if (running === null) {
-    const message = `the running daemon does not know "${request.command}": it is of another version, restart it`;
+    const message = `the running daemon does not know "${request.command}": it is another version; restart it`;
     return { kind: 'failed', message };
   }
   const answer = await running;

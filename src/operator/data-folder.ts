@@ -30,18 +30,19 @@ export function dataFolderDoubt(dir: string): string | null {
   const about = `data.dir: ${dir}`;
   try {
     const found = fs.statSync(dir, { throwIfNoEntry: false });
-    if (found && !found.isDirectory()) throw new Fault(`${about} is no folder`, { permanence: 'permanent' });
+    if (found && !found.isDirectory()) throw new Fault(`${about} is not a folder`, { permanence: 'permanent' });
     const parent = path.dirname(dir);
-    if (!found && !fs.existsSync(parent)) return `${about} is not there, nor is ${parent}; serve makes both`;
+    if (!found && !fs.existsSync(parent))
+      return `${about} does not exist, and neither does ${parent}; serve creates both`;
     fs.accessSync(found ? dir : parent, fs.constants.W_OK | fs.constants.X_OK);
     return null;
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    return `${about} cannot be written by this user: ${systemWords(cause)}`;
+    return `${about} this user can't write to it: ${systemWords(cause)}`;
   }
 }
 
-const WHERE_IT_IS = 'data.dir or POSTRIDER_DATA_DIR says where it is';
+const WHERE_IT_IS = 'set data.dir or POSTRIDER_DATA_DIR to the right one';
 
 /** Why no database can be used there, or null. */
 export function databaseProblem({ dir, database }: DataFolder): string | null {
@@ -50,7 +51,7 @@ export function databaseProblem({ dir, database }: DataFolder): string | null {
     return null;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') return unusable(dir, cause);
-    return `there is no database in ${dir}. Is that the data folder? ${WHERE_IT_IS}; postrider serve makes it`;
+    return `there is no database in ${dir}. If this is not the data folder, ${WHERE_IT_IS}; postrider serve creates a database`;
   }
 }
 

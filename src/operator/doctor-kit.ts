@@ -55,7 +55,7 @@ async function asked(controlSocket: string): Promise<DaemonAnswer> {
     const answer = await askDaemon(controlSocket, { command: 'doctor daemon', options: {} });
     if (answer === null) return { kind: 'none' };
     if (answer.kind === 'done') return { kind: 'running', facts: answer.result as DaemonFacts };
-    return { kind: 'silent', reason: 'message' in answer ? answer.message : 'an answer that is not understood' };
+    return { kind: 'silent', reason: 'message' in answer ? answer.message : 'its answer is not valid' };
   } catch (error) {
     return { kind: 'silent', reason: describeError(error) };
   }

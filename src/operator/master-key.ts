@@ -18,7 +18,7 @@ export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (
     makeDataFolder(config.data.dir);
     if (createKeyFile(file)) {
       warn(
-        `made a master key in ${file}: keep a copy of it apart from the backups, or their private keys cannot be read`,
+        `created a master key in ${file}: keep a copy of it, apart from the backups. Without it, the private keys in a backup can't be read`,
       );
     }
   }
@@ -46,14 +46,14 @@ const CREDENTIALS = '/run/credentials/';
 /** Besides its owner; null: nobody. */
 function whoElseReads(file: string): KeyFileFacts['openTo'] {
   const { mode } = fs.statSync(file);
-  if ((mode & 0o004) !== 0) return 'everybody on this machine';
+  if ((mode & 0o004) !== 0) return 'every user of this machine';
   return (mode & 0o040) !== 0 && !file.startsWith(CREDENTIALS) ? 'its group' : null;
 }
 
 /** Base64 or hex, separated by commas or white space. Problems name the place, never the key. */
 export function parseMasterKeys(text: string, place: string): Buffer[] {
   const keys = text.split(/[\s,]+/).filter((part) => part !== '');
-  if (keys.length === 0) throw new Fault(`${place}: there is no master key in it`, { permanence: 'permanent' });
+  if (keys.length === 0) throw new Fault(`${place}: it contains no master key`, { permanence: 'permanent' });
   return keys.map((key, index) => {
     const bytes = /^[0-9a-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : fromBase64(key);
     if (bytes?.length === MASTER_KEY_BYTES) return bytes;

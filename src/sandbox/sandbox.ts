@@ -143,7 +143,7 @@ async function orInUse<T>(dir: string, open: () => T | Promise<T>): Promise<T> {
   } catch (cause) {
     if (!(cause instanceof DataFolderInUse)) throw cause;
     const advice = 'stop it first, or give --data another folder';
-    throw new Fault(`another Postrider writes in ${dir}: ${advice}`, { permanence: 'permanent', cause });
+    throw new Fault(`another Postrider process uses ${dir}: ${advice}`, { permanence: 'permanent', cause });
   }
 }
 

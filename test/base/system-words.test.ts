@@ -9,7 +9,7 @@ function refusal(code: string, syscall = 'open') {
 
 t.test('what the system refuses is said without codes', async (t) => {
   t.equal(systemWords(refusal('EISDIR')), 'it is a folder');
-  t.equal(systemTrouble(refusal('ENOENT')), '/a/file: there is no such file or folder');
+  t.equal(systemTrouble(refusal('ENOENT')), '/a/file: no such file or folder');
   t.equal(systemTrouble(new Error('something else')), 'something else');
   t.equal(systemTrouble(new Fault('ours', { cause: refusal('ENOENT') })), 'ours');
   t.equal(systemTrouble('thrown'), 'thrown');
@@ -20,9 +20,9 @@ t.test('a listener names its settings and what to do', async (t) => {
   const said = (code: string) => describeError(listenFault('smtp', at, refusal(code, 'listen')));
   t.match(
     said('EADDRINUSE'),
-    /^smtp\.host, smtp\.port: cannot listen on 127\.0\.0\.1:25 \(another program listens there .* smtp\.port \(environment variable POSTRIDER_SMTP_PORT\)/,
+    /^smtp\.host, smtp\.port: cannot listen on 127\.0\.0\.1:25 \(another program uses this port .* smtp\.port \(environment variable POSTRIDER_SMTP_PORT\)/,
   );
-  t.match(said('EACCES'), /CAP_NET_BIND_SERVICE\): start it so, or choose another smtp\.port/);
+  t.match(said('EACCES'), /CAP_NET_BIND_SERVICE, .*: start the daemon with it, or choose another smtp\.port/);
   t.match(said('EADDRNOTAVAIL'), /this machine has no such address: choose another smtp\.host/);
   t.match(said('EMFILE'), /cannot listen on 127\.0\.0\.1:25 \(EMFILE/);
   const other = new Error('a certificate');

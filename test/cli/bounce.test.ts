@@ -56,11 +56,11 @@ t.test('bounce reply without a reply', async (t) => {
   t.match(await runInThisProcess(['bounce', 'reply', ' ']), { code: 2, stderr: /must not be empty/ });
   const wrong = { code: 2, stdout: '' };
   for (const reply of ['250 ok', '250 2.0.0 queued', '2.0.0 ok', '354 go on', '250-first']) {
-    const stderr = /^postrider: REPLY: "[^"]+" refuses nothing; a reply that refuses is expected, with its code: "550/;
+    const stderr = /^postrider: REPLY: "[^"]+" does not reject anything; expected a 4xx or 5xx reply, such as "550/;
     t.match(await runInThisProcess(['bounce', 'reply', reply]), { ...wrong, stderr }, reply);
   }
   for (const reply of ['foo', 'User unknown', '55 5.1.1', '750 x']) {
-    const stderr = /^postrider: REPLY: "[^"]+" is no reply of a mail server; .* is expected/;
+    const stderr = /^postrider: REPLY: "[^"]+" is not an SMTP reply; expected a 4xx or 5xx reply/;
     t.match(await runInThisProcess(['bounce', 'reply', reply]), { ...wrong, stderr }, reply);
   }
   for (const reply of ['550', '5.1.1 User unknown', 'smtp; 450 4.2.2 full', '550-5.1.1 gone']) {
@@ -211,7 +211,7 @@ t.test('bounce explain and what is no mail', async (t) => {
   const large = path.join(folder, 'large');
   fs.writeFileSync(large, '');
   fs.truncateSync(large, 50_000_000);
-  t.match(await explain('missing'), { code: 1, stderr: /missing cannot be read: there is no such file/ });
+  t.match(await explain('missing'), { code: 1, stderr: /missing cannot be read: no such file/ });
   t.match(await explain('empty'), { code: 1, stderr: /empty is empty/ });
   t.match(await explain('.'), { code: 1, stderr: /cannot be read/ });
   t.match(await explain('large'), { code: 1, stderr: /larger than 32 MiB/ });
@@ -234,7 +234,7 @@ t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
     lines.map((line) => JSON.parse(line)),
     [
       { file: files[0], kind: 'hard', recipient: 'ann@rcpt.test', recipients: [{}, { kind: 'soft' }] },
-      { file: files[1], error: `${files[1]} cannot be read: there is no such file or folder` },
+      { file: files[1], error: `${files[1]} cannot be read: no such file or folder` },
       { file: files[2], kind: 'auto_reply', recipient: 'ann@rcpt.test' },
       { file: files[3], error: `${files[3]} is empty` },
       { file: files[4], kind: 'hard' },
@@ -243,14 +243,14 @@ t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
   );
   t.equal(
     stderr,
-    `postrider bounce explain: ${files[1]} cannot be read: there is no such file or folder\npostrider bounce explain: ${files[3]} is empty\n`,
+    `postrider bounce explain: ${files[1]} cannot be read: no such file or folder\npostrider bounce explain: ${files[3]} is empty\n`,
   );
   const good = await runInThisProcess(['bounce', 'explain', files[2]!, '--json', files[0]!]);
   t.match(good, { code: 0, stderr: '' });
   const alone = await runInThisProcess(['bounce', 'explain', files[1]!, '--json']);
   t.same(JSON.parse(alone.stdout), {
     file: files[1],
-    error: `${files[1]} cannot be read: there is no such file or folder`,
+    error: `${files[1]} cannot be read: no such file or folder`,
   });
   t.equal(alone.code, 1);
 });
@@ -268,13 +268,13 @@ t.test('bounce explain reads many mails, for people', async (t) => {
   t.match(await runInThisProcess(['bounce', 'explain', a, missing, b]), {
     code: 1,
     stdout: `==> ${a} <==\n${one}\n==> ${b} <==\n${other}`,
-    stderr: `postrider bounce explain: ${missing} cannot be read: there is no such file or folder\n`,
+    stderr: `postrider bounce explain: ${missing} cannot be read: no such file or folder\n`,
   });
   t.match(await runInThisProcess(['bounce', 'explain', missing]), { code: 1, stdout: '' });
   const help = await runInThisProcess(['help', 'bounce', 'explain']);
   t.match(
     help.stdout,
-    /^Usage: postrider bounce explain FILE… \[--mx HOST\]\n[\s\S]*FILE… +the mails as they came.*; - reads standard input/,
+    /^Usage: postrider bounce explain FILE… \[--mx HOST\]\n[\s\S]*FILE… +the raw mails.*; - reads standard input/,
   );
   t.match(help.stdout, /--json +print one line of JSON for each file/);
 });

@@ -79,8 +79,8 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
     [['tenant', 'set', STRANGER, '--status', 'active'], /^postrider tenant set: there is no tenant 01a1fa75/],
     [['key', 'create', '--tenant', STRANGER, '--name', 'k', '--scopes', 'emails:send'], /there is no tenant/],
     [['key', 'list', '--tenant', STRANGER], /there is no tenant/],
-    [['key', 'revoke', STRANGER], /there is no such key/],
-    [['key', 'revoke', 'pr_abcdefABCDEF'], /there is no such key/],
+    [['key', 'revoke', STRANGER], /key not found/],
+    [['key', 'revoke', 'pr_abcdefABCDEF'], /key not found/],
     [['domain', 'list', '--tenant', STRANGER], /there is no tenant/],
     [
       ['user', 'create', '--operator', '--email', 'OP@example.com'],
@@ -93,11 +93,8 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
     [['suppression', 'list', '--tenant', STRANGER], /there is no tenant/],
     [['suppression', 'add', '--tenant', STRANGER, '--address', 'a@example.com'], /there is no tenant/],
     [['suppression', 'remove', '--platform', '--address', 'a@example.com'], /a@example\.com is not on this list/],
-    [['restore', path.join(program.folder, 'nothing'), '--force'], /there is no such file/],
-    [
-      ['restore', path.join(program.folder, 'no', 'folder.db'), '--force'],
-      /folder\.db cannot be restored: there is no such/,
-    ],
+    [['restore', path.join(program.folder, 'nothing'), '--force'], /no such file/],
+    [['restore', path.join(program.folder, 'no', 'folder.db'), '--force'], /folder\.db cannot be restored: no such/],
     [
       ['restore', program.folder, '--force'],
       /cannot be restored: it is a folder, and the file of a backup is expected/,
@@ -107,7 +104,7 @@ t.test('failures: exit code 1, the reason on standard error, nothing on standard
       /x\.db cannot be written: there is no folder .*no: make it first/,
     ],
     [['suppression', 'import', program.folder, '--tenant', STRANGER], /cannot be read: it is a folder\n$/],
-    [['restore', program.configFile], /already a database/],
+    [['restore', program.configFile], /already has a database/],
     [['restore', program.configFile, '--force'], /cannot be restored/],
   ];
   for (const [args, says] of failures) {
@@ -164,13 +161,13 @@ t.test('address explain says whether the address is suppressed', async (t) => {
   const explain = ['address', 'explain', 'Joe@Example.com'];
   t.match(await runHere(...explain), {
     code: 0,
-    stdout: `suppressed: not known: there is no database in ${dataDir}. `,
+    stdout: `suppressed: unknown: there is no database in ${dataDir}. `,
   });
   t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /there is no database in/ });
   const { id: tenant } = (await json('tenant', 'create', '--name', 'Acme')) as { id: string };
   const of = ['--tenant', tenant];
   t.match(await runHere(...explain), {
-    stdout: /accepted: +yes\n.*\nsuppressed: no; tenants' own lists only with --tenant\n$/,
+    stdout: /accepted: +yes\n.*\nsuppressed: no; add --tenant to check a tenant's own list\n$/,
   });
   t.match(await runHere(...explain, ...of), { stdout: /suppressed: no\n$/ });
   t.match(await runHere(...explain, '--tenant', STRANGER), { code: 1, stderr: /there is no tenant/ });
@@ -182,9 +179,9 @@ t.test('address explain says whether the address is suppressed', async (t) => {
   });
   t.match(
     (await runHere(...explain, ...of)).stdout,
-    /by the tenant's list since \S+ \(complaint\), and by the platform/,
+    /on the tenant's list since \S+ \(complaint\), and on the platform/,
   );
-  t.match((await runHere(...explain)).stdout, /suppressed: by the platform's list until \S+ \(operator: manual\)\n$/);
+  t.match((await runHere(...explain)).stdout, /suppressed: on the platform's list until \S+ \(operator: manual\)\n$/);
   t.notMatch((await runHere('address', 'explain', 'joe@localhost')).stdout, /suppressed/);
 });
 
@@ -202,7 +199,7 @@ t.test('backup, restore and migrate', async (t) => {
   await json('tenant', 'create', '--name', 'lost');
   t.match(await run('restore', copy), { code: 1, stderr: /--force/ });
   const lock = lockDataFolder(program.dataDir);
-  t.match(await run('restore', copy, '--force'), { code: 1, stderr: /another Postrider writes in/ });
+  t.match(await run('restore', copy, '--force'), { code: 1, stderr: /another Postrider process uses/ });
   lock.release();
   t.match(await run('restore', copy, '--force'), { code: 0, stdout: /restored/ });
   const { tenants } = (await json('tenant', 'list')) as { tenants: { name: string }[] };
@@ -218,7 +215,7 @@ t.test('a data folder that another process holds is not written to', async (t) =
   const lock = lockDataFolder(program.dataDir);
   t.match(await program.run('tenant', 'create', '--name', 'x'), {
     code: 1,
-    stderr: new RegExp(`another Postrider writes in ${program.dataDir}`),
+    stderr: new RegExp(`another Postrider process uses ${program.dataDir}`),
   });
   lock.release();
 });
@@ -241,10 +238,14 @@ t.test('configuration', async (t) => {
   fs.writeFileSync(program.configFile, '[data]\ndir = "no/such/data"\n');
   t.match(await program.runHere('config', 'check'), {
     stdout:
-      /usable\.\n[\s\S]*Warning: data\.dir: \S+\/no\/such\/data is not there, nor is \S+\/no\/such; serve makes both\n$/,
+      /OK\.\n[\s\S]*Warning: data\.dir: \S+\/no\/such\/data does not exist, and neither does \S+\/no\/such; serve creates both\n$/,
   });
   fs.writeFileSync(program.configFile, '[data]\ndir = "postrider.toml"\n');
-  t.match(await program.runHere('config', 'check'), { code: 1, stdout: '', stderr: /data\.dir: \S+ is no folder\n$/ });
+  t.match(await program.runHere('config', 'check'), {
+    code: 1,
+    stdout: '',
+    stderr: /data\.dir: \S+ is not a folder\n$/,
+  });
   fs.writeFileSync(program.configFile, '[data]\ndir = "data"\n');
   t.match(await program.json('config', 'print'), { data: { dir: program.dataDir }, stop: { grace: '25s' } });
   t.match(await program.run('config', 'print'), { code: 0, stdout: /^\[data\]$/m });
@@ -257,8 +258,7 @@ t.test('configuration', async (t) => {
   }
   t.match(await runProgram(['config', 'check', '--config', '/nowhere.toml']), {
     code: 1,
-    stderr:
-      'postrider config check: configuration file /nowhere.toml: cannot be read: there is no such file or folder\n',
+    stderr: 'postrider config check: configuration file /nowhere.toml: cannot be read: no such file or folder\n',
   });
 });
 
@@ -272,7 +272,7 @@ t.test('config check warns of a master key that others can read, as serve does',
   const said = async () => String((await json('config', 'check')).warnings);
   t.notMatch(await said(), /master key/);
   fs.chmodSync(made, 0o644);
-  const warning = `Warning: the master key in ${made} can be read by everybody on this machine: chmod 600 ${made}\n`;
+  const warning = `Warning: the master key in ${made} can be read by every user of this machine: chmod 600 ${made}\n`;
   const { code, stdout } = await runHere('config', 'check');
   t.equal(code, 0);
   t.ok(stdout.endsWith(warning), stdout);

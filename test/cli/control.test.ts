@@ -71,7 +71,7 @@ t.test('commands are carried out in the daemon, and it hears of what they change
   t.same(changedTenants, [id]);
   t.match(await program.runHere('key', 'revoke', id), {
     code: 1,
-    stderr: /postrider key revoke: there is no such key/,
+    stderr: /postrider key revoke: key not found/,
   });
   t.same(ran, ['tenant create: done', 'tenant set: done', 'key revoke: failed']);
 });
@@ -88,7 +88,7 @@ t.test('the queue', async (t) => {
   });
   t.match(await program.json('queue', 'list', '--domain', 'other.example'), { messages: [], lanes: [] });
   t.match(await program.json('queue', 'show', messageId), { subject: 'Hello', state: 'queued', attempt_list: [] });
-  t.match(await program.runHere('queue', 'show', messageId), { stdout: /subject: +Hello[\s\S]*Not attempted yet/ });
+  t.match(await program.runHere('queue', 'show', messageId), { stdout: /subject: +Hello[\s\S]*No attempts yet/ });
 
   t.match(await program.json('queue', 'retry', messageId), { id: messageId, state: 'queued' });
   t.match(lanes, [{ tenantId, domain: 'receiver.example' }], 'the scheduler is told');
@@ -105,7 +105,7 @@ t.test('the queue', async (t) => {
   ]);
   t.match(await program.json('queue', 'show', messageId), { last_reason: 'wrong list', next_attempt_at: null });
   for (const verb of ['retry', 'cancel']) {
-    t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /does not wait: it is failed/ });
+    t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /is not waiting: it is failed/ });
   }
 });
 
@@ -119,16 +119,16 @@ t.test('what is no sensible request gets an error and changes nothing', async (t
   const { controlSocket, services } = await startDaemonSide(t);
   const tenantCreate = (options: unknown) => JSON.stringify({ command: 'tenant create', options });
   const requests: [line: string, exit: 1 | 2, says: RegExp][] = [
-    ['rubbish\n', 1, /not understood/],
-    ['null\n', 1, /not understood/],
-    ['{"command":"tenant list"}\n', 1, /not understood/],
-    ['{"command":"tenant list","options":[]}\n', 1, /not understood/],
+    ['rubbish\n', 1, /not valid/],
+    ['null\n', 1, /not valid/],
+    ['{"command":"tenant list"}\n', 1, /not valid/],
+    ['{"command":"tenant list","options":[]}\n', 1, /not valid/],
     ['{"command":"serve","options":{}}\n', 1, /does not know "serve"/],
     [`${tenantCreate({})}\n`, 2, /--name is missing/],
-    [`${tenantCreate({ name: 7 })}\n`, 2, /--name has no such value/],
+    [`${tenantCreate({ name: 7 })}\n`, 2, /--name has an invalid value/],
     [`${tenantCreate({ name: 'x', nmae: 'y' })}\n`, 2, /unknown option --nmae/],
     [`${tenantCreate({ name: 'x', __proto__: null, constructor: 'y' })}\n`, 2, /unknown option --constructor/],
-    ['x'.repeat(70_000), 1, /not understood/],
+    ['x'.repeat(70_000), 1, /not valid/],
   ];
   for (const [line, exit, says] of requests) {
     const answer = await ask(controlSocket, line);
@@ -158,7 +158,7 @@ t.test('a socket that is gone while its daemon runs is told of, and one without 
   t.match(await program.runHere('tenant', 'list'), {
     code: 1,
     stderr: new RegExp(
-      `another Postrider writes in ${program.dataDir}, but none answers at ${controlSocket}\\. .*restarted`,
+      `another Postrider process uses ${program.dataDir}, but none answers at ${controlSocket}\\. .*restart the daemon`,
     ),
   });
   const alone = newProgram();
@@ -170,7 +170,10 @@ t.test('a socket that is gone while its daemon runs is told of, and one without 
   fs.linkSync(`${stale}.listening`, stale);
   await new Promise((resolve) => dead.close(resolve));
   t.match(await alone.runHere('tenant', 'list'), { code: 0 });
-  t.match(await alone.runHere('doctor', 'daemon'), { code: 1, stderr: `no daemon runs: nobody listens at ${stale}` });
+  t.match(await alone.runHere('doctor', 'daemon'), {
+    code: 1,
+    stderr: `no daemon is running: nothing listens at ${stale}`,
+  });
 });
 
 t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', async (t) => {
@@ -181,7 +184,10 @@ t.test('a daemon that breaks off leaves no doubt that the outcome is unknown', a
   await new Promise<void>((resolve) => server.listen(dataFolder(program.dataDir).controlSocket, resolve));
   t.teardown(() => server.close());
   const result = await program.runHere('tenant', 'create', '--name', 'x');
-  t.match(result, { code: 1, stderr: /broke off without an answer\. Check whether the command took effect/ });
+  t.match(result, {
+    code: 1,
+    stderr: /closed the connection without an answer\. Check whether the command took effect/,
+  });
 });
 
 t.test('a daemon that does not answer is not said to have broken off', async (t) => {
@@ -192,7 +198,7 @@ t.test('a daemon that does not answer is not said to have broken off', async (t)
   t.teardown(() => silent.close());
   await t.rejects(askDaemon(controlSocket, { command: 'tenant list', options: {} }, 10), {
     message:
-      'the running daemon has not answered for 0.01 s. It may be stuck: see its log. Check whether the command took effect before you repeat it',
+      'the running daemon has not answered for 0.01 s. It may be stuck: check its log. Check whether the command took effect before you run it again',
   });
 });
 

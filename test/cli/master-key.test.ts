@@ -78,7 +78,7 @@ t.test('a key file that others can read is used, with a warning', async (t) => {
   const file = path.join(dir, 'master.key');
   const config = configWith({ POSTRIDER_DATA_DIR: dir });
   const cases = [
-    [0o644, 'everybody on this machine'],
+    [0o644, 'every user of this machine'],
     [0o640, 'its group'],
     [0o400, null],
   ] as const;

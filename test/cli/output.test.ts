@@ -32,7 +32,10 @@ t.test('a long list, into a slow pipe, a closed one, and a full disk', async (t)
 
 t.test('an export that is not all says where to go on', async (t) => {
   const found = { csv: 'address\n', addresses: 200_000 };
-  t.match(suppressionExport.note({ ...found, next: 'm@x.test' }), /200000 addresses are not all .* --after m@x\.test$/);
+  t.match(
+    suppressionExport.note({ ...found, next: 'm@x.test' }),
+    /Only 200000 addresses were exported: .* --after m@x\.test$/,
+  );
   t.equal(suppressionExport.note({ ...found, next: null }), null);
 });
 
@@ -40,7 +43,7 @@ t.test("other people's words do not command the terminal, nor do one's own", asy
   const program = newProgram();
   t.teardown(program.remove);
   const { stderr } = await runInThisProcess(['queue', 'resume', '\u001b[2J']);
-  t.match(stderr, 'ID: "\ufffd[2J" is no id');
+  t.match(stderr, 'ID: "\ufffd[2J" is not a valid ID');
   const failed = await program.runHere('backup', `${program.folder}/\u001b[2J/x.db`);
   t.match(failed, { code: 1, stdout: '' });
   t.notMatch(failed.stderr, '\u001b');
@@ -57,10 +60,10 @@ t.test('a folder without a database is most likely the wrong one, and is left as
     t.match(await program.runHere(...command), {
       code: 1,
       stdout: '',
-      stderr: /there is no database in .*data\. Is that/,
+      stderr: /there is no database in .*data\. If this is not/,
     });
   }
   t.notOk(fs.existsSync(program.dataDir));
   t.match(await program.runHere('tenant', 'create', '--name', 'Acme'), { code: 0 });
-  t.match(await program.runHere('queue', 'list'), { code: 0, stdout: 'Nothing waits.\n' });
+  t.match(await program.runHere('queue', 'list'), { code: 0, stdout: 'The queue is empty.\n' });
 });

@@ -52,7 +52,7 @@ t.test('pause and resume: each kind, shown, recorded, kept', async (t) => {
     const shown = await runHere('queue', 'show', messageId);
     t.match(
       shown.stdout,
-      new RegExp(`It waits, because[\\s\\S]*- ${name} was paused by jo at .*: they asked us to stop`),
+      new RegExp(`It is waiting because[\\s\\S]*- ${name} was paused by jo at .*: they asked us to stop`),
     );
     const again = await runHere('queue', 'pause', ...target, ...word);
     t.match(again, { code: 1, stdout: '', stderr: /is paused already, by jo: they asked us to stop/ });
@@ -62,7 +62,7 @@ t.test('pause and resume: each kind, shown, recorded, kept', async (t) => {
     t.same(await codes(), ['not_running']);
     t.match(await runHere('queue', 'resume', ...target), {
       code: 1,
-      stderr: /nothing keeps back the .*: it is not paused/,
+      stderr: /nothing holds the .*: it is not paused/,
     });
   }
   const notes = await withStore((store) => store.listOperatorNotes({ limit: 100 }));
@@ -111,7 +111,7 @@ t.test('a tenant that is not there is no quiet night, and neither is a group tha
   const unknown = 'mx.nowhere.example';
   t.match(await runHere('queue', 'list', '--group', unknown), {
     code: 0,
-    stdout: `No mail waits for ${unknown}, and nothing is known of a group of that name. postrider queue list shows groups.\n`,
+    stdout: `No mail is waiting for ${unknown}, and no MX group of that name is known. postrider queue list shows the groups.\n`,
   });
   t.match(await json('queue', 'list', '--group', unknown), { group_known: false, groups: [], messages: [] });
   t.match(await json('queue', 'list', '--group', 'google'), { group_known: true, groups: [{ group: 'google' }] });
@@ -206,10 +206,10 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
   t.match(await program.json('queue', 'list', '--group', 'mx.other.example'), { lanes: [], messages: [] });
   t.match(await program.runHere('queue', 'list'), {
     code: 0,
-    stdout: /mx\.receiver\.example - everything for mx\.receiver\.example makes a pause until/,
+    stdout: /mx\.receiver\.example - all mail to mx\.receiver\.example is paused until/,
   });
   const ended = await program.json('queue', 'resume', '--group', GROUP);
-  t.match(ended, { ended: [/everything for mx\.receiver\.example.*rule some-rule/] });
+  t.match(ended, { ended: [/all mail to mx\.receiver\.example.*rule some-rule/] });
 });
 
 t.test('an attempt that fell back to clear text, and one that no host let in, are told whole', async (t) => {
@@ -247,7 +247,7 @@ t.test('an attempt that fell back to clear text, and one that no host let in, ar
   t.match(stdout, /^Attempt 1 fell back to clear text: the TLS handshake failed: wrong version number$/m);
   t.match(
     stdout,
-    `Attempt 2 called, and none let it in:
+    `Attempt 2 tried these servers; none opened a session:
 - mx1.receiver.example 192.0.2.1:25 greeting: 421 Busy
 - mx2.receiver.example [2001:db8::2]:25 connect: connect: ETIMEDOUT
 `,
@@ -299,15 +299,15 @@ t.test('what is due now and kept back all the same is told of', async (t) => {
     const command = `postrider queue resume ${target.join(' ')}`;
     // The message was due before, so that of the many none is moved.
     const outcomes = [
-      { which: target, said: 'No other message became due\\. What waits' },
-      { which: [messageId], said: `Message ${messageId} is due now\\. Yet it` },
+      { which: target, said: 'No other message became due\\. The waiting mail' },
+      { which: [messageId], said: `Message ${messageId} is due now\\. But it` },
     ];
     for (const { which, said } of outcomes) {
       const { code, stdout } = await runHere('queue', 'retry', ...which);
       t.equal(code, 0);
-      const because = 'is kept back, because\\n- the \\w+ \\S+ was paused by jo at .*: they asked us';
+      const because = 'is held because\\n- the \\w+ \\S+ was paused by jo at .*: they asked us';
       t.match(stdout, new RegExp(`^${said} ${because}`));
-      t.match(stdout, `\n  To end that: ${command}\n`);
+      t.match(stdout, `\n  To resume: ${command}\n`);
     }
     t.match(await json('queue', 'retry', ...target), { held_by: [{ command }] });
     await json('queue', 'resume', ...target);
@@ -338,7 +338,7 @@ t.test('mail of a tenant towards a paused group is due, and the group is named',
     'also of what was due already',
   );
   t.match(await program.runHere('queue', 'retry', '--tenant', tenantId), {
-    stdout: /^No other message became due\. What waits is kept back, because\n- the group /,
+    stdout: /^No other message became due\. The waiting mail is held because\n- the group /,
   });
 });
 
@@ -347,23 +347,20 @@ t.test('what makes no sense is refused with a sentence', async (t) => {
   t.teardown(program.remove);
   const reason = ['--reason', 'x'];
   const wrong: [string[], RegExp][] = [
-    [
-      ['queue', 'pause', ...reason],
-      /ID is missing: name one message by its ID, or all of --tenant, --group or --domain/,
-    ],
+    [['queue', 'pause', ...reason], /ID is missing: give one message ID, or one of --tenant, --group, --domain/],
     [['queue', 'pause', STRANGER], /--reason is missing/],
-    [['queue', 'pause', STRANGER, '--group', GROUP, ...reason], /exactly one can be acted on/],
-    [['queue', 'retry', '--tenant', STRANGER, '--domain', 'a.example'], /exactly one can be acted on/],
-    [['queue', 'resume', 'seven'], /ID: "seven" is no id/],
-    [['queue', 'pause', '--tenant', 'acme', ...reason], /--tenant: "acme" is no id/],
-    [['queue', 'pause', '--domain', 'a..b', ...reason], /--domain: "a\.\.b" is no domain name/],
-    [['queue', 'pause', '--group', 'a b', ...reason], /--group: "a b" is no such name/],
-    [['queue', 'list', '--group', 'ü'], /--group: "ü" is no such name/],
+    [['queue', 'pause', STRANGER, '--group', GROUP, ...reason], /give exactly one of these/],
+    [['queue', 'retry', '--tenant', STRANGER, '--domain', 'a.example'], /give exactly one of these/],
+    [['queue', 'resume', 'seven'], /ID: "seven" is not a valid ID/],
+    [['queue', 'pause', '--tenant', 'acme', ...reason], /--tenant: "acme" is not a valid ID/],
+    [['queue', 'pause', '--domain', 'a..b', ...reason], /--domain: "a\.\.b" is not a domain name/],
+    [['queue', 'pause', '--group', 'a b', ...reason], /--group: "a b" is not a valid name/],
+    [['queue', 'list', '--group', 'ü'], /--group: "ü" is not a valid name/],
     [['queue', 'pause', STRANGER, '--reason', ' '], /--reason: must not be empty/],
-    [['queue', 'pause', STRANGER, '--reason', 'a\u001b[2Jb'], /--reason: must not have control characters/],
-    [['queue', 'cancel', STRANGER, '--reason', 'one\ntwo'], /--reason: must not have .* more than one line/],
-    [['queue', 'retry', STRANGER, '--reason', 'x'.repeat(501)], /--reason: at most 500 characters/],
-    [['queue', 'resume', STRANGER, '--by', 'jo\t'], /--by: must not have control characters/],
+    [['queue', 'pause', STRANGER, '--reason', 'a\u001b[2Jb'], /--reason: must be one line without control characters/],
+    [['queue', 'cancel', STRANGER, '--reason', 'one\ntwo'], /--reason: must be one line/],
+    [['queue', 'retry', STRANGER, '--reason', 'x'.repeat(501)], /--reason: must have at most 500 characters/],
+    [['queue', 'resume', STRANGER, '--by', 'jo\t'], /--by: must be one line without control characters/],
   ];
   for (const [args, says] of wrong) {
     const { code, stdout, stderr } = await runInThisProcess(args);
@@ -374,11 +371,8 @@ t.test('what makes no sense is refused with a sentence', async (t) => {
   const unknown: [string[], RegExp][] = [
     [['queue', 'pause', STRANGER, ...reason], /there is no message/],
     [['queue', 'pause', '--tenant', STRANGER, ...reason], /there is no tenant/],
-    [
-      ['queue', 'pause', '--group', 'mx.nowhere.example', ...reason],
-      /no mail has gone to a group "mx\.nowhere\.example"/,
-    ],
-    [['queue', 'resume', '--group', 'google'], /nothing keeps back the group google/],
+    [['queue', 'pause', '--group', 'mx.nowhere.example', ...reason], /there is no MX group "mx\.nowhere\.example"/],
+    [['queue', 'resume', '--group', 'google'], /nothing holds the group google/],
     [['queue', 'cancel', '--tenant', STRANGER], /there is no tenant/],
   ];
   for (const [args, says] of unknown) t.match(await program.runHere(...args), { code: 1, stdout: '', stderr: says });

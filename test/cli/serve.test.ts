@@ -87,7 +87,7 @@ t.test('commands beside a daemon take effect in it at once', async (t) => {
     code: 1,
     stderr: /another Postrider/,
   });
-  t.match(await program.run('serve'), { code: 1, stderr: /another Postrider writes in/ });
+  t.match(await program.run('serve'), { code: 1, stderr: /another Postrider process uses/ });
   child.kill('SIGTERM');
   t.equal(await exited, 0);
   t.match(await program.json('tenant', 'list'), { tenants: [{ id: tenant }] }, 'and without it afterwards');

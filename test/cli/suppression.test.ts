@@ -29,11 +29,11 @@ t.test('what was exported can be imported by another tenant', async (t) => {
   const file = write('list.csv', `address,reason,created_at\n${many.join('\n')}\n`);
   t.match(await run('suppression', 'import', file, '--tenant', tenant), {
     code: 0,
-    stdout: '1500 addresses added, 0 were on the list, 0 lines left out.\n',
+    stdout: '1500 addresses added, 0 already on the list, 0 lines skipped.\n',
   });
   t.match(
     (await run('suppression', 'import', file, '--tenant', tenant)).stdout,
-    '0 addresses added, 1500 were on the list',
+    '0 addresses added, 1500 already on the list',
   );
   const { stdout: csv } = await run('suppression', 'export', '--tenant', tenant);
   const lines = csv.trimEnd().split(/\r?\n/);
@@ -59,7 +59,7 @@ t.test('a file with lines that cannot be used', async (t) => {
   const refused = await run('suppression', 'import', file, '--tenant', tenant);
   t.match(refused, {
     code: 1,
-    stderr: /nothing was imported; 1 line of .*\nline 3: "nonsense" is not an email address/,
+    stderr: /nothing was imported: .* has 1 invalid line:\nline 3: "nonsense" is not an email address/,
   });
   const taken = await run(
     'suppression',
@@ -71,7 +71,7 @@ t.test('a file with lines that cannot be used', async (t) => {
     '--reason',
     'unsubscribe',
   );
-  t.match(taken, { code: 0, stdout: '1 address added, 0 were on the list, 1 line left out.\n' });
+  t.match(taken, { code: 0, stdout: '1 address added, 0 already on the list, 1 line skipped.\n' });
   t.match((await run('suppression', 'import', '/nowhere', '--tenant', tenant)).stderr, '/nowhere cannot be read');
   const unknown = tenant.replace(/^./, 'f');
   t.match(
@@ -88,10 +88,10 @@ t.test('removing', async (t) => {
   const removed = await run('suppression', 'remove', '--tenant', tenant, '--address', 'gone@x.test');
   t.match(
     removed.stdout,
-    /^gone@x\.test is no longer on this list\. Mail to it is still refused: the platform's list holds it until 20/,
+    /^gone@x\.test is no longer on this list\. Mail to it is still suppressed: it is on the platform's list until 20/,
   );
   const again = await run('suppression', 'remove', '--tenant', tenant, '--address', 'gone@x.test');
-  t.match(again, { code: 1, stderr: /is not on this list; the platform's list holds it until/ });
+  t.match(again, { code: 1, stderr: /is not on this list; it is on the platform's list until/ });
   const fromPlatform = await run('suppression', 'remove', '--platform', '--address', 'gone@x.test');
   t.match(fromPlatform.stdout, 'gone@x.test is no longer on this list.');
   for (const wrong of [
@@ -115,7 +115,10 @@ t.test('what a rule has decided is undone by rule and time', async (t) => {
   for (const address of ['a@x.test', 'b@x.test']) await run('suppression', 'add', '--platform', '--address', address);
   const undo = ['suppression', 'remove', '--since', '2026-01-01', '--rule', 'operator:*'];
   const ofTenant = await run(...undo, '--tenant', tenant);
-  t.match(ofTenant, { code: 0, stdout: /^Removed 0 entries of the platform and 0 of tenants/ });
+  t.match(ofTenant, {
+    code: 0,
+    stdout: /^Removed 0 entries from the platform's list and 0 from tenants' lists: all by rule/,
+  });
   const stranger = await run(...undo, '--tenant', tenant.replace(/^./, 'f'));
   t.match(stranger, { code: 1, stderr: /there is no tenant/ });
   t.match(await run('suppression', 'remove', '--since', '2999-01-01', '--rule', 'operator:*'), {
@@ -132,21 +135,21 @@ t.test('a rule that does not exist is said, with the one that was meant', async 
     run('suppression', 'remove', '--since', '2026-01-01', '--rule', rule, ...more);
   t.match(await undo('nosuchrule'), {
     code: 0,
-    stdout: 'No rule is named nosuchrule. No entry was removed. postrider suppression list shows rules.\n',
+    stdout: 'There is no rule nosuchrule. No entry was removed. postrider suppression list shows the rules.\n',
   });
   t.match(
     (await undo('google-no-such-uesr')).stdout,
-    /^No rule is named \S+ \(did you mean google-no-such-user\?\)\. /,
+    /^There is no rule \S+ \(did you mean google-no-such-user\?\)\. /,
   );
   const told = JSON.parse((await undo('google-no-such-uesr', '--json')).stdout);
   t.match(told, { rule_known: false, did_you_mean: 'google-no-such-user', platform: 0, tenants: 0 });
   for (const rule of ['google-no-such-user', 'google-*', 'route-*', 'route-5.1.10', 'report']) {
     t.match(
       (await undo(rule)).stdout,
-      `Removed 0 entries of the platform and 0 of tenants that rule ${rule} had made.`,
+      `Removed 0 entries from the platform's list and 0 from tenants' lists: all by rule ${rule}.`,
     );
   }
-  t.match((await undo('nosuch-*')).stdout, 'No rule is named nosuch-*.');
+  t.match((await undo('nosuch-*')).stdout, 'There is no rule nosuch-*.');
 });
 
 t.test('a quote that is not closed ends the import, whatever is to be left out', async (t) => {
@@ -155,7 +158,7 @@ t.test('a quote that is not closed ends the import, whatever is to be left out',
   for (const more of [[], ['--skip-invalid']]) {
     t.match(await run('suppression', 'import', file, '--tenant', tenant, ...more), {
       code: 1,
-      stderr: /nothing was imported; \S+open\.csv cannot be read: line 3: the quote opened here is never closed\n$/,
+      stderr: /nothing was imported: \S+open\.csv can't be read: line 3: the quote opened here is never closed\n$/,
     });
   }
   t.match(await run('suppression', 'list', '--tenant', tenant), { stdout: 'The list is empty.\n' });
@@ -175,7 +178,10 @@ t.test('a tenant, a message or a group that is not there is said', async (t) => 
   const undo = ['suppression', 'remove', '--since', '2026-01-01', '--group'];
   t.match(await run(...undo, 'mx.nowhere.example'), {
     code: 0,
-    stdout: /^Nothing is known of a group mx\.nowhere\.example, and no entry is gone\./,
+    stdout: /^No MX group mx\.nowhere\.example is known, and no entry was removed\./,
   });
-  t.match(await run(...undo, 'google'), { code: 0, stdout: /^0 entries of the platform and 0 of tenants are gone/ });
+  t.match(await run(...undo, 'google'), {
+    code: 0,
+    stdout: /^Removed 0 entries from the platform's list and 0 from tenants' lists: all caused by google/,
+  });
 });

@@ -20,7 +20,7 @@ const WRONG: [args: string, says: RegExp][] = [
   ['version', /unknown command "version" \(did you mean --version\?\)/],
   ['queu', /unknown command "queu" \(did you mean queue\?\)/],
   ['suppresion fetch', /unknown command "suppresion fetch" \(did you mean suppression\?\)/],
-  ['tenant', /"tenant" needs one more word/],
+  ['tenant', /"tenant" needs a subcommand/],
   ['tenant creat', /unknown command "tenant creat" \(did you mean tenant create\?\)/],
   ['help frobnicate', /unknown command "frobnicate"/],
   ['tenant create', /--name is missing/],
@@ -29,33 +29,36 @@ const WRONG: [args: string, says: RegExp][] = [
   ['tenant create --name=', /--name: must not be empty/],
   ['tenant create --name A --name B', /--name is given twice/],
   ['tenant create --name A --statsu active', /unknown option --statsu \(did you mean --status\?\)/],
-  ['tenant create --name A --status asleep', /--status: "asleep" is none of pending_verification/],
-  ['tenant create --name A extra', /unexpected argument "extra": a value with spaces needs quotes$/],
+  ['tenant create --name A --status asleep', /--status: "asleep" must be one of pending_verification/],
+  ['tenant create --name A extra', /unexpected argument "extra": quote values that contain spaces$/],
   ['tenant create --name A --json extra', /unexpected argument "extra"$/],
-  ['bounce reply 550 5.1.1 User unknown', /unexpected argument "5\.1\.1": a value with spaces needs quotes$/],
+  ['bounce reply 550 5.1.1 User unknown', /unexpected argument "5\.1\.1": quote values that contain spaces$/],
   ['queue list list', /unexpected argument "list"$/],
   ['tenant create --name A -x', /unknown option -x/],
   ['tenant list --json=yes', /--json takes no value/],
   ['tenant list --config', /--config needs a value/],
   ['tenant set --status active', /ID is missing/],
-  ['tenant set 7 --status active', /ID: "7" is no id/],
-  [`tenant set ${ID}`, /nothing to change was given/],
-  [`tenant set ${ID} --tier 2k`, /--tier: "2k" is none of 1k, 10k, uncapped, auto/],
-  [`tenant set ${ID} --unsubscribe yes`, /--unsubscribe: "yes" is neither on nor off/],
+  ['tenant set 7 --status active', /ID: "7" is not a valid ID/],
+  [`tenant set ${ID}`, /nothing to change: give at least one option/],
+  [`tenant set ${ID} --tier 2k`, /--tier: "2k" must be one of 1k, 10k, uncapped, auto/],
+  [`tenant set ${ID} --unsubscribe yes`, /--unsubscribe: "yes" must be on or off/],
   [`key create --tenant ${ID} --name k`, /--scopes is missing/],
-  [`key create --tenant ${ID} --name k --scopes emails:send,all`, /--scopes: "all" is none of emails:send/],
-  [`key create --tenant ${ID} --name k --scopes emails:send --domain a..b`, /--domain: "a..b" is no domain name/],
-  ['key revoke pr_short', /KEY: "pr_short" is neither an id nor the public part/],
+  [`key create --tenant ${ID} --name k --scopes emails:send,all`, /--scopes: "all" must be one of emails:send/],
+  [`key create --tenant ${ID} --name k --scopes emails:send --domain a..b`, /--domain: "a..b" is not a domain name/],
+  ['key revoke pr_short', /KEY: "pr_short" is not a key ID or the public part/],
   ['user create --email a@example.com', /exactly one of --tenant and --operator/],
   [`user create --tenant ${ID} --operator --email a@example.com`, /exactly one of --tenant and --operator/],
-  [`user create --tenant ${ID} --email nobody`, /--email: "nobody" is no usable address/],
-  ['user create --operator --email a@example.com --role owner', /--role goes with --tenant/],
-  [`user create --tenant ${ID} --email a@example.com --role operator`, /--role: "operator" is none of owner/],
+  [`user create --tenant ${ID} --email nobody`, /--email: "nobody" is not a usable address/],
+  ['user create --operator --email a@example.com --role owner', /--role needs --tenant/],
+  [`user create --tenant ${ID} --email a@example.com --role operator`, /--role: "operator" must be one of owner/],
   ['suppression add --address a@example.com', /exactly one of --tenant and --platform/],
-  ['suppression add --platform --address a@example.com --reason because', /--reason: "because" is none of hard_bounce/],
-  ['suppression remove --platform --address nobody', /--address: "nobody" is no address/],
-  ['queue list --limit 0', /--limit: "0" is no whole number from 1 to/],
-  ['queue list --limit 1e3', /--limit: "1e3" is no whole number/],
+  [
+    'suppression add --platform --address a@example.com --reason because',
+    /--reason: "because" must be one of hard_bounce/,
+  ],
+  ['suppression remove --platform --address nobody', /--address: "nobody" is not an email address/],
+  ['queue list --limit 0', /--limit: "0" must be an integer from 1 to/],
+  ['queue list --limit 1e3', /--limit: "1e3" must be an integer/],
   ['queue cancel', /ID is missing/],
   ['address explain', /ADDRESS is missing/],
   ['address explain a@example.com b@example.com', /unexpected argument "b@example.com"/],
@@ -107,7 +110,7 @@ t.test('an unknown command does not hide behind the list of all', async (t) => {
     stderr: 'postrider: unknown command "frobnicate now"\n\npostrider help lists the commands.\n',
   });
   const { stderr } = await runInThisProcess(['suppression']);
-  t.match(stderr, /"suppression" needs one more word[\s\S]*suppression import/, 'a group is short enough');
+  t.match(stderr, /"suppression" needs a subcommand[\s\S]*suppression import/, 'a group is short enough');
 });
 
 t.test('help and version', async (t) => {
@@ -124,7 +127,7 @@ t.test('help and version', async (t) => {
   t.same(await runInThisProcess(['tenant', 'set', '--help']), one, 'wherever it is asked');
   t.match(one.stdout, '/etc/postrider/postrider.toml');
   const sandbox = await runInThisProcess(['help', 'sandbox']);
-  t.match(sandbox.stdout, /--config FILE +configuration file over the sandbox's own defaults; none when not given/);
+  t.match(sandbox.stdout, /--config FILE +configuration file that overrides the sandbox's defaults/);
   t.match(sandbox.stdout, /--data DIR .*POSTRIDER_DATA_DIR/);
   t.notMatch(sandbox.stdout, '/etc', 'it does not read that file');
   const group = await runInThisProcess(['help', 'tenant']);

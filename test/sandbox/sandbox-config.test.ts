@@ -56,7 +56,7 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
 
 t.test('mistakes are told as by the daemon', async (t) => {
   const read = () => readWishes({ env: { POSTRIDER_HTTP_PORT: 'eighty' }, file: undefined });
-  t.throws(read, { message: /^http\.port \(from POSTRIDER_HTTP_PORT\): must be a whole number/ });
+  t.throws(read, { message: /^http\.port \(from POSTRIDER_HTTP_PORT\): must be an integer/ });
 });
 
 t.test('a port that was asked for is the port', async (t) => {

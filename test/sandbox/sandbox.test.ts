@@ -56,7 +56,7 @@ t.test('the line that is printed sends a message', async (t) => {
 
   const twin = spawnSandbox(t, dataDir);
   t.equal(await twin.ended(), 1, 'one sandbox per folder');
-  t.match(twin.complained, `another Postrider writes in ${dataDir}: stop it first, or give --data another folder`);
+  t.match(twin.complained, `another Postrider process uses ${dataDir}: stop it first, or give --data another folder`);
   t.equal(await first.interrupt(), 0, first.complained);
   t.equal(first.printed + first.complained, words, 'nothing but the welcome is on the screen');
 });
@@ -86,7 +86,7 @@ t.test('a folder that another command works in is not used', async (t) => {
   const lock = lockDataFolder(folder);
   const refused = spawnSandbox(t, folder);
   t.equal(await refused.ended(), 1);
-  t.match(refused.complained, `another Postrider writes in ${folder}: stop it first, or give --data another folder`);
+  t.match(refused.complained, `another Postrider process uses ${folder}: stop it first, or give --data another folder`);
   lock.release();
 });
 

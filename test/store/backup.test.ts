@@ -114,7 +114,7 @@ t.test('what is no sound backup is not restored', async (t) => {
   await backupDatabase(file, copy);
   const bad = path.join(folder, 'bad.db');
   const cases: Record<string, [make: () => void, says: RegExp]> = {
-    'no file': [() => {}, /there is no such file/],
+    'no file': [() => {}, /no such file/],
     'a text': [() => fs.writeFileSync(bad, 'no database '.repeat(1000)), /not a database/],
     'an empty file': [() => fs.writeFileSync(bad, ''), /no Postrider database/],
     'a database of another program': [

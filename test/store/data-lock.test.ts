@@ -9,7 +9,7 @@ import t, { type Test } from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 
 const HOLD_LOCK = fileURLToPath(new URL('./hold-lock.ts', import.meta.url));
-const REFUSAL = { name: 'Fault', message: /another Postrider writes in .*: stop it first/, permanence: 'permanent' };
+const REFUSAL = { name: 'Fault', message: /another Postrider process uses .*: stop it first/, permanence: 'permanent' };
 
 /** Starts a second process that locks the folder, and waits for what it has to say. */
 async function lockElsewhere(t: Test, folder: string): Promise<{ child: ChildProcess; said: string }> {

@@ -12,10 +12,10 @@ import { renderFacts } from '../table.ts';
 
 export const addressExplain = localCommand({
   name: 'address explain',
-  summary: 'Says whether an address is valid syntax and would be accepted, on which list it is, and why not.',
+  summary: 'Checks whether an address is valid and would be accepted, which suppression list has it, and why.',
   options: {
-    address: required(positional(verbatim('ADDRESS', 'the address, bare and as written'))),
-    tenant: uuid('ID', "look at this tenant's list of suppressed addresses, too"),
+    address: required(positional(verbatim('ADDRESS', 'the bare address, as written'))),
+    tenant: uuid('ID', "also check this tenant's suppression list"),
   },
   run: async (context, { address, tenant }) => explain(context, address, tenant ?? null),
   render: ({ syntax_ok, form, accepted, reason, suppressed }) =>
@@ -75,9 +75,9 @@ async function lookUp(
     const { suppressedBy } = await import('../../operator/own-store.ts');
     const found = suppressedBy(folder, { address, tenantId, now: systemClock.now() });
     if (found === 'no_tenant') return found;
-    return found === null ? { unknown: `no database is seen in ${folder.dir}` } : shown(found, tenantId !== null);
+    return found === null ? { unknown: `there is no database in ${folder.dir}` } : shown(found, tenantId !== null);
   } catch (error) {
-    return { unknown: `the lists cannot be read: ${systemTrouble(error)}` };
+    return { unknown: `the suppression lists can't be read: ${systemTrouble(error)}` };
   }
 }
 
@@ -91,12 +91,12 @@ function shown({ platform, tenant }: SuppressedBy, hasTenant: boolean): Suppress
 }
 
 function inWords(suppressed: Suppressed): string {
-  if ('unknown' in suppressed) return `not known: ${suppressed.unknown}`;
+  if ('unknown' in suppressed) return `unknown: ${suppressed.unknown}`;
   const { platform, tenant } = suppressed;
   const found = [
-    ...(tenant?.reason ? [`by the tenant's list since ${tenant.created_at} (${tenant.reason})`] : []),
-    ...(platform ? [`by the platform's list until ${platform.expires_at} (${platform.rule})`] : []),
+    ...(tenant?.reason ? [`on the tenant's list since ${tenant.created_at} (${tenant.reason})`] : []),
+    ...(platform ? [`on the platform's list until ${platform.expires_at} (${platform.rule})`] : []),
   ];
   if (found.length > 0) return found.join(', and ');
-  return tenant === null ? "no; tenants' own lists only with --tenant" : 'no';
+  return tenant === null ? "no; add --tenant to check a tenant's own list" : 'no';
 }

@@ -12,7 +12,7 @@ const ACTIONS = ['suppression.imported', 'platform.backed_up'] as const;
 
 export const auditNote = storeCommand({
   name: 'audit note',
-  summary: 'What a command has done.',
+  summary: 'Records what a command did.',
   options: {
     tenant: uuid('ID', 'whose log'),
     action: required(oneOf('ACTION', ACTIONS, 'what was done')),
@@ -41,5 +41,5 @@ export async function noteAct({ complain }: Pick<LocalContext, 'complain'>, conf
     config,
   ).catch((error: unknown) => failed(describeError(error)));
   if (answer.kind !== 'done' && answer.kind !== 'ended')
-    complain(`the audit log does not have this: ${answer.message}`);
+    complain(`the action was not recorded in the audit log: ${answer.message}`);
 }

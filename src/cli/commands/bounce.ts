@@ -12,10 +12,10 @@ import { printable, renderFacts } from '../table.ts';
 
 export const bounceReply = localCommand({
   name: 'bounce reply',
-  summary: 'Says what a reply of a receiving server means, and which rule decides.',
+  summary: "Explains a receiving server's reply: what it means and which rule decides.",
   options: {
     reply: required(positional(text('REPLY', 'the reply in quotes, with its codes: "550 5.1.1 User unknown"'))),
-    mx: text('HOST', 'the server that said it, for rules about one provider'),
+    mx: text('HOST', 'the server that sent it, for rules about one provider'),
   },
   run: async (_, { reply, mx }) => explain(reply, mx ?? null),
   render: ({ class: bounce, label, action, rule, reason, suspend }) =>
@@ -38,9 +38,10 @@ function pauseRange({ first_secs: first, for_secs: longest }: { first_secs: numb
 function replyProblem(reply: string, { smtpCode, enhancedCode }: SaidReply): string | null {
   const leading = smtpCode?.toString() ?? enhancedCode;
   if (leading !== null && leading !== undefined && /^[45]/.test(leading)) return null;
-  const sample = 'a reply that refuses is expected, with its code: "550 5.1.1 User unknown"';
-  if (leading?.startsWith('2') || /^\s*3\d\d\b/.test(reply)) return `REPLY: "${reply}" refuses nothing; ${sample}`;
-  return `REPLY: "${reply}" is no reply of a mail server; ${sample}`;
+  const sample = 'expected a 4xx or 5xx reply, such as "550 5.1.1 User unknown"';
+  if (leading?.startsWith('2') || /^\s*3\d\d\b/.test(reply))
+    return `REPLY: "${reply}" does not reject anything; ${sample}`;
+  return `REPLY: "${reply}" is not an SMTP reply; ${sample}`;
 }
 
 async function explain(reply: string, mx: string | null) {
@@ -66,12 +67,10 @@ function shownPause({ scope }: Suspension, { first, longest }: { first: number; 
 
 export const bounceExplain = localCommand({
   name: 'bounce explain',
-  summary: 'Says what mails that came back are: a bounce and why, a complaint, an automatic reply.',
+  summary: 'Explains mail that came back: a bounce and its reason, a complaint, or an automatic reply.',
   jsonSummary: 'print one line of JSON for each file',
   options: {
-    files: required(
-      positional(several(text('FILE', 'the mails as they came, headers and all; - reads standard input'))),
-    ),
+    files: required(positional(several(text('FILE', 'the raw mails with their headers; - reads standard input')))),
     mx: text('HOST', 'the MX host or MX group that the message was sent to, for rules about one provider'),
   },
   run: async (context, { files, mx }) => explainFiles(context, files, mx ?? null),
@@ -116,7 +115,7 @@ async function mailExplainer(mx: string | null): Promise<(file: string) => Expla
     }
     if (octets.length === 0) return { error: `${file} is empty` };
     if (octets.length > MAX_MAIL_OCTETS) {
-      return { error: `${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB: no report is` };
+      return { error: `${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB, too large for a report` };
     }
     return explainMail(octets, rules, mx);
   };

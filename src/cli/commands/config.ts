@@ -7,7 +7,7 @@ import { localCommand } from '../command.ts';
 
 export const configCheck = localCommand({
   name: 'config check',
-  summary: 'Reads file and environment as the daemon would, and names everything that is wrong.',
+  summary: 'Reads the configuration file and environment as the daemon does and reports every error.',
   options: {},
   async run(context) {
     const { config, source } = await context.loadConfig();
@@ -19,10 +19,9 @@ export const configCheck = localCommand({
     return done({ ok: true, file: source.file, warnings });
   },
   render: ({ file, warnings }) =>
-    [
-      `${file ?? 'No file: the defaults and the environment'}: usable.`,
-      ...warnings.map((each) => `Warning: ${each}`),
-    ].join('\n'),
+    [`${file ?? 'No file: the defaults and the environment'}: OK.`, ...warnings.map((each) => `Warning: ${each}`)].join(
+      '\n',
+    ),
 });
 
 async function keyFileDoubt(config: Config): Promise<string | null> {
@@ -33,7 +32,7 @@ async function keyFileDoubt(config: Config): Promise<string | null> {
 
 export const configPrint = localCommand({
   name: 'config print',
-  summary: 'Prints every key with the value in use and where it comes from; secrets are hidden.',
+  summary: 'Prints every key with its value and where the value comes from; secrets are hidden.',
   options: {},
   async run(context) {
     const loaded = await context.loadConfig();

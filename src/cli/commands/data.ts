@@ -14,8 +14,8 @@ import { noteAct } from './audit-note.ts';
 
 export const backup = localCommand({
   name: 'backup',
-  summary: 'Copies the database to a new file, beside a running daemon or without one.',
-  options: { file: required(positional(text('FILE', 'must not exist yet'))) },
+  summary: 'Copies the database to a new file. The daemon may be running.',
+  options: { file: required(positional(text('FILE', 'the file to create; it must not exist'))) },
   async run(context, { file }) {
     const folder = await folderOf(context);
     const problem = databaseProblem(folder);
@@ -33,15 +33,15 @@ export const backup = localCommand({
     return done({ file: target, bytes });
   },
   render: ({ file, bytes }) =>
-    `${file} written, ${counted(bytes, 'byte')}. The master key is not in it: without it, private keys in the backup cannot be read.`,
+    `${file} written, ${counted(bytes, 'byte')}. It does not contain the master key, which is needed to read the private keys in the backup.`,
 });
 
 export const restore = localCommand({
   name: 'restore',
-  summary: 'Puts a backup in place of the database; no daemon may run.',
+  summary: 'Replaces the database with a backup. The daemon must be stopped.',
   options: {
     file: required(positional(text('FILE', 'a backup'))),
-    force: flag('replace the database that is there; it is lost'),
+    force: flag('overwrite the existing database; its data is lost'),
   },
   async run(context, { file, force }) {
     const folder = await folderOf(context);
@@ -49,7 +49,7 @@ export const restore = localCommand({
     const held = own.lockFolder(folder);
     try {
       if (!force && fs.existsSync(folder.database)) {
-        return failed(`there is already a database in ${folder.dir}: back it up, then use --force to replace it`);
+        return failed(`${folder.dir} already has a database: back it up, then use --force to replace it`);
       }
       await own.restore(folder, path.resolve(file));
       if (await own.isOfThisVersion(folder))
@@ -64,7 +64,7 @@ export const restore = localCommand({
 
 export const migrate = localCommand({
   name: 'migrate',
-  summary: 'Brings the database to the schema of this version, as the daemon does when it starts.',
+  summary: "Migrates the database to this version's schema, as the daemon does at start.",
   options: {},
   async run(context) {
     const folder = await folderOf(context);
@@ -82,7 +82,9 @@ export const migrate = localCommand({
     }
   },
   render: ({ from, to }) =>
-    from === to ? `The schema is ${to}: nothing to do.` : `The schema went from ${from} to ${to}.`,
+    from === to
+      ? `The schema is already at version ${to}; nothing to do.`
+      : `The schema was migrated from version ${from} to ${to}.`,
 });
 
 async function folderOf(context: LocalContext): Promise<DataFolder> {

@@ -8,15 +8,15 @@ import { type Column, renderFacts, renderTable } from '../table.ts';
 
 const DEFAULT_DAYS = 30;
 const DEFAULT_LIMIT = 100;
-const days = wholeNumber('N', { min: 1, max: 400 }, `of the last N days; ${DEFAULT_DAYS} when not given`);
+const days = wholeNumber('N', { min: 1, max: 400 }, `of the last N days; default: ${DEFAULT_DAYS}`);
 
 export const dmarcList = storeCommand({
   name: 'dmarc list',
   summary: 'Lists domains with DMARC reports: how many messages passed, failed, were quarantined or rejected.',
   options: {
     days,
-    after: domainName('begin behind this domain'),
-    limit: wholeNumber('N', { min: 1, max: 1000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+    after: domainName('start after this domain'),
+    limit: wholeNumber('N', { min: 1, max: 1000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store, clock }, { days: span, after, limit = DEFAULT_LIMIT }) {
     const period = periodOf(clock.now(), span);
@@ -31,18 +31,18 @@ export const dmarcList = storeCommand({
     });
   },
   render({ domains, next }) {
-    const more = next === null ? [] : ['', `There are more: --after ${next}`];
-    return [renderTable(domains, DOMAIN_COLUMNS, 'There are no reports.'), ...more].join('\n');
+    const more = next === null ? [] : ['', `More follow: --after ${next}`];
+    return [renderTable(domains, DOMAIN_COLUMNS, 'No reports.'), ...more].join('\n');
   },
 });
 
 export const dmarcShow = storeCommand({
   name: 'dmarc show',
-  summary: 'Shows what DMARC reports say about one domain: its sources, those with most failures on top, and days.',
+  summary: 'Shows what DMARC reports say about a domain: its sources (most failures first) and the figures per day.',
   options: {
     domain: required(positional(domainName('the domain of the From field'))),
     days,
-    limit: wholeNumber('N', { min: 1, max: 10_000 }, `how many sources at most; ${DEFAULT_LIMIT} when not given`),
+    limit: wholeNumber('N', { min: 1, max: 10_000 }, `maximum number of sources; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store, clock }, { domain, days: span, limit = DEFAULT_LIMIT }) {
     const period = periodOf(clock.now(), span);
@@ -68,7 +68,7 @@ export const dmarcShow = storeCommand({
     source_count: all,
     days: each,
   }) {
-    const left = all > sources.length ? ['', `These are ${sources.length} of ${all} sources.`] : [];
+    const left = all > sources.length ? ['', `Showing ${sources.length} of ${all} sources.`] : [];
     return [
       renderFacts([
         ['domain', domain],
@@ -78,11 +78,11 @@ export const dmarcShow = storeCommand({
         ['reported by', reporters.map(({ org_name, sender }) => `${org_name} (${sender})`).join(', ') || null],
         [
           'unverified',
-          unverified.messages > 0 ? `${unverified.messages} messages in reports that anybody can have sent` : null,
+          unverified.messages > 0 ? `${unverified.messages} messages in reports whose sender is not proven` : null,
         ],
       ]),
       '',
-      renderTable(sources, SOURCE_COLUMNS, 'There are no reports.'),
+      renderTable(sources, SOURCE_COLUMNS, 'No reports.'),
       ...left,
       '',
       renderTable(each, DAY_COLUMNS, ''),

@@ -1,6 +1,7 @@
 // doctor: looks at everything that has to be right outside of the program, and at the daemon.
 // doctor daemon: what only the running daemon knows.
 import { toTimestamp } from '../../base/clock.ts';
+import { counted } from '../../base/counted.ts';
 import type { TimerFacts } from '../../doctor/doctor-settings.ts';
 import type { Finding, Remedy } from '../../doctor/finding.ts';
 import { done, failed } from '../../operator/answer.ts';
@@ -11,7 +12,7 @@ import { printable, renderTable } from '../table.ts';
 export const doctor = localCommand({
   name: 'doctor',
   summary:
-    'Looks at what mail needs: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database, daemon.',
+    'Checks everything mail depends on: port 25, names, DNS records, certificates, blocklists, disk, clock, signing, database, daemon.',
   options: {},
   async run(context) {
     const { config } = await context.loadConfig();
@@ -25,7 +26,8 @@ export const doctor = localCommand({
   render({ health, findings }) {
     const wrong = findings.filter((finding) => finding.health === 'fail').length;
     const odd = findings.filter((finding) => finding.health === 'warn').length;
-    const summary = health === 'ok' ? 'All is well.' : `${wrong} wrong, ${odd} odd.`;
+    const summary =
+      health === 'ok' ? 'All checks passed.' : `${counted(wrong, 'failure')}, ${counted(odd, 'warning')}.`;
     return [...findings.flatMap(linesOf), '', summary].join('\n');
   },
 });
@@ -49,10 +51,10 @@ function resultOf({ running, last_result: last }: Pick<TimerFacts, 'running' | '
 
 export const doctorDaemon = storeCommand({
   name: 'doctor daemon',
-  summary: 'Shows whether the running daemon takes mail, and its timers: period, next run, last result.',
+  summary: 'Shows whether the running daemon accepts mail, and its timers: period, next run, last result.',
   options: {},
   async run({ daemon, config }) {
-    if (!daemon) return failed(`no daemon runs: nobody listens at ${dataFolder(config.data.dir).controlSocket}`);
+    if (!daemon) return failed(`no daemon is running: nothing listens at ${dataFolder(config.data.dir).controlSocket}`);
     const { accepting, reason } = daemon.intake();
     const timers = daemon.timers().map(({ name, periodMs, nextRunAt, lastRunAt, lastResult, isRunning }) => ({
       name,
@@ -90,7 +92,7 @@ export const doctorDaemon = storeCommand({
           { title: 'LAST', value: (timer) => timer.last_run_at },
           { title: 'RESULT', value: (timer) => resultOf(timer) },
         ],
-        'There are no timers.',
+        'No timers.',
       ),
     ].join('\n'),
 });

@@ -8,7 +8,7 @@ import { renderTable } from '../table.ts';
 
 export const domainList = storeCommand({
   name: 'domain list',
-  summary: "Lists a tenant's sending domains, oldest first, revoked ones included.",
+  summary: "Lists a tenant's sending domains, including revoked ones, oldest first.",
   options: { tenant: required(uuid('ID', 'the tenant')) },
   async run({ store }, { tenant }) {
     if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
@@ -25,7 +25,7 @@ export const domainList = storeCommand({
         { title: 'CHECKED', value: (domain) => domain.last_checked_at },
         { title: 'REASON', value: (domain) => domain.failure_reason },
       ],
-      'The tenant has no domains.',
+      'No domains.',
     ),
 });
 

@@ -10,13 +10,13 @@ import { type Column, renderFacts, renderTable } from '../table.ts';
 const DEFAULT_LIMIT = 100;
 export const inboundList = storeCommand({
   name: 'inbound list',
-  summary: 'Lists mail that came in, the newest first: bounces, complaints, mail by people, and what was refused.',
+  summary: 'Lists received mail, newest first: bounces, complaints, human mail, and rejected mail.',
   options: {
-    kind: oneOf('KIND', INBOUND_KINDS, 'only what was taken for this'),
-    effect: oneOf('EFFECT', INBOUND_EFFECTS, 'only what has led to this'),
-    message: uuid('ID', 'only what is about this message'),
-    before: uuid('ID', 'begin behind this mail'),
-    limit: wholeNumber('N', { min: 1, max: 10_000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+    kind: oneOf('KIND', INBOUND_KINDS, 'only mail of this kind'),
+    effect: oneOf('EFFECT', INBOUND_EFFECTS, 'only mail with this result'),
+    message: uuid('ID', 'only mail about this message'),
+    before: uuid('ID', 'start after this mail'),
+    limit: wholeNumber('N', { min: 1, max: 10_000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store }, { kind, effect, message, before, limit }) {
     const mails = await store.listInbound({
@@ -33,22 +33,22 @@ export const inboundList = storeCommand({
     }
     return done({ mails: mails.map(shownMail) });
   },
-  render: ({ mails }) => renderTable(mails, COLUMNS, 'Nothing has come in.'),
+  render: ({ mails }) => renderTable(mails, COLUMNS, 'No mail has been received.'),
 });
 
 export const inboundShow = storeCommand({
   name: 'inbound show',
-  summary: 'Shows one mail that came in, and with --raw the mail itself.',
+  summary: 'Shows one received mail; with --raw, its source.',
   options: {
     id: required(positional(uuid('ID', 'the mail'))),
-    raw: flag('the mail itself, octet by octet as it came; base64 with --json'),
+    raw: flag('print the mail byte for byte as received; base64 with --json'),
   },
   async run({ store }, { id, raw }): Promise<Answer<ShownMail & { raw_base64: string | null }>> {
     const found = await store.getInbound(id);
     if (!found) return failed(`there is no inbound mail ${id}`);
     if (!raw) return done({ ...shownMail(found.mail), raw_base64: null });
     if (found.mail.kind === 'refused')
-      return failed(`${id} was refused, so its content was not kept: ${found.mail.reason}`);
+      return failed(`${id} was rejected, so its content was not kept: ${found.mail.reason}`);
     if (found.content === null) return failed(`the content of ${id} is not kept any more: ${found.mail.reason}`);
     return done({ ...shownMail(found.mail), raw_base64: found.content.toString('base64') });
   },
@@ -58,28 +58,27 @@ export const inboundShow = storeCommand({
 
 export const inboundRetry = storeCommand({
   name: 'inbound retry',
-  summary: 'Works again on a mail that was kept as unreadable, such as a bounce that took no effect.',
+  summary: 'Processes an unreadable mail again, such as a bounce that had no effect.',
   options: {
     id: required(positional(uuid('ID', 'the mail'))),
-    reason: remark('TEXT', 'why, for the record'),
+    reason: remark('TEXT', 'the reason, for the audit log'),
   },
   async run(services, { id, reason }) {
     const outcome = await services.store.retryInbound(id);
     const refusal = RETRY_REFUSALS[outcome];
-    if (refusal !== null) return failed(`${refusal.replace('ID', id)}, so nothing was changed`);
+    if (refusal !== null) return failed(`${refusal.replace('ID', id)}`);
     services.inboundWaits();
     await recordAct(services, null, 'inbound.retried', { mail: id, reason });
     return done({ id, state: 'waits' });
   },
-  render: ({ id }) =>
-    `${id} waits, and is worked on within moments while the daemon runs: postrider inbound show ${id}`,
+  render: ({ id }) => `${id} is queued. A running daemon processes it within seconds: postrider inbound show ${id}`,
 });
 
 const RETRY_REFUSALS: Readonly<Record<RetriedInbound, string | null>> = {
   waits: null,
   unknown: 'there is no inbound mail ID',
-  waiting_already: 'ID is waiting already',
-  not_unreadable: 'ID has been read: only mail of the kind unreadable can be tried again',
+  waiting_already: 'ID is already queued',
+  not_unreadable: 'ID was read successfully: only mail of the kind unreadable can be retried',
   erased: 'the content of ID has been erased (retention.content_days)',
 };
 

@@ -13,12 +13,12 @@ import { renderTable } from '../table.ts';
 
 export const keyCreate = storeCommand({
   name: 'key create',
-  summary: 'Makes an API key and prints it, this once only.',
+  summary: 'Creates an API key and prints it. It is shown only once.',
   options: {
     tenant: required(uuid('ID', 'the tenant')),
-    name: required(label('NAME', 'what the key is for')),
-    scopes: required(listOf('SCOPES', SCOPES, 'what the key may do')),
-    domain: domainName('the only domain that the key may send from'),
+    name: required(label('NAME', 'a name to recognize the key by')),
+    scopes: required(listOf('SCOPES', SCOPES, 'the scopes of the key')),
+    domain: domainName('restrict the key to this sending domain'),
   },
   async run(services, { tenant, name, scopes, domain }) {
     const maxLive = services.config.limits.keys_per_tenant;
@@ -30,12 +30,12 @@ export const keyCreate = storeCommand({
     services.tellOwners?.keyAdded(tenant, { id, name: result.key.name, by: 'the operator' });
     return done({ id, key: result.token });
   },
-  render: ({ id, key }) => `Key ${id} created. It is shown this once only:\n${key}`,
+  render: ({ id, key }) => `Key ${id} created. It is shown only once:\n${key}`,
 });
 
 export const keyList = storeCommand({
   name: 'key list',
-  summary: "Lists a tenant's API keys, revoked ones included; secrets are not stored.",
+  summary: "Lists a tenant's API keys, including revoked ones. Secrets are not stored.",
   options: { tenant: required(uuid('ID', 'the tenant')) },
   async run({ store }, { tenant }) {
     if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
@@ -55,25 +55,25 @@ export const keyList = storeCommand({
         { title: 'REVOKED', value: (key) => key.revoked_at },
         { title: 'NAME', value: (key) => key.name },
       ],
-      'The tenant has no keys.',
+      'No keys.',
     ),
 });
 
 export const keyRevoke = storeCommand({
   name: 'key revoke',
-  summary: 'Ends an API key at once and for good.',
+  summary: 'Revokes an API key immediately and permanently.',
   options: {
-    key: required(positional(text('KEY', "the key's id, or its public part pr_…"))),
-    tenant: uuid('ID', 'look among the keys of this tenant only'),
+    key: required(positional(text('KEY', "the key's ID, or its public part pr_…"))),
+    tenant: uuid('ID', "only search this tenant's keys"),
   },
   check: ({ key }) =>
-    isUuid(key) || readPublicId(key) !== null ? null : `KEY: "${key}" is neither an id nor the public part of a key`,
+    isUuid(key) || readPublicId(key) !== null ? null : `KEY: "${key}" is not a key ID or the public part of a key`,
   async run(services, { key: named, tenant }) {
     const { store, clock } = services;
     const key = isUuid(named)
       ? await findById(store, named.toLowerCase(), tenant)
       : await findByPublicPart(store, named);
-    if (!key || (tenant !== undefined && key.tenantId !== tenant)) return failed('there is no such key');
+    if (!key || (tenant !== undefined && key.tenantId !== tenant)) return failed('key not found');
     const revoked = await store.revokeApiKey(key.tenantId, key.id, clock.now());
     if (!revoked) return failed(`the key ${key.id} is already revoked`);
     await recordAct(services, key.tenantId, 'key.revoked', { key_id: key.id, name: key.name });

@@ -13,7 +13,7 @@ import { recordAct } from '../record-act.ts';
 const targets = {
   id: positional(uuid('ID', 'one message')),
   tenant: uuid('ID', "all of this tenant's mail"),
-  group: name('GROUP', 'all mail to this MX group, by the name that queue list shows'),
+  group: name('GROUP', "all mail to this MX group (one provider's servers), by its name in queue list"),
   domain: domainName('all mail to this recipient domain'),
 };
 
@@ -33,8 +33,8 @@ function typist(): string | undefined {
 function targetProblem({ id, tenant, group, domain }: Targets): string | null {
   const given = [id, tenant, group, domain].filter((value) => value !== undefined).length;
   if (given === 1) return null;
-  const choice = 'one message by its ID, or all of --tenant, --group or --domain';
-  return given === 0 ? `ID is missing: name ${choice}` : `exactly one can be acted on: ${choice}`;
+  const choice = 'one message ID, or one of --tenant, --group, --domain';
+  return given === 0 ? `ID is missing: give ${choice}` : `give exactly one of these: ${choice}`;
 }
 
 function targetOf({ id, tenant, group, domain }: Targets): QueueTarget {
@@ -94,22 +94,24 @@ function showHold({ kind, key, how, reason }: StandingHold): Acted['held_by'][nu
 function retried(acted: Acted): string {
   const due = acted.kind === 'message' ? `${nameOf(acted)} is due now.` : countOf(acted, 'due now');
   if (acted.held_by.length === 0) return due;
-  const held = acted.held_by.map(({ reason, command }) => `- ${reason}\n  To end that: ${command}`);
-  const kept = acted.messages === 0 ? 'No other message became due. What waits' : `${due} Yet it`;
-  return [`${kept} is kept back, because`, ...held].join('\n');
+  const held = acted.held_by.map(({ reason, command }) => `- ${reason}\n  To resume: ${command}`);
+  const kept = acted.messages === 0 ? 'No other message became due. The waiting mail' : `${due} But it`;
+  return [`${kept} is held because`, ...held].join('\n');
 }
 
 function resumed(acted: Acted): string {
   const { messages, complete, kind, target, ended, held_by: heldBy } = acted;
-  const due = messages ? [`${counted(messages, 'message')} that the pause had put off: due now.`] : [];
+  const due = messages ? [`${counted(messages, 'message')} held by the pause: due now.`] : [];
   const retry = `postrider queue retry --${kind} ${target}`;
   const rest = complete
-    ? 'Messages that wait for their own retry time'
-    : 'There are more messages: these, and what waits for its own retry time,';
+    ? 'Messages waiting for their own retry time'
+    : 'More messages are held: they, and those waiting for their own retry time,';
   const own = kind === 'message' ? [] : [`${rest} become due by: ${retry}`];
-  const held = heldBy.map(({ reason, command }) => `- ${reason}\n  To end that: ${command}`);
-  const still = held.length === 0 ? [] : ['Mail is still kept back, because', ...held];
-  return [`${nameOf(acted)} goes on. Ended:`, ...ended.map((each) => `- ${each}`), ...due, ...own, ...still].join('\n');
+  const held = heldBy.map(({ reason, command }) => `- ${reason}\n  To resume: ${command}`);
+  const still = held.length === 0 ? [] : ['Mail is still held because', ...held];
+  return [`${nameOf(acted)} is resumed. Ended:`, ...ended.map((each) => `- ${each}`), ...due, ...own, ...still].join(
+    '\n',
+  );
 }
 
 function nameOf({ kind, target }: Acted): string {
@@ -117,14 +119,14 @@ function nameOf({ kind, target }: Acted): string {
 }
 
 function countOf({ messages, complete }: Acted, what: string): string {
-  const more = complete ? '' : ' There are more: run it again.';
+  const more = complete ? '' : ' More remain: run the command again.';
   return `${counted(messages ?? 0, 'message')} ${what}.${more}`;
 }
 
 export const queuePause = storeCommand({
   name: 'queue pause',
-  summary: 'Keeps waiting mail back until queue resume; what is on the wire is finished.',
-  options: { ...targets, reason: required(remark('TEXT', 'why, for whoever finds it paused')), by },
+  summary: 'Holds waiting mail until queue resume. Deliveries in progress finish.',
+  options: { ...targets, reason: required(remark('TEXT', 'the reason, shown to other operators')), by },
   check: targetProblem,
   run: (services, values) => act(services, 'pause', { ...values, otherwise: '' }),
   render: (acted) => `${nameOf(acted)} is paused.`,
@@ -132,8 +134,8 @@ export const queuePause = storeCommand({
 
 export const queueResume = storeCommand({
   name: 'queue resume',
-  summary: 'Ends a pause, and what replies of receivers have called for: suspensions, cool-downs, fewer connections.',
-  options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
+  summary: "Ends a pause and every limit that receivers' replies caused: suspensions, cool-downs, fewer connections.",
+  options: { ...targets, reason: remark('TEXT', 'the reason, for the audit log'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'resume', { ...values, otherwise: 'resumed by the operator' }),
   render: resumed,
@@ -141,17 +143,17 @@ export const queueResume = storeCommand({
 
 export const queueRetry = storeCommand({
   name: 'queue retry',
-  summary: 'Makes waiting messages due now; a single parked one gets another chance.',
-  options: { ...targets, reason: remark('TEXT', 'why, for the record'), by },
+  summary: "Makes waiting messages due now. Given a parked message's ID, retries it.",
+  options: { ...targets, reason: remark('TEXT', 'the reason, for the audit log'), by },
   check: targetProblem,
-  run: (services, values) => act(services, 'retry', { ...values, otherwise: 'another try by the operator' }),
+  run: (services, values) => act(services, 'retry', { ...values, otherwise: 'retried by the operator' }),
   render: retried,
 });
 
 export const queueCancel = storeCommand({
   name: 'queue cancel',
-  summary: 'Ends waiting messages as failed; their tenants get the events.',
-  options: { ...targets, reason: remark('TEXT', 'why; the tenant can read it'), by },
+  summary: 'Cancels waiting messages: they fail, and their tenants receive the events.',
+  options: { ...targets, reason: remark('TEXT', 'the reason, shown to the tenant'), by },
   check: targetProblem,
   run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'cancelled by the operator' }),
   render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is cancelled.` : countOf(acted, 'cancelled')),

@@ -20,7 +20,7 @@ import {
 
 export const queueShow = storeCommand({
   name: 'queue show',
-  summary: 'Shows one message with all its attempts, finished or not, and everything that keeps it waiting.',
+  summary: 'Shows a queued or finished message with all its attempts, and why it is waiting.',
   options: { id: required(positional(uuid('ID', 'the message'))) },
   async run({ store, queue }, { id }) {
     const detail = await store.getMessage(id);
@@ -40,12 +40,12 @@ export const queueShow = storeCommand({
     ];
     return [
       renderFacts([...lines, ...(said ?? [])]),
-      ...(waits_for.length === 0 ? [] : ['', 'It waits, because', ...waits_for.map(reasonLine)]),
+      ...(waits_for.length === 0 ? [] : ['', 'It is waiting because', ...waits_for.map(reasonLine)]),
       ...(notes.length === 0
         ? []
         : ['', ...notes.map((note) => `${note.at} ${note.action} by ${note.by}: ${note.note}`)]),
       '',
-      renderTable(attempt_list, ATTEMPT_COLUMNS, 'Not attempted yet.'),
+      renderTable(attempt_list, ATTEMPT_COLUMNS, 'No attempts yet.'),
       ...attempt_list.flatMap(attemptNotes),
     ].join('\n');
   },
@@ -60,7 +60,7 @@ function showDetail(
   const isDue = detail.finishedAt === null && detail.state !== 'sending' && reasons.length === 0;
   const inTurn: ShownReason = {
     code: 'in_turn',
-    reason: 'nothing keeps it back: it goes when its turn comes',
+    reason: 'nothing holds it: it is sent when its turn comes',
     until: null,
   };
   return {
@@ -117,7 +117,7 @@ function attemptNotes({ attempt, tls, tls_policy: policy, tried }: ReturnType<ty
     ({ mx, remote_ip: ip, port, stage, ...said }) =>
       `- ${mx} ${hostAndPort({ ip, port })} ${stage}: ${replyLine(said.smtp_code, said.enhanced_code, said.response)}`,
   );
-  if (hosts.length > 0) lines.push(`Attempt ${attempt} called, and none let it in:`, ...hosts);
+  if (hosts.length > 0) lines.push(`Attempt ${attempt} tried these servers; none opened a session:`, ...hosts);
   return lines.length === 0 ? [] : ['', ...lines.map(printable)];
 }
 

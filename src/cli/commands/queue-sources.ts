@@ -6,12 +6,14 @@ import { renderTable } from '../table.ts';
 
 export const queueSources = storeCommand({
   name: 'queue sources',
-  summary: 'Lists the addresses that mail is sent from (delivery.source_addresses), and why one is not used.',
+  summary: 'Lists the addresses mail is sent from (delivery.source_addresses), and why one is not used.',
   options: {},
   async run({ queue, config }) {
     const states = queue.sources?.();
     if (config.delivery.source_addresses.length > 0 && !states) {
-      return failed('only a running daemon knows which of its addresses it can use; start it and ask again');
+      return failed(
+        'only a running daemon knows which of its addresses it can use; start it and run the command again',
+      );
     }
     return done({ sources: (states ?? []).map(showSource) });
   },
@@ -26,7 +28,7 @@ export const queueSources = storeCommand({
         { title: 'USED', value: (source) => (source.usable ? 'yes' : 'no') },
         { title: 'REMARK', value: (source) => source.reason },
       ],
-      'None is configured: the system picks the address.',
+      'No addresses are configured: the system chooses one.',
     ),
 });
 

@@ -31,12 +31,12 @@ interface Filter {
 
 export const queueList = storeCommand({
   name: 'queue list',
-  summary: 'Lists what is not finished, those that expire first on top, how much waits where, and why.',
+  summary: 'Lists unfinished messages (those that expire first on top), how many wait per destination, and why.',
   options: {
     tenant: uuid('ID', "only this tenant's"),
     domain: domainName('only mail to this domain'),
     group: name('GROUP', 'only mail to this MX group'),
-    limit: wholeNumber('N', { min: 1, max: 10_000 }, `how many messages at most; ${DEFAULT_LIMIT} when not given`),
+    limit: wholeNumber('N', { min: 1, max: 10_000 }, `maximum number of messages; default: ${DEFAULT_LIMIT}`),
   },
   async run(services, { limit = DEFAULT_LIMIT, ...filter }) {
     const { explain } = services.queue;
@@ -65,12 +65,16 @@ export const queueList = storeCommand({
   },
   render({ groups, lanes, messages, group, group_known }) {
     if (group_known === false && messages.length === 0) {
-      return `No mail waits for ${group}, and nothing is known of a group of that name. postrider queue list shows groups.`;
+      return `No mail is waiting for ${group}, and no MX group of that name is known. postrider queue list shows the groups.`;
     }
     const troubled =
       groups.length === 0 ? [] : [renderTable(groups, GROUP_COLUMNS, ''), ...groups.flatMap(groupLines), ''];
-    if (messages.length === 0) return [...troubled, 'Nothing waits.'].join('\n');
-    const waiting = renderTable(lanes, LANE_COLUMNS, 'Nothing waits: all of these are being sent, paused or parked.');
+    if (messages.length === 0) return [...troubled, 'The queue is empty.'].join('\n');
+    const waiting = renderTable(
+      lanes,
+      LANE_COLUMNS,
+      'Nothing is waiting: these messages are being sent, paused or parked.',
+    );
     return [...troubled, waiting, '', renderTable(messages, MESSAGE_COLUMNS, '')].join('\n');
   },
 });
@@ -159,7 +163,7 @@ const GROUP_COLUMNS: Column<ReturnType<typeof showGroup>>[] = [
   { title: 'GROUP', value: (each) => each.group },
   { title: 'CONNECTIONS', value: (each) => `${each.connections} of ${each.connections_limit}` },
   { title: 'ALLOWED', value: (each) => each.connections_allowed },
-  { title: 'IN LINE', value: (each) => each.lanes_in_line },
+  { title: 'LANES WAITING', value: (each) => each.lanes_in_line },
   { title: 'UNTIL', value: (each) => each.until },
 ];
 

@@ -15,12 +15,11 @@ export const serve = localCommand({
 
 export const sandbox = localCommand({
   name: 'sandbox',
-  summary: 'Runs everything on loopback, with a ready tenant, key and login; no mail leaves the machine.',
+  summary: 'Runs everything on loopback with a ready tenant, API key and login. No mail leaves the machine.',
   options: {
     data: text('DIR', "the sandbox's own data folder (default: POSTRIDER_DATA_DIR, or data/sandbox in the checkout)"),
   },
-  configSummary:
-    "configuration file over the sandbox's own defaults; none when not given, and its data.dir is not used",
+  configSummary: "configuration file that overrides the sandbox's defaults, except data.dir; default: none",
   run: async ({ starters, configFile, json }, { data }) => {
     const dataDir = data === undefined ? null : path.resolve(data);
     return ended(await starters.sandbox({ dataDir, configFile, json }));

@@ -27,8 +27,8 @@ const MAX_EXPORTED = 200_000;
 
 export const suppressionExport = storeCommand({
   name: 'suppression export',
-  summary: `Prints a list as CSV, ${MAX_EXPORTED} addresses at most; --after goes on from there.`,
-  options: { ...scope, after: suppressedAddress('begin behind this address') },
+  summary: `Prints a list as CSV, at most ${MAX_EXPORTED} addresses; continue with --after.`,
+  options: { ...scope, after: suppressedAddress('start after this address') },
   check: scopeProblem,
   async run(services, { tenant, after }) {
     const { store } = services;
@@ -56,7 +56,7 @@ export const suppressionExport = storeCommand({
   note: ({ addresses, next }) =>
     next === null
       ? null
-      : `${counted(addresses, 'address is', 'addresses are')} not all of them: go on with --after ${next}`,
+      : `Only ${counted(addresses, 'address was', 'addresses were')} exported: continue with --after ${next}`,
 });
 
 const MAX_FILE_OCTETS = 100 * 1024 * 1024;
@@ -66,21 +66,21 @@ const MAX_PORTION_CHARACTERS = 24 * 1024;
 
 export const suppressionImport = localCommand({
   name: 'suppression import',
-  summary: "Adds addresses from a CSV file to a tenant's list; entries that are there keep their reason.",
+  summary: "Adds addresses from a CSV file to a tenant's list. Existing entries keep their reason.",
   options: {
-    file: required(positional(text('FILE', 'with a first line that names its columns: address, reason, created_at'))),
+    file: required(positional(text('FILE', 'CSV whose first line names the columns: address, reason, created_at'))),
     tenant: required(uuid('ID', "this tenant's list")),
-    reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without one; manual when not given'),
-    'skip-invalid': flag('leave out lines that cannot be used, instead of importing nothing'),
+    reason: oneOf('REASON', SUPPRESSION_REASONS, 'for lines without a reason; default: manual'),
+    'skip-invalid': flag('skip invalid lines instead of importing nothing'),
   },
   async run(context, { file, tenant, reason = 'manual', ...switches }): Promise<Answer<Imported>> {
     const read = readFile(file, reason);
     if (typeof read === 'string') return failed(read);
     const { entries, problems, broken } = read;
-    if (broken !== undefined) return failed(`nothing was imported; ${file} cannot be read: ${broken}`);
+    if (broken !== undefined) return failed(`nothing was imported: ${file} can't be read: ${broken}`);
     if (problems.length > 0 && !switches['skip-invalid']) {
       const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
-      return failed(`nothing was imported; ${counted(problems.length, 'line')} of ${file} cannot be used:\n${told}`);
+      return failed(`nothing was imported: ${file} has ${counted(problems.length, 'invalid line')}:\n${told}`);
     }
     const { config } = await context.loadConfig();
     let added = 0;
@@ -98,7 +98,7 @@ export const suppressionImport = localCommand({
     return done({ addresses: entries.length, added, known: entries.length - added, skipped: problems.length });
   },
   render: ({ added, known, skipped }) =>
-    `${counted(added, 'address', 'addresses')} added, ${counted(known, 'was', 'were')} on the list, ${counted(skipped, 'line')} left out.`,
+    `${counted(added, 'address', 'addresses')} added, ${known} already on the list, ${counted(skipped, 'line')} skipped.`,
 });
 
 interface Imported {

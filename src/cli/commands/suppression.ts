@@ -18,22 +18,22 @@ const DEFAULT_LIMIT = 1000;
 
 export const scope = {
   tenant: uuid('ID', "this tenant's list"),
-  platform: flag("the platform's list, which holds for all tenants"),
+  platform: flag("the platform's list, which applies to all tenants"),
 };
 
 export function scopeProblem(values: { tenant: string | undefined; platform: true | undefined }): string | null {
   const one = (values.tenant === undefined) !== (values.platform === undefined);
-  return one ? null : 'exactly one of --tenant and --platform is needed';
+  return one ? null : 'give exactly one of --tenant and --platform';
 }
 
 export const suppressionList = storeCommand({
   name: 'suppression list',
-  summary: 'Lists suppressed addresses in the order of the alphabet.',
+  summary: 'Lists suppressed addresses alphabetically.',
   options: {
     ...scope,
-    search: text('TEXT', 'only addresses that begin with this'),
-    after: suppressedAddress('begin behind this address'),
-    limit: wholeNumber('N', { min: 1, max: 100_000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+    search: text('TEXT', 'only addresses that start with this'),
+    after: suppressedAddress('start after this address'),
+    limit: wholeNumber('N', { min: 1, max: 100_000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   check: scopeProblem,
   async run(services, { tenant, search, after, limit }) {
@@ -60,11 +60,11 @@ export const suppressionList = storeCommand({
 
 export const suppressionAdd = storeCommand({
   name: 'suppression add',
-  summary: "Stops mail to an address from now on; a tenant's entry keeps its first reason.",
+  summary: "Suppresses an address: no more mail is sent to it. A tenant's entry keeps its first reason.",
   options: {
     ...scope,
     address: required(suppressedAddress('the recipient')),
-    reason: oneOf('REASON', SUPPRESSION_REASONS, 'why; manual when not given'),
+    reason: oneOf('REASON', SUPPRESSION_REASONS, 'the reason; default: manual'),
   },
   check: scopeProblem,
   async run(services, { tenant, address, reason = 'manual' }) {
@@ -84,27 +84,26 @@ export const suppressionAdd = storeCommand({
 
 export const suppressionRemove = storeCommand({
   name: 'suppression remove',
-  summary:
-    'Lets mail to an address through again, or undoes the hard bounces of a group of servers, or of a rule, since a time.',
+  summary: 'Removes a suppression, or all hard bounces that one provider or one rule caused since a given time.',
   options: {
     ...scope,
     address: suppressedAddress('the recipient'),
-    since: moment('TIME', 'with --group or --rule: all its hard bounces from then on'),
-    group: name('GROUP', 'the MX group that said so, as suppression list --json shows it'),
-    rule: name('RULE', "the rule that decided, as suppression list shows it; 'route-*' is all that DNS decided"),
+    since: moment('TIME', 'with --group or --rule: every hard bounce it caused since then'),
+    group: name('GROUP', "the MX group (one provider's servers) that rejected, as suppression list --json shows it"),
+    rule: name('RULE', "the rule that decided, as suppression list shows it; 'route-*' is every decision by DNS"),
   },
   check({ tenant, platform, address, since, group, rule }) {
     if (since === undefined && group === undefined && rule === undefined) {
       return address === undefined
-        ? 'either --address, or --since with --group or --rule is needed'
+        ? 'give either --address, or --since with --group or --rule'
         : scopeProblem({ tenant, platform });
     }
     if (since === undefined || (group === undefined) === (rule === undefined)) {
-      return '--since goes with exactly one of --group and --rule';
+      return '--since needs exactly one of --group and --rule';
     }
-    if (address !== undefined) return '--since takes no --address';
-    if (group !== undefined && tenant !== undefined) return '--since with --group takes no --tenant';
-    return tenant !== undefined && platform !== undefined ? 'only one of --tenant and --platform may be given' : null;
+    if (address !== undefined) return "--since can't be combined with --address";
+    if (group !== undefined && tenant !== undefined) return "--since with --group can't be combined with --tenant";
+    return tenant !== undefined && platform !== undefined ? 'give only one of --tenant and --platform' : null;
   },
   async run(services, { tenant, platform, address, since, group, rule }): Promise<Answer<Removal>> {
     if (since === undefined) return removeOne(services, tenant, address!);
@@ -118,18 +117,18 @@ export const suppressionRemove = storeCommand({
     if (removal.kind === 'undone_rule') {
       const { platform, tenants, rule, rule_known: isKnown, did_you_mean: near } = removal;
       if (!isKnown)
-        return `No rule is named ${rule}${near === null ? '' : didYouMean(near)}. No entry was removed. postrider suppression list shows rules.`;
-      return `Removed ${counted(platform, 'entry', 'entries')} of the platform and ${tenants} of tenants that rule ${rule} had made.`;
+        return `There is no rule ${rule}${near === null ? '' : didYouMean(near)}. No entry was removed. postrider suppression list shows the rules.`;
+      return `Removed ${counted(platform, 'entry', 'entries')} from the platform's list and ${tenants} from tenants' lists: all by rule ${rule}.`;
     }
     if (removal.kind === 'undone') {
       const { platform, tenants, mx_group: group, group_known: isKnown } = removal;
       if (!isKnown)
-        return `Nothing is known of a group ${group}, and no entry is gone. postrider queue list shows groups.`;
-      return `${counted(platform, 'entry', 'entries')} of the platform and ${tenants} of tenants are gone, which ${group} had caused.`;
+        return `No MX group ${group} is known, and no entry was removed. postrider queue list shows the groups.`;
+      return `Removed ${counted(platform, 'entry', 'entries')} from the platform's list and ${tenants} from tenants' lists: all caused by ${group}.`;
     }
     const { address, still_on_platform: still } = removal;
     if (still === null) return `${address} is no longer on this list.`;
-    return `${address} is no longer on this list. Mail to it is still refused: the platform's list holds it until ${still.expires_at} (${still.rule}).`;
+    return `${address} is no longer on this list. Mail to it is still suppressed: it is on the platform's list until ${still.expires_at} (${still.rule}).`;
   },
 });
 
@@ -162,7 +161,7 @@ async function removeOne(
     await recordAct(services, tenant ?? null, `${list}.removed`, { address });
     return done({ kind: 'removed', address, removed: true, still_on_platform: still });
   }
-  const elsewhere = still ? `; the platform's list holds it until ${still.expires_at}` : '';
+  const elsewhere = still ? `; it is on the platform's list until ${still.expires_at}` : '';
   return failed(`${address} is not on this list${elsewhere}`);
 }
 
@@ -192,7 +191,7 @@ async function undoGroup(
 export const suppressionDoubts = storeCommand({
   name: 'suppression doubts',
   summary:
-    'Lists receivers whose hard bounces have leapt and count as soft, and says whether mail without a route is held, until you decide.',
+    'Lists providers whose hard-bounce rate spiked; their bounces count as soft until you decide. Shows whether mail without a route is held.',
   options: {},
   async run({ store }) {
     const doubts = await store.listDoubtedReceivers();
@@ -201,12 +200,14 @@ export const suppressionDoubts = storeCommand({
     });
   },
   render: ({ doubts }) =>
-    doubts.length === 0 ? 'No receiver is doubted.' : doubts.map((doubt) => `${renderDoubt(doubt)}`).join('\n\n'),
+    doubts.length === 0
+      ? "No provider's hard bounces are doubted."
+      : doubts.map((doubt) => `${renderDoubt(doubt)}`).join('\n\n'),
 });
 
 function renderDoubt({ mx_group: group, since, reason }: { mx_group: string; since: string; reason: string }): string {
   return renderFacts([
-    ['MX group', group === NO_ROUTE ? `${NO_ROUTE} (all mail that DNS shows no way for; it is held)` : group],
+    ['MX group', group === NO_ROUTE ? `${NO_ROUTE} (all mail without a route in DNS; it is held)` : group],
     ['since', since],
     ['reason', reason],
     ...(group === NO_ROUTE ? [['to check DNS', 'postrider doctor'] as [string, string]] : []),
@@ -214,13 +215,13 @@ function renderDoubt({ mx_group: group, since, reason }: { mx_group: string; sin
       'to undo',
       `postrider suppression remove --since TIME ${group === NO_ROUTE ? `--rule 'route-*'` : `--group '${group}'`}`,
     ],
-    ['to believe', `postrider suppression trust --group '${group}'`],
+    ['to accept', `postrider suppression trust --group '${group}'`],
   ]);
 }
 
 export const suppressionTrust = storeCommand({
   name: 'suppression trust',
-  summary: "Believes a receiver's hard bounces again, or lets mail without a route go on.",
+  summary: "Accepts a provider's hard bounces again, or releases mail without a route.",
   options: { group: required(name('GROUP', 'the MX group, or no-route, as suppression doubts shows it')) },
   async run(services, { group }) {
     const { store, receiverTrusted } = services;
@@ -235,7 +236,7 @@ export const suppressionTrust = storeCommand({
   },
   render: ({ mx_group: group }) =>
     group === NO_ROUTE
-      ? 'Mail without a route is no longer held. Each message is judged at its next attempt, within the hour.'
+      ? 'Mail without a route is no longer held. Each message is decided at its next attempt, within the hour.'
       : `Hard bounces of ${group} count again.`,
 });
 

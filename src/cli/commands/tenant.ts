@@ -14,13 +14,13 @@ import { renderFacts, renderTable } from '../table.ts';
 /** As retention.content_days. */
 const CONTENT_DAYS = { min: 0, max: 3650 };
 
-const status = oneOf('STATUS', TENANT_STATUSES, 'only active tenants may send');
+const status = oneOf('STATUS', TENANT_STATUSES, 'only active tenants can send');
 
 export const tenantCreate = storeCommand({
   name: 'tenant create',
   begins: true,
-  summary: 'Makes a tenant; in review unless another status is given.',
-  options: { name: required(label('NAME', 'what people call the tenant')), status },
+  summary: 'Creates a tenant; its status is in_review unless --status is given.',
+  options: { name: required(label('NAME', "the tenant's display name")), status },
   async run(services, { name, status }) {
     const result = await createTenant(services, { name, ...(status && { status }) });
     if (result.kind === 'refused') return fromRefused(result);
@@ -47,16 +47,16 @@ export const tenantList = storeCommand({
         { title: 'NAME', value: (tenant) => tenant.name },
         { title: 'REASON', value: (tenant) => tenant.status_reason ?? '' },
       ],
-      'There are no tenants yet.',
+      'No tenants yet.',
     ),
 });
 
 const IN_SANDBOX = 'the sandbox never puts a tenant under review';
-const OWN_MAIL = "the service's own mail goes out from this tenant, so it is never reviewed";
+const OWN_MAIL = 'the service sends its own mail as this tenant, so it is never reviewed';
 
 export const tenantShow = storeCommand({
   name: 'tenant show',
-  summary: 'Shows a tenant, and how near it is to a review for bounces and complaints.',
+  summary: 'Shows a tenant, and how close it is to a review because of bounces and complaints.',
   options: { id: required(positional(uuid('ID', 'the tenant'))) },
   async run({ store, config, isSandbox }, { id }) {
     const tenant = await store.getTenant(id);
@@ -84,21 +84,23 @@ export const tenantShow = storeCommand({
 
 export const tenantSet = storeCommand({
   name: 'tenant set',
-  summary: 'Changes a tenant; what is not given stays as it is.',
+  summary: 'Changes a tenant. Settings that are not given stay unchanged.',
   options: {
     id: required(positional(uuid('ID', 'the tenant'))),
     status,
-    tier: oneOf('TIER', [...TIERS, 'auto'], 'auto lets age and standing decide, the others are fixed until then'),
-    'open-tracking': onOff('a pixel that tells when a message is opened'),
-    'click-tracking': onOff('links that tell when they are followed'),
-    unsubscribe: onOff('one-click unsubscribe (RFC 8058) in every message'),
+    tier: oneOf('TIER', [...TIERS, 'auto'], "auto follows the tenant's age and reputation; the others fix the tier"),
+    'open-tracking': onOff('add a pixel that reports opens'),
+    'click-tracking': onOff('rewrite links to report clicks'),
+    unsubscribe: onOff('add one-click unsubscribe (RFC 8058) to every message'),
     'content-days': numberOrDefault(
       CONTENT_DAYS,
-      'how long the content of finished messages is kept; default: as configured',
+      'days to keep the content of finished messages; default: as configured',
     ),
   },
   check: ({ id: _, ...settings }) =>
-    Object.values(settings).every((value) => value === undefined) ? 'nothing to change was given' : null,
+    Object.values(settings).every((value) => value === undefined)
+      ? 'nothing to change: give at least one option'
+      : null,
   async run(
     services,
     { id, 'open-tracking': openTracking, 'click-tracking': clickTracking, 'content-days': days, ...rest },

@@ -16,16 +16,16 @@ const TENANT_ROLES = USER_ROLES.filter((role) => role !== 'operator');
 export const userCreate = storeCommand({
   name: 'user create',
   begins: true,
-  summary: 'Makes a portal login for a tenant or for an operator, with a generated password.',
+  summary: 'Creates a portal login for a tenant or an operator, with a generated password.',
   options: {
-    tenant: uuid('ID', 'the tenant that the user belongs to'),
-    operator: flag('an operator of the platform, who belongs to no tenant'),
+    tenant: uuid('ID', "the user's tenant"),
+    operator: flag('create an operator of the platform, who has no tenant'),
     email: required(mailAddress('the login')),
-    role: oneOf('ROLE', TENANT_ROLES, 'what the user may do for the tenant; owner when not given'),
+    role: oneOf('ROLE', TENANT_ROLES, "the user's role in the tenant; default: owner"),
   },
   check({ tenant, operator, role }) {
-    if ((tenant === undefined) === (operator === undefined)) return 'exactly one of --tenant and --operator is needed';
-    return operator && role !== undefined ? '--role goes with --tenant: an operator has no other role' : null;
+    if ((tenant === undefined) === (operator === undefined)) return 'give exactly one of --tenant and --operator';
+    return operator && role !== undefined ? '--role needs --tenant: operators have no other role' : null;
   },
   async run(services, { tenant, email, role }) {
     const result = await createUser(services, { tenantId: tenant ?? null, email, ...(role && { role }) });
@@ -40,10 +40,10 @@ export const userCreate = storeCommand({
 
 export const userReset = storeCommand({
   name: 'user reset',
-  summary: 'Gives a user a new generated password; the old one and all sessions end at once.',
+  summary: 'Generates a new password for a user. The old one and all sessions end immediately.',
   options: {
     email: required(mailAddress('the login')),
-    'drop-second-step': flag('sign-in asks for no code any more: the device and the recovery codes are lost'),
+    'drop-second-step': flag('turn off two-factor sign-in, when the device and the recovery codes are lost'),
   },
   async run(services, { email, 'drop-second-step': drop = false }) {
     const result = await resetPassword(services, email);
@@ -80,5 +80,5 @@ function renderLogin(login: Login): string {
   const next = login.setsUpFirst
     ? '\nThe first sign-in asks to set up a second step, by an authenticator app (portal.require_second_step).'
     : '';
-  return `${facts}\nThe password is shown this once only.${next}`;
+  return `${facts}\nThe password is shown only once.${next}`;
 }

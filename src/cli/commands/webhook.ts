@@ -19,11 +19,11 @@ import { renderTable } from '../table.ts';
 
 const DEFAULT_LIMIT = 100;
 
-const webhookId = required(positional(uuid('WEBHOOK', 'its id, as webhook list shows it')));
+const webhookId = required(positional(uuid('WEBHOOK', "the webhook's ID, as webhook list shows it")));
 
 export const webhookList = storeCommand({
   name: 'webhook list',
-  summary: 'Lists webhooks, oldest first, with what waits for them and since when they fail.',
+  summary: 'Lists webhooks, oldest first, with their pending deliveries and since when they have been failing.',
   options: { tenant: uuid('ID', "only this tenant's") },
   async run({ store }, { tenant }) {
     if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
@@ -40,17 +40,17 @@ export const webhookList = storeCommand({
         { title: 'FAILING SINCE', value: (webhook) => webhook.failing_since },
         { title: 'URL', value: (webhook) => webhook.url },
       ],
-      'There are no webhooks.',
+      'No webhooks.',
     ),
 });
 
 export const webhookAttempts = storeCommand({
   name: 'webhook attempts',
-  summary: 'Lists attempts to deliver events to a webhook, newest first.',
+  summary: 'Lists delivery attempts of a webhook, newest first.',
   options: {
     webhook: webhookId,
-    event: uuid('ID', 'only those of this event'),
-    limit: wholeNumber('N', { min: 1, max: 1000 }, `how many at most; ${DEFAULT_LIMIT} when not given`),
+    event: uuid('ID', 'only attempts for this event'),
+    limit: wholeNumber('N', { min: 1, max: 1000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store }, { webhook, event, limit }) {
     const tenantId = await store.ownerOfWebhook(webhook);
@@ -73,7 +73,7 @@ export const webhookAttempts = storeCommand({
         { title: 'REASON', value: (attempt) => attempt.reason },
         { title: 'ANSWER', value: (attempt) => attempt.answer?.slice(0, 80) ?? null },
       ],
-      'There were no attempts.',
+      'No attempts.',
     ),
 });
 
@@ -84,15 +84,15 @@ interface Replayed {
 
 export const webhookReplay = storeCommand({
   name: 'webhook replay',
-  summary: 'Sends one event once more, or all that have failed for good since a time; their ids stay the same.',
+  summary: 'Sends one event again, or every event that failed for good since a given time. Event IDs stay the same.',
   options: {
     webhook: webhookId,
-    event: uuid('ID', 'this event, whatever became of it'),
-    'failed-since': moment('TIME', 'all that were given up since then'),
+    event: uuid('ID', 'this event, whatever its state'),
+    'failed-since': moment('TIME', 'every event that failed for good since then'),
   },
   check(values) {
     const one = (values.event === undefined) !== (values['failed-since'] === undefined);
-    return one ? null : 'exactly one of --event and --failed-since is needed';
+    return one ? null : 'give exactly one of --event and --failed-since';
   },
   async run(services, { webhook, event, 'failed-since': since }): Promise<Answer<Replayed>> {
     const tenantId = await services.store.ownerOfWebhook(webhook);
@@ -118,7 +118,7 @@ export const webhookReplay = storeCommand({
 
 export const webhookRotate = storeCommand({
   name: 'webhook rotate',
-  summary: `Gives a webhook a new secret and prints it, this once only; the old one signs, too, for ${SECRET_OVERLAP_MS / HOUR_MS} hours.`,
+  summary: `Creates a new secret for a webhook and prints it once. The old secret also signs for ${SECRET_OVERLAP_MS / HOUR_MS} hours.`,
   options: { webhook: webhookId },
   async run({ store, clock, vault }, { webhook }) {
     const tenantId = await store.ownerOfWebhook(webhook);
@@ -135,10 +135,10 @@ export const webhookRotate = storeCommand({
     });
   },
   render: ({ secret, previous_until: until, ended_early: early }) => {
-    const shown = `The new secret is shown this once only:\n${secret}\nUntil ${until} events are signed with the old one, too.`;
+    const shown = `The new secret is shown only once:\n${secret}\nUntil ${until} events are signed with both secrets.`;
     return early === null
       ? shown
-      : `${shown}\nThe one before that would have signed until ${early}, and signs no more.`;
+      : `${shown}\nThe secret before it, which was valid until ${early}, is no longer used.`;
   },
 });
 
@@ -155,7 +155,7 @@ function refusalOf(
     case 'no_webhook':
       return `there is no webhook ${webhook}`;
     case 'no_event':
-      return `there is no event ${event} of its tenant; old ones are erased (retention.records_days)`;
+      return `its tenant has no event ${event}; old events are erased (retention.records_days)`;
     case 'under_way':
       return `the event ${event} is being sent right now`;
   }

@@ -11,7 +11,7 @@ export interface DataLock {
 
 export class DataFolderInUse extends Fault {
   constructor(folder: string, cause: unknown) {
-    super(`another Postrider writes in ${folder}: stop it first, or use another data folder`, {
+    super(`another Postrider process uses ${folder}: stop it first, or use another data folder`, {
       permanence: 'permanent',
       cause,
     });
