@@ -146,7 +146,7 @@ async function openControl(
   const control = await startControlServer({
     ...served,
     socketFile: folder.controlSocket,
-    onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command carried out'),
+    onCommand: (command, answer) => log.info({ command, outcome: answer.kind }, 'command executed'),
   });
   opened.add(() => control.close());
 }

@@ -88,7 +88,7 @@ export async function openFoundation(
     // Writes under way may be committed or not; recovery decides at the next start. Whoever waits for one
     // hears of it first, so that results of deliveries go to their journal.
     onLost(error) {
-      log.error({ error }, `the daemon ends: ${describeError(error)}`);
+      log.error({ error }, `the daemon stops: ${describeError(error)}`);
       setImmediate(() => {
         throw error;
       });
@@ -107,7 +107,8 @@ export async function openFoundation(
   const vault = new Vault(masterKeys);
   const { dkim_domain: domain, dkim_selector: selector } = config.service;
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
-  if (identity.dkimIsNew) log.warn(serviceDkimRecord(identity), 'publish this record: it signs for the service itself');
+  if (identity.dkimIsNew)
+    log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
   const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, masterKeys, vault, identity };
   return { ...held, bounceRules, keyUses, metrics };
 }

@@ -116,7 +116,7 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
     doctor: new DoctorRuns({
       now: () => clock.now(),
       examine: () => examine(doctorKit(config)),
-      onOver: ({ kind }) => log.info({ outcome: kind }, 'the doctor has looked, as an operator asked in the portal'),
+      onOver: ({ kind }) => log.info({ outcome: kind }, 'doctor run from the portal'),
     }),
     receiverTrusted: reputation.trust,
     ownTrouble: reputation.ownTrouble,
@@ -161,7 +161,7 @@ function messageServices(
 }
 
 function domainServices({ service }: Config, { clock, log }: Foundation, { domains }: PortalParts): DomainServices {
-  const onError = (error: unknown) => log.error({ error }, 'a domain could not be looked at');
+  const onError = (error: unknown) => log.error({ error }, 'a domain could not be checked');
   return {
     domains,
     attended: new AttendedChecks({ domains, clock, onError }),

@@ -8,8 +8,8 @@ export const KERNEL_ANSWERS = {
   malformed_request: { status: 400, message: 'the request is not well-formed HTTP' },
   request_timeout: { status: 408, message: 'the request did not arrive in time' },
   headers_too_large: { status: 431, message: 'the request line and header fields exceed 17 KiB' },
-  internal_error: { status: 500, message: 'unexpected failure on our side; safe to retry with backoff' },
-  unsupported_transfer_encoding: { status: 501, message: 'the only Transfer-Encoding understood is chunked' },
+  internal_error: { status: 500, message: 'unexpected server error; safe to retry with back-off' },
+  unsupported_transfer_encoding: { status: 501, message: 'the only supported Transfer-Encoding is chunked' },
 } as const;
 
 export type KernelAnswerCode = keyof typeof KERNEL_ANSWERS;

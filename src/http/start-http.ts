@@ -16,7 +16,7 @@ export async function startHttp(
   const engineOptions = { ...options, limits, context };
   const uws = options.engine === 'uws' ? await loadOrNull(loadUws, options) : null;
   const server = uws ? await startUws(uws, engineOptions) : await startNode(engineOptions);
-  options.log.info({ engine: server.engine, host: options.host, port: server.port }, 'HTTP server listens');
+  options.log.info({ engine: server.engine, host: options.host, port: server.port }, 'HTTP server started');
   return server;
 }
 
@@ -24,7 +24,7 @@ async function loadOrNull(load: () => Promise<HyperExpressModule>, { log }: Http
   try {
     return await load();
   } catch (error) {
-    log.warn({ reason: describeError(error) }, 'uWebSockets does not load here; HTTP runs on node:http');
+    log.warn({ reason: describeError(error) }, "uWebSockets can't be loaded; using node:http");
     return null;
   }
 }

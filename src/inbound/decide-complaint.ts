@@ -19,7 +19,7 @@ export interface ComplaintCase {
 }
 
 const PROOFS: Readonly<Record<Proof, string>> = {
-  return_path: 'it came to the return path of the message',
+  return_path: "it was sent to the message's return path",
   embedded_return_path: 'the original has our return path',
   feedback_id: 'the original has our CFBL-Feedback-ID',
   signature: 'the signature of the original verifies',
@@ -27,9 +27,9 @@ const PROOFS: Readonly<Record<Proof, string>> = {
 
 /** What is no complaint of a recipient: RFC 6430 takes one back, RFC 6591 speaks of failed checks. */
 const OF_NO_RECIPIENT: Readonly<Record<string, string>> = {
-  'not-spam': 'the recipient says that it is no spam',
-  'auth-failure': 'it reports a failed check of SPF, DKIM or DMARC, not a complaint of a recipient',
-  dmarc: 'it reports a failed check of SPF, DKIM or DMARC, not a complaint of a recipient',
+  'not-spam': 'the recipient says that it is not spam',
+  'auth-failure': "it reports a failed SPF, DKIM or DMARC check, not a recipient's complaint",
+  dmarc: "it reports a failed SPF, DKIM or DMARC check, not a recipient's complaint",
 };
 
 const OPT_OUT = new Set(['opt-out', 'opt-out-list', 'unsubscribe']);
@@ -38,14 +38,16 @@ export function decideComplaint({ feedbackType, proof, message, ofService }: Com
   const harmless = OF_NO_RECIPIENT[feedbackType];
   if (harmless !== undefined) return { decision: 'nothing', reason: harmless };
   if (proof === null) {
-    return { decision: 'nothing', reason: 'nothing in it proves that we sent such a message: it suppresses nobody' };
+    return {
+      decision: 'nothing',
+      reason: 'nothing in it proves that we sent the message, so no address is suppressed',
+    };
   }
-  if (message === null) return { decision: 'nothing', reason: 'the message that it proves is no longer known' };
+  if (message === null) return { decision: 'nothing', reason: 'the message it refers to is no longer stored' };
   const suppressAs = OPT_OUT.has(feedbackType) ? 'unsubscribe' : 'complaint';
-  const what =
-    suppressAs === 'unsubscribe' ? 'the recipient wants no more mail' : `a complaint of type ${feedbackType}`;
+  const what = suppressAs === 'unsubscribe' ? 'the recipient opted out' : `a complaint of type ${feedbackType}`;
   const reason = `${what}; ${PROOFS[proof]}`;
   if (!ofService) return { decision: 'complaint', reason, suppressAs };
-  const kept = 'it suppresses nobody, since password resets and invitations are sent this way';
+  const kept = 'no address is suppressed, because password resets and invitations are sent this way';
   return { decision: 'complaint', reason: `${reason}; ${kept}`, suppressAs: null };
 }

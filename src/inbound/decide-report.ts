@@ -35,16 +35,16 @@ export interface ReportFacts {
 
 export function decideReport(facts: ReportFacts): ReportDecision {
   const { message, cameToReturnPath, recipients, doubt } = facts;
-  if (!cameToReturnPath) return nothing('a report that came to no return path proves no message');
-  if (message === null) return nothing('the message of this return path is no longer known');
+  if (!cameToReturnPath) return nothing('the report was not sent to a return path, so it belongs to no message');
+  if (message === null) return nothing('the message of this return path is no longer stored');
   const judged = whatItSaysOf(message.recipient, recipients);
   if (judged === null) return nothing('the report names no recipient');
-  if (judged.kind === 'delivered_notice') return nothing(`good news: ${judged.reason}`);
+  if (judged.kind === 'delivered_notice') return nothing(`not a failure: ${judged.reason}`);
   if (message.state === 'sending') return { decision: 'later', reason: 'the message is still being sent' };
   const said = facts.isRecognised ? saidBy(judged) : UNKNOWN_CAUSE;
   const why = `${judged.reason}${judged.rule === null ? '' : `, rule ${judged.rule}`}`;
   if (judged.action === 'delayed' && (message.state === 'bounced' || message.state === 'failed')) {
-    return nothing(`a notice of delay of a message that is ${message.state} already`);
+    return nothing(`a delay notice for a message that is already ${message.state}`);
   }
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
   if (!facts.isRecognised)
@@ -62,7 +62,7 @@ export function decideReport(facts: ReportFacts): ReportDecision {
 }
 
 const UNKNOWN_CAUSE =
-  'a report of unknown cause: it came to the return path without a sender, and nothing in it was recognised';
+  'a report of unknown cause: it was sent to the return path with an empty sender, and nothing in it was recognised';
 
 function saidBy({ remoteMta, diagnostic, status }: JudgedRecipient): string {
   return `${remoteMta ?? 'the receiving side'} reports: ${diagnostic ?? status ?? 'no reason'}`;

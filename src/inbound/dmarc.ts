@@ -42,7 +42,7 @@ export async function readDmarcMail(
   if (found === null) return null;
   if (found.kind === 'tls_report') return { verdict: tlsVerdict(found), action: null };
   if (found.kind === 'unusable') {
-    return { verdict: verdict('kept', `the DMARC report cannot be used: ${found.reason}`, {}), action: null };
+    return { verdict: verdict('kept', `the DMARC report is not usable: ${found.reason}`, {}), action: null };
   }
   return judgeReport(mail, found.report, { store, limits, proveSender });
 }
@@ -60,12 +60,12 @@ async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: D
   const objection = objectionToDays(report, mail.receivedAt);
   if (objection !== null) return nothing(objection);
   const { rows, folded } = await rowsOf(report, kit.store, limits.rowsPerReport);
-  if (rows.length === 0) return nothing('nobody here sends from the domains in its records');
+  if (rows.length === 0) return nothing('no tenant sends from the domains in its records');
   const sender = await kit.proveSender(mail);
   const said = [
     `${reason}: ${sender.reason}`,
     ...(folded > 0
-      ? [`${folded} sources are summed up, beyond dmarc.max_rows_per_report (${limits.rowsPerReport})`]
+      ? [`${folded} sources were summed up because of dmarc.max_rows_per_report (${limits.rowsPerReport})`]
       : []),
   ].join('; ');
   return {

@@ -63,8 +63,11 @@ const MAX_RECIPIENTS = 100;
 /** All mails that are on their way in: large ones are rare, and none may crowd out the daemon. */
 const MOST_OCTETS_IN_RECEPTION = 128 * 1024 * 1024;
 
-const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address here; this server relays nothing' };
-const ONE_AT_A_TIME: SmtpReply = { code: 452, text: '4.5.3 One report at a time: send it to this recipient apart' };
+const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address; this server does not relay mail' };
+const ONE_AT_A_TIME: SmtpReply = {
+  code: 452,
+  text: '4.5.3 One recipient per report: send to this recipient separately',
+};
 const TOO_MUCH_WAITS: SmtpReply = { code: 452, text: '4.2.2 Too much mail for this address waits; try again later' };
 const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could not be stored; try again later' };
 
@@ -160,7 +163,7 @@ class Hall {
     const ip = session.remoteAddress;
     const verdict = this.#gate.enter(ip);
     if (verdict.decision === 'refuse') {
-      this.#options.log.info({ remote_ip: ip, reason: verdict.reason }, 'inbound connection refused');
+      this.#options.log.info({ remote_ip: ip, reason: verdict.reason }, 'inbound connection rejected');
       return toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
     }
     const ending = setTimeout(() => this.#end(session), this.#options.timeouts?.sessionMs ?? SESSION_MS);
@@ -170,7 +173,7 @@ class Hall {
 
   #end(session: SMTPServerSession): void {
     const connection = this.server.connectionOf(session);
-    connection?.send(421, '4.4.2 This session has lasted long enough; begin another one');
+    connection?.send(421, '4.4.2 Session time limit reached; connect again');
   }
 
   #farewell(session: SMTPServerSession): void {
@@ -251,14 +254,14 @@ class Hall {
     const { why, sizeOctets } = refused;
     const reply = `${refused.reply.code} ${refused.reply.text}`;
     onReceived?.(why);
-    log.info({ fact: 'inbound_refused', why, remote_ip: session.remoteAddress, reply }, 'inbound mail refused');
+    log.info({ fact: 'inbound_refused', why, remote_ip: session.remoteAddress, reply }, 'inbound mail rejected');
     // It comes back by itself, and writing would need the room that there is not.
     if (why === 'no_room') return;
     const mail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), sizeOctets, reply };
     try {
       await store.noteRefusedInbound(mail);
     } catch (error) {
-      log.error({ error }, `a refused mail could not be noted: ${describeError(error)}`);
+      log.error({ error }, `a rejected mail could not be recorded: ${describeError(error)}`);
     }
   }
 

@@ -63,17 +63,17 @@ export class PassOn {
       });
       if (sent.kind === 'refused') return kept(about.role, sent.reason);
       this.#inThisHour++;
-      return { effect: 'forwarded', reason: `mail to ${about.role}, passed on to ${operatorAddress}` };
+      return { effect: 'forwarded', reason: `mail to ${about.role}, forwarded to ${operatorAddress}` };
     } catch (error) {
-      log.error({ error, inbound_id: mail.id }, `a mail could not be passed on: ${describeError(error)}`);
-      return kept(about.role, `it could not be passed on: ${describeError(error)}`);
+      log.error({ error, inbound_id: mail.id }, `a mail could not be forwarded: ${describeError(error)}`);
+      return kept(about.role, `it could not be forwarded: ${describeError(error)}`);
     }
   }
 
   #objectionOfTime(): string | null {
     const now = this.#kit.clock.now();
     if (now - this.#hourStartedAt >= HOUR_MS) [this.#hourStartedAt, this.#inThisHour] = [now, 0];
-    return this.#inThisHour < MAX_PER_HOUR ? null : `${MAX_PER_HOUR} mails were passed on within the hour`;
+    return this.#inThisHour < MAX_PER_HOUR ? null : `${MAX_PER_HOUR} mails were forwarded within the hour`;
   }
 }
 
@@ -83,13 +83,13 @@ function objectionTo(mail: WaitingInboundMail, { header }: ReadMail, kit: PassOn
   const leadsBack =
     operatorAddress.toLowerCase().endsWith(`@${recipients.bouncesDomain}`) ||
     recognise(operatorAddress, recipients).kind !== 'nobody';
-  if (leadsBack) return 'service.operator_address leads back here';
-  if (mail.mailFrom === '') return 'it has no sender, so a program wrote it';
+  if (leadsBack) return 'service.operator_address is delivered to this server';
+  if (mail.mailFrom === '') return 'its sender is empty, so a program wrote it';
   const submitted = header.raw('auto-submitted');
   if (submitted !== null && !/^\s*no\b/i.test(submitted)) return 'a program wrote it (Auto-Submitted)';
-  if (header.has(MARK.toLowerCase())) return 'it was passed on before and has come back';
+  if (header.has(MARK.toLowerCase())) return 'it was forwarded before and came back';
   const received = header.fields.filter(({ name }) => name === 'received').length;
-  return received > MAX_RECEIVED ? 'it has been through too many servers: it may go in a circle' : null;
+  return received > MAX_RECEIVED ? 'it passed through too many servers, probably in a loop' : null;
 }
 
 function kept(role: Role, why: string | null): PassedOn {
@@ -111,8 +111,8 @@ function textFor(mail: WaitingInboundMail, { header, parts }: ReadMail, { from }
     `To: ${mail.recipients.join(', ')}`,
     `Date: ${oneLine(header.text('date'))}`,
     `Subject: ${oneLine(header.text('subject'))}`,
-    ...(others.length > 0 ? [`Further parts: ${oneLine(others.join(', '))}`] : []),
-    `The whole mail: postrider inbound show ${mail.id} --raw`,
+    ...(others.length > 0 ? [`Other parts: ${oneLine(others.join(', '))}`] : []),
+    `Full mail: postrider inbound show ${mail.id} --raw`,
     '',
     printable(text.slice(0, MAX_TEXT_CHARACTERS)),
   ].join('\n');

@@ -45,7 +45,7 @@ export class PeerGate {
     if (this.#open >= connections) return refuse('too many connections are open at the moment');
     if (peer.open >= connectionsPerPeer) return refuse('too many connections from your address are open');
     if (peer.connections >= connectionsPerMinute) return refuse('too many connections from your address in a minute');
-    if (peer.refusals >= refusalsPerMinute) return refuse('too many recipients were refused to your address');
+    if (peer.refusals >= refusalsPerMinute) return refuse('too many recipients from your address were rejected');
     peer.open++;
     peer.connections++;
     this.#open++;
@@ -68,7 +68,7 @@ export class PeerGate {
   refused(ip: string): GateDecision {
     const peer = this.#peer(ip);
     peer.refusals++;
-    return peer.refusals < this.#limits.refusalsPerMinute ? WELCOME : refuse('too many recipients were refused');
+    return peer.refusals < this.#limits.refusalsPerMinute ? WELCOME : refuse('too many recipients were rejected');
   }
 
   #peer(ip: string): Peer {

@@ -67,7 +67,7 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
       ...BLANK,
       kind: 'unreadable',
       effect: 'kept',
-      reason: `the daemon ended ${mail.tries} times while it worked on this mail alone: the mail may be the cause, so it is not read; postrider inbound retry ${mail.id} tries it again`,
+      reason: `the daemon stopped ${mail.tries} times while it processed only this mail. The mail may be the cause, so it is not read. To try again: postrider inbound retry ${mail.id}`,
     });
   }
   const recipients = mail.recipients.map((address) => recognise(address, kit.recipients));
@@ -215,9 +215,9 @@ function isServiceMail(message: ReportedMessage | null, { serviceDkimDomain }: P
 async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<Outcome> {
   const message = await kit.store.findReported(messageId);
   const verdict = { ...BLANK, kind: 'unsubscribe', messageId } as const;
-  if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer known' });
+  if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer stored' });
   const action = { do: 'unsubscribe', suppressionKey: keyOf(message.recipient) } as const;
-  const reason = 'a mail came to the unsubscribe address of the message';
+  const reason = "a mail was sent to the message's unsubscribe address";
   const { tenantId } = message;
   return {
     kind: 'done',
@@ -235,7 +235,7 @@ async function processHuman(
   const finding = { from: short(from), subject: short(subject) };
   const verdict = { ...BLANK, kind: 'human', messageId, finding } as const;
   if (role?.kind !== 'role') {
-    return done({ ...verdict, effect: 'kept', reason: 'somebody wrote to an address that is for programs' });
+    return done({ ...verdict, effect: 'kept', reason: 'a person wrote to an address meant for programs' });
   }
   return done({ ...verdict, ...(await kit.passOn(mail, role.role, { from, subject })) });
 }

@@ -95,7 +95,7 @@ export class InboundProcessor {
   async start(): Promise<void> {
     const suspects = await this.#kit.store.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
     if (suspects.length > 0) {
-      this.#kit.log.info({ mails: suspects.length }, 'inbound mails wait since before the start');
+      this.#kit.log.info({ mails: suspects.length }, 'processing inbound mail left from the last run');
       this.#again = true;
       this.#lastSuspect = Math.max(...suspects.map(({ seq }) => seq));
       this.#cursor = this.#lastSuspect;
@@ -275,7 +275,7 @@ export class InboundProcessor {
       const faults = (this.#faults.get(mail.seq) ?? 0) + 1;
       this.#faults.set(mail.seq, faults);
       if (faults < MOST_FAULTS) throw error;
-      const reason = `it could not be worked on, ${faults} times: ${describeError(error)}`;
+      const reason = `processing failed ${faults} times: ${describeError(error)}`;
       const nothing = { digest: null, messageId: null, tenantId: null, finding: {} };
       const verdict = { kind: 'unreadable', effect: 'kept', reason, ...nothing } as const;
       return { kind: 'done', update: { verdict, action: null }, message: null };
@@ -296,7 +296,7 @@ export class InboundProcessor {
   /** Nothing is lost: what could not be read or written is still in the store, and is read again. */
   #startOver(error: unknown): void {
     if (this.#stopped || this.#retry) return;
-    this.#kit.log.error({ error }, `inbound mail could not be worked on, and waits: ${describeError(error)}`);
+    this.#kit.log.error({ error }, `inbound mail could not be processed and stays queued: ${describeError(error)}`);
     this.#retry = setTimeout(() => {
       this.#retry = null;
       this.#storeFails = false;

@@ -50,7 +50,7 @@ export class ReceptionRoom {
   }
 }
 
-export const NO_ROOM: SmtpReply = { code: 452, text: '4.3.1 No room for mail at the moment; try again later' };
+export const NO_ROOM: SmtpReply = { code: 452, text: '4.3.1 No storage for mail at the moment; try again later' };
 
 /**
  * Rejects when the connection breaks off; `reply` is for a mail that is larger than `maxOctets`. Such a mail is read and
@@ -82,6 +82,6 @@ export async function receive(
   const content = Buffer.concat(chunks, octets);
   const loneAt = loneLineEndAt(content);
   if (loneAt < 0) return { kind: 'mail', content };
-  const text = `5.6.11 Line ${lineAt(content, loneAt)} of the mail has CR or LF alone; lines end with CR LF (RFC 5321 section 2.3.8)`;
+  const text = `5.6.11 Line ${lineAt(content, loneAt)} of the mail has a bare CR or LF; lines must end with CR LF (RFC 5321 section 2.3.8)`;
   return { kind: 'refused', why: 'bare_line_end', reply: { code: 554, text }, sizeOctets: octets, hangUp: false };
 }

@@ -32,7 +32,7 @@ export async function proveSender(mail: ReceivedReport, resolver: Resolver): Pro
     const { kind } = await spfOfAddress({ ip: mail.remoteIp, domain, ehloName: mail.ehloName }, resolver);
     if (kind === 'pass') return { domain: from, reason: `sent by ${from} (SPF of ${domain})` };
   }
-  return { domain: null, reason: `its sender is not proven: neither DKIM nor SPF says that ${from} has sent it` };
+  return { domain: null, reason: `its sender is not proven: neither DKIM nor SPF confirms ${from}` };
 }
 
 /** Of two fields or addresses nobody could tell which one counts. */

@@ -33,7 +33,7 @@ export function limitOfMail(
 }
 
 function tooLarge(what: string, maxOctets: number): SmtpReply {
-  return { code: 552, text: `5.3.4 ${what} may have ${maxOctets} octets at most` };
+  return { code: 552, text: `5.3.4 ${what} is limited to ${maxOctets} bytes` };
 }
 
 /** Nothing is kept without a bound. */

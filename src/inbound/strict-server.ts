@@ -42,7 +42,7 @@ function insistOnCrlf(connection: Connection): void {
   const write = parser._write;
   parser._write = (chunk, encoding, next) => {
     if (parser._dataMode || !hasLoneLf(parser._remainder, chunk)) return write.call(parser, chunk, encoding, next);
-    connection.send(500, '5.5.2 Commands end with CR LF, not with LF alone');
+    connection.send(500, '5.5.2 Commands must end with CR LF, not with a bare LF');
     connection.close();
     next();
   };

@@ -73,7 +73,7 @@ export function refuseFewDescriptors(workers: number, limit: number | null = des
   const needed = BASE + workers * PER_WORKER;
   if (limit === null || limit >= needed) return;
   throw new Fault(
-    `the limit of open files is ${limit}, and with delivery.workers = ${workers} Postrider needs at least ${needed}: raise it with LimitNOFILE=65536 in the systemd unit (systemd/postrider.service has it), or with ulimit -n 65536 in a shell`,
+    `the open-file limit is ${limit}, but with delivery.workers = ${workers} Postrider needs at least ${needed}: raise it with LimitNOFILE=65536 in the systemd unit (systemd/postrider.service has it), or with ulimit -n 65536 in a shell`,
     { permanence: 'permanent' },
   );
 }

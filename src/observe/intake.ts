@@ -74,12 +74,15 @@ export function decideIntake(
   const leastFree = limits.minDiskFreeShare * (holding.has('disk') ? DISK_RECOVERY_FACTOR : 1);
   const free = roomFor(facts, limits);
   if (free !== null && free < leastFree) {
-    const ofDatabase = facts.reusableShare > 0 ? ' (with what the database can use again)' : '';
-    causes.set('disk', `only ${percent(free)} of the disk is free${ofDatabase}, and ${percent(leastFree)} must be`);
+    const ofDatabase = facts.reusableShare > 0 ? ' (including space that the database can reuse)' : '';
+    causes.set(
+      'disk',
+      `only ${percent(free)} of the disk is free${ofDatabase}; at least ${percent(leastFree)} must be`,
+    );
   }
   const mostResident = limits.maxResidentBytes * (holding.has('memory') ? MEMORY_RECOVERY_FACTOR : 1);
   if (residentBytes > mostResident) {
-    causes.set('memory', `the process uses ${mib(residentBytes)} of memory, and may use ${mib(mostResident)}`);
+    causes.set('memory', `the process uses ${mib(residentBytes)} of memory; the limit is ${mib(mostResident)}`);
   }
   if (databaseFault !== null) causes.set('database', `the database cannot be written: ${databaseFault}`);
   return causes;
@@ -134,7 +137,7 @@ export class Intake {
   refusal(): Refusal | null {
     const { accepting, reason } = this.state;
     if (accepting) return null;
-    const message = `No new mail is taken at the moment: ${reason}. Nothing was queued; repeat the call after a pause.`;
+    const message = `New mail is not accepted at the moment: ${reason}. Nothing was queued; retry later.`;
     return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
   }
 
@@ -150,11 +153,11 @@ export class Intake {
         if ((roomFor(this.#room, limits) ?? 0) >= enough) return;
         const made = await this.#kit.makeRoom();
         if (made === null) return;
-        log.warn({ fact: 'intake_made_room', erased: made }, `the disk is nearly full; erased to make room: ${made}`);
+        log.warn({ fact: 'intake_made_room', erased: made }, `the disk is nearly full; erased to free space: ${made}`);
       }
     } catch (error) {
       // A database that cannot be written has a cause of its own; the disk is judged without it.
-      log.warn({ error }, `no room could be made: ${describeError(error)}`);
+      log.warn({ error }, `no space could be freed: ${describeError(error)}`);
     }
   }
 
@@ -181,8 +184,8 @@ export class Intake {
     if (!changed) return;
     if (before.size === 0 || this.#causes.size === 0) this.#since = clock.now();
     const { accepting, reason } = this.state;
-    if (accepting) log.info({ fact: 'intake_opened' }, 'new mail is taken again');
-    else log.warn({ fact: 'intake_closed', reason }, `no new mail is taken: ${reason}`);
+    if (accepting) log.info({ fact: 'intake_opened' }, 'new mail is accepted again');
+    else log.warn({ fact: 'intake_closed', reason }, `new mail is not accepted: ${reason}`);
   }
 }
 

@@ -30,17 +30,18 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
   const limits = { keepAliveTimeout: IDLE_MS, requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS };
   const server = createServer(limits, (request, response) => {
     const path = request.url?.split('?')[0];
-    if (path !== '/metrics') return end(response, 404, 'There is only /metrics here.\n');
-    if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET only.\n');
+    if (path !== '/metrics') return end(response, 404, 'Not found; use /metrics.\n');
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return end(response, 405, 'Method not allowed; use GET.\n');
     answer(options, response).catch((error: unknown) => {
-      log.error({ error }, 'metrics could not be shown');
-      end(response, 500, 'The metrics could not be put together; the log says why.\n');
+      log.error({ error }, 'metrics could not be rendered');
+      end(response, 500, 'The metrics could not be rendered; see the log.\n');
     });
   });
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server, host, port);
   const chosen = (server.address() as AddressInfo).port;
-  log.info({ host, port: chosen }, 'metrics listener is open');
+  log.info({ host, port: chosen }, 'metrics listener started');
   return {
     port: chosen,
     close: () =>

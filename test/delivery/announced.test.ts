@@ -33,6 +33,6 @@ t.test('a server that takes announced commands for nonsense', async (t) => {
   t.ok(messages.every(({ state, attempts }) => state === 'delivered' && attempts === 1));
   t.equal(peer.connections, 2);
   t.equal(peer.bodies.length, 4, 'each arrived once');
-  const notes = told.filter((line) => /lost the commands/.test(JSON.stringify(line)));
+  const notes = told.filter((line) => /drops commands/.test(JSON.stringify(line)));
   t.match(notes, [{ mx: 'mx.rcpt.test', reason: '500 5.5.2 what?' }]);
 });

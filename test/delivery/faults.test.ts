@@ -80,7 +80,7 @@ t.test('an address that SMTP cannot carry takes no other message with it', async
   const [a, , c] = await harness.untilAll(ids, (message) => message.parked || message.attemptList.length > 0);
   t.match([a, c], [{ state: 'delivered' }, { state: 'delivered' }]);
   t.match(await harness.until(ids[1]!, (message) => message.parked), {
-    lastReason: /character that SMTP cannot carry/,
+    lastReason: /character that SMTP does not allow/,
   });
   t.equal(sink.connections.total, 1);
 });

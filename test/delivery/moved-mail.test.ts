@@ -86,7 +86,7 @@ t.test('its own retry time: said so; no pause is there to resume; retrying makes
   const id = await only(harness);
   const { dueAt } = await harness.until(id, isDeferred);
   t.equal(await saidNext(stage, id), dueAt);
-  t.match(await act('resume', OF_GROUP), { kind: 'refused', reason: /nothing keeps back the group/ });
+  t.match(await act('resume', OF_GROUP), { kind: 'refused', reason: /nothing holds the group/ });
   mood.reply = null;
   t.match(await act('retry', OF_GROUP), { kind: 'done', messages: 1, held: [] });
   await harness.until(id, isDelivered);
@@ -101,7 +101,7 @@ t.test('a pause of the group: the event says its end, retrying tells of it, resu
   mood.reply = null;
   t.match(await act('retry', { kind: 'message', key: id }), {
     kind: 'done',
-    held: [{ kind: 'group', key: GROUP, how: 'paused', reason: /everything for mx\.rcpt\.test makes a pause until/ }],
+    held: [{ kind: 'group', key: GROUP, how: 'paused', reason: /all mail to mx\.rcpt\.test is paused until/ }],
   });
   t.ok(await isKept(stage, id));
   t.match(await act('resume', OF_GROUP), { kind: 'done', ended: { length: 2 }, held: [] });
@@ -132,7 +132,11 @@ t.test('reputation of the default address: hours, as the event says; resuming th
   mood.reply = null;
   t.match(await act('retry', OF_GROUP), { held: [{ kind: 'group', key: GROUP, reason: /our address/ }] });
   t.ok(await isKept(stage, id));
-  t.match(await act('resume', OF_GROUP), { kind: 'done', ended: [/our address towards mx\.rcpt\.test/], held: [] });
+  t.match(await act('resume', OF_GROUP), {
+    kind: 'done',
+    ended: [/mail from our address to mx\.rcpt\.test/],
+    held: [],
+  });
   await harness.until(id, isDelivered);
 });
 
@@ -251,7 +255,10 @@ t.test('messages per hour: nothing to resume, and it says what it is', async (t)
   const id = await only(harness, 'bob@rcpt.test');
   t.ok(await isKept(stage, id));
   const tenant = { kind: 'tenant', key: harness.tenantId } as const;
-  t.match(await act('resume', tenant), { kind: 'refused', reason: /it waits because the tenant has sent 1 message/ });
+  t.match(await act('resume', tenant), {
+    kind: 'refused',
+    reason: /it is waiting because the tenant has sent 1 message/,
+  });
   t.match(await act('retry', tenant), { kind: 'done', messages: 0 });
   t.equal(sink.mails.length, 1);
   clock.offset += HOUR + MINUTE;
@@ -267,7 +274,7 @@ t.test('messages per minute: a retry is said to come when there is room again', 
   const left = (await saidNext(stage, id))! - clock.now();
   t.ok(left > 30_000 && left < 62_000, `${left} ms`);
   mood.reply = null;
-  t.match(await act('resume', OF_GROUP), { kind: 'refused', reason: /it waits because 1 message has gone to/ });
+  t.match(await act('resume', OF_GROUP), { kind: 'refused', reason: /it is waiting because 1 message was sent to/ });
   clock.offset += left + 1000;
   await harness.delivery.reconcile();
   await harness.until(id, isDelivered);
@@ -281,7 +288,10 @@ t.test('a tenant that is not active: retrying and resuming name its status', asy
   await harness.store.updateTenant(tenantId, { status: 'suspended', statusReason: 'unpaid' });
   t.ok(await isKept(stage, id));
   const tenant = { kind: 'tenant', key: tenantId } as const;
-  t.match(await act('resume', tenant), { kind: 'refused', reason: /it waits because the tenant is suspended: unpaid/ });
+  t.match(await act('resume', tenant), {
+    kind: 'refused',
+    reason: /it is waiting because the tenant is suspended: unpaid/,
+  });
   t.match(await act('retry', { kind: 'message', key: id }), { held: [{ kind: 'tenant', how: 'inactive' }] });
   await harness.store.updateTenant(tenantId, { status: 'active', statusReason: null });
   await harness.delivery.reconcile();

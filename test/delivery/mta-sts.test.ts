@@ -127,7 +127,7 @@ t.test('enforce: a host that is not there is no failure of the policy', async (t
   const message = await sendOne(stage.harness);
   t.match(message, {
     state: 'deferred',
-    lastReason: /^no mail server of the recipient could be reached: \S+ \(\S+\): connect/,
+    lastReason: /^no mail server of the recipient accepted a connection: \S+ \(\S+\): connect/,
   });
   t.match(message.attemptList[0]!.peer, { stage: 'connect', tlsPolicy: { mode: 'enforce', failure: null } });
 });

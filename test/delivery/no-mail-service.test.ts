@@ -55,7 +55,7 @@ for (const greeting of [NO_MAIL, '554 5.3.2 system not accepting network message
     t.match(message, { state: 'failed', attempts: 1, attemptList: [{ outcome: 'permanent' }] });
     t.match(
       message.lastReason,
-      /takes mail \(RFC 7504\): mx1\.rcpt\.test \(127\.0\.0\.2:\d+\) said .*; mx2\.rcpt\.test \(127\.0\.0\.3:/,
+      /accepts mail \(RFC 7504\): mx1\.rcpt\.test \(127\.0\.0\.2:\d+\) said .*; mx2\.rcpt\.test \(127\.0\.0\.3:/,
     );
     t.same(await eventTypes(harness, id!), ['email.failed']);
     const [event] = await harness.store.eventsOfMessage(harness.tenantId, id!);

@@ -61,20 +61,20 @@ t.test('what the second look says', async (t) => {
     kind: 'permanent',
     bounce: 'hard',
     rule: 'route-5.1.2',
-    reason: /x\.test does not exist: so say the DNS servers at 2026-11-24T11:40:00.000Z and its parent at 2026-/,
+    reason: /x\.test does not exist, according to the DNS servers at 2026-11-24T11:40:00.000Z and its parent at 2026-/,
   });
   const long = { absent: NOW - 50 * HOUR_MS, lost: NOW - 50 * HOUR_MS, looks: 60 };
   for (const began of [since, long]) {
     t.match(judge(ABSENT, began, { kind: 'present', by: 'its parent' }), {
       kind: 'temporary',
-      reason: /say that the domain x\.test does not exist, and its parent that it does/,
+      reason: /the domain x\.test does not exist according to the DNS servers, but does according to its parent/,
       notAfter: NOW + HOUR_MS,
     });
   }
   const nobody: SecondLook = { kind: 'unknown', reason: 'SERVFAIL' };
   t.match(judge(ABSENT, since, nobody), {
     kind: 'temporary',
-    reason: /no other server confirms it: SERVFAIL; checked again until 2026-11-24T15:40:00.000Z/,
+    reason: /no other server confirmed it: SERVFAIL; checked again until 2026-11-24T15:40:00.000Z/,
     notAfter: NOW + HOUR_MS,
   });
   const late = { absent: NOW - 4 * HOUR_MS, lost: NOW - 4 * HOUR_MS, looks: 9 };
@@ -105,7 +105,8 @@ t.test('without a way: deferred at once, failed after four hours', async (t) => 
   const late = { lost: NOW - 4 * HOUR_MS, looks: 9 };
   t.match(judge(LOST, late, { kind: 'present', by: 'its parent' }), {
     kind: 'temporary',
-    reason: /show no mail server of x\.test that has an address, and its parent one; checked again until they agree/,
+    reason:
+      /x\.test has no mail server with an address according to the DNS servers, but has one according to its parent; checked again until they agree/,
     notAfter: NOW + HOUR_MS,
   });
   t.match(judge(LOST, late, { kind: 'unknown', reason: 'SERVFAIL' }), { kind: 'permanent', end: 'failed' });

@@ -82,26 +82,26 @@ t.test('every mistake is named, with the provider and the key', async (t) => {
   const fine = 'id = "x"\nmx = ["mx.example"]\nconnections = 1\nmessages_per_connection = 1\nreason = "r"\n';
   const cases: [string, RegExp][] = [
     [`[[provider]]\n${fine}conections = 2\n`, /x: unknown key conections/],
-    ['[provider]\nid = "x"\n', /provider: is no list/],
-    ['[[providers]]\nid = "x"\n', /providers: only \[\[provider\]\] stands here/],
+    ['[provider]\nid = "x"\n', /provider: must be a list/],
+    ['[[providers]]\nid = "x"\n', /providers: only \[\[provider\]\] is allowed here/],
     [
       '[[provider]]\nid = "X Y"\n',
-      /provider 1: id is missing or not in kebab-case[\s\S]*reason is missing[\s\S]*mx is no list/,
+      /provider 1: id is missing or not in kebab-case[\s\S]*reason is missing[\s\S]*mx must be a list/,
     ],
     [
       `[[provider]]\n${fine.replace('connections = 1\n', 'connections = 0\n')}`,
-      /x: connections is no whole number from 1/,
+      /x: connections must be an integer from 1/,
     ],
-    [`[[provider]]\n${fine.replace('"mx.example"', '"*.example"')}`, /x: mx is no list of domain names/],
+    [`[[provider]]\n${fine.replace('"mx.example"', '"*.example"')}`, /x: mx must be a list of lower-case domain names/],
     [
       `[[provider]]\n${fine.replace('"mx.example"', '"google.com"')}`,
-      /mx google\.com is also of x|mx google\.com is also of google/,
+      /mx google\.com also belongs to x|mx google\.com also belongs to google/,
     ],
     [`[[provider]]\n${fine}customer_domains = "yes"\n`, /x: customer_domains is neither true nor false/],
     [`[[provider]]\n${fine}same_mailboxes = 1\n`, /x: same_mailboxes is neither true nor false/],
     [`[[provider]]\n${fine}ignored_in_names = ".a"\n`, /x: ignored_in_names must consist of characters out of/],
     [`[[provider]]\n${fine}alias_separator = "--"\n`, /x: alias_separator must consist of one character out of/],
-    [`[[provider]]\n${fine}[[provider]]\n${fine}`, /x: stands there twice/],
+    [`[[provider]]\n${fine}[[provider]]\n${fine}`, /x: is defined twice/],
     ['[[provider]\n', /cannot be used/],
   ];
   for (const [text, says] of cases) t.throws(() => loadProviderLimits(fileWith(t, text)), says, text);

@@ -90,7 +90,7 @@ t.test('a parked message and one that was never tried end too', async (t) => {
   t.match(await harness.until(parked!, isFinished), {
     state: 'failed',
     parked: false,
-    lastReason: /SMTP cannot carry/,
+    lastReason: /SMTP does not allow/,
   });
 });
 

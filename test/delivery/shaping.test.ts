@@ -109,13 +109,13 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
     ],
     [
       { source: suspension('source', 60, '192.0.2.1') },
-      { code: 'source_address_suspended', reach: 'group', reason: /our address 192\.0\.2\.1 towards google/ },
+      { code: 'source_address_suspended', reach: 'group', reason: /mail from our address 192\.0\.2\.1 to google/ },
     ],
     [
       {
         group: { ...GROUP, concurrency: { ...untroubled(5), failures: 2, coolDownUntil: NOW + 9, reason: 'timeout' } },
       },
-      { code: 'cool_down', until: NOW + 9, reason: /2 attempts to connect.*in vain at google: timeout/ },
+      { code: 'cool_down', until: NOW + 9, reason: /2 connection attempts in a row to google failed: timeout/ },
     ],
     [
       { group: { ...GROUP, perMinute: { limit: 30, sent: 30, freeAt: NOW + 7 } } },

@@ -164,7 +164,7 @@ t.test('an IPv6 address without a name that leads back to it is not used', async
 
   harness.dns.set(reverseOf6(), 'PTR', ['strange.test']);
   await lookAgain();
-  const misled = 'its reverse name strange.test does not lead back to it';
+  const misled = 'its reverse name strange.test does not resolve back to it';
   t.match(harness.delivery.sourceAddresses(), [{}, { usable: false, reason: misled }]);
 
   harness.dns.set('strange.test', 'AAAA', ['0:0:0:0:0:0:0:1']);
@@ -225,7 +225,7 @@ t.test('a reply about our address pauses that address alone', async (t) => {
   const [angry] = await harness.send(['angry@rcpt.test']);
   await harness.until(
     angry!,
-    ({ state, lastReason }) => isDeferred({ state }) && /makes a pause/.test(lastReason ?? ''),
+    ({ state, lastReason }) => isDeferred({ state }) && /is paused until/.test(lastReason ?? ''),
   );
   const [{ from: blamed }] = of('angry@rcpt.test') as [Visit];
   visits.length = 0;

@@ -71,7 +71,7 @@ t.test('a message whose session is gone waits again, and not before that is cert
     state: 'deferred',
     ambiguous: true,
     attempts: 1,
-    lastReason: /the session that was sending the message is gone/,
+    lastReason: /the session that was sending the message ended without a result/,
   });
   t.match(noticed, [{ lane, domain: 'x.test' }], 'and the scheduler hears of it');
 });
@@ -130,7 +130,7 @@ t.test('past its lifetime a message ends in every state', async (t) => {
     t.equal(state, 'failed');
     t.match(lastReason, /^given up after 24 h; the last reason for waiting: \S/);
   }
-  t.match((await bench.message(lost.id)).lastReason, /the session that was sending the message is gone/);
+  t.match((await bench.message(lost.id)).lastReason, /the session that was sending the message ended without a result/);
   t.equal((await bench.message(sent.id)).state, 'sending', 'somebody is at it');
   await hand.release([sent.id], clock.at);
   await sweeper.sweep();

@@ -77,7 +77,7 @@ t.test('when no MX opens, the message waits with the last answer', async (t) => 
   const [id] = await harness.send(['ann@rcpt.test']);
   const message = await harness.until(id!, isDeferred);
   t.match(message.attemptList, [{ outcome: 'temporary', peer: { mx: 'busy.test', stage: 'greeting', smtpCode: 554 } }]);
-  t.match(message.lastReason, /no mail server .* could be reached.*too busy/);
+  t.match(message.lastReason, /no mail server .* accepted a connection.*too busy/);
   t.notOk(message.ambiguous);
 });
 

@@ -38,7 +38,7 @@ t.test('the queue: list, show, retry, cancel', async (t) => {
   t.match(await postrider.json('queue', 'list'), { lanes: [], messages: [] });
 
   const again = await postrider.runHere('queue', 'retry', pushed!);
-  t.match(again, { code: 1, stderr: /does not wait: it is delivered/ });
+  t.match(again, { code: 1, stderr: /is not waiting: it is delivered/ });
   const unknown = '00000000-0000-7000-8000-000000000000';
   t.match(await postrider.runHere('queue', 'cancel', unknown), { code: 1, stderr: /there is no message/ });
   t.match(world.sink.mails, [{ to: `pushed@${RECEIVER}` }]);
@@ -92,7 +92,10 @@ t.test('one data folder, one daemon', async (t) => {
   const world = await startWorld(t);
   const daemon = await world.postrider.serve();
   const second = await world.postrider.run('serve');
-  t.match(second, { code: 1, stderr: /another Postrider writes in .*data: stop it first, or use another data folder/ });
+  t.match(second, {
+    code: 1,
+    stderr: /another Postrider process uses .*data: stop it first, or use another data folder/,
+  });
   t.match(await daemon.call(null, 'GET /healthz'), { status: 200, body: { status: 'ok' } }, 'the first is unharmed');
   await daemon.kill();
   await world.postrider.serve(); // what a killed one leaves behind bars nobody
@@ -107,7 +110,7 @@ t.test('a copy of the database beside the daemon, and its way back without it', 
   const [id] = await send(daemon, sender, `joe@${RECEIVER}`);
   await daemon.logged({ fact: 'deferred', message_id: id! });
   const copy = path.join(postrider.folder, 'copy.db');
-  t.match(await postrider.run('backup', copy), { code: 0, stdout: /master key is not in it/ });
+  t.match(await postrider.run('backup', copy), { code: 0, stdout: /does not contain the master key/ });
   t.equal(fs.statSync(copy).mode & 0o777, 0o600);
   t.match(await postrider.runHere('backup', copy), { code: 1, stderr: /already exists/ });
   await postrider.json('queue', 'cancel', id!);

@@ -16,7 +16,7 @@ for (const engine of ['uws', 'node']) {
     fs.writeFileSync(path.join(postrider.folder, 'http.crt'), TEST_ONLY_CERTIFICATE);
     fs.writeFileSync(path.join(postrider.folder, 'http.key'), TEST_ONLY_KEY, { mode: 0o600 });
     const daemon = await postrider.serve();
-    t.match(await daemon.logged({ msg: 'HTTP server listens' }), { engine });
+    t.match(await daemon.logged({ msg: 'HTTP server started' }), { engine });
     const call = (key: string, route: string, body?: unknown) => callOverTls(daemon.httpPort, { key, route, body });
 
     t.match(await call('', 'GET /healthz'), { status: 200, body: { status: 'ok' } });

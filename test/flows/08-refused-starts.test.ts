@@ -104,7 +104,7 @@ for (const engine of ['uws', 'node']) {
     t.match(await postrider.run('serve'), {
       code: 1,
       stderr: new RegExp(
-        `http\\.port: cannot listen on \\S+:${port} \\(another program listens there .* choose another http\\.port`,
+        `http\\.port: cannot listen on \\S+:${port} \\(another program uses this port .* choose another http\\.port`,
       ),
     });
     t.match(await postrider.runHere('tenant', 'list'), { code: 0 }, 'what had been opened is closed again');

@@ -24,7 +24,7 @@ t.test('a process that is too large', async (t) => {
   mood.willing = true;
   const daemon = await postrider.serve();
   const { reason } = await daemon.logged({ fact: 'intake_closed' });
-  t.match(reason, /the process uses \d+ MiB of memory, and may use 1 MiB/);
+  t.match(reason, /the process uses \d+ MiB of memory; the limit is 1 MiB/);
   t.match(await trySending(daemon, sender, `new@${RECEIVER}`), {
     status: 500,
     retryAfter: '10',

@@ -44,7 +44,7 @@ t.test('a mail that is refused for a bare LF is counted and listed', { timeout: 
   const to = `postmaster@${BOUNCES}`;
   const reply = await client.send({ from: 'old@scanner.test', to, data: Buffer.from(`${HEADER}one\ntwo`) });
   client.close();
-  t.match(reply, /^554 5\.6\.11 Line 4 of the mail has CR or LF alone/);
+  t.match(reply, /^554 5\.6\.11 Line 4 of the mail has a bare CR or LF/);
   const { mails } = await postrider.json('inbound', 'list', '--kind', 'refused');
   const facts = {
     kind: 'refused',
@@ -58,7 +58,7 @@ t.test('a mail that is refused for a bare LF is counted and listed', { timeout: 
   t.match(((await postrider.json('inbound', 'list')).mails as unknown[]).length, 1, 'in the list of all, too');
   t.match(await postrider.json('inbound', 'show', id), facts);
   const raw = await postrider.runHere('inbound', 'show', id, '--raw');
-  t.match(raw, { code: 1, stdout: '', stderr: /was refused, so its content was not kept/ });
+  t.match(raw, { code: 1, stdout: '', stderr: /was rejected, so its content was not kept/ });
   const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text();
   t.match(page, /^postrider_inbound_mails_total\{outcome="bare_line_end"\} 1$/m);
 });
@@ -87,14 +87,17 @@ t.test('inbound retry has a mail worked on again, with a daemon and without', { 
   client.close();
   const [id, other] = [unread, human].map((reply) => /kept as (\S+)$/.exec(reply)![1]!) as [string, string];
   for (const each of [id, other]) await daemon.logged({ fact: 'inbound', inbound_id: each });
-  t.match(await postrider.run('inbound', 'retry', id), { code: 0, stdout: /^\S+ waits, and is worked on within/ });
+  t.match(await postrider.run('inbound', 'retry', id), {
+    code: 0,
+    stdout: /^\S+ is queued. A running daemon processes it within/,
+  });
   await until('it was worked on again', () => daemon.find({ inbound_id: id }).length === 2);
   const refused = await postrider.run('inbound', 'retry', other);
-  t.match(refused, { code: 1, stderr: /has been read: only mail of the kind unreadable can be tried again/ });
+  t.match(refused, { code: 1, stderr: /was read successfully: only mail of the kind unreadable can be retried/ });
   await daemon.stop();
   t.match(await postrider.json('inbound', 'retry', id), { id, state: 'waits' });
   t.match(await postrider.json('inbound', 'show', id), { kind: null, effect: null });
-  t.match(await postrider.run('inbound', 'retry', id), { code: 1, stderr: /is waiting already/ });
+  t.match(await postrider.run('inbound', 'retry', id), { code: 1, stderr: /is already queued/ });
 });
 
 t.test('inbound show --raw prints the octets of the mail as they came', { timeout: 60_000 }, async (t) => {

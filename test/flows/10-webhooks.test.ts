@@ -75,7 +75,7 @@ t.test('a delivered mail is told, over a kill of the daemon, and can be replayed
   t.match(await postrider.runHere('webhook', 'attempts', first!), { code: 1, stderr: /there is no webhook/ });
   t.match(await postrider.runHere('webhook', 'replay', id, '--event', first!), {
     code: 1,
-    stderr: /there is no event/,
+    stderr: /its tenant has no event/,
   });
   t.match((await postrider.runHere('webhook', 'attempts', id)).stdout, /STATUS[\s\S]*204[\s\S]*500 .*not <b>now<\/b>/);
 
@@ -101,7 +101,7 @@ t.test('targets inside are refused at the call', async (t) => {
   const hook = (await daemon.call(String(key), 'POST /webhooks', { body: { url } })).body;
   await send(daemon, sender, `ann@${RECEIVER}`);
   const line = await daemon.logged({ fact: 'webhook_retry', webhook_id: String(hook.id) });
-  t.match(line.reason, /^Not called: inside\.test leads to 127\.0\.0\.1 .*webhooks\.allow_private/);
+  t.match(line.reason, /^Not called: inside\.test resolves to 127\.0\.0\.1 .*webhooks\.allow_private/);
   t.equal(endpoint.received.length, 0);
 });
 

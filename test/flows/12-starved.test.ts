@@ -21,7 +21,7 @@ t.test('too few open files are refused, with the number and what to do', async (
   t.equal(await code, 1);
   t.match(
     said,
-    /the limit of open files is 64, and with delivery\.workers = 2 Postrider needs at least 160: .*LimitNOFILE/,
+    /the open-file limit is 64, but with delivery\.workers = 2 Postrider needs at least 160: .*LimitNOFILE/,
   );
   t.notOk(fs.existsSync(postrider.databaseFile), 'nothing was begun');
 });

@@ -26,7 +26,7 @@ t.test('a disk that is nearly full, and has room again', async (t) => {
   t.match(await trySending(daemon, sender, `meanwhile@${RECEIVER}`), {
     status: 500,
     retryAfter: '10',
-    body: { message: /only [67](\.\d)? % of the disk is free, and 1[02] % must be/ },
+    body: { message: /only [67](\.\d)? % of the disk is free; at least 1[02] % must be/ },
   });
 
   fs.rmSync(ballast);

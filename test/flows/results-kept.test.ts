@@ -40,7 +40,7 @@ t.test('killed before a result could be stored: nothing is sent again', async (t
 
   const second = await postrider.serve();
   t.equal(await stateOf(second, sender, id!), 'delivered');
-  t.ok(second.lines.some(({ msg }) => msg.startsWith('results of an earlier run were stored')));
+  t.ok(second.lines.some(({ msg }) => msg.startsWith('stored results that an earlier run could not store')));
   const [beside] = await send(second, sender, `bob@${RECEIVER}`);
   await second.logged({ fact: 'delivered', message_id: beside! });
   t.equal(sink.mails.length, 2, 'one of each');

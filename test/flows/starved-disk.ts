@@ -62,5 +62,5 @@ t.test('the disk of a running daemon', async (t) => {
   t.same(await daemon.stop(), { code: 0, signal: null });
 
   execFileSync('mount', ['-o', 'remount,ro', data]);
-  t.match(await postrider.run('serve'), { code: 1, stderr: /data cannot be used: the disk can only be read/ });
+  t.match(await postrider.run('serve'), { code: 1, stderr: /data cannot be used: the disk is read-only/ });
 });

@@ -151,7 +151,7 @@ t.test('what is doubtful about line ends is refused', async (t) => {
     const client = await SmtpClient.hello(port);
     const to = newReturnPath();
     const reply = await client.send({ from: 'a@b.test', to, data: Buffer.from(data) });
-    t.match(reply, /^554 5\.6\.11 Line \d+ of the mail has CR or LF alone/, name);
+    t.match(reply, /^554 5\.6\.11 Line \d+ of the mail has a bare CR or LF/, name);
     t.match(refused, [{ mailFrom: 'a@b.test', recipients: [to], sizeOctets: data.length + 2, reply }], 'it is noted');
     t.same(outcomes, ['bare_line_end']);
     t.match(await client.ask('NOOP'), /^250/, `${name}: and nothing of it was a command`);

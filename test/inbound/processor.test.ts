@@ -173,7 +173,7 @@ t.test('a mail that ends the daemon is found, and no other is blamed', async (t)
   const poison = ids[3]!;
   for (let ends = 0; ends < 5; ends++) await killedAt(bench, (id) => id === poison);
   const unreadable = await bench.store.listInbound({ kind: 'unreadable', limit: 200 });
-  t.match(unreadable, [{ id: poison, effect: 'kept', reason: /3 times while it worked on this mail alone/ }]);
+  t.match(unreadable, [{ id: poison, effect: 'kept', reason: /3 times while it processed only this mail/ }]);
   t.equal(unreadable.length, 1);
   t.equal((await bench.store.listInbound({ kind: 'human', limit: 200 })).length, 199, 'all others took effect');
 });

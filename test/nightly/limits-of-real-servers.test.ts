@@ -36,7 +36,7 @@ async function startSite(
   const pauses: number[] = [];
   const clock = { offset: 0, now: () => Date.now() + clock.offset };
   const warn: Logger['warn'] = ({ until }, words) => {
-    if (words.includes('makes a pause')) pauses.push(Date.parse(String(until)) - clock.now());
+    if (words.includes('is paused until')) pauses.push(Date.parse(String(until)) - clock.now());
   };
   const log: Logger = { ...silentLogger, warn, with: () => log };
   const options = { clock, log, timeoutFactor: 1, retryStepsMs: [1000], ...change };

@@ -19,7 +19,7 @@ t.test('a fault is told once a minute, with what to do and what was held back', 
   const { lines, time, log } = gated();
   for (let count = 0; count < 300; count++) log.error({ error: full() }, `the queue could not be claimed: ${count}`);
   log.with({ area: 'x' }).warn({ error: full() }, 'results wait');
-  t.match(lines, [{ msg: /claimed: 0\. The disk of data\.dir is full: make room/, fault: 'disk_full', held_back: 0 }]);
+  t.match(lines, [{ msg: /claimed: 0\. The disk of data\.dir is full: free space/, fault: 'disk_full', held_back: 0 }]);
   t.equal(lines.length, 1);
   log.error({ error: Object.assign(new Error('open'), { code: 'EMFILE' }) }, 'a thread died');
   t.match(lines[1], { fault: 'descriptors', msg: /LimitNOFILE/ });
@@ -32,7 +32,7 @@ t.test('a fault is told once a minute, with what to do and what was held back', 
 t.test('events and other errors pass', async (t) => {
   const { lines, log } = gated();
   for (let count = 0; count < 3; count++) {
-    log.warn({ fact: 'intake_closed' }, 'no new mail is taken: database or disk is full');
+    log.warn({ fact: 'intake_closed' }, 'does not accept new mail: database or disk is full');
     log.error({ error: new Error('a bug') }, 'HTTP handler failed');
     log.info({}, 'the disk is full');
   }

@@ -15,8 +15,11 @@ function decide(facts: Partial<IntakeFacts>, holding: ReturnType<typeof decideIn
 t.test('the disk: closed under the limit, open again a fifth above it', async (t) => {
   t.same(decide({ diskFreeShare: 0.1 }).size, 0);
   const closed = decide({ diskFreeShare: 0.0999 });
-  t.equal(closed.get('disk'), 'only 9.9 % of the disk is free, and 10 % must be');
-  t.equal(decide({ diskFreeShare: 0.119 }, closed).get('disk'), 'only 11.9 % of the disk is free, and 12 % must be');
+  t.equal(closed.get('disk'), 'only 9.9 % of the disk is free; at least 10 % must be');
+  t.equal(
+    decide({ diskFreeShare: 0.119 }, closed).get('disk'),
+    'only 11.9 % of the disk is free; at least 12 % must be',
+  );
   t.equal(decide({ diskFreeShare: 0.12 }, closed).size, 0);
   t.equal(decide({ diskFreeShare: null }, closed).size, 0, 'a disk that cannot be looked at holds nobody up');
 });
@@ -24,7 +27,7 @@ t.test('the disk: closed under the limit, open again a fifth above it', async (t
 t.test('the memory: closed above the limit, open again a tenth below it', async (t) => {
   t.equal(decide({ residentBytes: 1000 * MIB }).size, 0);
   const closed = decide({ residentBytes: 1001 * MIB });
-  t.equal(closed.get('memory'), 'the process uses 1001 MiB of memory, and may use 1000 MiB');
+  t.equal(closed.get('memory'), 'the process uses 1001 MiB of memory; the limit is 1000 MiB');
   t.ok(decide({ residentBytes: 901 * MIB }, closed).has('memory'));
   t.equal(decide({ residentBytes: 900 * MIB }, closed).size, 0);
 });
@@ -84,7 +87,7 @@ t.test('open, closed, open: the state, the refusal, and one log line per change'
   machine.now = 2000;
   machine.disk = 0.05;
   for (let round = 0; round < 3; round++) await intake.check();
-  const reason = 'only 5 % of the disk is free, and 12 % must be';
+  const reason = 'only 5 % of the disk is free; at least 12 % must be';
   t.same(intake.state, { accepting: false, reason, since: 2000 });
   t.match(intake.refusal(), { refused: 'internal_error', retryAfterSecs: 10, message: reason });
 
@@ -125,7 +128,10 @@ t.test('a failed commit closes at once; only two proofs in a row open again', as
 t.test('room within the database counts, up to half of the limit', async (t) => {
   t.same(decide({ diskFreeShare: 0.06, reusableShare: 0.04 }).size, 0);
   const closed = decide({ diskFreeShare: 0.04, reusableShare: 0.5 });
-  t.equal(closed.get('disk'), 'only 9 % of the disk is free (with what the database can use again), and 10 % must be');
+  t.equal(
+    closed.get('disk'),
+    'only 9 % of the disk is free (including space that the database can reuse); at least 10 % must be',
+  );
 });
 
 t.test('before it closes, what may go is erased; it closes when nothing is left', async (t) => {
@@ -144,7 +150,7 @@ t.test('before it closes, what may go is erased; it closes when nothing is left'
   );
   machine.disk = 0.04;
   await intake.check();
-  t.match(intake.state, { accepting: false, reason: /only 9 % of the disk is free \(with what/ });
+  t.match(intake.state, { accepting: false, reason: /only 9 % of the disk is free \(including space/ });
   t.equal(machine.erasable, 0);
   machine.disk = 0.5;
   t.equal((await intake.check()).accepting, true);
@@ -155,7 +161,7 @@ t.test('a database in which no room can be made does not stop the checks', async
   machine.disk = 0.05;
   machine.erasable = Number.NaN;
   Object.defineProperty(machine, 'reusable', { get: () => assertFails() });
-  t.match(await intake.check(), { accepting: false, reason: /only 5 % of the disk is free, and/ });
+  t.match(await intake.check(), { accepting: false, reason: /only 5 % of the disk is free; at least/ });
 });
 
 function assertFails(): never {

@@ -109,7 +109,7 @@ export class QueueActions {
     if (kind === 'domain') return null;
     return (await shaping.isKnownGroup(key))
       ? null
-      : `no mail has gone to a group "${key}"; queue list shows the groups, and queue show that of a message`;
+      : `there is no MX group "${key}": queue list shows the groups, queue show the group of a message`;
   }
 
   async #pause(target: QueueTarget, word: OperatorWord): Promise<ActionOutcome> {
@@ -142,10 +142,10 @@ export class QueueActions {
 
   /** Nothing of the kind that is ended here; what it is instead. */
   async #whyNotResumed(target: QueueTarget): Promise<string> {
-    const nothing = `nothing keeps back ${nameOf(target)}: it is not paused, and no reply of a receiver stops it`;
+    const nothing = `nothing holds ${nameOf(target)}: it is not paused, and no receiver's reply stopped it`;
     const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
     const others = isMany(target) ? await holds.reasonsFor(target) : [];
-    return others.length === 0 ? nothing : `${nothing}; it waits because ${others.join('; ')}`;
+    return others.length === 0 ? nothing : `${nothing}; it is waiting because ${others.join('; ')}`;
   }
 
   async #lift({ kind, key }: QueueTarget): Promise<Suspension[]> {
@@ -246,9 +246,9 @@ export class QueueActions {
   async #whyNotWaiting(messageId: string): Promise<string> {
     const message = await this.#kit.store.getMessage(messageId);
     if (!message) return `there is no message ${messageId}`;
-    if (message.parked) return `the message ${messageId} is parked, and waits for a person anyway`;
+    if (message.parked) return `the message ${messageId} is parked and already waits for an operator`;
     const state = message.state === 'sending' ? 'being sent right now' : message.state;
-    return `the message ${messageId} does not wait: it is ${state}`;
+    return `the message ${messageId} is not waiting: it is ${state}`;
   }
 }
 

@@ -51,7 +51,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
   try {
     await strays.sweep();
   } catch (error) {
-    log.error({ error }, `stray messages could not be looked for: ${describeError(error)}`);
+    log.error({ error }, `orphaned messages could not be looked up: ${describeError(error)}`);
   }
   try {
     for (;;) {

@@ -34,7 +34,12 @@ export class EarlierResults {
   get unstored(): UnstoredResults | null {
     if (this.#left.length === 0) return null;
     const since = Math.min(...this.#left.map(({ attempt }) => attempt.startedAt));
-    return { messages: this.#left.length, since, reason: 'left by an earlier run, and still refused', isAlarm: true };
+    return {
+      messages: this.#left.length,
+      since,
+      reason: "left by an earlier run, and still can't be stored",
+      isAlarm: true,
+    };
   }
 
   async store(): Promise<void> {
@@ -52,8 +57,7 @@ export class EarlierResults {
       left.push(...outcome.left);
     }
     this.#left = left;
-    if (applied > 0)
-      log.warn({ messages: applied }, 'results of an earlier run were stored: its database did not take them');
+    if (applied > 0) log.warn({ messages: applied }, 'stored results that an earlier run could not store');
     if (left.length > 0)
       log.error(
         { messages: left.length, first: left[0]!.messageId },

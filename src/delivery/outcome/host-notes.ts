@@ -14,7 +14,10 @@ export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
       break;
     case 'announcement_lost':
       // The courier remembers it: forgotten at a restart, it costs one more connection.
-      kit.log.info({ mx, reason }, 'a mail server lost the commands behind a message: it gets mail in turn for a day');
+      kit.log.info(
+        { mx, reason },
+        'a mail server drops commands sent after a message: it gets no pipelined commands there for a day',
+      );
       break;
     default:
       unreachable(note);
@@ -37,7 +40,7 @@ interface TlsMemoryKit {
 
 async function rememberBrokenTls({ host, reason }: BrokenTlsNote, kit: TlsMemoryKit): Promise<void> {
   const since = kit.clock.now();
-  kit.log.warn({ mx: host, reason }, 'TLS of a mail server is broken: clear text for three days');
+  kit.log.warn({ mx: host, reason }, "a mail server's TLS is broken: it gets mail in clear text for three days");
   try {
     await kit.store.putBrokenTls({ host, reason, since, expiresAt: since + REMEMBERED_MS }, MAX_HOSTS);
   } catch (error) {

@@ -92,10 +92,10 @@ function judgeClosedDoors(
   const { tried = [] } = peer;
   const words = tried.length > 0 ? whatWasTried(tried) : peer.response;
   if (asked === 'all' && allTakeNoMail(tried) && !tried.some((host) => blamesUs(host, rules))) {
-    const all = `no mail server of the recipient's domain takes mail (RFC 7504): ${words}`;
+    const all = `no mail server of the recipient's domain accepts mail (RFC 7504): ${words}`;
     return { kind: 'permanent', peer, reason: all, bounce: 'soft', rule: 'no-host-takes-mail', end: 'failed' };
   }
-  const reason = `no mail server of the recipient could be reached: ${words}`;
+  const reason = `no mail server of the recipient accepted a connection: ${words}`;
   if (peer.smtpCode === null) return { ...temporary(peer, reason), nobodyOpened: true };
   const verdict = classifyReply(peer, rules);
   const explained = temporary(peer, `${reason} ${inBrackets(verdict, peer)}`);

@@ -123,7 +123,7 @@ export class ResultWriter {
     if (kept > 0)
       log.error({ messages: kept }, 'results were not stored in time: the next start reads them from the journal');
     const lost = results.length - kept;
-    if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal took them');
+    if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal accepted them');
     // They were not sent, so nothing is lost with them.
     const unread = this.#unsettled.size - results.length;
     if (unread > 0)

@@ -77,7 +77,7 @@ export class Claims {
       return await this.#kit.store.release(messageIds, this.#kit.clock.now());
     } catch (error) {
       // They stay marked as being sent, until somebody looks for strays or the daemon starts again.
-      this.#kit.log.error({ error, messageIds }, `messages could not be given back: ${describeError(error)}`);
+      this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
       return [];
     }
   }

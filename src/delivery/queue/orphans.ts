@@ -23,7 +23,7 @@ const MARKS_PER_LOOK = 1000;
 const LANES_PER_LOOK = 1000;
 const PARKED_AT_ONCE = 200;
 
-const LOST_ATTEMPT = 'the session that was sending the message is gone, and said nothing of it; it may have arrived';
+const LOST_ATTEMPT = 'the session that was sending the message ended without a result; the message may have arrived';
 const LOST_LANE = 'the queue has no tenant or destination for the message; its rows in the database are damaged';
 
 interface Suspicion {

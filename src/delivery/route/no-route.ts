@@ -128,14 +128,14 @@ function judgeAbsent(facts: NoRouteFacts, now: number): Temporary | Permanent {
   switch (secondLook.kind) {
     case 'absent': {
       const said = `the DNS servers at ${toTimestamp(first)} and ${secondLook.by} at ${toTimestamp(now)}`;
-      return bounceHard(`the domain ${domain} does not exist: so say ${said}`, '5.1.2');
+      return bounceHard(`the domain ${domain} does not exist, according to ${said}`, '5.1.2');
     }
     case 'present': {
-      const reason = `the DNS servers say that the domain ${domain} does not exist, and ${secondLook.by} that it does; checked again until they agree`;
+      const reason = `the domain ${domain} does not exist according to the DNS servers, but does according to ${secondLook.by}; checked again until they agree`;
       return wait(reason, '5.1.2', { notAfter: now + LONGEST_PAUSE_MS });
     }
     case 'unknown': {
-      const reason = `the domain ${domain} does not seem to exist, and no other server confirms it: ${secondLook.reason}`;
+      const reason = `the domain ${domain} does not seem to exist, but no other server confirmed it: ${secondLook.reason}`;
       return untilGivenUp(reason, { code: '5.1.2', first, rules }, now);
     }
     default:
@@ -146,7 +146,7 @@ function judgeAbsent(facts: NoRouteFacts, now: number): Temporary | Permanent {
 function judgeLost(reason: string, facts: NoRouteFacts, now: number): Temporary | Permanent {
   const { domain, since, secondLook, rules } = facts;
   if (secondLook?.kind === 'present') {
-    const disagree = `the DNS servers show no mail server of ${domain} that has an address, and ${secondLook.by} one`;
+    const disagree = `${domain} has no mail server with an address according to the DNS servers, but has one according to ${secondLook.by}`;
     return wait(`${disagree}; checked again until they agree`, '5.4.4', { notAfter: now + LONGEST_PAUSE_MS });
   }
   const judged = untilGivenUp(reason.replace(/\.$/, ''), { code: '5.4.4', first: since.lost ?? now, rules }, now);

@@ -75,7 +75,7 @@ export class SessionHost {
     this.#stopLingering();
     await this.#feeding;
     // A session that ends by itself has answered for each message before.
-    const fate = link.fate ?? 'the courier ended the session and said nothing of this message';
+    const fate = link.fate ?? 'the courier ended the session without a result for this message';
     const judgement: Judgement = {
       kind: 'temporary',
       peer: noPeer('prepare', fate),

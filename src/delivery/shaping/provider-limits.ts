@@ -63,8 +63,8 @@ function tablesOf(file: string): ProviderTable[] {
     throw unusable(file, [describeError(error).split('\n')[0]!]);
   }
   const { provider = [], ...others } = document;
-  const problems = Object.keys(others).map((name) => `${name}: only [[provider]] stands here`);
-  if (!Array.isArray(provider)) problems.push('provider: is no list of [[provider]] tables');
+  const problems = Object.keys(others).map((name) => `${name}: only [[provider]] is allowed here`);
+  if (!Array.isArray(provider)) problems.push('provider: must be a list of [[provider]] tables');
   if (problems.length > 0) throw unusable(file, problems);
   return provider as ProviderTable[];
 }
@@ -75,10 +75,11 @@ function readProviders(tables: ProviderTable[], file: string): Provider[] {
   const names = new Map<string, string>();
   const ids = new Set<string>();
   for (const { id, mx } of providers) {
-    if (ids.has(id)) problems.push(`${id}: stands there twice`);
+    if (ids.has(id)) problems.push(`${id}: is defined twice`);
     ids.add(id);
     for (const name of mx) {
-      if (names.has(name) && names.get(name) !== id) problems.push(`${id}: mx ${name} is also of ${names.get(name)}`);
+      if (names.has(name) && names.get(name) !== id)
+        problems.push(`${id}: mx ${name} also belongs to ${names.get(name)}`);
       names.set(name, id);
     }
   }
@@ -94,13 +95,13 @@ function readProvider(table: ProviderTable, index: number, problems: string[]): 
   const number = (key: string, max: number): number => {
     const value = table[key];
     if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) return value;
-    complain(`${key} is no whole number from 1 to ${max}`);
+    complain(`${key} must be an integer from 1 to ${max}`);
     return 1;
   };
   const hosts = (key: string): string[] => {
     const list = table[key];
     const good = Array.isArray(list) && list.every((name) => typeof name === 'string' && HOST.test(name));
-    if (!good) complain(`${key} is no list of domain names in small letters`);
+    if (!good) complain(`${key} must be a list of lower-case domain names`);
     return good ? (list as string[]) : [];
   };
   const flag = (key: string): boolean => {

@@ -274,10 +274,11 @@ export class Shaping {
     this.#remember(group, after);
     if (coolDownUntil > now) {
       const facts = { group, until: toTimestamp(coolDownUntil), attempts: after.failures };
-      log.info(facts, `nobody opens: ${reason}`);
+      log.info(facts, `cooling down: ${reason}`);
       this.#listener?.onBlocked(group);
     } else if (limit < before.limit) log.info({ group, connections: limit }, `fewer connections: ${reason}`);
-    else if (limit > before.limit) log.info({ group, connections: limit }, 'more connections: mail is delivered again');
+    else if (limit > before.limit)
+      log.info({ group, connections: limit }, 'more connections: deliveries succeed again');
     if (limit > before.limit || (before.coolDownUntil > 0 && coolDownUntil === 0)) this.#listener?.onRoom(group);
   }
 
@@ -317,7 +318,7 @@ export class Shaping {
     const work = this.#kit.store
       .saveShaping(changes)
       .catch((error: unknown) =>
-        this.#kit.log.error({ error }, `the state of shaping could not be stored: ${describeError(error)}`),
+        this.#kit.log.error({ error }, `the shaping state could not be stored: ${describeError(error)}`),
       )
       .finally(() => this.#saving.delete(work));
     this.#saving.add(work);

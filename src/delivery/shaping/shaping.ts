@@ -98,7 +98,7 @@ export function decideShaping(facts: ShapingFacts, now: number): ShapingVerdict 
 function notRunning({ running }: ShapingFacts): ShapingReason | null {
   return running
     ? null
-    : { code: 'not_running', reach: 'group', reason: 'no daemon runs that could send it', until: null };
+    : { code: 'not_running', reach: 'group', reason: 'no daemon is running to send it', until: null };
 }
 
 function widest(reasons: ShapingReason[]): Reach {
@@ -112,7 +112,7 @@ function ofMessage({ message, sender }: ShapingFacts, now: number): Reasons {
   const { dueAt, parked, pause, lastReason } = message;
   if (pause) reasons.push(paused('message_paused', 'message', pause));
   else if (parked) {
-    const why = `it is parked, because it cannot be sent as it is: ${lastReason ?? 'no reason is known'}`;
+    const why = `it is parked because it can't be sent as it is: ${lastReason ?? 'no reason is known'}`;
     reasons.push({ code: 'parked', reach: 'message', reason: why, until: null });
   } else if (dueAt !== null && dueAt > now) {
     const why = lastReason === null ? '' : `: ${lastReason}`;
@@ -161,15 +161,15 @@ function suspended(code: ShapingCode, reach: Reach, suspension: Suspension | nul
   };
 }
 
-/** Such as `everything for google makes a pause until …`. */
+/** Such as `all mail to google is paused until …`. */
 export function whatPauses({ scope, mxGroup, subject, until }: Suspension): string {
   const what = {
-    group: `everything for ${mxGroup}`,
-    source: `our ${subject === '' ? 'address' : `address ${subject}`} towards ${mxGroup}`,
+    group: `all mail to ${mxGroup}`,
+    source: `mail ${subject === '' ? 'from our address' : `from our address ${subject}`} to ${mxGroup}`,
     sender_domain: `mail from ${subject} to ${mxGroup}`,
     domain: `mail to ${subject}`,
   }[scope];
-  return `${what} makes a pause until ${toTimestamp(until)}`;
+  return `${what} is paused until ${toTimestamp(until)}`;
 }
 
 function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
@@ -180,21 +180,20 @@ function inactive({ status, statusReason }: TenantFacts): ShapingReason | null {
 
 function paced({ pace }: TenantFacts, now: number): ShapingReason | null {
   if (!pace || pace.freeAt <= now) return null;
-  const reason = `the tenant has sent ${counted(pace.sent, 'message')} within an hour, and ${pace.perHour} is what it may (limits.messages_per_hour)`;
+  const reason = `the tenant has sent ${counted(pace.sent, 'message')} within an hour; its limit is ${pace.perHour} (limits.messages_per_hour)`;
   return { code: 'tenant_paced', reach: 'lane', reason, until: pace.freeAt };
 }
 
 function coolingDown({ name, concurrency }: GroupFacts, now: number): ShapingReason | null {
   const { coolDownUntil: until, failures, reason: why } = concurrency;
   if (until <= now) return null;
-  const tries =
-    failures === 1 ? 'the last attempt to connect was' : `${failures} attempts to connect, one after the other, were`;
-  return { code: 'cool_down', reach: 'group', reason: `${tries} in vain at ${name}: ${why}`, until };
+  const tries = failures === 1 ? 'the last connection attempt' : `${failures} connection attempts in a row`;
+  return { code: 'cool_down', reach: 'group', reason: `${tries} to ${name} failed: ${why}`, until };
 }
 
 function usedUp({ name, perMinute }: GroupFacts, now: number): ShapingReason | null {
   if (!perMinute || perMinute.freeAt <= now) return null;
-  const reason = `${counted(perMinute.sent, 'message has', 'messages have')} gone to ${name} within a minute, and ${perMinute.limit} is the limit`;
+  const reason = `${counted(perMinute.sent, 'message was', 'messages were')} sent to ${name} within a minute; the limit is ${perMinute.limit}`;
   return { code: 'messages_per_minute', reach: 'group', reason, until: perMinute.freeAt };
 }
 

@@ -37,7 +37,7 @@ export function createAddressPolicy(options: AddressPolicyOptions): AddressPolic
   const refusedList = networksWithWrapped(refused?.networks ?? []);
   const refusal = (ip: string): AddressRefusal | null => {
     if (refused && refusedList.contains(ip)) {
-      return { fact: `${ip} is in a network that the operator refuses`, key: refused.key, listed: true };
+      return { fact: `${ip} is in a network that the operator has blocked`, key: refused.key, listed: true };
     }
     if (allowPrivate === true || allowed.contains(ip)) return null;
     if (!isPublicAddress(ip)) return { fact: `${ip} is not a public address`, key, listed: false };

@@ -56,7 +56,8 @@ export function formatServer(server: DnsServer): string {
 }
 
 export async function exchange(request: ExchangeRequest): Promise<ExchangeResult> {
-  if (!isAskable(request.name, request.type)) return { kind: 'malformed', reason: `"${request.name}" is no DNS name` };
+  if (!isAskable(request.name, request.type))
+    return { kind: 'malformed', reason: `"${request.name}" is not a DNS name` };
   const deadline = performance.now() + request.timeoutMs;
   let transport = request.transport ?? 'udp';
   let edns = true;

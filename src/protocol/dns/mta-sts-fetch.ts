@@ -61,7 +61,7 @@ async function findAddresses(
   const ips = all.filter((ip) => addresses.allows(ip));
   if (ips.length > 0) return { ok: true, ips };
   const refusal = all.length > 0 ? addresses.refusal(all[0]!) : null;
-  if (refusal !== null) return { ok: false, why: `its address is not connected to: ${refusal.fact} (${refusal.key})` };
+  if (refusal !== null) return { ok: false, why: `its address is not allowed: ${refusal.fact} (${refusal.key})` };
   const outage = results.find((result) => result.kind === 'unavailable');
   return { ok: false, why: outage?.kind === 'unavailable' ? outage.reason : 'the host has no address' };
 }

@@ -58,7 +58,7 @@ function checkPolicy(fields: Map<string, string>, mx: string[]): PolicyText {
   if (!/^\d{1,10}$/.test(maxAge)) return refused('it has no valid "max_age"');
   if (mode !== 'none' && mx.length === 0) return refused('it names no "mx"');
   if (mx.length > MAX_PATTERNS) return refused(`it names more than ${MAX_PATTERNS} "mx"`);
-  if (!mx.every((pattern) => MX_PATTERN.test(pattern))) return refused('an "mx" of it is no host name');
+  if (!mx.every((pattern) => MX_PATTERN.test(pattern))) return refused('one of its "mx" entries is not a host name');
   const maxAgeMs = Math.max(Math.min(Number(maxAge), MAX_AGE_S) * SECOND_MS, MIN_AGE_MS);
   return { ok: true, policy: { mode, maxAgeMs, mx } };
 }

@@ -20,7 +20,7 @@ const MAX_NAMES = 5;
 export async function checkOwnName(ip: string, { resolver }: NameCheckKit): Promise<OwnName> {
   const reverse = await resolver.ptr(ip);
   if (reverse.kind === 'unavailable')
-    return { kind: 'unknown', reason: `DNS does not tell its name: ${reverse.reason}` };
+    return { kind: 'unknown', reason: `its reverse name can't be looked up: ${reverse.reason}` };
   if (reverse.kind !== 'found') return { kind: 'bad', reason: 'it has no reverse name (PTR record)' };
   const names = reverse.records.slice(0, MAX_NAMES);
   let outage: string | null = null;
@@ -32,8 +32,8 @@ export async function checkOwnName(ip: string, { resolver }: NameCheckKit): Prom
     }
   }
   if (outage !== null)
-    return { kind: 'unknown', reason: `DNS does not tell the address of ${names.join(', ')}: ${outage}` };
-  return { kind: 'bad', reason: `its reverse name ${names.join(', ')} does not lead back to it` };
+    return { kind: 'unknown', reason: `the address of ${names.join(', ')} can't be looked up: ${outage}` };
+  return { kind: 'bad', reason: `its reverse name ${names.join(', ')} does not resolve back to it` };
 }
 
 /** Compared as addresses: IPv6 can be written in many ways. */

@@ -75,7 +75,7 @@ function addNetwork(list: BlockList, cidr: string): void {
   const prefix = bits === undefined ? maxBits : Number(bits);
   const isNumber = bits === undefined || /^\d{1,3}$/.test(bits);
   if (family === 0 || ip.includes('%') || rest.length > 0 || !isNumber || prefix > maxBits) {
-    throw new Fault(`"${cidr}" is no network: write an address or address/bits`, { permanence: 'permanent' });
+    throw new Fault(`"${cidr}" is not a network: write an address or address/bits`, { permanence: 'permanent' });
   }
   list.addSubnet(ip, prefix, family === 6 ? 'ipv6' : 'ipv4');
 }

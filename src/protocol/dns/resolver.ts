@@ -104,7 +104,7 @@ async function followAnswers(pool: ServerPool, name: string, type: RecordType): 
 function requireServer(text: string): DnsServer {
   const server = parseServer(text);
   if (server) return server;
-  throw new Fault(`"${text}" is no DNS server: write ip, ip:port or [ip6]:port`, { permanence: 'permanent' });
+  throw new Fault(`"${text}" is not a DNS server: write ip, ip:port or [ip6]:port`, { permanence: 'permanent' });
 }
 
 function aliasLoop(name: string): DnsResult<never> {

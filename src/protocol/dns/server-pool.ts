@@ -85,14 +85,18 @@ function judgeAnswer(answer: DnsAnswer): Verdict {
   const types = answer.authorities.map((record) => record.type);
   const isReferral = answer.answers.length === 0 && types.includes('NS') && !types.includes('SOA');
   if (isReferral && !answer.aa && answer.rcode === RCODE.NOERROR) {
-    return { kind: 'failed', reason: 'only referred to other servers, so it is no recursive resolver', retry: false };
+    return {
+      kind: 'failed',
+      reason: 'only referred to other servers, so it is not a recursive resolver',
+      retry: false,
+    };
   }
   return { kind: 'answer', answer };
 }
 
 function unavailable(name: string, type: RecordType, failures: Map<DnsServer, string>): PoolReply {
   const reasons = [...failures].map(([server, reason]) => `${formatServer(server)} ${reason}`);
-  const why = reasons.length > 0 ? reasons.join('; ') : 'too many look-ups were waiting';
+  const why = reasons.length > 0 ? reasons.join('; ') : 'too many lookups were waiting';
   return { kind: 'unavailable', reason: `no DNS server gave an answer for ${name} ${type}: ${why}` };
 }
 

@@ -23,7 +23,7 @@ export interface Unsupported {
 export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
   for (const address of [mailFrom, rcptTo]) {
     if (!canBeCarried(address)) {
-      throw new Fault('an address holds a character that SMTP cannot carry', {
+      throw new Fault('an address contains a character that SMTP does not allow', {
         permanence: 'permanent',
         detail: JSON.stringify(address),
       });
@@ -48,7 +48,7 @@ export function findUnsupported(envelope: Envelope, capabilities: Capabilities):
   if (needsUtf8(envelope) && !smtpUtf8) return { need: 'smtputf8', why: 'the server does not offer SMTPUTF8' };
   if (eightBit && !eightBitMime) return { need: 'eightbit', why: 'the server does not offer 8BITMIME' };
   if (maxSizeOctets !== null && sizeOctets > maxSizeOctets) {
-    return { need: 'size', why: `the server takes ${maxSizeOctets} octets, the message has ${sizeOctets}` };
+    return { need: 'size', why: `the server accepts ${maxSizeOctets} bytes, but the message has ${sizeOctets}` };
   }
   return null;
 }

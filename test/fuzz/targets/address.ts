@@ -83,7 +83,7 @@ function keptProblem(address: Address, text: string): string | null {
 /** The key of a recipient is an address of the same recipient. */
 function readableKeyProblem(key: string): string | null {
   const parsed = parseAddress(key);
-  if (!parsed.ok) return `the recipient key ${key} is no address: ${parsed.reason}`;
+  if (!parsed.ok) return `the recipient key ${key} is not an email address: ${parsed.reason}`;
   return difference('a key of a key', key, recipientKey(parsed.address));
 }
 

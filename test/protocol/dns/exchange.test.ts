@@ -153,7 +153,7 @@ t.test('a server on IPv6', async (t) => {
   t.same(await texts('six.test', { server: to, transport: 'tcp' }), ['v6']);
 });
 
-t.test('what is no DNS name is not asked', async (t) => {
+t.test('what is not a DNS name is not asked', async (t) => {
   for (const name of ['', 'a..b', `${'x'.repeat(64)}.test`, 'with space.test', `${'abcdefg.'.repeat(32)}test`]) {
     t.same(await texts(name), ['malformed'], name);
   }

@@ -106,6 +106,6 @@ t.test('an entry that is no network is named', async (t) => {
     '10/8',
     '',
   ]) {
-    t.throws(() => networkList([wrong]), { message: new RegExp(`^"${wrong}" is no network`) }, wrong);
+    t.throws(() => networkList([wrong]), { message: new RegExp(`^"${wrong}" is not a network`) }, wrong);
   }
 });

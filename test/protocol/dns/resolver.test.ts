@@ -76,7 +76,7 @@ t.test('silence ends with the deadline', async (t) => {
 
 t.test('without servers nothing can be looked up', async (t) => {
   t.match(await newResolver({ servers: [] }).a('x.test'), { kind: 'unavailable', reason: /no DNS server/ });
-  t.throws(() => newResolver({ servers: ['ns1.test'] }), /"ns1.test" is no DNS server/);
+  t.throws(() => newResolver({ servers: ['ns1.test'] }), /"ns1.test" is not a DNS server/);
 });
 
 t.test('aliases', async (t) => {

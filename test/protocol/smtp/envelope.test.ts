@@ -9,7 +9,7 @@ import {
   rcptCommand,
 } from '../../../src/protocol/smtp/envelope.ts';
 
-const UNSAFE = { message: 'an address holds a character that SMTP cannot carry' };
+const UNSAFE = { message: 'an address contains a character that SMTP does not allow' };
 const plain: Envelope = {
   mailFrom: 'a@example.org',
   rcptTo: 'b@example.net',
@@ -39,7 +39,7 @@ t.test('what the server does not offer', async (t) => {
   t.match(findUnsupported({ ...plain, eightBit: true }, bare), { need: 'eightbit' });
   t.match(findUnsupported({ ...plain, sizeOctets: 1001 }, full), {
     need: 'size',
-    why: /1000 octets, the message has 1001/,
+    why: /1000 bytes, but the message has 1001/,
   });
 });
 
