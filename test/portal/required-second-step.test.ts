@@ -141,11 +141,11 @@ async function takenAway(t: Test, world: PortalWorld) {
 
 async function commandLine(t: Test, { postrider, sender }: PortalWorld) {
   const says =
-    /shown this once only\.\nThe first sign-in asks to set up a second step.*\(portal\.require_second_step\)\.\n/;
+    /The password is shown only once\.\nThe first sign-in asks to set up a second step.*\(portal\.require_second_step\)\.\n/;
   const create = (...args: string[]) => postrider.runHere('user', 'create', ...args);
   t.match(await create('--operator', '--email', 'cli@service.test'), { code: 0, stdout: says });
   const ofTenant = await create('--tenant', sender.tenantId, '--email', 'cli@acme.test');
-  t.match(ofTenant.stdout, /shown this once only\.\n$/);
+  t.match(ofTenant.stdout, /The password is shown only once\.\n$/);
   const reset = await postrider.runHere('user', 'reset', '--email', 'cli@service.test');
   t.match(reset, { code: 0, stdout: says });
   const json = await postrider.json('user', 'create', '--operator', '--email', 'json@service.test');

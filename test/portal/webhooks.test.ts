@@ -159,7 +159,7 @@ t.test('what is refused is said at its field', async (t) => {
     return page.text;
   };
   t.match(await refused({ url: 'ftp://a.test' }), 'Must be a full http:// or https:// URL');
-  t.match(await refused({ url }), 'You have a webhook with this URL already');
+  t.match(await refused({ url }), 'A webhook with this URL already exists');
   t.match(await refused({ url: 'https://a:b@c.test/' }), 'Must not contain credentials');
   t.match(await refused({ url: `https://a.test/${HOSTILE}` }), 'Must not contain white space');
   t.match(await refused({ url: '' }), 'http');

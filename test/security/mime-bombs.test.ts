@@ -101,7 +101,7 @@ t.test('mails that are bombs', async (t) => {
     ['gzip', dmarc, dmarcMail(gzip), unpacks],
     ['zip', dmarc, dmarcMail(zip, 'application/zip'), unpacks],
     ['zip, five times and more', dmarc, packed('application/zip', zip, 8), unpacks],
-    ['gzip in gzip', dmarc, dmarcMail(nestedGzip), { kind: 'dmarc', effect: 'kept', reason: /cannot be used/ }],
+    ['gzip in gzip', dmarc, dmarcMail(nestedGzip), { kind: 'dmarc', effect: 'kept', reason: /is not usable/ }],
   ];
   const atRest = memoryOf(pid).peakBytes;
   for (const [name, to, data, expected] of bombs) {
