@@ -96,6 +96,18 @@ t.test('the rules catch offenders', async (t) => {
       'src/api/c.ts: opens with 6 lines of comment; five are enough',
     ],
   );
+  offence(
+    'parameters of SQL keep their plan',
+    {
+      'src/store/sqlite/verbs/a.ts':
+        "const a = `SELECT b FROM c WHERE d = ? AND e = +?\\n  LIMIT ?`;\nconst f = 'g = @h AND i = +@h';\nconst j = k > l ? m : n;",
+      'src/api/a.ts': "const a = 'who = ?';",
+    },
+    [1, 1, 2].map(
+      (line) =>
+        `src/store/sqlite/verbs/a.ts:${line}: a parameter without a plus; write +? or +@name, or SQLite plans anew at every call`,
+    ),
+  );
   offence('names say something', { 'src/api/mail-utils.ts': '', 'src/api/index.ts': '', 'src/api/MyFile.ts': '' }, [
     'src/api/mail-utils.ts: "utils" says nothing; name it after what it holds',
     'src/api/index.ts: "index" says nothing; name it after what it holds',

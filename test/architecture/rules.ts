@@ -155,6 +155,22 @@ const sqlAtHome: Rule = (sources) =>
       ),
     );
 
+const BARE_PARAMETER =
+  /(?:[=<>(,'|*/-]|\b[A-Z]{2,})\s*\?(?=[,)'`;]|\s*$|\s+(?:[A-Z]{2}|[|/*<>=-]))|(?<![+\w])@[a-zA-Z]+/gm;
+
+/** The reason stands at the top of store/sqlite/engine/statements.ts. */
+const steadyPlans: Rule = (sources) =>
+  sources
+    .filter(({ file }) => houseOf(homeOf(file)) === 'store/sqlite')
+    .flatMap(({ file, withoutComments, codeOnly }) =>
+      [...withoutComments.matchAll(BARE_PARAMETER)]
+        .filter((match) => codeOnly[match.index + match[0].length - 1] === ' ')
+        .map(
+          (match) =>
+            `${file}:${lineAt(withoutComments, match.index)}: a parameter without a plus; write +? or +@name, or SQLite plans anew at every call`,
+        ),
+    );
+
 const openingComment: Rule = (sources) =>
   sources.flatMap(({ file, text }) => {
     const lines = text.split('\n');
@@ -203,6 +219,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'environment and exit only where the process is run': noSideDoors,
   'no module state': noModuleState,
   'SQL only in the driver': sqlAtHome,
+  'parameters of SQL keep their plan': steadyPlans,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,
   'files end before they are too long': boundedLength,

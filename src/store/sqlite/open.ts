@@ -167,7 +167,7 @@ async function ping(connection: WritingConnection, file: string, inode: number):
 
 /** One row, always the same: what matters is that a commit reaches the disk. */
 function noteProof(connection: Connection, at: number): void {
-  const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', ?)
+  const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', +?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;
   connection.sql(note).run(String(at));
 }

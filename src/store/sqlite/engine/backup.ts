@@ -51,7 +51,7 @@ function createPrivate(file: string): void {
 async function copyInto(db: Database.Database, target: string): Promise<void> {
   try {
     // One statement, so one snapshot, whatever the daemon commits meanwhile. A copy of the pages would hold free ones too.
-    db.prepare('VACUUM INTO ?').run(target);
+    db.prepare('VACUUM INTO +?').run(target);
     makeSelfContained(target);
     syncToDisk(target); // SQLite leaves that out for what VACUUM INTO writes, in some versions
   } catch (error) {

@@ -19,10 +19,10 @@ export function readStoredNames(file: string, dkimKeyId: string, mostDomains: nu
   const db = openForReading(file);
   try {
     const key = db
-      .prepare("SELECT public_part FROM platform_keys WHERE purpose = 'service-dkim' AND key_id = ?")
+      .prepare("SELECT public_part FROM platform_keys WHERE purpose = 'service-dkim' AND key_id = +?")
       .get(dkimKeyId) as Row | undefined;
     const domains = db
-      .prepare("SELECT DISTINCT name FROM domains WHERE state = 'verified' ORDER BY name LIMIT ?")
+      .prepare("SELECT DISTINCT name FROM domains WHERE state = 'verified' ORDER BY name LIMIT +?")
       .all(mostDomains) as Row[];
     return {
       serviceDkimKeyB64: (key?.public_part as string | null | undefined) ?? null,
@@ -49,9 +49,9 @@ export function readSuppressedBy(
   try {
     const one = (sql: string, ...values: unknown[]) => db.prepare(sql).get(...values) as Row | undefined;
     const tenant = tenantId === null ? null : toId(tenantId);
-    if (tenant && !one('SELECT 1 FROM tenants WHERE id = ?', tenant)) return 'no_tenant';
-    const listed = one('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?', address, now);
-    const own = tenant && one('SELECT * FROM suppressions WHERE tenant_id = ? AND address = ?', tenant, address);
+    if (tenant && !one('SELECT 1 FROM tenants WHERE id = +?', tenant)) return 'no_tenant';
+    const listed = one('SELECT * FROM platform_suppressions WHERE address = +? AND expires_at > +?', address, now);
+    const own = tenant && one('SELECT * FROM suppressions WHERE tenant_id = +? AND address = +?', tenant, address);
     return { platform: listed ? platformFromRow(listed) : null, tenant: own ? suppressionFromRow(own) : null };
   } finally {
     db.close();

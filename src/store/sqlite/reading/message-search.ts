@@ -87,7 +87,7 @@ function later(one: Buffer, other: Buffer): Buffer {
 /** The last of the next STRIDE messages; null when there are fewer. */
 function lastOfStride(db: ReadingConnection, tenant: Buffer, { above, oldest }: Span): Buffer | null {
   const end = db.sql(
-    `SELECT id FROM messages INDEXED BY messages_of_tenant WHERE tenant_id = ? AND id < ? AND id >= ?
+    `SELECT id FROM messages INDEXED BY messages_of_tenant WHERE tenant_id = +? AND id < +? AND id >= +?
      ORDER BY id DESC LIMIT 1 OFFSET ${STRIDE - 1}`,
     'column',
   );
@@ -109,19 +109,19 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
     values.push(...of);
   };
   if (recipientDomain !== undefined) {
-    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?', 'column');
+    const lane = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?', 'column');
     const found = lane.get(toId(tenantId), recipientDomain);
     if (found === undefined) return null;
-    add('m.lane = ?', found);
+    add('m.lane = +?', found);
   }
-  if (recipient !== undefined) add('m.recipient = ? COLLATE NOCASE', recipient);
-  if (state !== undefined) add('m.state = ?', state);
-  if (apiKeyId !== undefined) add('s.api_key_id = ?', toId(apiKeyId));
+  if (recipient !== undefined) add('m.recipient = +? COLLATE NOCASE', recipient);
+  if (state !== undefined) add('m.state = +?', state);
+  if (apiKeyId !== undefined) add('s.api_key_id = +?', toId(apiKeyId));
   if (senderDomain !== undefined) {
-    const ids = db.sql('SELECT id FROM domains WHERE tenant_id = ? AND name = ?', 'column');
+    const ids = db.sql('SELECT id FROM domains WHERE tenant_id = +? AND name = +?', 'column');
     const found = ids.all(toId(tenantId), senderDomain);
     if (found.length === 0) return null;
-    add(`s.domain_id IN (${found.map(() => '?').join(', ')})`, ...found);
+    add(`s.domain_id IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
   return { sql: conditions.join(''), values };
 }
@@ -139,7 +139,7 @@ function fitting(
   const rows = db.sql(
     `SELECT m.*, s.from_address, s.subject FROM messages m INDEXED BY messages_of_tenant
      LEFT JOIN submissions s ON s.id = m.submission_id
-     WHERE m.tenant_id = ? AND m.id < ? AND m.id >= ?${sql} ORDER BY m.id DESC LIMIT ?`,
+     WHERE m.tenant_id = +? AND m.id < +? AND m.id >= +?${sql} ORDER BY m.id DESC LIMIT +?`,
   );
   return rows.all(tenant, above, oldest, ...values, limit) as Row[];
 }

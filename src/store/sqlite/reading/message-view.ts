@@ -24,11 +24,11 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
          s.content_id, d.name AS domain, k.id AS key_id, k.name AS key_name
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
        LEFT JOIN domains d ON d.id = s.domain_id LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.tenant_id = m.tenant_id
-       WHERE m.tenant_id = ? AND m.id = ?`,
+       WHERE m.tenant_id = +? AND m.id = +?`,
     )
     .get(toId(tenantId), toId(messageId)) as Row;
   const events = db
-    .sql('SELECT * FROM events WHERE tenant_id = ? AND message_id = ? ORDER BY seq LIMIT ?')
+    .sql('SELECT * FROM events WHERE tenant_id = +? AND message_id = +? ORDER BY seq LIMIT +?')
     .all(toId(tenantId), toId(messageId), MOST_EVENTS + 1) as Row[];
   return {
     message,
@@ -54,8 +54,8 @@ function siblingsOf(
 ): MessageSibling[] {
   const rows = db
     .sql(
-      `SELECT id, recipient, state FROM messages WHERE submission_id = ? AND tenant_id = ? AND id <> ?
-       ORDER BY id LIMIT ?`,
+      `SELECT id, recipient, state FROM messages WHERE submission_id = +? AND tenant_id = +? AND id <> +?
+       ORDER BY id LIMIT +?`,
     )
     .all(submission, toId(tenantId), toId(messageId), MOST_SIBLINGS) as Row[];
   return rows.map(({ id, recipient, state }) => ({
@@ -69,7 +69,7 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
   const row = db
     .sql(
       `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MOST_TEXT_CHARS}) AS text, length(text) AS text_chars,
-         headers, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars FROM contents WHERE id = ?`,
+         headers, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars FROM contents WHERE id = +?`,
     )
     .get(contentId) as Row | undefined;
   if (!row) return null;
@@ -85,7 +85,7 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
 function messageHtml(db: ReadingConnection, tenantId: string, messageId: string): string | null {
   const html = db.sql(
     `SELECT c.html FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
-     WHERE m.tenant_id = ? AND m.id = ?`,
+     WHERE m.tenant_id = +? AND m.id = +?`,
     'column',
   );
   return (html.get(toId(tenantId), toId(messageId)) as string | null | undefined) ?? null;
@@ -103,7 +103,7 @@ function messageContent(
          c.html, c.text, c.headers, t.bounces_domain, t.open_tracking, t.click_tracking, t.unsubscribe, d.name AS domain
        FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
        JOIN tenants t ON t.id = m.tenant_id JOIN domains d ON d.id = s.domain_id
-       WHERE m.tenant_id = ? AND m.id = ?`,
+       WHERE m.tenant_id = +? AND m.id = +?`,
     )
     .get(toId(tenantId), toId(messageId)) as Row | undefined;
   if (!row) return null;

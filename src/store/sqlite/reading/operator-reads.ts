@@ -45,7 +45,7 @@ function queueOverview(db: Queries): QueueOverview {
 /** Of the message of the lane that is due last: of all, it is the most likely to have been tried. */
 function lastReasonIn(db: Queries, lane: unknown): string | null {
   const last = db.sql(
-    `SELECT m.last_reason FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at DESC, m.id DESC LIMIT 1`,
+    `SELECT m.last_reason FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at DESC, m.id DESC LIMIT 1`,
   );
   return (last.get(lane) as Row | undefined)?.last_reason as string | null;
 }
@@ -70,7 +70,7 @@ function queueSlice(db: Queries, _: null, slice: QueueSlice): QueueSliceView {
   const rows = db
     .sql(
       `SELECT q.lane, q.due_at, q.waiting, l.tenant_id, l.domain, g.mx_group, coalesce(t.name, '') AS name ${found}
-       ORDER BY q.waiting DESC, q.lane LIMIT ?`,
+       ORDER BY q.waiting DESC, q.lane LIMIT +?`,
     )
     .all(...values, slice.lanes) as Row[];
   return { lanes: rows.map(laneFromRow), laneCount, waiting, messages: messagesOf(db, rows, slice) };
@@ -81,9 +81,9 @@ function conditionsOf({ mxGroup, tenantId, domain }: QueueSlice): { where: strin
   const values: unknown[] = [];
   if (mxGroup === null) conditions.push('g.mx_group IS NULL');
   for (const [condition, value] of [
-    ['g.mx_group = ?', mxGroup],
-    ['l.tenant_id = ?', tenantId === undefined ? undefined : toId(tenantId)],
-    ['l.domain = ?', domain],
+    ['g.mx_group = +?', mxGroup],
+    ['l.tenant_id = +?', tenantId === undefined ? undefined : toId(tenantId)],
+    ['l.domain = +?', domain],
   ] as const) {
     if (value === undefined || value === null) continue;
     conditions.push(condition);
@@ -108,9 +108,9 @@ const COLUMNS = 'm.id, m.tenant_id, m.recipient, m.attempts, m.parked, m.due_at,
 /** Of the fullest lanes: what stands in others is found by their tenant or domain. */
 function messagesOf(db: Queries, lanes: Row[], { messages: limit }: QueueSlice): QueueMessageView[] {
   const waiting = db.sql(
-    `SELECT ${COLUMNS} FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at, m.id LIMIT ?`,
+    `SELECT ${COLUMNS} FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at, m.id LIMIT +?`,
   );
-  const parked = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.lane = ? AND m.parked = 1 LIMIT ?`);
+  const parked = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?`);
   const found: QueueMessageView[] = [];
   for (const { lane } of lanes) {
     const rows = [...(waiting.all(lane, limit) as Row[]), ...(parked.all(lane, limit) as Row[])];
@@ -121,7 +121,7 @@ function messagesOf(db: Queries, lanes: Row[], { messages: limit }: QueueSlice):
 }
 
 function parkedMessages(db: Queries, _: null, limit: number): QueueMessageView[] {
-  const rows = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.parked = 1 ORDER BY m.lane, m.id LIMIT ?`).all(limit);
+  const rows = db.sql(`SELECT ${COLUMNS} FROM messages m WHERE m.parked = 1 ORDER BY m.lane, m.id LIMIT +?`).all(limit);
   return (rows as Row[]).map(messageFromRow);
 }
 
@@ -142,8 +142,8 @@ function standingsOf(db: Queries, _: null, tenantIds: readonly string[], window:
   const standing = db.sql(
     `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
        count(*) FILTER (WHERE complained = 1) AS complaints
-     FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
-           ORDER BY id DESC LIMIT ?)`,
+     FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
+           ORDER BY id DESC LIMIT +?)`,
   );
   return tenantIds.map((tenantId) => {
     const row = standing.get(toId(tenantId), window) as { messages: number; hard: number; complaints: number };

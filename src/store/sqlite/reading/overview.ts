@@ -27,7 +27,7 @@ export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
   }),
   waitingMail,
   latestEvents(db, tenantId, limit) {
-    const rows = db.sql('SELECT * FROM events WHERE tenant_id = ? ORDER BY seq DESC LIMIT ?');
+    const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? ORDER BY seq DESC LIMIT +?');
     return (rows.all(toId(tenantId), limit) as Row[]).map(eventFromRow);
   },
 };
@@ -35,12 +35,12 @@ export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
 /** Messages are erased some day; sums of them stay longer. */
 function onboardingFacts(db: Queries, tenantId: string): OnboardingFacts {
   const facts = db.sql(
-    `SELECT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = @tenant AND revoked_at IS NULL) AS hasKey,
-       EXISTS (SELECT 1 FROM messages WHERE tenant_id = @tenant)
-         OR EXISTS (SELECT 1 FROM chart_figures WHERE tenant_id = @tenant) AS hasSent,
-       EXISTS (SELECT 1 FROM domains WHERE tenant_id = @tenant AND state <> 'revoked') AS hasDomain,
-       EXISTS (SELECT 1 FROM domains WHERE tenant_id = @tenant AND state = 'verified') AS hasVerifiedDomain,
-       EXISTS (SELECT 1 FROM webhooks WHERE tenant_id = @tenant) AS hasWebhook`,
+    `SELECT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = +@tenant AND revoked_at IS NULL) AS hasKey,
+       EXISTS (SELECT 1 FROM messages WHERE tenant_id = +@tenant)
+         OR EXISTS (SELECT 1 FROM chart_figures WHERE tenant_id = +@tenant) AS hasSent,
+       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state <> 'revoked') AS hasDomain,
+       EXISTS (SELECT 1 FROM domains WHERE tenant_id = +@tenant AND state = 'verified') AS hasVerifiedDomain,
+       EXISTS (SELECT 1 FROM webhooks WHERE tenant_id = +@tenant) AS hasWebhook`,
   );
   const row = facts.get({ tenant: toId(tenantId) }) as Record<keyof OnboardingFacts, number>;
   return {
@@ -54,9 +54,9 @@ function onboardingFacts(db: Queries, tenantId: string): OnboardingFacts {
 
 function waitingMail(db: Queries, tenantId: string, limit: number): WaitingMail {
   const tenant = toId(tenantId);
-  const open = db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = ?', 'column').get(tenant);
+  const open = db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = +?', 'column').get(tenant);
   if (open === 0) return { open, lanes: [], otherLanes: 0, complete: true };
-  const lanes = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = ? LIMIT ?').all(tenant, MOST_LANES) as Row[];
+  const lanes = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = +? LIMIT +?').all(tenant, MOST_LANES) as Row[];
   const waiting = lanes.flatMap((lane) => waitingIn(db, lane));
   const complete = lanes.length < MOST_LANES && waiting.every(({ messages }) => messages < MOST_COUNTED);
   waiting.sort((one, other) => one.oldestAt - other.oldestAt || (one.domain < other.domain ? -1 : 1));
@@ -69,20 +69,20 @@ function waitingIn(db: Queries, { id: lane, domain }: Row): WaitingLane[] {
   const due = db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest, min(due_at) AS due_at FROM
-         (SELECT m.id, m.due_at FROM messages m WHERE m.lane = ? AND ${WAITING} ORDER BY m.due_at LIMIT ?)`,
+         (SELECT m.id, m.due_at FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at LIMIT +?)`,
     )
     .get(lane, MOST_COUNTED) as Row;
   const parked = db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest FROM
-         (SELECT m.id FROM messages m WHERE m.lane = ? AND m.parked = 1 ORDER BY m.id LIMIT ?)`,
+         (SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 ORDER BY m.id LIMIT +?)`,
     )
     .get(lane, MOST_COUNTED) as Row;
   const [first] = ([due.oldest, parked.oldest] as (Buffer | null)[])
     .filter((oldest) => oldest !== null)
     .sort(Buffer.compare);
   if (!first) return [];
-  const row = db.sql('SELECT created_at, last_reason FROM messages WHERE id = ?').get(first) as Row;
+  const row = db.sql('SELECT created_at, last_reason FROM messages WHERE id = +?').get(first) as Row;
   return [
     {
       lane: lane as number,

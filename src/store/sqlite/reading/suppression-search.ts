@@ -12,18 +12,18 @@ export function searchSuppressions(
   tenantId: string,
   { prefix, reason, after, limit }: SuppressionSearch,
 ): FoundSuppressions {
-  const within = `tenant_id = ? AND address > ? AND address >= ? AND address < ?`;
+  const within = `tenant_id = +? AND address > +? AND address >= +? AND address < +?`;
   const looked = reason === null ? limit + 1 : MOST_LOOKED_AT;
   const of = [toId(tenantId), ...bounds({ after, prefix, limit: looked })];
   const rows = db
     .sql(
-      `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT ?)
-       WHERE reason = coalesce(?, reason) ORDER BY address LIMIT ?`,
+      `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT +?)
+       WHERE reason = coalesce(+?, reason) ORDER BY address LIMIT +?`,
     )
     .all(...of, reason, limit + 1) as Row[];
   const entries = rows.slice(0, limit).map(suppressionFromRow);
   if (rows.length > limit) return { entries, next: entries.at(-1)!.address };
-  const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET ?`, 'column');
+  const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET +?`, 'column');
   const next = last.get(...of.slice(0, -1), looked - 1) as string | undefined;
   return { entries, next: reason === null ? null : (next ?? null) };
 }

@@ -20,17 +20,17 @@ export function auditVerbs(db: Connection): AuditStore {
       }),
     listAudit: (tenantId, { before, limit }) =>
       db.read(() => {
-        const list = 'SELECT * FROM audit WHERE tenant_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?';
+        const list = 'SELECT * FROM audit WHERE tenant_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?';
         return (db.sql(list).all(toId(tenantId), before ?? NEWEST, limit) as Row[]).map(entryFromRow);
       }),
     listAllAudit: ({ before, limit }) =>
       db.read(() => {
-        const list = 'SELECT * FROM audit WHERE seq < ? ORDER BY seq DESC LIMIT ?';
+        const list = 'SELECT * FROM audit WHERE seq < +? ORDER BY seq DESC LIMIT +?';
         return (db.sql(list).all(before ?? NEWEST, limit) as Row[]).map(entryFromRow);
       }),
     eraseAudit: (upTo, limit) =>
       db.writeMail(() => {
-        const erase = 'DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at <= ? ORDER BY at LIMIT ?)';
+        const erase = 'DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at <= +? ORDER BY at LIMIT +?)';
         return db.sql(erase).run(upTo, limit).changes;
       }),
   };
@@ -39,7 +39,7 @@ export function auditVerbs(db: Connection): AuditStore {
 function insert(db: Connection, entry: NewAuditEntry, sumKey: string | null): void {
   db.sql(
     `INSERT INTO audit (tenant_id, at, actor, user_id, key_id, who, address, action, data, sum_key)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     entry.tenantId === null ? null : toId(entry.tenantId),
     entry.at,
@@ -61,12 +61,12 @@ function addFailures(db: Connection, { account, network, address, at, count }: F
   const add = (name: string) =>
     db
       .sql(
-        `UPDATE audit SET address = ?,
-           data = json_set(data, '$.count', json_extract(data, '$.count') + ?, '$.last_at', ?) WHERE sum_key = ?`,
+        `UPDATE audit SET address = +?,
+           data = json_set(data, '$.count', json_extract(data, '$.count') + +?, '$.last_at', +?) WHERE sum_key = +?`,
       )
       .run(address, count, last, prefix + name).changes > 0;
   if (add(network)) return;
-  const range = "SELECT count(*) AS n FROM audit WHERE sum_key >= ? AND sum_key < ? || '~'";
+  const range = "SELECT count(*) AS n FROM audit WHERE sum_key >= +? AND sum_key < +? || '~'";
   const { n } = db.sql(range).get(prefix, prefix) as { n: number };
   const isFull = n >= (account ? NETWORKS_PER_ACCOUNT : NETWORKS_WITHOUT_ACCOUNT);
   if (isFull && add(OTHERS)) return;

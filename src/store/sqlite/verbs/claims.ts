@@ -42,7 +42,7 @@ export function claimVerbs(db: Connection): ClaimVerbs {
 function claim(db: Connection, request: ClaimRequest): { messages: ClaimedMessage[]; nextDueAt: number | null } {
   const { lane, times } = request;
   const active = db.sql(
-    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = ? AND t.status = 'active'`,
+    `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = +? AND t.status = 'active'`,
   );
   if (active.get(lane) === undefined) return { messages: [], nextDueAt: null };
   const messages = times.from ? claimFrom(db, request, times.from) : claimAny(db, request);
@@ -59,21 +59,21 @@ function claimAny(db: Connection, { lane, limit, times }: ClaimRequest): Claimed
 
 function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
   const due = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = ? AND ${WAITING} AND m.due_at <= ? AND m.expires_at > ?
-     ORDER BY m.due_at, m.id LIMIT ?`,
+    `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +?
+     ORDER BY m.due_at, m.id LIMIT +?`,
   );
   return due.all(lane, times.now, times.now, limit) as Row[];
 }
 
 function markSending(db: Connection, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
-  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = ?, due_at = ?, put_off = 0 WHERE id = ?`);
+  const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = +?, due_at = +?, put_off = 0 WHERE id = +?`);
   mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
 }
 
 /** Of those that will still be tried: what is past its lifetime is the sweeper's. */
 function nextDueAt(db: Connection, lane: number, now: number): number | null {
   const next = db.sql(
-    `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = ? AND ${WAITING} AND m.expires_at > ?`,
+    `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = +? AND ${WAITING} AND m.expires_at > +?`,
   );
   return (next.get(lane, now) as { due_at: number | null }).due_at;
 }
@@ -89,16 +89,16 @@ function peekDue(
 function departing(db: Connection, { lane, now, limit }: { lane: number; now: number; limit: number }): Departing[] {
   const due = db.sql(
     `SELECT m.id, m.source_address FROM messages m
-     WHERE m.lane = ? AND ${WAITING} AND m.due_at <= ? AND m.expires_at > ? ORDER BY m.due_at, m.id LIMIT ?`,
+     WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +? ORDER BY m.due_at, m.id LIMIT +?`,
   );
   const rows = due.all(lane, now, now, limit) as Row[];
   return rows.map((row) => ({ id: fromId(row.id), sourceAddress: row.source_address as string | null }));
 }
 
 function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
-  const bind = db.sql('UPDATE messages SET source_address = ? WHERE id = ?');
-  const putOff = db.sql('UPDATE messages SET due_at = ?, last_reason = ?, put_off = 1 WHERE id = ?');
-  const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = ?`);
+  const bind = db.sql('UPDATE messages SET source_address = +? WHERE id = +?');
+  const putOff = db.sql('UPDATE messages SET due_at = +?, last_reason = +?, put_off = 1 WHERE id = +?');
+  const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +?`);
   const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
   const claimed: ClaimedMessage[] = [];
   const scanned = Math.max(limit * SCANNED_PER_CLAIMED, LEAST_SCANNED);
@@ -130,7 +130,7 @@ class UsageLedger {
     this.#db = db;
     this.#mxGroup = mxGroup;
     this.#day = day;
-    const rows = db.sql('SELECT * FROM source_usage WHERE mx_group = ?').all(mxGroup) as Row[];
+    const rows = db.sql('SELECT * FROM source_usage WHERE mx_group = +?').all(mxGroup) as Row[];
     for (const row of rows) {
       const address = row.address as string;
       const [daysUsed, usedToday] = [row.days_used as number, row.used_today as number];
@@ -152,7 +152,7 @@ class UsageLedger {
 
   write(): void {
     const write = this.#db.sql(
-      `INSERT INTO source_usage (mx_group, address, day, used_today, days_used) VALUES (?, ?, ?, ?, ?)
+      `INSERT INTO source_usage (mx_group, address, day, used_today, days_used) VALUES (+?, +?, +?, +?, +?)
        ON CONFLICT (mx_group, address)
        DO UPDATE SET day = excluded.day, used_today = excluded.used_today, days_used = excluded.days_used`,
     );
@@ -166,7 +166,7 @@ class UsageLedger {
 function forgetSourceUsage(db: Connection, beforeDay: number, limit: number): number {
   const forget = db.sql(
     `DELETE FROM source_usage WHERE (mx_group, address) IN
-       (SELECT mx_group, address FROM source_usage WHERE day < ? LIMIT ?)`,
+       (SELECT mx_group, address FROM source_usage WHERE day < +? LIMIT +?)`,
   );
   return forget.run(beforeDay, limit).changes;
 }
@@ -197,11 +197,11 @@ async function dueLanes(db: Connection): Promise<LaneNotice[]> {
 function waitingLanes(db: Connection, after: number): Row[] {
   const rows = db.sql(
     `WITH RECURSIVE waiting (lane) AS (
-       SELECT min(m.lane) FROM messages m WHERE m.lane > ? AND ${WAITING}
+       SELECT min(m.lane) FROM messages m WHERE m.lane > +? AND ${WAITING}
        UNION ALL
        SELECT (SELECT min(m.lane) FROM messages m WHERE m.lane > waiting.lane AND ${WAITING}) FROM waiting
        WHERE waiting.lane IS NOT NULL
-       LIMIT ?)
+       LIMIT +?)
      SELECT w.lane, l.id, l.tenant_id, l.domain, CASE WHEN t.status = 'active' THEN
        (SELECT min(m.due_at) FROM messages m WHERE m.lane = w.lane AND ${WAITING}) END AS due_at
      FROM waiting w LEFT JOIN lanes l ON l.id = w.lane LEFT JOIN tenants t ON t.id = l.tenant_id

@@ -4,10 +4,9 @@ import type Database from 'better-sqlite3';
 import { describeError } from '../../../base/errors.ts';
 import type { ContentReader, ContentResult, MessageContent } from '../../submissions.ts';
 import { openForReading } from '../engine/database-file.ts';
-import { steadyPlan } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
-const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = ?';
+const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = +?';
 
 const SUBMISSION = `
   SELECT s.from_address, s.from_name, c.subject, c.html, c.text, c.headers, t.bounces_domain,
@@ -18,7 +17,7 @@ const SUBMISSION = `
   JOIN tenants t ON t.id = s.tenant_id
   JOIN domains d ON d.id = s.domain_id
   JOIN signing_keys k ON k.id = d.signing_key
-  WHERE s.tenant_id = ? AND s.id = ?`;
+  WHERE s.tenant_id = +? AND s.id = +?`;
 
 /** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
 const MOST_READ_AHEAD_CHARS = 64 * 1024;
@@ -29,8 +28,8 @@ type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unread
 export function openContentReader(file: string): ContentReader {
   const db = openForReading(file);
   const statements = {
-    message: db.prepare(steadyPlan(MESSAGE)),
-    submission: db.prepare(steadyPlan(SUBMISSION)),
+    message: db.prepare(MESSAGE),
+    submission: db.prepare(SUBMISSION),
   };
   const readSome = db.transaction((messageIds: readonly string[]) => {
     const snapshot = new Snapshot(statements);

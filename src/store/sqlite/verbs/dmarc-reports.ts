@@ -29,7 +29,7 @@ export function addDmarcReport(
   const { domain, reportId, beginsAt, endsAt, policy } = report;
   db.sql(
     `INSERT INTO dmarc_reports (reporter_id, domain, report_id, begins_at, ends_at, policy, inbound_id, received_at)
-     SELECT ?, ?, ?, ?, ?, ?, id, received_at FROM inbound_mails WHERE seq = ?`,
+     SELECT +?, +?, +?, +?, +?, +?, id, received_at FROM inbound_mails WHERE seq = +?`,
   ).run(reporter, domain, reportId, beginsAt, endsAt, JSON.stringify(policy), seq);
   const proven = report.sender === null ? 0 : 1;
   const days = new Map<string, number>();
@@ -43,24 +43,24 @@ export function addDmarcReport(
     addRow(db, domainDay, row);
   }
   db.sql(
-    `INSERT INTO dmarc_room (day, organization, bytes) VALUES (?, ?, ?)
+    `INSERT INTO dmarc_room (day, organization, bytes) VALUES (+?, +?, +?)
      ON CONFLICT (day, organization) DO UPDATE SET bytes = bytes + excluded.bytes`,
   ).run(dayOf(at), report.organization ?? '', place.bytes);
   return { objection: null, remark: place.remark };
 }
 
 function findReporter(db: Connection, { orgName, sender }: DmarcReportRecord): number | undefined {
-  const find = db.sql('SELECT id FROM dmarc_reporters WHERE name = ? AND sender = ?', 'column');
+  const find = db.sql('SELECT id FROM dmarc_reporters WHERE name = +? AND sender = +?', 'column');
   return find.get(orgName, sender ?? '') as number | undefined;
 }
 
 function addReporter(db: Connection, { orgName, sender, organization }: DmarcReportRecord): number {
-  const add = db.sql('INSERT INTO dmarc_reporters (name, sender, organization) VALUES (?, ?, ?)');
+  const add = db.sql('INSERT INTO dmarc_reporters (name, sender, organization) VALUES (+?, +?, +?)');
   return Number(add.run(orgName, sender ?? '', organization ?? '').lastInsertRowid);
 }
 
 function isKnownReport(db: Connection, reporter: number, { domain, reportId }: DmarcReportRecord): boolean {
-  const find = db.sql('SELECT 1 FROM dmarc_reports WHERE reporter_id = ? AND domain = ? AND report_id = ?');
+  const find = db.sql('SELECT 1 FROM dmarc_reports WHERE reporter_id = +? AND domain = +? AND report_id = +?');
   return find.get(reporter, domain, reportId) !== undefined;
 }
 
@@ -71,12 +71,12 @@ function openDomainDay(
 ): number {
   const key = [domain, day, proven, reporter];
   const find = db.sql(
-    'SELECT id FROM dmarc_domain_days WHERE domain = ? AND day = ? AND proven = ? AND reporter_id = ?',
+    'SELECT id FROM dmarc_domain_days WHERE domain = +? AND day = +? AND proven = +? AND reporter_id = +?',
     'column',
   );
   const known = find.get(...key) as number | undefined;
   if (known !== undefined) return known;
-  const add = db.sql('INSERT INTO dmarc_domain_days (domain, day, proven, reporter_id) VALUES (?, ?, ?, ?)');
+  const add = db.sql('INSERT INTO dmarc_domain_days (domain, day, proven, reporter_id) VALUES (+?, +?, +?, +?)');
   return Number(add.run(...key).lastInsertRowid);
 }
 
@@ -85,37 +85,37 @@ function addRow(db: Connection, domainDay: number, row: DmarcReportRow): void {
   const key = [domainDay, sourceIp, disposition, dkim, spf];
   const most = Math.min(messages, MAX_MESSAGES_PER_ROW);
   const add = db.sql(
-    `INSERT INTO dmarc_rows (domain_day_id, source_ip, disposition, dkim, spf, messages) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO dmarc_rows (domain_day_id, source_ip, disposition, dkim, spf, messages) VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT DO NOTHING`,
   );
   if (add.run(...key, most).changes === 1) {
-    db.sql('UPDATE dmarc_domain_days SET row_count = row_count + 1 WHERE id = ?').run(domainDay);
+    db.sql('UPDATE dmarc_domain_days SET row_count = row_count + 1 WHERE id = +?').run(domainDay);
     return;
   }
   db.sql(
-    `UPDATE dmarc_rows SET messages = min(messages + ?, ${MAX_MESSAGES_PER_ROW})
-     WHERE domain_day_id = ? AND source_ip = ? AND disposition = ? AND dkim = ? AND spf = ?`,
+    `UPDATE dmarc_rows SET messages = min(messages + +?, ${MAX_MESSAGES_PER_ROW})
+     WHERE domain_day_id = +? AND source_ip = +? AND disposition = +? AND dkim = +? AND spf = +?`,
   ).run(most, ...key);
 }
 
 /** Domain days before this one, the oldest first, until about so many rows are gone. Returns how many rows that were. */
 export function forgetDmarcDays(db: Connection, beforeDay: string, limit: number): number {
-  const old = db.sql('SELECT id, reporter_id, row_count FROM dmarc_domain_days WHERE day < ? ORDER BY day LIMIT ?');
+  const old = db.sql('SELECT id, reporter_id, row_count FROM dmarc_domain_days WHERE day < +? ORDER BY day LIMIT +?');
   let gone = 0;
   for (const { id, reporter_id: reporter } of old.all(beforeDay, limit) as Row[]) {
     const left = limit - gone;
     if (left <= 0) break;
     const erase = db.sql(
       `DELETE FROM dmarc_rows WHERE (domain_day_id, source_ip, disposition, dkim, spf) IN
-         (SELECT domain_day_id, source_ip, disposition, dkim, spf FROM dmarc_rows WHERE domain_day_id = ? LIMIT ?)`,
+         (SELECT domain_day_id, source_ip, disposition, dkim, spf FROM dmarc_rows WHERE domain_day_id = +? LIMIT +?)`,
     );
     const rows = erase.run(id, left).changes;
     gone += rows + 1;
     if (rows === left) {
-      db.sql('UPDATE dmarc_domain_days SET row_count = row_count - ? WHERE id = ?').run(rows, id);
+      db.sql('UPDATE dmarc_domain_days SET row_count = row_count - +? WHERE id = +?').run(rows, id);
       break;
     }
-    db.sql('DELETE FROM dmarc_domain_days WHERE id = ?').run(id);
+    db.sql('DELETE FROM dmarc_domain_days WHERE id = +?').run(id);
     forgetReporter(db, reporter as number);
   }
   return gone;
@@ -123,10 +123,10 @@ export function forgetDmarcDays(db: Connection, beforeDay: string, limit: number
 
 /** Reports that came in before this time. Returns how many. */
 export function forgetDmarcReports(db: Connection, before: number, limit: number): number {
-  db.sql('DELETE FROM dmarc_room WHERE day < ?').run(dayOf(before));
-  const old = db.sql('SELECT id, reporter_id FROM dmarc_reports WHERE received_at < ? LIMIT ?').all(before, limit);
+  db.sql('DELETE FROM dmarc_room WHERE day < +?').run(dayOf(before));
+  const old = db.sql('SELECT id, reporter_id FROM dmarc_reports WHERE received_at < +? LIMIT +?').all(before, limit);
   for (const { id, reporter_id: reporter } of old as Row[]) {
-    db.sql('DELETE FROM dmarc_reports WHERE id = ?').run(id);
+    db.sql('DELETE FROM dmarc_reports WHERE id = +?').run(id);
     forgetReporter(db, reporter as number);
   }
   return old.length;
@@ -135,9 +135,9 @@ export function forgetDmarcReports(db: Connection, before: number, limit: number
 /** With the last of what it has reported. */
 function forgetReporter(db: Connection, id: number): void {
   db.sql(
-    `DELETE FROM dmarc_reporters WHERE id = @id
-       AND NOT EXISTS (SELECT 1 FROM dmarc_domain_days WHERE reporter_id = @id)
-       AND NOT EXISTS (SELECT 1 FROM dmarc_reports WHERE reporter_id = @id)`,
+    `DELETE FROM dmarc_reporters WHERE id = +@id
+       AND NOT EXISTS (SELECT 1 FROM dmarc_domain_days WHERE reporter_id = +@id)
+       AND NOT EXISTS (SELECT 1 FROM dmarc_reports WHERE reporter_id = +@id)`,
   ).run({ id });
 }
 

@@ -86,13 +86,13 @@ interface DomainDay {
 
 function rowsThere(db: Connection, { reporter, report }: Asked, { domain, day }: DomainDay) {
   const find = db.sql(
-    'SELECT id FROM dmarc_domain_days WHERE domain = ? AND day = ? AND proven = ? AND reporter_id = ?',
+    'SELECT id FROM dmarc_domain_days WHERE domain = +? AND day = +? AND proven = +? AND reporter_id = +?',
     'column',
   );
   const id = reporter === null ? undefined : find.get(domain, day, report.sender === null ? 0 : 1, reporter);
   if (id === undefined) return () => false;
   const row = db.sql(
-    'SELECT 1 FROM dmarc_rows WHERE domain_day_id = ? AND source_ip = ? AND disposition = ? AND dkim = ? AND spf = ?',
+    'SELECT 1 FROM dmarc_rows WHERE domain_day_id = +? AND source_ip = +? AND disposition = +? AND dkim = +? AND spf = +?',
   );
   return ({ sourceIp, disposition, dkim, spf }: DmarcReportRow) =>
     row.get(id, sourceIp, disposition, dkim, spf) !== undefined;
@@ -102,7 +102,7 @@ function rowsOf(db: Connection, { report, limits }: Asked, { domain, day }: Doma
   const held = db.sql(
     `SELECT p.organization, total(d.row_count) AS taken FROM dmarc_domain_days d
      CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id
-     WHERE d.domain = ? AND d.day = ? AND d.proven = ? GROUP BY p.organization`,
+     WHERE d.domain = +? AND d.day = +? AND d.proven = +? GROUP BY p.organization`,
   );
   const { rowsPerDomainAndDay: total, largeReporters } = limits;
   const holdings = held.all(domain, day, report.sender === null ? 0 : 1) as Holding[];
@@ -111,7 +111,7 @@ function rowsOf(db: Connection, { report, limits }: Asked, { domain, day }: Doma
 }
 
 function bytesOf(db: Connection, { report, limits, day }: Asked): Room[] {
-  const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = ?').all(day) as Holding[];
+  const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = +?').all(day) as Holding[];
   return roomsFor(report.organization ?? '', holdings, {
     ...{ total: limits.bytesPerDay, share: SHARE_OF_BYTES, unprovenShare: UNPROVEN_SHARE_OF_BYTES },
     largeReporters: limits.largeReporters,

@@ -58,7 +58,7 @@ async function sumEach(db: Connection, domains: readonly string[], period: Dmarc
 
 /** One step down the index: the days of a domain are not walked. */
 function nextDomain(db: Connection, after: string): string | null {
-  const row = db.sql('SELECT min(domain) AS domain FROM dmarc_domain_days WHERE domain > ?').get(after) as Row;
+  const row = db.sql('SELECT min(domain) AS domain FROM dmarc_domain_days WHERE domain > +?').get(after) as Row;
   return row.domain as string | null;
 }
 
@@ -66,7 +66,7 @@ function sumsOf(db: Connection, domain: string, { firstDay, lastDay }: DmarcPeri
   const rows = db
     .sql(
       `SELECT d.proven, min(d.day) AS first_day, max(d.day) AS last_day, ${SUMS} FROM ${ROWS}
-       WHERE d.domain = ? AND d.day >= ? AND d.day <= ? GROUP BY d.proven`,
+       WHERE d.domain = +? AND d.day >= +? AND d.day <= +? GROUP BY d.proven`,
     )
     .all(domain, firstDay, lastDay) as Row[];
   const proven = rows.find((row) => row.proven === 1);
@@ -137,7 +137,7 @@ class Reporters {
 }
 
 function daysOf(db: Connection, domain: string, firstDay: string, lastDay: string): string[] {
-  const days = 'SELECT DISTINCT day FROM dmarc_domain_days WHERE domain = ? AND day >= ? AND day <= ? ORDER BY day';
+  const days = 'SELECT DISTINCT day FROM dmarc_domain_days WHERE domain = +? AND day >= +? AND day <= +? ORDER BY day';
   return db.sql(days, 'column').all(domain, firstDay, lastDay) as string[];
 }
 
@@ -145,12 +145,12 @@ function oneDay(db: Connection, domain: string, day: string) {
   const sums = (proven: 0 | 1, group: string) =>
     db
       .sql(
-        `SELECT r.source_ip, ${SUMS} FROM ${ROWS} WHERE d.domain = ? AND d.day = ? AND d.proven = ${proven} ${group}`,
+        `SELECT r.source_ip, ${SUMS} FROM ${ROWS} WHERE d.domain = +? AND d.day = +? AND d.proven = ${proven} ${group}`,
       )
       .all(domain, day) as Row[];
   const byReporter = db.sql(
     `SELECT p.name, p.sender, sum(r.messages) AS messages FROM ${ROWS}
-     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id WHERE d.domain = ? AND d.day = ? GROUP BY p.id`,
+     CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id WHERE d.domain = +? AND d.day = +? GROUP BY p.id`,
   );
   const [unproven] = sums(0, '');
   return {

@@ -24,7 +24,7 @@ export function domainVerbs(db: Connection): DomainStore {
     getDomain: (tenantId, id) => db.read(() => readDomain(db, tenantId, id)),
     listDomains: (tenantId) =>
       db.read(() => {
-        const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = ? ORDER BY d.id`);
+        const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? ORDER BY d.id`);
         return (rows.all(toId(tenantId)) as Row[]).map(domainFromRow);
       }),
     findVerifiedDomain: (tenantId, name) =>
@@ -41,18 +41,18 @@ export function domainVerbs(db: Connection): DomainStore {
 
 function createDomain(db: Connection, domain: NewDomain): Domain | 'exists' {
   const tenant = toId(domain.tenantId);
-  const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = ? AND name = ? AND state <> 'revoked'`);
+  const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = +? AND name = +? AND state <> 'revoked'`);
   if (own.get(tenant, domain.name) !== undefined || readVerifiedHolder(db, domain.name)) return 'exists';
   const id = toId(domain.id);
   const { masterKeyId, sealed } = domain.privateKey;
   const key = db
     .sql(
       `INSERT INTO signing_keys (domain_id, selector, public_key, master_key_id, sealed, created_at)
-       VALUES (?, ?, ?, ?, ?, ?)`,
+       VALUES (+?, +?, +?, +?, +?, +?)`,
     )
     .run(id, domain.selector, domain.publicKeyB64, masterKeyId, sealed, domain.createdAt);
   db.sql(
-    `INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at) VALUES (?, ?, ?, 'pending', ?, ?)`,
+    `INSERT INTO domains (id, tenant_id, name, state, signing_key, created_at) VALUES (+?, +?, +?, 'pending', +?, +?)`,
   ).run(id, tenant, domain.name, key.lastInsertRowid, domain.createdAt);
   addRecheck(db, id, tenant, domain.createdAt);
   return readDomain(db, domain.tenantId, domain.id)!;
@@ -82,9 +82,9 @@ function setState(db: Connection, id: string, verdict: DomainVerdict): void {
   // verified_at tells since when: a repeated success does not move it.
   db.sql(
     `UPDATE domains SET
-       verified_at = CASE WHEN @state <> 'verified' THEN NULL WHEN state = 'verified' THEN verified_at ELSE @at END,
-       state = @state, failure_reason = @reason, last_checked_at = @at
-     WHERE id = @id`,
+       verified_at = CASE WHEN +@state <> 'verified' THEN NULL WHEN state = 'verified' THEN verified_at ELSE +@at END,
+       state = +@state, failure_reason = +@reason, last_checked_at = +@at
+     WHERE id = +@id`,
   ).run({ id: toId(id), state: verdict.state, reason: verdict.failureReason, at: verdict.checkedAt });
   beginRechecks(db, toId(id), verdict.state, verdict.checkedAt);
 }
@@ -104,7 +104,7 @@ function takeOver(
 }
 
 function revokeDomain(db: Connection, tenantId: string, id: string): Domain | null {
-  const revoke = db.sql(`UPDATE domains SET state = 'revoked' WHERE tenant_id = ? AND id = ? AND state <> 'revoked'`);
+  const revoke = db.sql(`UPDATE domains SET state = 'revoked' WHERE tenant_id = +? AND id = +? AND state <> 'revoked'`);
   if (revoke.run(toId(tenantId), toId(id)).changes === 0) return null;
   eraseUnneededKeys(db, toId(id));
   endRechecks(db, toId(id));
@@ -114,7 +114,7 @@ function revokeDomain(db: Connection, tenantId: string, id: string): Domain | nu
 /** A revoked domain without accepted messages that wait needs no private key any more. */
 function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
   db.sql(
-    `UPDATE signing_keys SET sealed = NULL WHERE domain_id = ? AND sealed IS NOT NULL AND EXISTS
+    `UPDATE signing_keys SET sealed = NULL WHERE domain_id = +? AND sealed IS NOT NULL AND EXISTS
        (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
   ).run(domainId);
 }
@@ -123,7 +123,7 @@ function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
 export function countOpenMessages(db: Connection, domainId: string, change: number): void {
   db.addUp(`open messages of ${domainId}`, change, (sum) => {
     const count = db.sql(
-      'UPDATE domains SET open_messages = open_messages + ? WHERE id = ? RETURNING state, open_messages AS open',
+      'UPDATE domains SET open_messages = open_messages + +? WHERE id = +? RETURNING state, open_messages AS open',
     );
     const id = toId(domainId);
     const row = count.get(sum, id) as { state: string; open: number } | undefined;
@@ -132,12 +132,14 @@ export function countOpenMessages(db: Connection, domainId: string, change: numb
 }
 
 function readVerifiedHolder(db: Connection, name: string): Domain | null {
-  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.name = ? AND d.state = 'verified'`).get(name) as Row | undefined;
+  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.name = +? AND d.state = 'verified'`).get(name) as
+    | Row
+    | undefined;
   return row ? domainFromRow(row) : null;
 }
 
 function readDomain(db: Connection, tenantId: string, id: string): Domain | null {
-  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = ? AND d.id = ?`).get(toId(tenantId), toId(id)) as
+  const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? AND d.id = +?`).get(toId(tenantId), toId(id)) as
     | Row
     | undefined;
   return row ? domainFromRow(row) : null;
@@ -165,7 +167,7 @@ function domainFromRow(row: Row): Domain {
 const QUIET_MS = 10 * MINUTE_MS;
 
 function addRecheck(db: Connection, domain: Buffer, tenant: Buffer, at: number): void {
-  db.sql('INSERT INTO domain_rechecks (domain_id, tenant_id, next_at, since) VALUES (?, ?, ?, ?)').run(
+  db.sql('INSERT INTO domain_rechecks (domain_id, tenant_id, next_at, since) VALUES (+?, +?, +?, +?)').run(
     domain,
     tenant,
     at + QUIET_MS,
@@ -176,12 +178,12 @@ function addRecheck(db: Connection, domain: Buffer, tenant: Buffer, at: number):
 /** A call has found something out: the pauses begin anew. */
 function beginRechecks(db: Connection, domain: Buffer, state: 'verified' | 'failed', at: number): void {
   db.sql(
-    'UPDATE domain_rechecks SET next_at = ?, since = ?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = ?',
+    'UPDATE domain_rechecks SET next_at = +?, since = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?',
   ).run(at + (state === 'verified' ? DAY_MS : QUIET_MS), at, domain);
 }
 
 function endRechecks(db: Connection, domain: Buffer): void {
-  db.sql('DELETE FROM domain_rechecks WHERE domain_id = ?').run(domain);
+  db.sql('DELETE FROM domain_rechecks WHERE domain_id = +?').run(domain);
 }
 
 // What the last look into DNS has found, in SQLite.
@@ -191,7 +193,7 @@ export function domainCheckVerbs(db: Connection): DomainCheckStore {
     recordChecks: (tenantId, domainId, found) => db.writeMail(() => recordChecks(db, { tenantId, domainId }, found)),
     lastChecks: (tenantId, domainId) =>
       db.read(() => {
-        const last = db.sql('SELECT checked_at, checks FROM domain_checks WHERE tenant_id = ? AND domain_id = ?');
+        const last = db.sql('SELECT checked_at, checks FROM domain_checks WHERE tenant_id = +? AND domain_id = +?');
         const row = last.get(toId(tenantId), toId(domainId)) as Row | undefined;
         if (!row) return null;
         return { at: row.checked_at as number, checks: JSON.parse(row.checks as string) as DomainChecks['checks'] };
@@ -202,7 +204,7 @@ export function domainCheckVerbs(db: Connection): DomainCheckStore {
 function recordChecks(db: Connection, of: { tenantId: string; domainId: string }, { at, checks }: DomainChecks): void {
   db.sql(
     `INSERT INTO domain_checks (domain_id, tenant_id, checked_at, checks)
-     SELECT id, tenant_id, @at, @checks FROM domains WHERE tenant_id = @tenant AND id = @domain
+     SELECT id, tenant_id, +@at, +@checks FROM domains WHERE tenant_id = +@tenant AND id = +@domain
      ON CONFLICT (domain_id) DO UPDATE SET checked_at = excluded.checked_at, checks = excluded.checks
      WHERE excluded.checked_at >= checked_at`,
   ).run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at, checks: JSON.stringify(checks) });
@@ -216,7 +218,7 @@ export function domainRecheckVerbs(db: Connection): DomainRecheckStore {
     postponeRecheck: (tenantId, domainId, until) =>
       db.write(() => {
         const postpone = db.sql(
-          'UPDATE domain_rechecks SET next_at = max(next_at, ?) WHERE tenant_id = ? AND domain_id = ?',
+          'UPDATE domain_rechecks SET next_at = max(next_at, +?) WHERE tenant_id = +? AND domain_id = +?',
         );
         postpone.run(until, toId(tenantId), toId(domainId));
       }),
@@ -228,7 +230,7 @@ function due(db: Connection, now: number, limit: number): DueRecheck[] {
   const rows = db.sql(
     `SELECT r.since, r.looks, r.misses, r.first_miss_at, f.* FROM domain_rechecks r JOIN (SELECT ${DOMAIN_COLUMNS}) f
        ON f.id = r.domain_id
-     WHERE r.next_at IS NOT NULL AND r.next_at <= ? ORDER BY r.next_at LIMIT ?`,
+     WHERE r.next_at IS NOT NULL AND r.next_at <= +? ORDER BY r.next_at LIMIT +?`,
   );
   return (rows.all(now, limit) as Row[]).map((row) => ({
     domain: domainFromRow(row),
@@ -241,19 +243,19 @@ function due(db: Connection, now: number, limit: number): DueRecheck[] {
 
 function noteRecheck(db: Connection, seen: Domain, note: RecheckNote): boolean {
   const look = db.sql(
-    `UPDATE domains SET last_checked_at = @at,
-       state = CASE WHEN @reason IS NULL THEN state ELSE 'failed' END,
-       verified_at = CASE WHEN @reason IS NULL THEN verified_at END,
-       failure_reason = coalesce(@reason, failure_reason)
-     WHERE tenant_id = @tenant AND id = @id AND state = @state AND last_checked_at IS @checked`,
+    `UPDATE domains SET last_checked_at = +@at,
+       state = CASE WHEN +@reason IS NULL THEN state ELSE 'failed' END,
+       verified_at = CASE WHEN +@reason IS NULL THEN verified_at END,
+       failure_reason = coalesce(+@reason, failure_reason)
+     WHERE tenant_id = +@tenant AND id = +@id AND state = +@state AND last_checked_at IS +@checked`,
   );
   const id = toId(seen.id);
   const tenant = toId(seen.tenantId);
   const { state, lastCheckedAt: checked } = seen;
   if (look.run({ at: note.at, reason: note.failsWith, tenant, id, state, checked }).changes === 0) return false;
   const plan = db.sql(
-    `UPDATE domain_rechecks SET next_at = ?, looks = looks + 1, misses = ?, first_miss_at = ?
-     WHERE tenant_id = ? AND domain_id = ?`,
+    `UPDATE domain_rechecks SET next_at = +?, looks = looks + 1, misses = +?, first_miss_at = +?
+     WHERE tenant_id = +? AND domain_id = +?`,
   );
   plan.run(note.nextAt, note.misses, note.firstMissAt, tenant, id);
   // A verified domain that fails begins a stretch of its own.
@@ -263,6 +265,6 @@ function noteRecheck(db: Connection, seen: Domain, note: RecheckNote): boolean {
 
 function beginStretch(db: Connection, id: Buffer, at: number, nextAt: number | null): void {
   db.sql(
-    `UPDATE domain_rechecks SET since = ?, next_at = ?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = ?`,
+    `UPDATE domain_rechecks SET since = +?, next_at = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?`,
   ).run(at, nextAt, id);
 }

@@ -7,7 +7,7 @@ export function eventVerbs(db: Connection): EventStore {
   return {
     eventsOfMessage: (tenantId, messageId) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM events WHERE tenant_id = ? AND message_id = ? ORDER BY seq');
+        const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? AND message_id = +? ORDER BY seq');
         return (rows.all(toId(tenantId), toId(messageId)) as Row[]).map(eventFromRow);
       }),
     listEvents: (tenantId, page) => db.read(() => listEvents(db, tenantId, page)),
@@ -20,7 +20,9 @@ export function eventVerbs(db: Connection): EventStore {
  */
 export function insertEvent(db: Connection, of: { tenantId: string; messageId: string }, event: NewEvent): void {
   const tenant = toId(of.tenantId);
-  const insert = db.sql('INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = db.sql(
+    'INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (+?, +?, +?, +?, +?, +?)',
+  );
   const data = JSON.stringify(event.data);
   const { lastInsertRowid: seq } = insert.run(
     ...[toId(event.id), tenant, toId(of.messageId), event.type, event.at, data],
@@ -30,14 +32,14 @@ export function insertEvent(db: Connection, of: { tenantId: string; messageId: s
   if (webhooks.length === 0) return;
   const due = db.sql(
     `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
-     SELECT id, @seq, tenant_id, 'due', 0, @at FROM webhooks WHERE tenant_id = @tenant`,
+     SELECT id, +@seq, tenant_id, 'due', 0, +@at FROM webhooks WHERE tenant_id = +@tenant`,
   );
   due.run({ tenant, seq, at: event.at });
   db.dueNotices.note(webhooks);
 }
 
 function webhookIds(db: Connection, tenant: Buffer): Buffer[] {
-  const rows = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?').all(tenant) as Row[];
+  const rows = db.sql('SELECT id FROM webhooks WHERE tenant_id = +?').all(tenant) as Row[];
   return rows.map((row) => row.id as Buffer);
 }
 
@@ -48,12 +50,12 @@ function listEvents(
 ): StoredEvent[] | 'unknown' {
   let afterSeq = 0;
   if (page.after !== null) {
-    const cursor = db.sql('SELECT seq FROM events WHERE tenant_id = ? AND id = ?');
+    const cursor = db.sql('SELECT seq FROM events WHERE tenant_id = +? AND id = +?');
     const row = cursor.get(toId(tenantId), toId(page.after)) as { seq: number } | undefined;
     if (!row) return 'unknown';
     afterSeq = row.seq;
   }
-  const rows = db.sql('SELECT * FROM events WHERE tenant_id = ? AND seq > ? ORDER BY seq LIMIT ?');
+  const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? AND seq > +? ORDER BY seq LIMIT +?');
   return (rows.all(toId(tenantId), afterSeq, page.limit) as Row[]).map(eventFromRow);
 }
 

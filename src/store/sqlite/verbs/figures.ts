@@ -54,7 +54,7 @@ const SUM_LIST = COLUMN_LIST.map((column) => `sum(${column}) AS ${column}`).join
 
 const ADD = `
   INSERT INTO chart_figures (tenant_id, hour, provider, ${COLUMN_LIST.join(', ')})
-  VALUES (?, ?, ?, ${COLUMN_LIST.map(() => '?').join(', ')})
+  VALUES (+?, +?, +?, ${COLUMN_LIST.map(() => '+?').join(', ')})
   ON CONFLICT (tenant_id, hour, provider)
   DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
 
@@ -63,7 +63,7 @@ export function countAccepted(db: Connection, { tenantId, acceptedAt }: NewSubmi
   const hour = Math.floor(acceptedAt / HOUR_MS);
   db.addUp(`accepted of ${tenantId} in ${hour}`, messages, (sum) => {
     db.sql(
-      `INSERT INTO chart_figures (tenant_id, hour, provider, accepted) VALUES (?, ?, '${UNKNOWN_PROVIDER}', ?)
+      `INSERT INTO chart_figures (tenant_id, hour, provider, accepted) VALUES (+?, +?, '${UNKNOWN_PROVIDER}', +?)
        ON CONFLICT (tenant_id, hour, provider) DO UPDATE SET accepted = accepted + excluded.accepted`,
     ).run(toId(tenantId), hour, sum);
   });
@@ -95,7 +95,7 @@ function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
 
 /** Both that have no name of their own are among them, so that they take no place. */
 function knownProviders(db: Connection, tenantId: string, hour: number): Map<string, null> {
-  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = ? AND hour = ?', 'column');
+  const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = +? AND hour = +?', 'column');
   const names = known.all(toId(tenantId), hour) as string[];
   return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
 }
@@ -105,8 +105,8 @@ function placeFor(places: ReadonlyMap<string, unknown>, name: string): string {
 }
 
 function forgetFigures(db: Connection, beforeHour: number, limit: number): number {
-  const old = db.sql('SELECT tenant_id, hour, provider FROM chart_figures WHERE hour < ? LIMIT ?');
-  const forget = db.sql('DELETE FROM chart_figures WHERE tenant_id = ? AND hour = ? AND provider = ?');
+  const old = db.sql('SELECT tenant_id, hour, provider FROM chart_figures WHERE hour < +? LIMIT +?');
+  const forget = db.sql('DELETE FROM chart_figures WHERE tenant_id = +? AND hour = +? AND provider = +?');
   const rows = old.all(beforeHour, limit) as Row[];
   for (const { tenant_id, hour, provider } of rows) forget.run(tenant_id, hour, provider);
   return rows.length;
@@ -114,8 +114,8 @@ function forgetFigures(db: Connection, beforeHour: number, limit: number): numbe
 
 export function chartOf(db: Queries, tenantId: string, span: HourSpan & { stepHours: number }): ChartPoint[] {
   const rows = db.sql(
-    `SELECT hour - hour % @step AS step, ${SUM_LIST} FROM chart_figures
-     WHERE tenant_id = @tenant AND hour >= @from AND hour < @until GROUP BY step ORDER BY step`,
+    `SELECT hour - hour % +@step AS step, ${SUM_LIST} FROM chart_figures
+     WHERE tenant_id = +@tenant AND hour >= +@from AND hour < +@until GROUP BY step ORDER BY step`,
   );
   const { fromHour: from, untilHour: until, stepHours: step } = span;
   const points = rows.all({ tenant: toId(tenantId), from, until, step }) as Row[];
@@ -124,7 +124,7 @@ export function chartOf(db: Queries, tenantId: string, span: HourSpan & { stepHo
 
 export function providersOf(db: Queries, tenantId: string, { fromHour, untilHour }: HourSpan): ProviderFigures[] {
   const rows = db.sql(
-    `SELECT provider, ${SUM_LIST} FROM chart_figures WHERE tenant_id = ? AND hour >= ? AND hour < ?
+    `SELECT provider, ${SUM_LIST} FROM chart_figures WHERE tenant_id = +? AND hour >= +? AND hour < +?
      GROUP BY provider ORDER BY sum(delivered + bounced_hard + bounced_soft + bounced_block + failed) DESC, provider`,
   );
   const providers = rows.all(toId(tenantId), fromHour, untilHour) as Row[];
@@ -142,12 +142,12 @@ const POSITION = 'events_in_charts';
 
 /** The seq of the last event that is counted. */
 export function eventsCountedTo(db: Queries): number {
-  const position = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(POSITION) as string | undefined;
+  const position = db.sql('SELECT value FROM meta WHERE name = +?', 'column').get(POSITION) as string | undefined;
   return Number(position ?? 0);
 }
 
 function setEventsCountedTo(db: Queries, seq: number): void {
-  const set = 'INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
+  const set = 'INSERT INTO meta (name, value) VALUES (+?, +?) ON CONFLICT (name) DO UPDATE SET value = excluded.value';
   db.sql(set).run(POSITION, String(seq));
 }
 
@@ -189,7 +189,7 @@ const NEXT = `
       coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${LATER} AS later
     FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
       LEFT JOIN groups_of_domains g ON g.domain = l.domain
-    WHERE e.seq > ? ORDER BY e.seq LIMIT ?)
+    WHERE e.seq > +? ORDER BY e.seq LIMIT +?)
   GROUP BY tenant, hour, provider, figure`;
 
 type Group = [

@@ -15,13 +15,13 @@ function note(db: Connection, mail: RefusedInboundMail): void {
   // Nobody has to act on it any more.
   db.sql(
     `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets,
-       processed_at, effect, reason, refused_with) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'none', ?, ?)`,
+       processed_at, effect, reason, refused_with) VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, 'none', +?, +?)`,
   ).run(
     ...[toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), sizeOctets, receivedAt],
     ...[`refused with ${reply}`, reply],
   );
   db.sql(
     `DELETE FROM inbound_mails WHERE refused_with IS NOT NULL AND seq <=
-       (SELECT seq FROM inbound_mails WHERE refused_with IS NOT NULL ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
+       (SELECT seq FROM inbound_mails WHERE refused_with IS NOT NULL ORDER BY seq DESC LIMIT 1 OFFSET +?)`,
   ).run(MAX_NOTED);
 }

@@ -20,11 +20,11 @@ export function inboundTrialVerbs(db: Connection): InboundTrialVerbs {
 function noteInterrupted(db: Connection, worker: string, limit: number): InboundSuspect[] {
   db.sql(
     `UPDATE inbound_mails SET tries = tries + 1
-     WHERE processed_at IS NULL AND seq = (SELECT mail_seq FROM inbound_trials WHERE worker = ?)`,
+     WHERE processed_at IS NULL AND seq = (SELECT mail_seq FROM inbound_trials WHERE worker = +?)`,
   ).run(worker);
   noteTrial(db, worker, null);
-  const first = db.sql('SELECT seq, tries FROM inbound_mails WHERE processed_at IS NULL ORDER BY seq LIMIT ?');
-  const reach = db.sql('SELECT mails FROM inbound_reaches WHERE worker = ?', 'column').get(worker) as
+  const first = db.sql('SELECT seq, tries FROM inbound_mails WHERE processed_at IS NULL ORDER BY seq LIMIT +?');
+  const reach = db.sql('SELECT mails FROM inbound_reaches WHERE worker = +?', 'column').get(worker) as
     | number
     | undefined;
   const suspects = first.all(Math.max(limit, reach ?? 0)) as InboundSuspect[];
@@ -32,34 +32,34 @@ function noteInterrupted(db: Connection, worker: string, limit: number): Inbound
 }
 
 function noteTrial(db: Connection, worker: string, seq: number | null): void {
-  if (seq === null) db.sql('DELETE FROM inbound_trials WHERE worker = ?').run(worker);
+  if (seq === null) db.sql('DELETE FROM inbound_trials WHERE worker = +?').run(worker);
   else {
-    const note = `INSERT INTO inbound_trials (worker, mail_seq) VALUES (?, ?)
+    const note = `INSERT INTO inbound_trials (worker, mail_seq) VALUES (+?, +?)
       ON CONFLICT (worker) DO UPDATE SET mail_seq = excluded.mail_seq`;
     db.sql(note).run(worker, seq);
   }
 }
 
 function noteReach(db: Connection, worker: string, mails: number | null): void {
-  if (mails === null) db.sql('DELETE FROM inbound_reaches WHERE worker = ?').run(worker);
+  if (mails === null) db.sql('DELETE FROM inbound_reaches WHERE worker = +?').run(worker);
   else {
-    const note = `INSERT INTO inbound_reaches (worker, mails) VALUES (?, ?)
+    const note = `INSERT INTO inbound_reaches (worker, mails) VALUES (+?, +?)
       ON CONFLICT (worker) DO UPDATE SET mails = excluded.mails`;
     db.sql(note).run(worker, mails);
   }
 }
 
 function retry(db: Connection, id: string): RetriedInbound {
-  const mail = db.sql('SELECT seq, kind, processed_at FROM inbound_mails WHERE id = ?').get(toId(id)) as
+  const mail = db.sql('SELECT seq, kind, processed_at FROM inbound_mails WHERE id = +?').get(toId(id)) as
     | Row
     | undefined;
   if (!mail) return 'unknown';
   if (mail.processed_at === null) return 'waiting_already';
   if (mail.kind !== 'unreadable') return 'not_unreadable';
-  if (db.sql('SELECT 1 FROM inbound_contents WHERE mail_seq = ?').get(mail.seq) === undefined) return 'erased';
+  if (db.sql('SELECT 1 FROM inbound_contents WHERE mail_seq = +?').get(mail.seq) === undefined) return 'erased';
   db.sql(
     `UPDATE inbound_mails SET processed_at = NULL, tries = 0, kind = NULL, effect = NULL, reason = NULL, digest = NULL,
-       message_id = NULL, tenant_id = NULL, finding = NULL WHERE seq = ?`,
+       message_id = NULL, tenant_id = NULL, finding = NULL WHERE seq = +?`,
   ).run(mail.seq);
   return 'waits';
 }

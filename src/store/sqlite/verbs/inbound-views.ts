@@ -29,7 +29,7 @@ export function inboundViewVerbs(db: Connection): InboundViewVerbs {
           `SELECT d.domain, d.day, p.name, p.sender, r.source_ip, r.disposition, r.dkim, r.spf, r.messages
            FROM dmarc_domain_days d JOIN dmarc_rows r ON r.domain_day_id = d.id
            JOIN dmarc_reporters p ON p.id = d.reporter_id
-           WHERE d.domain = ? AND d.day >= ? ORDER BY d.day DESC LIMIT ?`,
+           WHERE d.domain = +? AND d.day >= +? ORDER BY d.day DESC LIMIT +?`,
         );
         return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
       }),
@@ -45,43 +45,43 @@ function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unk
     conditions.push(condition);
     values.push(value);
   };
-  if (filter.messageId !== undefined) demand('message_id = ?', toId(filter.messageId));
+  if (filter.messageId !== undefined) demand('message_id = +?', toId(filter.messageId));
   if (filter.kind === 'refused') conditions.push('refused_with IS NOT NULL');
-  else if (filter.kind !== undefined) demand('kind = ?', filter.kind);
-  if (filter.effect !== undefined) demand('effect = ?', filter.effect);
+  else if (filter.kind !== undefined) demand('kind = +?', filter.kind);
+  if (filter.effect !== undefined) demand('effect = +?', filter.effect);
   if (filter.before !== undefined) {
-    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = ?', 'column').get(toId(filter.before));
+    const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = +?', 'column').get(toId(filter.before));
     if (cursor === undefined) return 'unknown';
-    demand('seq < ?', cursor);
+    demand('seq < +?', cursor);
   }
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
-  const rows = db.sql(`SELECT * FROM inbound_mails ${where} ORDER BY seq DESC LIMIT ?`);
+  const rows = db.sql(`SELECT * FROM inbound_mails ${where} ORDER BY seq DESC LIMIT +?`);
   return (rows.all(...values, filter.limit) as Row[]).map(mailFromRow);
 }
 
 function get(db: Connection, id: string) {
-  const row = db.sql('SELECT * FROM inbound_mails WHERE id = ?').get(toId(id)) as Row | undefined;
+  const row = db.sql('SELECT * FROM inbound_mails WHERE id = +?').get(toId(id)) as Row | undefined;
   if (!row) return null;
-  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
+  const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = +?', 'column').get(row.seq);
   return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
 }
 
 /** In small slices: whoever waits for the writer does not wait long. */
 function forget(db: Connection, { content, records }: { content: number; records: number }, limit: number): number {
   const old = db.sql(
-    'SELECT seq FROM inbound_mails WHERE received_at < ? AND processed_at IS NOT NULL LIMIT ?',
+    'SELECT seq FROM inbound_mails WHERE received_at < +? AND processed_at IS NOT NULL LIMIT +?',
     'column',
   );
   const gone = old.all(records, limit) as number[];
   for (const seq of gone) {
-    db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
-    db.sql('DELETE FROM inbound_mails WHERE seq = ?').run(seq);
+    db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+    db.sql('DELETE FROM inbound_mails WHERE seq = +?').run(seq);
   }
   const emptied = db
     .sql(
       `DELETE FROM inbound_contents WHERE mail_seq IN
          (SELECT c.mail_seq FROM inbound_contents c JOIN inbound_mails m ON m.seq = c.mail_seq
-          WHERE m.received_at < ? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT ?)`,
+          WHERE m.received_at < +? AND m.processed_at IS NOT NULL ORDER BY c.mail_seq LIMIT +?)`,
     )
     .run(content, limit).changes;
   const day = new Date(records).toISOString().slice(0, 10);

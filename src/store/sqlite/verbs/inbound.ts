@@ -39,11 +39,11 @@ function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptI
   const kept = db
     .sql(
       `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?)`,
     )
     .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes);
   const seq = kept.lastInsertRowid;
-  db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (?, ?)').run(seq, content);
+  db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (+?, +?)').run(seq, content);
   if (store?.of === 'unasked') countUnasked(db, seq, bytes, store.maxBytes);
   if (store?.of === 'returned') countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, store);
   return 'kept';
@@ -53,13 +53,13 @@ function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptI
 const MOST_OCTETS_AT_ONCE = 32 * 1024 * 1024;
 
 function waiting(db: Connection, afterSeq: number, limit: number): WaitingInboundMail[] {
-  const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > ? ORDER BY seq LIMIT ?');
+  const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > +? ORDER BY seq LIMIT +?');
   const mails: WaitingInboundMail[] = [];
   let octets = 0;
   for (const row of rows.all(afterSeq, limit) as Row[]) {
     octets += row.size_octets as number;
     if (mails.length > 0 && octets > MOST_OCTETS_AT_ONCE) break;
-    const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = ?', 'column').get(row.seq);
+    const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = +?', 'column').get(row.seq);
     mails.push({
       seq: row.seq as number,
       tries: row.tries as number,
@@ -91,7 +91,7 @@ function findReported(db: Connection, messageId: string): ReportedMessage | null
          coalesce(d.name, '') AS from_domain, g.mx_group, t.bounces_domain
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id
        LEFT JOIN lanes l ON l.id = m.lane LEFT JOIN groups_of_domains g ON g.domain = l.domain
-       LEFT JOIN tenants t ON t.id = m.tenant_id WHERE m.id = ?`,
+       LEFT JOIN tenants t ON t.id = m.tenant_id WHERE m.id = +?`,
     )
     .get(toId(messageId)) as Row | undefined;
   if (!row) return null;
@@ -114,7 +114,7 @@ function findReported(db: Connection, messageId: string): ReportedMessage | null
 /** The action first: what it finds decides what is noted. A mail that has its note already changes nothing. */
 function record(db: Connection, update: InboundUpdate): InboundResult {
   const { seq, at, verdict, action } = update;
-  const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = ? AND processed_at IS NOT NULL').get(seq);
+  const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = +? AND processed_at IS NOT NULL').get(seq);
   if (known !== undefined) return known as InboundResult;
   const { objection, remark } =
     action?.do === 'dmarc'
@@ -125,8 +125,8 @@ function record(db: Connection, update: InboundUpdate): InboundResult {
     objection === null ? { effect: verdict.effect, reason: said } : { effect: 'none' as const, reason: objection };
   const { kind, digest, messageId, tenantId, finding } = verdict;
   db.sql(
-    `UPDATE inbound_mails SET processed_at = ?, kind = ?, effect = ?, reason = ?, digest = ?, message_id = ?,
-       tenant_id = ?, finding = ? WHERE seq = ?`,
+    `UPDATE inbound_mails SET processed_at = +?, kind = +?, effect = +?, reason = +?, digest = +?, message_id = +?,
+       tenant_id = +?, finding = +? WHERE seq = +?`,
   ).run(
     at,
     kind,
@@ -160,7 +160,9 @@ function act(db: Connection, update: InboundUpdate, action: Exclude<InboundActio
       return bounce(db, target, { ...action, why: update.verdict.reason });
     case 'delay_notice': {
       if (isRepeated(db, update, messageId)) return 'the same notice of delay came before';
-      const note = db.sql('UPDATE messages SET notices = notices + 1 WHERE id = ? AND tenant_id = ? AND notices < ?');
+      const note = db.sql(
+        'UPDATE messages SET notices = notices + 1 WHERE id = +? AND tenant_id = +? AND notices < +?',
+      );
       if (note.run(toId(messageId), toId(tenantId), MOST_NOTICES).changes === 0) return 'there were notices enough';
       break;
     }
@@ -189,14 +191,14 @@ const MOST_NOTICES = 10;
 
 function isRepeated(db: Connection, { verdict }: InboundUpdate, messageId: string): boolean {
   const same = db.sql(
-    `SELECT 1 FROM inbound_mails WHERE message_id = ? AND digest = ? AND processed_at IS NOT NULL AND effect <> 'none'`,
+    `SELECT 1 FROM inbound_mails WHERE message_id = +? AND digest = +? AND processed_at IS NOT NULL AND effect <> 'none'`,
   );
   return same.get(toId(messageId), verdict.digest) !== undefined;
 }
 
 function markComplained(db: Connection, { messageId, tenantId }: Target, weight: number): boolean {
   const mark = db.sql(
-    'UPDATE messages SET complained = 1, complaint_weight = ? WHERE id = ? AND tenant_id = ? AND complained = 0',
+    'UPDATE messages SET complained = 1, complaint_weight = +? WHERE id = +? AND tenant_id = +? AND complained = 0',
   );
   return mark.run(weight, toId(messageId), toId(tenantId)).changes === 1;
 }
@@ -215,7 +217,7 @@ function bounce(
   const message = db
     .sql(
       `SELECT m.state, m.attempts, s.domain_id FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
-       WHERE m.id = ? AND m.tenant_id = ?`,
+       WHERE m.id = +? AND m.tenant_id = +?`,
     )
     .get(id, tenant) as { state: string; attempts: number; domain_id: Buffer | null } | undefined;
   if (!message) return 'the message is no longer known';
@@ -223,8 +225,8 @@ function bounce(
   if (state === 'bounced' || state === 'failed') return `the message is ${state} already`;
   if (attempts === 0) return 'the message was never sent';
   db.sql(
-    `UPDATE messages SET state = 'bounced', bounce = ?, last_reason = ?, due_at = NULL, ambiguous = 0, parked = 0,
-       finished_at = ? WHERE id = ? AND tenant_id = ?`,
+    `UPDATE messages SET state = 'bounced', bounce = +?, last_reason = +?, due_at = NULL, ambiguous = 0, parked = 0,
+       finished_at = +? WHERE id = +? AND tenant_id = +?`,
   ).run(bounce, why, target.at, id, tenant);
   if (state !== 'delivered' && domain_id !== null) countOpenMessages(db, fromId(domain_id), -1);
   if (suppress) suppressHardBounce(db, target, suppress);

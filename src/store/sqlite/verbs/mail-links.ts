@@ -21,7 +21,7 @@ export function mailLinkVerbs(db: Connection): MailLinkStore {
     listInvitations: (tenantId, now) => db.read(() => openInvitations(db, tenantId, now)),
     cancelInvitation: (tenantId, id) =>
       db.writeMail(() => {
-        const cancel = db.sql(`DELETE FROM mail_links WHERE tenant_id = ? AND id = ? AND purpose = 'invitation'`);
+        const cancel = db.sql(`DELETE FROM mail_links WHERE tenant_id = +? AND id = +? AND purpose = 'invitation'`);
         return cancel.run(toId(tenantId), toId(id)).changes === 1;
       }),
     resetByLink: (tokenHash, passwordHash, now) => db.write(() => resetByLink(db, { tokenHash, passwordHash, now })),
@@ -35,7 +35,7 @@ export function mailLinkVerbs(db: Connection): MailLinkStore {
       }),
     eraseMailLinks: (now, limit) =>
       db.writeMail(() => {
-        const erase = 'DELETE FROM mail_links WHERE id IN (SELECT id FROM mail_links WHERE expires_at <= ? LIMIT ?)';
+        const erase = 'DELETE FROM mail_links WHERE id IN (SELECT id FROM mail_links WHERE expires_at <= +? LIMIT +?)';
         return db.sql(erase).run(now, limit).changes;
       }),
   };
@@ -43,11 +43,11 @@ export function mailLinkVerbs(db: Connection): MailLinkStore {
 
 function keepLink(db: Connection, link: MailLink): void {
   const [user, tenant] = [link.userId && toId(link.userId), link.tenantId && toId(link.tenantId)];
-  if (user) db.sql('DELETE FROM mail_links WHERE user_id = ? AND purpose = ?').run(user, link.purpose);
-  if (tenant) db.sql('DELETE FROM mail_links WHERE tenant_id = ? AND email = ?').run(tenant, link.email);
+  if (user) db.sql('DELETE FROM mail_links WHERE user_id = +? AND purpose = +?').run(user, link.purpose);
+  if (tenant) db.sql('DELETE FROM mail_links WHERE tenant_id = +? AND email = +?').run(tenant, link.email);
   db.sql(
     `INSERT INTO mail_links (id, token_hash, purpose, email, user_id, tenant_id, role, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     toId(link.id),
     link.tokenHash,
@@ -62,16 +62,16 @@ function keepLink(db: Connection, link: MailLink): void {
 }
 
 function dropLink(db: Connection, { id }: MailLink): void {
-  db.sql('DELETE FROM mail_links WHERE id = ?').run(toId(id));
+  db.sql('DELETE FROM mail_links WHERE id = +?').run(toId(id));
 }
 
 function readLink(db: Connection, tokenHash: Buffer, now: number): MailLink | null {
-  const row = db.sql('SELECT * FROM mail_links WHERE token_hash = ? AND expires_at > ?').get(tokenHash, now);
+  const row = db.sql('SELECT * FROM mail_links WHERE token_hash = +? AND expires_at > +?').get(tokenHash, now);
   return row === undefined ? null : linkFromRow(row as Row);
 }
 
 function openInvitations(db: Connection, tenantId: string, now: number): MailLink[] {
-  const list = 'SELECT * FROM mail_links WHERE tenant_id = ? AND expires_at > ? ORDER BY id';
+  const list = 'SELECT * FROM mail_links WHERE tenant_id = +? AND expires_at > +? ORDER BY id';
   return (db.sql(list).all(toId(tenantId), now) as Row[]).map(linkFromRow);
 }
 
@@ -86,9 +86,9 @@ function resetByLink(db: Connection, { tokenHash, passwordHash, now }: Reset): U
   if (link?.purpose !== 'reset') return null;
   const user = toId(link.userId!);
   // What was sent for the old password, or to confirm the address, has done its duty.
-  db.sql('DELETE FROM mail_links WHERE user_id = ?').run(user);
-  db.sql('DELETE FROM sessions WHERE user_id = ?').run(user);
-  db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, user);
+  db.sql('DELETE FROM mail_links WHERE user_id = +?').run(user);
+  db.sql('DELETE FROM sessions WHERE user_id = +?').run(user);
+  db.sql('UPDATE users SET password_hash = +? WHERE id = +?').run(passwordHash, user);
   confirmSignUp(db, link.userId!);
   return readUser(db, link.userId!);
 }
@@ -127,36 +127,36 @@ function signUpVerbs(db: Connection): SignUpVerbs {
   return {
     signUp: (signUp) => db.write(() => writeSignUp(db, signUp)),
     isUnconfirmed: (userId) =>
-      db.read(() => db.sql('SELECT 1 FROM sign_ups WHERE user_id = ?').get(toId(userId)) !== undefined),
+      db.read(() => db.sql('SELECT 1 FROM sign_ups WHERE user_id = +?').get(toId(userId)) !== undefined),
     eraseSignUps: (before, limit) => db.write(() => eraseSignUps(db, before, limit)),
   };
 }
 
 function writeSignUp(db: Connection, { tenant, user }: SignUp): 'created' | 'exists' {
-  if (db.sql('SELECT 1 FROM users WHERE email = ?').get(user.email) !== undefined) return 'exists';
+  if (db.sql('SELECT 1 FROM users WHERE email = +?').get(user.email) !== undefined) return 'exists';
   insertTenant(db, tenant);
   insertUser(db, user);
-  const note = db.sql('INSERT INTO sign_ups (tenant_id, user_id, created_at) VALUES (?, ?, ?)');
+  const note = db.sql('INSERT INTO sign_ups (tenant_id, user_id, created_at) VALUES (+?, +?, +?)');
   note.run(toId(tenant.id), toId(user.id), tenant.createdAt);
   return 'created';
 }
 
 /** Null when the user did not come by a sign-up, or has confirmed it before. */
 function confirmSignUp(db: Connection, userId: string): SignUp | null {
-  const row = db.sql('DELETE FROM sign_ups WHERE user_id = ? RETURNING tenant_id').get(toId(userId));
+  const row = db.sql('DELETE FROM sign_ups WHERE user_id = +? RETURNING tenant_id').get(toId(userId));
   if (row === undefined) return null;
   const tenantId = (row as Row).tenant_id;
   // An operator may have decided before.
-  db.sql(`UPDATE tenants SET status = 'in_review' WHERE id = ? AND status = 'pending_verification'`).run(tenantId);
+  db.sql(`UPDATE tenants SET status = 'in_review' WHERE id = +? AND status = 'pending_verification'`).run(tenantId);
   const [tenant, user] = [readTenant(db, fromId(tenantId)), readUser(db, userId)];
   return tenant && user ? { tenant, user } : null;
 }
 
 function eraseSignUps(db: Connection, before: number, limit: number): number {
-  const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < ? LIMIT ?', 'column');
+  const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < +? LIMIT +?', 'column');
   const tenants = old.all(before, limit) as Buffer[];
   for (const tenant of tenants) {
-    db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
+    db.sql('DELETE FROM sign_ups WHERE tenant_id = +?').run(tenant);
     if (!isTouched(db, tenant)) eraseTenant(db, tenant);
   }
   return tenants.length;
@@ -165,26 +165,26 @@ function eraseSignUps(db: Connection, before: number, limit: number): number {
 /** Whoever has this address has proved it, and wants something else than what somebody has begun with it. */
 function dropSignUpOf(db: Connection, email: string): void {
   const begun = db.sql(
-    'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = ?',
+    'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = +?',
     'column',
   );
   const tenant = begun.get(email) as Buffer | undefined;
   if (tenant === undefined || isTouched(db, tenant)) return;
-  db.sql('DELETE FROM sign_ups WHERE tenant_id = ?').run(tenant);
+  db.sql('DELETE FROM sign_ups WHERE tenant_id = +?').run(tenant);
   eraseTenant(db, tenant);
 }
 
 /** By an operator: then it is no longer a mere sign-up. */
 function isTouched(db: Connection, tenant: Buffer): boolean {
   const touched = db.sql(
-    `SELECT 1 FROM tenants t WHERE t.id = @tenant AND (t.status <> 'pending_verification'
-       OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = @tenant)
-       OR EXISTS (SELECT 1 FROM domains d WHERE d.tenant_id = @tenant))`,
+    `SELECT 1 FROM tenants t WHERE t.id = +@tenant AND (t.status <> 'pending_verification'
+       OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = +@tenant)
+       OR EXISTS (SELECT 1 FROM domains d WHERE d.tenant_id = +@tenant))`,
   );
   return touched.get({ tenant }) !== undefined;
 }
 
 function eraseTenant(db: Connection, tenant: Buffer): void {
-  db.sql('DELETE FROM users WHERE tenant_id = ?').run(tenant);
-  db.sql('DELETE FROM tenants WHERE id = ?').run(tenant);
+  db.sql('DELETE FROM users WHERE tenant_id = +?').run(tenant);
+  db.sql('DELETE FROM tenants WHERE id = +?').run(tenant);
 }

@@ -8,7 +8,7 @@ export function platformKeyVerbs(db: Connection): PlatformKeyStore {
     listPlatformKeys: (purpose) =>
       db.read(() => {
         const rows = db.sql(
-          `SELECT * FROM platform_keys WHERE purpose = ? AND retired_at IS NULL ORDER BY created_at DESC, key_id DESC`,
+          `SELECT * FROM platform_keys WHERE purpose = +? AND retired_at IS NULL ORDER BY created_at DESC, key_id DESC`,
         );
         return (rows.all(purpose) as Row[]).map(keyFromRow);
       }),
@@ -16,7 +16,7 @@ export function platformKeyVerbs(db: Connection): PlatformKeyStore {
       db.write(() => {
         const insert = db.sql(
           `INSERT INTO platform_keys (purpose, key_id, master_key_id, sealed, public_part, created_at)
-           VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+           VALUES (+?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
         );
         const { masterKeyId, sealed } = key.secret;
         const result = insert.run(key.purpose, key.keyId, masterKeyId, sealed, key.publicPart, key.createdAt);

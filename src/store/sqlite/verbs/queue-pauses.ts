@@ -25,7 +25,7 @@ export function pauseVerbs(db: Connection): PauseVerbs {
     findPause: (target) => db.read(() => findPause(db, target)),
     listPauses: (limit) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM queue_pauses ORDER BY paused_at DESC, kind, target LIMIT ?').all(limit);
+        const rows = db.sql('SELECT * FROM queue_pauses ORDER BY paused_at DESC, kind, target LIMIT +?').all(limit);
         return (rows as Row[]).map(pauseFromRow);
       }),
   };
@@ -35,14 +35,14 @@ function pauseQueue(db: Connection, pause: QueuePause): boolean {
   const { kind, key, by, note, at } = pause;
   if (findPause(db, pause)) return false;
   const add = db.sql(
-    `INSERT INTO queue_pauses (kind, target, paused_by, note, paused_at, due_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO queue_pauses (kind, target, paused_by, note, paused_at, due_at) VALUES (+?, +?, +?, +?, +?, +?)`,
   );
   if (kind !== 'message') return add.run(kind, key, by, note, at, null).changes === 1;
   const message = db
-    .sql(`SELECT due_at, put_off FROM messages WHERE id = ? AND state IN ('queued', 'deferred') AND parked = 0`)
+    .sql(`SELECT due_at, put_off FROM messages WHERE id = +? AND state IN ('queued', 'deferred') AND parked = 0`)
     .get(toId(key)) as { due_at: number; put_off: number } | undefined;
   if (!message) return false;
-  db.sql('UPDATE messages SET parked = 1, due_at = NULL, put_off = 0 WHERE id = ?').run(toId(key));
+  db.sql('UPDATE messages SET parked = 1, due_at = NULL, put_off = 0 WHERE id = +?').run(toId(key));
   // It was due: whether what put it off is over by then is asked when it goes on.
   const dueAt = message.put_off === 1 ? at : message.due_at;
   return add.run(kind, key, by, note, at, dueAt).changes === 1;
@@ -50,7 +50,7 @@ function pauseQueue(db: Connection, pause: QueuePause): boolean {
 
 function resumeQueue(db: Connection, target: QueueTarget): { pause: QueuePause; lane: LaneNotice | null } | null {
   const row = db
-    .sql('DELETE FROM queue_pauses WHERE kind = ? AND target = ? RETURNING *')
+    .sql('DELETE FROM queue_pauses WHERE kind = +? AND target = +? RETURNING *')
     .get(target.kind, target.key) as Row | undefined;
   if (!row) return null;
   const lane = target.kind === 'message' ? unpark(db, target.key, row.due_at as number) : null;
@@ -61,17 +61,17 @@ function resumeQueue(db: Connection, target: QueueTarget): { pause: QueuePause; 
 function unpark(db: Connection, messageId: string, dueAt: number): LaneNotice | null {
   const id = toId(messageId);
   const back = db.sql(
-    `UPDATE messages SET parked = 0, due_at = ? WHERE id = ? AND state IN ('queued', 'deferred') AND parked = 1`,
+    `UPDATE messages SET parked = 0, due_at = +? WHERE id = +? AND state IN ('queued', 'deferred') AND parked = 1`,
   );
   if (back.run(dueAt, id).changes === 0) return null;
   const lane = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
+    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
     .get(id) as Row;
   return laneFromRow(lane);
 }
 
 function findPause(db: Connection, { kind, key }: QueueTarget): QueuePause | null {
-  const row = db.sql('SELECT * FROM queue_pauses WHERE kind = ? AND target = ?').get(kind, key) as Row | undefined;
+  const row = db.sql('SELECT * FROM queue_pauses WHERE kind = +? AND target = +?').get(kind, key) as Row | undefined;
   return row ? pauseFromRow(row) : null;
 }
 
@@ -101,7 +101,7 @@ export function targetVerbs(db: Connection): TargetVerbs {
 }
 
 function groupOfDomain(db: Connection, domain: string): string | null {
-  const row = db.sql('SELECT mx_group FROM groups_of_domains WHERE domain = ?').get(domain) as Row | undefined;
+  const row = db.sql('SELECT mx_group FROM groups_of_domains WHERE domain = +?').get(domain) as Row | undefined;
   return (row?.mx_group as string | undefined) ?? null;
 }
 
@@ -110,12 +110,12 @@ function lanesOf(db: Connection, { kind, key }: LanesTarget, { after, limit }: P
   if (kind === 'group') return lanesOfGroup(db, key, { after, limit });
   if (kind === 'domain') {
     const rows = db
-      .sql('SELECT id FROM lanes WHERE domain = ? AND id > ? ORDER BY id LIMIT ?')
+      .sql('SELECT id FROM lanes WHERE domain = +? AND id > +? ORDER BY id LIMIT +?')
       .all(key, after ?? -1, limit) as { id: number }[];
     return { lanes: rows.map(({ id }) => id), next: rows.length < limit ? null : rows.at(-1)!.id };
   }
   const rows = db
-    .sql('SELECT id, domain FROM lanes WHERE tenant_id = ? AND domain > ? ORDER BY domain LIMIT ?')
+    .sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain > +? ORDER BY domain LIMIT +?')
     .all(toId(key), after ?? '', limit) as { id: number; domain: string }[];
   return { lanes: rows.map(({ id }) => id), next: rows.length < limit ? null : rows.at(-1)!.domain };
 }
@@ -128,9 +128,9 @@ interface Page {
 /** A page of its domains, with the lanes of each. */
 function lanesOfGroup(db: Connection, group: string, { after, limit }: Page): LanePage {
   const domains = db
-    .sql('SELECT domain FROM groups_of_domains WHERE mx_group = ? AND domain > ? ORDER BY domain LIMIT ?')
+    .sql('SELECT domain FROM groups_of_domains WHERE mx_group = +? AND domain > +? ORDER BY domain LIMIT +?')
     .all(group, after ?? '', limit) as { domain: string }[];
-  const ofDomain = db.sql('SELECT id FROM lanes WHERE domain = ?');
+  const ofDomain = db.sql('SELECT id FROM lanes WHERE domain = +?');
   const lanes = domains.flatMap(({ domain }) => ofDomain.all(domain) as { id: number }[]);
   return { lanes: lanes.map(({ id }) => id), next: domains.length < limit ? null : domains.at(-1)!.domain };
 }
@@ -140,31 +140,31 @@ function hastenLane(
   lane: number,
   { at, limit, putOff = false }: HastenPortion,
 ): { moved: number; notice: LaneNotice | null } {
-  const which = putOff ? 'm.put_off = 1' : 'm.due_at > @at';
+  const which = putOff ? 'm.put_off = 1' : 'm.due_at > +@at';
   const hasten = db.sql(
-    `UPDATE messages SET due_at = @at, put_off = 0 WHERE id IN
-       (SELECT m.id FROM messages m WHERE m.lane = @lane AND ${WAITING} AND ${which} LIMIT @limit)`,
+    `UPDATE messages SET due_at = +@at, put_off = 0 WHERE id IN
+       (SELECT m.id FROM messages m WHERE m.lane = +@lane AND ${WAITING} AND ${which} LIMIT +@limit)`,
   );
   const moved = hasten.run({ at, lane, limit }).changes;
   const due = db.sql(
-    `SELECT l.id, l.tenant_id, l.domain, @at AS due_at FROM lanes l WHERE l.id = @lane AND EXISTS
-       (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= @at)`,
+    `SELECT l.id, l.tenant_id, l.domain, +@at AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
+       (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= +@at)`,
   );
   const row = due.get({ at, lane }) as Row | undefined;
   return { moved, notice: row ? laneFromRow(row) : null };
 }
 
 function waitingOfLane(db: Connection, lane: number, limit: number): ClaimedMessage[] {
-  const due = db.sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND ${WAITING} LIMIT ?`).all(lane, limit) as Row[];
+  const due = db.sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`).all(lane, limit) as Row[];
   const parked = db
-    .sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND m.parked = 1 LIMIT ?`)
+    .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?`)
     .all(lane, limit - due.length) as Row[];
   return [...due, ...parked].flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
 }
 
 function forgetDomains(db: Connection, seenBefore: number, limit: number): number {
   const forget = db.sql(
-    `DELETE FROM groups_of_domains WHERE domain IN (SELECT domain FROM groups_of_domains WHERE seen_at < ? LIMIT ?)`,
+    `DELETE FROM groups_of_domains WHERE domain IN (SELECT domain FROM groups_of_domains WHERE seen_at < +? LIMIT +?)`,
   );
   return forget.run(seenBefore, limit).changes;
 }

@@ -46,8 +46,8 @@ async function queueSummary(db: Connection): Promise<QueueLane[]> {
 function summaryOf(db: Connection, after: number): Row[] {
   const rows = db.sql(
     `SELECT q.lane, l.id, l.tenant_id, l.domain, q.due_at, q.waiting FROM
-       (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE m.lane > ? AND ${WAITING}
-        GROUP BY m.lane ORDER BY m.lane LIMIT ?) q
+       (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE m.lane > +? AND ${WAITING}
+        GROUP BY m.lane ORDER BY m.lane LIMIT +?) q
      LEFT JOIN lanes l ON l.id = q.lane`,
   );
   return rows.all(after, SLICE_LANES) as Row[];
@@ -57,11 +57,11 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
   const row = db
     .sql(
       `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject
-       FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id WHERE m.id = ?`,
+       FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?`,
     )
     .get(toId(id)) as Row | undefined;
   if (!row) return null;
-  const attempts = db.sql('SELECT * FROM attempts WHERE message_id = ? ORDER BY number').all(toId(id)) as Row[];
+  const attempts = db.sql('SELECT * FROM attempts WHERE message_id = +? ORDER BY number').all(toId(id)) as Row[];
   return {
     ...messageFromRow(row),
     from: row.from_address as string,
@@ -72,11 +72,11 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
 
 function retryNow(db: Connection, id: string, at: number): LaneNotice | null {
   const retry = db.sql(
-    `UPDATE messages SET due_at = ?, parked = 0, put_off = 0 WHERE id = ? AND state IN ('queued', 'deferred')`,
+    `UPDATE messages SET due_at = +?, parked = 0, put_off = 0 WHERE id = +? AND state IN ('queued', 'deferred')`,
   );
   if (retry.run(at, toId(id)).changes === 0) return null;
   const row = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
+    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
     .get(toId(id)) as Row;
   return laneFromRow(row);
 }
@@ -166,12 +166,12 @@ function byExpiry(a: QueuedMessage, b: QueuedMessage): number {
 }
 
 function firstToExpire(db: Connection, limit: number): Row[] {
-  const rows = db.sql('SELECT m.* FROM messages m WHERE m.finished_at IS NULL ORDER BY m.expires_at, m.id LIMIT ?');
+  const rows = db.sql('SELECT m.* FROM messages m WHERE m.finished_at IS NULL ORDER BY m.expires_at, m.id LIMIT +?');
   return rows.all(limit) as Row[];
 }
 
 function unfinished(db: Connection, id: Buffer): QueuedMessage[] {
-  const row = db.sql('SELECT m.* FROM messages m WHERE m.id = ? AND m.finished_at IS NULL').get(id) as Row | undefined;
+  const row = db.sql('SELECT m.* FROM messages m WHERE m.id = +? AND m.finished_at IS NULL').get(id) as Row | undefined;
   return row ? [messageFromRow(row)] : [];
 }
 
@@ -204,21 +204,21 @@ interface LaneKey {
 
 function lanesOf(db: Connection, { tenantId, domain }: QueueFilter, after: LaneKey | null): LaneKey[] {
   if (tenantId === undefined) {
-    const rows = db.sql('SELECT id, domain FROM lanes WHERE domain = ? AND id > ? ORDER BY id LIMIT ?');
+    const rows = db.sql('SELECT id, domain FROM lanes WHERE domain = +? AND id > +? ORDER BY id LIMIT +?');
     return rows.all(domain, after?.id ?? -1, SLICE_LANES) as LaneKey[];
   }
   if (domain !== undefined) {
     return db
-      .sql('SELECT id, domain FROM lanes WHERE tenant_id = ? AND domain = ?')
+      .sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain = +?')
       .all(toId(tenantId), domain) as LaneKey[];
   }
-  const rows = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = ? AND domain > ? ORDER BY domain LIMIT ?');
+  const rows = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = +? AND domain > +? ORDER BY domain LIMIT +?');
   return rows.all(toId(tenantId), after?.domain ?? '', SLICE_LANES) as LaneKey[];
 }
 
 function inLane(db: Connection, lane: number, limit: number): Buffer[] {
-  const waiting = db.sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND ${WAITING} LIMIT ?`);
-  const parked = db.sql('SELECT m.id FROM messages m WHERE m.lane = ? AND m.parked = 1 LIMIT ?');
+  const waiting = db.sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`);
+  const parked = db.sql('SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?');
   return [...(waiting.all(lane, limit) as Row[]), ...(parked.all(lane, limit) as Row[])].map(({ id }) => id as Buffer);
 }
 
@@ -251,7 +251,7 @@ async function walkByExpiry(db: Connection, { tenantId, domain, limit }: QueueFi
 function sliceByExpiry(db: Connection, after: Row | null): Row[] {
   const rows = db.sql(
     `SELECT m.*, l.domain FROM messages m LEFT JOIN lanes l ON l.id = m.lane
-     WHERE m.finished_at IS NULL AND (m.expires_at, m.id) > (?, ?) ORDER BY m.expires_at, m.id LIMIT ?`,
+     WHERE m.finished_at IS NULL AND (m.expires_at, m.id) > (+?, +?) ORDER BY m.expires_at, m.id LIMIT +?`,
   );
   return rows.all(after?.expires_at ?? -1, after?.id ?? Buffer.alloc(0), SLICE_MESSAGES) as Row[];
 }

@@ -71,14 +71,14 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
 function release(db: Connection, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
   const back = db.sql(
     `UPDATE messages SET state = CASE WHEN attempts > 1 THEN 'deferred' ELSE 'queued' END, attempts = attempts - 1,
-       due_at = ?, put_off = ? WHERE id = ? AND state = 'sending'`,
+       due_at = +?, put_off = +? WHERE id = +? AND state = 'sending'`,
   );
   return back.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
 }
 
 function laneOf(db: Connection, messageId: string): LaneNotice[] {
   const row = db
-    .sql(`SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?`)
+    .sql(`SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`)
     .get(toId(messageId)) as Row | undefined;
   return row && row.due_at !== null ? [laneFromRow(row)] : [];
 }
@@ -95,8 +95,8 @@ function recordUpdate(db: Connection, update: MessageUpdate): LaneNotice[] {
 function recordEarlier(db: Connection, update: MessageUpdate): boolean {
   const attempt = update.attempt?.attempt ?? null;
   const open = db.sql(
-    `SELECT 1 FROM messages m WHERE m.id = @id AND m.tenant_id = @tenant AND m.attempts = @attempt
-       AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = @id AND a.number = @attempt)`,
+    `SELECT 1 FROM messages m WHERE m.id = +@id AND m.tenant_id = +@tenant AND m.attempts = +@attempt
+       AND NOT EXISTS (SELECT 1 FROM attempts a WHERE a.message_id = +@id AND a.number = +@attempt)`,
   );
   const of = { id: toId(update.messageId), tenant: toId(update.tenantId), attempt };
   return open.get(of) !== undefined && applyUpdate(db, update);
@@ -121,15 +121,15 @@ function moveMessage(db: Connection, { messageId, tenantId, at, transition, even
   const id = toId(messageId);
   if (transition.to === 'parked') {
     const park = db.sql(
-      `UPDATE messages SET state = 'deferred', parked = 1, due_at = NULL, last_reason = ?
-       WHERE id = ? AND tenant_id = ? AND finished_at IS NULL`,
+      `UPDATE messages SET state = 'deferred', parked = 1, due_at = NULL, last_reason = +?
+       WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
     );
     return park.run(transition.reason, id, toId(tenantId)).changes === 1;
   }
   if (transition.to === 'deferred') {
     const defer = db.sql(
-      `UPDATE messages SET state = 'deferred', due_at = ?, last_reason = ?, ambiguous = ?, notices = notices + ?
-       WHERE id = ? AND tenant_id = ? AND finished_at IS NULL`,
+      `UPDATE messages SET state = 'deferred', due_at = +?, last_reason = +?, ambiguous = +?, notices = notices + +?
+       WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
     );
     const { dueAt, reason, ambiguous } = transition;
     return defer.run(dueAt, reason, toFlag(ambiguous), toFlag(event !== null), id, toId(tenantId)).changes === 1;
@@ -144,15 +144,15 @@ function finish(
 ): boolean {
   const id = toId(message.messageId);
   const end = db.sql(
-    `UPDATE messages SET state = ?, bounce = ?, due_at = NULL, last_reason = ?, ambiguous = 0, parked = 0, finished_at = ?
-     WHERE id = ? AND tenant_id = ? AND finished_at IS NULL`,
+    `UPDATE messages SET state = +?, bounce = +?, due_at = NULL, last_reason = +?, ambiguous = 0, parked = 0, finished_at = +?
+     WHERE id = +? AND tenant_id = +? AND finished_at IS NULL`,
   );
   const reason = transition.to === 'delivered' ? null : transition.reason;
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
   if (end.run(transition.to, bounce, reason, message.at, id, toId(message.tenantId)).changes === 0) return false;
   if (transition.to === 'bounced' && transition.suppress) suppressHardBounce(db, message, transition.suppress);
   const submission = db
-    .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = ?')
+    .sql('SELECT s.domain_id FROM messages m JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?')
     .get(id) as { domain_id: Buffer } | undefined;
   if (submission) countOpenMessages(db, fromId(submission.domain_id), -1);
   return true;
@@ -180,8 +180,8 @@ function isSaidOfAnother(
   { address, since }: { address: string; since: number },
 ): boolean {
   const said = db.sql(
-    `SELECT 1 FROM suppressions WHERE address = ? AND reason = 'hard_bounce' AND tenant_id <> ?
-       AND message_id IS NOT NULL AND created_at > ? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
+    `SELECT 1 FROM suppressions WHERE address = +? AND reason = 'hard_bounce' AND tenant_id <> +?
+       AND message_id IS NOT NULL AND created_at > +? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
   );
   return said.get(address, toId(tenantId), since) !== undefined;
 }
@@ -191,7 +191,7 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
   db.sql(
     `INSERT INTO attempts (message_id, number, tenant_id, outcome, started_at, elapsed_ms, stage, mx, remote_ip, tls,
        tls_policy, tls_failure, smtp_code, enhanced_code, response, tried)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
   ).run(
     toId(attempt.messageId),
     attempt.attempt,
@@ -218,9 +218,9 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
  */
 function recoverInterrupted(db: Connection, at: number, except: readonly string[]): number {
   const recover = db.sql(
-    `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN ? ELSE due_at END,
+    `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN +? ELSE due_at END,
        last_reason = 'the daemon stopped during an attempt', ambiguous = 1
-     WHERE state = 'sending' AND lower(hex(id)) NOT IN (SELECT value FROM json_each(?))`,
+     WHERE state = 'sending' AND lower(hex(id)) NOT IN (SELECT value FROM json_each(+?))`,
   );
   const spared = except.map((id) => id.replaceAll('-', ''));
   return recover.run(at, JSON.stringify(spared)).changes;
@@ -228,15 +228,15 @@ function recoverInterrupted(db: Connection, at: number, except: readonly string[
 
 function expired(db: Connection, now: number, limit: number): ClaimedMessage[] {
   const rows = db.sql(
-    `SELECT ${CLAIMED_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= ? AND m.state <> 'sending'
-     ORDER BY m.expires_at LIMIT ?`,
+    `SELECT ${CLAIMED_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending'
+     ORDER BY m.expires_at LIMIT +?`,
   );
   return (rows.all(now, limit) as Row[]).map((row) => claimedFromRow(row, 0));
 }
 
 export function findClaimable(db: Connection, id: string): ClaimedMessage | null {
   const row = db
-    .sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = ? AND m.finished_at IS NULL AND m.state <> 'sending'`)
+    .sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +? AND m.finished_at IS NULL AND m.state <> 'sending'`)
     .get(toId(id)) as Row | undefined;
   return row ? claimedFromRow(row, 0) : null;
 }

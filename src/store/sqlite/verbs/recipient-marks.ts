@@ -20,13 +20,13 @@ export function recipientMarkVerbs(db: Connection): RecipientMarkStore {
 function markRecipients(db: Connection, settledBefore: number): boolean {
   const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
   const rows = db
-    .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > ? AND id < ? ORDER BY id LIMIT ?')
+    .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > +? AND id < +? ORDER BY id LIMIT +?')
     .all(last ?? Buffer.alloc(0), idAt(settledBefore), STRETCH) as Row[];
   if (rows.length < STRETCH) return false;
   const marks = new Uint32Array(
     rows.map(({ tenant_id, recipient }) => markOf(tenant_id as Buffer, recipient as string)),
   );
-  const insert = db.sql('INSERT INTO recipient_marks (first_id, last_id, marks) VALUES (?, ?, ?)');
+  const insert = db.sql('INSERT INTO recipient_marks (first_id, last_id, marks) VALUES (+?, +?, +?)');
   insert.run(rows[0]!.id, rows.at(-1)!.id, bytesOf(marks.sort()));
   return true;
 }
@@ -35,7 +35,7 @@ function forgetRecipientMarks(db: Connection, limit: number): number {
   const oldest = db.sql('SELECT id FROM messages ORDER BY id LIMIT 1', 'column').get() as Buffer | undefined;
   if (oldest === undefined) return 0;
   const gone = `DELETE FROM recipient_marks WHERE seq IN
-    (SELECT seq FROM recipient_marks WHERE last_id < ? ORDER BY seq LIMIT ?)`;
+    (SELECT seq FROM recipient_marks WHERE last_id < +? ORDER BY seq LIMIT +?)`;
   return db.sql(gone).run(oldest, limit).changes;
 }
 
@@ -66,7 +66,7 @@ export function* stretchesFor(
 ): Generator<Stretch> {
   const wanted = markOf(toId(tenantId), recipient);
   const rows = db.sql(
-    'SELECT first_id, last_id, marks FROM recipient_marks WHERE first_id < ? AND last_id >= ? ORDER BY seq DESC',
+    'SELECT first_id, last_id, marks FROM recipient_marks WHERE first_id < +? AND last_id >= +? ORDER BY seq DESC',
   );
   for (const row of rows.iterate(above, oldest) as Iterable<Row>) {
     const [first, last] = [row.first_id as Buffer, row.last_id as Buffer];

@@ -7,12 +7,13 @@ export function reputationVerbs(db: Connection): ReputationStore {
   return {
     doubtReceiver: ({ mxGroup, since, reason }) =>
       db.writeMail(() => {
-        const doubt = 'INSERT INTO doubted_receivers (mx_group, since, reason) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+        const doubt =
+          'INSERT INTO doubted_receivers (mx_group, since, reason) VALUES (+?, +?, +?) ON CONFLICT DO NOTHING';
         return db.sql(doubt).run(mxGroup, since, reason).changes === 1;
       }),
     trustReceiver: (mxGroup) =>
       db.writeMail(() => {
-        const row = db.sql('DELETE FROM doubted_receivers WHERE mx_group = ? RETURNING *').get(mxGroup);
+        const row = db.sql('DELETE FROM doubted_receivers WHERE mx_group = +? RETURNING *').get(mxGroup);
         return row === undefined ? null : doubtFromRow(row as Row);
       }),
     listDoubtedReceivers: () =>
@@ -21,13 +22,13 @@ export function reputationVerbs(db: Connection): ReputationStore {
     stopForReview: (tenantId, review) => db.write(() => stopForReview(db, tenantId, review)),
     reviewOf: (tenantId) =>
       db.read(() => {
-        const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = ?').get(toId(tenantId));
+        const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = +?').get(toId(tenantId));
         return (row as { at: number; reason: string } | undefined) ?? null;
       }),
     ownersOf: (tenantId) =>
       db.read(() => {
         const owners = db.sql(
-          `SELECT email FROM users WHERE tenant_id = ? AND role = 'owner' ORDER BY email`,
+          `SELECT email FROM users WHERE tenant_id = +? AND role = 'owner' ORDER BY email`,
           'column',
         );
         return owners.all(toId(tenantId)) as string[];
@@ -36,9 +37,9 @@ export function reputationVerbs(db: Connection): ReputationStore {
 }
 
 const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FROM messages
-  WHERE tenant_id = ? AND finished_at IS NOT NULL
-    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = ?), x'')
-  ORDER BY id DESC LIMIT ?`;
+  WHERE tenant_id = +? AND finished_at IS NOT NULL
+    AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), x'')
+  ORDER BY id DESC LIMIT +?`;
 
 function standing(db: Connection, tenantId: string, window: number): JudgedMail {
   const tenant = toId(tenantId);
@@ -60,11 +61,13 @@ function standing(db: Connection, tenantId: string, window: number): JudgedMail 
 
 function stopForReview(db: Connection, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {
   const tenant = toId(tenantId);
-  const stop = db.sql(`UPDATE tenants SET status = 'in_review', status_reason = ? WHERE id = ? AND status = 'active'`);
+  const stop = db.sql(
+    `UPDATE tenants SET status = 'in_review', status_reason = +? WHERE id = +? AND status = 'active'`,
+  );
   if (stop.run(reason, tenant).changes === 0) return false;
   db.sql(
     `INSERT INTO tenant_reviews (tenant_id, last_message, at, reason)
-     VALUES (?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = ?), x''), ?, ?)
+     VALUES (+?, coalesce((SELECT max(id) FROM messages WHERE tenant_id = +?), x''), +?, +?)
      ON CONFLICT (tenant_id) DO UPDATE SET last_message = excluded.last_message, at = excluded.at,
        reason = excluded.reason`,
   ).run(tenant, tenant, at, reason);

@@ -23,7 +23,7 @@ export function retentionVerbs(db: Connection): RetentionStore {
     setContentDays: (tenantId, days) => db.write(() => setContentDays(db, tenantId, days)),
     contentDaysOf: (tenantId) =>
       db.read(() => {
-        const days = db.sql('SELECT content_days FROM tenants WHERE id = ?', 'column').get(toId(tenantId));
+        const days = db.sql('SELECT content_days FROM tenants WHERE id = +?', 'column').get(toId(tenantId));
         return (days as number | null | undefined) ?? null;
       }),
     reusableBytes: () =>
@@ -36,9 +36,9 @@ export function retentionVerbs(db: Connection): RetentionStore {
 
 /** Messages of the past come under the new setting, too: its walk begins anew. */
 function setContentDays(db: Connection, tenantId: string, days: number | null): boolean {
-  const set = db.sql('UPDATE tenants SET content_days = ? WHERE id = ?');
+  const set = db.sql('UPDATE tenants SET content_days = +? WHERE id = +?');
   if (set.run(days, toId(tenantId)).changes === 0) return false;
-  db.sql('DELETE FROM meta WHERE name = ?').run(cursorName(days));
+  db.sql('DELETE FROM meta WHERE name = +?').run(cursorName(days));
   return true;
 }
 
@@ -47,13 +47,13 @@ function cursorName(days: number | null): string {
 }
 
 function readCursor(db: Connection, days: number | null): RetentionCursor {
-  const text = db.sql('SELECT value FROM meta WHERE name = ?', 'column').get(cursorName(days)) as string | undefined;
+  const text = db.sql('SELECT value FROM meta WHERE name = +?', 'column').get(cursorName(days)) as string | undefined;
   const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
   return { finishedAt: Number(finishedAt), messageId };
 }
 
 function writeCursor(db: Connection, days: number | null, { finishedAt, messageId }: RetentionCursor): void {
-  db.sql('INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(
+  db.sql('INSERT INTO meta (name, value) VALUES (+?, +?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(
     cursorName(days),
     `${finishedAt} ${messageId}`,
   );
@@ -66,7 +66,7 @@ function eraseContents(db: Connection, { days, before, budgetMs }: ContentWalk):
   const rows = db
     .sql(
       `SELECT m.id, m.finished_at, m.submission_id, t.content_days FROM messages m JOIN tenants t ON t.id = m.tenant_id
-       WHERE m.finished_at IS NOT NULL AND (m.finished_at, m.id) > (?, ?) AND m.finished_at <= ?
+       WHERE m.finished_at IS NOT NULL AND (m.finished_at, m.id) > (+?, +?) AND m.finished_at <= +?
        ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
     )
     .all(cursor.finishedAt, toId(cursor.messageId), before) as Row[];
@@ -84,9 +84,9 @@ function eraseContents(db: Connection, { days, before, budgetMs }: ContentWalk):
 
 function eraseContentOf(db: Connection, submission: Buffer, before: number): number {
   const erase = db.sql(
-    `DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = @submission) AND NOT EXISTS
-       (SELECT 1 FROM messages m WHERE m.submission_id = @submission
-          AND (m.finished_at IS NULL OR m.finished_at > @before))`,
+    `DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = +@submission) AND NOT EXISTS
+       (SELECT 1 FROM messages m WHERE m.submission_id = +@submission
+          AND (m.finished_at IS NULL OR m.finished_at > +@before))`,
   );
   return erase.run({ submission, before }).changes;
 }
@@ -95,7 +95,7 @@ function eraseRecords(db: Connection, before: number, budgetMs: number): Retenti
   const endsAt = performance.now() + budgetMs;
   const rows = db
     .sql(
-      `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= ?
+      `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= +?
        ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
     )
     .all(before) as Row[];
@@ -112,27 +112,27 @@ function eraseRecords(db: Connection, before: number, budgetMs: number): Retenti
 }
 
 function hasEventBeyond(db: Connection, message: Buffer, seq: number): boolean {
-  return db.sql('SELECT 1 FROM events WHERE message_id = ? AND seq > ? LIMIT 1').get(message, seq) !== undefined;
+  return db.sql('SELECT 1 FROM events WHERE message_id = +? AND seq > +? LIMIT 1').get(message, seq) !== undefined;
 }
 
 function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {
   eraseEvents(db, id);
-  db.sql('DELETE FROM attempts WHERE message_id = ?').run(id);
-  db.sql('DELETE FROM messages WHERE id = ?').run(id);
-  if (db.sql('SELECT 1 FROM messages WHERE submission_id = ? LIMIT 1').get(submission) !== undefined) return;
-  db.sql('DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = ?)').run(submission);
-  db.sql('DELETE FROM submissions WHERE id = ?').run(submission);
+  db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
+  db.sql('DELETE FROM messages WHERE id = +?').run(id);
+  if (db.sql('SELECT 1 FROM messages WHERE submission_id = +? LIMIT 1').get(submission) !== undefined) return;
+  db.sql('DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = +?)').run(submission);
+  db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
 }
 
 /** With what was to be told of them: the webhooks of a tenant are few, and its deliveries begin with them. */
 function eraseEvents(db: Connection, message: Buffer): void {
-  const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = ?').all(message) as Row[];
+  const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = +?').all(message) as Row[];
   for (const { seq, tenant_id: tenant } of events) {
-    const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = ?', 'column').all(tenant) as Buffer[];
+    const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = +?', 'column').all(tenant) as Buffer[];
     for (const webhook of webhooks) {
-      db.sql('DELETE FROM webhook_attempts WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);
-      db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = ? AND event_seq = ?').run(webhook, seq);
+      db.sql('DELETE FROM webhook_attempts WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
+      db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhook, seq);
     }
-    db.sql('DELETE FROM events WHERE seq = ?').run(seq);
+    db.sql('DELETE FROM events WHERE seq = +?').run(seq);
   }
 }

@@ -24,7 +24,7 @@ export function placeOfReturned(
   const { mails, size } = db
     .sql(
       `SELECT count(*) AS mails, total(m.size_octets) AS size FROM returned_mails r
-       JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.message_id = ? AND r.received_at > ? AND r.beyond = ${WITHIN}`,
+       JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.message_id = +? AND r.received_at > +? AND r.beyond = ${WITHIN}`,
     )
     .get(toId(limits.messageId), receivedAt - DAY_MS) as { mails: number; size: number };
   if (mails < limits.mailsPerDay && size + bytes <= limits.bytesPerDay) return 'within';
@@ -38,13 +38,9 @@ export function countReturned(
   { messageId, maxBytes }: ReturnedStore,
 ): void {
   const { seq, receivedAt, bytes, isBeyond } = mail;
-  db.sql('INSERT INTO returned_mails (mail_seq, message_id, received_at, beyond, bytes) VALUES (?, ?, ?, ?, ?)').run(
-    seq,
-    toId(messageId),
-    receivedAt,
-    isBeyond ? WAITS_BEYOND : WITHIN,
-    bytes,
-  );
+  db.sql(
+    'INSERT INTO returned_mails (mail_seq, message_id, received_at, beyond, bytes) VALUES (+?, +?, +?, +?, +?)',
+  ).run(seq, toId(messageId), receivedAt, isBeyond ? WAITS_BEYOND : WITHIN, bytes);
   for (let count = 0; count < MOST_AT_ONCE && roomOf(db).bytes > maxBytes; count++) {
     if (eraseOldestReturned(db, 1) === 0) break;
   }
@@ -58,7 +54,7 @@ function roomOf(db: Connection): { bytes: number; waiting_bytes: number } {
 export function eraseOldestReturned(db: Connection, limit: number): number {
   const oldest = db.sql(
     `SELECT r.mail_seq FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq
-     WHERE r.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY r.mail_seq LIMIT ?`,
+     WHERE r.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY r.mail_seq LIMIT +?`,
     'column',
   );
   const seqs = oldest.all(limit) as number[];
@@ -74,18 +70,18 @@ export function settleReturned(
 ): string | null {
   const row = db
     .sql(
-      'SELECT r.beyond, m.tries FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.mail_seq = ?',
+      'SELECT r.beyond, m.tries FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq WHERE r.mail_seq = +?',
     )
     .get(seq) as Row | undefined;
   if (row === undefined) return null;
   // There is nothing in it to read: its address says all.
-  if (kind === 'unsubscribe') db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
+  if (kind === 'unsubscribe') db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
   if (row.beyond === 0) return null;
   // Nothing has read what ended the daemon: an operator can have it tried again.
   const isUnread = kind === 'unreadable' && (row.tries as number) > 0;
   if (!isUnread) eraseContent(db, seq, NOT_KEPT);
   const isOnlyNoted = !isUnread && !hadEffect;
-  db.sql('UPDATE returned_mails SET beyond = ? WHERE mail_seq = ?').run(isOnlyNoted ? ONLY_NOTED : WITHIN, seq);
+  db.sql('UPDATE returned_mails SET beyond = +? WHERE mail_seq = +?').run(isOnlyNoted ? ONLY_NOTED : WITHIN, seq);
   if (isOnlyNoted) forgetNotes(db);
   return isUnread ? null : NOT_KEPT;
 }
@@ -93,11 +89,11 @@ export function settleReturned(
 function forgetNotes(db: Connection): void {
   db.sql(
     `DELETE FROM inbound_mails WHERE seq IN
-       (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT -1 OFFSET ?)`,
+       (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT -1 OFFSET +?)`,
   ).run(MAX_NOTED_BEYOND);
 }
 
 function eraseContent(db: Connection, seq: number, why: string): void {
-  db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
-  db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || ? WHERE seq = ?").run(why, seq);
+  db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+  db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || +? WHERE seq = +?").run(why, seq);
 }

@@ -11,7 +11,7 @@ export function secondFactorVerbs(db: Connection): SecondFactorStore {
       db.writeMail(() => {
         if (!readUser(db, userId)) return false;
         const begin = db.sql(
-          `INSERT INTO second_factors (user_id, master_key_id, sealed, last_step, created_at) VALUES (?, ?, ?, 0, ?)
+          `INSERT INTO second_factors (user_id, master_key_id, sealed, last_step, created_at) VALUES (+?, +?, +?, 0, +?)
            ON CONFLICT (user_id) DO UPDATE SET master_key_id = excluded.master_key_id, sealed = excluded.sealed,
              last_step = 0, created_at = excluded.created_at
            WHERE confirmed_at IS NULL`,
@@ -21,7 +21,7 @@ export function secondFactorVerbs(db: Connection): SecondFactorStore {
     confirmSecondFactor: (userId, { step, at, recoveryCodeHashes }) =>
       db.writeMail(() => {
         const confirm = db.sql(
-          'UPDATE second_factors SET confirmed_at = ?, last_step = ? WHERE user_id = ? AND confirmed_at IS NULL',
+          'UPDATE second_factors SET confirmed_at = +?, last_step = +? WHERE user_id = +? AND confirmed_at IS NULL',
         );
         if (confirm.run(at, step, toId(userId)).changes === 0) return false;
         replaceCodes(db, toId(userId), recoveryCodeHashes);
@@ -29,19 +29,19 @@ export function secondFactorVerbs(db: Connection): SecondFactorStore {
       }),
     takeStep: (userId, step) =>
       db.writeMail(() => {
-        const take = 'UPDATE second_factors SET last_step = ? WHERE user_id = ? AND last_step < ?';
+        const take = 'UPDATE second_factors SET last_step = +? WHERE user_id = +? AND last_step < +?';
         return db.sql(take).run(step, toId(userId), step).changes === 1;
       }),
     takeRecoveryCode: (userId, codeHash) =>
       db.writeMail(() => {
         const user = toId(userId);
-        const take = db.sql('DELETE FROM recovery_codes WHERE user_id = ? AND code_hash = ?');
+        const take = db.sql('DELETE FROM recovery_codes WHERE user_id = +? AND code_hash = +?');
         return take.run(user, codeHash).changes === 1 ? codesLeft(db, user) : null;
       }),
     replaceRecoveryCodes: (userId, codeHashes) =>
       db.writeMail(() => {
         const user = toId(userId);
-        const confirmed = 'SELECT 1 FROM second_factors WHERE user_id = ? AND confirmed_at IS NOT NULL';
+        const confirmed = 'SELECT 1 FROM second_factors WHERE user_id = +? AND confirmed_at IS NOT NULL';
         if (db.sql(confirmed).get(user) === undefined) return false;
         replaceCodes(db, user, codeHashes);
         return true;
@@ -49,24 +49,24 @@ export function secondFactorVerbs(db: Connection): SecondFactorStore {
     dropSecondFactor: (userId) =>
       db.writeMail(() => {
         const user = toId(userId);
-        db.sql('DELETE FROM recovery_codes WHERE user_id = ?').run(user);
-        return db.sql('DELETE FROM second_factors WHERE user_id = ?').run(user).changes === 1;
+        db.sql('DELETE FROM recovery_codes WHERE user_id = +?').run(user);
+        return db.sql('DELETE FROM second_factors WHERE user_id = +?').run(user).changes === 1;
       }),
   };
 }
 
 function replaceCodes(db: Connection, user: Buffer, hashes: readonly Buffer[]): void {
-  db.sql('DELETE FROM recovery_codes WHERE user_id = ?').run(user);
-  const add = db.sql('INSERT INTO recovery_codes (user_id, code_hash) VALUES (?, ?)');
+  db.sql('DELETE FROM recovery_codes WHERE user_id = +?').run(user);
+  const add = db.sql('INSERT INTO recovery_codes (user_id, code_hash) VALUES (+?, +?)');
   for (const hash of hashes) add.run(user, hash);
 }
 
 function codesLeft(db: Connection, user: Buffer): number {
-  return db.sql('SELECT count(*) FROM recovery_codes WHERE user_id = ?', 'column').get(user) as number;
+  return db.sql('SELECT count(*) FROM recovery_codes WHERE user_id = +?', 'column').get(user) as number;
 }
 
 function readFactor(db: Connection, user: Buffer): SecondFactor | null {
-  const row = db.sql('SELECT * FROM second_factors WHERE user_id = ?').get(user) as Row | undefined;
+  const row = db.sql('SELECT * FROM second_factors WHERE user_id = +?').get(user) as Row | undefined;
   if (!row) return null;
   return {
     secret: { masterKeyId: row.master_key_id as string, sealed: row.sealed as Buffer },

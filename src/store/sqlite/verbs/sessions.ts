@@ -12,27 +12,28 @@ export function sessionVerbs(db: Connection): SessionStore {
     touchSession: (userId, id, { at, expiresAt, address }) =>
       db.writeMail(() => {
         const touch =
-          'UPDATE sessions SET last_seen_at = ?, expires_at = min(?, ends_at), address = ? WHERE id = ? AND user_id = ?';
+          'UPDATE sessions SET last_seen_at = +?, expires_at = min(+?, ends_at), address = +? WHERE id = +? AND user_id = +?';
         db.sql(touch).run(at, expiresAt, address, toId(id), toId(userId));
       }),
     listSessions: (userId, now) =>
       db.read(() => {
-        const live = 'SELECT * FROM sessions WHERE user_id = ? AND expires_at > ? ORDER BY last_seen_at DESC, id DESC';
+        const live =
+          'SELECT * FROM sessions WHERE user_id = +? AND expires_at > +? ORDER BY last_seen_at DESC, id DESC';
         return (db.sql(live).all(toId(userId), now) as Row[]).map(sessionFromRow);
       }),
     endSession: (userId, id) =>
       db.writeMail(() => {
-        const end = db.sql('DELETE FROM sessions WHERE id = ? AND user_id = ?');
+        const end = db.sql('DELETE FROM sessions WHERE id = +? AND user_id = +?');
         return end.run(toId(id), toId(userId)).changes === 1;
       }),
     endSessionsOf: (userId, exceptId) =>
       db.writeMail(() => {
-        const end = db.sql('DELETE FROM sessions WHERE user_id = ? AND id <> ?');
+        const end = db.sql('DELETE FROM sessions WHERE user_id = +? AND id <> +?');
         return end.run(toId(userId), exceptId === undefined ? NO_ID : toId(exceptId)).changes;
       }),
     eraseSessions: (now, limit) =>
       db.writeMail(() => {
-        const erase = 'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= ? LIMIT ?)';
+        const erase = 'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= +? LIMIT +?)';
         return db.sql(erase).run(now, limit).changes;
       }),
   };
@@ -46,7 +47,7 @@ function createSession(db: Connection, session: Session, maxLive: number): boole
   if (!readUser(db, session.userId)) return false;
   db.sql(
     `INSERT INTO sessions (id, user_id, token_hash, client, address, created_at, last_seen_at, expires_at, ends_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     toId(session.id),
     user,
@@ -59,14 +60,14 @@ function createSession(db: Connection, session: Session, maxLive: number): boole
     session.endsAt,
   );
   db.sql(
-    `DELETE FROM sessions WHERE user_id = @user AND id IN
-       (SELECT id FROM sessions WHERE user_id = @user ORDER BY id DESC LIMIT -1 OFFSET @maxLive)`,
+    `DELETE FROM sessions WHERE user_id = +@user AND id IN
+       (SELECT id FROM sessions WHERE user_id = +@user ORDER BY id DESC LIMIT -1 OFFSET +@maxLive)`,
   ).run({ user, maxLive });
   return true;
 }
 
 function findSession(db: Connection, tokenHash: Buffer, now: number): Visitor | null {
-  const found = 'SELECT * FROM sessions WHERE token_hash = ? AND expires_at > ?';
+  const found = 'SELECT * FROM sessions WHERE token_hash = +? AND expires_at > +?';
   const row = db.sql(found).get(tokenHash, now) as Row | undefined;
   if (!row) return null;
   const session = sessionFromRow(row);

@@ -30,7 +30,7 @@ export function shapingVerbs(db: Connection): ShapingStore {
 }
 
 function loadShaping(db: Connection, now: number): ShapingSnapshot {
-  db.sql('DELETE FROM suspensions WHERE until <= ?').run(now);
+  db.sql('DELETE FROM suspensions WHERE until <= +?').run(now);
   forgetFinished(db);
   const pauses = db.sql('SELECT * FROM queue_pauses').all() as Row[];
   const suspensions = db.sql('SELECT * FROM suspensions').all() as Row[];
@@ -52,8 +52,8 @@ function loadShaping(db: Connection, now: number): ShapingSnapshot {
 
 /** A paused message can end: its lifetime goes on. */
 function forgetFinished(db: Connection): void {
-  const waits = db.sql('SELECT 1 FROM messages WHERE id = ? AND finished_at IS NULL');
-  const forget = db.sql(`DELETE FROM queue_pauses WHERE kind = 'message' AND target = ?`);
+  const waits = db.sql('SELECT 1 FROM messages WHERE id = +? AND finished_at IS NULL');
+  const forget = db.sql(`DELETE FROM queue_pauses WHERE kind = 'message' AND target = +?`);
   const paused = db.sql(`SELECT target FROM queue_pauses WHERE kind = 'message'`).all() as { target: string }[];
   for (const { target } of paused) if (waits.get(toId(target)) === undefined) forget.run(target);
 }
@@ -61,22 +61,22 @@ function forgetFinished(db: Connection): void {
 function saveShaping(db: Connection, { suspensions, groups, paces, domains }: ShapingChanges): void {
   for (const suspension of suspensions ?? []) saveSuspension(db, suspension);
   for (const { mxGroup, concurrency, at } of groups ?? []) {
-    if (concurrency === null) db.sql('DELETE FROM group_states WHERE mx_group = ?').run(mxGroup);
+    if (concurrency === null) db.sql('DELETE FROM group_states WHERE mx_group = +?').run(mxGroup);
     else {
-      const save = `INSERT INTO group_states (mx_group, state, changed_at) VALUES (?, ?, ?)
+      const save = `INSERT INTO group_states (mx_group, state, changed_at) VALUES (+?, +?, +?)
         ON CONFLICT (mx_group) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at`;
       db.sql(save).run(mxGroup, JSON.stringify(concurrency), at);
     }
   }
   for (const { tenantId, slots } of paces ?? []) {
-    if (slots.length === 0) db.sql('DELETE FROM tenant_paces WHERE tenant_id = ?').run(toId(tenantId));
+    if (slots.length === 0) db.sql('DELETE FROM tenant_paces WHERE tenant_id = +?').run(toId(tenantId));
     else {
-      const save = `INSERT INTO tenant_paces (tenant_id, slots) VALUES (?, ?)
+      const save = `INSERT INTO tenant_paces (tenant_id, slots) VALUES (+?, +?)
         ON CONFLICT (tenant_id) DO UPDATE SET slots = excluded.slots`;
       db.sql(save).run(toId(tenantId), JSON.stringify(slots));
     }
   }
-  const note = `INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES (?, ?, ?)
+  const note = `INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES (+?, +?, +?)
     ON CONFLICT (domain) DO UPDATE SET mx_group = excluded.mx_group, seen_at = excluded.seen_at`;
   for (const { domain, mxGroup, at } of domains ?? []) db.sql(note).run(domain, mxGroup, at);
 }
@@ -84,7 +84,7 @@ function saveShaping(db: Connection, { suspensions, groups, paces, domains }: Sh
 function saveSuspension(db: Connection, suspension: Suspension): void {
   const { mxGroup, scope, tenantId, subject, rule, reply, since, until } = suspension;
   const save = `INSERT INTO suspensions (mx_group, scope, tenant_id, subject, rule, reply, since, until)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (mx_group, scope, tenant_id, subject)
+    VALUES (+?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT (mx_group, scope, tenant_id, subject)
     DO UPDATE SET rule = excluded.rule, reply = excluded.reply, since = excluded.since, until = excluded.until`;
   db.sql(save).run(mxGroup, scope, tenantId === null ? NOBODY : toId(tenantId), subject, rule, reply, since, until);
 }
@@ -94,26 +94,26 @@ function liftSuspensions(
   of: { mxGroup: string } | { tenantId: string } | { domain: string },
 ): Suspension[] {
   const lifted = () => {
-    if ('mxGroup' in of) return db.sql('DELETE FROM suspensions WHERE mx_group = ? RETURNING *').all(of.mxGroup);
+    if ('mxGroup' in of) return db.sql('DELETE FROM suspensions WHERE mx_group = +? RETURNING *').all(of.mxGroup);
     // Few rows: only what is suspended right now has one.
     if ('tenantId' in of)
-      return db.sql('DELETE FROM suspensions WHERE tenant_id = ? RETURNING *').all(toId(of.tenantId));
-    return db.sql(`DELETE FROM suspensions WHERE scope = 'domain' AND subject = ? RETURNING *`).all(of.domain);
+      return db.sql('DELETE FROM suspensions WHERE tenant_id = +? RETURNING *').all(toId(of.tenantId));
+    return db.sql(`DELETE FROM suspensions WHERE scope = 'domain' AND subject = +? RETURNING *`).all(of.domain);
   };
   return (lifted() as Row[]).map(suspensionFromRow);
 }
 
 function addOperatorNote(db: Connection, { at, by, action, kind, key, note, messages }: OperatorNote): void {
-  const add = `INSERT INTO operator_notes (at, made_by, action, kind, target, note, messages) VALUES (?, ?, ?, ?, ?, ?, ?)`;
+  const add = `INSERT INTO operator_notes (at, made_by, action, kind, target, note, messages) VALUES (+?, +?, +?, +?, +?, +?, +?)`;
   db.sql(add).run(at, by, action, kind, key, note, messages);
 }
 
 function listOperatorNotes(db: Connection, { target, limit }: { target?: QueueTarget; limit: number }): OperatorNote[] {
   const rows = target
     ? db
-        .sql('SELECT * FROM operator_notes WHERE kind = ? AND target = ? ORDER BY id DESC LIMIT ?')
+        .sql('SELECT * FROM operator_notes WHERE kind = +? AND target = +? ORDER BY id DESC LIMIT +?')
         .all(target.kind, target.key, limit)
-    : db.sql('SELECT * FROM operator_notes ORDER BY id DESC LIMIT ?').all(limit);
+    : db.sql('SELECT * FROM operator_notes ORDER BY id DESC LIMIT +?').all(limit);
   return (rows as Row[]).map((row) => ({
     kind: row.kind as OperatorNote['kind'],
     key: row.target as string,
@@ -127,9 +127,9 @@ function listOperatorNotes(db: Connection, { target, limit }: { target?: QueueTa
 
 function isKnownGroup(db: Connection, mxGroup: string): boolean {
   const known = db.sql(
-    `SELECT EXISTS (SELECT 1 FROM groups_of_domains WHERE mx_group = @name)
-       OR EXISTS (SELECT 1 FROM group_states WHERE mx_group = @name)
-       OR EXISTS (SELECT 1 FROM suspensions WHERE mx_group = @name) AS known`,
+    `SELECT EXISTS (SELECT 1 FROM groups_of_domains WHERE mx_group = +@name)
+       OR EXISTS (SELECT 1 FROM group_states WHERE mx_group = +@name)
+       OR EXISTS (SELECT 1 FROM suspensions WHERE mx_group = +@name) AS known`,
   );
   return (known.get({ name: mxGroup }) as { known: number }).known === 1;
 }

@@ -17,7 +17,7 @@ export function strayVerbs(db: Connection): StrayStore {
 }
 
 function listSending(db: Connection, after: string | null, limit: number): SendingMark[] {
-  const rows = db.sql(`SELECT id, attempts FROM messages WHERE state = 'sending' AND id > ? ORDER BY id LIMIT ?`);
+  const rows = db.sql(`SELECT id, attempts FROM messages WHERE state = 'sending' AND id > +? ORDER BY id LIMIT +?`);
   const marks = rows.all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
   return marks.map((row) => ({ id: fromId(row.id), attempt: row.attempts as number }));
 }
@@ -28,12 +28,12 @@ function returnStray(
   { at, reason }: { at: number; reason: string },
 ): LaneNotice[] {
   const back = db.sql(
-    `UPDATE messages SET state = 'deferred', due_at = coalesce(due_at, ?), last_reason = ?, ambiguous = 1
-     WHERE id = ? AND state = 'sending' AND attempts = ?`,
+    `UPDATE messages SET state = 'deferred', due_at = coalesce(due_at, +?), last_reason = +?, ambiguous = 1
+     WHERE id = +? AND state = 'sending' AND attempts = +?`,
   );
   if (back.run(at, reason, toId(id), attempt).changes === 0) return [];
   const lane = db
-    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = ?')
+    .sql('SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?')
     .get(toId(id)) as Row | undefined;
   return lane ? [laneFromRow(lane)] : [];
 }
@@ -42,10 +42,10 @@ function returnStray(
 function findLostLanes(db: Connection, after: number, limit: number) {
   const rows = db.sql(
     `WITH RECURSIVE used(lane) AS (
-       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > @after)
+       SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after)
        UNION ALL
        SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > used.lane)
-       FROM used WHERE used.lane IS NOT NULL LIMIT @limit)
+       FROM used WHERE used.lane IS NOT NULL LIMIT +@limit)
      SELECT used.lane,
        EXISTS (SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = used.lane) AS known
      FROM used WHERE used.lane IS NOT NULL`,
@@ -56,9 +56,11 @@ function findLostLanes(db: Connection, after: number, limit: number) {
 }
 
 function parkLane(db: Connection, lane: number, { limit, reason }: { limit: number; reason: string }) {
-  const rows = db.sql(`SELECT m.id FROM messages m WHERE m.lane = ? AND ${WAITING} LIMIT ?`).all(lane, limit) as Row[];
+  const rows = db
+    .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`)
+    .all(lane, limit) as Row[];
   const messages = rows.flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
-  const park = db.sql(`UPDATE messages SET parked = 1, due_at = NULL, last_reason = ? WHERE id = ?`);
+  const park = db.sql(`UPDATE messages SET parked = 1, due_at = NULL, last_reason = +? WHERE id = +?`);
   for (const { id } of messages) park.run(reason, toId(id));
   return messages satisfies ClaimedMessage[];
 }

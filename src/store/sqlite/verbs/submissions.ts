@@ -47,14 +47,14 @@ function replayOf(db: Connection, { tenantId, idempotencyKey }: NewSubmission): 
 }
 
 function isActive(db: Connection, tenantId: string): boolean {
-  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = ? AND status = 'active'`).get(toId(tenantId));
+  const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`).get(toId(tenantId));
   return db.recall(`active tenant ${tenantId}`, () => active() ?? null) !== null;
 }
 
 function isVerified(db: Connection, { domainId, tenantId }: NewSubmission): boolean {
   const verified = () =>
     db
-      .sql(`SELECT 1 FROM domains WHERE id = ? AND tenant_id = ? AND state = 'verified'`)
+      .sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`)
       .get(toId(domainId), toId(tenantId));
   return db.recall(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
@@ -92,13 +92,13 @@ function insertSubmission(
   rejected: RejectedRecipient[],
 ): AcceptResult | null {
   const content = db
-    .sql('INSERT INTO contents (subject, html, text, headers) VALUES (?, ?, ?, ?)')
+    .sql('INSERT INTO contents (subject, html, text, headers) VALUES (+?, +?, +?, +?)')
     .run(submission.subject, submission.html, submission.text, JSON.stringify(submission.headers));
   const inserted = db
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
          from_name, subject, rejected, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
        ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
     )
     .run(
@@ -115,7 +115,7 @@ function insertSubmission(
       submission.acceptedAt,
     );
   if (inserted.changes === 1) return null;
-  db.sql('DELETE FROM contents WHERE id = ?').run(content.lastInsertRowid);
+  db.sql('DELETE FROM contents WHERE id = +?').run(content.lastInsertRowid);
   return replayOf(db, submission);
 }
 
@@ -124,7 +124,7 @@ function insertMessage(db: Connection, submission: NewSubmission, recipient: New
   db.sql(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
        expires_at, ambiguous, parked, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, ?, ?, 0, 0, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, 'queued', 0, +?, +?, 0, 0, +?)`,
   ).run(
     toId(recipient.messageId),
     toId(submission.tenantId),
@@ -142,21 +142,21 @@ function insertMessage(db: Connection, submission: NewSubmission, recipient: New
 function laneFor(db: Connection, tenantId: string, domain: string): number {
   return db.recall(`lane ${tenantId} ${domain}`, () => {
     const tenant = toId(tenantId);
-    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = ? AND domain = ?').get(tenant, domain) as
+    const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?').get(tenant, domain) as
       | { id: number }
       | undefined;
     if (known) return known.id;
-    return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (?, ?)').run(tenant, domain).lastInsertRowid);
+    return Number(db.sql('INSERT INTO lanes (tenant_id, domain) VALUES (+?, +?)').run(tenant, domain).lastInsertRowid);
   });
 }
 
 function readReceipt(db: Connection, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
   const row = db
-    .sql('SELECT id, rejected FROM submissions WHERE tenant_id = ? AND idempotency_key = ?')
+    .sql('SELECT id, rejected FROM submissions WHERE tenant_id = +? AND idempotency_key = +?')
     .get(toId(tenantId), idempotencyKey) as Row | undefined;
   if (!row) return null;
   // Message ids are given out in the order of `to`, and they sort in the order they were given out.
-  const messages = db.sql('SELECT id FROM messages WHERE submission_id = ? ORDER BY id').all(row.id) as Row[];
+  const messages = db.sql('SELECT id FROM messages WHERE submission_id = +? ORDER BY id').all(row.id) as Row[];
   return {
     id: fromId(row.id),
     messageIds: messages.map((message) => fromId(message.id)),

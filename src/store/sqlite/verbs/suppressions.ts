@@ -17,29 +17,29 @@ export function suppressionVerbs(db: Connection): SuppressionStore {
       db.write(() => entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length),
     removeSuppression: (tenantId, address, now) =>
       db.write(() => {
-        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = ? AND address = ?');
+        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = +? AND address = +?');
         const removed = remove.run(toId(tenantId), address).changes === 1;
         const row = db
-          .sql('SELECT * FROM platform_suppressions WHERE address = ? AND expires_at > ?')
+          .sql('SELECT * FROM platform_suppressions WHERE address = +? AND expires_at > +?')
           .get(address, now);
         return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
       }),
     listSuppressions: (tenantId, page) =>
       db.read(() => {
         const rows = db.sql(
-          `SELECT * FROM suppressions WHERE tenant_id = ? AND address > ? AND address >= ? AND address < ?
-           ORDER BY address LIMIT ?`,
+          `SELECT * FROM suppressions WHERE tenant_id = +? AND address > +? AND address >= +? AND address < +?
+           ORDER BY address LIMIT +?`,
         );
         return (rows.all(toId(tenantId), ...bounds(page)) as Row[]).map(suppressionFromRow);
       }),
     addPlatformSuppression: (entry) => db.write(() => insertPlatformSuppression(db, entry)),
     removePlatformSuppression: (address) =>
-      db.write(() => db.sql('DELETE FROM platform_suppressions WHERE address = ?').run(address).changes === 1),
+      db.write(() => db.sql('DELETE FROM platform_suppressions WHERE address = +?').run(address).changes === 1),
     listPlatformSuppressions: (page) =>
       db.read(() => {
         const rows = db.sql(
-          `SELECT * FROM platform_suppressions WHERE address > ? AND address >= ? AND address < ?
-           ORDER BY address LIMIT ?`,
+          `SELECT * FROM platform_suppressions WHERE address > +? AND address >= +? AND address < +?
+           ORDER BY address LIMIT +?`,
         );
         return (rows.all(...bounds(page)) as Row[]).map(platformFromRow);
       }),
@@ -47,7 +47,7 @@ export function suppressionVerbs(db: Connection): SuppressionStore {
     forgetExpiredSuppressions: (now, limit) =>
       db.write(() => {
         const expired = `DELETE FROM platform_suppressions WHERE address IN
-          (SELECT address FROM platform_suppressions WHERE expires_at <= ? LIMIT ?)`;
+          (SELECT address FROM platform_suppressions WHERE expires_at <= +? LIMIT +?)`;
         return db.sql(expired).run(now, limit).changes;
       }),
   };
@@ -67,12 +67,12 @@ function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { pl
   if (of.of !== undefined && of.of !== 'platform') {
     const byTenant = db.sql(
       `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
-         WHERE rule >= ? AND rule <= ? AND created_at >= ? AND tenant_id = ? LIMIT ?)`,
+         WHERE rule >= +? AND rule <= +? AND created_at >= +? AND tenant_id = +? LIMIT +?)`,
     );
     return { platform: 0, tenants: byTenant.run(low, high, since, toId(of.of.tenantId), limit).changes };
   }
   const decided = db.sql(
-    'SELECT address FROM platform_suppressions WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?',
+    'SELECT address FROM platform_suppressions WHERE rule >= +? AND rule <= +? AND created_at >= +? LIMIT +?',
     'column',
   );
   const alsoTenants = of.of === undefined;
@@ -81,7 +81,7 @@ function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { pl
   if (!alsoTenants) return undone;
   const byRule = db.sql(
     `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
-       WHERE rule >= ? AND rule <= ? AND created_at >= ? LIMIT ?)`,
+       WHERE rule >= +? AND rule <= +? AND created_at >= +? LIMIT +?)`,
   );
   return { ...undone, tenants: undone.tenants + byRule.run(low, high, since, limit).changes };
 }
@@ -100,14 +100,14 @@ function undoGroup(
   limit: number,
 ): { platform: number; tenants: number } {
   const said = db.sql(
-    'SELECT address FROM platform_suppressions WHERE mx_group = ? AND created_at >= ? LIMIT ?',
+    'SELECT address FROM platform_suppressions WHERE mx_group = +? AND created_at >= +? LIMIT +?',
     'column',
   );
   const addresses = said.all(mxGroup, since, limit) as string[];
   const undone = undoAddresses(db, addresses, { since, alsoTenants: true, mxGroup });
   const byGroup = db.sql(
     `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
-       WHERE mx_group = ? AND created_at >= ? AND reason = 'hard_bounce' AND message_id IS NOT NULL LIMIT ?)`,
+       WHERE mx_group = +? AND created_at >= +? AND reason = 'hard_bounce' AND message_id IS NOT NULL LIMIT +?)`,
   );
   return { ...undone, tenants: undone.tenants + byGroup.run(mxGroup, since, limit).changes };
 }
@@ -118,10 +118,10 @@ function undoAddresses(
   addresses: readonly string[],
   { since, alsoTenants, mxGroup = null }: { since: number; alsoTenants: boolean; mxGroup?: string | null },
 ): { platform: number; tenants: number } {
-  const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = ?');
+  const ofPlatform = db.sql('DELETE FROM platform_suppressions WHERE address = +?');
   const ofTenants = db.sql(
-    `DELETE FROM suppressions WHERE address = @address AND reason = 'hard_bounce' AND message_id IS NOT NULL
-       AND created_at >= @since AND (mx_group IS NULL OR mx_group = coalesce(@mxGroup, mx_group))`,
+    `DELETE FROM suppressions WHERE address = +@address AND reason = 'hard_bounce' AND message_id IS NOT NULL
+       AND created_at >= +@since AND (mx_group IS NULL OR mx_group = coalesce(+@mxGroup, mx_group))`,
   );
   let tenants = 0;
   for (const address of addresses) {
@@ -134,7 +134,7 @@ function undoAddresses(
 export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
   const insert = db.sql(
     `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
-     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
   );
   const message = entry.messageId === null ? null : toId(entry.messageId);
   const { address, reason, createdAt, rule = null, mxGroup = null } = entry;
@@ -144,10 +144,10 @@ export function insertSuppression(db: Connection, tenantId: string, entry: Suppr
 
 /** A newer statement renews an entry: it expires later. */
 export function insertPlatformSuppression(db: Connection, entry: PlatformSuppression): 'added' | 'exists' {
-  const known = db.sql('SELECT 1 FROM platform_suppressions WHERE address = ?').get(entry.address) !== undefined;
+  const known = db.sql('SELECT 1 FROM platform_suppressions WHERE address = +?').get(entry.address) !== undefined;
   db.sql(
     `INSERT INTO platform_suppressions (address, mx_group, rule, message_id, created_at, expires_at)
-     VALUES (?, ?, ?, ?, ?, ?)
+     VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT (address) DO UPDATE SET mx_group = excluded.mx_group, rule = excluded.rule,
        message_id = excluded.message_id, created_at = excluded.created_at, expires_at = excluded.expires_at`,
   ).run(
@@ -169,15 +169,15 @@ export function suppressionReason(
   now: number,
 ): SuppressionReason | null {
   const reason = db.sql(
-    `SELECT coalesce((SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?),
-       (SELECT 'hard_bounce' FROM platform_suppressions WHERE address = ? AND expires_at > ?)) AS reason`,
+    `SELECT coalesce((SELECT reason FROM suppressions WHERE tenant_id = +? AND address = +?),
+       (SELECT 'hard_bounce' FROM platform_suppressions WHERE address = +? AND expires_at > +?)) AS reason`,
   );
   return (reason.get(toId(tenantId), address, address, now) as { reason: SuppressionReason | null }).reason;
 }
 
 /** The tenant's own list alone. */
 export function ownSuppressionReason(db: Connection, tenantId: string, address: string): SuppressionReason | null {
-  const reason = db.sql('SELECT reason FROM suppressions WHERE tenant_id = ? AND address = ?', 'column');
+  const reason = db.sql('SELECT reason FROM suppressions WHERE tenant_id = +? AND address = +?', 'column');
   return (reason.get(toId(tenantId), address) as SuppressionReason | undefined) ?? null;
 }
 

@@ -16,7 +16,7 @@ export function templateVerbs(db: Connection): TemplateStore {
     createTemplate: (tenantId, template, quota) => db.write(() => createTemplate(db, { tenantId, template, quota })),
     listTemplates: (tenantId) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM templates WHERE tenant_id = ? ORDER BY id');
+        const rows = db.sql('SELECT * FROM templates WHERE tenant_id = +? ORDER BY id');
         return (rows.all(toId(tenantId)) as Row[]).map(templateFromRow);
       }),
     listTemplateNames: (tenantId, page) => db.read(() => listNames(db, tenantId, page)),
@@ -24,7 +24,7 @@ export function templateVerbs(db: Connection): TemplateStore {
     replaceTemplate: (tenantId, id, change) => db.write(() => replaceTemplate(db, { tenantId, id, change })),
     deleteTemplate: (tenantId, id) =>
       db.write(() => {
-        const remove = db.sql('DELETE FROM templates WHERE tenant_id = ? AND id = ?');
+        const remove = db.sql('DELETE FROM templates WHERE tenant_id = +? AND id = +?');
         return remove.run(toId(tenantId), toId(id)).changes === 1;
       }),
   };
@@ -37,7 +37,7 @@ function listNames(
 ): TemplateName[] {
   const rows = db.sql(
     `SELECT id, name, html IS NOT NULL AS has_html, text IS NOT NULL AS has_text, updated_at, changed_by
-     FROM templates WHERE tenant_id = ? AND id < ? ORDER BY id DESC LIMIT ?`,
+     FROM templates WHERE tenant_id = +? AND id < +? ORDER BY id DESC LIMIT +?`,
   );
   const found = rows.all(toId(tenantId), before === null ? BEHIND_ALL_IDS : toId(before), limit) as Row[];
   return found.map((row) => ({
@@ -60,7 +60,7 @@ function createTemplate(
   if (others.bytes + bytesOf(template) > quota.bytes) return 'too_large';
   db.sql(
     `INSERT INTO templates (tenant_id, id, name, html, text, created_at, updated_at, changed_by)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     ...[tenant, id, template.name, template.html, template.text],
     ...[template.createdAt, template.updatedAt, template.changedBy],
@@ -76,7 +76,7 @@ function replaceTemplate(
   if (!readTemplate(db, tenantId, id)) return null;
   if (usage(db, toId(tenantId), toId(id)).bytes + bytesOf(content) > quota.bytes) return 'too_large';
   db.sql(
-    'UPDATE templates SET name = ?, html = ?, text = ?, updated_at = ?, changed_by = ? WHERE tenant_id = ? AND id = ?',
+    'UPDATE templates SET name = +?, html = +?, text = +?, updated_at = +?, changed_by = +? WHERE tenant_id = +? AND id = +?',
   ).run(content.name, content.html, content.text, updatedAt, changedBy, toId(tenantId), toId(id));
   return readTemplate(db, tenantId, id);
 }
@@ -87,7 +87,7 @@ function usage(db: Connection, tenant: Buffer, except: Buffer): { count: number;
     .sql(
       `SELECT count(*) AS count,
          coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0) AS bytes
-       FROM templates WHERE tenant_id = ? AND id <> ?`,
+       FROM templates WHERE tenant_id = +? AND id <> +?`,
     )
     .get(tenant, except) as { count: number; bytes: number };
 }
@@ -97,7 +97,7 @@ function bytesOf({ html, text }: TemplateContent): number {
 }
 
 function readTemplate(db: Connection, tenantId: string, id: string): Template | null {
-  const row = db.sql('SELECT * FROM templates WHERE tenant_id = ? AND id = ?').get(toId(tenantId), toId(id));
+  const row = db.sql('SELECT * FROM templates WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
   return row === undefined ? null : templateFromRow(row as Row);
 }
 

@@ -25,7 +25,7 @@ export function tenantVerbs(db: Connection): TenantVerbs {
     standingOf: (tenantId, window) => db.read(() => readStanding(db, tenantId, window)),
     raiseTier: (tenantId, tier) =>
       db.write(() => {
-        const raise = db.sql('UPDATE tenants SET tier = ? WHERE id = ? AND tier_pinned = 0');
+        const raise = db.sql('UPDATE tenants SET tier = +? WHERE id = +? AND tier_pinned = 0');
         return raise.run(tier, toId(tenantId)).changes === 1;
       }),
     createApiKey: (key, maxLive) => db.write(() => createApiKey(db, key, maxLive)),
@@ -39,12 +39,14 @@ export function tenantVerbs(db: Connection): TenantVerbs {
       ),
     listApiKeys: (tenantId) =>
       db.read(() =>
-        (db.sql('SELECT * FROM api_keys WHERE tenant_id = ? ORDER BY id').all(toId(tenantId)) as Row[]).map(keyFromRow),
+        (db.sql('SELECT * FROM api_keys WHERE tenant_id = +? ORDER BY id').all(toId(tenantId)) as Row[]).map(
+          keyFromRow,
+        ),
       ),
     revokeApiKey: (tenantId, id, at) =>
       db.write(() => {
         const revoke = db.sql(
-          'UPDATE api_keys SET revoked_at = ? WHERE tenant_id = ? AND id = ? AND revoked_at IS NULL',
+          'UPDATE api_keys SET revoked_at = +? WHERE tenant_id = +? AND id = +? AND revoked_at IS NULL',
         );
         return revoke.run(at, toId(tenantId), toId(id)).changes === 1;
       }),
@@ -55,8 +57,8 @@ export function insertTenant(db: Connection, tenant: Tenant): void {
   db.sql(
     `INSERT INTO tenants (id, name, status, status_reason, tier, tier_pinned, open_tracking, click_tracking,
        unsubscribe, links_host, bounces_domain, created_at)
-     VALUES (@id, @name, @status, @statusReason, @tier, @tierPinned, @openTracking, @clickTracking,
-       @unsubscribe, @linksHost, @bouncesDomain, @createdAt)`,
+     VALUES (+@id, +@name, +@status, +@statusReason, +@tier, +@tierPinned, +@openTracking, +@clickTracking,
+       +@unsubscribe, +@linksHost, +@bouncesDomain, +@createdAt)`,
   ).run(tenantColumns(tenant));
 }
 
@@ -66,10 +68,10 @@ function updateTenant(db: Connection, id: string, change: TenantChange): Tenant 
   const tenant = { ...current, ...change };
   const { createdAt: _, ...columns } = tenantColumns(tenant);
   db.sql(
-    `UPDATE tenants SET name = @name, status = @status, status_reason = @statusReason, tier = @tier,
-       tier_pinned = @tierPinned, open_tracking = @openTracking, click_tracking = @clickTracking,
-       unsubscribe = @unsubscribe, links_host = @linksHost, bounces_domain = @bouncesDomain
-     WHERE id = @id`,
+    `UPDATE tenants SET name = +@name, status = +@status, status_reason = +@statusReason, tier = +@tier,
+       tier_pinned = +@tierPinned, open_tracking = +@openTracking, click_tracking = +@clickTracking,
+       unsubscribe = +@unsubscribe, links_host = +@linksHost, bounces_domain = +@bouncesDomain
+     WHERE id = +@id`,
   ).run(columns);
   return tenant;
 }
@@ -79,8 +81,8 @@ function readStanding(db: Connection, tenantId: string, window: number): Standin
     .sql(
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
          count(*) FILTER (WHERE complained = 1) AS complaints
-       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = ? AND finished_at IS NOT NULL
-             ORDER BY id DESC LIMIT ?)`,
+       FROM (SELECT bounce, complained FROM messages WHERE tenant_id = +? AND finished_at IS NOT NULL
+             ORDER BY id DESC LIMIT +?)`,
     )
     .get(toId(tenantId), window) as { messages: number; hard: number; complaints: number };
   return { messages: row.messages, hardBounces: row.hard, complaints: row.complaints };
@@ -98,7 +100,7 @@ function tenantColumns(tenant: Tenant) {
 }
 
 export function readTenant(db: Connection, id: string): Tenant | null {
-  const row = db.sql('SELECT * FROM tenants WHERE id = ?').get(toId(id)) as Row | undefined;
+  const row = db.sql('SELECT * FROM tenants WHERE id = +?').get(toId(id)) as Row | undefined;
   return row ? tenantFromRow(row) : null;
 }
 
@@ -121,12 +123,12 @@ function tenantFromRow(row: Row): Tenant {
 
 function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' | 'too_many' {
   const live = db
-    .sql('SELECT count(*) AS n FROM api_keys WHERE tenant_id = ? AND revoked_at IS NULL')
+    .sql('SELECT count(*) AS n FROM api_keys WHERE tenant_id = +? AND revoked_at IS NULL')
     .get(toId(key.tenantId)) as { n: number };
   if (live.n >= maxLive) return 'too_many';
   db.sql(
     `INSERT INTO api_keys (id, tenant_id, public_id, name, scopes, bound_domain, secret_hash, created_at, revoked_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
     toId(key.id),
     toId(key.tenantId),
@@ -145,12 +147,12 @@ function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' |
 const HASH_OF_NOBODY = Buffer.alloc(32);
 
 function hasSecret(db: Connection, publicId: string, secretHash: Buffer): boolean {
-  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = ?', 'column').get(publicId);
+  const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = +?', 'column').get(publicId);
   return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
 }
 
 function findApiKey(db: Connection, publicId: string): { key: ApiKey; tenant: Tenant } | null {
-  const row = db.sql('SELECT * FROM api_keys WHERE public_id = ?').get(publicId) as Row | undefined;
+  const row = db.sql('SELECT * FROM api_keys WHERE public_id = +?').get(publicId) as Row | undefined;
   if (!row) return null;
   const key = keyFromRow(row);
   const tenant = readTenant(db, key.tenantId);
@@ -178,7 +180,7 @@ export function keyUseVerbs(db: Connection): KeyUseStore {
     noteKeyUses: (uses) => db.writeMail(() => note(db, uses)),
     lastKeyUses: (tenantId) =>
       db.read(() => {
-        const rows = db.sql('SELECT key_id, last_used_at FROM api_key_uses WHERE tenant_id = ?').all(toId(tenantId));
+        const rows = db.sql('SELECT key_id, last_used_at FROM api_key_uses WHERE tenant_id = +?').all(toId(tenantId));
         return (rows as Row[]).map((row) => ({ keyId: fromId(row.key_id), at: row.last_used_at as number }));
       }),
   };
@@ -186,7 +188,7 @@ export function keyUseVerbs(db: Connection): KeyUseStore {
 
 function note(db: Connection, uses: readonly KeyUse[]): void {
   const insert = db.sql(
-    `INSERT INTO api_key_uses (key_id, tenant_id, last_used_at) SELECT id, tenant_id, @at FROM api_keys WHERE id = @key
+    `INSERT INTO api_key_uses (key_id, tenant_id, last_used_at) SELECT id, tenant_id, +@at FROM api_keys WHERE id = +@key
      ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,
   );
   for (const { keyId, at } of uses) insert.run({ key: toId(keyId), at });

@@ -25,7 +25,7 @@ function findTracked(db: Connection, tenantId: string, messageId: string): Track
          link, hits, events, last_at, last_event_at
        FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN domains d ON d.id = s.domain_id
          LEFT JOIN link_hits ON message_id = m.id
-       WHERE m.id = ? AND m.tenant_id = ?`,
+       WHERE m.id = +? AND m.tenant_id = +?`,
     )
     .all(toId(messageId), toId(tenantId)) as Row[];
   const [message] = rows;
@@ -49,8 +49,8 @@ function recordHit(db: Connection, update: HitUpdate): void {
   const { tenantId, messageId, link, hits, firstAt, lastAt, event } = update;
   const count = db.sql(
     `INSERT INTO link_hits (message_id, link, tenant_id, hits, events, first_at, last_at, last_event_at)
-     SELECT id, @link, tenant_id, @hits, @events, @firstAt, @lastAt, @eventAt
-     FROM messages WHERE id = @messageId AND tenant_id = @tenantId
+     SELECT id, +@link, tenant_id, +@hits, +@events, +@firstAt, +@lastAt, +@eventAt
+     FROM messages WHERE id = +@messageId AND tenant_id = +@tenantId
      ON CONFLICT (message_id, link) DO UPDATE SET hits = hits + excluded.hits, events = events + excluded.events,
        last_at = max(last_at, excluded.last_at), last_event_at = coalesce(excluded.last_event_at, last_event_at)`,
   );

@@ -9,8 +9,8 @@ import type { Connection } from '../engine/connection.ts';
 import { openForReading } from '../engine/database-file.ts';
 import type { Row } from '../engine/values.ts';
 
-const FIND_POLICY = 'SELECT * FROM tls_policies WHERE domain = ? AND expires_at > ?';
-const FIND_BROKEN = 'SELECT * FROM broken_tls WHERE host = ? AND expires_at > ?';
+const FIND_POLICY = 'SELECT * FROM tls_policies WHERE domain = +? AND expires_at > +?';
+const FIND_BROKEN = 'SELECT * FROM broken_tls WHERE host = +? AND expires_at > +?';
 
 export function transportSecurityVerbs(db: Connection): TransportSecurityStore {
   return {
@@ -32,23 +32,23 @@ export function openTransportSecurityReader(file: string): TransportSecurityRead
 }
 
 function putPolicy(db: Connection, policy: TlsPolicy, maxPolicies: number): void {
-  db.sql('DELETE FROM tls_policies WHERE domain = ? OR expires_at <= ?').run(policy.domain, policy.fetchedAt);
+  db.sql('DELETE FROM tls_policies WHERE domain = +? OR expires_at <= +?').run(policy.domain, policy.fetchedAt);
   db.sql(
     `DELETE FROM tls_policies WHERE domain IN (SELECT domain FROM tls_policies ORDER BY expires_at LIMIT
-       max(0, (SELECT count(*) FROM tls_policies) - ?))`,
+       max(0, (SELECT count(*) FROM tls_policies) - +?))`,
   ).run(maxPolicies - 1);
   db.sql(
-    `INSERT INTO tls_policies (domain, policy_id, mode, mx, fetched_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO tls_policies (domain, policy_id, mode, mx, fetched_at, expires_at) VALUES (+?, +?, +?, +?, +?, +?)`,
   ).run(policy.domain, policy.policyId, policy.mode, JSON.stringify(policy.mx), policy.fetchedAt, policy.expiresAt);
 }
 
 function putBroken(db: Connection, { host, reason, since, expiresAt }: BrokenTls, maxHosts: number): void {
-  db.sql('DELETE FROM broken_tls WHERE host = ? OR expires_at <= ?').run(host, since);
+  db.sql('DELETE FROM broken_tls WHERE host = +? OR expires_at <= +?').run(host, since);
   db.sql(
     `DELETE FROM broken_tls WHERE host IN (SELECT host FROM broken_tls ORDER BY expires_at LIMIT
-       max(0, (SELECT count(*) FROM broken_tls) - ?))`,
+       max(0, (SELECT count(*) FROM broken_tls) - +?))`,
   ).run(maxHosts - 1);
-  db.sql('INSERT INTO broken_tls (host, reason, since, expires_at) VALUES (?, ?, ?, ?)').run(
+  db.sql('INSERT INTO broken_tls (host, reason, since, expires_at) VALUES (+?, +?, +?, +?)').run(
     host,
     reason,
     since,

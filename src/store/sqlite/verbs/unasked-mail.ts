@@ -11,7 +11,7 @@ export const ERASED_FOR_ROOM = 'its content was erased to make room';
 
 /** Called within the transaction that has kept the mail. */
 export function countUnasked(db: Connection, seq: number | bigint, bytes: number, maxBytes: number): void {
-  db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (?, ?)').run(seq, bytes);
+  db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (+?, +?)').run(seq, bytes);
   const room = () => db.sql('SELECT mails, bytes FROM unasked_room').get() as { mails: number; bytes: number };
   for (let count = 0; count < MOST_AT_ONCE && room().bytes > maxBytes; count++) {
     if (eraseOldestContents(db, 1) === 0) break;
@@ -24,13 +24,13 @@ export function countUnasked(db: Connection, seq: number | bigint, bytes: number
 export function eraseOldestContents(db: Connection, limit: number): number {
   const oldest = db.sql(
     `SELECT u.mail_seq FROM unasked_mails u JOIN inbound_mails m ON m.seq = u.mail_seq
-     WHERE u.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT ?`,
+     WHERE u.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT +?`,
     'column',
   );
   const seqs = oldest.all(limit) as number[];
   for (const seq of seqs) {
-    db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
-    db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || ? WHERE seq = ?").run(
+    db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+    db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || +? WHERE seq = +?").run(
       ERASED_FOR_ROOM,
       seq,
     );
@@ -41,11 +41,11 @@ export function eraseOldestContents(db: Connection, limit: number): number {
 function eraseOldestMails(db: Connection, limit: number): void {
   const oldest = db.sql(
     `SELECT u.mail_seq FROM unasked_mails u JOIN inbound_mails m ON m.seq = u.mail_seq
-     WHERE m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT ?`,
+     WHERE m.processed_at IS NOT NULL ORDER BY u.mail_seq LIMIT +?`,
     'column',
   );
   for (const seq of oldest.all(limit) as number[]) {
-    db.sql('DELETE FROM inbound_contents WHERE mail_seq = ?').run(seq);
-    db.sql('DELETE FROM inbound_mails WHERE seq = ?').run(seq);
+    db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
+    db.sql('DELETE FROM inbound_mails WHERE seq = +?').run(seq);
   }
 }

@@ -10,13 +10,13 @@ export function userVerbs(db: Connection): UserVerbs {
     createUser: (user) => db.write(() => (insertUser(db, user) ? 'created' : 'exists')),
     findUserByEmail: (email) =>
       db.read(() => {
-        const row = db.sql('SELECT * FROM users WHERE email = ?').get(email.toLowerCase()) as Row | undefined;
+        const row = db.sql('SELECT * FROM users WHERE email = +?').get(email.toLowerCase()) as Row | undefined;
         return row ? userFromRow(row) : null;
       }),
     setPassword: (userId, passwordHash) =>
       db.write(() => {
-        db.sql('UPDATE users SET password_hash = ? WHERE id = ?').run(passwordHash, toId(userId));
-        db.sql(`DELETE FROM mail_links WHERE user_id = ? AND purpose = 'reset'`).run(toId(userId));
+        db.sql('UPDATE users SET password_hash = +? WHERE id = +?').run(passwordHash, toId(userId));
+        db.sql(`DELETE FROM mail_links WHERE user_id = +? AND purpose = 'reset'`).run(toId(userId));
       }),
   };
 }
@@ -24,7 +24,7 @@ export function userVerbs(db: Connection): UserVerbs {
 /** False when the address has a user. */
 export function insertUser(db: Connection, user: User): boolean {
   const insert = db.sql(
-    `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)
+    `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT (email) DO NOTHING`,
   );
   const tenant = user.tenantId === null ? null : toId(user.tenantId);
@@ -33,7 +33,7 @@ export function insertUser(db: Connection, user: User): boolean {
 }
 
 export function readUser(db: Connection, id: string): User | null {
-  const row = db.sql('SELECT * FROM users WHERE id = ?').get(toId(id)) as Row | undefined;
+  const row = db.sql('SELECT * FROM users WHERE id = +?').get(toId(id)) as Row | undefined;
   return row ? userFromRow(row) : null;
 }
 
@@ -55,7 +55,7 @@ export function memberVerbs(db: Connection): MemberStore {
     getUser: (id) => db.read(() => readUser(db, id)),
     listMembers: (tenantId) =>
       db.read(() => {
-        const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id = ? ORDER BY u.id`;
+        const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id = +? ORDER BY u.id`;
         return (db.sql(list).all(toId(tenantId)) as Row[]).map(memberFromRow);
       }),
     listOperators: () =>
@@ -67,14 +67,14 @@ export function memberVerbs(db: Connection): MemberStore {
       db.write(() => {
         const problem = changeProblem(db, { tenantId, userId, staysOwner: role === 'owner' });
         if (problem) return problem;
-        db.sql('UPDATE users SET role = ? WHERE tenant_id = ? AND id = ?').run(role, toId(tenantId), toId(userId));
+        db.sql('UPDATE users SET role = +? WHERE tenant_id = +? AND id = +?').run(role, toId(tenantId), toId(userId));
         return 'changed';
       }),
     removeMember: (tenantId, userId) =>
       db.write(() => {
         const problem = changeProblem(db, { tenantId, userId, staysOwner: false });
         if (problem) return problem;
-        db.sql('DELETE FROM users WHERE tenant_id = ? AND id = ?').run(toId(tenantId), toId(userId));
+        db.sql('DELETE FROM users WHERE tenant_id = +? AND id = +?').run(toId(tenantId), toId(userId));
         return 'changed';
       }),
   };
@@ -92,10 +92,10 @@ interface Change {
 
 function changeProblem(db: Connection, { tenantId, userId, staysOwner }: Change): MemberChange | null {
   const tenant = toId(tenantId);
-  const role = db.sql('SELECT role FROM users WHERE tenant_id = ? AND id = ?', 'column').get(tenant, toId(userId));
+  const role = db.sql('SELECT role FROM users WHERE tenant_id = +? AND id = +?', 'column').get(tenant, toId(userId));
   if (role === undefined) return 'unknown';
   if (role !== 'owner' || staysOwner) return null;
-  const owners = db.sql(`SELECT count(*) FROM users WHERE tenant_id = ? AND role = 'owner'`, 'column').get(tenant);
+  const owners = db.sql(`SELECT count(*) FROM users WHERE tenant_id = +? AND role = 'owner'`, 'column').get(tenant);
   return (owners as number) > 1 ? null : 'last_owner';
 }
 

@@ -27,7 +27,7 @@ export function deliveryVerbs(db: Connection): DeliveryStore {
       db.write(() => {
         // Not counted: a daemon that is restarted often must not use up the retry table.
         const recover = db.sql(
-          'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, ?) WHERE leased = 1',
+          'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?) WHERE leased = 1',
         );
         return recover.run(at).changes;
       }),
@@ -41,7 +41,7 @@ function dueWebhooks(db: Connection, after: string | null, limit: number) {
     .sql(
       `SELECT w.id, (SELECT min(d.due_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)
          AS due_at
-       FROM webhooks w WHERE w.id > ? ORDER BY w.id LIMIT ?`,
+       FROM webhooks w WHERE w.id > +? ORDER BY w.id LIMIT +?`,
     )
     .all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
   const last = rows.at(-1);
@@ -60,10 +60,10 @@ function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: Cl
   const due = db.sql(
     `SELECT d.event_seq, d.attempts, d.attempts_before, e.id, e.tenant_id, e.message_id, e.type, e.at, e.data
      FROM webhook_deliveries d LEFT JOIN events e ON e.seq = d.event_seq
-     WHERE d.webhook_id = ? AND d.due_at IS NOT NULL AND d.due_at <= ? ORDER BY d.due_at, d.event_seq LIMIT ?`,
+     WHERE d.webhook_id = +? AND d.due_at IS NOT NULL AND d.due_at <= +? ORDER BY d.due_at, d.event_seq LIMIT +?`,
   );
   const lease = db.sql(
-    `UPDATE webhook_deliveries SET attempts = attempts + 1, leased = 1, due_at = ? WHERE webhook_id = ? AND event_seq = ?`,
+    `UPDATE webhook_deliveries SET attempts = attempts + 1, leased = 1, due_at = +? WHERE webhook_id = +? AND event_seq = +?`,
   );
   const deliveries: Delivery[] = [];
   for (const row of due.all(id, terms.now, limit) as Row[]) {
@@ -82,14 +82,14 @@ function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: Cl
 
 /** A damaged row that nobody can send must not be found due again and again. */
 function dropWithoutEvent(db: Connection, webhookId: Buffer, eventSeq: number): void {
-  db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = ? AND event_seq = ?').run(webhookId, eventSeq);
+  db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhookId, eventSeq);
 }
 
 function endpointOf(db: Connection, webhookId: string, now: number): Endpoint | null {
-  const row = db.sql('SELECT tenant_id, target FROM webhooks WHERE id = ?').get(toId(webhookId)) as Row | undefined;
+  const row = db.sql('SELECT tenant_id, target FROM webhooks WHERE id = +?').get(toId(webhookId)) as Row | undefined;
   if (!row) return null;
   const secrets = db
-    .sql('SELECT master_key_id, sealed, expires_at FROM webhook_secrets WHERE webhook_id = ? ORDER BY id DESC')
+    .sql('SELECT master_key_id, sealed, expires_at FROM webhook_secrets WHERE webhook_id = +? ORDER BY id DESC')
     .all(toId(webhookId)) as Row[];
   return {
     tenantId: fromId(row.tenant_id),
@@ -102,7 +102,7 @@ function endpointOf(db: Connection, webhookId: string, now: number): Endpoint | 
 
 function nextDueAt(db: Connection, webhookId: Buffer): number | null {
   const next = db.sql(
-    'SELECT min(due_at) AS due_at FROM webhook_deliveries WHERE webhook_id = ? AND due_at IS NOT NULL',
+    'SELECT min(due_at) AS due_at FROM webhook_deliveries WHERE webhook_id = +? AND due_at IS NOT NULL',
   );
   return (next.get(webhookId) as { due_at: number | null }).due_at;
 }
@@ -140,21 +140,21 @@ function record(db: Connection, results: DeliveryResult[], at: number): void {
  */
 function moveDelivery(db: Connection, { delivery, end }: DeliveryResult, at: number): boolean {
   const key = [toId(delivery.webhookId), delivery.eventSeq, delivery.attempt];
-  const where = 'WHERE webhook_id = ? AND event_seq = ? AND attempts = ? AND leased = 1';
+  const where = 'WHERE webhook_id = +? AND event_seq = +? AND attempts = +? AND leased = 1';
   switch (end.to) {
     case 'delivered':
     case 'failed': {
       const finish = db.sql(
-        `UPDATE webhook_deliveries SET state = ?, due_at = NULL, leased = 0, finished_at = ? ${where}`,
+        `UPDATE webhook_deliveries SET state = +?, due_at = NULL, leased = 0, finished_at = +? ${where}`,
       );
       return finish.run(end.to, at, ...key).changes === 1;
     }
     case 'due': {
-      const wait = db.sql(`UPDATE webhook_deliveries SET due_at = ?, leased = 0 ${where}`);
+      const wait = db.sql(`UPDATE webhook_deliveries SET due_at = +?, leased = 0 ${where}`);
       return wait.run(end.dueAt, ...key).changes === 1;
     }
     case 'released': {
-      const release = db.sql(`UPDATE webhook_deliveries SET due_at = ?, leased = 0, attempts = attempts - 1 ${where}`);
+      const release = db.sql(`UPDATE webhook_deliveries SET due_at = +?, leased = 0, attempts = attempts - 1 ${where}`);
       return release.run(at, ...key).changes === 1;
     }
   }
@@ -164,7 +164,7 @@ function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult)
   const { delivery, end, startedAt, elapsedMs, status, reason, answer } = result;
   db.sql(
     `INSERT INTO webhook_attempts (webhook_id, event_seq, number, tenant_id, started_at, elapsed_ms, status, reason,
-       answer, next_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+       answer, next_at) VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
   ).run(
     toId(delivery.webhookId),
     delivery.eventSeq,
@@ -180,7 +180,7 @@ function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult)
 }
 
 function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
-  const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = ?').get(toId(webhookId)) as
+  const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = +?').get(toId(webhookId)) as
     | Row
     | undefined;
   if (!row) return null;
@@ -192,9 +192,9 @@ function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
 function noteHealth(db: Connection, webhookId: string, tally: WebhookTally, at: number): void {
   const isFailing = tally.failingSince !== null;
   if (tally.succeeded && isFailing) {
-    db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = ?').run(toId(webhookId));
+    db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = +?').run(toId(webhookId));
   } else if (tally.failed && !tally.succeeded && !isFailing) {
-    db.sql('UPDATE webhooks SET failing_since = ? WHERE id = ?').run(at, toId(webhookId));
+    db.sql('UPDATE webhooks SET failing_since = +? WHERE id = +?').run(at, toId(webhookId));
   }
 }
 
@@ -204,10 +204,10 @@ function takeFailing(db: Connection, since: number, at: number): FailingWebhook[
   const rows = db
     .sql(
       `SELECT id, tenant_id, url, failing_since FROM webhooks
-       WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= ? LIMIT ?`,
+       WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= +? LIMIT +?`,
     )
     .all(since, TOLD_AT_ONCE) as Row[];
-  const told = db.sql('UPDATE webhooks SET told_at = ? WHERE id = ?');
+  const told = db.sql('UPDATE webhooks SET told_at = +? WHERE id = +?');
   return rows.map((row) => {
     told.run(at, row.id);
     return {

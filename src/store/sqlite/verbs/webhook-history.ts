@@ -14,7 +14,7 @@ export function attemptVerbs(db: Connection): Pick<DeliveryStore, 'listWebhookAt
 }
 
 function hasWebhook(db: Connection, tenant: Buffer, webhook: Buffer): boolean {
-  return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?').get(tenant, webhook) !== undefined;
+  return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?').get(tenant, webhook) !== undefined;
 }
 
 /** What waits without an attempt is passed over, which must not take long where very much waits. */
@@ -24,7 +24,7 @@ const COLUMNS = `a.webhook_id, e.id AS event_id, e.type, a.number, a.started_at,
   a.answer, a.next_at, d.state`;
 const ATTEMPTS = `SELECT ${COLUMNS} FROM webhook_attempts a JOIN events e ON e.seq = a.event_seq
   JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq`;
-const NEWEST = 'ORDER BY a.started_at DESC, a.event_seq DESC, a.number DESC LIMIT @limit';
+const NEWEST = 'ORDER BY a.started_at DESC, a.event_seq DESC, a.number DESC LIMIT +@limit';
 
 function listAttempts(db: Connection, tenantId: string, filter: AttemptFilter): AttemptView[] {
   const { webhookId, eventId, limit, state, after } = filter;
@@ -33,21 +33,21 @@ function listAttempts(db: Connection, tenantId: string, filter: AttemptFilter): 
   if (state !== undefined) return lastAttempts(db, of, state);
   if (eventId !== null) {
     const ofEvent = db.sql(
-      `${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook
-         AND a.event_seq = (SELECT seq FROM events WHERE tenant_id = @tenant AND id = @event)
-       ORDER BY a.number DESC LIMIT @limit`,
+      `${ATTEMPTS} WHERE a.tenant_id = +@tenant AND a.webhook_id = +@webhook
+         AND a.event_seq = (SELECT seq FROM events WHERE tenant_id = +@tenant AND id = +@event)
+       ORDER BY a.number DESC LIMIT +@limit`,
     );
     return (ofEvent.all({ ...of, event: toId(eventId) }) as Row[]).map(attemptFromRow);
   }
   if (after === undefined) {
-    const newest = db.sql(`${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook ${NEWEST}`);
+    const newest = db.sql(`${ATTEMPTS} WHERE a.tenant_id = +@tenant AND a.webhook_id = +@webhook ${NEWEST}`);
     return (newest.all(of) as Row[]).map(attemptFromRow);
   }
   const place = placeOf(db, of, after);
   if (!place) return [];
   const older = db.sql(
-    `${ATTEMPTS} WHERE a.tenant_id = @tenant AND a.webhook_id = @webhook
-       AND (a.started_at, a.event_seq, a.number) < (@startedAt, @seq, @number) ${NEWEST}`,
+    `${ATTEMPTS} WHERE a.tenant_id = +@tenant AND a.webhook_id = +@webhook
+       AND (a.started_at, a.event_seq, a.number) < (+@startedAt, +@seq, +@number) ${NEWEST}`,
   );
   return (older.all({ ...of, ...place }) as Row[]).map(attemptFromRow);
 }
@@ -61,8 +61,8 @@ interface Of {
 function placeOf(db: Connection, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
   const place = db.sql(
     `SELECT started_at AS startedAt, event_seq AS seq, number FROM webhook_attempts
-     WHERE webhook_id = ? AND number = ? AND tenant_id = ?
-       AND event_seq = (SELECT seq FROM events WHERE tenant_id = ? AND id = ?)`,
+     WHERE webhook_id = +? AND number = +? AND tenant_id = +?
+       AND event_seq = (SELECT seq FROM events WHERE tenant_id = +? AND id = +?)`,
   );
   const row = place.get(webhook, number, tenant, tenant, toId(eventId));
   return row as { startedAt: number; seq: number; number: number } | undefined;
@@ -76,10 +76,10 @@ function lastAttempts(db: Connection, of: Of, state: NonNullable<AttemptFilter['
       : [`state = 'failed'`, 'd.finished_at DESC, d.event_seq DESC'];
   const last = db.sql(
     `SELECT ${COLUMNS}
-     FROM (SELECT * FROM webhook_deliveries d WHERE d.webhook_id = @webhook AND d.${which} ORDER BY ${order} LIMIT @most) d
+     FROM (SELECT * FROM webhook_deliveries d WHERE d.webhook_id = +@webhook AND d.${which} ORDER BY ${order} LIMIT +@most) d
      JOIN webhook_attempts a ON a.webhook_id = d.webhook_id AND a.event_seq = d.event_seq AND a.number = d.attempts - d.leased
      JOIN events e ON e.seq = d.event_seq
-     WHERE a.tenant_id = @tenant ORDER BY ${order} LIMIT @limit`,
+     WHERE a.tenant_id = +@tenant ORDER BY ${order} LIMIT +@limit`,
   );
   return (last.all({ ...of, most: Math.max(of.limit, MOST_LOOKED_AT) }) as Row[]).map(attemptFromRow);
 }
@@ -92,9 +92,9 @@ function findAttempt(
   const tenant = toId(of.tenantId);
   const found = db.sql(
     `SELECT ${COLUMNS}, e.tenant_id, e.message_id, e.at, e.data FROM events e
-     JOIN webhook_attempts a ON a.event_seq = e.seq AND a.webhook_id = @webhook AND a.number = @number
+     JOIN webhook_attempts a ON a.event_seq = e.seq AND a.webhook_id = +@webhook AND a.number = +@number
      JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq
-     WHERE e.tenant_id = @tenant AND e.id = @event AND a.tenant_id = @tenant`,
+     WHERE e.tenant_id = +@tenant AND e.id = +@event AND a.tenant_id = +@tenant`,
   );
   const row = found.get({ tenant, webhook: toId(of.webhookId), event: toId(eventId), number }) as Row | undefined;
   if (!row) return null;
@@ -137,14 +137,14 @@ function replay(
 ): ReplayOutcome {
   const [tenant, webhook] = [toId(target.tenantId), toId(target.webhookId)];
   if (!hasWebhook(db, tenant, webhook)) return 'no_webhook';
-  const event = db.sql('SELECT seq FROM events WHERE tenant_id = ? AND id = ?').get(tenant, toId(target.eventId)) as
+  const event = db.sql('SELECT seq FROM events WHERE tenant_id = +? AND id = +?').get(tenant, toId(target.eventId)) as
     | { seq: number }
     | undefined;
   if (!event) return 'no_event';
   // An event from before the webhook was registered gets a delivery, too: that is how a new endpoint catches up.
   const anew = db.sql(
     `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
-     VALUES (@webhook, @seq, @tenant, 'due', 0, @at)
+     VALUES (+@webhook, +@seq, +@tenant, 'due', 0, +@at)
      ON CONFLICT (webhook_id, event_seq) DO UPDATE
      SET state = 'due', attempts_before = attempts, due_at = excluded.due_at, finished_at = NULL WHERE leased = 0`,
   );
@@ -161,10 +161,10 @@ function replayFailed(
   const [tenant, webhook] = [toId(target.tenantId), toId(target.webhookId)];
   if (!hasWebhook(db, tenant, webhook)) return 0;
   const anew = db.sql(
-    `UPDATE webhook_deliveries SET state = 'due', attempts_before = attempts, due_at = @at, finished_at = NULL
-     WHERE webhook_id = @webhook AND event_seq IN (
+    `UPDATE webhook_deliveries SET state = 'due', attempts_before = attempts, due_at = +@at, finished_at = NULL
+     WHERE webhook_id = +@webhook AND event_seq IN (
        SELECT event_seq FROM webhook_deliveries
-       WHERE webhook_id = @webhook AND state = 'failed' AND finished_at >= @since ORDER BY finished_at LIMIT @limit)`,
+       WHERE webhook_id = +@webhook AND state = 'failed' AND finished_at >= +@since ORDER BY finished_at LIMIT +@limit)`,
   );
   const { changes } = anew.run({ webhook, since: target.since, limit: target.limit, at });
   if (changes > 0) db.dueNotices.note([webhook]);
@@ -177,11 +177,11 @@ function forgetDeleted(db: Connection, limit: number): number {
   for (const table of ['webhook_attempts', 'webhook_deliveries']) {
     const order = table === 'webhook_attempts' ? 'event_seq, number' : 'event_seq';
     const erase = db.sql(
-      `DELETE FROM ${table} WHERE webhook_id = @id AND (${order}) IN
-         (SELECT ${order} FROM ${table} WHERE webhook_id = @id ORDER BY ${order} LIMIT @limit)`,
+      `DELETE FROM ${table} WHERE webhook_id = +@id AND (${order}) IN
+         (SELECT ${order} FROM ${table} WHERE webhook_id = +@id ORDER BY ${order} LIMIT +@limit)`,
     );
     const { changes } = erase.run({ id: gone.id, limit });
     if (changes > 0) return changes;
   }
-  return db.sql('DELETE FROM deleted_webhooks WHERE id = ?').run(gone.id).changes;
+  return db.sql('DELETE FROM deleted_webhooks WHERE id = +?').run(gone.id).changes;
 }

@@ -16,19 +16,19 @@ export function webhookVerbs(db: Connection): WebhookStore {
     createWebhook: (webhook, maxPerTenant) => db.write(() => createWebhook(db, webhook, maxPerTenant)),
     getWebhook: (tenantId, id) =>
       db.read(() => {
-        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = ? AND id = ?').get(toId(tenantId), toId(id));
+        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
         return row === undefined ? null : webhookFromRow(row as Row);
       }),
     listWebhooks: (tenantId) =>
       db.read(() => {
-        const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
+        const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
         return (rows as Row[]).map(webhookFromRow);
       }),
     deleteWebhook: (tenantId, id) => db.write(() => deleteWebhook(db, tenantId, id)),
     rotateWebhookSecret: (tenantId, id, rotation) => db.write(() => rotateSecret(db, { tenantId, id }, rotation)),
     ownerOfWebhook: (id) =>
       db.read(() => {
-        const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = ?').get(toId(id)) as Row | undefined;
+        const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = +?').get(toId(id)) as Row | undefined;
         return row === undefined ? null : fromId(row.tenant_id);
       }),
     listWebhookHealth: (tenantId, countedAtMost = COUNTED_AT_MOST) =>
@@ -36,12 +36,12 @@ export function webhookVerbs(db: Connection): WebhookStore {
         const rows =
           tenantId === null
             ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
-            : db.sql('SELECT * FROM webhooks WHERE tenant_id = ? ORDER BY id').all(toId(tenantId));
+            : db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
         return (rows as Row[]).map((row) => healthFromRow(db, row, countedAtMost));
       }),
     getWebhookHealth: (tenantId, id) =>
       db.read(() => {
-        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = ? AND id = ?').get(toId(tenantId), toId(id));
+        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
         return row === undefined ? null : healthFromRow(db, row as Row, COUNTED_AT_MOST);
       }),
     listWebhookSecrets: (tenantId, id, now) => db.read(() => listSecrets(db, { tenantId, id }, now)),
@@ -50,48 +50,43 @@ export function webhookVerbs(db: Connection): WebhookStore {
 
 function createWebhook(db: Connection, webhook: NewWebhook, maxPerTenant: number): 'created' | 'exists' | 'too_many' {
   const tenant = toId(webhook.tenantId);
-  const same = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND target = ?');
+  const same = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND target = +?');
   if (same.get(tenant, webhook.target) !== undefined) return 'exists';
-  const { count } = db.sql('SELECT count(*) AS count FROM webhooks WHERE tenant_id = ?').get(tenant) as {
+  const { count } = db.sql('SELECT count(*) AS count FROM webhooks WHERE tenant_id = +?').get(tenant) as {
     count: number;
   };
   if (count >= maxPerTenant) return 'too_many';
 
   const id = toId(webhook.id);
-  db.sql(`INSERT INTO webhooks (id, tenant_id, url, target, description, created_at) VALUES (?, ?, ?, ?, ?, ?)`).run(
-    id,
-    tenant,
-    webhook.url,
-    webhook.target,
-    webhook.description,
-    webhook.createdAt,
-  );
+  db.sql(
+    `INSERT INTO webhooks (id, tenant_id, url, target, description, created_at) VALUES (+?, +?, +?, +?, +?, +?)`,
+  ).run(id, tenant, webhook.url, webhook.target, webhook.description, webhook.createdAt);
   insertSecret(db, id, { secret: webhook.secret, at: webhook.createdAt });
   return 'created';
 }
 
 /** Its secrets go with it (ON DELETE CASCADE); its deliveries are out of reach from now on, and erased in slices. */
 function deleteWebhook(db: Connection, tenantId: string, id: string): boolean {
-  const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = ? AND id = ?');
+  const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = +? AND id = +?');
   if (remove.run(toId(tenantId), toId(id)).changes === 0) return false;
-  db.sql('INSERT INTO deleted_webhooks (id) VALUES (?)').run(toId(id));
+  db.sql('INSERT INTO deleted_webhooks (id) VALUES (+?)').run(toId(id));
   return true;
 }
 
 function rotateSecret(db: Connection, of: { tenantId: string; id: string }, rotation: SecretRotation): boolean {
   const id = toId(of.id);
-  const known = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ?');
+  const known = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?');
   if (known.get(toId(of.tenantId), id) === undefined) return false;
   const { secret, at, previousUntil } = rotation;
-  db.sql('DELETE FROM webhook_secrets WHERE webhook_id = ? AND expires_at IS NOT NULL').run(id);
-  db.sql('UPDATE webhook_secrets SET expires_at = ? WHERE webhook_id = ?').run(previousUntil, id);
+  db.sql('DELETE FROM webhook_secrets WHERE webhook_id = +? AND expires_at IS NOT NULL').run(id);
+  db.sql('UPDATE webhook_secrets SET expires_at = +? WHERE webhook_id = +?').run(previousUntil, id);
   insertSecret(db, id, { secret, at });
   return true;
 }
 
 function insertSecret(db: Connection, id: Buffer, { secret, at }: Pick<SecretRotation, 'secret' | 'at'>): void {
   const insert = db.sql(
-    `INSERT INTO webhook_secrets (webhook_id, master_key_id, sealed, created_at) VALUES (?, ?, ?, ?)`,
+    `INSERT INTO webhook_secrets (webhook_id, master_key_id, sealed, created_at) VALUES (+?, +?, +?, +?)`,
   );
   insert.run(id, secret.masterKeyId, secret.sealed, at);
 }
@@ -101,7 +96,7 @@ function listSecrets(db: Connection, of: { tenantId: string; id: string }, now: 
     .sql(
       `SELECT s.master_key_id, s.sealed, s.created_at, s.expires_at
        FROM webhooks w JOIN webhook_secrets s ON s.webhook_id = w.id
-       WHERE w.tenant_id = ? AND w.id = ? AND (s.expires_at IS NULL OR s.expires_at > ?) ORDER BY s.id DESC`,
+       WHERE w.tenant_id = +? AND w.id = +? AND (s.expires_at IS NULL OR s.expires_at > +?) ORDER BY s.id DESC`,
     )
     .all(toId(of.tenantId), toId(of.id), now) as Row[];
   return rows.map((row) => ({
@@ -114,7 +109,7 @@ function listSecrets(db: Connection, of: { tenantId: string; id: string }, now: 
 function healthFromRow(db: Connection, row: Row, countedAtMost: number): WebhookHealth {
   const count = (condition: string) => {
     const counted = db.sql(
-      `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = ? AND ${condition} LIMIT ?)`,
+      `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = +? AND ${condition} LIMIT +?)`,
     );
     return (counted.get(row.id, countedAtMost) as { count: number }).count;
   };
