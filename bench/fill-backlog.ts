@@ -16,8 +16,8 @@ const LIFETIME_MS = 5 * 24 * 3600 * 1000;
 export async function fillBacklog(file: string, messages: number): Promise<void> {
   const store = await openSqliteStore({ file });
   try {
-    const [tenant] = await store.listTenants();
-    const [domain] = await store.listDomains(tenant!.id);
+    const [tenant] = await store.tenants.listTenants();
+    const [domain] = await store.domains.listDomains(tenant!.id);
     const ids = new IdSource();
     for (let done = 0; done < messages; done += RECIPIENTS * CALLS_AT_ONCE) {
       const from = { tenantId: tenant!.id, domainId: domain!.id };
@@ -38,7 +38,7 @@ async function accept(store: Store, ids: IdSource, from: { tenantId: string; dom
     recipients: Array.from({ length: RECIPIENTS }, () => recipient(ids.next())),
     ...{ acceptedAt: now, expiresAt: now + LIFETIME_MS },
   };
-  const { kind } = await store.accept(submission);
+  const { kind } = await store.submissions.accept(submission);
   if (kind !== 'accepted') throw new Error(`the backlog is not accepted: ${kind}`);
 }
 

@@ -56,7 +56,7 @@ export async function fillWithMessages(plan: MessageRowsPlan): Promise<FilledTen
 /** As the daemon does beside its work. */
 async function markAll(file: string, until: number): Promise<void> {
   const store = await openSqliteStore({ file });
-  while (await store.markRecipients(until));
+  while (await store.upkeep.markRecipients(until));
   await store.close();
 }
 

@@ -73,7 +73,7 @@ async function fill(store: Store, vault: Vault): Promise<string[]> {
   const ids = new IdSource();
   const now = Date.now();
   const tenantId = ids.next();
-  await store.createTenant({
+  await store.tenants.createTenant({
     ...{ id: tenantId, name: 'Bench', status: 'active', statusReason: null, tier: '1k', tierPinned: false },
     ...{ openTracking: false, clickTracking: false, unsubscribe: false, linksHost: null, bouncesDomain: null },
     createdAt: now,
@@ -81,12 +81,12 @@ async function fill(store: Store, vault: Vault): Promise<string[]> {
   const domainId = ids.next();
   const { publicKeyB64, privateKeyDer } = await createDkimKeyPair();
   const privateKey = vault.seal(privateKeyDer, `domain-key:${domainId}`);
-  await store.createDomain({
+  await store.domains.createDomain({
     ...{ id: domainId, tenantId, name: DOMAIN, selector: 'pr1', publicKeyB64, privateKey, createdAt: now },
   });
-  await store.recordVerdict(tenantId, domainId, { state: 'verified', failureReason: null, checkedAt: now });
+  await store.domains.recordVerdict(tenantId, domainId, { state: 'verified', failureReason: null, checkedAt: now });
   const accepted = Array.from({ length: MESSAGES / recipientsEach }, (_, number) =>
-    store.accept({
+    store.submissions.accept({
       ...{ id: ids.next(), tenantId, apiKeyId: ids.next(), domainId, idempotencyKey: `bench-${number}` },
       from: { address: `orders@${DOMAIN}`, name: 'Example Shop' },
       ...SAMPLE,

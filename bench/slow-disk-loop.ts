@@ -53,7 +53,7 @@ async function run({ file, atMostMs }: SlowDiskJob): Promise<SlowDiskReport> {
   let erased = 0;
   const salts = new Set<string>();
   for (let more = true; more && monotonicMs() < endsAtMs; ) {
-    const slice = await store.eraseRecords(Date.now(), SLICE_MS);
+    const slice = await store.upkeep.eraseRecords(Date.now(), SLICE_MS);
     erased += slice.erased;
     salts.add(saltOfLog(file));
     more = slice.more;
@@ -90,14 +90,14 @@ function raise(error: unknown): never {
 }
 
 async function acceptor(store: Store): Promise<() => Promise<unknown>> {
-  const [tenant] = await store.listTenants();
-  const [domain] = await store.listDomains(tenant!.id);
+  const [tenant] = await store.tenants.listTenants();
+  const [domain] = await store.domains.listDomains(tenant!.id);
   const ids = new IdSource();
   return () => {
     const now = Date.now();
     const messageId = ids.next();
     const address = `fresh-${messageId}@in1.test`;
-    return store.accept({
+    return store.submissions.accept({
       ...{ id: ids.next(), tenantId: tenant!.id, apiKeyId: ids.next(), domainId: domain!.id },
       ...{ idempotencyKey: messageId, from: { address: 'orders@sender.test', name: null } },
       ...{ subject: SAMPLE.subject, html: SAMPLE.html, text: SAMPLE.text, headers: [] },

@@ -91,7 +91,7 @@ async function fill<T>(folder: string, work: (bench: Bench, tenantId: string) =>
   const file = path.join(folder, 'data', 'postrider.db');
   const store = await openSqliteStore({ file });
   try {
-    const [tenant] = await store.listTenants();
+    const [tenant] = await store.tenants.listTenants();
     return await work(new Bench({ store, openContents: () => openContentReader(file) }), tenant!.id);
   } finally {
     await store.close();
@@ -101,7 +101,7 @@ async function fill<T>(folder: string, work: (bench: Bench, tenantId: string) =>
 const MESSAGES_AT_ONCE = 50;
 
 async function addEvents(bench: Bench, tenantId: string, count: number): Promise<void> {
-  const [domain] = await bench.store.listDomains(tenantId);
+  const [domain] = await bench.store.domains.listDomains(tenantId);
   const at = Date.now();
   const to = Array.from({ length: MESSAGES_AT_ONCE }, (_, index) => `r${index}@in1.test`);
   for (let done = 0; done < count; done += MESSAGES_AT_ONCE) {
@@ -115,7 +115,7 @@ async function addEvents(bench: Bench, tenantId: string, count: number): Promise
       const event = { ...bench.event('email.delivered', part), at };
       return bench.update({ id, tenantId }, { to: 'delivered' }, { event });
     });
-    await bench.store.record(updates);
+    await bench.store.queue.record(updates);
   }
 }
 

@@ -4,7 +4,7 @@ import { isRefusal, refuse } from '../base/refusals.ts';
 import type { Domains } from '../domains/domains.ts';
 import type { HttpHandler, HttpReply, HttpRequest } from '../http/http.ts';
 import type { Route } from '../http/router.ts';
-import type { Store } from '../store/store.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
 import type { Submission } from '../submission/submit.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
@@ -21,7 +21,13 @@ import { templateEndpoints } from './template-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
-  store: Pick<Store, 'findApiKeyBySecret' | 'recordAudit' | 'findMessage' | 'eventsOfMessage' | 'listEvents' | 'ping'>;
+  store: Pick<Store, 'ping'> &
+    StoreVerbs<{
+      keys: 'findApiKeyBySecret';
+      audit: 'recordAudit';
+      queue: 'findMessage';
+      events: 'eventsOfMessage' | 'listEvents';
+    }>;
   submission: Submission;
   domains: Domains;
   templates: Templates;

@@ -2,7 +2,7 @@
 import { toTimestamp } from '../base/clock.ts';
 import { isRefusal, refuse } from '../base/refusals.ts';
 import { eventBody } from '../events/event-body.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import type { SendBody } from '../submission/send-request.ts';
 import type { Submission } from '../submission/submit.ts';
 import { ok } from './answer.ts';
@@ -11,7 +11,7 @@ import type { Call, Endpoint } from './endpoint.ts';
 
 export interface EmailServices {
   submission: Submission;
-  store: Pick<Store, 'findMessage' | 'eventsOfMessage'>;
+  store: StoreVerbs<{ queue: 'findMessage'; events: 'eventsOfMessage' }>;
 }
 
 export function emailEndpoints({ submission, store }: EmailServices): Endpoint[] {
@@ -25,11 +25,11 @@ export function emailEndpoints({ submission, store }: EmailServices): Endpoint[]
   }
 
   async function show({ tenant, id }: Call) {
-    const message = await store.findMessage(tenant.id, id);
+    const message = await store.queue.findMessage(tenant.id, id);
     if (!message) {
       return refuse('email_not_found', "Message not found. Use an ID from `message_ids`, not the submission's `id`.");
     }
-    const events = await store.eventsOfMessage(tenant.id, id);
+    const events = await store.events.eventsOfMessage(tenant.id, id);
     return ok({
       id: message.id,
       submission_id: message.submissionId,

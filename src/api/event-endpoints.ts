@@ -1,15 +1,16 @@
 // GET /events: what happened to a tenant's messages, in the order in which it was stored.
+
 import { isUuid } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { eventBody } from '../events/event-body.ts';
-import type { EventStore } from '../store/events.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { ok } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
 
-export function eventEndpoints(store: Pick<EventStore, 'listEvents'>): Endpoint[] {
+export function eventEndpoints(store: StoreVerbs<{ events: 'listEvents' }>): Endpoint[] {
   return [
     {
       method: 'GET',
@@ -20,7 +21,7 @@ export function eventEndpoints(store: Pick<EventStore, 'listEvents'>): Endpoint[
         const page = readPage(query);
         if (isRefusal(page)) return page;
         // One more than asked for tells whether there is more.
-        const found = await store.listEvents(tenant.id, { after: page.after, limit: page.limit + 1 });
+        const found = await store.events.listEvents(tenant.id, { after: page.after, limit: page.limit + 1 });
         if (found === 'unknown') return invalid('after: event not found.');
         return ok({ events: found.slice(0, page.limit).map(eventBody), has_more: found.length > page.limit });
       },

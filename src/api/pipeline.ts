@@ -1,5 +1,6 @@
 // Every authenticated call goes through here; `admit` reads as the order of checks that the
 // contract lays down. Routing (404, 405) comes before, what an endpoint itself knows after.
+
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type IdSource, isUuid } from '../base/ids.ts';
@@ -8,7 +9,7 @@ import { trimFieldValue } from '../http/field-value.ts';
 import type { HttpReply, HttpRequest } from '../http/http.ts';
 import type { PathParams, Route } from '../http/router.ts';
 import type { Logger } from '../observe/log.ts';
-import type { AuditStore } from '../store/audit.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
 import { actOfKey } from '../tenants/audit-log.ts';
@@ -21,7 +22,7 @@ import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
 export interface PipelineOptions {
-  store: KeyLookups & Pick<AuditStore, 'recordAudit'>;
+  store: KeyLookups & StoreVerbs<{ audit: 'recordAudit' }>;
   clock: Clock;
   ids: IdSource;
   log: Logger;
@@ -127,7 +128,7 @@ export class Pipeline {
     return {
       // The bytes may have gone to another thread when somebody asks.
       ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
-      audit: (action, data) => store.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
+      audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
       get query() {
         return request.query;
       },

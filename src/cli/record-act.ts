@@ -12,5 +12,7 @@ export function recordAct(
   given: Readonly<Record<string, NewAuditEntry['data'][string] | undefined>>,
 ): Promise<void> {
   const data = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-  return store.recordAudit(actOfCommand({ tenantId, action, data: data as NewAuditEntry['data'], at: clock.now() }));
+  return store.audit.recordAudit(
+    actOfCommand({ tenantId, action, data: data as NewAuditEntry['data'], at: clock.now() }),
+  );
 }

@@ -71,7 +71,7 @@ export async function openFoundation(
   const intake: Intake = new Intake({
     ...{ clock, log, limits: intakeLimits(config) },
     diskFreeShare: () => diskFreeShare(folder.dir),
-    reusableShare: async () => shareOfDisk(folder.dir, await store.reusableBytes()),
+    reusableShare: async () => shareOfDisk(folder.dir, await store.upkeep.reusableBytes()),
     makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
     residentBytes: residentMemory(),
     proveWritable: () => store.proveWritable(clock.now()),

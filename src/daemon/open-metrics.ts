@@ -45,11 +45,11 @@ async function figuresOf(
   const now = clock.now();
   const unstored = sources.unstoredResults();
   const [queueMessages, [oldest], doubts, webhooks, tenants, ownTrouble] = await Promise.all([
-    store.countOpenMessages(),
-    store.listQueue({ limit: 1 }),
-    store.listDoubtedReceivers(),
+    store.figures.countOpenMessages(),
+    store.queue.listQueue({ limit: 1 }),
+    store.reputation.listDoubtedReceivers(),
     webhookFigures(store, now),
-    store.listTenants(),
+    store.tenants.listTenants(),
     sources.ownTrouble(),
   ]);
   return {
@@ -67,12 +67,15 @@ async function figuresOf(
   };
 }
 
-async function webhookFigures(store: Store, now: number) {
+async function webhookFigures(store: Pick<Store, 'webhooks'>, now: number) {
   let webhookLagMs = 0;
   let webhooksWaiting = 0;
   let after: string | null = null;
   for (let looked = 0; looked < MOST_WEBHOOKS; looked += PAGE) {
-    const { found, last }: Awaited<ReturnType<Store['dueWebhooks']>> = await store.dueWebhooks(after, PAGE);
+    const { found, last }: Awaited<ReturnType<Store['webhooks']['dueWebhooks']>> = await store.webhooks.dueWebhooks(
+      after,
+      PAGE,
+    );
     webhooksWaiting += found.length;
     for (const { dueAt } of found) webhookLagMs = Math.max(webhookLagMs, now - dueAt);
     if (last === null) break;

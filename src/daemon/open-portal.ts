@@ -102,7 +102,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...{ clock, log, baseUrl, sandbox: parts.captured !== null },
     findVisitor: accounts.sessions.findVisitor,
     lacksSecondStep: ({ user }: Visitor) => lacksSecondStep(accounts, user),
-    recordAudit: (entry: AuditEntry) => store.recordAudit(auditEntry(entry)),
+    recordAudit: (entry: AuditEntry) => store.audit.recordAudit(auditEntry(entry)),
   };
   return createPortal(kit, pages);
 }
@@ -132,7 +132,8 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
 function brakeOfTenant(config: Config, { store }: Foundation, { captured }: PortalParts) {
   if (captured !== null) return async () => null;
   const limits = reviewLimitsOf(config);
-  return async (tenantId: string) => brakeOf(await store.standingSinceReview(tenantId, limits.window), limits);
+  return async (tenantId: string) =>
+    brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
 }
 
 function capturedServices(
@@ -142,7 +143,7 @@ function capturedServices(
   return {
     ...{ captured, reader },
     messageOf: (returnPath) => readReturnPath(returnPath.split('@')[0]!, (keyId) => identity.tokenKeys.get(keyId)),
-    findMessage: (tenantId, id) => store.findMessage(tenantId, id),
+    findMessage: (tenantId, id) => store.queue.findMessage(tenantId, id),
   };
 }
 

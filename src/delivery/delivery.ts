@@ -1,4 +1,5 @@
 // The delivery engine, put together: recorder, scheduler, courier threads, expiry.
+
 import { pausesAfterAttempts } from '../base/backoff.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -11,12 +12,9 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { SecondLooks } from '../protocol/dns/second-look.ts';
 import { parseAddress } from '../protocol/mail/address.ts';
 import { bindProblem } from '../protocol/smtp/dial.ts';
-import type { QueueStore, StrayStore } from '../store/queue.ts';
-import type { ShapingStore } from '../store/shaping.ts';
-import { dayOf, SOURCE_MEMORY_DAYS, type SourceStore } from '../store/source-addresses.ts';
+import { dayOf, SOURCE_MEMORY_DAYS } from '../store/source-addresses.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import type { TenantStore } from '../store/tenants.ts';
-import type { TransportSecurityStore } from '../store/transport-security.ts';
 import { startExpirySweeper } from './ends/expiry.ts';
 import type { RetryPolicy } from './outcome/decide.ts';
 import type { EndWatch } from './outcome/doubted-bounce.ts';
@@ -49,7 +47,7 @@ import type { ShapingLimits } from './shaping/shaping-memory.ts';
 import { Shaping } from './shaping/shaping-state.ts';
 
 export interface DeliveryKit {
-  store: QueueStore & TransportSecurityStore & StrayStore & SourceStore & ShapingStore & Pick<TenantStore, 'getTenant'>;
+  store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
   /** For results that the database does not take. */
   journalFile: string;
   resolver: Resolver;
@@ -130,7 +128,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const earlier = new EarlierResults({ store, journal, clock, log });
   await earlier.store();
   inHand.hold(earlier.messageIds);
-  const interrupted = await store.recoverInterrupted(clock.now(), earlier.messageIds);
+  const interrupted = await store.queue.recoverInterrupted(clock.now(), earlier.messageIds);
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
   const strays = new StrayFinder({ store, inHand, clock, log, onLanes });
@@ -215,7 +213,7 @@ async function openSources(kit: DeliveryKit, shaping: Shaping) {
   await addresses.check();
   const lookAgain = async () => {
     await addresses.check();
-    await store.forgetSourceUsage(dayOf(clock.now()) - SOURCE_MEMORY_DAYS, FORGOTTEN_AT_ONCE);
+    await store.sources.forgetSourceUsage(dayOf(clock.now()) - SOURCE_MEMORY_DAYS, FORGOTTEN_AT_ONCE);
   };
   const onError = (error: unknown) => log.error({ error }, `our addresses were not checked: ${describeError(error)}`);
   const timer = setInterval(() => void lookAgain().catch(onError), SOURCE_CHECK_EVERY_MS);

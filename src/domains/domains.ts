@@ -1,20 +1,14 @@
 // Sending domains: registered with a DKIM key pair of their own, verified by what stands in
 // DNS, revoked for good. The states are described at the store's one function that changes
 // them. What looks again by itself is in recheck.ts.
+
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../protocol/mail/dkim-key.ts';
-import type {
-  Domain,
-  DomainCheck,
-  DomainCheckStore,
-  DomainChecks,
-  DomainRecheckStore,
-  DomainStore,
-  DomainVerdict,
-} from '../store/domains.ts';
+import type { Domain, DomainCheck, DomainChecks, DomainVerdict } from '../store/domains.ts';
+import type { Store } from '../store/store.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import type { CheckTurns } from './check-turns.ts';
 import {
@@ -30,7 +24,7 @@ import { defaultSelector, domainNameProblem, selectorProblem } from './domain-na
 export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
 
 export interface DomainsOptions {
-  store: DomainStore & DomainCheckStore & Pick<DomainRecheckStore, 'postponeRecheck'>;
+  store: Pick<Store, 'domains'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -67,7 +61,7 @@ export function createDomains(options: DomainsOptions): Domains {
 
   /** A live domain that the owner may change. 404 comes before 403. */
   async function changeable(owner: DomainOwner, id: string): Promise<Domain | Refusal> {
-    const domain = await store.getDomain(owner.tenantId, id);
+    const domain = await store.domains.getDomain(owner.tenantId, id);
     if (!domain || domain.state === 'revoked') return notFound();
     if (owner.boundDomain !== null && owner.boundDomain !== domain.name) {
       return refuse('domain_not_allowed', `This key is restricted to ${owner.boundDomain}.`);
@@ -77,8 +71,8 @@ export function createDomains(options: DomainsOptions): Domains {
 
   return {
     register: (owner, request) => register(options, owner, request),
-    list: (owner) => store.listDomains(owner.tenantId),
-    get: async (owner, id) => (await store.getDomain(owner.tenantId, id)) ?? notFound(),
+    list: (owner) => store.domains.listDomains(owner.tenantId),
+    get: async (owner, id) => (await store.domains.getDomain(owner.tenantId, id)) ?? notFound(),
     async verify(owner, id) {
       const domain = await changeable(owner, id);
       return isRefusal(domain) ? domain : verify(options, domain);
@@ -86,7 +80,7 @@ export function createDomains(options: DomainsOptions): Domains {
     async revoke(owner, id) {
       const domain = await changeable(owner, id);
       if (isRefusal(domain)) return domain;
-      return (await store.revokeDomain(owner.tenantId, id)) ?? notFound();
+      return (await store.domains.revokeDomain(owner.tenantId, id)) ?? notFound();
     },
     async look(owner, id) {
       const domain = await changeable(owner, id);
@@ -94,7 +88,7 @@ export function createDomains(options: DomainsOptions): Domains {
       const checks = await options.turns.takeNow(domain, () => checkAndKeep(options, domain));
       return checks === null || firstFailing(checks) ? domain : claim(options, domain);
     },
-    lastChecks: (owner, id) => store.lastChecks(owner.tenantId, id),
+    lastChecks: (owner, id) => store.domains.lastChecks(owner.tenantId, id),
     recordsOf: (domain) => recordsToPublish(factsOf(domain), service),
   };
 }
@@ -118,7 +112,7 @@ async function register(
   const id = ids.next();
   const privateKey = vault.seal(privateKeyDer, domainKeyContext(id));
   const { tenantId } = owner;
-  const created = await store.createDomain({
+  const created = await store.domains.createDomain({
     id,
     tenantId,
     name,
@@ -139,7 +133,7 @@ function domainKeyContext(domainId: string): string {
 const QUIET_MS = 10 * MINUTE_MS;
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
-  await options.store.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
+  await options.store.domains.postponeRecheck(domain.tenantId, domain.id, options.clock.now() + QUIET_MS);
   const checks = await options.turns.take(domain, () => checkAndKeep(options, domain));
   if (checks === null) return tooMany();
   const failing = firstFailing(checks);
@@ -155,7 +149,7 @@ export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): P
 /** The same, kept for whoever wants to read it. */
 async function checkAndKeep(options: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
   const checks = await checkOf(options, domain);
-  await options.store.recordChecks(domain.tenantId, domain.id, { at: options.clock.now(), checks });
+  await options.store.domains.recordChecks(domain.tenantId, domain.id, { at: options.clock.now(), checks });
   return checks;
 }
 
@@ -172,7 +166,7 @@ async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, f
   // A verified domain does not lose its state because a name server is away.
   const keepsState = domain.state === 'verified' && failing.reason === 'dns_unavailable';
   const verdict: DomainVerdict = { state: 'failed', failureReason: failing.reason, checkedAt: clock.now() };
-  const recorded = keepsState || (await store.recordVerdict(domain.tenantId, domain.id, verdict));
+  const recorded = keepsState || (await store.domains.recordVerdict(domain.tenantId, domain.id, verdict));
   if (!recorded) return notFound();
   return refuse('verification_failed', failing.message, { domain: domain.name, check: failing });
 }
@@ -181,17 +175,17 @@ async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, f
 export async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | Refusal> {
   const { store, clock } = options;
   const record = () =>
-    store.recordVerdict(domain.tenantId, domain.id, {
+    store.domains.recordVerdict(domain.tenantId, domain.id, {
       state: 'verified',
       failureReason: null,
       checkedAt: clock.now(),
     });
   const first = await record();
   if (first !== 'taken') return first ?? notFound();
-  const holder = await store.findVerifiedHolder(domain.name);
+  const holder = await store.domains.findVerifiedHolder(domain.name);
   if (holder && holder.id !== domain.id) {
     if (!(await isDefinitelyGone(options, holder))) return exists(domain.name);
-    const won = await store.takeOverDomain(holder.id, domain.tenantId, domain.id, clock.now());
+    const won = await store.domains.takeOverDomain(holder.id, domain.tenantId, domain.id, clock.now());
     if (won) return won;
   }
   // Somebody changed state while DNS was asked: what holds now is decided by one more try.

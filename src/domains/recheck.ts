@@ -1,10 +1,12 @@
 // Looks at the DNS records of domains again, by itself: those without their record with growing
 // pauses, verified ones daily. One failed look takes nothing from anybody.
+
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DomainCheckStore, DomainRecheckStore, DomainState, DomainStore, DueRecheck } from '../store/domains.ts';
+import type { DomainState, DueRecheck } from '../store/domains.ts';
+import type { Store } from '../store/store.ts';
 import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
 
 /** What a look has found. */
@@ -81,7 +83,7 @@ export function decideRecheck(
 }
 
 export interface RecheckKit extends DomainsOptions {
-  store: DomainStore & DomainCheckStore & DomainRecheckStore;
+  store: Pick<Store, 'domains'>;
   random(): number;
   log: Pick<Logger, 'info' | 'warn'>;
 }
@@ -116,7 +118,7 @@ async function recheckDue(kit: RecheckKit, stopped: AbortSignal): Promise<string
   const counts = { looked: 0, verify: 0, fail: 0, keep: 0 };
   const tried = new Set<string>();
   for (;;) {
-    const page = await kit.store.dueRechecks(kit.clock.now(), PAGE);
+    const page = await kit.store.domains.dueRechecks(kit.clock.now(), PAGE);
     // One whose result could not be written down is still due: not twice in a run.
     const fresh = page.filter(({ domain }) => !tried.has(domain.id));
     const isLast = page.length < PAGE || fresh.length === 0;
@@ -155,7 +157,7 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
   // Not its turn: it stays due, and no worker waits beside the domains of others.
   const checks = await kit.turns.takeNow(domain, () => checkOf(kit, domain));
   if (checks === null || stopped.aborted) return 'keep';
-  await store.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
+  await store.domains.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
   const failing = firstFailing(checks);
   const look = lookOf(failing);
   const now = clock.now();
@@ -173,7 +175,7 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
     plan.decision === 'verify' ? decideRecheck({ ...due, state: domain.state }, TAKEN, { now, jitter: 0 }) : plan;
   const failsWith = plan.decision === 'fail' ? (failing?.reason ?? null) : null;
   const note = { at: now, nextAt: kept.until, misses: kept.misses, firstMissAt: kept.firstMissAt, failsWith };
-  const recorded = await store.recordRecheck(domain, note);
+  const recorded = await store.domains.recordRecheck(domain, note);
   if (plan.decision !== 'fail' || !recorded) return 'keep';
   log.warn(facts, `${domain.name} is no longer verified: ${plan.reason}`);
   return 'fail';

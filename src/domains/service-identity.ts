@@ -1,12 +1,14 @@
 // Keys of the service itself, made at the first start and kept sealed in the store: the key
 // that authenticates return paths and feedback ids, that of links in mail, that by which browsers are known, and the
 // one of the service's own DKIM signature, whose record an operator has to publish.
+
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
 import { Fault } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
 import { createDkimKeyPair } from '../protocol/mail/dkim-key.ts';
-import type { KeyPurpose, PlatformKey, PlatformKeyStore } from '../store/platform-keys.ts';
+import type { KeyPurpose, PlatformKey } from '../store/platform-keys.ts';
+import type { Store } from '../store/store.ts';
 
 export interface ServiceIdentity {
   /** Makes new tokens; older keys still open theirs. */
@@ -25,7 +27,7 @@ export interface ServiceIdentity {
 }
 
 export interface ServiceIdentityKit {
-  store: PlatformKeyStore;
+  store: Pick<Store, 'platformKeys'>;
   vault: Vault;
   clock: Clock;
   dkim: { domain: string; selector: string };
@@ -70,7 +72,7 @@ export async function hasServiceIdentity({
   store,
   dkim,
 }: Pick<ServiceIdentityKit, 'store' | 'dkim'>): Promise<boolean> {
-  const known = await store.listPlatformKeys('service-dkim');
+  const known = await store.platformKeys.listPlatformKeys('service-dkim');
   return known.some(({ keyId }) => keyId === dkimKeyId(dkim));
 }
 
@@ -83,13 +85,13 @@ async function loadOrMake(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: s
   const { store, vault, clock } = kit;
   const pick = (keys: PlatformKey[]) =>
     purpose === 'service-dkim' ? keys.find((key) => key.keyId === keyId) : keys[0];
-  const known = await store.listPlatformKeys(purpose);
+  const known = await store.platformKeys.listPlatformKeys(purpose);
   const current = pick(known);
   if (current) return { current, all: known, isNew: false };
   const { secret, publicPart } = await make();
   const sealed = vault.seal(secret, contextOf(purpose, keyId));
-  await store.addPlatformKey({ purpose, keyId, secret: sealed, publicPart, createdAt: clock.now() });
-  const all = await store.listPlatformKeys(purpose);
+  await store.platformKeys.addPlatformKey({ purpose, keyId, secret: sealed, publicPart, createdAt: clock.now() });
+  const all = await store.platformKeys.listPlatformKeys(purpose);
   const made = pick(all);
   if (!made) throw new Fault(`the platform key ${purpose} could not be created`);
   return { current: made, all, isNew: true };

@@ -1,10 +1,11 @@
 // What of a DMARC report is stored: rows of domains that somebody here sends from, summed up, and no more of
 // them than a report may have. Days that no report can be about are refused.
+
 import { DAY_MS } from '../base/clock.ts';
 import type { DmarcReport } from '../protocol/mail/dmarc-report.ts';
-import type { DomainStore } from '../store/domains.ts';
 import { addDmarcRow, type FoldedRows, foldDmarcRows } from '../store/fold-dmarc-rows.ts';
 import type { DmarcReportRow } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 /** Receivers report within a day or two; a month is for one that was down. */
 const OLDEST_DAYS = 30;
@@ -23,7 +24,7 @@ export function objectionToDays({ beginsAt, endsAt }: DmarcReport, now: number):
 /** Of domains that somebody here sends from, summed up: the rest of a report is none of our business. */
 export async function rowsOf(
   report: DmarcReport,
-  store: Pick<DomainStore, 'findVerifiedHolder'>,
+  store: StoreVerbs<{ domains: 'findVerifiedHolder' }>,
   maxRows: number,
 ): Promise<FoldedRows> {
   const day = dayOf(report.beginsAt);
@@ -32,7 +33,7 @@ export async function rowsOf(
   for (const { sourceIp, messages, disposition, dkim, spf, headerFrom } of report.records) {
     if (!known.has(headerFrom)) {
       if (known.size >= MAX_DOMAINS) continue;
-      known.set(headerFrom, (await store.findVerifiedHolder(headerFrom)) !== null);
+      known.set(headerFrom, (await store.domains.findVerifiedHolder(headerFrom)) !== null);
     }
     if (!known.get(headerFrom)) continue;
     addDmarcRow(rows, { domain: headerFrom, day, sourceIp, disposition, dkim, spf, messages });

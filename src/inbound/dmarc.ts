@@ -1,5 +1,6 @@
 // DMARC aggregate reports that come in: unpacked, read, and stored per domain and day when they are
 // about a domain that somebody here sends from. TLS reports, which come the same way, are named as such.
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 import { type DmarcReading, type DmarcReport, scanDmarcReport } from '../protocol/mail/dmarc-report.ts';
@@ -11,7 +12,6 @@ import {
   readTlsReport,
   type TlsReport,
 } from '../protocol/mail/tls-report.ts';
-import type { DomainStore } from '../store/domains.ts';
 import type {
   DmarcLimits,
   DmarcReportRecord,
@@ -19,11 +19,12 @@ import type {
   InboundVerdict,
   WaitingInboundMail,
 } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { objectionToDays, rowsOf } from './dmarc-rows.ts';
 import type { ReportSender } from './report-sender.ts';
 
 export interface DmarcKit {
-  store: Pick<DomainStore, 'findVerifiedHolder'>;
+  store: StoreVerbs<{ domains: 'findVerifiedHolder' }>;
   limits: DmarcLimits & { rowsPerReport: number };
   /** Asks the DNS. */
   proveSender(mail: WaitingInboundMail): Promise<ReportSender>;

@@ -1,4 +1,5 @@
 // What comes back, put together: the listener, what it keeps, and what that does.
+
 import { type Clock, HOUR_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -7,9 +8,7 @@ import type { TlsFiles } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
-import type { DomainStore } from '../store/domains.ts';
-import type { InboundStore } from '../store/inbound.ts';
-import type { SuppressionStore } from '../store/suppressions.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
 import { type ListenerOptions, type ReceptionOutcome, startInboundListener } from './listener.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
@@ -19,7 +18,8 @@ import { proveSender } from './report-sender.ts';
 
 export interface InboundKit {
   listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & { tls?: TlsFiles };
-  store: InboundStore & Pick<DomainStore, 'findVerifiedHolder'> & Pick<SuppressionStore, 'forgetExpiredSuppressions'>;
+  store: Pick<Store, 'inbound'> &
+    StoreVerbs<{ domains: 'findVerifiedHolder'; suppressions: 'forgetExpiredSuppressions' }>;
   resolver: Resolver;
   rules: BounceRules;
   service: { bouncesDomain: string; dmarcReportAddress: string; dkimDomain: string; operatorAddress: string | null };
@@ -101,8 +101,8 @@ const MOST_SLICES = 200;
 async function forgetOld({ store, clock, keepFor }: InboundKit): Promise<string> {
   const now = clock.now();
   const before = { content: now - keepFor.contentMs, records: now - keepFor.recordsMs };
-  const erased = await inSlices(() => store.forgetInbound(before, SLICE));
-  const expired = await inSlices(() => store.forgetExpiredSuppressions(now, SLICE));
+  const erased = await inSlices(() => store.inbound.forgetInbound(before, SLICE));
+  const expired = await inSlices(() => store.suppressions.forgetExpiredSuppressions(now, SLICE));
   return `${erased} erased, ${expired} suppressions expired`;
 }
 

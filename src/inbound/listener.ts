@@ -1,6 +1,7 @@
 // The inbound SMTP listener (RFC 5321, with STARTTLS, PIPELINING, SIZE, 8BITMIME, SMTPUTF8): takes
 // mail for return paths and a few roles, and answers 250 when it is on disk. What becomes of it is
 // not its business. No AUTH, no relaying, no answers by mail.
+
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
@@ -11,7 +12,8 @@ import type { IdSource } from '../base/ids.ts';
 import { listenFault } from '../base/system-words.ts';
 import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
 import type { Logger } from '../observe/log.ts';
-import type { InboundStore, NewInboundMail } from '../store/inbound.ts';
+import type { NewInboundMail } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
 import { NO_ROOM, type Received, ReceptionRoom, type Refusal, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
@@ -30,7 +32,7 @@ export interface ListenerOptions {
   limits: PeerLimits & SizeLimits;
   timeouts?: { idleMs?: number; sessionMs?: number };
   recipients: RecipientBook;
-  store: Pick<InboundStore, 'keepInbound' | 'findReported' | 'noteRefusedInbound'>;
+  store: StoreVerbs<{ inbound: 'keepInbound' | 'findReported' | 'noteRefusedInbound' }>;
   /** Why nothing is taken at the moment; null while mail is. */
   refusal(): string | null;
   /** Called when there is something new in the store. */
@@ -227,7 +229,7 @@ class Hall {
   /** A return path on another domain is ours when its tenant has that domain for its bounces. */
   async #isOurs(recipient: InboundRecipient): Promise<boolean> {
     if (recipient.kind !== 'return_path' || recipient.isOurDomain) return recipient.kind !== 'nobody';
-    const message = await this.#options.store.findReported(recipient.messageId);
+    const message = await this.#options.store.inbound.findReported(recipient.messageId);
     return message?.bouncesDomain === recipient.domain;
   }
 
@@ -259,7 +261,7 @@ class Hall {
     if (why === 'no_room') return;
     const mail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), sizeOctets, reply };
     try {
-      await store.noteRefusedInbound(mail);
+      await store.inbound.noteRefusedInbound(mail);
     } catch (error) {
       log.error({ error }, `a rejected mail could not be recorded: ${describeError(error)}`);
     }
@@ -268,7 +270,7 @@ class Hall {
   async #keep(content: Buffer, session: SMTPServerSession): Promise<string | Error> {
     const { store, ids, clock, log, limits, onKept, onReceived } = this.#options;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), content };
-    const stored = store.keepInbound(mail, storeOf(this.#recipientsOf(session), limits));
+    const stored = store.inbound.keepInbound(mail, storeOf(this.#recipientsOf(session), limits));
     const whatever = stored.catch(() => {});
     this.#storing.add(whatever);
     try {

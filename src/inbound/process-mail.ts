@@ -79,7 +79,7 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
     const dmarc = await kit.readDmarc(mail);
     if (dmarc) return { kind: 'done', update: dmarc, message: null };
   }
-  const message = messageId === null ? null : await kit.store.findReported(messageId);
+  const message = messageId === null ? null : await kit.store.inbound.findReported(messageId);
   const one: Case = { mail, recipients, messageId, message, isPatient };
   return processFinding(readSafely(one, kit), one, kit);
 }
@@ -213,7 +213,7 @@ function isServiceMail(message: ReportedMessage | null, { serviceDkimDomain }: P
 }
 
 async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<Outcome> {
-  const message = await kit.store.findReported(messageId);
+  const message = await kit.store.inbound.findReported(messageId);
   const verdict = { ...BLANK, kind: 'unsubscribe', messageId } as const;
   if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer stored' });
   const action = { do: 'unsubscribe', suppressionKey: keyOf(message.recipient) } as const;

@@ -3,6 +3,7 @@
 // have had in work is worked on first, one mail at a time and each noted before, so that a mail that ends the
 // daemon is found by itself; what comes later costs no such note. Where that takes long, the two take turns: while
 // others are worked on, no suspect is noted, so a try still counts against the mail that is in work alone.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -10,19 +11,18 @@ import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import type {
   InboundResult,
-  InboundStore,
   InboundSuspect,
   InboundUpdate,
   ReportedMessage,
   WaitingInboundMail,
 } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import type { Outcome } from './process-mail.ts';
 
 export interface ProcessorKit {
-  store: Pick<
-    InboundStore,
-    'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach'
-  >;
+  store: StoreVerbs<{
+    inbound: 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach';
+  }>;
   process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
   /** Told after the commit, with what was really done. */
   onRecorded?(recorded: Recorded): void;
@@ -93,7 +93,7 @@ export class InboundProcessor {
 
   /** Begins with what waits since before the start. */
   async start(): Promise<void> {
-    const suspects = await this.#kit.store.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
+    const suspects = await this.#kit.store.inbound.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
     if (suspects.length > 0) {
       this.#kit.log.info({ mails: suspects.length }, 'processing inbound mail left from the last run');
       this.#again = true;
@@ -163,17 +163,18 @@ export class InboundProcessor {
       await this.#letOthersWork(reach, turnMs);
       turnBegan = clock.now();
     }
-    await store.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
+    await store.inbound.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
     // What a stopping daemon still has in work may end it.
-    if (!this.#stopped) await store.noteInboundReach(WORKER, null).catch((error: unknown) => this.#startOver(error));
+    if (!this.#stopped)
+      await store.inbound.noteInboundReach(WORKER, null).catch((error: unknown) => this.#startOver(error));
   }
 
   /** When the daemon ends in here, no mail is blamed: what was in work is among the suspects of the next one. */
   async #letOthersWork(reach: number, turnMs: number): Promise<void> {
     const { store, aloneMs = ALONE_MS } = this.#kit;
     try {
-      await store.noteInboundReach(WORKER, reach);
-      await store.noteInboundTrial(WORKER, null);
+      await store.inbound.noteInboundReach(WORKER, reach);
+      await store.inbound.noteInboundTrial(WORKER, null);
     } catch (error) {
       this.#startOver(error);
       return;
@@ -202,8 +203,8 @@ export class InboundProcessor {
     const { store, aloneMs = ALONE_MS } = this.#kit;
     const over = new AbortController();
     try {
-      await store.noteInboundTrial(WORKER, seq);
-      const [mail] = await store.waitingInbound(seq - 1, 1);
+      await store.inbound.noteInboundTrial(WORKER, seq);
+      const [mail] = await store.inbound.waitingInbound(seq - 1, 1);
       if (mail?.seq !== seq) return true;
       this.#begin(mail, 0);
       await Promise.race([this.#working.get(seq), pause(aloneMs, null, { signal: over.signal }).catch(() => {})]);
@@ -221,7 +222,7 @@ export class InboundProcessor {
     try {
       while (this.#again && !this.#stopped && this.#hasRoom && !this.#isSuspectsTurn) {
         this.#again = false;
-        const mails = await this.#kit.store.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
+        const mails = await this.#kit.store.inbound.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
         for (const mail of mails) {
           this.#cursor = Math.max(this.#cursor, mail.seq);
           if (!this.#working.has(mail.seq) && !this.#delayed.has(mail.seq)) this.#begin(mail, 0);
@@ -260,7 +261,7 @@ export class InboundProcessor {
 
   async #record(update: InboundUpdate): Promise<InboundResult> {
     try {
-      return await this.#kit.store.recordInbound(update);
+      return await this.#kit.store.inbound.recordInbound(update);
     } catch (error) {
       this.#storeFails = true;
       throw error;

@@ -1,16 +1,18 @@
 // By what a complaint proves its message: tokens of ours first, since they cost a hash; the
 // signature of the original last, since it costs look-ups in the DNS.
+
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readFeedbackId } from '../protocol/mail/feedback-id.ts';
 import type { OriginalMessage } from '../protocol/mail/inbound/inbound-mail.ts';
 import type { KeyLookup } from '../protocol/mail/message-token.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
-import type { InboundStore, ReportedMessage } from '../store/inbound.ts';
+import type { ReportedMessage } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import type { Proof } from './decide-complaint.ts';
 import { claimedMessageId, signersOf } from './embedded-signature.ts';
 
 export interface ProofKit {
-  store: Pick<InboundStore, 'findReported'>;
+  store: StoreVerbs<{ inbound: 'findReported' }>;
   tokenKeys: KeyLookup;
   resolver: Resolver;
   /** Of the second signature of every message. */
@@ -34,7 +36,7 @@ export async function prove(
 ): Promise<Proven> {
   const token = readTokens(returnPath, original, kit.tokenKeys);
   if (token === null) return (await proveBySignature(original, kit)) ?? NOTHING;
-  const message = await kit.store.findReported(token.messageId);
+  const message = await kit.store.inbound.findReported(token.messageId);
   const weight = message && (await isProvenByOriginal(token, original, kit)) ? 1 : BY_RETURN_PATH_ALONE;
   return { ...token, message, weight };
 }
@@ -78,7 +80,7 @@ function readTokens(
 async function proveBySignature(original: OriginalMessage | null, kit: ProofKit): Promise<Proven | null> {
   const content = original?.content ?? null;
   const claimed = content && claimedMessageId(content);
-  const message = claimed && (await kit.store.findReported(claimed));
+  const message = claimed && (await kit.store.inbound.findReported(claimed));
   if (!content || !message) return null;
   const signers = await signersOf(content, kit.resolver);
   if (!signers.some((domain) => domain === message.fromDomain || domain === kit.serviceDkimDomain)) return null;

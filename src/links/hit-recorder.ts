@@ -1,17 +1,19 @@
 // Takes down opens and clicks. They are kept in memory for a moment, and then written in small slices, with room
 // for other writers between them. What a crash loses is what came in the last moments; nothing else may be lost
 // like that.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
-import type { HitUpdate, LinkIndex, TrackingStore } from '../store/tracking.ts';
+import type { Store } from '../store/store.ts';
+import type { HitUpdate, LinkIndex } from '../store/tracking.ts';
 import { decideHits, type PendingHits } from './decide-hits.ts';
 import type { TokenSubject } from './link-token.ts';
 import { findMachineRule, type MachineRules, rulesForAgent } from './machine-rules.ts';
 
 export interface HitRecorderKit {
-  store: TrackingStore;
+  store: Pick<Store, 'tracking'>;
   rules: MachineRules;
   ids: IdSource;
   log: Pick<Logger, 'warn' | 'error'>;
@@ -186,11 +188,11 @@ export class HitRecorder {
     const kit = { timing: rules.timing, nextId: () => ids.next() };
     const updates: HitUpdate[] = [];
     for (const { subject, links } of messages) {
-      const message = await store.findTracked(subject.tenantId, subject.messageId);
+      const message = await store.tracking.findTracked(subject.tenantId, subject.messageId);
       // Deleted by retention: its links go on working, and there is nobody to count them for.
       if (message) updates.push(...decideHits(message, [...links.values()], kit));
     }
-    await store.recordHits(updates);
+    await store.tracking.recordHits(updates);
   }
 
   #keep(messages: readonly WaitingMessage[], error: unknown): void {

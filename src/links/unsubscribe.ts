@@ -1,12 +1,13 @@
 // One-click unsubscribe (RFC 8058, RFC 2369): the headers that offer it, and what it does: the
 // recipient of the message comes onto the tenant's suppression list. Doing it again changes nothing.
+
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { HmacKey } from '../protocol/mail/message-token.ts';
 import { makeUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
-import type { SuppressionStore } from '../store/suppressions.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { linkUrl, makeUnsubscribeToken, type UnsubscribeToken } from './link-token.ts';
 
 export interface UnsubscribeHeaderKit {
@@ -32,7 +33,7 @@ export function unsubscribeHeaders(
 }
 
 export interface UnsubscribeKit {
-  store: Pick<SuppressionStore, 'addSuppression'>;
+  store: StoreVerbs<{ suppressions: 'addSuppression' }>;
   clock: Clock;
   log: Logger;
 }
@@ -46,6 +47,6 @@ export async function unsubscribe(
   // It was valid when the message was accepted.
   const address = parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
   const entry = { address, reason: 'unsubscribe', messageId, createdAt: clock.now() } as const;
-  if ((await store.addSuppression(tenantId, entry)) === 'exists') return;
+  if ((await store.suppressions.addSuppression(tenantId, entry)) === 'exists') return;
   mailLog.unsubscribed(log, { id: messageId, tenantId, recipient });
 }

@@ -43,7 +43,9 @@ export function withOwnServices<T>(
   });
 }
 
-type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & { store: Store };
+type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & {
+  store: Pick<Store, 'accounts' | 'tenants' | 'domains' | 'submissions' | 'upkeep' | 'platformKeys'>;
+};
 
 /** Mails to owners go into the queue, for the next daemon to send. Before the first one there is nobody to send as. */
 function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault }: NoticeParts) {

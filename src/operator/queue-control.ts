@@ -16,7 +16,7 @@ import type { QueueControl } from './operator-services.ts';
 import { shapingSettings } from './shaping-settings.ts';
 
 export interface QueueControlParts {
-  store: Store;
+  store: Pick<Store, 'queue' | 'shaping' | 'tenants'>;
   clock: Clock;
   ids: IdSource;
   log: Logger;

@@ -25,7 +25,7 @@ export interface Access {
 }
 
 export interface AccessServices {
-  store: Store;
+  store: Pick<Store, 'tenants' | 'accounts' | 'keys' | 'audit'>;
   domains: Domains;
   clock: Clock;
   ids: IdSource;
@@ -62,7 +62,7 @@ export async function prepareAccess(file: string, services: AccessServices): Pro
 
 /** Active and uncapped again, whatever was tried out with it. */
 async function readyTenant(remembered: Remembered, services: AccessServices): Promise<string> {
-  const tenants = await services.store.listTenants();
+  const tenants = await services.store.tenants.listTenants();
   const known =
     tenants.find(({ id }) => id === remembered.tenantId) ?? tenants.find(({ name }) => name === TENANT_NAME);
   const { id } = known ?? granted(await createTenant(services, { name: TENANT_NAME })).tenant;
@@ -76,8 +76,10 @@ async function readyKey(tenantId: string, remembered: Remembered, services: Acce
   const valid = apiKey === undefined ? null : await verifyApiKey(apiKey, store);
   if (apiKey !== undefined && valid?.tenant.id === tenantId) return apiKey;
   // Keys of earlier starts that nobody knows any more.
-  const lost = (await store.listApiKeys(tenantId)).filter((key) => key.name === KEY_NAME && key.revokedAt === null);
-  await Promise.all(lost.map(({ id }) => store.revokeApiKey(tenantId, id, clock.now())));
+  const lost = (await store.keys.listApiKeys(tenantId)).filter(
+    (key) => key.name === KEY_NAME && key.revokedAt === null,
+  );
+  await Promise.all(lost.map(({ id }) => store.keys.revokeApiKey(tenantId, id, clock.now())));
   const request = { tenantId, name: KEY_NAME, scopes: SCOPES, maxLive: maxKeys };
   return granted(await createApiKey(services, request)).token;
 }
@@ -95,7 +97,7 @@ async function readyPassword({ password, ...user }: Login, services: AccessServi
   const { store } = services;
   const { email } = user;
   if (password !== undefined && (await verifyUser({ email, password }, store))) return password;
-  if (await store.findUserByEmail(email)) return granted(await resetPassword(services, email)).password;
+  if (await store.accounts.findUserByEmail(email)) return granted(await resetPassword(services, email)).password;
   return granted(await createUser(services, { tenantId: null, ...user })).password;
 }
 

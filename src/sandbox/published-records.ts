@@ -4,10 +4,11 @@
 import type { Config } from '../config/keys.ts';
 import type { Daemon } from '../daemon/daemon.ts';
 import { isWithin } from '../protocol/dns/wire.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { VERIFIED_ZONE } from './sandbox-zone.ts';
 
 export interface RecordSource extends Pick<Daemon, 'domains' | 'identity'> {
-  store: Pick<Daemon['store'], 'listTenants' | 'listDomains'>;
+  store: StoreVerbs<{ tenants: 'listTenants'; domains: 'listDomains' }>;
   service: Pick<Config['service'], 'bounces_domain' | 'spf_domain'>;
 }
 
@@ -32,8 +33,8 @@ function serviceRecords({ identity, service }: RecordSource): Map<string, string
 
 /** Of several tenants that have registered a domain, the last one is taken for its owner. */
 async function recordOfTenants(name: string, { store, domains }: RecordSource): Promise<string | undefined> {
-  const tenants = await store.listTenants();
-  const registered = (await Promise.all(tenants.map(({ id }) => store.listDomains(id)))).flat();
+  const tenants = await store.tenants.listTenants();
+  const registered = (await Promise.all(tenants.map(({ id }) => store.domains.listDomains(id)))).flat();
   const records = registered
     .filter((domain) => domain.state !== 'revoked' && isWithin(domain.name, VERIFIED_ZONE))
     .sort((a, b) => a.createdAt - b.createdAt)

@@ -18,48 +18,50 @@ import type { SourceStore } from './source-addresses.ts';
 import type { SubmissionStore } from './submissions.ts';
 import type { ReputationStore, SuppressionStore } from './suppressions.ts';
 import type { TemplateStore } from './templates.ts';
-import type { KeyUseStore, MemberStore, TenantStore } from './tenants.ts';
+import type { ApiKeyStore, KeyUseStore, MemberStore, TenantStore, UserStore } from './tenants.ts';
 import type { TrackingStore } from './tracking.ts';
 import type { TransportSecurityStore } from './transport-security.ts';
 import type { RecipientMarkStore, RetentionStore } from './upkeep.ts';
 import type { DeliveryStore, WebhookStore } from './webhooks.ts';
 
-export interface Store
-  extends TenantStore,
-    DomainStore,
-    DomainRecheckStore,
-    DomainCheckStore,
-    KeyUseStore,
-    RetentionStore,
-    FiguresStore,
-    ChartFigureStore,
-    OnboardingStore,
-    TemplateStore,
-    SubmissionStore,
-    QueueStore,
-    RecipientMarkStore,
-    ReputationStore,
-    SessionStore,
-    MemberStore,
-    SecondFactorStore,
-    MailLinkStore,
-    AuditStore,
-    ShapingStore,
-    SourceStore,
-    StrayStore,
-    EventStore,
-    InboundStore,
-    DmarcStore,
-    SuppressionStore,
-    WebhookStore,
-    DeliveryStore,
-    TrackingStore,
-    PlatformKeyStore,
-    TransportSecurityStore {
+export interface Verbs {
+  tenants: TenantStore;
+  keys: ApiKeyStore & KeyUseStore;
+  accounts: UserStore & MemberStore & SessionStore & SecondFactorStore & MailLinkStore;
+  audit: AuditStore;
+  domains: DomainStore & DomainCheckStore & DomainRecheckStore;
+  templates: TemplateStore;
+  submissions: SubmissionStore;
+  queue: QueueStore & StrayStore;
+  sources: SourceStore;
+  shaping: ShapingStore;
+  events: EventStore;
+  figures: FiguresStore & ChartFigureStore & OnboardingStore;
+  inbound: InboundStore;
+  dmarc: DmarcStore;
+  suppressions: SuppressionStore;
+  reputation: ReputationStore;
+  webhooks: WebhookStore & DeliveryStore;
+  tracking: TrackingStore;
+  platformKeys: PlatformKeyStore;
+  transportSecurity: TransportSecurityStore;
+  upkeep: RetentionStore & RecipientMarkStore;
+}
+
+export type Namespace = keyof Verbs;
+
+/** Some verbs of the store, as a part names those that it uses: `StoreVerbs<{ queue: 'claim' | 'release' }>`. */
+export type StoreVerbs<Named extends { [N in Namespace]?: keyof Verbs[N] }> = {
+  [N in keyof Named]: N extends Namespace ? Pick<Verbs[N], Extract<Named[N], keyof Verbs[N]>> : never;
+};
+
+export interface Store extends Verbs {
   /** Whether the database can be reached right now. */
   ping(): Promise<boolean>;
   /** Commits something of no consequence; rejects while the database cannot be written. */
   proveWritable(at: number): Promise<void>;
+  /** Calls `listener` with the webhooks that got something due, soon after the commit. One listener. */
+  watchDeliveries(listener: (webhookIds: string[]) => void): void;
   /** Waits for what is under way, then closes. */
   close(): Promise<void>;
 }

@@ -70,13 +70,17 @@ export interface TenantStore {
   standingOf(tenantId: string, window: number): Promise<Standing>;
   /** Leaves a tenant alone whose tier an operator has pinned; then false. */
   raiseTier(tenantId: string, tier: Tier): Promise<boolean>;
+}
 
+export interface UserStore {
   /** 'exists' when the address already has a user. */
   createUser(user: User): Promise<'created' | 'exists'>;
   findUserByEmail(email: string): Promise<User | null>;
   /** Links for a new password that were asked for before hold no longer. */
   setPassword(userId: string, passwordHash: string): Promise<void>;
+}
 
+export interface ApiKeyStore {
   /** Refused when the tenant already has `maxLive` keys that are not revoked. */
   createApiKey(key: ApiKey, maxLive: number): Promise<'created' | 'too_many'>;
   findApiKey(publicId: string): Promise<{ key: ApiKey; tenant: Tenant } | null>;

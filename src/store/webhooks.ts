@@ -166,8 +166,6 @@ export interface AttemptName {
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
 export interface DeliveryStore {
-  /** Calls `listener` with the webhooks that got something due, soon after the commit. One listener. */
-  watchDeliveries(listener: (webhookIds: string[]) => void): void;
   /** Webhooks for which something is due, now or later, by their ids from `after` on. */
   dueWebhooks(
     after: string | null,

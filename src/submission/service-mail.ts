@@ -1,16 +1,16 @@
 // Mail that the service itself sends, to its operator and to owners of tenants: through the same
 // queue as everybody's, from postmaster of the bounce domain. For this the service is a tenant of
 // its own, made when it is first needed; its domain is that of the service's own signature.
+
 import type { Clock } from '../base/clock.ts';
 import { describeError, Fault } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
-import type { Domain, DomainRecheckStore, DomainStore } from '../store/domains.ts';
-import type { LaneNotice, SubmissionStore } from '../store/submissions.ts';
-import type { TenantStore } from '../store/tenants.ts';
-import type { RetentionStore } from '../store/upkeep.ts';
+import type { Domain } from '../store/domains.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
+import type { LaneNotice } from '../store/submissions.ts';
 
 export interface ServiceMail {
   to: string;
@@ -22,11 +22,8 @@ export interface ServiceMail {
 }
 
 export interface ServiceMailKit {
-  store: SubmissionStore &
-    DomainStore &
-    Pick<DomainRecheckStore, 'postponeRecheck'> &
-    Pick<RetentionStore, 'contentDaysOf' | 'setContentDays'> &
-    Pick<TenantStore, 'createTenant'>;
+  store: Pick<Store, 'submissions' | 'domains'> &
+    StoreVerbs<{ upkeep: 'contentDaysOf' | 'setContentDays'; tenants: 'createTenant' }>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -52,7 +49,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
     });
     const { id: domainId, tenantId } = await domain;
     const acceptedAt = kit.clock.now();
-    const result = await kit.store.accept({
+    const result = await kit.store.submissions.accept({
       id: kit.ids.next(),
       tenantId,
       apiKeyId: NO_KEY,
@@ -124,21 +121,21 @@ const NEVER = Number.MAX_SAFE_INTEGER;
 
 async function unwatchedDomain(kit: ServiceMailKit): Promise<Domain> {
   const domain = await ownDomain(kit);
-  await kit.store.postponeRecheck(domain.tenantId, domain.id, NEVER);
+  await kit.store.domains.postponeRecheck(domain.tenantId, domain.id, NEVER);
   // Some of these mails hold links that set passwords: they are kept no longer than their delivery takes.
-  const days = await kit.store.contentDaysOf(domain.tenantId);
-  if (days === null) await kit.store.setContentDays(domain.tenantId, 0);
+  const days = await kit.store.upkeep.contentDaysOf(domain.tenantId);
+  if (days === null) await kit.store.upkeep.setContentDays(domain.tenantId, 0);
   return domain;
 }
 
 /** With another key of the service's signature the domain is registered anew. */
 async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
-  const holder = await store.findVerifiedHolder(dkim.domain);
+  const holder = await store.domains.findVerifiedHolder(dkim.domain);
   if (holder?.publicKeyB64 === dkim.publicKeyB64 && holder.selector === dkim.selector) return holder;
   const tenantId = holder?.tenantId ?? ids.next();
-  if (holder) await store.revokeDomain(tenantId, holder.id);
+  if (holder) await store.domains.revokeDomain(tenantId, holder.id);
   else {
-    await store.createTenant({
+    await store.tenants.createTenant({
       id: tenantId,
       name: TENANT_NAME,
       status: 'active',
@@ -156,10 +153,10 @@ async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Pr
   const id = ids.next();
   const privateKey = vault.seal(dkim.privateKeyDer, `domain-key:${id}`);
   const { domain: name, selector, publicKeyB64 } = dkim;
-  await store.createDomain({ id, tenantId, name, selector, publicKeyB64, privateKey, createdAt: clock.now() });
+  await store.domains.createDomain({ id, tenantId, name, selector, publicKeyB64, privateKey, createdAt: clock.now() });
   // Nobody needs to look: what the record must hold is what the service signs with.
   const verdict = { state: 'verified', failureReason: null, checkedAt: clock.now() } as const;
-  const domain = await store.recordVerdict(tenantId, id, verdict);
+  const domain = await store.domains.recordVerdict(tenantId, id, verdict);
   if (domain === null || domain === 'taken') throw new Fault("the service's own domain could not be registered");
   return domain;
 }

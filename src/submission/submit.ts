@@ -1,20 +1,21 @@
 // Takes a submission in: looks for a replay, checks, and hands it to the store, whose one
 // transaction has the last word on replay, suppression and the domain's state.
 // The promise of `submit` settles after the commit: what is answered is on disk.
+
 import type { Clock } from '../base/clock.ts';
 import { unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
-import type { Domain, DomainStore } from '../store/domains.ts';
+import type { Domain } from '../store/domains.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
 import type {
   AcceptResult,
   LaneNotice,
   NewSubmission,
   RejectedRecipient,
   SubmissionReceipt,
-  SubmissionStore,
 } from '../store/submissions.ts';
 import type { ApiKey } from '../store/tenants.ts';
 import type { TemplateSource } from '../templates/render-job.ts';
@@ -31,7 +32,7 @@ export interface SubmissionAnswer {
 }
 
 export interface SubmissionOptions {
-  store: SubmissionStore & Pick<DomainStore, 'findVerifiedDomain'>;
+  store: Pick<Store, 'submissions'> & StoreVerbs<{ domains: 'findVerifiedDomain' }>;
   templates: Pick<Templates, 'render'>;
   clock: Clock;
   ids: IdSource;
@@ -75,7 +76,7 @@ export function createSubmission(options: SubmissionOptions): Submission {
     if (others) return { receipt: others, replayed: true };
     let receipt: SubmissionReceipt | null = null;
     const replay = async () => {
-      const earlier = await store.findReceipt(sender.tenantId, key);
+      const earlier = await store.submissions.findReceipt(sender.tenantId, key);
       return earlier && { receipt: earlier, replayed: true };
     };
     try {
@@ -96,7 +97,8 @@ export function createSubmission(options: SubmissionOptions): Submission {
     },
     async refuseEarly({ tenantId }, key) {
       const closed = options.refuseNew?.() ?? null;
-      const isRepeated = closed !== null && key !== null && (await store.findReceipt(tenantId, key)) !== null;
+      const isRepeated =
+        closed !== null && key !== null && (await store.submissions.findReceipt(tenantId, key)) !== null;
       return isRepeated ? null : closed;
     },
   };
@@ -152,13 +154,13 @@ async function take(
   const { sender } = call;
   const { domain: fromDomain } = request.from;
   if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
-  const domain = await options.store.findVerifiedDomain(sender.tenantId, fromDomain);
+  const domain = await options.store.domains.findVerifiedDomain(sender.tenantId, fromDomain);
   if (!domain) return notVerified(fromDomain);
   const content = await contentOf(options, sender, request);
   if (isRefusal(content)) return content;
 
   const submission = newSubmission(options, call, { request, domain, content });
-  const result = await options.store.accept(submission);
+  const result = await options.store.submissions.accept(submission);
   logResult(options.log, submission, { result, fromDomain });
   if (result.kind === 'accepted') options.onAccepted(result.lanes);
   return answerFor(result, fromDomain);

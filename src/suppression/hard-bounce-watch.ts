@@ -2,14 +2,16 @@
 // until an operator decides: that is on disk, and outlives a restart. The counts themselves live in
 // memory: after a restart a bad hour is noticed a few bounces later. Mail that DNS shows no way for is
 // watched in the same way, as one group.
+
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/suppressions.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../store/suppressions.ts';
 import { decideLeap, type LeapRule, OF_NO_ROUTE, type Tally } from './leap-rule.ts';
 
 export interface HardBounceWatchKit {
-  store: Pick<ReputationStore, 'doubtReceiver' | 'listDoubtedReceivers'>;
+  store: StoreVerbs<{ reputation: 'doubtReceiver' | 'listDoubtedReceivers' }>;
   clock: Clock;
   log: Logger;
   rule: LeapRule;
@@ -46,7 +48,7 @@ export class HardBounceWatch {
   }
 
   static async open(kit: HardBounceWatchKit): Promise<HardBounceWatch> {
-    return new HardBounceWatch(kit, await kit.store.listDoubtedReceivers());
+    return new HardBounceWatch(kit, await kit.store.reputation.listDoubtedReceivers());
   }
 
   /** How a message to these servers ended. A message without servers is none of theirs. */
@@ -86,7 +88,7 @@ export class HardBounceWatch {
     const accept = `postrider suppression trust --group '${mxGroup}'`;
     const until = `${mxGroup === NO_ROUTE ? 'it is held' : 'its hard bounces count as soft'} until an operator decides`;
     log.warn({ mx_group: mxGroup, reason, undo, accept }, `${reason}: ${until}`);
-    store.doubtReceiver(doubt).catch((error: unknown) => {
+    store.reputation.doubtReceiver(doubt).catch((error: unknown) => {
       log.error(
         { error, mx_group: mxGroup },
         `the flag on these hard bounces could not be stored: ${describeError(error)}`,

@@ -1,18 +1,19 @@
 // The two brakes put together: receivers whose hard bounces leap, tenants whose mail bounces. Both
 // hear how messages end, at once in SMTP or later by a report; operator and owners are told by mail.
+
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DomainStore } from '../store/domains.ts';
-import { type DoubtedReceiver, NO_ROUTE, type ReputationStore } from '../store/suppressions.ts';
-import type { TenantStore } from '../store/tenants.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
+import { type DoubtedReceiver, NO_ROUTE } from '../store/suppressions.ts';
 import type { BrakeState, ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
 import type { LeapRule } from './leap-rule.ts';
 import { TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
-  store: ReputationStore & Pick<TenantStore, 'listTenants' | 'getTenant'> & Pick<DomainStore, 'findVerifiedHolder'>;
+  store: Pick<Store, 'reputation'> &
+    StoreVerbs<{ tenants: 'listTenants' | 'getTenant'; domains: 'findVerifiedHolder' }>;
   clock: Clock;
   log: Logger;
   leapRule: LeapRule;
@@ -59,14 +60,14 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   });
   const reviews = new TenantReviews({
     ...{ store, clock, log, limits: kit.reviewLimits },
-    ownTenant: async () => (await store.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
+    ownTenant: async () => (await store.domains.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
     onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
     async onWarned({ id, name }, { reason, distance }) {
       // Once a day, after a restart too: the same key sends nothing.
       const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
       const facts = `${reason}.\n\n${distance}`;
       tell(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
-      tell(await store.ownersOf(id), {
+      tell(await store.reputation.ownersOf(id), {
         subject: 'Your bounce or complaint rate is high',
         text: `${facts}\n\nSending continues for now. Clean up your recipient list: above the limits, sending is suspended for a review.\n`,
         key,
@@ -75,7 +76,7 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     async onStopped(tenant, state, warnedOn) {
       const notices = stopNotices(tenant, { state, warnedOn, at: clock.now() });
       tell(operator, notices.operator);
-      tell(await store.ownersOf(tenant.id), notices.owners);
+      tell(await store.reputation.ownersOf(tenant.id), notices.owners);
     },
   });
   return {

@@ -1,15 +1,14 @@
 // The brake: a tenant whose last messages bounced hard or drew complaints too often is stopped for
 // review, before the others pay for it with the service's reputation. Judged shortly after each sign
 // of trouble, never again by messages that it was stopped for once.
+
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReputationStore } from '../store/suppressions.ts';
-import type { TenantStore } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { type BrakeState, brakeOf, type ReviewLimits } from './brake.ts';
 
 export interface TenantReviewKit {
-  store: Pick<ReputationStore, 'standingSinceReview' | 'stopForReview'> &
-    Pick<TenantStore, 'listTenants' | 'getTenant'>;
+  store: StoreVerbs<{ reputation: 'standingSinceReview' | 'stopForReview'; tenants: 'listTenants' | 'getTenant' }>;
   clock: Clock;
   log: Logger;
   limits: ReviewLimits;
@@ -51,7 +50,7 @@ export class TenantReviews {
   /** How many were stopped. */
   async check(): Promise<number> {
     const { store } = this.#kit;
-    const ids = this.#troubled === null ? (await store.listTenants()).map(({ id }) => id) : [...this.#troubled];
+    const ids = this.#troubled === null ? (await store.tenants.listTenants()).map(({ id }) => id) : [...this.#troubled];
     this.#troubled = new Set();
     let stopped = 0;
     for (const id of ids) if (await this.#judge(id)) stopped++;
@@ -63,7 +62,7 @@ export class TenantReviews {
     const { store, limits, ownTenant } = this.#kit;
     const id = await ownTenant();
     if (id === null) return null;
-    const { decision, reason } = brakeOf(await store.standingSinceReview(id, limits.window), limits);
+    const { decision, reason } = brakeOf(await store.reputation.standingSinceReview(id, limits.window), limits);
     return decision === 'review' ? reason : null;
   }
 
@@ -92,14 +91,14 @@ export class TenantReviews {
   async #judge(tenantId: string): Promise<boolean> {
     const { store, clock, log, limits, ownTenant, onStopped } = this.#kit;
     if (tenantId === (await ownTenant())) return this.#tellOfOwn();
-    const tenant = await store.getTenant(tenantId);
+    const tenant = await store.tenants.getTenant(tenantId);
     if (tenant?.status !== 'active') return false;
-    const state = brakeOf(await store.standingSinceReview(tenantId, limits.window), limits);
+    const state = brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
     if (state.decision === 'go_on') return false;
     if (state.decision === 'warn') return this.#warn(tenant, state);
     const { reason } = state;
     const at = clock.now();
-    if (!(await store.stopForReview(tenantId, { at, reason }))) return false;
+    if (!(await store.reputation.stopForReview(tenantId, { at, reason }))) return false;
     log.warn({ fact: 'tenant_stopped', tenant_id: tenantId, name: tenant.name, reason }, `tenant in review: ${reason}`);
     const last = this.#told.get(tenantId);
     if (last === undefined || at - last > HOUR_MS) await onStopped(tenant, state, this.#warnedOn.get(tenantId) ?? null);

@@ -1,10 +1,12 @@
 // Templates of tenants: kept as their source, checked before they are kept, rendered for each
 // submission. Leaves out what Liquid is, and everything that can take long: that is the
 // renderer's.
+
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
-import type { Template, TemplateContent, TemplateExcess, TemplateQuota, TemplateStore } from '../store/templates.ts';
+import type { Store } from '../store/store.ts';
+import type { Template, TemplateContent, TemplateExcess, TemplateQuota } from '../store/templates.ts';
 import { type Flaw, PARTS, type TemplateSource } from './render-job.ts';
 import type { Renderer, RenderOutcome } from './render-pool.ts';
 
@@ -16,7 +18,7 @@ export interface TemplateBody {
 }
 
 export interface TemplatesOptions {
-  store: TemplateStore;
+  store: Pick<Store, 'templates'>;
   renderer: Renderer;
   clock: Clock;
   ids: IdSource;
@@ -52,21 +54,21 @@ export function createTemplates(options: TemplatesOptions): Templates {
       if (isRefusal(content)) return content;
       const createdAt = clock.now();
       const template = { id: ids.next(), ...content, createdAt, updatedAt: createdAt, changedBy: changedBy ?? null };
-      const result = await store.createTemplate(tenantId, template, QUOTA);
+      const result = await store.templates.createTemplate(tenantId, template, QUOTA);
       return result === 'created' ? template : refuseExcess(result);
     },
-    list: (tenantId) => store.listTemplates(tenantId),
-    get: async (tenantId, id) => (await store.getTemplate(tenantId, id)) ?? notFound(),
+    list: (tenantId) => store.templates.listTemplates(tenantId),
+    get: async (tenantId, id) => (await store.templates.getTemplate(tenantId, id)) ?? notFound(),
     async replace(tenantId, id, body, changedBy) {
-      if (!(await store.getTemplate(tenantId, id))) return notFound();
+      if (!(await store.templates.getTemplate(tenantId, id))) return notFound();
       const content = await readContent(options, tenantId, body);
       if (isRefusal(content)) return content;
       const change = { content, updatedAt: clock.now(), changedBy: changedBy ?? null, quota: QUOTA };
-      const result = await store.replaceTemplate(tenantId, id, change);
+      const result = await store.templates.replaceTemplate(tenantId, id, change);
       if (result === null) return notFound();
       return result === 'too_large' ? refuseExcess(result) : result;
     },
-    remove: async (tenantId, id) => ((await store.deleteTemplate(tenantId, id)) ? null : notFound()),
+    remove: async (tenantId, id) => ((await store.templates.deleteTemplate(tenantId, id)) ? null : notFound()),
     render: (tenantId, id, dataJson) => render(options, { tenantId, id, dataJson }),
     preview: (tenantId, source, dataJson) => preview(options, { tenantId, source, dataJson }),
   };
@@ -120,7 +122,7 @@ async function render(
   { store, renderer }: TemplatesOptions,
   { tenantId, id, dataJson }: { tenantId: string; id: string; dataJson: string },
 ): Promise<TemplateSource | Refusal> {
-  const template = await store.getTemplate(tenantId, id);
+  const template = await store.templates.getTemplate(tenantId, id);
   if (!template) return refuse('validation_failed', 'template_id: template not found.');
   const source = { html: template.html, text: template.text };
   const outcome = await renderer.run(tenantId, { source, data: dataJson });

@@ -21,7 +21,7 @@ export interface Client {
 }
 
 export interface AccountParts {
-  store: Store;
+  store: Pick<Store, 'accounts' | 'audit' | 'tenants'>;
   clock: Clock;
   ids: IdSource;
   log: Logger;

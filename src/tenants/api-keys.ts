@@ -1,9 +1,11 @@
 // API keys: `pr_<public id>_<secret>`. The public id finds the key without a scan and may be
 // shown; of the secret only the SHA-256 is stored. A slow hash would add nothing: the secret
 // is 256 random bits, not a password that somebody chose.
+
 import { hash, randomBytes } from 'node:crypto';
 import { parseDomain } from '../protocol/mail/domain.ts';
-import { type ApiKey, SCOPES, type Scope, type Tenant, type TenantStore } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import { type ApiKey, SCOPES, type Scope, type Tenant } from '../store/tenants.ts';
 import { type RandomBytes, randomText } from './random-text.ts';
 import { nameProblem, type Refused, refused } from './refused.ts';
 import { noSuchTenant, type TenantServices } from './tenant-service.ts';
@@ -48,13 +50,13 @@ function hashSecret(secret: string): Buffer {
 }
 
 /** What is asked to tell whether a token is a key. */
-export type KeyLookups = Pick<TenantStore, 'findApiKeyBySecret'>;
+export type KeyLookups = StoreVerbs<{ keys: 'findApiKeyBySecret' }>;
 
 /** The live key that the token is, with its tenant. */
 export async function verifyApiKey(token: string, store: KeyLookups): Promise<{ key: ApiKey; tenant: Tenant } | null> {
   const parsed = parseApiKey(token);
   if (!parsed) return null;
-  const found = await store.findApiKeyBySecret(parsed.publicId, hashSecret(parsed.secret));
+  const found = await store.keys.findApiKeyBySecret(parsed.publicId, hashSecret(parsed.secret));
   return found?.key.revokedAt === null ? found : null;
 }
 
@@ -75,7 +77,7 @@ export interface CreatedApiKey {
 }
 
 export interface KeyMaking extends Pick<TenantServices, 'clock' | 'ids'> {
-  store: Pick<TenantStore, 'getTenant' | 'createApiKey'>;
+  store: StoreVerbs<{ tenants: 'getTenant'; keys: 'createApiKey' }>;
 }
 
 export async function createApiKey(
@@ -89,7 +91,7 @@ export async function createApiKey(
   if ('kind' in scopes) return scopes;
   const domain = request.boundDomain ? parseBoundDomain(request.boundDomain) : null;
   if (domain?.ok === false) return refused('domain', domain.reason);
-  if (!(await services.store.getTenant(request.tenantId))) return noSuchTenant(request.tenantId);
+  if (!(await services.store.tenants.getTenant(request.tenantId))) return noSuchTenant(request.tenantId);
 
   const publicId = randomText(PUBLIC_ID_CHARS, random);
   const secret = randomText(SECRET_CHARS, random);
@@ -104,7 +106,7 @@ export async function createApiKey(
     createdAt: services.clock.now(),
     revokedAt: null,
   };
-  const result = await services.store.createApiKey(key, request.maxLive);
+  const result = await services.store.keys.createApiKey(key, request.maxLive);
   if (result === 'too_many') {
     return refused(null, `the tenant already has ${request.maxLive} keys: revoke one that is no longer used`);
   }

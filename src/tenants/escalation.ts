@@ -1,8 +1,10 @@
 // Rate tiers rise with a tenant's age, as long as its mail is in good standing. Never down:
 // a tenant that misbehaves is stopped for review, not slowed. An operator's pinned tier stays.
+
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Standing, Tenant, TenantStore, Tier } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { Standing, Tenant, Tier } from '../store/tenants.ts';
 
 export interface EscalationLimits {
   /** Age at which the tiers 10k and uncapped are reached. */
@@ -42,7 +44,7 @@ function objectionTo({ messages, hardBounces, complaints }: Standing, limits: Es
 }
 
 export interface EscalationKit {
-  store: Pick<TenantStore, 'listTenants' | 'standingOf' | 'raiseTier'>;
+  store: StoreVerbs<{ tenants: 'listTenants' | 'standingOf' | 'raiseTier' }>;
   clock: Clock;
   log: Logger;
   limits: EscalationLimits;
@@ -51,15 +53,15 @@ export interface EscalationKit {
 /** One round over all tenants; how many rose. */
 export async function escalateTiers({ store, clock, log, limits }: EscalationKit): Promise<number> {
   let raised = 0;
-  for (const tenant of await store.listTenants()) {
+  for (const tenant of await store.tenants.listTenants()) {
     // Most tenants need no look at their messages: pinned, at the top, or too young.
     const inGoodStanding = { messages: 0, hardBounces: 0, complaints: 0 };
     if (decideTier(tenant, inGoodStanding, limits, clock.now()).decision === 'keep') continue;
-    const standing = await store.standingOf(tenant.id, limits.window);
+    const standing = await store.tenants.standingOf(tenant.id, limits.window);
     const { decision, tier, reason } = decideTier(tenant, standing, limits, clock.now());
     const facts = { tenant_id: tenant.id, tier, reason };
     if (decision === 'keep') log.info(facts, 'the tenant stays in its rate tier');
-    else if (await store.raiseTier(tenant.id, tier)) {
+    else if (await store.tenants.raiseTier(tenant.id, tier)) {
       log.info(facts, 'the tenant rises to a higher rate tier');
       raised++;
     }

@@ -1,16 +1,17 @@
 // When API keys were last used. A call costs one entry in a map; what was seen is written once a
 // minute, so a crash loses a minute of it. Whoever asks gets what is not written yet, too.
+
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { KeyUseStore } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 const PERIOD_MS = MINUTE_MS;
 /** Keeps one verb short. */
 const KEYS_PER_VERB = 500;
 
 export interface KeyUsesKit {
-  store: KeyUseStore;
+  store: StoreVerbs<{ keys: 'noteKeyUses' | 'lastKeyUses' }>;
   clock: Clock;
 }
 
@@ -28,7 +29,7 @@ export class KeyUses {
 
   /** By key; those that were never used are not in it. */
   async ofTenant(tenantId: string): Promise<Map<string, number>> {
-    const known = await this.#kit.store.lastKeyUses(tenantId);
+    const known = await this.#kit.store.keys.lastKeyUses(tenantId);
     return new Map(known.map(({ keyId, at }) => [keyId, at]));
   }
 
@@ -42,7 +43,7 @@ export class KeyUses {
     const uses = [...this.#seen].map(([keyId, at]) => ({ keyId, at }));
     for (let from = 0; from < uses.length; from += KEYS_PER_VERB) {
       const batch = uses.slice(from, from + KEYS_PER_VERB);
-      await this.#kit.store.noteKeyUses(batch);
+      await this.#kit.store.keys.noteKeyUses(batch);
       for (const { keyId, at } of batch) if (this.#seen.get(keyId) === at) this.#seen.delete(keyId);
     }
     return uses.length;

@@ -1,14 +1,16 @@
 // A tenant's API keys as its people see them: made, listed with their last use, revoked. What a key
 // is and how one is recognised is in api-keys.ts.
+
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
-import type { ApiKey, TenantStore } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { ApiKey } from '../store/tenants.ts';
 import { type CreatedApiKey, createApiKey, publicPart } from './api-keys.ts';
 import type { KeyUses } from './key-uses.ts';
 import type { Refused } from './refused.ts';
 
 export interface KeysKit {
-  store: Pick<TenantStore, 'getTenant' | 'createApiKey' | 'listApiKeys' | 'revokeApiKey'>;
+  store: StoreVerbs<{ tenants: 'getTenant'; keys: 'createApiKey' | 'listApiKeys' | 'revokeApiKey' }>;
   clock: Clock;
   ids: IdSource;
   uses: KeyUses;
@@ -41,7 +43,7 @@ export function createKeys(kit: KeysKit): Keys {
   const { store, clock, uses, maxLive } = kit;
 
   async function list(tenantId: string): Promise<ShownKey[]> {
-    const [keys, stored] = await Promise.all([store.listApiKeys(tenantId), uses.ofTenant(tenantId)]);
+    const [keys, stored] = await Promise.all([store.keys.listApiKeys(tenantId), uses.ofTenant(tenantId)]);
     return keys.map(({ secretHash: _, ...key }) => {
       const lastUsedAt = uses.latest(key.id, stored.get(key.id));
       return { ...key, publicPart: publicPart(key.publicId), lastUsedAt };
@@ -54,7 +56,7 @@ export function createKeys(kit: KeysKit): Keys {
     list,
     async revoke(tenantId, id) {
       const key = (await list(tenantId)).find((one) => one.id === id.toLowerCase());
-      if (!key || !(await store.revokeApiKey(tenantId, key.id, clock.now()))) return null;
+      if (!key || !(await store.keys.revokeApiKey(tenantId, key.id, clock.now()))) return null;
       return { ...key, revokedAt: clock.now() };
     },
   };

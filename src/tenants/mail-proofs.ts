@@ -49,10 +49,10 @@ export function askForReset(kit: AccountKit, givenEmail: string, client: Client)
   kit.inBackground(async () => {
     // Counted for an address that nobody has as well: who invites it could tell the difference.
     const may = mayMail(kit, email);
-    const user = await kit.store.findUserByEmail(email);
+    const user = await kit.store.accounts.findUserByEmail(email);
     if (!user || !may) return;
     await sendLink(kit, { purpose: 'reset', user }, resetMail);
-    await kit.store.recordAudit(
+    await kit.store.audit.recordAudit(
       actOfStranger(user, { action: 'user.reset_asked', at: kit.clock.now(), address: client.ip }),
     );
   });
@@ -88,7 +88,7 @@ async function sendLink(
 ): Promise<void> {
   const lifeMs = purpose === 'reset' ? RESET_LIFE_MS : CONFIRMATION_LIFE_MS;
   const { link, url } = newLink(kit, { purpose, email: user.email, userId: user.id }, lifeMs);
-  await kit.store.keepMailLink(link);
+  await kit.store.accounts.keepMailLink(link);
   kit.tell([user.email], { ...words(url), key: `link:${link.id}` });
 }
 
@@ -110,7 +110,7 @@ function newLink(
 /** What a link is for, without using it up; null when it does not hold, or is for something else. */
 export async function lookAtLink(kit: AccountKit, token: string, purpose: Purpose): Promise<MailLink | null> {
   const hash = tokenHash(token);
-  const link = hash && (await kit.store.findMailLink(hash, kit.clock.now()));
+  const link = hash && (await kit.store.accounts.findMailLink(hash, kit.clock.now()));
   return link?.purpose === purpose ? link : null;
 }
 
@@ -132,15 +132,15 @@ export async function resetPasswordByLink(
   if (problem) return refused('password', problem);
   const waitMs = takeTryOf(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
-  const wasUnconfirmed = await kit.store.isUnconfirmed(link.userId!);
+  const wasUnconfirmed = await kit.store.accounts.isUnconfirmed(link.userId!);
   const passwordHash = await kit.passwords.hash(password);
-  const user = await kit.store.resetByLink(link.tokenHash, passwordHash, kit.clock.now());
+  const user = await kit.store.accounts.resetByLink(link.tokenHash, passwordHash, kit.clock.now());
   if (!user) return { kind: 'dead' };
   kit.throttles.address.forgive(user.email);
   kit.throttles.pair.forgive(`${networkOf(client.ip)} ${user.email}`);
   const act = { at: kit.clock.now(), address: client.ip };
-  await kit.store.recordAudit(actOf(user, { ...act, action: 'user.password_reset' }));
-  const tenant = wasUnconfirmed && user.tenantId ? await kit.store.getTenant(user.tenantId) : null;
+  await kit.store.audit.recordAudit(actOf(user, { ...act, action: 'user.password_reset' }));
+  const tenant = wasUnconfirmed && user.tenantId ? await kit.store.tenants.getTenant(user.tenantId) : null;
   if (tenant) await tellOfSignUp(kit, tenant, user);
   return { kind: 'used', user };
 }
@@ -158,7 +158,7 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   if (tenant.status !== 'active') {
     return refused(null, 'Invitations can be sent once the account is active; the settings page says why it is not.');
   }
-  const existing = await kit.store.findUserByEmail(email);
+  const existing = await kit.store.accounts.findUserByEmail(email);
   // What this tenant can see anyway may be told; of others' people nothing.
   if (existing?.tenantId === tenant.id) return refused('email', `${email} is already a member.`);
   const waitMs = takeTry([[kit.throttles.invitations, tenant.id]]);
@@ -168,7 +168,7 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   }
   const of = { purpose: 'invitation' as const, email, tenantId: tenant.id, role: request.role };
   const { link, url } = newLink(kit, of, INVITATION_LIFE_MS);
-  if ((await kit.store.keepInvitation(link, OPEN_INVITATIONS)) === 'too_many') {
+  if ((await kit.store.accounts.keepInvitation(link, OPEN_INVITATIONS)) === 'too_many') {
     return refused(null, `${OPEN_INVITATIONS} invitations are already open. Cancel some of them first.`);
   }
   const mail = invitationMail(url, { tenant: tenant.name, email: by.email, role: request.role });
@@ -188,7 +188,7 @@ export async function joinByInvitation(
   const waitMs = takeTryOf(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   const joining = { userId: kit.ids.next(), passwordHash: await kit.passwords.hash(password), at: kit.clock.now() };
-  const user = await kit.store.joinByLink(link.tokenHash, joining);
+  const user = await kit.store.accounts.joinByLink(link.tokenHash, joining);
   if (user === 'exists') {
     return refused(
       null,
@@ -197,25 +197,25 @@ export async function joinByInvitation(
   }
   if (!user) return { kind: 'dead' };
   const act = { action: 'member.joined', at: joining.at, address: client.ip, data: { role: user.role } };
-  await kit.store.recordAudit(actOf(user, act));
+  await kit.store.audit.recordAudit(actOf(user, act));
   return { kind: 'used', user };
 }
 
 /** The password comes along: the link may have been sent for the sign-up of somebody else with this address. */
 export async function confirmSignUp(kit: AccountKit, token: string, client: Client): Promise<Used> {
   const hash = tokenHash(token);
-  const signUp = hash && (await kit.store.confirmByLink(hash, kit.clock.now()));
+  const signUp = hash && (await kit.store.accounts.confirmByLink(hash, kit.clock.now()));
   if (!signUp) return { kind: 'dead' };
   const { tenant, user } = signUp;
   const act = { action: 'tenant.address_confirmed', at: kit.clock.now(), address: client.ip };
-  await kit.store.recordAudit(actOf(user, act));
+  await kit.store.audit.recordAudit(actOf(user, act));
   await tellOfSignUp(kit, tenant, user);
   return { kind: 'used', user };
 }
 
 async function tellOfSignUp(kit: AccountKit, tenant: Tenant, user: User): Promise<void> {
   const { operatorAddress, store } = kit;
-  const to = operatorAddress ? [operatorAddress] : (await store.listOperators()).map(({ email }) => email);
+  const to = operatorAddress ? [operatorAddress] : (await store.accounts.listOperators()).map(({ email }) => email);
   const link = portalUrl(kit, `/portal/operator/tenants`);
   kit.tell(to, { ...signUpMail(tenant, user.email, link), key: `sign-up:${tenant.id}` });
 }

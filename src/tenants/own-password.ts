@@ -27,8 +27,8 @@ export async function changePassword(
   if (asked !== 'right') return { kind: 'wait', waitMs: asked.waitMs };
   const { store, passwords, sessions, knownBrowsers, ids, tell } = accounts;
   const passwordHash = await passwords.hash(next);
-  await store.setPassword(user.id, passwordHash);
-  await store.endSessionsOf(user.id);
+  await store.accounts.setPassword(user.id, passwordHash);
+  await store.accounts.endSessionsOf(user.id);
   tell([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
   const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
   if (!started) return refused(null, 'Your account has just been removed.');

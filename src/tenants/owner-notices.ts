@@ -2,11 +2,12 @@
 // change does not wait for the mail. Three mails an hour say one thing each, and what comes on top is summed in one:
 // a program that adds and removes webhooks in a loop must not fill mailboxes, or the queue. Nothing that a stranger
 // wrote is in a mail but names and hosts, each on a line of its own.
+
 import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Logger } from '../observe/log.ts';
-import type { MemberStore } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 export interface Added {
   id: string;
@@ -20,7 +21,7 @@ export interface OwnerNotices {
 }
 
 export interface OwnerNoticesKit {
-  store: Pick<MemberStore, 'listMembers'>;
+  store: StoreVerbs<{ accounts: 'listMembers' }>;
   clock: Clock;
   log: Logger;
   /** `service.base_url`. */
@@ -120,7 +121,7 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
 /** Never rejects: whoever was told of it waits for nothing. */
 async function send({ store, log, tell }: OwnerNoticesKit, tenantId: string, notice: Notice): Promise<void> {
   try {
-    const owners = (await store.listMembers(tenantId)).filter(({ role }) => role === 'owner');
+    const owners = (await store.accounts.listMembers(tenantId)).filter(({ role }) => role === 'owner');
     await tell(
       owners.map(({ email }) => email),
       notice,

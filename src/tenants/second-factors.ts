@@ -1,10 +1,12 @@
 // The second step of signing in: a code of the user's device, or one of the recovery codes that were shown when
 // it was set up. The secret is sealed; a code that was taken is never taken again.
+
 import { hash, randomBytes } from 'node:crypto';
 import { encodeBase32 } from '../base/base32.ts';
 import type { Clock } from '../base/clock.ts';
 import type { Vault } from '../base/vault.ts';
-import type { SecondFactor, SecondFactorStore } from '../store/accounts.ts';
+import type { SecondFactor } from '../store/accounts.ts';
+import type { Store } from '../store/store.ts';
 import type { RandomBytes } from './random-text.ts';
 import { matchingStep, TOTP_SECRET_BYTES } from './totp.ts';
 
@@ -13,7 +15,7 @@ const RECOVERY_CODES = 10;
 const RECOVERY_CODE_BYTES = 10;
 
 export interface SecondFactorKit {
-  store: SecondFactorStore;
+  store: Pick<Store, 'accounts'>;
   clock: Clock;
   vault: Vault;
   random?: RandomBytes;
@@ -36,7 +38,7 @@ export class SecondFactors {
 
   /** The one that is asked for at sign-in, or null. */
   async inForce(userId: string): Promise<SecondFactor | null> {
-    const factor = await this.#kit.store.findSecondFactor(userId);
+    const factor = await this.#kit.store.accounts.findSecondFactor(userId);
     return factor?.confirmedAt == null ? null : factor;
   }
 
@@ -44,13 +46,13 @@ export class SecondFactors {
   async begin(userId: string): Promise<Buffer | null> {
     const { store, vault, clock } = this.#kit;
     const secret = this.#random(TOTP_SECRET_BYTES);
-    const begun = await store.beginSecondFactor(userId, vault.seal(secret, contextOf(userId)), clock.now());
+    const begun = await store.accounts.beginSecondFactor(userId, vault.seal(secret, contextOf(userId)), clock.now());
     return begun ? secret : null;
   }
 
   /** The secret that waits for its first code, to be shown once more; null when none does. */
   async waitingSecret(userId: string): Promise<Buffer | null> {
-    const factor = await this.#kit.store.findSecondFactor(userId);
+    const factor = await this.#kit.store.accounts.findSecondFactor(userId);
     return factor && factor.confirmedAt === null ? this.#open(userId, factor) : null;
   }
 
@@ -62,7 +64,7 @@ export class SecondFactors {
     if (step === null) return null;
     const codes = this.#newCodes();
     const confirmation = { step, at: clock.now(), recoveryCodeHashes: codes.map(hashOf) };
-    return (await store.confirmSecondFactor(userId, confirmation)) ? codes : null;
+    return (await store.accounts.confirmSecondFactor(userId, confirmation)) ? codes : null;
   }
 
   async check(userId: string, code: string): Promise<CodeCheck> {
@@ -71,19 +73,19 @@ export class SecondFactors {
     const { store, clock } = this.#kit;
     const at = { now: clock.now(), lastStep: factor.lastStep };
     const step = matchingStep(this.#open(userId, factor), code, at);
-    if (step !== null) return { kind: (await store.takeStep(userId, step)) ? 'right' : 'wrong' };
-    const left = await store.takeRecoveryCode(userId, hashOf(code));
+    if (step !== null) return { kind: (await store.accounts.takeStep(userId, step)) ? 'right' : 'wrong' };
+    const left = await store.accounts.takeRecoveryCode(userId, hashOf(code));
     return left === null ? { kind: 'wrong' } : { kind: 'recovery', left };
   }
 
   /** New recovery codes, shown once; the old ones are worth nothing. Null without a second factor. */
   async renewCodes(userId: string): Promise<string[] | null> {
     const codes = this.#newCodes();
-    return (await this.#kit.store.replaceRecoveryCodes(userId, codes.map(hashOf))) ? codes : null;
+    return (await this.#kit.store.accounts.replaceRecoveryCodes(userId, codes.map(hashOf))) ? codes : null;
   }
 
   drop(userId: string): Promise<boolean> {
-    return this.#kit.store.dropSecondFactor(userId);
+    return this.#kit.store.accounts.dropSecondFactor(userId);
   }
 
   #open(userId: string, { secret }: SecondFactor): Buffer {

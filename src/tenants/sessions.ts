@@ -1,9 +1,11 @@
 // Sessions of people who are signed in: a random token that only the browser has, looked up by its SHA-256.
 // Every sign-in begins a session with a token that did not exist before, whatever the browser brought along.
+
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { Session, SessionStore, Visitor } from '../store/accounts.ts';
+import type { Session, Visitor } from '../store/accounts.ts';
+import type { Store } from '../store/store.ts';
 import type { User } from '../store/tenants.ts';
 import type { RandomBytes } from './random-text.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
@@ -26,7 +28,7 @@ const SESSIONS_PER_USER = 50;
 const CLIENT_MAX_CHARS = 300;
 
 export interface SessionsKit {
-  store: SessionStore;
+  store: Pick<Store, 'accounts'>;
   clock: Clock;
   ids: IdSource;
   random?: RandomBytes;
@@ -59,11 +61,11 @@ export function createSessions(kit: SessionsKit): Sessions {
   const { store, clock, ids } = kit;
   const find = async (token: string) => {
     const hash = tokenHash(token);
-    return hash && store.findSession(hash, clock.now());
+    return hash && store.accounts.findSession(hash, clock.now());
   };
   const endSession = async (token: string) => {
     const visitor = await find(token);
-    if (visitor) await store.endSession(visitor.user.id, visitor.session.id);
+    if (visitor) await store.accounts.endSession(visitor.user.id, visitor.session.id);
   };
   return {
     endSession,
@@ -83,7 +85,7 @@ export function createSessions(kit: SessionsKit): Sessions {
         expiresAt: now + Math.min(idleMs, absoluteMs),
         endsAt: now + absoluteMs,
       };
-      return (await store.createSession(session, SESSIONS_PER_USER)) ? { token, session } : null;
+      return (await store.accounts.createSession(session, SESSIONS_PER_USER)) ? { token, session } : null;
     },
     async findVisitor(token, address) {
       const visitor = await find(token);
@@ -93,7 +95,7 @@ export function createSessions(kit: SessionsKit): Sessions {
       if (now - session.lastSeenAt < SEEN_EVERY_MS) return visitor;
       const expiresAt = Math.min(now + livesOf(user).idleMs, session.endsAt);
       const sight = { at: now, expiresAt, address: address ?? session.address };
-      await store.touchSession(user.id, session.id, sight);
+      await store.accounts.touchSession(user.id, session.id, sight);
       return { ...visitor, session: { ...session, lastSeenAt: now, expiresAt, address: sight.address } };
     },
   };
@@ -113,7 +115,7 @@ export function sessionTimer({ store, clock }: Pick<SessionsKit, 'store' | 'cloc
     async run(stopped) {
       let erased = 0;
       while (!stopped.aborted) {
-        const some = await store.eraseSessions(clock.now(), ERASED_AT_ONCE);
+        const some = await store.accounts.eraseSessions(clock.now(), ERASED_AT_ONCE);
         erased += some;
         if (some < ERASED_AT_ONCE) break;
       }

@@ -74,7 +74,7 @@ export class SignIn {
   async #tryPassword(login: Login, client: Client): Promise<SignInOutcome> {
     const { store, secondFactors } = this.#kit;
     const email = readEmail(login.email);
-    const find = async () => (typeof email === 'string' ? store.findUserByEmail(email) : null);
+    const find = async () => (typeof email === 'string' ? store.accounts.findUserByEmail(email) : null);
     // Before the gates only for who brings something to be known by; again behind them, where time has passed.
     const claimed = client.browser ? await find() : null;
     const typed = typeof email === 'string' ? email : login.email.toLowerCase();
@@ -85,7 +85,7 @@ export class SignIn {
     const holds = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null, attempt.knownTo);
     if (holds === 'busy') return busy(attempt);
     if (!user || !holds) return this.#failed(user, client);
-    if (await store.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
+    if (await store.accounts.isUnconfirmed(user.id)) return { kind: 'unconfirmed', user };
     if (await secondFactors.inForce(user.id)) return { kind: 'second_step', step: this.#remember(user) };
     return this.enter(user, client);
   }
@@ -100,7 +100,7 @@ export class SignIn {
     const waitMs = takeTry(this.#attemptOf(between.user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     between.codes++;
-    const user = await store.getUser(between.user.id);
+    const user = await store.accounts.getUser(between.user.id);
     // Somebody has set another password in the meantime: this one has not been asked for.
     if (user?.passwordHash !== between.user.passwordHash) return { kind: 'expired' };
     const check = await secondFactors.check(user.id, code);
@@ -115,12 +115,12 @@ export class SignIn {
     const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
     if (!started) return { kind: 'wrong' };
     // Looked at after the session is there: a change of the password ends either all sessions or this one.
-    const isSame = (await store.getUser(user.id))?.passwordHash === user.passwordHash;
-    if (!isSame) await store.endSession(user.id, started.session.id);
+    const isSame = (await store.accounts.getUser(user.id))?.passwordHash === user.passwordHash;
+    if (!isSame) await store.accounts.endSession(user.id, started.session.id);
     if (!isSame) return { kind: 'wrong' };
     this.#attemptOf(user, client).forgive();
     const data: Record<string, boolean> = recoveryCodesLeft === null ? {} : { recovery_code: true };
-    await store.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
+    await store.audit.recordAudit(actOf(user, { action: 'user.signed_in', at: clock.now(), address: client.ip, data }));
     const browser = knownBrowsers.remember(user, client.browser ?? null);
     return { kind: 'signed_in', user, started, browser, recoveryCodesLeft };
   }
@@ -141,7 +141,7 @@ export class SignIn {
   async #failed(user: User | null, { ip }: Client): Promise<{ kind: 'wrong' }> {
     const account = user && { userId: user.id, tenantId: user.tenantId, email: user.email };
     const at = this.#kit.clock.now();
-    await this.#kit.store.recordFailedSignIns([{ account, network: networkOf(ip), address: ip, at, count: 1 }]);
+    await this.#kit.store.audit.recordFailedSignIns([{ account, network: networkOf(ip), address: ip, at, count: 1 }]);
     return { kind: 'wrong' };
   }
 

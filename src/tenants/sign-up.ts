@@ -43,14 +43,14 @@ async function open(
   const createdAt = clock.now();
   const tenant: Tenant = newTenant({ id: ids.next(), name, status: 'pending_verification', createdAt });
   const user: User = { id: ids.next(), tenantId: tenant.id, email, role: 'owner', passwordHash, createdAt };
-  if ((await store.signUp({ tenant, user })) === 'created') {
-    await store.recordAudit(actOf(user, { action: 'tenant.signed_up', at: createdAt, address: client.ip }));
+  if ((await store.accounts.signUp({ tenant, user })) === 'created') {
+    await store.audit.recordAudit(actOf(user, { action: 'tenant.signed_up', at: createdAt, address: client.ip }));
     return sendConfirmation(kit, user);
   }
-  const existing = await store.findUserByEmail(email);
+  const existing = await store.accounts.findUserByEmail(email);
   if (!existing) return;
   // The password of the first sign-up stays: whoever comes second may be somebody else.
-  if (await store.isUnconfirmed(existing.id)) await sendConfirmation(kit, existing);
+  if (await store.accounts.isUnconfirmed(existing.id)) await sendConfirmation(kit, existing);
   else tellAlreadyThere(kit, existing);
 }
 
@@ -63,8 +63,8 @@ export function signUpTimer({ store, clock }: Pick<AccountKit, 'store' | 'clock'
     periodMs: HOUR_MS,
     async run() {
       const now = clock.now();
-      const links = await store.eraseMailLinks(now, ERASED_AT_ONCE);
-      const signUps = await store.eraseSignUps(now - CONFIRMATION_LIFE_MS - DAY_MS, ERASED_AT_ONCE);
+      const links = await store.accounts.eraseMailLinks(now, ERASED_AT_ONCE);
+      const signUps = await store.accounts.eraseSignUps(now - CONFIRMATION_LIFE_MS - DAY_MS, ERASED_AT_ONCE);
       return `${links} links and ${signUps} sign-ups erased`;
     },
   };

@@ -8,7 +8,7 @@ import { nameProblem, type Refused, refused } from './refused.ts';
 
 /** What the services of this folder work with. */
 export interface TenantServices {
-  store: Store;
+  store: Pick<Store, 'accounts' | 'tenants'>;
   clock: Clock;
   ids: IdSource;
 }
@@ -30,7 +30,7 @@ export async function createTenant(
     status: request.status ?? 'in_review',
     createdAt: services.clock.now(),
   });
-  await services.store.createTenant(tenant);
+  await services.store.tenants.createTenant(tenant);
   return { kind: 'created', tenant };
 }
 
@@ -74,7 +74,7 @@ export async function setTenant(
     ...tierChange(tier),
   };
   if (Object.keys(change).length === 0) return refused(null, 'nothing to change was given');
-  const tenant = await services.store.updateTenant(id, change);
+  const tenant = await services.store.tenants.updateTenant(id, change);
   return tenant ? { kind: 'changed', tenant } : noSuchTenant(id);
 }
 

@@ -1,7 +1,9 @@
 // People who log in to the portal: users of a tenant, and operators of the platform, who
 // belong to none. Their passwords are generated here and shown once.
+
 import { parseAddress, policyRefusal } from '../protocol/mail/address.ts';
-import type { TenantStore, User, UserRole } from '../store/tenants.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { User, UserRole } from '../store/tenants.ts';
 import { generatePassword, hashPassword, verifyPassword } from './passwords.ts';
 import { type Refused, refused } from './refused.ts';
 import { noSuchTenant, type TenantServices } from './tenant-service.ts';
@@ -31,7 +33,7 @@ export async function createUser(
   if ((role === 'operator') !== (request.tenantId === null)) {
     return refused('role', 'an operator belongs to no tenant, and everybody else to one');
   }
-  if (request.tenantId !== null && !(await services.store.getTenant(request.tenantId))) {
+  if (request.tenantId !== null && !(await services.store.tenants.getTenant(request.tenantId))) {
     return noSuchTenant(request.tenantId);
   }
   const password = generatePassword();
@@ -43,7 +45,7 @@ export async function createUser(
     passwordHash: await hashPassword(password),
     createdAt: services.clock.now(),
   };
-  if ((await services.store.createUser(user)) === 'exists') {
+  if ((await services.store.accounts.createUser(user)) === 'exists') {
     return refused(null, `there is already a user ${email}`);
   }
   return { kind: 'created', user, password };
@@ -56,22 +58,22 @@ export async function resetPassword(
 ): Promise<UserWithPassword<'reset'> | Refused> {
   const email = readEmail(givenEmail);
   if (typeof email !== 'string') return email;
-  const user = await services.store.findUserByEmail(email);
+  const user = await services.store.accounts.findUserByEmail(email);
   if (!user) return refused(null, `there is no user ${email}`);
   const password = generatePassword();
   const passwordHash = await hashPassword(password);
-  await services.store.setPassword(user.id, passwordHash);
-  await services.store.endSessionsOf(user.id);
+  await services.store.accounts.setPassword(user.id, passwordHash);
+  await services.store.accounts.endSessionsOf(user.id);
   return { kind: 'reset', user: { ...user, passwordHash }, password };
 }
 
 /** The user who logs in with this address and password, or null. An unknown address takes as long. */
 export async function verifyUser(
   login: { email: string; password: string },
-  store: Pick<TenantStore, 'findUserByEmail'>,
+  store: StoreVerbs<{ accounts: 'findUserByEmail' }>,
 ): Promise<User | null> {
   const email = readEmail(login.email);
-  const user = typeof email === 'string' ? await store.findUserByEmail(email) : null;
+  const user = typeof email === 'string' ? await store.accounts.findUserByEmail(email) : null;
   if (!user) {
     await hashPassword(login.password.slice(0, 100));
     return null;

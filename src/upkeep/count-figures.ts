@@ -1,12 +1,13 @@
 // Adds up what events tell charts, behind what is committed: small slices with pauses between them, so that taking
 // mail in and recording what became of it never wait for it. What it has not reached is not erased either.
+
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { ChartFigureStore } from '../store/figures.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 export interface FiguresKit {
   /** Who counts may read on a connection of its own; whoever adds is the writer. */
-  store: Pick<ChartFigureStore, 'tallyNext' | 'addTally' | 'forgetFigures'>;
+  store: StoreVerbs<{ figures: 'tallyNext' | 'addTally' | 'forgetFigures' }>;
   clock: Clock;
   pause(ms: number): Promise<unknown>;
 }
@@ -30,17 +31,17 @@ export async function countFigures(kit: FiguresKit, stopped: AbortSignal): Promi
   const endsAt = kit.clock.now() + RUN_MS;
   const counted = await countEvents(kit, () => !stopped.aborted && kit.clock.now() < endsAt);
   const beforeHour = Math.floor((kit.clock.now() - FIGURES_KEPT_MS) / HOUR_MS);
-  await kit.store.forgetFigures(beforeHour, FORGET_AT_ONCE);
+  await kit.store.figures.forgetFigures(beforeHour, FORGET_AT_ONCE);
   return `${counted} events counted`;
 }
 
 async function countEvents({ store, pause }: FiguresKit, goesOn: () => boolean): Promise<number> {
   let counted = 0;
   while (goesOn()) {
-    const tally = await store.tallyNext(SLICE);
+    const tally = await store.figures.tallyNext(SLICE);
     // Nothing new: nothing is written, and the disk sleeps on.
     if (tally.to === tally.from) break;
-    if (await store.addTally(tally)) counted += tally.counted;
+    if (await store.figures.addTally(tally)) counted += tally.counted;
     if (!tally.more) break;
     await pause(PAUSE_MS);
   }

@@ -2,14 +2,16 @@
 // has to erase anyway, then contents of mail that anybody can send and of bounces that were acted on, then the oldest
 // days of DMARC reports.
 // Mail that was accepted, and mail that still waits to be worked on, is never touched.
+
 import { type Clock, DAY_MS } from '../base/clock.ts';
-import type { InboundStore } from '../store/inbound.ts';
-import type { RetentionStore } from '../store/upkeep.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { SETTLED_MS } from './retention.ts';
 
 export interface MakeRoomKit {
-  store: Pick<RetentionStore, 'eraseContents' | 'eraseRecords' | 'contentDaysInUse'> &
-    Pick<InboundStore, 'forgetInbound' | 'makeInboundRoom'>;
+  store: StoreVerbs<{
+    upkeep: 'eraseContents' | 'eraseRecords' | 'contentDaysInUse';
+    inbound: 'forgetInbound' | 'makeInboundRoom';
+  }>;
   clock: Clock;
   contentDays: number;
   recordsDays: number;
@@ -31,7 +33,7 @@ export async function makeRoom(kit: MakeRoomKit): Promise<string | null> {
   const due = await inSlices(() => eraseDue(kit));
   if (due > 0) return `${due} things that retention was to erase`;
   const unasked = await inSlices(async () => {
-    const erased = await kit.store.makeInboundRoom(ROWS_AT_ONCE);
+    const erased = await kit.store.inbound.makeInboundRoom(ROWS_AT_ONCE);
     return { erased, more: erased > 0 };
   });
   return unasked > 0 ? `${unasked} contents of inbound mail or rows of DMARC reports, the oldest first` : null;
@@ -40,13 +42,13 @@ export async function makeRoom(kit: MakeRoomKit): Promise<string | null> {
 async function eraseDue({ store, clock, contentDays, recordsDays }: MakeRoomKit): Promise<Slice> {
   const now = clock.now();
   const records = now - recordsDays * DAY_MS;
-  const inbound = await store.forgetInbound({ content: now - contentDays * DAY_MS, records }, ROWS_AT_ONCE);
+  const inbound = await store.inbound.forgetInbound({ content: now - contentDays * DAY_MS, records }, ROWS_AT_ONCE);
   const slices: Slice[] = [{ erased: inbound, more: inbound > 0 }];
-  for (const days of [null, ...(await store.contentDaysInUse())]) {
+  for (const days of [null, ...(await store.upkeep.contentDaysInUse())]) {
     const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);
-    slices.push(await store.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
+    slices.push(await store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
   }
-  slices.push(await store.eraseRecords(records, SLICE_BUDGET_MS));
+  slices.push(await store.upkeep.eraseRecords(records, SLICE_BUDGET_MS));
   return { erased: slices.reduce((sum, { erased }) => sum + erased, 0), more: slices.some(({ more }) => more) };
 }
 

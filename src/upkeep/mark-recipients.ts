@@ -1,11 +1,12 @@
 // Keeps the marks for the search by recipient up to date, some minutes behind the mail: in slices with
 // pauses between them, so that taking mail in never waits for it.
+
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { RecipientMarkStore } from '../store/upkeep.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 export interface MarkingKit {
-  store: RecipientMarkStore;
+  store: StoreVerbs<{ upkeep: 'markRecipients' | 'forgetRecipientMarks' }>;
   clock: Clock;
   pause(ms: number): Promise<unknown>;
 }
@@ -28,10 +29,10 @@ export async function markRecipients({ store, clock, pause }: MarkingKit, stoppe
   const startedAt = clock.now();
   let made = 0;
   while (!stopped.aborted && clock.now() < startedAt + RUN_MS) {
-    if (!(await store.markRecipients(startedAt - SETTLED_AFTER_MS))) break;
+    if (!(await store.upkeep.markRecipients(startedAt - SETTLED_AFTER_MS))) break;
     made++;
     await pause(PAUSE_MS);
   }
-  const forgotten = await store.forgetRecipientMarks(FORGOTTEN_AT_ONCE);
+  const forgotten = await store.upkeep.forgetRecipientMarks(FORGOTTEN_AT_ONCE);
   return `${made} stretches of messages marked, ${forgotten} forgotten`;
 }

@@ -1,13 +1,14 @@
 // Erases what has been kept long enough: entries of the audit log, contents of finished messages, and later
 // their records and events. It works in slices of a few milliseconds with pauses between them, so
 // that it takes a small share of the writer and nobody waits for it.
+
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
-import type { AuditStore } from '../store/audit.ts';
-import type { RetentionSlice, RetentionStore } from '../store/upkeep.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
+import type { RetentionSlice } from '../store/upkeep.ts';
 
 export interface RetentionKit {
-  store: RetentionStore & Pick<AuditStore, 'eraseAudit'>;
+  store: Pick<Store, 'upkeep'> & StoreVerbs<{ audit: 'eraseAudit' }>;
   clock: Clock;
   contentDays: number;
   recordsDays: number;
@@ -39,17 +40,17 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
   // They are few: behind a backlog of messages their turn might not come for long.
   const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
   let contents = 0;
-  for (const days of [null, ...(await store.contentDaysInUse())]) {
+  for (const days of [null, ...(await store.upkeep.contentDaysInUse())]) {
     const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);
-    contents += await inSlices(kit, run, () => store.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
+    contents += await inSlices(kit, run, () => store.upkeep.eraseContents({ days, before, budgetMs: SLICE_BUDGET_MS }));
   }
   const before = now - recordsDays * DAY_MS;
-  const records = await inSlices(kit, run, () => store.eraseRecords(before, SLICE_BUDGET_MS));
+  const records = await inSlices(kit, run, () => store.upkeep.eraseRecords(before, SLICE_BUDGET_MS));
   return `${contents} contents, ${records} messages and ${entries} entries of the audit log erased`;
 }
 
 async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
-  const erased = await store.eraseAudit(upTo, AUDIT_ENTRIES_AT_ONCE);
+  const erased = await store.audit.eraseAudit(upTo, AUDIT_ENTRIES_AT_ONCE);
   return { erased, more: erased === AUDIT_ENTRIES_AT_ONCE };
 }
 

@@ -1,6 +1,7 @@
 // Sends due events to webhooks: on a wake-up from the store, and by the clock. Endpoints take turns,
 // one call each; those that fail or are slow share places of their own, so that they never keep
 // quick ones waiting. Memory holds what is being sent and the next time of each endpoint, no more.
+
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
@@ -8,7 +9,8 @@ import { describeError } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ClaimedDeliveries, Delivery, DeliveryClaim, DeliveryStore } from '../store/webhooks.ts';
+import type { Store } from '../store/store.ts';
+import type { ClaimedDeliveries, Delivery, DeliveryClaim } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
@@ -20,7 +22,7 @@ import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
 
 export interface DispatcherKit extends CallKit {
-  store: DeliveryStore;
+  store: Pick<Store, 'webhooks' | 'watchDeliveries'>;
   vault: Vault;
   clock: Clock;
   log: Logger;
@@ -78,7 +80,7 @@ export class Dispatcher {
 
   async start(): Promise<void> {
     const { store, clock, log, tickMs } = this.#kit;
-    const recovered = await store.recoverDeliveries(clock.now());
+    const recovered = await store.webhooks.recoverDeliveries(clock.now());
     if (recovered > 0) log.warn({ deliveries: recovered }, 'webhook deliveries were interrupted; they are retried');
     store.watchDeliveries((webhookIds) => {
       for (const id of webhookIds) this.#expect(id, this.#kit.clock.now());
@@ -141,7 +143,7 @@ export class Dispatcher {
   async #lookAround(): Promise<void> {
     this.#lookedAt = this.#kit.clock.now();
     for (let after: string | null = null; !this.#stopped; ) {
-      const page = await this.#kit.store.dueWebhooks(after, PAGE);
+      const page = await this.#kit.store.webhooks.dueWebhooks(after, PAGE);
       for (const { webhookId, dueAt } of page.found) this.#expect(webhookId, dueAt);
       if (page.last === null) return;
       after = page.last;
@@ -201,7 +203,7 @@ export class Dispatcher {
     const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(LEASE_MS, pauseMs));
     this.#claims++;
     try {
-      for (const claimed of await store.claimDeliveries(claims, { now, leaseUntil })) this.#take(claimed, now);
+      for (const claimed of await store.webhooks.claimDeliveries(claims, { now, leaseUntil })) this.#take(claimed, now);
     } catch (error) {
       log.error({ error }, `due webhook deliveries could not be claimed: ${describeError(error)}`);
       for (const { webhookId } of claims) {

@@ -1,16 +1,17 @@
 // Tells a tenant's owners by mail of an endpoint that fails: once, after an hour without a success. Nothing
 // else follows from it: an endpoint is never switched off.
+
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ReputationStore } from '../store/suppressions.ts';
-import type { DeliveryStore, FailingWebhook } from '../store/webhooks.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { FailingWebhook } from '../store/webhooks.ts';
 import * as webhookLog from './webhook-log.ts';
 
 /** A night's failure is worth a mail, a restart is not. */
 const TOLD_AFTER_MS = HOUR_MS;
 
 export interface FailingKit {
-  store: Pick<DeliveryStore, 'takeFailingWebhooks'> & Pick<ReputationStore, 'ownersOf'>;
+  store: StoreVerbs<{ webhooks: 'takeFailingWebhooks'; reputation: 'ownersOf' }>;
   clock: Clock;
   log: Logger;
   /** By mail. */
@@ -19,10 +20,10 @@ export interface FailingKit {
 
 export async function tellOfFailing({ store, clock, log, tell }: FailingKit): Promise<string> {
   const now = clock.now();
-  const failing = await store.takeFailingWebhooks(now - TOLD_AFTER_MS, now);
+  const failing = await store.webhooks.takeFailingWebhooks(now - TOLD_AFTER_MS, now);
   for (const webhook of failing) {
     webhookLog.failing(log, webhook);
-    tell(await store.ownersOf(webhook.tenantId), noticeOf(webhook));
+    tell(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook));
   }
   return `${failing.length} told`;
 }
@@ -44,10 +45,10 @@ const SLICE = 300;
 /** At one run: nobody waits for it. */
 const MOST_SLICES = 1000;
 
-export async function eraseDeletedWebhooks(store: Pick<DeliveryStore, 'forgetDeletedWebhooks'>): Promise<string> {
+export async function eraseDeletedWebhooks(store: StoreVerbs<{ webhooks: 'forgetDeletedWebhooks' }>): Promise<string> {
   let rows = 0;
   for (let count = 0; count < MOST_SLICES; count++) {
-    const erased = await store.forgetDeletedWebhooks(SLICE);
+    const erased = await store.webhooks.forgetDeletedWebhooks(SLICE);
     if (erased === 0) break;
     rows += erased;
   }

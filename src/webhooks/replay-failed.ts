@@ -1,13 +1,14 @@
 // Sends everything once more that a webhook was given up for since a time: by the command line and the
 // portal alike.
+
 import type { Clock } from '../base/clock.ts';
-import type { DeliveryStore } from '../store/webhooks.ts';
+import type { StoreVerbs } from '../store/store.ts';
 
 /** One verb each: the daemon has other things to do meanwhile. */
 const REPLAYED_PER_VERB = 500;
 
 export interface ReplayKit {
-  store: Pick<DeliveryStore, 'replayFailed'>;
+  store: StoreVerbs<{ webhooks: 'replayFailed' }>;
   clock: Clock;
 }
 
@@ -20,7 +21,7 @@ export async function replayFailedSince(
   let replayed = 0;
   for (;;) {
     const target = { webhookId, since, limit: REPLAYED_PER_VERB };
-    const count = await store.replayFailed(tenantId, target, clock.now());
+    const count = await store.webhooks.replayFailed(tenantId, target, clock.now());
     replayed += count;
     if (count < REPLAYED_PER_VERB) return replayed;
   }

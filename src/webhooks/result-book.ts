@@ -1,13 +1,15 @@
 // Writes down how attempts ended: many with one verb, the next when the last is on disk. What the
 // database does not take is kept and tried again; should the daemon end before, the lease ends too
 // and the event goes out once more under the same id.
+
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
-import type { DeliveryResult, DeliveryStore } from '../store/webhooks.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { DeliveryResult } from '../store/webhooks.ts';
 
 export interface ResultBookKit {
-  store: Pick<DeliveryStore, 'recordDeliveries'>;
+  store: StoreVerbs<{ webhooks: 'recordDeliveries' }>;
   clock: Clock;
   log: Logger;
   /** It is on disk. */
@@ -60,7 +62,7 @@ export class ResultBook {
   async #writeBatch(batch: DeliveryResult[]): Promise<boolean> {
     const { store, clock, log, onRecorded } = this.#kit;
     try {
-      await store.recordDeliveries(batch, clock.now());
+      await store.webhooks.recordDeliveries(batch, clock.now());
     } catch (error) {
       this.#waiting.unshift(...batch);
       log.error(

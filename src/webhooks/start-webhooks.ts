@@ -1,4 +1,5 @@
 // All of webhooks as the daemon needs it: registration, the sending of events, cleaning up.
+
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -6,8 +7,7 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
-import type { ReputationStore } from '../store/suppressions.ts';
-import type { DeliveryStore, WebhookStore } from '../store/webhooks.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
 import { Connections } from './connections.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
 import { eraseDeletedWebhooks, type FailingKit, tellOfFailing } from './failing-webhooks.ts';
@@ -16,7 +16,7 @@ import { TestSender } from './test-sender.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
 
 export interface WebhooksKit {
-  store: WebhookStore & DeliveryStore & Pick<ReputationStore, 'ownersOf'>;
+  store: Pick<Store, 'webhooks' | 'watchDeliveries'> & StoreVerbs<{ reputation: 'ownersOf' }>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;

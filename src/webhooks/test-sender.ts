@@ -1,19 +1,20 @@
 // Sends a test event to one endpoint and waits for its answer, which is shown and not kept. The same call
 // as any delivery makes: signed, to checked addresses only, within the same time.
+
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
 import { testEvent } from '../events/test-event.ts';
-import type { WebhookStore } from '../store/webhooks.ts';
+import type { StoreVerbs } from '../store/store.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
 import { describeOutcome, isSuccess } from './decide-delivery.ts';
 import { CALL_HEADERS, type SentRequest, signedRequest } from './sent-request.ts';
 import { webhookSecretContext } from './webhooks.ts';
 
 export interface TestSenderKit extends CallKit {
-  store: Pick<WebhookStore, 'getWebhook' | 'listWebhookSecrets'>;
+  store: StoreVerbs<{ webhooks: 'getWebhook' | 'listWebhookSecrets' }>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -56,10 +57,10 @@ export class TestSender {
 
   async #send(tenantId: string, webhookId: string): Promise<SentTest | Refusal> {
     const { store, vault, clock, ids } = this.#kit;
-    const webhook = await store.getWebhook(tenantId, webhookId);
+    const webhook = await store.webhooks.getWebhook(tenantId, webhookId);
     if (!webhook) return refuse('webhook_not_found', 'Webhook not found.');
     const startedAt = clock.now();
-    const secrets = await store.listWebhookSecrets(tenantId, webhookId, startedAt);
+    const secrets = await store.webhooks.listWebhookSecrets(tenantId, webhookId, startedAt);
     const keys = secrets.map(({ secret }) => vault.open(secret, webhookSecretContext(webhookId)));
     const { headers, body } = signedRequest(testEvent({ id: ids.next(), at: startedAt }), startedAt, keys);
     const began = performance.now();

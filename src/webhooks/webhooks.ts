@@ -1,11 +1,13 @@
 // A tenant's webhooks: registered with a signing secret of their own, which is shown once.
 // Leaves out the sending of events.
+
 import { randomBytes } from 'node:crypto';
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
-import type { Webhook, WebhookStore } from '../store/webhooks.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
+import type { Webhook } from '../store/webhooks.ts';
 import { refuseTarget, type TargetPolicy } from './target.ts';
 
 /** Standard Webhooks 1.0 asks for 24 to 64 bytes; 32 are as long as the HMAC-SHA256 that they key. */
@@ -16,7 +18,7 @@ const MAX_WEBHOOKS_PER_TENANT = 50;
 export const SECRET_OVERLAP_MS = DAY_MS;
 
 interface WebhooksOptions {
-  store: WebhookStore;
+  store: Pick<Store, 'webhooks'>;
   vault: Vault;
   clock: Clock;
   ids: IdSource;
@@ -54,21 +56,21 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store } = options;
   return {
     register: (tenantId, request) => register(options, tenantId, request),
-    list: (tenantId) => store.listWebhooks(tenantId),
-    get: async (tenantId, id) => (await store.getWebhook(tenantId, id)) ?? notFound(),
+    list: (tenantId) => store.webhooks.listWebhooks(tenantId),
+    get: async (tenantId, id) => (await store.webhooks.getWebhook(tenantId, id)) ?? notFound(),
     remove: (tenantId, id) => remove(options, tenantId, id),
     rotate: async (tenantId, id) => (await rotateSecret(options, tenantId, id)) ?? notFound(),
   };
 }
 
 async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, id: string): Promise<Refusal | null> {
-  if (!(await store.deleteWebhook(tenantId, id))) return notFound();
+  if (!(await store.webhooks.deleteWebhook(tenantId, id))) return notFound();
   onRemoved?.(id.toLowerCase());
   return null;
 }
 
 interface RotationKit extends Pick<WebhooksOptions, 'vault' | 'clock' | 'random'> {
-  store: Pick<WebhookStore, 'rotateWebhookSecret'>;
+  store: StoreVerbs<{ webhooks: 'rotateWebhookSecret' }>;
 }
 
 /** Null when the tenant has no such webhook. */
@@ -82,7 +84,7 @@ export async function rotateSecret(
   const at = clock.now();
   const previousUntil = at + SECRET_OVERLAP_MS;
   const sealed = vault.seal(secret, webhookSecretContext(id));
-  const rotated = await store.rotateWebhookSecret(tenantId, id, { secret: sealed, at, previousUntil });
+  const rotated = await store.webhooks.rotateWebhookSecret(tenantId, id, { secret: sealed, at, previousUntil });
   return rotated ? { secret, previousUntil } : null;
 }
 
@@ -105,7 +107,7 @@ async function register(
   const secret = random(SECRET_BYTES);
   const webhook: Webhook = { id, tenantId, url, target: read.url.href, description, createdAt: clock.now() };
   const sealed = vault.seal(secret, webhookSecretContext(id));
-  const result = await store.createWebhook({ ...webhook, secret: sealed }, MAX_WEBHOOKS_PER_TENANT);
+  const result = await store.webhooks.createWebhook({ ...webhook, secret: sealed }, MAX_WEBHOOKS_PER_TENANT);
   switch (result) {
     case 'created':
       return { webhook, secret };

@@ -90,10 +90,10 @@ t.test('every endpoint that writes', async (t) => {
   t.same(writing.sort(), Object.keys(PLAYS).sort(), 'is tried here');
   for (const [name, { action, run, status: expected }] of Object.entries(PLAYS)) {
     const tenant = await harness.addTenant();
-    const [key] = await harness.store.listApiKeys(tenant.id);
+    const [key] = await harness.store.keys.listApiKeys(tenant.id);
     const status = await run(harness, tenant);
     t.ok(expected === undefined ? status >= 200 && status < 300 : status === expected, `${name} answers ${status}`);
-    const [newest] = await harness.store.listAudit(tenant.id, { before: null, limit: 5 });
+    const [newest] = await harness.store.audit.listAudit(tenant.id, { before: null, limit: 5 });
     const who = `test (pr_${key!.publicId})`;
     t.match(newest, { actor: 'key', keyId: key!.id, who, address: '127.0.0.1', userId: null, action }, name);
     t.notMatch(JSON.stringify(newest), tenant.key.slice(-43), 'without the secret');
@@ -109,5 +109,5 @@ t.test('what was refused is not in the log', async (t) => {
     t.match(await harness.call('POST', path, { key, body: {} }), { status: 400 }, path);
     t.match(await harness.call('DELETE', path + nobody, { key }), { status: 404 }, path);
   }
-  t.same(await harness.store.listAudit(id, { before: null, limit: 5 }), []);
+  t.same(await harness.store.audit.listAudit(id, { before: null, limit: 5 }), []);
 });

@@ -25,7 +25,7 @@ for (let attempt = 1; attempt <= 5; attempt++) eventIds.push(await recordEvent()
 async function recordEvent(): Promise<string> {
   const id = api.ids.next();
   const at = Date.now();
-  await api.store.record([
+  await api.store.queue.record([
     {
       ...{ messageId, tenantId: tenant.id, at, attempt: null },
       transition: { to: 'deferred', dueAt: at, reason: 'test', ambiguous: false },

@@ -7,12 +7,12 @@ import { startApiHarness } from '../support/api-harness.ts';
 let held: { arrived(): void; released: Promise<void> } | null = null;
 
 function holdable(store: Store): Store {
-  const findVerifiedDomain: Store['findVerifiedDomain'] = async (...args) => {
+  const findVerifiedDomain: Store['domains']['findVerifiedDomain'] = async (...args) => {
     held?.arrived();
     await held?.released;
-    return store.findVerifiedDomain(...args);
+    return store.domains.findVerifiedDomain(...args);
   };
-  return { ...store, findVerifiedDomain };
+  return { ...store, domains: { ...store.domains, findVerifiedDomain } };
 }
 
 const api = await startApiHarness({ wrapStore: holdable });
@@ -26,7 +26,7 @@ function send(idempotencyKey: string, body: unknown = MAIL, key = tenant.key) {
 }
 
 async function queuedFor(tenantId: string): Promise<number> {
-  return (await api.store.listQueue({ tenantId, limit: 1000 })).length;
+  return (await api.store.queue.listQueue({ tenantId, limit: 1000 })).length;
 }
 
 t.test('200 calls at once are one submission and 199 replays', async (t) => {
@@ -98,7 +98,7 @@ t.test('of calls at once, those that are refused let the next one in line throug
 });
 
 t.test("a rejected recipient is in the replay as well, and a tenant's key is its own", async (t) => {
-  await api.store.addSuppression(tenant.id, {
+  await api.store.suppressions.addSuppression(tenant.id, {
     address: 'b@example.com',
     reason: 'manual',
     messageId: null,

@@ -7,6 +7,7 @@ import { SCOPES } from '../../src/store/tenants.ts';
 import { type CallOptions, startApiHarness } from '../support/api-harness.ts';
 import { checkAnswer, errorCodesOf, locate, type Operation, operations } from '../support/openapi-check.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { wrapVerbs } from '../support/wrap-verbs.ts';
 
 const NOBODY = '018f0000-0000-7000-8000-000000000000';
 const BODY_OVER_LIMIT_BYTES = 5 * 1024 * 1024 + 1;
@@ -56,12 +57,15 @@ function breakable(real: Store): Store {
   const broken = async () => {
     throw new Error('disk on fire');
   };
-  return new Proxy(real, {
-    get(target, name: keyof Store) {
-      if (store === 'breaks') return broken;
-      return store === 'is gone' && name === 'ping' ? async () => false : target[name];
-    },
-  });
+  return {
+    ...wrapVerbs(
+      real,
+      (_name, verb) =>
+        (...args) =>
+          store === 'breaks' ? broken() : verb(...args),
+    ),
+    ping: async () => (store === 'breaks' ? broken() : store !== 'is gone' && (await real.ping())),
+  };
 }
 
 async function created(path: string, body: object) {
@@ -145,7 +149,7 @@ async function announceBodies(): Promise<void> {
 /** What only some operations may answer. */
 async function callAgainstTheRules(): Promise<void> {
   const addSuppression = { reason: 'manual', messageId: null, createdAt: 0 } as const;
-  await api.store.addSuppression(tenant.id, { address: 'no@example.com', ...addSuppression });
+  await api.store.suppressions.addSuppression(tenant.id, { address: 'no@example.com', ...addSuppression });
   await attempt(operation('POST /emails'), { body: { ...MAIL, to: 'no@example.com' } });
   await attempt(operation('POST /emails'), { body: { ...MAIL, from: 'a@nobody.test' } });
   await attempt(operation('POST /emails'), { key: bound });

@@ -10,8 +10,13 @@ const clock = { at: Date.now(), now: () => clock.at };
 let storeIsBroken = false;
 const breakable = (store: Store): Store => ({
   ...store,
-  findVerifiedDomain: (...args) =>
-    storeIsBroken ? Promise.reject(new Error('disk on fire at /var/secret')) : store.findVerifiedDomain(...args),
+  domains: {
+    ...store.domains,
+    findVerifiedDomain: (...args) =>
+      storeIsBroken
+        ? Promise.reject(new Error('disk on fire at /var/secret'))
+        : store.domains.findVerifiedDomain(...args),
+  },
 });
 const api = await startApiHarness({ clock, firstTier: 20, wrapStore: breakable });
 t.teardown(() => api.close());
@@ -20,7 +25,7 @@ const asleep = await api.addTenant({ status: 'suspended' });
 const limited = await api.addTenant({ tier: '1k' });
 const domainId = await api.addVerifiedDomain(tenant.id, 'acme.test');
 await api.addVerifiedDomain(tenant.id, 'second.test');
-await api.store.addSuppression(tenant.id, {
+await api.store.suppressions.addSuppression(tenant.id, {
   address: 'no@example.com',
   reason: 'manual',
   messageId: null,
@@ -38,7 +43,7 @@ t.test('order of checks', async (t) => {
   await Promise.all(Array.from({ length: 20 }, () => api.call('GET', '/domains', { key: exhausted })));
   const retired = await api.addTenant({ tier: '1k' });
   await Promise.all(Array.from({ length: 21 }, () => api.call('GET', '/domains', { key: retired.key })));
-  await api.store.updateTenant(retired.id, { status: 'in_review' });
+  await api.store.tenants.updateTenant(retired.id, { status: 'in_review' });
   const BAD_IDEMPOTENCY = { 'Idempotency-Key': '' };
   const PLAIN = { 'Content-Type': 'text/plain' };
   const NONSENSE = { Authorization: 'Basic x' };
@@ -107,9 +112,9 @@ t.test('the Authorization header', async (t) => {
   const { headers } = await api.call('GET', '/domains');
   t.equal(headers.get('www-authenticate'), 'Bearer');
   const revoked = await api.addKey(tenant.id);
-  const { id } = (await api.store.listApiKeys(tenant.id)).at(-1)!;
+  const { id } = (await api.store.keys.listApiKeys(tenant.id)).at(-1)!;
   t.equal(await ask(`Bearer ${revoked}`), undefined);
-  await api.store.revokeApiKey(tenant.id, id, 1);
+  await api.store.keys.revokeApiKey(tenant.id, id, 1);
   t.equal(await ask(`Bearer ${revoked}`), 'invalid_api_key', 'from the next call on');
 });
 

@@ -15,7 +15,7 @@ function send(change: Record<string, unknown> = {}, headers: Record<string, stri
 }
 
 async function recipientsOf(messageIds: string[]): Promise<(string | undefined)[]> {
-  const messages = await Promise.all(messageIds.map((id) => api.store.getMessage(id)));
+  const messages = await Promise.all(messageIds.map((id) => api.store.queue.getMessage(id)));
   return messages.map((message) => message?.recipient);
 }
 
@@ -181,9 +181,9 @@ t.test('a key that is bound to a domain sends from no other', async (t) => {
 
 t.test('suppressed recipients are rejected, the rest is queued', async (t) => {
   const entry = { reason: 'complaint' as const, messageId: null, createdAt: 0 };
-  await api.store.addSuppression(tenant.id, { address: 'stop@example.com', ...entry });
+  await api.store.suppressions.addSuppression(tenant.id, { address: 'stop@example.com', ...entry });
   const rule = { mxGroup: null, rule: 'test', messageId: null, createdAt: 0, expiresAt: Date.now() + 60_000 };
-  await api.store.addPlatformSuppression({ address: 'gone@example.com', ...rule });
+  await api.store.suppressions.addPlatformSuppression({ address: 'gone@example.com', ...rule });
   const { body } = await send({
     to: ['X <STOP@Example.com>', 'ok@example.com', 'stop@example.com', 'gone@example.com'],
   });

@@ -166,7 +166,7 @@ t.test('data with as many keys as fit into a call', async (t) => {
 });
 
 t.test('a template that does not render: part, line and column; nothing is queued', async (t) => {
-  const queued = async () => (await api.store.listQueue({ tenantId: tenant.id, limit: 1000 })).length;
+  const queued = async () => (await api.store.queue.listQueue({ tenantId: tenant.id, limit: 1000 })).length;
   const before = await queued();
   const cases: [source: { html?: string; text?: string }, message: RegExp][] = [
     [
@@ -189,7 +189,7 @@ t.test('a template that does not render: part, line and column; nothing is queue
 });
 
 t.test('the template comes after the domain and before suppression', async (t) => {
-  await api.store.addSuppression(tenant.id, {
+  await api.store.suppressions.addSuppression(tenant.id, {
     ...{ address: 'gone@example.com', reason: 'manual', messageId: null, createdAt: 0 },
   });
   const broken = await templateOf({ text: '{{ "?" | base64_decode }}' });

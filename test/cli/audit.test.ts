@@ -84,7 +84,9 @@ function importList({ run, folder, tenantId }: Stage) {
 }
 
 async function trust({ run, withStore }: Stage) {
-  await withStore((store) => store.doubtReceiver({ mxGroup: NO_ROUTE, since: Date.now(), reason: 'a test' }));
+  await withStore((store) =>
+    store.reputation.doubtReceiver({ mxGroup: NO_ROUTE, since: Date.now(), reason: 'a test' }),
+  );
   return run('suppression', 'trust', '--group', NO_ROUTE);
 }
 
@@ -92,11 +94,11 @@ async function retryUnreadable({ run, withStore }: Stage) {
   const id = new IdSource().next();
   await withStore(async (store) => {
     const mail = { id, receivedAt: Date.now(), remoteIp: '192.0.2.1', ehloName: 'mx.x.test', tls: null, mailFrom: '' };
-    await store.keepInbound({ ...mail, recipients: ['abuse@x.test'], content: Buffer.from('no header') });
-    const [{ seq }] = (await store.waitingInbound(0, 1)) as [WaitingInboundMail];
+    await store.inbound.keepInbound({ ...mail, recipients: ['abuse@x.test'], content: Buffer.from('no header') });
+    const [{ seq }] = (await store.inbound.waitingInbound(0, 1)) as [WaitingInboundMail];
     const found = { kind: 'unreadable', effect: 'kept', reason: 'a test', digest: null, finding: {} } as const;
     const verdict = { ...found, messageId: null, tenantId: null };
-    await store.recordInbound({ seq, at: Date.now(), verdict, action: null });
+    await store.inbound.recordInbound({ seq, at: Date.now(), verdict, action: null });
   });
   return run('inbound', 'retry', id);
 }
@@ -126,7 +128,7 @@ async function openStage(t: Test): Promise<Stage> {
     const url = 'https://hooks.example.com/';
     const secret = { masterKeyId: 'none', sealed: Buffer.alloc(28) };
     const webhook = { id: ids.next(), tenantId, url, target: url, description: null, createdAt: Date.now(), secret };
-    await store.createWebhook(webhook, 50);
+    await store.webhooks.createWebhook(webhook, 50);
     return { ...message, webhookId: webhook.id };
   });
   return { folder, run, withStore, ...made };
@@ -136,7 +138,7 @@ t.test('every command that changes something', async (t) => {
   const changing = COMMAND_NAMES.filter((name) => !CHANGE_NOTHING.includes(name));
   t.same(changing.sort(), Object.keys(PLAYS).sort(), 'is tried here');
   const stage = await openStage(t);
-  const log = () => stage.withStore((store) => store.listAllAudit({ before: null, limit: 1000 }));
+  const log = () => stage.withStore((store) => store.audit.listAllAudit({ before: null, limit: 1000 }));
   let before: AuditEntry[] = [];
   for (const [name, [action, play]] of Object.entries(PLAYS)) {
     // These two put another database in place of the one that there was.

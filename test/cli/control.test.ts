@@ -66,7 +66,7 @@ t.test('commands are carried out in the daemon, and it hears of what they change
   const { code, stdout } = await program.run('tenant', 'create', '--name', 'Acme', '--json');
   t.equal(code, 0);
   const { id } = JSON.parse(stdout);
-  t.match(await services.store.getTenant(id), { name: 'Acme' });
+  t.match(await services.store.tenants.getTenant(id), { name: 'Acme' });
   t.match(await program.run('tenant', 'set', id, '--status', 'active'), { code: 0, stdout: /status: +active/ });
   t.same(changedTenants, [id]);
   t.match(await program.runHere('key', 'revoke', id), {
@@ -97,7 +97,7 @@ t.test('the queue', async (t) => {
     id: messageId,
     state: 'failed',
   });
-  t.match(await services.store.eventsOfMessage(tenantId, messageId), [
+  t.match(await services.store.events.eventsOfMessage(tenantId, messageId), [
     {
       type: 'email.failed',
       data: { message_id: messageId, to: 'joe@receiver.example', bounce: { diagnostic: 'wrong list' } },
@@ -134,7 +134,7 @@ t.test('what is no sensible request gets an error and changes nothing', async (t
     const answer = await ask(controlSocket, line);
     t.match(JSON.parse(answer), { error: { exit, message: says } }, line.slice(0, 60));
   }
-  t.same(await services.store.listTenants(), []);
+  t.same(await services.store.tenants.listTenants(), []);
 });
 
 t.test('closing does not wait for those who never ask, and removes the socket', async (t) => {

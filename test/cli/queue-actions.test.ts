@@ -22,7 +22,7 @@ async function setUp(t: Test) {
   };
   const waiting = await withStore(async (store) => {
     const at = systemClock.now();
-    await store.saveShaping({ domains: [{ domain: 'receiver.example', mxGroup: GROUP, at }] });
+    await store.shaping.saveShaping({ domains: [{ domain: 'receiver.example', mxGroup: GROUP, at }] });
     return addWaitingMessage({ store, clock: systemClock, ids: new IdSource() } as never);
   });
   const codes = async () => {
@@ -65,7 +65,7 @@ t.test('pause and resume: each kind, shown, recorded, kept', async (t) => {
       stderr: /nothing holds the .*: it is not paused/,
     });
   }
-  const notes = await withStore((store) => store.listOperatorNotes({ limit: 100 }));
+  const notes = await withStore((store) => store.shaping.listOperatorNotes({ limit: 100 }));
   t.equal(notes.length, 8);
   t.match(notes.at(-1), {
     action: 'pause',
@@ -121,7 +121,7 @@ t.test('a tenant that is not there is no quiet night, and neither is a group tha
 t.test('who does it is known without being told', async (t) => {
   const { program, withStore, tenantId } = await setUp(t);
   await program.json('queue', 'pause', '--tenant', tenantId, '--reason', 'x');
-  const [note] = await withStore((store) => store.listOperatorNotes({ limit: 1 }));
+  const [note] = await withStore((store) => store.shaping.listOperatorNotes({ limit: 1 }));
   t.ok(note!.by.length > 0 && note!.by !== 'an operator', note!.by);
 });
 
@@ -129,9 +129,9 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
   const { program, withStore, tenantId, messageId } = await setUp(t);
   const until = Date.now() + 600_000;
   await withStore(async (store) => {
-    const [lane] = await store.dueLanes();
+    const [lane] = await store.queue.dueLanes();
     const now = Date.now();
-    const { messages } = await store.claim(lane!.lane, 1, { now, dueAgainAt: [now + 1] });
+    const { messages } = await store.queue.claim(lane!.lane, 1, { now, dueAgainAt: [now + 1] });
     const { id, attempt } = messages[0]!;
     const peer = {
       ...{
@@ -155,9 +155,9 @@ t.test('why it waits: a suspension by a reply, and the last reply with its rule'
       reason: 'they said: slow down',
       ambiguous: false,
     };
-    await store.record([{ messageId: id, tenantId, at: now, attempt: record as never, transition, event: null }]);
+    await store.queue.record([{ messageId: id, tenantId, at: now, attempt: record as never, transition, event: null }]);
     const suspension = { mxGroup: GROUP, scope: 'group' as const, tenantId: null, subject: '', since: now, until };
-    await store.saveShaping({ suspensions: [{ ...suspension, rule: 'some-rule', reply: '450 slow down' }] });
+    await store.shaping.saveShaping({ suspensions: [{ ...suspension, rule: 'some-rule', reply: '450 slow down' }] });
   });
   const shown = await program.json('queue', 'show', messageId);
   t.match(shown, {
@@ -233,14 +233,14 @@ t.test('an attempt that fell back to clear text, and one that no host let in, ar
     },
   ];
   await withStore(async (store) => {
-    const [lane] = await store.dueLanes();
+    const [lane] = await store.queue.dueLanes();
     const at = Date.now();
     for (const peer of peers) {
-      const { messages } = await store.claim(lane!.lane, 1, { now: at, dueAgainAt: [at] });
+      const { messages } = await store.queue.claim(lane!.lane, 1, { now: at, dueAgainAt: [at] });
       const { id, attempt } = messages[0]!;
       const record = { messageId: id, tenantId, attempt, startedAt: at, outcome: 'temporary' as const, peer };
       const transition = { to: 'deferred' as const, dueAt: at, reason: 'later', ambiguous: false };
-      await store.record([{ messageId: id, tenantId, at, attempt: record, transition, event: null }]);
+      await store.queue.record([{ messageId: id, tenantId, at, attempt: record, transition, event: null }]);
     }
   });
   const { stdout } = await program.runHere('queue', 'show', messageId);
@@ -268,9 +268,9 @@ t.test('an attempt that fell back to clear text, and one that no host let in, ar
 t.test('retry and cancel of many', async (t) => {
   const { program, withStore, tenantId, messageId } = await setUp(t);
   await withStore(async (store) => {
-    const [lane] = await store.dueLanes();
-    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
-    await store.release([messages[0]!.id], Date.now() + 600_000);
+    const [lane] = await store.queue.dueLanes();
+    const { messages } = await store.queue.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
+    await store.queue.release([messages[0]!.id], Date.now() + 600_000);
   });
   t.match(await program.json('queue', 'retry', '--group', GROUP), {
     messages: 1,
@@ -326,9 +326,9 @@ t.test('mail of a tenant towards a paused group is due, and the group is named',
   const { program, withStore, tenantId } = await setUp(t);
   await program.json('queue', 'pause', '--group', GROUP, '--reason', 'x', '--by', 'jo');
   await withStore(async (store) => {
-    const [lane] = await store.dueLanes();
-    const { messages } = await store.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
-    await store.release([messages[0]!.id], Date.now() + 600_000);
+    const [lane] = await store.queue.dueLanes();
+    const { messages } = await store.queue.claim(lane!.lane, 1, { now: Date.now(), dueAgainAt: [0] });
+    await store.queue.release([messages[0]!.id], Date.now() + 600_000);
   });
   const command = `postrider queue resume --group ${GROUP}`;
   t.match(await program.json('queue', 'retry', '--tenant', tenantId), { messages: 1, held_by: [{ command }] });

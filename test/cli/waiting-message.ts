@@ -17,11 +17,11 @@ export async function addWaitingMessage(services: OperatorServices): Promise<Wai
   const privateKey = { masterKeyId: 'none', sealed: Buffer.alloc(28) };
   const keys = { selector: 'pr', publicKeyB64: '', privateKey };
   const name = `${domainId}.example`;
-  await store.createDomain({ id: domainId, tenantId, name, ...keys, createdAt: now });
-  await store.recordVerdict(tenantId, domainId, { state: 'verified', failureReason: null, checkedAt: now });
+  await store.domains.createDomain({ id: domainId, tenantId, name, ...keys, createdAt: now });
+  await store.domains.recordVerdict(tenantId, domainId, { state: 'verified', failureReason: null, checkedAt: now });
   const messageId = ids.next();
   const recipient = { messageId, address: 'joe@receiver.example', name: null, domain: 'receiver.example' };
-  const accepted = await store.accept({
+  const accepted = await store.submissions.accept({
     id: ids.next(),
     tenantId,
     apiKeyId: ids.next(),

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import type { Store } from '../../src/store/store.ts';
 import { formatApiKey, parseApiKey, verifyApiKey } from '../../src/tenants/api-keys.ts';
 import { startApiHarness } from '../support/api-harness.ts';
+import { wrapVerbs } from '../support/wrap-verbs.ts';
 
 const NOBODYS_ID = 'A'.repeat(12);
 
@@ -20,15 +21,9 @@ const wrong = formatApiKey({ publicId, secret: otherSecret });
 
 /** Writes down which verbs of the store are called. */
 function watched(store: Store): Store {
-  return new Proxy(store, {
-    get(verbs, name, receiver) {
-      const verb = Reflect.get(verbs, name, receiver);
-      if (typeof verb !== 'function') return verb;
-      return (...args: unknown[]) => {
-        steps.push(String(name));
-        return Reflect.apply(verb, verbs, args);
-      };
-    },
+  return wrapVerbs(store, (name, verb) => (...args) => {
+    steps.push(name);
+    return verb(...args);
   });
 }
 
@@ -44,8 +39,8 @@ t.test('the same steps', async (t) => {
   t.ok(forUnknown.length > 0);
   t.same(await stepsOf(t, wrong), forUnknown, 'a wrong secret');
   const retired = parseApiKey(await api.addKey(id))!;
-  const { id: retiredId } = (await api.store.listApiKeys(id)).find((one) => one.publicId === retired.publicId)!;
-  await api.store.revokeApiKey(id, retiredId, 1);
+  const { id: retiredId } = (await api.store.keys.listApiKeys(id)).find((one) => one.publicId === retired.publicId)!;
+  await api.store.keys.revokeApiKey(id, retiredId, 1);
   t.same(
     await stepsOf(t, formatApiKey({ ...retired, secret: otherSecret })),
     forUnknown,

@@ -66,7 +66,8 @@ async function sendOne(harness: DeliveryHarness): Promise<MessageDetail> {
   return await harness.until(id!, isTried);
 }
 
-const remembered = (harness: DeliveryHarness) => harness.store.findBrokenTls(TEST_ONLY_HOST, Date.now());
+const remembered = (harness: DeliveryHarness) =>
+  harness.store.transportSecurity.findBrokenTls(TEST_ONLY_HOST, Date.now());
 
 const kinds: Record<string, [script: PeerScript, failure: RegExp]> = {
   fails: [garbage, /^TLS handshake: /],
@@ -103,7 +104,10 @@ function starttlsCount(peer: Peer): number {
 t.test('after three days TLS gets another chance', async (t) => {
   const { harness } = await stageWith(t, [secured]);
   const since = Date.now() - 3 * DAY_MS;
-  await harness.store.putBrokenTls({ host: TEST_ONLY_HOST, reason: 'x', since, expiresAt: since + 3 * DAY_MS }, 10);
+  await harness.store.transportSecurity.putBrokenTls(
+    { host: TEST_ONLY_HOST, reason: 'x', since, expiresAt: since + 3 * DAY_MS },
+    10,
+  );
   t.match(await sendOne(harness), {
     attemptList: [{ peer: { tls: { verified: true }, tlsPolicy: { failure: null } } }],
   });
@@ -129,14 +133,20 @@ t.test('under a policy that enforces TLS', async (t) => {
   const put = (harness: DeliveryHarness) => {
     const now = Date.now();
     const policy = { domain: 'rcpt.test', policyId: '1', mode: 'enforce', mx: [TEST_ONLY_HOST] } as const;
-    return harness.store.putTlsPolicy({ ...policy, mx: [...policy.mx], fetchedAt: now, expiresAt: now + DAY_MS }, 10);
+    return harness.store.transportSecurity.putTlsPolicy(
+      { ...policy, mx: [...policy.mx], fetchedAt: now, expiresAt: now + DAY_MS },
+      10,
+    );
   };
 
   await t.test('what is remembered is of no account', async (t) => {
     const { harness } = await stageWith(t, [secured], { mtaSts });
     await put(harness);
     const since = Date.now();
-    await harness.store.putBrokenTls({ host: TEST_ONLY_HOST, reason: 'x', since, expiresAt: since + DAY_MS }, 10);
+    await harness.store.transportSecurity.putBrokenTls(
+      { host: TEST_ONLY_HOST, reason: 'x', since, expiresAt: since + DAY_MS },
+      10,
+    );
     t.match(await sendOne(harness), { state: 'delivered', attemptList: [{ peer: { tls: { verified: true } } }] });
   });
 

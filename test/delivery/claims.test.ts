@@ -1,12 +1,14 @@
 // Claiming when the store fails in the middle of it: no message stays in a hand that does not exist.
+
 import t from 'tap';
 import { Claims } from '../../src/delivery/queue/claims.ts';
 import { newLane } from '../../src/delivery/queue/lane.ts';
 import { MessagesInHand } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';
-import type { HastenPortion, ShapingStore } from '../../src/store/shaping.ts';
+import type { ClaimedMessage } from '../../src/store/queue.ts';
+import type { HastenPortion } from '../../src/store/shaping.ts';
+import type { Store } from '../../src/store/store.ts';
 
 const NOW = 1_000_000;
 const LANE = newLane({ lane: 1, tenantId: 'tenant', domain: 'rcpt.test', dueAt: NOW });
@@ -17,7 +19,7 @@ function message(id: string, fromDomain: string): ClaimedMessage {
 
 t.test('what was claimed with mail that must wait is given back when the store cannot put that off', async (t) => {
   const released: string[][] = [];
-  const store = {
+  const queue = {
     claim: async () => ({
       messages: [message('kept-back', 'paused.test'), message('free', 'acme.test')],
       nextDueAt: null,
@@ -40,7 +42,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const inHand = new MessagesInHand();
   const claims = new Claims({
-    store: inHand.noting(store as unknown as QueueStore & ShapingStore),
+    store: inHand.noting({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },
@@ -58,12 +60,14 @@ t.test('what was claimed with mail that must wait is given back when the store c
 t.test('a pause that is ended while its mail is being put off lets that go, too', async (t) => {
   const paused = { is: true };
   const hastened: [lane: number, portion: HastenPortion][] = [];
-  const store = {
+  const queue = {
     claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
     async release() {
       paused.is = false;
       return [];
     },
+  };
+  const shapingVerbs = {
     async hastenLane(lane: number, portion: HastenPortion) {
       hastened.push([lane, portion]);
       return { moved: 1, notice: null };
@@ -72,7 +76,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
   const suspension = { scope: 'sender_domain', mxGroup: 'g', subject: 'paused.test', until: NOW + 5000 };
   const shaping = { reserve() {}, settle() {}, senderSuspension: () => (paused.is ? suspension : null) };
   const claims = new Claims({
-    store: store as unknown as QueueStore & ShapingStore,
+    store: { queue, shaping: shapingVerbs } as unknown as Pick<Store, 'queue' | 'shaping'>,
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },

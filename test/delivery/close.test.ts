@@ -37,7 +37,7 @@ t.test('the message on the wire is finished, the others go back untried', async 
   const announced = sink.mails.length === 2;
   t.match(second, announced ? { state: 'delivered', attempts: 1 } : { state: 'queued', attempts: 0 });
   for (const message of others) t.match(message, { state: 'queued', attempts: 0, attemptList: [] });
-  t.match(await harness.store.getMessage(late!), { state: 'queued', attempts: 0 });
+  t.match(await harness.store.queue.getMessage(late!), { state: 'queued', attempts: 0 });
   t.ok(sink.mails.length <= 2, `${sink.mails.length} arrived`);
 
   await t.test('and are delivered by the next engine, once each', async (t) => {
@@ -96,12 +96,15 @@ t.test('what is being claimed when the end comes goes back too', async (t) => {
   const claim = { count: 0, asked: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
   const wrapStore = (store: Store): Store => ({
     ...store,
-    async claim(...parameters) {
-      const claimed = await store.claim(...parameters);
-      if (++claim.count !== 2) return claimed;
-      claim.asked.resolve();
-      await claim.open.promise;
-      return claimed;
+    queue: {
+      ...store.queue,
+      async claim(...parameters) {
+        const claimed = await store.queue.claim(...parameters);
+        if (++claim.count !== 2) return claimed;
+        claim.asked.resolve();
+        await claim.open.promise;
+        return claimed;
+      },
     },
   });
   const { harness } = await setUp(t, { wrapStore, limits: { sessionsPerGroup: 1 }, sink: { onMail } });
@@ -117,6 +120,6 @@ t.test('what is being claimed when the end comes goes back too', async (t) => {
   t.equal(await Promise.race([stopped.then(() => 'gone'), longEnough]), 'waiting');
   claim.open.resolve();
   await stopped;
-  t.match(await harness.store.getMessage(first!), { state: 'delivered' });
-  t.match(await harness.store.getMessage(second!), { state: 'queued', attempts: 0 });
+  t.match(await harness.store.queue.getMessage(first!), { state: 'delivered' });
+  t.match(await harness.store.queue.getMessage(second!), { state: 'queued', attempts: 0 });
 });

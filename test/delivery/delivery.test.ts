@@ -22,7 +22,7 @@ t.test('a message arrives, with its return path, and its life is told', async (t
   t.match(message.attemptList, [
     { outcome: 'delivered', peer: { mx: 'mx.rcpt.test', remoteIp: '127.0.0.1', smtpCode: 250 } },
   ]);
-  const events = await harness.store.eventsOfMessage(harness.tenantId, id!);
+  const events = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
   t.match(events, [
     { type: 'email.delivered', data: { message_id: id, to: 'ann@rcpt.test', delivery: { attempt: 1 } } },
   ]);

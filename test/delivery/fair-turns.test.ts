@@ -41,7 +41,7 @@ t.test('a hundred thousand of one tenant, and the next one of another', async (t
     overtaken.push(sink.mails.findIndex(({ to }) => to === `small${round}@rcpt.test`) - before);
   }
   t.ok(Math.max(...overtaken) < 800, `so many of the other one went first: ${overtaken.join(', ')}`);
-  const waiting = (await harness.store.queueSummary()).reduce((sum, lane) => sum + lane.waiting, 0);
+  const waiting = (await harness.store.queue.queueSummary()).reduce((sum, lane) => sum + lane.waiting, 0);
   t.ok(waiting > WAITING * 0.9, `${waiting} of the other tenant still wait`);
   await harness.stopDelivery();
 });

@@ -25,7 +25,7 @@ function readRow(harness: DeliveryHarness, sql: string, ...values: unknown[]): R
 }
 
 async function retryNow(harness: DeliveryHarness, id: string): Promise<void> {
-  const lane = await harness.store.retryNow(id, Date.now());
+  const lane = await harness.store.queue.retryNow(id, Date.now());
   harness.delivery.notice([lane!]);
 }
 
@@ -102,7 +102,7 @@ t.test('a database that fails while results are recorded: kept, stored later, se
   setOneMx(harness);
   const ids = await harness.send(['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test']);
   await sink.received(3);
-  t.match(await harness.store.getMessage(ids[0]!), { state: 'sending' });
+  t.match(await harness.store.queue.getMessage(ids[0]!), { state: 'sending' });
   delete faults.beforeCommit;
   await harness.untilAll(ids, isDelivered);
   await harness.delivery.reconcile();
@@ -114,10 +114,13 @@ t.test('a result that cannot be stored holds up nobody else', async (t) => {
   let broken: string | null = null;
   const wrapStore = (store: Store): Store => ({
     ...store,
-    record: (updates) =>
-      updates.some(({ messageId }) => messageId === broken)
-        ? Promise.reject(new Fault('this row cannot be written'))
-        : store.record(updates),
+    queue: {
+      ...store.queue,
+      record: (updates) =>
+        updates.some(({ messageId }) => messageId === broken)
+          ? Promise.reject(new Fault('this row cannot be written'))
+          : store.queue.record(updates),
+    },
   });
   const { harness } = await setUp(t, { wrapStore, limits: { sessionsPerGroup: 1, messagesPerSession: 2 } });
   setOneMx(harness);
@@ -125,7 +128,7 @@ t.test('a result that cannot be stored holds up nobody else', async (t) => {
   const others = await harness.send(['a@rcpt.test', 'b@rcpt.test', 'c@rcpt.test'], { held: true });
   await harness.delivery.reconcile();
   await harness.untilAll(others, isDelivered);
-  t.match(await harness.store.getMessage(broken), { state: 'sending' });
+  t.match(await harness.store.queue.getMessage(broken), { state: 'sending' });
   const repaired = broken;
   broken = null;
   await harness.until(repaired, isDelivered);
@@ -149,12 +152,12 @@ t.test('shutdown does not wait for a database that fails', async (t) => {
   await sink.received(1);
   await within(10_000, 'the engine stops', harness.stopDelivery(200));
   // Behind a last attempt to store it that may still be under way.
-  await t.rejects(harness.store.recoverInterrupted(Date.now()));
+  await t.rejects(harness.store.queue.recoverInterrupted(Date.now()));
   delete faults.beforeCommit;
   // The next start finds it, and says that it may have arrived.
-  t.equal((await harness.store.getMessage(id!))?.state, 'sending');
-  t.equal(await harness.store.recoverInterrupted(Date.now()), 1);
-  t.match(await harness.store.getMessage(id!), { state: 'deferred', ambiguous: true });
+  t.equal((await harness.store.queue.getMessage(id!))?.state, 'sending');
+  t.equal(await harness.store.queue.recoverInterrupted(Date.now()), 1);
+  t.match(await harness.store.queue.getMessage(id!), { state: 'deferred', ambiguous: true });
 });
 
 /** Every thread that is started from now on. */
@@ -212,12 +215,15 @@ t.test('what is claimed for a session whose thread dies meanwhile goes back to t
   const gate = { claims: 0, asked: Promise.withResolvers<void>(), open: Promise.withResolvers<void>() };
   const wrapStore = (store: Store): Store => ({
     ...store,
-    async claim(...parameters) {
-      const claimed = await store.claim(...parameters);
-      if (++gate.claims !== 2) return claimed;
-      gate.asked.resolve();
-      await gate.open.promise;
-      return claimed;
+    queue: {
+      ...store.queue,
+      async claim(...parameters) {
+        const claimed = await store.queue.claim(...parameters);
+        if (++gate.claims !== 2) return claimed;
+        gate.asked.resolve();
+        await gate.open.promise;
+        return claimed;
+      },
     },
   });
   const first = Promise.withResolvers<null>();

@@ -40,11 +40,11 @@ t.test(
     await sink.received(TO.length);
     await untilRefused(harness, TO.length);
     await harness.stopDelivery(0);
-    t.match(await harness.store.getMessage(ids[0]!), { state: 'sending' });
+    t.match(await harness.store.queue.getMessage(ids[0]!), { state: 'sending' });
     delete faults.beforeCommit;
     await harness.restartDelivery();
     for (const id of ids) {
-      t.match(await harness.store.getMessage(id), {
+      t.match(await harness.store.queue.getMessage(id), {
         state: 'delivered',
         attempts: 1,
         attemptList: [{ outcome: 'delivered' }],
@@ -80,9 +80,12 @@ t.test('a database that hangs at the moment of delivery: in the journal, and sen
   const answer = Promise.withResolvers<void>();
   const wrapStore = (store: Store): Store => ({
     ...store,
-    record(updates) {
-      asked += updates.length;
-      return hangs ? answer.promise.then(() => store.record(updates)) : store.record(updates);
+    queue: {
+      ...store.queue,
+      record(updates) {
+        asked += updates.length;
+        return hangs ? answer.promise.then(() => store.queue.record(updates)) : store.queue.record(updates);
+      },
     },
   });
   const { sink, harness } = await setUp(t, { clock, wrapStore, sink: { onMail: () => null } });
@@ -104,7 +107,7 @@ t.test('a database that hangs at the moment of delivery: in the journal, and sen
   fs.copyFileSync(killed, file);
   hangs = false;
   await harness.restartDelivery();
-  for (const id of ids) t.match(await harness.store.getMessage(id), { state: 'delivered', attempts: 1 });
+  for (const id of ids) t.match(await harness.store.queue.getMessage(id), { state: 'delivered', attempts: 1 });
   answer.resolve();
   await harness.stopDelivery();
   t.equal(harness.delivery.unstoredResults(), null);
@@ -119,8 +122,11 @@ t.test('a result that no start can store keeps its message from being sent, and 
       updates.some(({ messageId }) => messageId === broken) ? Promise.reject(refused) : work();
     return {
       ...store,
-      record: (updates) => unless(updates, () => store.record(updates)),
-      recordEarlier: (updates) => unless(updates, () => store.recordEarlier(updates)),
+      queue: {
+        ...store.queue,
+        record: (updates) => unless(updates, () => store.queue.record(updates)),
+        recordEarlier: (updates) => unless(updates, () => store.queue.recordEarlier(updates)),
+      },
     };
   };
   const { sink, harness } = await setUp(t, { wrapStore, sink: { onMail: () => null }, expiryPeriodMs: 50 });
@@ -135,11 +141,11 @@ t.test('a result that no start can store keeps its message from being sent, and 
   await harness.stopDelivery(0);
   await harness.restartDelivery();
   t.match(harness.delivery.unstoredResults(), { messages: 1 });
-  t.match(await harness.store.getMessage(kept!), { state: 'sending', attempts: 1 });
+  t.match(await harness.store.queue.getMessage(kept!), { state: 'sending', attempts: 1 });
   const [later] = await harness.send(['later@rcpt.test']);
   await harness.until(later!, isDelivered);
   broken = null;
-  while (!isDelivered((await harness.store.getMessage(kept!))!)) await new Promise(setImmediate);
+  while (!isDelivered((await harness.store.queue.getMessage(kept!))!)) await new Promise(setImmediate);
   t.equal(harness.delivery.unstoredResults(), null);
   t.equal(sink.mails.length, 3, 'nothing was sent twice');
 });

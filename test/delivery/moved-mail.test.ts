@@ -58,18 +58,18 @@ const only = async (harness: DeliveryHarness, to = 'ann@rcpt.test') => (await ha
 
 /** What the first event of the message said, in milliseconds; null: nobody knows. */
 async function saidNext({ harness }: Stage, id: string): Promise<number | null> {
-  const [event] = await harness.store.eventsOfMessage(harness.tenantId, id);
+  const [event] = await harness.store.events.eventsOfMessage(harness.tenantId, id);
   const { next_attempt_at: next } = event!.data.delivery as { next_attempt_at: string | null };
   return next === null ? null : Date.parse(next);
 }
 
 /** Whether the message is still kept back after the whole queue was looked at. */
 async function isKept({ harness }: Stage, id: string): Promise<boolean> {
-  const before = (await harness.store.getMessage(id))!;
+  const before = (await harness.store.queue.getMessage(id))!;
   await harness.delivery.reconcile();
   // Whatever could be claimed by then is claimed before this.
-  await harness.store.queueSummary();
-  const { attempts, state } = (await harness.store.getMessage(id))!;
+  await harness.store.queue.queueSummary();
+  const { attempts, state } = (await harness.store.queue.getMessage(id))!;
   return state === before.state && attempts === before.attempts;
 }
 
@@ -118,7 +118,7 @@ t.test('resuming a group leaves a message its own retry time, and says nothing e
   const waiting = await only(harness, 'bob@rcpt.test');
   t.match(await act('resume', OF_GROUP), { kind: 'done', messages: 0 });
   await harness.until(waiting, isDelivered);
-  t.match(await harness.store.getMessage(own), { state: 'deferred', attempts: 1 });
+  t.match(await harness.store.queue.getMessage(own), { state: 'deferred', attempts: 1 });
   t.match(await act('retry', OF_GROUP), { messages: 1, held: [] });
   await harness.until(own, isDelivered);
 });
@@ -166,7 +166,7 @@ t.test('reputation of an address of a list: its mail was moved to the end of the
   const [pause] = memory.suspensionsNow(clock.now());
   const longer = { ...pause!, until: clock.now() + 4 * HOUR };
   memory.suspend(longer);
-  await harness.store.saveShaping({ suspensions: [longer] });
+  await harness.store.shaping.saveShaping({ suspensions: [longer] });
   const later = await only(harness, 'bob@rcpt.test');
   await harness.until(later, moved(3 * HOUR));
   mood.reply = null;
@@ -243,7 +243,7 @@ t.test('a message that was moved and then paused by itself goes when both are ov
   t.match(await act('pause', message), { kind: 'done' });
   mood.reply = null;
   t.match(await act('resume', OF_GROUP), { kind: 'done' });
-  t.match(await harness.store.getMessage(id), { state: 'deferred', parked: true });
+  t.match(await harness.store.queue.getMessage(id), { state: 'deferred', parked: true });
   t.match(await act('resume', message), { kind: 'done', held: [] });
   await harness.until(id, isDelivered);
 });
@@ -285,7 +285,7 @@ t.test('a tenant that is not active: retrying and resuming name its status', asy
   const { harness, act } = stage;
   const { tenantId } = harness;
   const [id] = (await harness.send(['ann@rcpt.test'], { held: true })) as [string];
-  await harness.store.updateTenant(tenantId, { status: 'suspended', statusReason: 'unpaid' });
+  await harness.store.tenants.updateTenant(tenantId, { status: 'suspended', statusReason: 'unpaid' });
   t.ok(await isKept(stage, id));
   const tenant = { kind: 'tenant', key: tenantId } as const;
   t.match(await act('resume', tenant), {
@@ -293,7 +293,7 @@ t.test('a tenant that is not active: retrying and resuming name its status', asy
     reason: /it is waiting because the tenant is suspended: unpaid/,
   });
   t.match(await act('retry', { kind: 'message', key: id }), { held: [{ kind: 'tenant', how: 'inactive' }] });
-  await harness.store.updateTenant(tenantId, { status: 'active', statusReason: null });
+  await harness.store.tenants.updateTenant(tenantId, { status: 'active', statusReason: null });
   await harness.delivery.reconcile();
   await harness.until(id, isDelivered);
 });

@@ -61,7 +61,7 @@ t.test('enforce: delivered over TLS with a certificate that is valid for the MX 
     tls: { version: 'TLSv1.3', cipher: /^TLS_/, verified: true },
     tlsPolicy: { mode: 'enforce', failure: null },
   });
-  const [event] = await stage.harness.store.eventsOfMessage(stage.harness.tenantId, message.id);
+  const [event] = await stage.harness.store.events.eventsOfMessage(stage.harness.tenantId, message.id);
   t.match(event!.data, { delivery: { tls: { version: 'TLSv1.3', verified: true, policy: 'enforce' } } });
   t.equal(sink.mails[0]!.secure, true);
 });
@@ -158,12 +158,12 @@ t.test('another id: the new policy holds; when it cannot be fetched, the old one
   const now = Date.now();
   const known = { domain: 'rcpt.test', mode: 'enforce', mx: ['mx.rcpt.test'], fetchedAt: now } as const;
   const put = (policyId: string, expiresAt: number) =>
-    harness.store.putTlsPolicy({ ...known, mx: [...known.mx], policyId, expiresAt }, 10);
+    harness.store.transportSecurity.putTlsPolicy({ ...known, mx: [...known.mx], policyId, expiresAt }, 10);
 
   await put('old', now + HOUR_MS);
   announce(stage, 'no policy at all', 'new');
   t.equal((await sendOne(harness)).state, 'deferred', 'a failing fetch takes nothing away');
-  t.match(await harness.store.findTlsPolicy('rcpt.test', now), { policyId: 'old', mode: 'enforce' });
+  t.match(await harness.store.transportSecurity.findTlsPolicy('rcpt.test', now), { policyId: 'old', mode: 'enforce' });
   t.equal(host.asked.length, 1);
 
   await put('old', now - 1);
@@ -175,7 +175,7 @@ t.test('another id: the new policy holds; when it cannot be fetched, the old one
   await harness.restartDelivery(); // which forgets the failure
   host.serve(policyText('none', []));
   t.equal((await sendOne(harness, 'cat@rcpt.test')).state, 'delivered');
-  t.match(await harness.store.findTlsPolicy('rcpt.test', now), { policyId: 'new', mode: 'none' });
+  t.match(await harness.store.transportSecurity.findTlsPolicy('rcpt.test', now), { policyId: 'new', mode: 'none' });
 });
 
 t.test('the end of the engine does not wait for a policy host that hangs', async (t) => {

@@ -58,7 +58,7 @@ for (const greeting of [NO_MAIL, '554 5.3.2 system not accepting network message
       /accepts mail \(RFC 7504\): mx1\.rcpt\.test \(127\.0\.0\.2:\d+\) said .*; mx2\.rcpt\.test \(127\.0\.0\.3:/,
     );
     t.same(await eventTypes(harness, id!), ['email.failed']);
-    const [event] = await harness.store.eventsOfMessage(harness.tenantId, id!);
+    const [event] = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
     t.match(event!.data.bounce, { type: 'soft', suppressed: false, smtp_code: Number(greeting.slice(0, 3)) });
     t.equal(second.came, 1, 'the other address of the first host was passed over');
     const [again] = await harness.send(['ann@rcpt.test']);

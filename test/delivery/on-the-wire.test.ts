@@ -19,7 +19,7 @@ function field(raw: Buffer, name: string): string | undefined {
 
 /** What an operator publishes for the tenant and for the service. */
 async function verify(harness: DeliveryHarness, raw: Buffer) {
-  const domain = await harness.store.getDomain(harness.tenantId, harness.domainId);
+  const domain = await harness.store.domains.getDomain(harness.tenantId, harness.domainId);
   const { dkim } = harness.identity;
   const records = new Map([
     [`${domain!.selector}._domainkey.${FROM_DOMAIN}`, domain!.publicKeyB64],

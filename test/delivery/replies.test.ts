@@ -128,7 +128,7 @@ t.test('a refusal at each stage', async (t) => {
   }
   t.equal(peer.connections, STAGES.length, 'nobody was called twice');
   t.same(
-    await harness.store.listSuppressions(harness.tenantId, { after: null, limit: 10 }),
+    await harness.store.suppressions.listSuppressions(harness.tenantId, { after: null, limit: 10 }),
     [],
     'policy never suppresses',
   );
@@ -154,10 +154,10 @@ t.test('each recipient of a submission has a fate of its own', async (t) => {
     ['ann@rcpt.test'],
   );
   const page = { after: null, limit: 10 };
-  t.match(await harness.store.listSuppressions(harness.tenantId, page), [
+  t.match(await harness.store.suppressions.listSuppressions(harness.tenantId, page), [
     { address: 'gone@rcpt.test', messageId: ids[0] },
   ]);
-  t.match(await harness.store.listPlatformSuppressions(page), [
+  t.match(await harness.store.suppressions.listPlatformSuppressions(page), [
     { address: 'gone@rcpt.test', mxGroup: 'mx.rcpt.test', rule: 'no-such-mailbox' },
   ]);
 });
@@ -295,7 +295,7 @@ t.test('STARTTLS with any certificate, and the facts about it', async (t) => {
   t.equal(message.state, 'delivered');
   t.equal(sink.mails[0]!.secure, true);
   t.match(message.attemptList[0]!.peer.tls, { version: 'TLSv1.3', cipher: String, verified: false });
-  const [event] = await harness.store.eventsOfMessage(harness.tenantId, id!);
+  const [event] = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
   t.match(event!.data, { delivery: { tls: { version: 'TLSv1.3', verified: false } } });
 });
 
@@ -354,7 +354,7 @@ t.test('what the server cannot take is refused before it is sent', async (t) => 
   t.match(first, { state: 'bounced', attemptList: [{ outcome: 'permanent', peer: { enhancedCode: '5.6.7' } }] });
   t.match(second, { state: 'bounced', attemptList: [{ outcome: 'permanent', peer: { enhancedCode: '5.3.4' } }] });
   for (const id of [unicode!, large!]) {
-    t.match(await harness.store.eventsOfMessage(harness.tenantId, id), [
+    t.match(await harness.store.events.eventsOfMessage(harness.tenantId, id), [
       { data: { bounce: { type: 'soft', suppressed: false } } },
     ]);
   }

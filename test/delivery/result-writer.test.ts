@@ -36,7 +36,7 @@ function open(t: Test) {
     calls.push({ updates: [...updates], take: () => resolve([]), refuse: reject });
     return promise;
   };
-  const writer = new ResultWriter({ store: { record }, clock, log, journal, onLanes() {} });
+  const writer = new ResultWriter({ store: { queue: { record } }, clock, log, journal, onLanes() {} });
   t.teardown(() => writer.stop());
   const until = async (condition: () => boolean) => {
     while (!condition()) await new Promise(setImmediate);

@@ -42,7 +42,7 @@ t.test('attempts follow the ladder until one succeeds; the tenant hears of the f
     t.ok(pause >= step * 0.8, `${pause} ms after a step of ${step}`);
   }
   t.same(await eventTypes(harness, id!), ['email.deferred', 'email.delivered']);
-  const [deferred, delivered] = await harness.store.eventsOfMessage(harness.tenantId, id!);
+  const [deferred, delivered] = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
   t.match(deferred!.data, {
     delivery: { attempt: 1, smtp_code: 451, enhanced_code: '4.3.0', next_attempt_at: String },
   });
@@ -74,7 +74,7 @@ t.test('the lifetime is over: failed, with the last reason', async (t) => {
   const message = await harness.until(id!, isFinished);
   t.match(message, { state: 'failed', attempts: 1, lastReason: /given up after 72 h; the last reason.*try later/ });
   t.same(await eventTypes(harness, id!), ['email.deferred', 'email.failed']);
-  const [, failed] = await harness.store.eventsOfMessage(harness.tenantId, id!);
+  const [, failed] = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
   t.match(failed!.data, { bounce: { type: 'soft', diagnostic: /try later/, attempt: 1, suppressed: false } });
 });
 
@@ -98,14 +98,19 @@ t.test('an expired message that cannot be ended stops no other', async (t) => {
   let broken = '';
   const wrapStore = (store: Store): Store => ({
     ...store,
-    endWaiting: (update) =>
-      update.messageId === broken ? Promise.reject(new Fault('this row cannot be written')) : store.endWaiting(update),
+    queue: {
+      ...store.queue,
+      endWaiting: (update) =>
+        update.messageId === broken
+          ? Promise.reject(new Fault('this row cannot be written'))
+          : store.queue.endWaiting(update),
+    },
   });
   const { harness } = await setUp(t, { expiryPeriodMs: 30, wrapStore });
   const [first, second] = await harness.send(['a@rcpt.test', 'b@rcpt.test'], { lifetimeMs: 100, held: true });
   broken = first!;
   t.equal((await harness.until(second!, isFinished)).state, 'failed');
-  t.equal((await harness.store.getMessage(first!))?.state, 'queued');
+  t.equal((await harness.store.queue.getMessage(first!))?.state, 'queued');
   broken = '';
   t.equal((await harness.until(first!, isFinished)).state, 'failed');
 });
@@ -114,14 +119,14 @@ t.test("a suspended tenant's mail waits, and goes when it is active again", asyn
   const { sink, harness } = await setUp(t);
   setOneMx(harness);
   const ids = await harness.send(['a@rcpt.test', 'b@rcpt.test'], { held: true });
-  await harness.store.updateTenant(harness.tenantId, { status: 'suspended' });
+  await harness.store.tenants.updateTenant(harness.tenantId, { status: 'suspended' });
   // The daemon still believes that there is something to do.
-  harness.delivery.notice((await harness.store.queueSummary()).map((lane) => ({ ...lane })));
+  harness.delivery.notice((await harness.store.queue.queueSummary()).map((lane) => ({ ...lane })));
   await harness.delivery.reconcile();
-  const marker = await harness.store.queueSummary();
+  const marker = await harness.store.queue.queueSummary();
   t.match(marker, [{ waiting: 2 }]);
   t.equal(sink.connections.total, 0);
-  await harness.store.updateTenant(harness.tenantId, { status: 'active' });
+  await harness.store.tenants.updateTenant(harness.tenantId, { status: 'active' });
   await harness.delivery.reconcile();
   for (const message of await harness.untilAll(ids, isFinished)) t.match(message, { state: 'delivered', attempts: 1 });
 });

@@ -55,7 +55,7 @@ export function setOneMx(harness: DeliveryHarness, domain = 'rcpt.test'): void {
 }
 
 export async function eventTypes(harness: DeliveryHarness, messageId: string): Promise<string[]> {
-  const events = await harness.store.eventsOfMessage(harness.tenantId, messageId);
+  const events = await harness.store.events.eventsOfMessage(harness.tenantId, messageId);
   return events.map(({ type }) => type);
 }
 

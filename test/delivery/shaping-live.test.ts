@@ -60,7 +60,7 @@ t.test('thirty domains at one provider share its limits; each goes to its own ho
     t.equal(message.attemptList[0]!.peer.mx, `${domain.replace('.', '-')}.mx.big.test`);
   }
   t.ok(sink.connections.most <= 2, `${sink.connections.most} connections at one time`);
-  t.equal(await harness.store.groupOfDomain('d7.test'), 'big');
+  t.equal(await harness.store.shaping.groupOfDomain('d7.test'), 'big');
 });
 
 t.test('messages per connection are the provider’s, and domains with the same hosts share a connection', async (t) => {
@@ -148,7 +148,7 @@ t.test('"slow down": the group makes a pause, over a restart too, until an opera
   await harness.untilAll([first!, second!], isDelivered);
   t.same(reasonsOf(harness, GROUP), []);
   await harness.stopDelivery();
-  t.match(await harness.store.loadShaping(Date.now()), { suspensions: { length: 0 }, groups: { length: 0 } });
+  t.match(await harness.store.shaping.loadShaping(Date.now()), { suspensions: { length: 0 }, groups: { length: 0 } });
 });
 
 t.test('a pause that is over by itself: one connection begins, and the limit climbs back', async (t) => {
@@ -229,7 +229,7 @@ t.test("an operator's pause: what is on the wire is finished, the rest waits, an
     t.match(await actions.act('pause', target, WORD), { kind: 'done' });
     const ids = await harness.send(users(10));
     await harness.delivery.reconcile();
-    const [probe] = await harness.store.queueSummary();
+    const [probe] = await harness.store.queue.queueSummary();
     t.equal(probe!.waiting, 10, target.kind);
     t.match(await actions.act('pause', target, WORD), { kind: 'refused', reason: /is paused already, by jo: a test/ });
     t.equal(sink.mails.length, before);
@@ -268,7 +268,7 @@ t.test('retry and cancel by tenant, group and domain', async (t) => {
     messages: 5,
     complete: true,
   });
-  const states = await Promise.all(ids.map((id) => harness.store.getMessage(id)));
+  const states = await Promise.all(ids.map((id) => harness.store.queue.getMessage(id)));
   t.equal(states.filter((each) => each?.state === 'failed' && each.lastReason === 'a test').length, 5);
   mood.reply = null;
   t.match(await actions.act('retry', { kind: 'group', key: GROUP }, WORD), { kind: 'done', messages: 30 });
@@ -278,7 +278,7 @@ t.test('retry and cancel by tenant, group and domain', async (t) => {
     kind: 'refused',
     reason: /there is no MX group/,
   });
-  t.match(await harness.store.listOperatorNotes({ limit: 10 }), [
+  t.match(await harness.store.shaping.listOperatorNotes({ limit: 10 }), [
     { action: 'cancel', kind: 'tenant', messages: 0 },
     { action: 'retry', kind: 'group', key: GROUP, by: 'jo', note: 'a test', messages: 30 },
     { action: 'cancel', kind: 'domain', key: 'two.test', messages: 5, at: Number },
@@ -287,5 +287,5 @@ t.test('retry and cancel by tenant, group and domain', async (t) => {
 
 t.test('an engine without trouble stores nothing', async (t) => {
   const harness = await setUpFor(t, 1);
-  t.match(await harness.store.loadShaping(Date.now()), { pauses: [], suspensions: [], groups: [], paces: [] });
+  t.match(await harness.store.shaping.loadShaping(Date.now()), { pauses: [], suspensions: [], groups: [], paces: [] });
 });

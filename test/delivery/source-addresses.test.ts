@@ -231,5 +231,5 @@ t.test('a reply about our address pauses that address alone', async (t) => {
   visits.length = 0;
   await harness.untilAll(await harness.send(users(12)), isDelivered);
   t.same([...new Set(visits.map(({ from }) => from))], [blamed === TWO.ip ? THREE.ip : TWO.ip]);
-  t.match(await harness.store.getMessage(angry!), { attempts: 1, sourceAddress: blamed, lastReason: blamed });
+  t.match(await harness.store.queue.getMessage(angry!), { attempts: 1, sourceAddress: blamed, lastReason: blamed });
 });

@@ -37,13 +37,16 @@ async function open(t: Test) {
     disk.broken ? Promise.reject(new Error('disk I/O error')) : work();
   const hand = inHand.noting({
     ...store,
-    release: (...given) => unlessBroken(() => store.release(...given)),
-    record: (updates) => unlessBroken(() => store.record(updates)),
+    queue: {
+      ...store.queue,
+      release: (...given) => unlessBroken(() => store.queue.release(...given)),
+      record: (updates) => unlessBroken(() => store.queue.record(updates)),
+    },
   } satisfies Store);
   const take = async (to: string) => {
     const { id, lane } = await bench.queued(domain, to, clock.at);
     const times = { now: clock.at, dueAgainAt: [clock.at + MINUTE_MS] };
-    const { messages } = await hand.claim(lane, 10, times);
+    const { messages } = await hand.queue.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
   return { bench, clock, sweeper, hand, disk, inHand, take, noticed, file, domain };
@@ -59,7 +62,7 @@ t.test('a message whose session is gone waits again, and not before that is cert
 
   // The hand is empty, the mark stays.
   disk.broken = true;
-  await t.rejects(hand.release([id], clock.at));
+  await t.rejects(hand.queue.release([id], clock.at));
   t.equal((await bench.message(id)).state, 'sending');
 
   await sweeper.sweep();
@@ -79,15 +82,15 @@ t.test('a message whose session is gone waits again, and not before that is cert
 t.test('what is taken anew between two looks is no stray', async (t) => {
   const { bench, clock, sweeper, hand, take } = await open(t);
   const message = await take('a@x.test');
-  await hand.release([message.id], clock.at);
+  await hand.queue.release([message.id], clock.at);
   const { lane } = message;
   // Marked by somebody whom the sweeper does not know: the attempts count up between its looks.
   for (let look = 0; look < 3; look++) {
-    await bench.store.claim(lane, 1, { now: clock.at, dueAgainAt: [clock.at] });
+    await bench.store.queue.claim(lane, 1, { now: clock.at, dueAgainAt: [clock.at] });
     await sweeper.sweep();
     const reason = 'later';
     const { id, tenantId } = message;
-    await bench.store.record([
+    await bench.store.queue.record([
       bench.update({ id, tenantId }, { to: 'deferred', dueAt: clock.at, reason, ambiguous: false }),
     ]);
     clock.at += MINUTE_MS;
@@ -99,10 +102,10 @@ t.test('a result that the database does not take keeps the message in hand', asy
   const { bench, inHand, hand, disk, take } = await open(t);
   const message = await take('a@x.test');
   disk.broken = true;
-  await t.rejects(hand.record([bench.attempted(message, { to: 'delivered' })]));
+  await t.rejects(hand.queue.record([bench.attempted(message, { to: 'delivered' })]));
   t.equal(inHand.has(message.id), true);
   disk.broken = false;
-  await hand.record([bench.attempted(message, { to: 'delivered' })]);
+  await hand.queue.record([bench.attempted(message, { to: 'delivered' })]);
   t.equal(inHand.size, 0);
 });
 
@@ -111,15 +114,15 @@ t.test('past its lifetime a message ends in every state', async (t) => {
   const sent = await take('sending@x.test');
   const lost = await take('lost@x.test');
   disk.broken = true;
-  await t.rejects(hand.release([lost.id], clock.at));
+  await t.rejects(hand.queue.release([lost.id], clock.at));
   disk.broken = false;
   const queued = await bench.queued(domain, 'queued@y.test');
   const deferred = await bench.sending(domain, 'deferred@z.test');
-  await bench.store.record([
+  await bench.store.queue.record([
     bench.attempted(deferred, { to: 'deferred', dueAt: T0 + 10 * LIFETIME_MS, reason: 'greylisted', ambiguous: false }),
   ]);
   const parked = await bench.sending(domain, 'parked@z.test');
-  await bench.store.record([bench.update(parked, { to: 'parked', reason: 'unreadable' })]);
+  await bench.store.queue.record([bench.update(parked, { to: 'parked', reason: 'unreadable' })]);
 
   clock.at = T0 + LIFETIME_MS;
   await sweeper.sweep();
@@ -132,7 +135,7 @@ t.test('past its lifetime a message ends in every state', async (t) => {
   }
   t.match((await bench.message(lost.id)).lastReason, /the session that was sending the message ended without a result/);
   t.equal((await bench.message(sent.id)).state, 'sending', 'somebody is at it');
-  await hand.release([sent.id], clock.at);
+  await hand.queue.release([sent.id], clock.at);
   await sweeper.sweep();
   t.equal((await bench.message(sent.id)).state, 'failed', 'ended as soon as that attempt is over');
 });

@@ -43,9 +43,11 @@ function setUp() {
   };
   const policies = createTransportPolicies({
     store: {
-      findTlsPolicy: async (_domain, now) => (stage.stored && stage.stored.expiresAt > now ? stage.stored : null),
-      putTlsPolicy: async (policy) => {
-        stage.stored = policy;
+      transportSecurity: {
+        findTlsPolicy: async (_domain, now) => (stage.stored && stage.stored.expiresAt > now ? stage.stored : null),
+        putTlsPolicy: async (policy) => {
+          stage.stored = policy;
+        },
       },
     },
     resolver: {
@@ -138,8 +140,7 @@ t.test('name servers that swallow the question hold up one message in five minut
 t.test('a store that fails is no reason to stop', async (t) => {
   const policies = createTransportPolicies({
     store: {
-      findTlsPolicy: () => Promise.reject(new Error('disk')),
-      putTlsPolicy: async () => {},
+      transportSecurity: { findTlsPolicy: () => Promise.reject(new Error('disk')), putTlsPolicy: async () => {} },
     },
     resolver: { txt: async () => ({ kind: 'found', records: ['v=STSv1; id=1;'], ttlMs: 1000 }) },
     fetch: async () => enforce,

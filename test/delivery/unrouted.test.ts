@@ -20,7 +20,10 @@ async function withParent(t: Test, options: SetUpOptions = {}) {
 }
 
 async function listsOf({ store, tenantId }: DeliveryHarness) {
-  const [own, platform] = [await store.listSuppressions(tenantId, PAGE), await store.listPlatformSuppressions(PAGE)];
+  const [own, platform] = [
+    await store.suppressions.listSuppressions(tenantId, PAGE),
+    await store.suppressions.listPlatformSuppressions(PAGE),
+  ];
   return { own: own.map(({ address }) => address), platform: platform.map(({ address }) => address) };
 }
 
@@ -42,7 +45,7 @@ t.test('a domain that does not exist bounces when the second look says the same'
     ],
   );
   t.ok(second!.startedAt - first!.startedAt >= SOON.secondLookAfterMs, 'not before the time');
-  const events = await harness.store.eventsOfMessage(harness.tenantId, id!);
+  const events = await harness.store.events.eventsOfMessage(harness.tenantId, id!);
   t.match(events, [
     {
       type: 'email.deferred',
@@ -114,9 +117,9 @@ t.test('what was seen first survives a restart, and a restart is no second look'
   const [id] = await harness.send(['ann@gone.test']);
   const { dueAt } = await harness.until(id!, isDeferred);
   await harness.restartDelivery();
-  t.match(await harness.store.getMessage(id!), { state: 'deferred', attempts: 1, dueAt });
+  t.match(await harness.store.queue.getMessage(id!), { state: 'deferred', attempts: 1, dueAt });
   // An operator's retry is none either.
-  harness.delivery.notice([(await harness.store.retryNow(id!, clock.now()))!]);
+  harness.delivery.notice([(await harness.store.queue.retryNow(id!, clock.now()))!]);
   t.match(await harness.until(id!, attempted(2)), { state: 'deferred', dueAt });
   await harness.stopDelivery();
   clock.offset = HOUR;
@@ -134,7 +137,7 @@ t.test('a second look that the end of the engine cuts off leaves the message as 
   const [id] = await harness.send(['ann@gone.test']);
   await harness.until(id!, ({ state, attempts }) => state === 'sending' && attempts === 2);
   await harness.stopDelivery();
-  t.match(await harness.store.getMessage(id!), { state: 'deferred', attempts: 1 });
+  t.match(await harness.store.queue.getMessage(id!), { state: 'deferred', attempts: 1 });
 });
 
 t.test('no MX and no address: deferred at once, failed after hours, suppressed nowhere', async (t) => {
@@ -154,7 +157,7 @@ t.test('no MX and no address: deferred at once, failed after hours, suppressed n
   clock.offset = 4 * HOUR;
   for (const id of ids) {
     t.match(await harness.until(id, isFinished), { state: 'failed', lastReason: /given up after 4 h$/ });
-    t.match(await harness.store.eventsOfMessage(harness.tenantId, id), [
+    t.match(await harness.store.events.eventsOfMessage(harness.tenantId, id), [
       { type: 'email.deferred' },
       { type: 'email.failed', data: { bounce: { type: 'soft', enhanced_code: '5.4.4', suppressed: false } } },
     ]);

@@ -114,14 +114,14 @@ t.test('a null MX bounces at once, for the tenant’s list alone', async (t) => 
   const peer = { mx: null, remoteIp: null, stage: 'resolve', smtpCode: null, enhancedCode: '5.1.10' };
   t.match(message.attemptList, [{ outcome: 'permanent', peer }]);
   const bounce = { type: 'hard', source: 'smtp', enhanced_code: '5.1.10', attempt: 1, suppressed: true };
-  t.match(await harness.store.eventsOfMessage(harness.tenantId, id!), [
+  t.match(await harness.store.events.eventsOfMessage(harness.tenantId, id!), [
     { type: 'email.bounced', data: { to: 'Ann@null.test', bounce } },
   ]);
   const page = { after: null, limit: 10 };
-  t.match(await harness.store.listSuppressions(harness.tenantId, page), [
+  t.match(await harness.store.suppressions.listSuppressions(harness.tenantId, page), [
     { address: 'ann@null.test', reason: 'hard_bounce', messageId: id, rule: 'route-5.1.10' },
   ]);
-  t.same(await harness.store.listPlatformSuppressions(page), []);
+  t.same(await harness.store.suppressions.listPlatformSuppressions(page), []);
 });
 
 t.test('a DNS outage is never a bounce', async (t) => {
@@ -162,5 +162,5 @@ t.test('private addresses are not called unless allowed', async (t) => {
   t.match(message, { attemptList: [{ peer: { enhancedCode: '5.4.4', stage: 'resolve' } }] });
   t.match(message.lastReason, /private or loopback.*delivery\.allow_private.*checked again until/);
   t.equal(sink.connections.total, 0);
-  t.same(await harness.store.listSuppressions(harness.tenantId, { after: null, limit: 10 }), []);
+  t.same(await harness.store.suppressions.listSuppressions(harness.tenantId, { after: null, limit: 10 }), []);
 });

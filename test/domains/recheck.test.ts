@@ -113,7 +113,7 @@ async function openWorld(t: Test) {
     const owner = { tenantId: tenant.id, boundDomain: null };
     const domain = await domains.register(owner, { domain: name, selector: 'pr' });
     if (!('id' in domain)) throw new Error(domain.message);
-    const stateNow = async () => (await store.getDomain(tenant.id, domain.id))!;
+    const stateNow = async () => (await store.domains.getDomain(tenant.id, domain.id))!;
     return { owner, id: domain.id, stateNow };
   };
   return { store, dns, clock, timers, domains, publish, looks, pass, register, mostAtOnce: () => most };
@@ -181,9 +181,13 @@ t.test('what a call has changed meanwhile stays', async (t) => {
   const { store, clock, register } = await openWorld(t);
   const { stateNow, owner, id } = await register('acme.test');
   const seen = await stateNow();
-  await store.recordVerdict(owner.tenantId, id, { state: 'verified', failureReason: null, checkedAt: clock.time + 1 });
+  await store.domains.recordVerdict(owner.tenantId, id, {
+    state: 'verified',
+    failureReason: null,
+    checkedAt: clock.time + 1,
+  });
   const note = { at: clock.time + 2, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
-  t.equal(await store.recordRecheck(seen, note), false);
+  t.equal(await store.domains.recordRecheck(seen, note), false);
   t.match(await stateNow(), { state: 'verified' });
 });
 
@@ -226,6 +230,6 @@ t.test('a call that has found the record wins over a look that began before it',
   clock.time += 1000;
   await domains.verify(owner, id);
   const note = { at: clock.time + 1, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
-  t.equal(await store.recordRecheck(seen, note), false);
+  t.equal(await store.domains.recordRecheck(seen, note), false);
   t.match(await stateNow(), { state: 'verified' });
 });

@@ -19,7 +19,12 @@ const SUPPRESSED = 'no@receiver.test';
 const harness = await startApiHarness({ engine: process.argv[2] as HttpEngineName });
 const { id, key } = await harness.addTenant();
 await harness.addVerifiedDomain(id, DOMAIN);
-await harness.store.addSuppression(id, { address: SUPPRESSED, reason: 'manual', messageId: null, createdAt: 0 });
+await harness.store.suppressions.addSuppression(id, {
+  address: SUPPRESSED,
+  reason: 'manual',
+  messageId: null,
+  createdAt: 0,
+});
 const templates = [
   { name: 'Plain', text: 'Hi {{ x }} {{ y.k1 }}' },
   { name: 'Loop', html: '<ul>{% for i in x %}<li>{{ i }}</li>{% endfor %}</ul>', text: 'x' },

@@ -9,7 +9,7 @@ import { dmarcMail, dmarcXml, zipOf } from '../support/dmarc-mail.ts';
 const HOLDER = {} as Domain;
 const limits = { rowsPerReport: 5, rowsPerDomainAndDay: 100, bytesPerDay: 1e9, largeReporters: [] };
 const proveSender = async () => ({ domain: 'big.test', reason: 'sent by big.test' });
-const store = { findVerifiedHolder: async (name: string) => (name === 'acme.test' ? HOLDER : null) };
+const store = { domains: { findVerifiedHolder: async (name: string) => (name === 'acme.test' ? HOLDER : null) } };
 const TLS_REPORT = {
   'organization-name': 'Big & Co',
   'date-range': { 'start-datetime': '2026-11-20T00:00:00Z', 'end-datetime': '2026-11-20T23:59:59Z' },

@@ -34,7 +34,9 @@ export interface Reception {
   close(): Promise<void>;
 }
 
-type Change = Partial<Omit<ListenerOptions, 'store'>> & { store?: Partial<ListenerOptions['store']> };
+type Change = Partial<Omit<ListenerOptions, 'store'>> & {
+  store?: { inbound: Partial<ListenerOptions['store']['inbound']> };
+};
 
 export async function receive(t: Test, { store, ...options }: Change = {}): Promise<Reception> {
   const kept: NewInboundMail[] = [];
@@ -51,13 +53,15 @@ export async function receive(t: Test, { store, ...options }: Change = {}): Prom
       tokenKeys: (id) => (id === KEY.id ? KEY.key : undefined),
     },
     store: {
-      async keepInbound(mail) {
-        kept.push(mail);
-        return 'kept';
+      inbound: {
+        async keepInbound(mail) {
+          kept.push(mail);
+          return 'kept';
+        },
+        findReported: async () => null,
+        noteRefusedInbound: async (mail) => void refused.push(mail),
+        ...store?.inbound,
       },
-      findReported: async () => null,
-      noteRefusedInbound: async (mail) => void refused.push(mail),
-      ...store,
     },
     refusal: () => null,
     onKept: () => {},

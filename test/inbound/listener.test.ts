@@ -75,13 +75,15 @@ t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
   const order: string[] = [];
   const { port, kept } = await receive(t, {
     store: {
-      async keepInbound(mail) {
-        await new Promise((resolve) => setImmediate(resolve));
-        kept.push(mail);
-        order.push('kept');
-        return 'kept';
+      inbound: {
+        async keepInbound(mail) {
+          await new Promise((resolve) => setImmediate(resolve));
+          kept.push(mail);
+          order.push('kept');
+          return 'kept';
+        },
+        findReported: async () => null,
       },
-      findReported: async () => null,
     },
     onKept: () => void order.push('told'),
   });
@@ -105,8 +107,8 @@ t.test('a mail is kept as it came, and 250 says so after that', async (t) => {
 });
 
 t.test('nothing is promised that was not stored', async (t) => {
-  const store = { keepInbound: () => Promise.reject(new Error('disk')), findReported: async () => null };
-  const { port } = await receive(t, { store });
+  const inbound = { keepInbound: () => Promise.reject(new Error('disk')), findReported: async () => null };
+  const { port } = await receive(t, { store: { inbound } });
   const client = await SmtpClient.hello(port);
   t.match(await client.send({ from: '', to: newReturnPath(), data: MAIL }), /^451 4\.3\.0/);
   client.close();
@@ -161,7 +163,9 @@ t.test('what is doubtful about line ends is refused', async (t) => {
 });
 
 t.test('a refusal that cannot be noted is one all the same', async (t) => {
-  const { port } = await receive(t, { store: { noteRefusedInbound: () => Promise.reject(new Error('disk')) } });
+  const { port } = await receive(t, {
+    store: { inbound: { noteRefusedInbound: () => Promise.reject(new Error('disk')) } },
+  });
   const client = await SmtpClient.hello(port);
   const data = Buffer.from('Subject: x\r\n\r\none\ntwo');
   t.match(await client.send({ from: '', to: newReturnPath(), data }), /^554 5\.6\.11 Line 3 /);
@@ -306,7 +310,7 @@ t.test('limits of one peer', async (t) => {
 t.test('of commands that come together, those are answered that can be', async (t) => {
   const looked = Promise.withResolvers<null>();
   const { port } = await receive(t, {
-    store: { keepInbound: async () => 'kept' as const, findReported: () => looked.promise },
+    store: { inbound: { keepInbound: async () => 'kept' as const, findReported: () => looked.promise } },
   });
   const client = await SmtpClient.hello(port);
   const elsewhere = newReturnPath().replace(BOUNCES, 'bounces.sender.test');
@@ -400,7 +404,7 @@ t.test('closing waits for what is being stored', async (t) => {
     begun.resolve();
     return stored.promise;
   };
-  const reception = await receive(t, { store: { keepInbound, findReported: async () => null } });
+  const reception = await receive(t, { store: { inbound: { keepInbound, findReported: async () => null } } });
   const client = await SmtpClient.hello(reception.port);
   await client.ask('MAIL FROM:<>');
   await client.ask(`RCPT TO:<${newReturnPath()}>`);

@@ -31,7 +31,7 @@ function mail(bench: Bench): NewInboundMail {
 
 async function keep(bench: Bench, count: number): Promise<string[]> {
   const mails = Array.from({ length: count }, () => mail(bench));
-  await Promise.all(mails.map((one) => bench.store.keepInbound(one)));
+  await Promise.all(mails.map((one) => bench.store.inbound.keepInbound(one)));
   return mails.map(({ id }) => id);
 }
 
@@ -57,7 +57,7 @@ t.test('what waits at the start and what comes later', async (t) => {
   processor.notice();
   await until('all are done', () => done.length === 205);
   t.same([...done].sort(), [...early, ...late].sort(), 'each once');
-  t.same(await bench.store.waitingInbound(0, 10), []);
+  t.same(await bench.store.inbound.waitingInbound(0, 10), []);
   await processor.stop();
 });
 
@@ -66,11 +66,14 @@ t.test('a database that cannot be used for a moment', async (t) => {
   const ids = await keep(bench, 3);
   let faults = 2;
   const store: ProcessorKit['store'] = {
-    waitingInbound: (after, limit) => bench.store.waitingInbound(after, limit),
-    noteInterruptedInbound: (worker, limit) => bench.store.noteInterruptedInbound(worker, limit),
-    noteInboundTrial: (worker, seq) => bench.store.noteInboundTrial(worker, seq),
-    noteInboundReach: (worker, mails) => bench.store.noteInboundReach(worker, mails),
-    recordInbound: (update) => (faults-- > 0 ? Promise.reject(new Error('disk')) : bench.store.recordInbound(update)),
+    inbound: {
+      waitingInbound: (after, limit) => bench.store.inbound.waitingInbound(after, limit),
+      noteInterruptedInbound: (worker, limit) => bench.store.inbound.noteInterruptedInbound(worker, limit),
+      noteInboundTrial: (worker, seq) => bench.store.inbound.noteInboundTrial(worker, seq),
+      noteInboundReach: (worker, mails) => bench.store.inbound.noteInboundReach(worker, mails),
+      recordInbound: (update) =>
+        faults-- > 0 ? Promise.reject(new Error('disk')) : bench.store.inbound.recordInbound(update),
+    },
   };
   const { processor, done } = processorOf(bench, { store });
   await processor.start();
@@ -93,7 +96,7 @@ t.test('a mail that cannot be worked on is kept for a person in the end, and hol
   t.same([...done].sort(), [...others, poison].sort());
   t.equal(done.at(-1), poison);
   t.ok(looks > 3, 'what may be a passing fault is tried again');
-  const kept = await bench.store.getInbound(poison!);
+  const kept = await bench.store.inbound.getInbound(poison!);
   t.match(kept, { mail: { kind: 'unreadable', effect: 'kept', reason: /a bug of ours/ }, content: Buffer });
   await processor.stop();
 });
@@ -101,7 +104,7 @@ t.test('a mail that cannot be worked on is kept for a person in the end, and hol
 t.test('large mails are not all read at once', async (t) => {
   const bench = await openStore(t);
   const content = Buffer.alloc(10 * 1024 * 1024, 'x');
-  for (let count = 0; count < 14; count++) await bench.store.keepInbound({ ...mail(bench), content });
+  for (let count = 0; count < 14; count++) await bench.store.inbound.keepInbound({ ...mail(bench), content });
   let inHand = 0;
   let most = 0;
   const process = async (): Promise<Outcome> => {
@@ -151,17 +154,19 @@ async function killedAt(bench: Bench, isFatal: (id: string) => boolean): Promise
       return never;
     },
     store: {
-      waitingInbound: (...asked) => alive(() => bench.store.waitingInbound(...asked)),
-      noteInterruptedInbound: (...asked) => bench.store.noteInterruptedInbound(...asked),
-      noteInboundTrial: (...asked) => alive(() => bench.store.noteInboundTrial(...asked)),
-      noteInboundReach: (...asked) => alive(() => bench.store.noteInboundReach(...asked)),
-      recordInbound: (update) => alive(() => bench.store.recordInbound(update)),
+      inbound: {
+        waitingInbound: (...asked) => alive(() => bench.store.inbound.waitingInbound(...asked)),
+        noteInterruptedInbound: (...asked) => bench.store.inbound.noteInterruptedInbound(...asked),
+        noteInboundTrial: (...asked) => alive(() => bench.store.inbound.noteInboundTrial(...asked)),
+        noteInboundReach: (...asked) => alive(() => bench.store.inbound.noteInboundReach(...asked)),
+        recordInbound: (update) => alive(() => bench.store.inbound.recordInbound(update)),
+      },
     },
   });
   await processor.start();
   await Promise.race([
     dead.promise.catch(() => {}),
-    until('nothing waits', async () => (await bench.store.waitingInbound(0, 1)).length === 0),
+    until('nothing waits', async () => (await bench.store.inbound.waitingInbound(0, 1)).length === 0),
   ]);
   isDead = true;
   return begun;
@@ -172,10 +177,10 @@ t.test('a mail that ends the daemon is found, and no other is blamed', async (t)
   const ids = await keep(bench, 200);
   const poison = ids[3]!;
   for (let ends = 0; ends < 5; ends++) await killedAt(bench, (id) => id === poison);
-  const unreadable = await bench.store.listInbound({ kind: 'unreadable', limit: 200 });
+  const unreadable = await bench.store.inbound.listInbound({ kind: 'unreadable', limit: 200 });
   t.match(unreadable, [{ id: poison, effect: 'kept', reason: /3 times while it processed only this mail/ }]);
   t.equal(unreadable.length, 1);
-  t.equal((await bench.store.listInbound({ kind: 'human', limit: 200 })).length, 199, 'all others took effect');
+  t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 200 })).length, 199, 'all others took effect');
 });
 
 t.test('a mail that waits while the daemon is killed is blamed for nothing', async (t) => {
@@ -183,7 +188,7 @@ t.test('a mail that waits while the daemon is killed is blamed for nothing', asy
   const ids = await keep(bench, 20);
   // Each daemon is killed at the mail that it begins first, and that is a different one each time.
   for (let ends = 0; ends < 8; ends++) t.equal((await killedAt(bench, () => true)).length, 1, 'one at a time');
-  const waiting = await bench.store.waitingInbound(0, 100);
+  const waiting = await bench.store.inbound.waitingInbound(0, 100);
   t.equal(waiting.length, 20);
   const { processor, done } = processorOf(bench, {
     process: async (mail) => {
@@ -194,7 +199,7 @@ t.test('a mail that waits while the daemon is killed is blamed for nothing', asy
   await processor.start();
   await until('all are done', () => done.length === 20);
   await processor.stop();
-  t.same(await bench.store.listInbound({ kind: 'unreadable', limit: 100 }), []);
+  t.same(await bench.store.inbound.listInbound({ kind: 'unreadable', limit: 100 }), []);
   t.same([...done].sort(), ids);
 });
 
@@ -219,13 +224,15 @@ t.test('a suspect that waits for the DNS holds nobody up', async (t) => {
 function gatedStore(bench: Bench, gate: Promise<unknown>) {
   const noted: (number | null)[] = [];
   const store: ProcessorKit['store'] = {
-    waitingInbound: (...asked) => bench.store.waitingInbound(...asked),
-    noteInterruptedInbound: (...asked) => bench.store.noteInterruptedInbound(...asked),
-    noteInboundReach: (...asked) => bench.store.noteInboundReach(...asked),
-    recordInbound: (update) => bench.store.recordInbound(update),
-    async noteInboundTrial(worker, seq) {
-      if (noted.push(seq) === 2) await gate;
-      return bench.store.noteInboundTrial(worker, seq);
+    inbound: {
+      waitingInbound: (...asked) => bench.store.inbound.waitingInbound(...asked),
+      noteInterruptedInbound: (...asked) => bench.store.inbound.noteInterruptedInbound(...asked),
+      noteInboundReach: (...asked) => bench.store.inbound.noteInboundReach(...asked),
+      recordInbound: (update) => bench.store.inbound.recordInbound(update),
+      async noteInboundTrial(worker, seq) {
+        if (noted.push(seq) === 2) await gate;
+        return bench.store.inbound.noteInboundTrial(worker, seq);
+      },
     },
   };
   return { store, noted };
@@ -260,7 +267,7 @@ t.test('many suspects that wait for the DNS take turns with what comes later', a
   t.same([...done].sort(), [...suspects, late!].sort(), 'each once');
   t.same(new Set(noted.filter((seq) => seq !== null)).size, 30, 'each suspect was noted');
   await processor.stop();
-  t.equal((await bench.store.noteInterruptedInbound('daemon', 1)).length, 0);
+  t.equal((await bench.store.inbound.noteInterruptedInbound('daemon', 1)).length, 0);
 });
 
 t.test(
@@ -286,7 +293,7 @@ t.test(
     processor.notice();
     lateIsKept.resolve();
     await isBegun.promise;
-    const next = await bench.store.noteInterruptedInbound('daemon', 1);
+    const next = await bench.store.inbound.noteInterruptedInbound('daemon', 1);
     t.equal(next.length, 31, 'all that may have been in work');
     t.same(
       next.filter(({ tries }) => tries > 0),
@@ -307,10 +314,10 @@ t.test('what was kept as unreadable is worked on again when an operator says so'
   await processor.start();
   await until('it is done', () => done.length === 1);
   verdict = KEPT;
-  t.equal(await bench.store.retryInbound(id!), 'waits');
+  t.equal(await bench.store.inbound.retryInbound(id!), 'waits');
   processor.lookAgain();
   await until('it is done again', () => done.length === 2);
-  t.match(await bench.store.getInbound(id!), { mail: { kind: 'human' } });
+  t.match(await bench.store.inbound.getInbound(id!), { mail: { kind: 'human' } });
   await processor.stop();
 });
 

@@ -25,11 +25,11 @@ function kit(change: { message?: ReportedMessage | null; tokens?: boolean } = {}
     const isThere = name === 's1._domainkey.acme.test' || name === 's1._domainkey.evil.test';
     return isThere ? { kind: 'found', records: [`v=DKIM1; k=rsa; p=${PUBLIC}`], ttlMs: 1000 } : { kind: 'no_domain' };
   };
+  const findReported = async (id: string) =>
+    id === ID ? (change.message === undefined ? known : change.message) : null;
   return {
     asked,
-    store: {
-      findReported: async (id: string) => (id === ID ? (change.message === undefined ? known : change.message) : null),
-    },
+    store: { inbound: { findReported } },
     tokenKeys: (id: string) => (id === 'a' && change.tokens !== false ? KEY.key : undefined),
     resolver: { txt } as Resolver,
     serviceDkimDomain: 'bounces.postrider.test',

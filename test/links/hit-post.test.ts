@@ -132,7 +132,7 @@ t.test("on the daemon's writing thread they become events, and its troubles reac
   const { domain } = await bench.sender('acme.test');
   const { lanes } = await bench.accept(domain, ['a@x.test']);
   const [message] = await bench.claim(lanes[0]!.lane, T0, 1);
-  await store.record([bench.attempted(message!, { to: 'delivered' })]);
+  await store.queue.record([bench.attempted(message!, { to: 'delivered' })]);
   const subject = { messageId: message!.id, tenantId: message!.tenantId };
   const { post } = postTo(store);
 
@@ -144,12 +144,12 @@ t.test("on the daemon's writing thread they become events, and its troubles reac
   other.close();
   post.note(someHit({ subject, link: null, linkCount: 0, url: '' }));
   await post.close();
-  const events = await store.eventsOfMessage(subject.tenantId, subject.messageId);
+  const events = await store.events.eventsOfMessage(subject.tenantId, subject.messageId);
   const clicked = events.find(({ type }) => type === 'email.clicked');
   t.match(clicked?.data.click, { url: 'https://x.test/?a=ü', link_index: 2, ip: '2001:db8::1', user_agent: SAFARI });
   t.ok(events.some(({ type }) => type === 'email.opened'));
   t.match(
-    (await store.findTracked(subject.tenantId, subject.messageId))?.links.map(({ hits }) => hits).sort(),
+    (await store.tracking.findTracked(subject.tenantId, subject.messageId))?.links.map(({ hits }) => hits).sort(),
     [1, 60],
   );
 });

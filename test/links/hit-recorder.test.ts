@@ -9,7 +9,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TrackedMessage, TrackingStore } from '../../src/store/tracking.ts';
+import type { TrackedMessage } from '../../src/store/tracking.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { patience } from '../support/patience.ts';
 
@@ -41,7 +41,7 @@ class World {
     return new World(store, file);
   }
 
-  recorder(store: TrackingStore = this.store): HitRecorder {
+  recorder(store: Pick<Store, 'tracking'> = this.store): HitRecorder {
     return new HitRecorder({ store, rules, ids: new IdSource(), log: silentLogger });
   }
 
@@ -64,12 +64,12 @@ class World {
     const addresses = Array.from({ length: count }, (_, index) => `a${index}@x.test`);
     const { lanes } = await this.bench.accept(domain, addresses);
     const messages = await this.bench.claim(lanes[0]!.lane, T0, count);
-    await this.store.record(messages.map((message) => this.bench.attempted(message, { to: 'delivered' })));
+    await this.store.queue.record(messages.map((message) => this.bench.attempted(message, { to: 'delivered' })));
     return messages;
   }
 
   async events(message: { id: string; tenantId: string }) {
-    const events = await this.store.eventsOfMessage(message.tenantId, message.id);
+    const events = await this.store.events.eventsOfMessage(message.tenantId, message.id);
     return events.map(({ type, at, data }) => ({ type, at, ...(data.open as object), ...(data.click as object) }));
   }
 }
@@ -81,7 +81,10 @@ t.test('they are written by themselves, within a second', async (t) => {
   const written = Promise.withResolvers<void>();
   const recorder = world.recorder({
     ...world.store,
-    recordHits: (updates) => world.store.recordHits(updates).then(written.resolve),
+    tracking: {
+      ...world.store.tracking,
+      recordHits: (updates) => world.store.tracking.recordHits(updates).then(written.resolve),
+    },
   });
   recorder.note(world.hit(message!));
   recorder.note(world.hit(message!, { link: null, url: '' }));
@@ -100,12 +103,14 @@ t.test('those of many messages are written in small portions, with room between 
   const messages = await world.delivered(100);
   const portions: { size: number; at: number }[] = [];
   const all = Promise.withResolvers<void>();
-  const watched: TrackingStore = {
-    findTracked: world.store.findTracked,
-    async recordHits(updates) {
-      await world.store.recordHits(updates);
-      portions.push({ size: updates.length, at: performance.now() });
-      if (portions.reduce((sum, { size }) => sum + size, 0) === messages.length) all.resolve();
+  const watched: Pick<Store, 'tracking'> = {
+    tracking: {
+      findTracked: world.store.tracking.findTracked,
+      async recordHits(updates) {
+        await world.store.tracking.recordHits(updates);
+        portions.push({ size: updates.length, at: performance.now() });
+        if (portions.reduce((sum, { size }) => sum + size, 0) === messages.length) all.resolve();
+      },
     },
   };
   const recorder = world.recorder(watched);
@@ -127,10 +132,12 @@ t.test('each waits its time and no longer, whenever the one before it was writte
   const waitedMs: number[] = [];
   const both = Promise.withResolvers<void>();
   const recorder = world.recorder({
-    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-    async recordHits(updates) {
-      for (const { messageId } of updates) waitedMs.push(performance.now() - notedAt.get(messageId)!);
-      if (waitedMs.length === 2) both.resolve();
+    tracking: {
+      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+      async recordHits(updates) {
+        for (const { messageId } of updates) waitedMs.push(performance.now() - notedAt.get(messageId)!);
+        if (waitedMs.length === 2) both.resolve();
+      },
     },
   });
   const note = () => {
@@ -153,11 +160,13 @@ t.test('what fails is tried again after a pause', async (t) => {
   const triedAt: number[] = [];
   const thrice = Promise.withResolvers<void>();
   const recorder = world.recorder({
-    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-    async recordHits() {
-      triedAt.push(performance.now());
-      if (triedAt.length === 3) thrice.resolve();
-      if (triedAt.length <= 3) throw new Error('no room');
+    tracking: {
+      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+      async recordHits() {
+        triedAt.push(performance.now());
+        if (triedAt.length === 3) thrice.resolve();
+        if (triedAt.length <= 3) throw new Error('no room');
+      },
     },
   });
   for (let n = 0; n < 50; n++) recorder.note(world.hit({ id: world.bench.id(), tenantId: world.bench.id() }));
@@ -173,14 +182,16 @@ t.test('those of very many messages are written in few portions, however slow co
   const allDue = Promise.withResolvers<void>();
   const all = Promise.withResolvers<void>();
   let written = 0;
-  const slow: TrackingStore = {
-    findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
-    async recordHits(updates) {
-      begun.resolve();
-      await allDue.promise;
-      portions.push(updates.length);
-      written += updates.length;
-      if (written === 5001) all.resolve();
+  const slow: Pick<Store, 'tracking'> = {
+    tracking: {
+      findTracked: async (tenantId, id) => ({ ...STRANGERS, tenantId, id }),
+      async recordHits(updates) {
+        begun.resolve();
+        await allDue.promise;
+        portions.push(updates.length);
+        written += updates.length;
+        if (written === 5001) all.resolve();
+      },
     },
   };
   const world = await World.open(t);
@@ -219,7 +230,7 @@ t.test('many fetches of one link are one event, and all are counted', async (t) 
     { first: false, at: T0 + 11 * MINUTE },
   ]);
   t.equal(events.length, 2);
-  t.match((await world.store.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 502, events: 2 }]);
+  t.match((await world.store.tracking.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 502, events: 2 }]);
 });
 
 t.test('never more than a hundred events of a message', async (t) => {
@@ -233,7 +244,7 @@ t.test('never more than a hundred events of a message', async (t) => {
   }
   await recorder.close();
   t.equal((await world.events(message!)).length, 100);
-  const tracked = await world.store.findTracked(message!.tenantId, message!.id);
+  const tracked = await world.store.tracking.findTracked(message!.tenantId, message!.id);
   t.equal(
     tracked?.links.reduce((sum, { hits }) => sum + hits, 0),
     120,
@@ -288,9 +299,13 @@ t.test('what the database does not take is kept', async (t) => {
   const world = await World.open(t);
   const [message] = await world.delivered();
   let failures = 2;
-  const store: TrackingStore = {
+  const store: Pick<Store, 'tracking'> = {
     ...world.store,
-    recordHits: (updates) => (failures-- > 0 ? Promise.reject(new Error('no room')) : world.store.recordHits(updates)),
+    tracking: {
+      ...world.store.tracking,
+      recordHits: (updates) =>
+        failures-- > 0 ? Promise.reject(new Error('no room')) : world.store.tracking.recordHits(updates),
+    },
   };
   const recorder = world.recorder(store);
   recorder.note(world.hit(message!, { userAgent: CURL }));
@@ -300,7 +315,7 @@ t.test('what the database does not take is kept', async (t) => {
   t.strictSame(await world.events(message!), []);
   await recorder.close();
   t.match(await world.events(message!), [{ machine: false }]);
-  t.match((await world.store.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 2 }]);
+  t.match((await world.store.tracking.findTracked(message!.tenantId, message!.id))?.links, [{ hits: 2 }]);
 });
 
 t.test('writing thousands lets others in between', async (t) => {

@@ -117,13 +117,13 @@ t.test('a real Postfix', { skip: noPostfix }, async (t) => {
       clock.offset += ms + 1000;
       await harness.delivery.reconcile();
     }
-    t.match((await harness.store.getMessage(id!))!.attemptList[0], {
+    t.match((await harness.store.queue.getMessage(id!))!.attemptList[0], {
       peer: { smtpCode: 450, response: /your hostname/ },
     });
     const { store, delivery } = harness;
     const kit = { store, shaping: delivery.shaping, clock, ids: new IdSource(), log: silentLogger };
     const actions = new QueueActions({ ...kit, onLanes: (lanes) => delivery.notice(lanes) });
-    const before = (await store.getMessage(id!))!.attempts;
+    const before = (await store.queue.getMessage(id!))!.attempts;
     t.match(await actions.act('resume', { kind: 'group', key: GROUP }, { by: 'jo', note: 'a test' }), { kind: 'done' });
     await harness.until(id!, ({ attempts }) => attempts > before);
   });

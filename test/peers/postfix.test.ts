@@ -127,7 +127,7 @@ t.test('a real Postfix', { skip: noPostfix }, async (t) => {
       attemptList: [{ peer: { stage: 'dot', smtpCode: 552, enhancedCode: '5.3.4' } }],
     });
     const page = { after: null, limit: 10 };
-    t.same(await harness.store.listSuppressions(harness.tenantId, page), [], 'a size suppresses nobody');
+    t.same(await harness.store.suppressions.listSuppressions(harness.tenantId, page), [], 'a size suppresses nobody');
   });
 
   await t.test('greylisting by 451: not now, then yes', async (t) => {
@@ -148,7 +148,7 @@ t.test('a real Postfix', { skip: noPostfix }, async (t) => {
     const [ann, busy, cat] = await harness.untilAll(ids, isTried);
     t.match([ann, cat], [{ state: 'delivered' }, { state: 'delivered' }]);
     t.match(busy!.attemptList[0], { outcome: 'temporary', peer: { stage: 'rcpt', smtpCode: 421 } });
-    await harness.store.endWaiting({
+    await harness.store.queue.endWaiting({
       messageId: busy!.id,
       tenantId: harness.tenantId,
       at: Date.now(),

@@ -37,12 +37,16 @@ class Stage {
       clock: { now: () => 1000 },
       log: silentLogger,
       store: {
-        findTracked: async () => (this.isForgotten ? null : ({ fromDomain: 'acme.example' } as TrackedMessage)),
-        addSuppression: async (tenantId, entry) => {
-          if (this.fault) throw this.fault;
-          if (this.suppressed.some(([, { address }]) => address === entry.address)) return 'exists';
-          this.suppressed.push([tenantId, entry]);
-          return 'added';
+        tracking: {
+          findTracked: async () => (this.isForgotten ? null : ({ fromDomain: 'acme.example' } as TrackedMessage)),
+        },
+        suppressions: {
+          addSuppression: async (tenantId, entry) => {
+            if (this.fault) throw this.fault;
+            if (this.suppressed.some(([, { address }]) => address === entry.address)) return 'exists';
+            this.suppressed.push([tenantId, entry]);
+            return 'added';
+          },
         },
       },
     });

@@ -70,9 +70,9 @@ t.test('nothing is stopped, paused or doubted', async (t) => {
   t.equal(await sandbox.interrupt(), 0, sandbox.complained);
   const store = await openSqliteStore({ file: `${dataDir}/postrider.db` });
   t.teardown(() => store.close());
-  t.match(await store.getTenant(told.tenant_id), { status: 'active', statusReason: null });
-  t.same(await store.listDoubtedReceivers(), []);
-  const shaping = await store.loadShaping(Date.now());
+  t.match(await store.tenants.getTenant(told.tenant_id), { status: 'active', statusReason: null });
+  t.same(await store.reputation.listDoubtedReceivers(), []);
+  const shaping = await store.shaping.loadShaping(Date.now());
   t.same(shaping.suspensions, []);
   t.same(shaping.groups, [], 'no receiver has fewer connections than it may have');
 });

@@ -188,10 +188,10 @@ t.test('what it has made is what it shows', async (t) => {
   t.match(await verifyUser(told.login, store), { role: 'owner' }, 'the login is the one of a user');
   const operator = await verifyUser(told.operator_login, store);
   t.match(operator, { role: 'operator', tenantId: null }, 'and one of an operator');
-  const [tenant, ...others] = await store.listTenants();
+  const [tenant, ...others] = await store.tenants.listTenants();
   t.match(tenant, { name: 'Sandbox', status: 'active', tier: 'uncapped', tierPinned: true });
   t.same(others, []);
-  const keys = await store.listApiKeys(tenant!.id);
+  const keys = await store.keys.listApiKeys(tenant!.id);
   t.match(keys, [{ scopes: ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] }]);
   t.equal(keys.length, 1, 'a restart makes no second key');
 });

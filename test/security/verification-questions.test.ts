@@ -51,7 +51,7 @@ t.test('referrals to names of somebody else, at every level of every record', as
   }
   const answer = await verify();
   t.match(answer, { status: 422, body: { error: 'verification_failed', check: { reason: 'dns_unavailable' } } });
-  const checks = (await api.store.lastChecks(owner.id, domainId))?.checks;
+  const checks = (await api.store.domains.lastChecks(owner.id, domainId))?.checks;
   t.match(checks?.[1], { record: 'spf', message: /refer to too many others/ }, 'and it says why');
   const about = api.dns.queries.filter(({ name, type }) => within(name, VICTIM) && (type === 'A' || type === 'AAAA'));
   t.comment(`${about.length} questions about the victim's names, ${api.dns.queries.length} to the resolver in all`);

@@ -18,7 +18,7 @@ async function acceptForever(): Promise<never> {
     const messageId = ids.next();
     const address = 'a@x.test';
     const now = Date.now();
-    const result = await store.accept({
+    const result = await store.submissions.accept({
       id: ids.next(),
       tenantId,
       apiKeyId: ids.next(),

@@ -49,7 +49,7 @@ t.test('a backup holds what was committed, and can be restored', async (t) => {
   t.teardown(() => restored.store.close());
   t.equal((await restored.message(id)).recipient, 'a@x.test');
   t.equal((await restored.message(committed.id)).recipient, 'in-the-log@x.test');
-  t.equal(await restored.store.getMessage(later.id), null, 'as it was at the time of the backup');
+  t.equal(await restored.store.queue.getMessage(later.id), null, 'as it was at the time of the backup');
 });
 
 t.test('a backup ends although the daemon writes without pause', async (t) => {
@@ -58,7 +58,7 @@ t.test('a backup ends although the daemon writes without pause', async (t) => {
   t.teardown(() => bench.store.close());
   // Large enough that the copy takes many steps, with commits between them.
   await bench.accept(domain, ['large@x.test'], { html: 'x'.repeat(8_000_000) });
-  const before = await bench.store.listQueue({ limit: 10 });
+  const before = await bench.store.queue.listQueue({ limit: 10 });
   let ended = false;
   const worker = new Worker(new URL('./backup-worker.ts', import.meta.url), { workerData: { file, copy } });
   const backup = once(worker, 'exit').finally(() => {

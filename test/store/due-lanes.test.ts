@@ -23,17 +23,17 @@ t.test('every lane that waits is found, with the time of its next message', asyn
     for (const { lane, dueAt } of lanes) expected.set(lane, dueAt);
   }
   await bench.queued(suspended.domain, 'a@x.test');
-  await store.updateTenant(suspended.tenant.id, { status: 'suspended' });
+  await store.tenants.updateTenant(suspended.tenant.id, { status: 'suspended' });
 
   // Every third lane has nothing left, one is parked, and one has a later message only.
   const lanes = [...expected.keys()];
   const emptied = lanes.filter((_, index) => index % 3 === 0);
   const claimed = (await Promise.all(emptied.map((lane) => bench.claim(lane, T0 + CALLS)))).flat();
-  await store.record(claimed.map((message) => bench.update(message, { to: 'delivered' })));
+  await store.queue.record(claimed.map((message) => bench.update(message, { to: 'delivered' })));
   for (const lane of emptied) expected.delete(lane);
   const [parked, late] = [lanes[1]!, lanes[2]!];
   const later = T0 + 5_000_000;
-  await store.record([
+  await store.queue.record([
     ...(await bench.claim(parked, T0 + CALLS)).map((one) => bench.update(one, { to: 'parked', reason: 'unreadable' })),
     ...(await bench.claim(late, T0 + CALLS)).map((one) =>
       bench.update(one, { to: 'deferred', dueAt: later, reason: '451', ambiguous: false }),
@@ -42,7 +42,7 @@ t.test('every lane that waits is found, with the time of its next message', asyn
   expected.delete(parked);
   expected.set(late, later);
 
-  const found = await store.dueLanes();
+  const found = await store.queue.dueLanes();
   t.equal(found.length, expected.size, 'each once');
   t.strictSame(new Map(found.map((one) => [one.lane, one.dueAt])), expected);
   t.ok(found.every((one) => one.tenantId === tenant.id));
@@ -52,7 +52,7 @@ t.test('every lane that waits is found, with the time of its next message', asyn
   const orphan = db.prepare('UPDATE messages SET lane = 999999 WHERE lane = ?');
   t.equal(orphan.run(found[0]!.lane).changes, 1);
   db.close();
-  t.equal((await store.dueLanes()).length, found.length - 1, 'a message whose lane is lost stops nobody');
+  t.equal((await store.queue.dueLanes()).length, found.length - 1, 'a message whose lane is lost stops nobody');
 });
 
 t.test('the summary of the queue is complete over many slices, the fullest lane first', async (t) => {
@@ -68,7 +68,7 @@ t.test('the summary of the queue is complete over many slices, the fullest lane 
   }
   const { lane: fullest } = await bench.queued(domain, 'b@d700.test');
   expected.set(fullest, 2);
-  const summary = await store.queueSummary();
+  const summary = await store.queue.queueSummary();
   t.equal(summary[0]!.lane, fullest);
   t.equal(summary.length, expected.size, 'each once');
   t.strictSame(new Map(summary.map(({ lane, waiting }) => [lane, waiting])), expected);

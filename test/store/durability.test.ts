@@ -28,9 +28,9 @@ t.test('what was answered is there after kill -9', async (t) => {
 
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
-  const first = await store.getMessage(answered[0]!);
+  const first = await store.queue.getMessage(answered[0]!);
   t.match(first, { state: 'queued', tenantId: tenant.id });
-  t.match(await store.findReceipt(tenant.id, answered.at(-1)!), { messageIds: [answered.at(-1)!] });
+  t.match(await store.submissions.findReceipt(tenant.id, answered.at(-1)!), { messageIds: [answered.at(-1)!] });
 });
 
 async function prepare(file: string) {

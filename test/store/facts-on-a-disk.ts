@@ -35,7 +35,7 @@ export function openFacts(t: Test) {
     await connection.close();
   });
   const add = (name: string) =>
-    connection.write(() => {
+    connection.write('write', () => {
       connection.sql('INSERT INTO facts (name) VALUES (?)').run(name);
       return name;
     });

@@ -54,7 +54,7 @@ t.test('a disk that takes nothing rejects all, and is used again when it recover
 
 t.test('a verb that the disk cannot take does not take its neighbours along', async (t) => {
   const { connection, add, onDisk } = openFacts(t);
-  const full = connection.write(() => {
+  const full = connection.write('write', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
     throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
   });
@@ -69,7 +69,7 @@ t.test('a verb that the disk cannot take does not take its neighbours along', as
 t.test('a verb that the disk fails once is run again', async (t) => {
   const { connection, add, onDisk } = openFacts(t);
   let runs = 0;
-  const shaken = connection.write(() => {
+  const shaken = connection.write('write', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('shaken');
     if (++runs === 1) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR_WRITE' });
     return runs;
@@ -82,7 +82,10 @@ t.test('a verb that the disk fails once is run again', async (t) => {
 t.test('a commit that SQLite itself refuses', async (t) => {
   const { db, connection, add, onDisk } = openFacts(t);
   db.exec('CREATE TABLE notes (fact TEXT REFERENCES facts (name) DEFERRABLE INITIALLY DEFERRED)');
-  const orphan = connection.write(() => connection.sql('INSERT INTO notes (fact) VALUES (?)').run('nothing').changes);
+  const orphan = connection.write(
+    'write',
+    () => connection.sql('INSERT INTO notes (fact) VALUES (?)').run('nothing').changes,
+  );
   const results = await Promise.allSettled([add('a'), orphan, add('b')]);
   t.strictSame(
     results.map((result) => result.status),
@@ -97,7 +100,7 @@ t.test('a disk that is really full', async (t) => {
   const { db, connection, add, count, onDisk } = openFacts(t);
   await add('before');
   db.pragma(`max_page_count = ${(db.pragma('page_count', { simple: true }) as number) + 20}`);
-  const large = connection.write(() => {
+  const large = connection.write('write', () => {
     connection.sql('INSERT INTO facts (name, size) VALUES (?, ?)').run('large'.repeat(100_000), 1);
   });
   const results = await Promise.allSettled([add('a'), large, add('b')]);
@@ -137,7 +140,8 @@ t.test('the verbs of the store stay whole when a commit fails', async (t) => {
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const { domain, tenant } = await bench.sender('acme.test');
-  const attempt = (key: string) => store.accept(bench.submission(domain, ['a@x.test'], { idempotencyKey: key }));
+  const attempt = (key: string) =>
+    store.submissions.accept(bench.submission(domain, ['a@x.test'], { idempotencyKey: key }));
 
   disk.failures = 1;
   const same = await Promise.all(Array.from({ length: 20 }, () => attempt('same')));
@@ -145,11 +149,11 @@ t.test('the verbs of the store stay whole when a commit fails', async (t) => {
   t.equal(same.filter((result) => result.kind === 'replayed').length, 19);
 
   disk.failures = Number.POSITIVE_INFINITY;
-  const lost = await Promise.allSettled([attempt('lost'), store.revokeDomain(tenant.id, domain.id)]);
+  const lost = await Promise.allSettled([attempt('lost'), store.domains.revokeDomain(tenant.id, domain.id)]);
   t.ok(lost.every((result) => result.status === 'rejected'));
   disk.failures = 0;
-  t.equal(await store.findReceipt(tenant.id, 'lost'), null);
-  t.equal((await store.getDomain(tenant.id, domain.id))?.state, 'verified');
+  t.equal(await store.submissions.findReceipt(tenant.id, 'lost'), null);
+  t.equal((await store.domains.getDomain(tenant.id, domain.id))?.state, 'verified');
   t.equal((await attempt('lost')).kind, 'accepted');
-  t.equal((await store.listQueue({ limit: 10 })).length, 2);
+  t.equal((await store.queue.listQueue({ limit: 10 })).length, 2);
 });

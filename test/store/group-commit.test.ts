@@ -27,7 +27,7 @@ t.test('a long queue is cut into groups', async (t) => {
 t.test('verbs run in the order in which they came', async (t) => {
   const { connection, groups } = openFacts(t);
   const order: number[] = [];
-  await Promise.all(names(20).map((_, n) => connection.write(() => void order.push(n))));
+  await Promise.all(names(20).map((_, n) => connection.write('write', () => void order.push(n))));
   t.strictSame(order, [...order.keys()]);
   t.strictSame(groups, [20]);
 });
@@ -43,7 +43,7 @@ t.test('what is answered is on disk', async (t) => {
 
 t.test('a verb that throws fails alone, and leaves nothing', async (t) => {
   const { connection, add, groups, onDisk } = openFacts(t);
-  const broken = connection.write(() => {
+  const broken = connection.write('write', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('half');
     throw new Fault('my own words', { permanence: 'permanent' });
   });

@@ -23,7 +23,7 @@ t.test('the queue by MX group, and a slice of it', async (t) => {
     ['y.test', 'big'],
     ['z.test', 'small'],
   ] as const) {
-    await store.saveShaping({ domains: [{ domain, mxGroup, at: T0 }] });
+    await store.shaping.saveShaping({ domains: [{ domain, mxGroup, at: T0 }] });
   }
   await bench.queued(one.domain, 'a@x.test', T0 + 5);
   await bench.queued(one.domain, 'b@x.test', T0 + 3);
@@ -32,9 +32,9 @@ t.test('the queue by MX group, and a slice of it', async (t) => {
   await bench.queued(two.domain, 'a@unknown.test', T0 + 2);
   await bench.sending(one.domain, 'a@w.test', T0);
   const ended = await bench.sending(one.domain, 'b@w.test', T0);
-  await store.record([bench.update(ended, { to: 'delivered' })]);
+  await store.queue.record([bench.update(ended, { to: 'delivered' })]);
   const stuck = await bench.sending(two.domain, 'b@z.test', T0 + 1);
-  await store.record([bench.update(stuck, { to: 'parked', reason: 'unreadable' })]);
+  await store.queue.record([bench.update(stuck, { to: 'parked', reason: 'unreadable' })]);
   const db = new ReadingConnection(file);
 
   const { queueOverview, queueSlice, parkedMessages } = OPERATOR_QUERIES;
@@ -83,7 +83,7 @@ t.test('standings of several tenants at once', async (t) => {
   for (const to of ['delivered', 'bounced'] as const) {
     const message = await bench.sending(domain, 'a@x.test');
     const transition = to === 'delivered' ? { to } : ({ to, bounce: 'hard', reason: 'gone', suppress: null } as const);
-    await store.record([bench.attempted(message, transition)]);
+    await store.queue.record([bench.attempted(message, transition)]);
   }
   const nobody = bench.id();
   t.strictSame(OPERATOR_QUERIES.standingsOf(new ReadingConnection(file), null, [tenant.id, nobody], 10), [

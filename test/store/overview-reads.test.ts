@@ -28,10 +28,10 @@ t.test('what waits, by domain, the oldest first; what is sent and what ended doe
   await bench.queued(other.domain, 'a@z.test', T0);
   await bench.sending(domain, 'a@w.test');
   const stuck = await bench.sending(domain, 'a@v.test', T0 + 9);
-  await store.record([bench.update(stuck, { to: 'parked', reason: 'cannot be read' })]);
+  await store.queue.record([bench.update(stuck, { to: 'parked', reason: 'cannot be read' })]);
   const deferred = await bench.sending(domain, 'a@u.test', T0 + 7);
   const later = { to: 'deferred', dueAt: T0 + 60_000, reason: '451 later', ambiguous: false } as const;
-  await store.record([bench.attempted(deferred, later)]);
+  await store.queue.record([bench.attempted(deferred, later)]);
 
   const waiting = waitingMail(db, tenant.id, 3);
   t.match(waiting, { open: 6, otherLanes: 1, complete: true });
@@ -55,7 +55,7 @@ t.test('figures by time and by provider, and the latest events, of this tenant a
   for (const kind of ['email.delivered', 'email.deferred', 'email.opened'] as const) {
     const event = bench.event(kind, { open: { first: true } });
     ids.unshift(event.id);
-    await store.record([bench.update(await bench.sending(domain, 'a@x.test'), { to: 'delivered' }, { event })]);
+    await store.queue.record([bench.update(await bench.sending(domain, 'a@x.test'), { to: 'delivered' }, { event })]);
   }
   await countAll(store);
   const events = latestEvents(db, tenant.id, 2);

@@ -77,19 +77,19 @@ t.test('claiming and looking for what is due use the index of what is due', asyn
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=? AND due_at<?)');
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=?)', 'when the lane has more');
   t.notMatch(claim, 'TEMP B-TREE', 'the index gives the order');
-  const lanes = await planner.plansOf((store) => store.dueLanes());
+  const lanes = await planner.plansOf((store) => store.queue.dueLanes());
   t.match(lanes, /SEARCH m USING (COVERING )?INDEX messages_due \(lane=\?\)/);
   t.match(lanes, /SEARCH m USING (COVERING )?INDEX messages_due \(lane>\?\)/, 'from one lane that waits to the next');
   t.notMatch(lanes, /SCAN (l|lanes|m|messages)\b/, 'neither all lanes that there have been nor all messages');
-  const summary = await planner.plansOf((store) => store.queueSummary());
+  const summary = await planner.plansOf((store) => store.queue.queueSummary());
   t.match(summary, 'SEARCH m USING INDEX messages_due (lane>?)', 'only what waits');
   t.notMatch(summary, 'TEMP B-TREE', 'a slice ends early');
-  const expired = await planner.plansOf((store) => store.expired(T0, 10));
+  const expired = await planner.plansOf((store) => store.queue.expired(T0, 10));
   t.match(expired, 'SEARCH m USING INDEX messages_expiry (expires_at<?)');
   t.notMatch(expired, 'TEMP B-TREE');
-  const recovered = await planner.plansOf((store) => store.recoverInterrupted(T0));
+  const recovered = await planner.plansOf((store) => store.queue.recoverInterrupted(T0));
   t.match(recovered, /^SCAN messages USING INDEX messages_sending$/m, 'only what is being sent');
-  const list = await planner.plansOf((store) => store.listQueue({ limit: 10 }));
+  const list = await planner.plansOf((store) => store.queue.listQueue({ limit: 10 }));
   t.equal(list, 'SCAN m USING INDEX messages_expiry', 'only what is not finished, up to the limit');
 });
 
@@ -101,19 +101,19 @@ t.test('claiming for one of our addresses uses the index of what is due, too', a
   const candidates = [{ ip: address, weight: 1, warm: false, pause: null }];
   const from = { address, facts: { mxGroup: 'mx.x.test', candidates, none: '', ramp: [100] } };
   const times = { now: T0, dueAgainAt: [T0], from };
-  const claim = await planner.plansOf((store) => store.claim(lane, 10, times));
+  const claim = await planner.plansOf((store) => store.queue.claim(lane, 10, times));
   t.match(claim, 'SEARCH m USING INDEX messages_due (lane=? AND due_at<?)');
   t.match(claim, 'SEARCH source_usage USING PRIMARY KEY (mx_group=?)');
   t.notMatch(claim, /TEMP B-TREE|SCAN/);
-  const forget = await planner.plansOf((store) => store.forgetSourceUsage(1, 10));
+  const forget = await planner.plansOf((store) => store.sources.forgetSourceUsage(1, 10));
   t.match(forget, 'SEARCH source_usage USING COVERING INDEX source_usage_by_day (day<?)');
 });
 
 t.test('looking for strays reads what is being sent, and jumps from lane to lane', async (t) => {
   const planner = await Planner.open(t);
-  const sending = await planner.plansOf((store) => store.listSending(null, 10));
+  const sending = await planner.plansOf((store) => store.queue.listSending(null, 10));
   t.equal(sending, 'SEARCH messages USING INDEX messages_sending (id>?)');
-  const lanes = await planner.plansOf((store) => store.findLostLanes(0, 10));
+  const lanes = await planner.plansOf((store) => store.queue.findLostLanes(0, 10));
   t.match(lanes, 'SEARCH m USING INDEX messages_due (lane>?)');
   t.notMatch(lanes, GROWING);
 });
@@ -124,7 +124,7 @@ t.test('accepting looks everything up by index', async (t) => {
   const { domain, tenant } = await bench.sender('acme.test');
   const accept = await planner.plansOf(async (store) => {
     await bench.accept(domain, ['a@x.test'], { idempotencyKey: 'k' });
-    const again = await store.accept(bench.submission(domain, ['b@x.test'], { idempotencyKey: 'k' }));
+    const again = await store.submissions.accept(bench.submission(domain, ['b@x.test'], { idempotencyKey: 'k' }));
     t.equal(again.kind, 'replayed');
   });
   for (const step of [
@@ -137,18 +137,18 @@ t.test('accepting looks everything up by index', async (t) => {
     t.match(accept, step);
   }
   t.notMatch(accept, /SCAN (?!CONSTANT ROW)/);
-  const receipt = await planner.plansOf((store) => store.findReceipt(tenant.id, 'k'));
+  const receipt = await planner.plansOf((store) => store.submissions.findReceipt(tenant.id, 'k'));
   t.match(receipt, 'USING INDEX submissions_idempotency (tenant_id=? AND idempotency_key=?)');
   t.match(receipt, 'SEARCH messages USING COVERING INDEX messages_of_submission (submission_id=?)');
   t.notMatch(receipt, 'TEMP B-TREE');
   const key = bench.apiKey(tenant.id);
-  const created = await planner.plansOf((store) => store.createApiKey(key, 50));
+  const created = await planner.plansOf((store) => store.keys.createApiKey(key, 50));
   t.match(created, 'SEARCH api_keys USING INDEX api_keys_of_tenant (tenant_id=?)');
-  const wrong = await planner.plansOf((store) => store.findApiKeyBySecret(key.publicId, Buffer.alloc(32)));
+  const wrong = await planner.plansOf((store) => store.keys.findApiKeyBySecret(key.publicId, Buffer.alloc(32)));
   t.match(wrong, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)$/, 'without the secret nothing else is looked up');
-  const found = await planner.plansOf((store) => store.findApiKey(key.publicId));
+  const found = await planner.plansOf((store) => store.keys.findApiKey(key.publicId));
   t.match(found, /^SEARCH api_keys USING INDEX \w+ \(public_id=\?\)\nSEARCH tenants USING PRIMARY KEY \(id=\?\)$/);
-  const verified = await planner.plansOf((store) => store.findVerifiedDomain(tenant.id, 'acme.test'));
+  const verified = await planner.plansOf((store) => store.domains.findVerifiedDomain(tenant.id, 'acme.test'));
   t.match(verified, 'SEARCH d USING INDEX domains_verified_name (name=?)');
 });
 
@@ -159,11 +159,13 @@ t.test('recording goes by primary keys', async (t) => {
   const message = await bench.sending(domain, 'a@x.test');
   const note = { suppressionKey: 'a@x.test', mxGroup: null, rule: 'smtp 5.1.1', platformExpiresAt: T0 };
   const plans = await planner.plansOf(async (store) => {
-    await store.release([message.id], T0);
+    await store.queue.release([message.id], T0);
     await bench.claim(message.lane, T0);
-    await store.record([bench.attempted(message, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false })]);
+    await store.queue.record([
+      bench.attempted(message, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false }),
+    ]);
     const bounced = { to: 'bounced', bounce: 'hard', reason: '550', suppress: note } as const;
-    await store.record([bench.attempted(message, bounced, bench.event('email.bounced'))]);
+    await store.queue.record([bench.attempted(message, bounced, bench.event('email.bounced'))]);
   });
   t.match(plans, 'SEARCH messages USING PRIMARY KEY (id=?)');
   t.notMatch(plans, 'SCAN');
@@ -176,18 +178,18 @@ t.test('events are read in their order, from the cursor on', async (t) => {
   const { domain, tenant } = await bench.sender('acme.test');
   const message = await bench.sending(domain, 'a@x.test');
   const event = bench.event('email.delivered');
-  await bench.store.record([bench.attempted(message, { to: 'delivered' }, event)]);
-  const list = await planner.plansOf((store) => store.listEvents(tenant.id, { after: event.id, limit: 10 }));
+  await bench.store.queue.record([bench.attempted(message, { to: 'delivered' }, event)]);
+  const list = await planner.plansOf((store) => store.events.listEvents(tenant.id, { after: event.id, limit: 10 }));
   t.match(list, /SEARCH events USING INDEX \w+ \(id=\?\)/);
   t.match(list, 'SEARCH events USING INDEX events_of_tenant (tenant_id=? AND seq>?)');
   t.notMatch(list, 'TEMP B-TREE');
-  const ofMessage = await planner.plansOf((store) => store.eventsOfMessage(tenant.id, message.id));
+  const ofMessage = await planner.plansOf((store) => store.events.eventsOfMessage(tenant.id, message.id));
   t.equal(ofMessage, 'SEARCH events USING INDEX events_of_message (message_id=?)');
 });
 
 t.test('the standing is read from the newest message backwards', async (t) => {
   const planner = await Planner.open(t);
-  const plan = await planner.plansOf((store) => store.standingOf(planner.bench.id(), 1000));
+  const plan = await planner.plansOf((store) => store.tenants.standingOf(planner.bench.id(), 1000));
   t.match(plan, 'SEARCH messages USING INDEX messages_of_tenant (tenant_id=?)');
   t.notMatch(plan, 'TEMP B-TREE', 'no further than the window');
 });
@@ -196,13 +198,13 @@ t.test('what is known of receiving servers is found by name, and makes room by i
   const planner = await Planner.open(t);
   const policy = { domain: 'x.test', policyId: '1', mode: 'enforce', mx: ['mx.x.test'], fetchedAt: T0 } as const;
   const find = await planner.plansOf(async (store) => {
-    await store.findTlsPolicy('x.test', T0);
-    await store.findBrokenTls('mx.x.test', T0);
+    await store.transportSecurity.findTlsPolicy('x.test', T0);
+    await store.transportSecurity.findBrokenTls('mx.x.test', T0);
   });
   t.equal(find, 'SEARCH tls_policies USING PRIMARY KEY (domain=?)\nSEARCH broken_tls USING PRIMARY KEY (host=?)');
   const put = await planner.plansOf(async (store) => {
-    await store.putTlsPolicy({ ...policy, mx: [...policy.mx], expiresAt: T0 }, 10);
-    await store.putBrokenTls({ host: 'mx.x.test', reason: 'x', since: T0, expiresAt: T0 }, 10);
+    await store.transportSecurity.putTlsPolicy({ ...policy, mx: [...policy.mx], expiresAt: T0 }, 10);
+    await store.transportSecurity.putBrokenTls({ host: 'mx.x.test', reason: 'x', since: T0, expiresAt: T0 }, 10);
   });
   t.match(put, /tls_policies USING COVERING INDEX tls_policies_expiry/);
   t.match(put, /broken_tls USING COVERING INDEX broken_tls_expiry/);
@@ -216,8 +218,8 @@ t.test('opens and clicks are counted by the key of their message', async (t) => 
   const { id: messageId } = await bench.sending(domain, 'a@x.test');
   const hit = { tenantId: tenant.id, messageId, link: 0, hits: 1, firstAt: T0, lastAt: T0, event: null };
   const plans = await planner.plansOf(async (store) => {
-    await store.recordHits([hit]);
-    await store.findTracked(tenant.id, messageId);
+    await store.tracking.recordHits([hit]);
+    await store.tracking.findTracked(tenant.id, messageId);
   });
   t.match(plans, 'SEARCH messages USING PRIMARY KEY (id=?)');
   t.match(plans, 'SEARCH link_hits USING PRIMARY KEY (message_id=?)');
@@ -230,15 +232,15 @@ t.test('acting on many messages goes by lanes, and never sorts them', async (t) 
   const { domain, tenant } = await bench.sender('acme.test');
   const { lane } = await bench.queued(domain, 'a@x.test');
   const plans = await planner.plansOf(async (store) => {
-    await store.lanesOf({ kind: 'tenant', key: tenant.id }, null, 10);
-    await store.lanesOf({ kind: 'domain', key: 'x.test' }, null, 10);
-    await store.lanesOf({ kind: 'group', key: 'google' }, null, 10);
-    await store.hastenLane(lane, { at: T0, limit: 10 });
-    await store.hastenLane(lane, { at: T0, limit: 10, putOff: true });
-    await store.waitingOfLane(lane, 10);
-    await store.groupOfDomain('x.test');
-    await store.forgetDomains(T0, 10);
-    await store.listOperatorNotes({ target: { kind: 'domain', key: 'x.test' }, limit: 10 });
+    await store.shaping.lanesOf({ kind: 'tenant', key: tenant.id }, null, 10);
+    await store.shaping.lanesOf({ kind: 'domain', key: 'x.test' }, null, 10);
+    await store.shaping.lanesOf({ kind: 'group', key: 'google' }, null, 10);
+    await store.shaping.hastenLane(lane, { at: T0, limit: 10 });
+    await store.shaping.hastenLane(lane, { at: T0, limit: 10, putOff: true });
+    await store.shaping.waitingOfLane(lane, 10);
+    await store.shaping.groupOfDomain('x.test');
+    await store.shaping.forgetDomains(T0, 10);
+    await store.shaping.listOperatorNotes({ target: { kind: 'domain', key: 'x.test' }, limit: 10 });
   });
   t.match(plans, /SEARCH lanes USING COVERING INDEX \w+ \(tenant_id=\? AND domain>\?\)/);
   t.match(plans, 'SEARCH lanes USING COVERING INDEX lanes_of_domain (domain=? AND id>?)');
@@ -257,11 +259,11 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const { domain, tenant } = await bench.sender('acme.test');
   const webhook = { id: bench.id(), tenantId: tenant.id, url: 'https://a.test/', target: 'https://a.test/' };
   const secret = { masterKeyId: 'm', sealed: Buffer.alloc(1) };
-  await bench.store.createWebhook({ ...webhook, description: null, createdAt: T0, secret }, 50);
+  await bench.store.webhooks.createWebhook({ ...webhook, description: null, createdAt: T0, secret }, 50);
   const message = await bench.sending(domain, 'a@x.test');
   const event = bench.event('email.delivered');
   const written = await planner.plansOf((store) =>
-    store.record([bench.attempted(message, { to: 'delivered' }, event)]),
+    store.queue.record([bench.attempted(message, { to: 'delivered' }, event)]),
   );
   t.match(written, 'SEARCH webhooks USING COVERING INDEX webhooks_of_tenant (tenant_id=?)');
   t.notMatch(written, 'SCAN');
@@ -269,19 +271,19 @@ t.test('deliveries to webhooks are found by their webhook', async (t) => {
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: '', answer: null };
   const claims = [{ webhookId: webhook.id, limit: 10 }];
   const plans = await planner.plansOf(async (store) => {
-    const [claimed] = await store.claimDeliveries(claims, { now: T0 + 1, leaseUntil: [T0] });
+    const [claimed] = await store.webhooks.claimDeliveries(claims, { now: T0 + 1, leaseUntil: [T0] });
     const delivery = claimed!.deliveries[0]!;
-    await store.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
-    await store.takeFailingWebhooks(T0, T0);
-    await store.recoverDeliveries(T0);
-    await store.dueWebhooks(null, 10);
-    await store.listWebhookHealth(tenant.id);
-    await store.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: event.id, limit: 10 });
-    await store.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: null, limit: 10 });
-    await store.replayFailed(tenant.id, { webhookId: webhook.id, since: T0, limit: 10 }, T0);
-    await store.replayDelivery(tenant.id, target, T0);
-    await store.deleteWebhook(tenant.id, webhook.id);
-    while ((await store.forgetDeletedWebhooks(10)) > 0);
+    await store.webhooks.recordDeliveries([{ ...result, delivery, end: { to: 'failed' } }], T0);
+    await store.webhooks.takeFailingWebhooks(T0, T0);
+    await store.webhooks.recoverDeliveries(T0);
+    await store.webhooks.dueWebhooks(null, 10);
+    await store.webhooks.listWebhookHealth(tenant.id);
+    await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: event.id, limit: 10 });
+    await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: webhook.id, eventId: null, limit: 10 });
+    await store.webhooks.replayFailed(tenant.id, { webhookId: webhook.id, since: T0, limit: 10 }, T0);
+    await store.webhooks.replayDelivery(tenant.id, target, T0);
+    await store.webhooks.deleteWebhook(tenant.id, webhook.id);
+    while ((await store.webhooks.forgetDeletedWebhooks(10)) > 0);
   });
   t.match(plans, 'SEARCH d USING INDEX webhook_deliveries_due (webhook_id=? AND due_at>? AND due_at<?)');
   t.match(plans, /SEARCH d USING COVERING INDEX webhook_deliveries_due \(webhook_id=\? AND due_at>\?\)/);
@@ -298,8 +300,8 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   const { bench } = planner;
   const { domain, tenant } = await bench.sender('acme.test');
   const message = await bench.sending(domain, 'a@x.test');
-  await bench.store.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
-  await bench.store.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }] });
+  await bench.store.queue.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
+  await bench.store.shaping.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'mx.x.test', at: T0 }] });
   const count = await planner.plansOf((store) => countAll(store));
   t.match(count, 'SEARCH e USING INTEGER PRIMARY KEY (rowid>?)');
   for (const key of ['m USING PRIMARY KEY (id=?)', 'l USING INTEGER PRIMARY KEY (rowid=?)']) t.match(count, key);
@@ -307,9 +309,9 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   t.match(count, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour=? AND tenant_id=?)');
   const span = { fromHour: 0, untilHour: 1 };
   const read = await planner.plansOf(async (store) => {
-    await store.chartOf(tenant.id, { ...span, stepHours: 1 });
-    await store.providersOf(tenant.id, span);
-    await store.forgetFigures(1, 10);
+    await store.figures.chartOf(tenant.id, { ...span, stepHours: 1 });
+    await store.figures.providersOf(tenant.id, span);
+    await store.figures.forgetFigures(1, 10);
   });
   t.match(read, 'SEARCH chart_figures USING PRIMARY KEY (tenant_id=? AND hour>? AND hour<?)');
   t.match(read, 'SEARCH chart_figures USING COVERING INDEX chart_figures_old (hour<?)');
@@ -318,7 +320,7 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
 
 t.test("undoing a receiver's bad hour goes along what its group has said", async (t) => {
   const planner = await Planner.open(t);
-  const plans = await planner.plansOf((store) => store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10));
+  const plans = await planner.plansOf((store) => store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10));
   t.match(plans, 'INDEX platform_suppressions_group (mx_group=? AND created_at>?)');
   t.match(plans, 'INDEX suppressions_group (mx_group=? AND created_at>?)');
   t.notMatch(plans, 'SCAN suppressions');
@@ -330,50 +332,50 @@ t.test('no verb reads a growing table from end to end', async (t) => {
   const { domain, tenant } = await bench.sender('acme.test');
   const message = await bench.sending(domain, 'a@x.test');
   const verbs: Record<string, (store: Store) => Promise<unknown>> = {
-    listQueue: (store) => store.listQueue({ tenantId: tenant.id, domain: 'x.test', limit: 10 }),
-    'listQueue of a domain': (store) => store.listQueue({ domain: 'x.test', limit: 10 }),
-    getMessage: (store) => store.getMessage(message.id),
-    findMessage: (store) => store.findMessage(tenant.id, message.id),
-    retryNow: (store) => store.retryNow(message.id, T0),
-    findWaiting: (store) => store.findWaiting(message.id),
-    listApiKeys: (store) => store.listApiKeys(tenant.id),
-    removeSuppression: (store) => store.removeSuppression(tenant.id, 'b@x.test', T0),
-    listSuppressions: (store) => store.listSuppressions(tenant.id, PAGE),
-    listPlatformSuppressions: (store) => store.listPlatformSuppressions(PAGE),
-    removePlatformSuppression: (store) => store.removePlatformSuppression('b@x.test'),
-    undoHardBounces: (store) => store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10),
-    'undoHardBounces by rule': (store) => store.undoHardBounces({ rule: 'route-*', since: T0 }, 10),
+    listQueue: (store) => store.queue.listQueue({ tenantId: tenant.id, domain: 'x.test', limit: 10 }),
+    'listQueue of a domain': (store) => store.queue.listQueue({ domain: 'x.test', limit: 10 }),
+    getMessage: (store) => store.queue.getMessage(message.id),
+    findMessage: (store) => store.queue.findMessage(tenant.id, message.id),
+    retryNow: (store) => store.queue.retryNow(message.id, T0),
+    findWaiting: (store) => store.queue.findWaiting(message.id),
+    listApiKeys: (store) => store.keys.listApiKeys(tenant.id),
+    removeSuppression: (store) => store.suppressions.removeSuppression(tenant.id, 'b@x.test', T0),
+    listSuppressions: (store) => store.suppressions.listSuppressions(tenant.id, PAGE),
+    listPlatformSuppressions: (store) => store.suppressions.listPlatformSuppressions(PAGE),
+    removePlatformSuppression: (store) => store.suppressions.removePlatformSuppression('b@x.test'),
+    undoHardBounces: (store) => store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10),
+    'undoHardBounces by rule': (store) => store.suppressions.undoHardBounces({ rule: 'route-*', since: T0 }, 10),
     'undoHardBounces by rule, of a tenant': (store) =>
-      store.undoHardBounces({ rule: 'r', since: T0, of: { tenantId: tenant.id } }, 10),
-    forgetExpiredSuppressions: (store) => store.forgetExpiredSuppressions(T0, 10),
-    standingSinceReview: (store) => store.standingSinceReview(tenant.id, 1000),
-    waitingInbound: (store) => store.waitingInbound(0, 10),
-    noteInterruptedInbound: (store) => store.noteInterruptedInbound('one', 10),
-    noteInboundTrial: (store) => store.noteInboundTrial('one', null),
-    noteInboundReach: (store) => store.noteInboundReach('one', null),
-    retryInbound: (store) => store.retryInbound(message.id),
-    findReported: (store) => store.findReported(message.id),
-    'listInbound of a kind': (store) => store.listInbound({ kind: 'human', limit: 10 }),
-    'listInbound of a message': (store) => store.listInbound({ messageId: message.id, limit: 10 }),
-    getInbound: (store) => store.getInbound(message.id),
-    forgetInbound: (store) => store.forgetInbound({ content: T0, records: T0 }, 10),
-    makeInboundRoom: (store) => store.makeInboundRoom(10),
-    'keepInbound of unasked mail': (store) => store.keepInbound(UNASKED, { of: 'unasked', maxBytes: 0 }),
+      store.suppressions.undoHardBounces({ rule: 'r', since: T0, of: { tenantId: tenant.id } }, 10),
+    forgetExpiredSuppressions: (store) => store.suppressions.forgetExpiredSuppressions(T0, 10),
+    standingSinceReview: (store) => store.reputation.standingSinceReview(tenant.id, 1000),
+    waitingInbound: (store) => store.inbound.waitingInbound(0, 10),
+    noteInterruptedInbound: (store) => store.inbound.noteInterruptedInbound('one', 10),
+    noteInboundTrial: (store) => store.inbound.noteInboundTrial('one', null),
+    noteInboundReach: (store) => store.inbound.noteInboundReach('one', null),
+    retryInbound: (store) => store.inbound.retryInbound(message.id),
+    findReported: (store) => store.inbound.findReported(message.id),
+    'listInbound of a kind': (store) => store.inbound.listInbound({ kind: 'human', limit: 10 }),
+    'listInbound of a message': (store) => store.inbound.listInbound({ messageId: message.id, limit: 10 }),
+    getInbound: (store) => store.inbound.getInbound(message.id),
+    forgetInbound: (store) => store.inbound.forgetInbound({ content: T0, records: T0 }, 10),
+    makeInboundRoom: (store) => store.inbound.makeInboundRoom(10),
+    'keepInbound of unasked mail': (store) => store.inbound.keepInbound(UNASKED, { of: 'unasked', maxBytes: 0 }),
     'keepInbound of mail for a message': (store) =>
-      store.keepInbound(RETURNED, {
+      store.inbound.keepInbound(RETURNED, {
         ...({ of: 'returned', messageId: message.id, maxBytes: 0 } as const),
         ...{ mailsPerDay: 1, bytesPerDay: 1, waitingBytes: 1000 },
       }),
-    listDmarcDays: (store) => store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 }),
-    listDmarcDomains: (store) => store.listDmarcDomains(NOVEMBER, { after: null, limit: 10 }),
-    dmarcSumsOf: (store) => store.dmarcSumsOf(['acme.test'], NOVEMBER),
-    sumDmarc: (store) => store.sumDmarc('acme.test', NOVEMBER, 10),
-    reviewOf: (store) => store.reviewOf(tenant.id),
-    listDomains: (store) => store.listDomains(tenant.id),
-    onboardingFacts: (store) => store.onboardingFacts(tenant.id),
-    listTemplateNames: (store) => store.listTemplateNames(tenant.id, { before: null, limit: 10 }),
-    findUserByEmail: (store) => store.findUserByEmail('a@x.test'),
-    revokeDomain: (store) => store.revokeDomain(tenant.id, domain.id),
+    listDmarcDays: (store) => store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 }),
+    listDmarcDomains: (store) => store.dmarc.listDmarcDomains(NOVEMBER, { after: null, limit: 10 }),
+    dmarcSumsOf: (store) => store.dmarc.dmarcSumsOf(['acme.test'], NOVEMBER),
+    sumDmarc: (store) => store.dmarc.sumDmarc('acme.test', NOVEMBER, 10),
+    reviewOf: (store) => store.reputation.reviewOf(tenant.id),
+    listDomains: (store) => store.domains.listDomains(tenant.id),
+    onboardingFacts: (store) => store.figures.onboardingFacts(tenant.id),
+    listTemplateNames: (store) => store.templates.listTemplateNames(tenant.id, { before: null, limit: 10 }),
+    findUserByEmail: (store) => store.accounts.findUserByEmail('a@x.test'),
+    revokeDomain: (store) => store.domains.revokeDomain(tenant.id, domain.id),
   };
   for (const [name, verb] of Object.entries(verbs)) {
     const plans = await planner.plansOf(verb);
@@ -387,22 +389,24 @@ t.test('retention walks along what is finished, and looks into DNS begin with wh
   const { domain } = await planner.bench.sender('acme.test');
   const sent = await planner.bench.sending(domain, 'a@x.test');
   const event = planner.bench.event('email.delivered');
-  await planner.bench.store.record([planner.bench.attempted(sent, { to: 'delivered' }, event)]);
+  await planner.bench.store.queue.record([planner.bench.attempted(sent, { to: 'delivered' }, event)]);
   const later = T0 + 10_000;
-  const contents = await planner.plansOf((store) => store.eraseContents({ days: null, before: later, budgetMs: 1000 }));
+  const contents = await planner.plansOf((store) =>
+    store.upkeep.eraseContents({ days: null, before: later, budgetMs: 1000 }),
+  );
   t.match(contents, /SEARCH m USING INDEX messages_finished \(.*finished_at/);
   t.match(contents, 'SEARCH m USING INDEX messages_of_submission (submission_id=?)');
   await countAll(planner.bench.store);
-  const records = await planner.plansOf((store) => store.eraseRecords(later, 1000));
+  const records = await planner.plansOf((store) => store.upkeep.eraseRecords(later, 1000));
   t.match(records, /SEARCH m USING INDEX messages_finished \(finished_at/);
   t.match(records, /SEARCH events USING .*INDEX events_of_message \(message_id=\?\)/);
   t.match(records, 'SEARCH events USING COVERING INDEX events_of_message (message_id=? AND seq>?)');
   for (const plan of [contents, records]) t.notMatch(plan, GROWING);
   for (const plan of [contents, records]) t.notMatch(plan, 'TEMP B-TREE');
-  const audit = await planner.plansOf((store) => store.eraseAudit(later, 10));
+  const audit = await planner.plansOf((store) => store.audit.eraseAudit(later, 10));
   t.match(audit, 'SEARCH audit USING COVERING INDEX audit_by_time (at<?)');
   t.notMatch(audit, GROWING);
-  const due = await planner.plansOf((store) => store.dueRechecks(later, 10));
+  const due = await planner.plansOf((store) => store.domains.dueRechecks(later, 10));
   t.match(due, 'SEARCH r USING INDEX domain_rechecks_due (next_at>? AND next_at<?)');
   t.notMatch(due, /TEMP B-TREE|SCAN/);
 });
@@ -414,18 +418,18 @@ t.test('attempts at a webhook are read in the order of their index, from whereve
   const url = 'https://a.test/';
   const secret = { masterKeyId: 'm', sealed: Buffer.from('s') };
   const webhook = { id: webhookId, tenantId: tenant.id, url, target: url, description: null, createdAt: T0, secret };
-  await planner.bench.store.createWebhook(webhook, 50);
+  await planner.bench.store.webhooks.createWebhook(webhook, 50);
   const message = await planner.bench.sending(domain, 'a@x.test');
   const event = planner.bench.event('email.delivered');
-  await planner.bench.store.record([planner.bench.update(message, { to: 'delivered' }, { event })]);
+  await planner.bench.store.queue.record([planner.bench.update(message, { to: 'delivered' }, { event })]);
   const terms = { now: T0, leaseUntil: [T0 + 1] };
-  const [claimed] = await planner.bench.store.claimDeliveries([{ webhookId, limit: 1 }], terms);
+  const [claimed] = await planner.bench.store.webhooks.claimDeliveries([{ webhookId, limit: 1 }], terms);
   const result = { startedAt: T0, elapsedMs: 1, status: 500, reason: 'no', answer: null };
   const end = { to: 'due', dueAt: T0 } as const;
-  await planner.bench.store.recordDeliveries([{ delivery: claimed!.deliveries[0]!, end, ...result }], T0);
+  await planner.bench.store.webhooks.recordDeliveries([{ delivery: claimed!.deliveries[0]!, end, ...result }], T0);
   const list = (filter: { state?: 'due' | 'failed'; after?: { eventId: string; number: number } }) =>
     planner.plansOf((store) =>
-      store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 10, ...filter }),
+      store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 10, ...filter }),
     );
   for (const plan of [await list({}), await list({ after: { eventId: event.id, number: 1 } })]) {
     t.match(plan, /SEARCH a USING INDEX webhook_attempts_newest \(webhook_id=\?/);
@@ -444,16 +448,16 @@ t.test('sessions, members and the audit log are found by their indexes', async (
   const tenant = await planner.bench.tenant();
   const [id, hash, page] = [planner.bench.id(), Buffer.alloc(32), { before: null, limit: 10 }];
   const plans = [
-    await planner.plansOf((store) => store.findSession(hash, T0)),
-    await planner.plansOf((store) => store.endSessionsOf(id)),
-    await planner.plansOf((store) => store.eraseSessions(T0, 10)),
-    await planner.plansOf((store) => store.listMembers(tenant.id)),
-    await planner.plansOf((store) => store.listInvitations(tenant.id, T0)),
-    await planner.plansOf((store) => store.findMailLink(hash, T0)),
-    await planner.plansOf((store) => store.eraseMailLinks(T0, 10)),
-    await planner.plansOf((store) => store.isUnconfirmed(id)),
-    await planner.plansOf((store) => store.listAudit(tenant.id, page)),
-    await planner.plansOf((store) => store.listAllAudit(page)),
+    await planner.plansOf((store) => store.accounts.findSession(hash, T0)),
+    await planner.plansOf((store) => store.accounts.endSessionsOf(id)),
+    await planner.plansOf((store) => store.accounts.eraseSessions(T0, 10)),
+    await planner.plansOf((store) => store.accounts.listMembers(tenant.id)),
+    await planner.plansOf((store) => store.accounts.listInvitations(tenant.id, T0)),
+    await planner.plansOf((store) => store.accounts.findMailLink(hash, T0)),
+    await planner.plansOf((store) => store.accounts.eraseMailLinks(T0, 10)),
+    await planner.plansOf((store) => store.accounts.isUnconfirmed(id)),
+    await planner.plansOf((store) => store.audit.listAudit(tenant.id, page)),
+    await planner.plansOf((store) => store.audit.listAllAudit(page)),
   ];
   for (const plan of plans) t.notMatch(plan, /\bSCAN\b|TEMP B-TREE/);
   t.match(plans[8], 'SEARCH audit USING INDEX audit_of_tenant (tenant_id=? AND seq<?)');

@@ -24,12 +24,12 @@ t.test('gathered by lanes or met by expiry, the list is the same', async (t) => 
     await bench.accept(one.domain, addresses(40), { acceptedAt });
     await bench.accept(two.domain, addresses(40), { acceptedAt: acceptedAt + 5 });
   }
-  const lanes = await store.dueLanes();
+  const lanes = await store.queue.dueLanes();
   const ofTwo = lanes.filter(({ tenantId }) => tenantId === two.tenant.id);
   const finished = await bench.claim(ofTwo[0]!.lane, T0 + 100, 10);
-  await store.record(finished.map((message) => bench.update(message, { to: 'delivered' })));
+  await store.queue.record(finished.map((message) => bench.update(message, { to: 'delivered' })));
   const parked = await bench.claim(ofTwo[1]!.lane, T0 + 100, 2);
-  await store.record(parked.map((message) => bench.update(message, { to: 'parked', reason: 'unreadable' })));
+  await store.queue.record(parked.map((message) => bench.update(message, { to: 'parked', reason: 'unreadable' })));
   const sending = await bench.claim(ofTwo[2]!.lane, T0 + 100, 3);
   t.teardown(() => store.close());
   const db = new WritingConnection(openForWriting(file));

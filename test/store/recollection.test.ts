@@ -27,7 +27,7 @@ t.test('what was found is remembered until a verb may have changed it', async (t
   t.equal(looks(), 2, 'what is not there is looked for again');
   await add('a');
   t.equal(recalled(), 1);
-  await connection.writeMail(() => connection.sql('INSERT INTO facts (name) VALUES (?)').run('mail'));
+  await connection.write('mail', () => connection.sql('INSERT INTO facts (name) VALUES (?)').run('mail'));
   t.equal(recalled(), 1, 'such a verb has said that it changes nothing of the kind');
   t.equal(looks(), 3);
   await add('b');
@@ -39,13 +39,13 @@ t.test('what is not committed is seen by the group alone', async (t) => {
   await add('a');
   t.equal(recalled(), 1);
   disk.failures = Number.POSITIVE_INFINITY;
-  const inside = connection.write(() => {
+  const inside = connection.write('write', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('b');
     t.equal(recalled(), 2, 'in the transaction');
   });
   await t.rejects(inside, UNUSABLE);
   t.equal(recalled(), 1, 'after it was rolled back');
-  const mail = connection.writeMail(() => {
+  const mail = connection.write('mail', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('c');
     connection.recall('c', () => 'found');
   });
@@ -62,7 +62,7 @@ t.test('sums are written once per group, and before a verb that may read them', 
   db.exec(`INSERT INTO facts VALUES ('sum', 0)`);
   let writes = 0;
   const addOne = () =>
-    connection.writeMail(() =>
+    connection.write('mail', () =>
       connection.addUp('sum', 1, (sum) => {
         writes++;
         connection.sql(`UPDATE facts SET size = size + ? WHERE name = 'sum'`).run(sum);
@@ -72,10 +72,10 @@ t.test('sums are written once per group, and before a verb that may read them', 
   await Promise.all(names(10).map(addOne));
   t.equal(read(), 10);
   t.equal(writes, 1);
-  const [, seen] = await Promise.all([addOne(), connection.write(read), addOne()]);
+  const [, seen] = await Promise.all([addOne(), connection.write('write', read), addOne()]);
   t.equal(seen, 11, 'up to date for the verb between');
   t.equal(read(), 12);
-  const broken = connection.write(() => {
+  const broken = connection.write('write', () => {
     throw new Error('no');
   });
   const results = await Promise.allSettled([addOne(), broken, addOne()]);
@@ -114,12 +114,12 @@ t.test('verbs of one group see what the others have changed', async (t) => {
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const { tenant, domain } = await bench.sender('acme.test');
-  const accept = () => store.accept(bench.submission(domain, ['a@x.test']));
+  const accept = () => store.submissions.accept(bench.submission(domain, ['a@x.test']));
   t.equal((await accept()).kind, 'accepted');
-  const kinds = await Promise.all([accept(), store.updateTenant(tenant.id, { status: 'suspended' }), accept()]);
+  const kinds = await Promise.all([accept(), store.tenants.updateTenant(tenant.id, { status: 'suspended' }), accept()]);
   t.match(kinds, [{ kind: 'accepted' }, { status: 'suspended' }, { kind: 'tenant_not_active' }]);
-  await store.updateTenant(tenant.id, { status: 'active' });
-  t.match(await Promise.all([accept(), store.revokeDomain(tenant.id, domain.id), accept()]), [
+  await store.tenants.updateTenant(tenant.id, { status: 'active' });
+  t.match(await Promise.all([accept(), store.domains.revokeDomain(tenant.id, domain.id), accept()]), [
     { kind: 'accepted' },
     { state: 'revoked' },
     { kind: 'domain_not_verified' },
@@ -130,9 +130,9 @@ t.test('verbs of one group see what the others have changed', async (t) => {
   const sealed = db.prepare('SELECT sealed FROM signing_keys').pluck();
   t.equal(open.get(), 3);
   t.ok(sealed.get(), 'the key is kept for what was accepted, in the same group as well');
-  const { lane } = (await store.dueLanes())[0]!;
+  const { lane } = (await store.queue.dueLanes())[0]!;
   const messages = await bench.claim(lane, T0);
-  await store.record(messages.map((message) => bench.update(message, { to: 'delivered' })));
+  await store.queue.record(messages.map((message) => bench.update(message, { to: 'delivered' })));
   t.equal(open.get(), 0);
   t.equal(sealed.get(), null, 'and goes with the last of it');
 });
@@ -144,11 +144,11 @@ t.test('a key that is revoked is dead at once', async (t) => {
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const { tenant, domain } = await bench.sender('acme.test');
   const key = bench.apiKey(tenant.id);
-  await store.createApiKey(key, 50);
-  const found = () => store.findApiKeyBySecret(key.publicId, key.secretHash);
+  await store.keys.createApiKey(key, 50);
+  const found = () => store.keys.findApiKeyBySecret(key.publicId, key.secretHash);
   t.equal((await found())?.key.revokedAt, null);
-  t.equal((await store.findVerifiedDomain(tenant.id, 'acme.test'))?.id, domain.id);
-  await Promise.all([store.revokeApiKey(tenant.id, key.id, 5), store.revokeDomain(tenant.id, domain.id)]);
+  t.equal((await store.domains.findVerifiedDomain(tenant.id, 'acme.test'))?.id, domain.id);
+  await Promise.all([store.keys.revokeApiKey(tenant.id, key.id, 5), store.domains.revokeDomain(tenant.id, domain.id)]);
   t.equal((await found())?.key.revokedAt, 5);
-  t.equal(await store.findVerifiedDomain(tenant.id, 'acme.test'), null);
+  t.equal(await store.domains.findVerifiedDomain(tenant.id, 'acme.test'), null);
 });

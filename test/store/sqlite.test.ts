@@ -59,7 +59,7 @@ t.test('a revoked domain that never sent leaves no private key on disk', async (
     return value;
   };
   t.ok(sealed());
-  await bench.store.revokeDomain(tenant.id, domain.id);
+  await bench.store.domains.revokeDomain(tenant.id, domain.id);
   t.equal(sealed(), null);
 });
 
@@ -83,15 +83,15 @@ t.test('a message whose other rows are lost can be claimed and parked', async (t
   t.match(reader.read(id), { kind: 'unreadable', reason: /missing/ });
   t.equal(reader.read(beside.id).kind, 'content');
   reader.close();
-  await bench.store.record([bench.update(claimed[0]!, { to: 'parked', reason: 'unreadable' })]);
-  t.equal((await bench.store.listQueue({ limit: 1 }))[0]?.parked, true);
+  await bench.store.queue.record([bench.update(claimed[0]!, { to: 'parked', reason: 'unreadable' })]);
+  t.equal((await bench.store.queue.listQueue({ limit: 1 }))[0]?.parked, true);
   t.match(
-    await bench.store.getMessage(id),
+    await bench.store.queue.getMessage(id),
     { parked: true, lastReason: 'unreadable', subject: '' },
     'and be looked at',
   );
-  await bench.store.record([bench.update(claimed[0]!, { to: 'failed', reason: 'cancelled' })]);
-  t.equal((await bench.store.listQueue({ limit: 9 })).length, 1);
+  await bench.store.queue.record([bench.update(claimed[0]!, { to: 'failed', reason: 'cancelled' })]);
+  t.equal((await bench.store.queue.listQueue({ limit: 9 })).length, 1);
 });
 
 function mode(file: string): number {

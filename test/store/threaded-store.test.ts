@@ -25,16 +25,16 @@ t.test('what somebody has done he reads, and what was recalled before is forgott
   const bench = new Bench(opened);
   const { tenant, domain } = await bench.sender('acme.test');
   const key = bench.apiKey(tenant.id);
-  await store.createApiKey(key, 50);
-  const found = () => store.findApiKeyBySecret(key.publicId, key.secretHash);
+  await store.keys.createApiKey(key, 50);
+  const found = () => store.keys.findApiKeyBySecret(key.publicId, key.secretHash);
   for (let round = 0; round < 200; round++) {
     const status = round % 2 === 0 ? 'suspended' : 'active';
-    const [, during] = await Promise.all([store.updateTenant(tenant.id, { status }), found()]);
+    const [, during] = await Promise.all([store.tenants.updateTenant(tenant.id, { status }), found()]);
     t.ok(during, 'asked while the change is under way');
     t.equal((await found())?.tenant.status, status, `round ${round}`);
   }
   const accepted = await bench.accept(domain, ['a@x.test']);
-  t.match(await store.getMessage(accepted.receipt.messageIds[0]!), { state: 'queued' });
+  t.match(await store.queue.getMessage(accepted.receipt.messageIds[0]!), { state: 'queued' });
 });
 
 t.test('who reads does not wait for who writes', async (t) => {
@@ -47,7 +47,7 @@ t.test('who reads does not wait for who writes', async (t) => {
     written = true;
   });
   for (let looks = 0; looks < 20; looks++) {
-    await store.listTenants();
+    await store.tenants.listTenants();
     await pause(5);
   }
   t.notOk(written, 'somebody else has the lock');
@@ -106,7 +106,7 @@ t.test('a database that cannot be opened is refused as by a command', async (t) 
 t.test('what is wrong beside the store ends the start, with its reason', async (t) => {
   const file = path.join(t.testdir(), 'postrider.db');
   const raise = (error: unknown) => t.fail(String(error));
-  const thread = { entry: new URL('./failing-company.ts', import.meta.url), verbs: [] };
+  const thread = { entry: new URL('./failing-extra-verbs.ts', import.meta.url), verbs: [] };
   await t.rejects(openThreadedStore({ file, thread, onCheckpointFault: raise, onLost: raise }), {
     ...{ name: 'Fault', message: 'a rule is wrong', permanence: 'permanent', detail: 'in line 7' },
   });
@@ -119,7 +119,7 @@ t.test('closing waits for what was called, and takes nothing new', async (t) => 
   const closing = store.close();
   await t.rejects(store.proveWritable(99), { message: 'the store is closed' });
   await Promise.all([...calls, closing, store.close()]);
-  await t.rejects(store.listTenants(), { message: 'the store is closed' });
+  await t.rejects(store.tenants.listTenants(), { message: 'the store is closed' });
   t.notOk(fs.existsSync(`${file}-wal`), 'the last connection leaves no log');
   const db = new Database(file, { readonly: true });
   const proof = db.prepare(`SELECT value FROM meta WHERE name = 'last_proof_of_writing'`).pluck().get();
@@ -138,7 +138,7 @@ t.test('a thread that dies is told of, and nobody waits for it', async (t) => {
   await t.rejects(store.proveWritable(1), unusable);
   t.match(await lost, unusable);
   await t.rejects(store.proveWritable(2), unusable);
-  await t.rejects(store.listTenants(), { message: 'the store is closed' });
+  await t.rejects(store.tenants.listTenants(), { message: 'the store is closed' });
   await store.close();
 });
 

@@ -32,13 +32,13 @@ t.test('the same key sends once, also after a restart, from the one tenant of th
   t.same(await send(MAIL), { kind: 'queued' });
   t.same(await createServiceMail(kit)(MAIL), { kind: 'queued' });
   t.equal(noticed.length, 1);
-  t.equal((await store.listTenants()).length, 1);
+  t.equal((await store.tenants.listTenants()).length, 1);
 });
 
 t.test("nobody looks whether the record of the service's own domain is there", async (t) => {
   const { store, kit } = await open(t);
   await createServiceMail(kit)(MAIL);
-  t.same(await store.dueRechecks(T0 + 365 * DAY_MS, 10), []);
+  t.same(await store.domains.dueRechecks(T0 + 365 * DAY_MS, 10), []);
 });
 
 t.test('each of several people is told once, whatever becomes of the others', async (t) => {
@@ -67,9 +67,9 @@ t.test('each of several people is told once, whatever becomes of the others', as
 t.test('its mails hold links that set passwords: their content goes once they are delivered', async (t) => {
   const { store, kit } = await open(t);
   await createServiceMail(kit)(MAIL);
-  const [tenant] = await store.listTenants();
-  t.equal(await store.contentDaysOf(tenant!.id), 0);
-  await store.setContentDays(tenant!.id, 3);
+  const [tenant] = await store.tenants.listTenants();
+  t.equal(await store.upkeep.contentDaysOf(tenant!.id), 0);
+  await store.upkeep.setContentDays(tenant!.id, 3);
   await createServiceMail(kit)({ ...MAIL, key: 'other' });
-  t.equal(await store.contentDaysOf(tenant!.id), 3, 'an operator may want something else');
+  t.equal(await store.upkeep.contentDaysOf(tenant!.id), 3, 'an operator may want something else');
 });

@@ -168,7 +168,7 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
       const created = await createTenant({ store, clock, ids }, { name: 'test', status });
       if (created.kind === 'refused') throw new Error(created.message);
       const { id } = created.tenant;
-      await store.updateTenant(id, { tier, tierPinned: true });
+      await store.tenants.updateTenant(id, { tier, tierPinned: true });
       return { id, key: await addKey(id) };
     },
     async addVerifiedDomain(tenantId, name) {
@@ -177,8 +177,8 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
       const { publicKeyB64 } = keyPair;
       const createdAt = clock.now();
       const domain = { id, tenantId, name, selector: 'seed', publicKeyB64, privateKey, createdAt };
-      if ((await store.createDomain(domain)) === 'exists') throw new Error(`${name} exists`);
-      await store.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: createdAt });
+      if ((await store.domains.createDomain(domain)) === 'exists') throw new Error(`${name} exists`);
+      await store.domains.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: createdAt });
       return id;
     },
     async close() {

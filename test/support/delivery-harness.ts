@@ -186,7 +186,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const send = async (to: string[], content: SendContent = {}) => {
     const now = clock.now();
     const { tenantId, domainId, domain } = content.sender ?? firstSender;
-    const result = await store.accept({
+    const result = await store.submissions.accept({
       id: ids.next(),
       tenantId,
       apiKeyId: ids.next(),
@@ -209,7 +209,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
   const until = async (messageId: string, condition: (message: MessageDetail) => boolean) => {
     for (;;) {
       const changed = new Promise<void>((resolve) => changes.add(resolve));
-      const message = await store.getMessage(messageId);
+      const message = await store.queue.getMessage(messageId);
       if (message && condition(message)) return message;
       await changed;
     }
@@ -261,10 +261,13 @@ function announcing(store: Store, changes: Set<() => void>): Store {
     });
   return {
     ...store,
-    record: (updates) => announce(store.record(updates)),
-    claim: (lane, limit, times) => announce(store.claim(lane, limit, times)),
-    release: (...given) => announce(store.release(...given)),
-    endWaiting: (update) => announce(store.endWaiting(update)),
+    queue: {
+      ...store.queue,
+      record: (updates) => announce(store.queue.record(updates)),
+      claim: (lane, limit, times) => announce(store.queue.claim(lane, limit, times)),
+      release: (...given) => announce(store.queue.release(...given)),
+      endWaiting: (update) => announce(store.queue.endWaiting(update)),
+    },
   };
 }
 
@@ -282,7 +285,7 @@ function recipientOf(messageId: string, address: string, name: string | null) {
 
 async function addTenant(store: Store, ids: IdSource): Promise<string> {
   const id = ids.next();
-  await store.createTenant({
+  await store.tenants.createTenant({
     id,
     name: 'Test',
     status: 'active',
@@ -318,7 +321,7 @@ async function addVerifiedDomain(parts: {
   const pair = await keyPair();
   const privateKey = vault.seal(pair.privateKeyDer, `domain-key:${id}`);
   const facts = { id, tenantId, name: domain, selector: 'pr202611', createdAt: Date.now() };
-  await store.createDomain({ ...facts, publicKeyB64: pair.publicKeyB64, privateKey });
-  await store.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: Date.now() });
+  await store.domains.createDomain({ ...facts, publicKeyB64: pair.publicKeyB64, privateKey });
+  await store.domains.recordVerdict(tenantId, id, { state: 'verified', failureReason: null, checkedAt: Date.now() });
   return id;
 }

@@ -16,8 +16,7 @@ async function watching(known: DoubtedReceiver[] = []) {
   const lines: Record<string, unknown>[] = [];
   const watch = await HardBounceWatch.open({
     store: {
-      doubtReceiver: async (doubt) => stored.push(doubt) > 0,
-      listDoubtedReceivers: async () => known,
+      reputation: { doubtReceiver: async (doubt) => stored.push(doubt) > 0, listDoubtedReceivers: async () => known },
     },
     clock: { now: () => now },
     log: { ...silentLogger, warn: (facts) => void lines.push(facts) },

@@ -31,7 +31,7 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
       const to = bounce
         ? { to: 'bounced' as const, bounce, reason: '550', suppress: null }
         : { to: 'delivered' as const };
-      await store.record([bench.attempted(message, to)]);
+      await store.queue.record([bench.attempted(message, to)]);
     }
   };
   await endSome(70, null);
@@ -46,14 +46,14 @@ t.test('a tenant is stopped once, and judged anew when an operator lets it go on
   t.equal(await reviews.check(), 0, 'nobody has said that there was trouble');
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 1);
-  t.match(await store.getTenant(tenant.id), {
+  t.match(await store.tenants.getTenant(tenant.id), {
     status: 'in_review',
     statusReason: /^25 of the last 95 messages bounced hard/,
   });
   t.match(told, [new RegExp(`^${tenant.id} 25 of the last 95 messages bounced hard.*, warned on 2027-01-15$`)]);
 
   now += 60_000;
-  await store.updateTenant(tenant.id, { status: 'active', statusReason: null });
+  await store.tenants.updateTenant(tenant.id, { status: 'active', statusReason: null });
   reviews.note(tenant.id);
   t.equal(await reviews.check(), 0, 'what it was stopped for is not held against it again');
   await endSome(30, 'hard');
@@ -67,7 +67,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
   const { store } = bench;
   const { tenant, domain } = await bench.sender('acme.test');
   const owner = { tenantId: tenant.id, email: 'owner@acme.test', role: 'owner' as const, passwordHash: '' };
-  await store.createUser({ id: bench.id(), ...owner, createdAt: 1 });
+  await store.accounts.createUser({ id: bench.id(), ...owner, createdAt: 1 });
   const told: { to: readonly string[]; subject: string; text: string }[] = [];
   const reputation = await openReputation({
     ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, reviewLimits: LIMITS },
@@ -81,7 +81,9 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
   t.same(told, [], 'nothing has happened so far');
   for (let index = 0; index < 25; index++) {
     const message = await bench.sending(domain, `a${index}@x${index % 5}.test`);
-    await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+    await store.queue.record([
+      bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
+    ]);
     reputation.ended({ tenantId: tenant.id, mxGroup: 'mx' }, 'hard');
   }
   t.equal(await reviews!.run(stop), '1 stopped', 'without a grace');
@@ -102,7 +104,9 @@ t.test("the service's own tenant is not stopped: the operator is told, once a da
   const { tenant, domain } = await bench.sender('service.test');
   for (let index = 0; index < 200; index++) {
     const message = await bench.sending(domain, `a${index}@x${index % 7}.test`);
-    await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+    await store.queue.record([
+      bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
+    ]);
   }
   const told: string[] = [];
   let now = 1_800_000_000_000;
@@ -120,6 +124,6 @@ t.test("the service's own tenant is not stopped: the operator is told, once a da
     t.equal(await reviews.check(), 0);
   }
   t.match(told, [/^200 of the last 200 messages bounced hard/, /^200 of/]);
-  t.match(await store.getTenant(tenant.id), { status: 'active' });
+  t.match(await store.tenants.getTenant(tenant.id), { status: 'active' });
   t.match(await reviews.ownTrouble(), /^200 of/);
 });

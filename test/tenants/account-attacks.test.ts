@@ -41,7 +41,7 @@ t.test('a sign-in that was under way while the password was changed opens no ses
   await resetPassword({ store }, owner.email);
   held.resolve();
   t.match(await thief, { kind: 'wrong' });
-  t.same(await store.listSessions(owner.id, time.now), []);
+  t.same(await store.accounts.listSessions(owner.id, time.now), []);
 });
 
 t.test('a new password makes the links worthless that were asked for before', async (t) => {
@@ -66,7 +66,7 @@ t.test('whoever has a link cannot keep the line of passwords busy with it', asyn
   askForReset(kit, owner.email, CLIENT);
   await settled();
   await invite(kit, {
-    tenant: (await kit.store.getTenant(owner.tenantId!))!,
+    tenant: (await kit.store.tenants.getTenant(owner.tenantId!))!,
     by: owner,
     email: 'a@x.test',
     role: 'viewer',
@@ -92,8 +92,8 @@ t.test('a tenant cannot send invitation after invitation to strangers', async (t
   for (; sent < 300; sent++) {
     const asked = await invite(kit, { tenant: home, by: owner, email: `a${sent}@strangers.test`, role: 'viewer' });
     if (asked.kind !== 'sent') break;
-    const [open] = await store.listInvitations(home.id, time.now);
-    await store.cancelInvitation(home.id, open!.id);
+    const [open] = await store.accounts.listInvitations(home.id, time.now);
+    await store.accounts.cancelInvitation(home.id, open!.id);
   }
   t.ok(sent >= 50 && sent <= 100, `${sent} were sent`);
   t.equal(mails.length, sent);
@@ -127,7 +127,7 @@ t.test('who has signed up with an address of somebody else does not keep them fr
   const joined = await joinByInvitation(kit, { token: tokenIn(mails.at(-1)!), password: NEXT }, CLIENT);
   t.match(joined, { kind: 'used', user: { tenantId: home.id, role: 'member' } });
   t.same(
-    (await store.listTenants()).map(({ name }) => name),
+    (await store.tenants.listTenants()).map(({ name }) => name),
     ['Acme'],
     'and what was never confirmed is gone',
   );

@@ -56,13 +56,13 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
   };
   const tenant = async (status: TenantStatus = 'active'): Promise<Tenant> => {
     const made = newTenant({ id: ids.next(), name: 'Acme', status, createdAt: T0 });
-    await store.createTenant(made);
+    await store.tenants.createTenant(made);
     return made;
   };
   const user = async (of: Tenant | null, email: string, role: UserRole = 'owner'): Promise<User> => {
     const passwordHash = quickHash(PASSWORD);
     const made = { id: ids.next(), tenantId: of?.id ?? null, email, role, passwordHash, createdAt: T0 };
-    await store.createUser(made);
+    await store.accounts.createUser(made);
     return made;
   };
   /** What goes on after an answer is over. */

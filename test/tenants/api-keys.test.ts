@@ -79,7 +79,7 @@ t.test('with a store', async (t) => {
     t.equal(await verifyApiKey(`pr_${PUBLIC_ID}_${secret}`, store), null, 'unknown public id');
     t.equal(await verifyApiKey('rubbish', store), null, 'not a key');
     t.ok(await verifyApiKey(result.token, store), 'the key itself, before it is revoked');
-    await store.revokeApiKey(tenantId, result.key.id, 1);
+    await store.keys.revokeApiKey(tenantId, result.key.id, 1);
     t.equal(await verifyApiKey(result.token, store), null, 'revoked');
   });
 
@@ -98,7 +98,7 @@ t.test('with a store', async (t) => {
     t.equal(first.kind, 'created');
     t.equal((await newKey(limited)).kind, 'created');
     t.match(await newKey(limited), { kind: 'refused', message: /already has 2 keys/ });
-    if (first.kind === 'created') await store.revokeApiKey(other.tenant.id, first.key.id, 1);
+    if (first.kind === 'created') await store.keys.revokeApiKey(other.tenant.id, first.key.id, 1);
     t.equal((await newKey(limited)).kind, 'created');
   });
 });

@@ -51,7 +51,7 @@ t.test('the tier follows age, standing and the operator', async (t) => {
 t.test('a round raises those who have earned it, and nobody whom an operator pinned meanwhile', async (t) => {
   const tenants = [tenantOf(11), { ...tenantOf(40), id: '01900000-0000-7000-8000-000000000002' }, tenantOf(1)];
   const raised: [string, string][] = [];
-  const store = {
+  const verbs = {
     listTenants: async () => tenants,
     standingOf: async () => GOOD,
     raiseTier: async (id: string, tier: string) => {
@@ -59,7 +59,10 @@ t.test('a round raises those who have earned it, and nobody whom an operator pin
       return id === tenants[0]!.id;
     },
   };
-  t.equal(await escalateTiers({ store, clock: { now: () => NOW }, log: silentLogger, limits: LIMITS }), 1);
+  t.equal(
+    await escalateTiers({ store: { tenants: verbs }, clock: { now: () => NOW }, log: silentLogger, limits: LIMITS }),
+    1,
+  );
   t.strictSame(raised, [
     [tenants[0]!.id, '10k'],
     [tenants[1]!.id, 'uncapped'],

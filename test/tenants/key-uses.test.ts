@@ -8,7 +8,7 @@ function open() {
   const clock = { time: 1000, now: () => clock.time };
   const written: KeyUse[][] = [];
   const disk = { full: false, onWrite: () => {} };
-  const store = {
+  const keys = {
     async noteKeyUses(uses: readonly KeyUse[]) {
       if (disk.full) throw new Error('the disk is full');
       written.push([...uses]);
@@ -16,7 +16,7 @@ function open() {
     },
     lastKeyUses: async () => written.flat(),
   };
-  return { clock, written, disk, uses: new KeyUses({ store, clock }) };
+  return { clock, written, disk, uses: new KeyUses({ store: { keys }, clock }) };
 }
 
 t.test('many calls are one entry, written by the timer', async (t) => {

@@ -143,10 +143,10 @@ t.test('forged, foreign, old and dead cookies are as none', async (t) => {
   await hammer();
   await resetPassword({ store }, jo.email);
   t.match(await attempt('x', young), { kind: 'wait' }, 'a stolen one dies with a reset');
-  const now = (await store.getUser(jo.id))!;
+  const now = (await store.accounts.getUser(jo.id))!;
   const next = await known(now);
   const stolen = { ...next };
-  await store.setPassword(jo.id, jo.passwordHash);
+  await store.accounts.setPassword(jo.id, jo.passwordHash);
   const back = await known({ ...now, passwordHash: jo.passwordHash });
   const changed = await changePassword(
     { accounts: kit, signIn },

@@ -90,7 +90,7 @@ t.test('an invitation makes a member of the invited role, once', async (t) => {
     kind: 'refused',
     message: /already a member/,
   });
-  t.match((await store.listAudit(home.id, { before: null, limit: 1 }))[0], {
+  t.match((await store.audit.listAudit(home.id, { before: null, limit: 1 }))[0], {
     action: 'member.joined',
     data: { role: 'viewer' },
   });
@@ -133,8 +133,8 @@ t.test('signing up: pending, confirmed by mail, in review, and the operator hear
   const { kit, store, mails, settled, signIn } = await openAccounts(t);
   t.match(await signUp(kit, REQUEST, CLIENT), { kind: 'sent' });
   await settled();
-  const user = await store.findUserByEmail('neo@new.test');
-  t.match(await store.getTenant(user!.tenantId!), { name: 'Rockets', status: 'pending_verification' });
+  const user = await store.accounts.findUserByEmail('neo@new.test');
+  t.match(await store.tenants.getTenant(user!.tenantId!), { name: 'Rockets', status: 'pending_verification' });
   t.match(await signIn.withPassword(REQUEST, CLIENT), { kind: 'unconfirmed' }, 'nobody gets in before');
   t.match(await signIn.withPassword({ ...REQUEST, password: 'x' }, CLIENT), { kind: 'wrong' });
   t.match(mails, [{ to: ['neo@new.test'], subject: 'Confirm your email address' }]);
@@ -142,7 +142,7 @@ t.test('signing up: pending, confirmed by mail, in review, and the operator hear
   const token = tokenIn(mails[0]!);
   t.match(await confirmSignUp(kit, token, CLIENT), { kind: 'used', user: { email: 'neo@new.test' } });
   t.match(await confirmSignUp(kit, token, CLIENT), { kind: 'dead' });
-  t.match(await store.getTenant(user!.tenantId!), { status: 'in_review' });
+  t.match(await store.tenants.getTenant(user!.tenantId!), { status: 'in_review' });
   t.match(mails[1], { to: ['ops@platform.test'], text: /neo@new\.test has signed up as "Rockets"/ });
   t.match(await signIn.withPassword(REQUEST, CLIENT), { kind: 'signed_in' });
 });
@@ -152,10 +152,10 @@ t.test(
   async (t) => {
     const { kit, store, user, tenant, mails, settled } = await openAccounts(t);
     await user(await tenant(), 'jo@acme.test');
-    const before = (await store.listTenants()).length;
+    const before = (await store.tenants.listTenants()).length;
     t.same(await signUp(kit, { ...REQUEST, email: 'jo@acme.test' }, CLIENT), await signUp(kit, REQUEST, CLIENT));
     await settled();
-    t.equal((await store.listTenants()).length, before + 1);
+    t.equal((await store.tenants.listTenants()).length, before + 1);
     t.match(
       mails.find(({ to }) => to[0] === 'jo@acme.test'),
       { subject: 'You already have an account' },
@@ -176,7 +176,7 @@ t.test('who signs up a second time with an unconfirmed address takes nothing ove
   });
   const entered = await signIn.withPassword(REQUEST, CLIENT);
   t.match(entered, { kind: 'signed_in' });
-  t.equal((await store.listTenants()).length, 1);
+  t.equal((await store.tenants.listTenants()).length, 1);
 });
 
 t.test('what is wrong with a sign-up is said at its field', async (t) => {
@@ -195,6 +195,6 @@ t.test('sign-ups that nobody confirms are forgotten after some days', async (t) 
   t.equal(await run(), '0 links and 0 sign-ups erased');
   time.now += 8 * DAY_MS + 1;
   t.equal(await run(), '1 links and 1 sign-ups erased');
-  t.same(await store.listTenants(), []);
+  t.same(await store.tenants.listTenants(), []);
   t.match(await signUp(kit, REQUEST, CLIENT), { kind: 'sent' }, 'and the address is free again');
 });

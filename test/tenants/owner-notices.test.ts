@@ -51,7 +51,7 @@ t.test('three mails an hour for each tenant, and one that sums up the rest', asy
     notices.webhookAdded(to.id, { id: `w${++count}`, host: `h${count}.test`, by: 'one@acme.test' });
   const told = async () => {
     // It waits for what is under way, and sums up what is left: here nothing is.
-    for (let round = 0; round < 20; round++) await store.listMembers(acme.id);
+    for (let round = 0; round < 20; round++) await store.accounts.listMembers(acme.id);
     return mails.splice(0).map(({ subject }) => subject);
   };
   for (let index = 0; index < 20; index++) add();

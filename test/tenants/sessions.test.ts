@@ -21,7 +21,7 @@ async function stage(t: Test) {
   const user = async (email: string, role: UserRole = 'owner') => {
     const tenantId = role === 'operator' ? null : made.tenant.id;
     const one = { id: ids.next(), tenantId, email, role, passwordHash: 'x', createdAt: T0 };
-    await store.createUser(one);
+    await store.accounts.createUser(one);
     return one;
   };
   const sessions = createSessions({ store, clock, ids });
@@ -42,7 +42,7 @@ t.test('a token finds its user and tenant, and nothing else does', async (t) => 
   for (const other of ['', 'x', 'A'.repeat(43), `${token}A`, token.toLowerCase(), `${token}\n`]) {
     t.equal(await sessions.findVisitor(other), null, JSON.stringify(other));
   }
-  const kept = (await store.listSessions(owner.id, T0))[0]!;
+  const kept = (await store.accounts.listSessions(owner.id, T0))[0]!;
   t.notOk(
     Object.values(kept).some((value) => Buffer.from(String(value)).includes(token)),
     'the token is not stored',
@@ -103,7 +103,7 @@ t.test('being seen is written once a minute, with the address', async (t) => {
   const { store, sessions, start, user, time } = await stage(t);
   const owner = await user('a@acme.test');
   const { token } = await start(owner);
-  const seen = async () => (await store.listSessions(owner.id, time.now))[0]!;
+  const seen = async () => (await store.accounts.listSessions(owner.id, time.now))[0]!;
   time.now = T0 + MINUTE_MS - 1;
   await sessions.findVisitor(token, '192.0.2.2');
   t.match(await seen(), { lastSeenAt: T0, address: '192.0.2.1' });
@@ -122,5 +122,5 @@ t.test('sessions that are over are erased by the timer', async (t) => {
   time.now = T0 + 15 * DAY_MS;
   t.equal(await sessionTimer({ store, clock }).run(new AbortController().signal), '1 erased');
   t.ok(await sessions.findVisitor(token));
-  t.equal((await store.listSessions(owner.id, 0)).length, 1);
+  t.equal((await store.accounts.listSessions(owner.id, 0)).length, 1);
 });

@@ -15,7 +15,7 @@ t.test('the right password begins a session', async (t) => {
   if (outcome.kind !== 'signed_in') throw new Error(outcome.kind);
   const visitor = await kit.sessions.findVisitor(outcome.started.token);
   t.match(visitor, { user: { id: owner.id }, session: { client: 'Browser/1.0', address: CLIENT.ip } });
-  const entries = await store.listAudit(owner.tenantId!, { before: null, limit: 9 });
+  const entries = await store.audit.listAudit(owner.tenantId!, { before: null, limit: 9 });
   t.match(entries, [{ action: 'user.signed_in', who: 'jo@acme.test', address: CLIENT.ip }]);
 });
 
@@ -59,9 +59,9 @@ t.test('failed sign-ins are summed in the audit log of the account, or of the pl
   for (let count = 0; count < 2; count++) await tryAt(`nobody${count}@acme.test`);
   const page = { before: null, limit: 9 };
   const failed = { action: 'user.sign_in_failed', who: 'not signed in', address: CLIENT.ip };
-  const ofTenant = await store.listAudit(tenantId!, page);
+  const ofTenant = await store.audit.listAudit(tenantId!, page);
   t.match(ofTenant, [{ ...failed, data: { account: 'jo@acme.test', count: 3, network: CLIENT.ip } }]);
-  const all = await store.listAllAudit(page);
+  const all = await store.audit.listAllAudit(page);
   t.match(all, [{ ...failed, tenantId: null, data: { account: null, count: 2 } }, { tenantId }]);
   t.equal(all.length, 2);
   t.notMatch(JSON.stringify(all), /hunter2|nobody/, 'what was typed may be a password');
@@ -122,7 +122,7 @@ t.test('a busy answer is no wrong try', async (t) => {
   const { signIn, store } = await openAccounts(t, { passwords });
   const attempt = () => signIn.withPassword({ email: 'jo@x.test', password: 'x' }, CLIENT);
   for (let count = 0; count < 60; count++) t.match(await attempt(), { kind: 'wait', waitMs: 5000 });
-  t.same(await store.listAllAudit({ before: null, limit: 5 }), [], 'nor in the audit log');
+  t.same(await store.audit.listAllAudit({ before: null, limit: 5 }), [], 'nor in the audit log');
   isBusy = false;
   t.match(await attempt(), { kind: 'wrong' }, 'not locked out');
 });
@@ -153,7 +153,7 @@ async function withSecondStep(t: Test) {
 t.test('the second step: a code, once', async (t) => {
   const { signIn, begin, code, time, owner, store } = await withSecondStep(t);
   const step = await begin();
-  t.equal((await store.listSessions(owner.id, time.now)).length, 0, 'the password alone begins no session');
+  t.equal((await store.accounts.listSessions(owner.id, time.now)).length, 0, 'the password alone begins no session');
   t.match(
     await signIn.withCode({ step: 'x'.repeat(43), code: code() }, CLIENT),
     { kind: 'expired' },

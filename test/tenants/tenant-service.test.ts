@@ -14,7 +14,7 @@ t.test('tenants', async (t) => {
 
   t.test('a new tenant is in review, in the first tier, with nothing switched on', async (t) => {
     t.ok(isUuid(id));
-    t.same(await store.getTenant(id), {
+    t.same(await store.tenants.getTenant(id), {
       id,
       name: 'Acme',
       status: 'in_review',
@@ -49,7 +49,7 @@ t.test('tenants', async (t) => {
   });
 
   t.test('a new status takes the reason of the old one with it', async (t) => {
-    await store.updateTenant(id, { status: 'in_review', statusReason: 'too many bounces' });
+    await store.tenants.updateTenant(id, { status: 'in_review', statusReason: 'too many bounces' });
     t.match(await setTenant(services, id, { tier: '1k' }), { tenant: { statusReason: 'too many bounces' } });
     t.match(await setTenant(services, id, { status: 'active' }), { tenant: { statusReason: null } });
   });

@@ -53,10 +53,10 @@ const KINDS: readonly (readonly [EventType, Record<string, unknown>])[] = [
 async function sendMail(bench: Bench, domain: Domain, submissions: number): Promise<void> {
   const send = async (_: unknown, n: number) => {
     const { receipt } = await bench.accept(domain, [`a@x${n % 5}.test`, 'b@y.test'], { acceptedAt: T0 + n * 60_000 });
-    const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+    const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
     const [type, data] = KINDS[n % KINDS.length]!;
     const event = { ...bench.event(type, data), at: T0 + n * 60_000 };
-    await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   };
   await Promise.all(Array.from({ length: submissions }, send));
 }
@@ -88,7 +88,7 @@ function plainCount(file: string, tenantId: string): Figures {
 
 async function counted(store: Store, tenantId: string): Promise<Figures> {
   const sum = noFigures();
-  for (const { figures } of await store.chartOf(tenantId, { ...ALWAYS, stepHours: 1 })) {
+  for (const { figures } of await store.figures.chartOf(tenantId, { ...ALWAYS, stepHours: 1 })) {
     for (const name of Object.keys(sum) as (keyof Figures)[]) sum[name] += figures[name];
   }
   return sum;
@@ -111,9 +111,9 @@ t.test('a restart in the middle loses nothing and counts nothing twice', async (
   const { domain, tenant } = await bench.sender('acme.test');
   await sendMail(bench, domain, 400);
   for (const added of [true, false]) {
-    const begun = await store().tallyNext(100);
+    const begun = await store().figures.tallyNext(100);
     t.ok(begun.more);
-    if (added) await store().addTally(begun);
+    if (added) await store().figures.addTally(begun);
     // What was counted and not added is gone with the process.
     await restart();
   }
@@ -149,10 +149,17 @@ t.test('a message is counted in the commit that accepts it, or not at all', asyn
   const { file, bench, store, restart } = await openWorld(t, { beforeCommit: fail });
   const { domain, tenant } = await bench.sender('acme.test');
   const group = (n: number) =>
-    Array.from({ length: n }, (_, at) => store().accept(bench.submission(domain, [`a@x.test`, `b@x${at}.test`])));
+    Array.from({ length: n }, (_, at) =>
+      store().submissions.accept(bench.submission(domain, [`a@x.test`, `b@x${at}.test`])),
+    );
   const same = bench.submission(domain, ['c@x.test']);
   // The second of the same id fails: the whole group is taken back, and run again verb by verb.
-  const first = await Promise.allSettled([...group(5), store().accept(same), store().accept(same), ...group(5)]);
+  const first = await Promise.allSettled([
+    ...group(5),
+    store().submissions.accept(same),
+    store().submissions.accept(same),
+    ...group(5),
+  ]);
   t.equal(first.filter(({ status }) => status === 'rejected').length, 1);
   t.match(await counted(store(), tenant.id), { accepted: 21 });
   // The group, and then two of its five on their own; where a slow machine makes two groups of it, one.

@@ -7,7 +7,7 @@ const MINUTE = 60_000;
 function stage(stretches: number) {
   const asked: number[] = [];
   const state = { now: 100 * MINUTE, left: stretches, pauses: 0 };
-  const store = {
+  const upkeep = {
     markRecipients: async (settledBefore: number) => {
       asked.push(settledBefore);
       return state.left-- > 0;
@@ -18,7 +18,7 @@ function stage(stretches: number) {
     state.pauses++;
     state.now += ms;
   };
-  return { kit: { store, clock: { now: () => state.now }, pause }, asked, state };
+  return { kit: { store: { upkeep }, clock: { now: () => state.now }, pause }, asked, state };
 }
 
 t.test('it marks all that is ten minutes old, with a pause after each slice', async (t) => {

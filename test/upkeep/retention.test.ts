@@ -34,7 +34,7 @@ async function openWorld(t: Test) {
     async finish(id: string, lane: number, at = T0, claimedAt = at) {
       const claimed = (await bench.claim(lane, claimedAt, 1000)).find((message) => message.id === id)!;
       const event = bench.event('email.delivered');
-      await store.record([{ ...bench.attempted(claimed, { to: 'delivered' }, event), at }]);
+      await store.queue.record([{ ...bench.attempted(claimed, { to: 'delivered' }, event), at }]);
       await countAll(store);
     },
   };
@@ -53,14 +53,14 @@ t.test('the content goes after 30 days, the records after 90; what waits stays f
   clock.time++;
   t.equal(await erase(), '1 contents, 0 messages and 0 entries of the audit log erased');
   t.notOk(hasContent(done.id));
-  t.match(await store.getMessage(done.id), { state: 'delivered', subject: 'Hello' }, 'its record stands');
+  t.match(await store.queue.getMessage(done.id), { state: 'delivered', subject: 'Hello' }, 'its record stands');
 
   clock.time = T0 + 90 * DAY_MS;
   t.equal(await erase(), '0 contents, 1 messages and 0 entries of the audit log erased');
-  t.equal(await store.getMessage(done.id), null);
-  t.same(await store.eventsOfMessage(tenant.id, done.id), []);
+  t.equal(await store.queue.getMessage(done.id), null);
+  t.same(await store.events.eventsOfMessage(tenant.id, done.id), []);
   t.ok(hasContent(waiting.id));
-  t.match(await store.getMessage(waiting.id), { state: 'queued' });
+  t.match(await store.queue.getMessage(waiting.id), { state: 'queued' });
 });
 
 t.test('a submission keeps its content until its last recipient is finished for so long', async (t) => {
@@ -106,8 +106,8 @@ t.test('a tenant can have its content erased right after delivery, that of the p
   clock.time = T0 + HOUR_MS;
   await erase();
   t.ok(hasContent(mine.id));
-  t.equal(await store.setContentDays(tenant.id, 0), true);
-  t.equal(await store.contentDaysOf(tenant.id), 0);
+  t.equal(await store.upkeep.setContentDays(tenant.id, 0), true);
+  t.equal(await store.upkeep.contentDaysOf(tenant.id), 0);
   await erase();
   t.notOk(hasContent(mine.id));
   t.ok(hasContent(theirs.id));
@@ -119,19 +119,19 @@ t.test('a tenant can have its content erased right after delivery, that of the p
   clock.time++;
   await erase();
   t.notOk(hasContent(next.id));
-  t.equal(await store.setContentDays(bench.id(), 0), false, 'there is no such tenant');
+  t.equal(await store.upkeep.setContentDays(bench.id(), 0), false, 'there is no such tenant');
 });
 
 t.test('back under the general setting, the content of the meantime is found as well', async (t) => {
   const { store, bench, clock, erase, hasContent, finish } = await openWorld(t);
   const { domain, tenant } = await bench.sender('acme.test');
-  await store.setContentDays(tenant.id, 80);
+  await store.upkeep.setContentDays(tenant.id, 80);
   const done = await bench.queued(domain, 'a@x.test');
   await finish(done.id, done.lane);
   clock.time = T0 + 40 * DAY_MS;
   await erase();
   t.ok(hasContent(done.id));
-  await store.setContentDays(tenant.id, null);
+  await store.upkeep.setContentDays(tenant.id, null);
   await erase();
   t.notOk(hasContent(done.id));
 });
@@ -148,7 +148,7 @@ t.test('thousands of rows are erased without holding the main thread for 20 ms',
   const { lanes } = await bench.accept(domain, recipients);
   const claimed = await bench.claim(lanes[0]!.lane, T0, 3000);
   const events = () => bench.event('email.delivered');
-  await store.record(claimed.map((message) => bench.attempted(message, { to: 'delivered' }, events())));
+  await store.queue.record(claimed.map((message) => bench.attempted(message, { to: 'delivered' }, events())));
   await countAll(store);
   clock.time = T0 + 91 * DAY_MS;
   // Its own processor time in each turn of the event loop: what others do to a busy machine does not count.
@@ -164,7 +164,7 @@ t.test('thousands of rows are erased without holding the main thread for 20 ms',
   watching = false;
   t.comment(`the longest hold-up was ${longestMs.toFixed(1)} ms`);
   t.ok(longestMs < 40, 'the budget of a slice is 8 ms; a collection of garbage may come on top');
-  t.same(await store.listQueue({ limit: 10 }), []);
+  t.same(await store.queue.listQueue({ limit: 10 }), []);
 });
 
 t.test('a slice ends when its budget is used up, and the next one goes on there', async (t) => {
@@ -175,12 +175,13 @@ t.test('a slice ends when its budget is used up, and the next one goes on there'
     await finish(id, lane);
   }
   const before = T0 + DAY_MS;
-  const slice = () => store.eraseContents({ days: null, before, budgetMs: 0 });
+  const slice = () => store.upkeep.eraseContents({ days: null, before, budgetMs: 0 });
   for (let index = 0; index < 4; index++) t.match(await slice(), { seen: 1, erased: 1, more: true });
   t.match(await slice(), { seen: 1, erased: 1, more: false });
   t.match(await slice(), { seen: 0, erased: 0, more: false });
-  for (let index = 0; index < 4; index++) t.match(await store.eraseRecords(before, 0), { erased: 1, more: true });
-  t.match(await store.eraseRecords(before, 0), { erased: 1, more: false });
+  for (let index = 0; index < 4; index++)
+    t.match(await store.upkeep.eraseRecords(before, 0), { erased: 1, more: true });
+  t.match(await store.upkeep.eraseRecords(before, 0), { erased: 1, more: false });
 });
 
 t.test('the audit log goes after 400 days', async (t) => {
@@ -193,14 +194,14 @@ t.test('the audit log goes after 400 days', async (t) => {
     address: null,
     action: 'tenant.changed',
   } as const;
-  const write = async (at: number) => store.recordAudit({ ...entry, tenantId: tenant.id, at, data: {} });
+  const write = async (at: number) => store.audit.recordAudit({ ...entry, tenantId: tenant.id, at, data: {} });
   for (let n = 0; n < 450; n++) await write(T0);
   await write(T0 + 1);
   clock.time = T0 + 400 * DAY_MS - 1;
   t.equal(await erase(), '0 contents, 0 messages and 0 entries of the audit log erased');
   clock.time++;
   t.equal(await erase(), '0 contents, 0 messages and 450 entries of the audit log erased');
-  t.match(await store.listAudit(tenant.id, { before: null, limit: 10 }), [{ at: T0 + 1 }]);
+  t.match(await store.audit.listAudit(tenant.id, { before: null, limit: 10 }), [{ at: T0 + 1 }]);
 });
 
 t.test('an operator sets it by the command line', async (t) => {

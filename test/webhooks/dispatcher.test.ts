@@ -36,8 +36,8 @@ t.test('an event arrives at every webhook, and the official library takes it', a
     () => new Webhook(hook.secret).verify(two.received[0]!.text, two.received[0]!.headers),
     'a secret of its own',
   );
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }, {}]);
-  t.match(await store.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: event.id, limit: 5 }), [
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }, {}]);
+  t.match(await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: event.id, limit: 5 }), [
     {
       number: 1,
       status: 204,
@@ -66,7 +66,7 @@ t.test('only webhooks that exist when it happens get an event, and none of anoth
     endpoint.received.map(({ id, path }) => [id, path]),
     [[wanted, '/hook/own']],
   );
-  t.match(await store.listWebhookHealth(other.tenant.id), [{ due: 0, failed: 0 }]);
+  t.match(await store.webhooks.listWebhookHealth(other.tenant.id), [{ due: 0, failed: 0 }]);
 });
 
 t.test('the retry table, then failed, then replayed from its beginning', async (t) => {
@@ -93,7 +93,7 @@ t.test('the retry table, then failed, then replayed from its beginning', async (
   t.equal(endpoint.received.length, 10, 'no more');
   t.strictSame([...new Set(endpoint.received.map((got) => got.id))], [id], 'always the same id');
   t.equal(new Set(endpoint.received.map((got) => got.headers['webhook-timestamp'])).size, 10, 'signed anew each time');
-  const attempts = await store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 20 });
+  const attempts = await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 20 });
   t.equal(attempts.length, 10);
   t.match(attempts[0], {
     number: 10,
@@ -104,15 +104,15 @@ t.test('the retry table, then failed, then replayed from its beginning', async (
     reason: /last of 10/,
   });
   t.match(attempts[9], { number: 1, nextAt: Number });
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failed: 1, failingSince: Number }]);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 1, failingSince: Number }]);
 
-  await store.replayDelivery(tenant.id, { webhookId, eventId: id }, clock.time);
+  await store.webhooks.replayDelivery(tenant.id, { webhookId, eventId: id }, clock.time);
   await endpoint.until(11);
   await dispatcher.idle();
   endpoint.answer = (response) => response.writeHead(200).end();
   await pass(dispatcher, 6 * SECOND_MS);
   t.equal(endpoint.received.length, 12, 'the table begins anew');
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }]);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }]);
 });
 
 t.test('Retry-After', async (t) => {
@@ -149,7 +149,7 @@ t.test('what counts as an answer', async (t) => {
     const eventId = await happen(bench, domain, { ...bench.event('email.delivered'), at: clock.time });
     await endpoint.until(endpoint.received.length + (endpoint.received.some(({ id }) => id === eventId) ? 0 : 1));
     await dispatcher.idle();
-    const [found] = await store.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 1 });
+    const [found] = await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 1 });
     return found;
   };
   t.match(await attempt((response) => response.writeHead(302, { location: elsewhere.url }).end()), {
@@ -194,7 +194,7 @@ t.test('connections are kept, and one that was closed meanwhile costs nothing', 
   await happen(bench, domain);
   await endpoint.until(7);
   await dispatcher.idle();
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failingSince: null }]);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failingSince: null }]);
 });
 
 t.test('a deleted webhook gets nothing more, also while it is called', async (t) => {
@@ -215,12 +215,18 @@ t.test('a deleted webhook gets nothing more, also while it is called', async (t)
   await beside.until(10);
   await pass(dispatcher, 5 * HOUR_MS, HOUR_MS);
   t.equal(endpoint.received.length, before);
-  t.strictSame(await store.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: null, limit: 5 }), []);
-  t.equal(await store.replayDelivery(tenant.id, { webhookId: hook.id, eventId: bench.id() }, clock.time), 'no_webhook');
+  t.strictSame(
+    await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: null, limit: 5 }),
+    [],
+  );
+  t.equal(
+    await store.webhooks.replayDelivery(tenant.id, { webhookId: hook.id, eventId: bench.id() }, clock.time),
+    'no_webhook',
+  );
   let erased = 0;
-  for (let n = 1; n > 0; erased += n) n = await store.forgetDeletedWebhooks(3);
+  for (let n = 1; n > 0; erased += n) n = await store.webhooks.forgetDeletedWebhooks(3);
   t.equal(erased, 11, 'its deliveries, and the note of it');
-  t.equal((await store.listWebhookHealth(tenant.id))[0]!.due, 0);
+  t.equal((await store.webhooks.listWebhookHealth(tenant.id))[0]!.due, 0);
 });
 
 t.test('the result of a call that was under way at the deletion changes nothing', async (t) => {
@@ -229,16 +235,19 @@ t.test('the result of a call that was under way at the deletion changes nothing'
   const hook = await registered(webhooks, tenant.id, 'http://x.test/');
   await happen(bench, domain);
   const claims = [{ webhookId: hook.id, limit: 10 }];
-  const [claimed] = await store.claimDeliveries(claims, { now: clock.time, leaseUntil: [clock.time + MINUTE_MS] });
+  const [claimed] = await store.webhooks.claimDeliveries(claims, {
+    now: clock.time,
+    leaseUntil: [clock.time + MINUTE_MS],
+  });
   const result = {
     delivery: claimed!.deliveries[0]!,
     end: { to: 'failed' as const },
     ...{ startedAt: clock.time, elapsedMs: 1, status: 500, reason: 'x', answer: null },
   };
   await webhooks.remove(tenant.id, hook.id);
-  await store.recordDeliveries([result], clock.time);
+  await store.webhooks.recordDeliveries([result], clock.time);
   let erased = 0;
-  for (let n = 1; n > 0; erased += n) n = await store.forgetDeletedWebhooks(100);
+  for (let n = 1; n > 0; erased += n) n = await store.webhooks.forgetDeletedWebhooks(100);
   t.equal(erased, 2, 'one delivery and the note: no attempt was added');
 });
 
@@ -248,18 +257,22 @@ t.test('what was under way when a daemon vanished goes out again, with the same 
   const endpoint = await startEndpoint(t);
   await registered(webhooks, tenant.id, endpoint.url);
   const id = await happen(bench, domain);
-  const [{ id: webhookId } = { id: '' }] = await store.listWebhooks(tenant.id);
+  const [{ id: webhookId } = { id: '' }] = await store.webhooks.listWebhooks(tenant.id);
   const terms = { now: clock.time, leaseUntil: [clock.time + HOUR_MS] };
-  const [first] = await store.claimDeliveries([{ webhookId, limit: 10 }], terms);
+  const [first] = await store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
   t.match(first!.deliveries, [{ attempt: 1, step: 1, event: { id } }]);
-  t.match(await store.claimDeliveries([{ webhookId, limit: 10 }], terms), [{ deliveries: [] }], 'it is leased');
+  t.match(
+    await store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms),
+    [{ deliveries: [] }],
+    'it is leased',
+  );
   const dispatcher = await stage.dispatcher();
   await endpoint.until(1);
   await dispatcher.idle();
   t.equal(endpoint.received[0]!.id, id);
   const late = { end: { to: 'failed' as const }, startedAt: 0, elapsedMs: 1, status: 500, reason: '', answer: null };
-  await store.recordDeliveries([{ delivery: first!.deliveries[0]!, ...late }], clock.time);
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0 }], 'a late result changes nothing');
+  await store.webhooks.recordDeliveries([{ delivery: first!.deliveries[0]!, ...late }], clock.time);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0 }], 'a late result changes nothing');
 });
 
 t.test('a dispatcher that is closed gives back what it has not finished', async (t) => {
@@ -291,7 +304,7 @@ t.test('owners are told once after an hour of failure, and again only after a su
       passwordHash: '',
       createdAt: 0,
     };
-    await stage.store.createUser(user);
+    await stage.store.accounts.createUser(user);
   }
   const endpoint = await startEndpoint(t);
   endpoint.answer = (response) => response.writeHead(500).end();
@@ -358,7 +371,8 @@ t.test('certificates are verified with the name', async (t) => {
   const dispatcher = await stage.dispatcher({ connections: new Connections({ clock, ca: cert }) });
   const id = await happen(bench, domain);
   await dispatcher.idle();
-  const attemptsOf = (webhookId: string) => store.listWebhookAttempts(tenant.id, { webhookId, eventId: id, limit: 1 });
+  const attemptsOf = (webhookId: string) =>
+    store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: id, limit: 1 });
   t.match(await attemptsOf(good.id), [{ status: 200, state: 'delivered' }]);
   t.match(await attemptsOf(wrong.id), [{ status: null, state: 'due', reason: /ERR_TLS_CERT_ALTNAME_INVALID/ }]);
   t.equal(calls, 1);
@@ -366,7 +380,7 @@ t.test('certificates are verified with the name', async (t) => {
   const strict = await stage.dispatcher();
   await happen(bench, domain);
   await strict.idle();
-  t.match(await store.listWebhookAttempts(tenant.id, { webhookId: good.id, eventId: null, limit: 1 }), [
+  t.match(await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: good.id, eventId: null, limit: 1 }), [
     { reason: /DEPTH_ZERO_SELF_SIGNED_CERT/ },
   ]);
   t.equal(calls, 1);

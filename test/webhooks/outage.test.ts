@@ -33,7 +33,7 @@ t.test('an endpoint that was down for a day gets everything after its return', a
   await pass(dispatcher, 26 * HOUR_MS, 5 * MINUTE_MS);
   const received = [...before.received, ...after.received].map(({ id }) => id);
   t.strictSame(received.sort(), ids.sort(), 'each once');
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }]);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }]);
 });
 
 const DEAD = 100;
@@ -65,12 +65,12 @@ t.test('a hundred dead endpoints with 100,000 due deliveries', async (t) => {
       createdAt: 0,
       secret: sealed,
     };
-    await store.createWebhook(webhook, DEAD);
+    await store.webhooks.createWebhook(webhook, DEAD);
   }
   for (let n = 0; n < DUE_EACH; n += 100) {
     await Promise.all(Array.from({ length: 100 }, () => happen(bench, dead.domain)));
   }
-  const waiting = await store.listWebhookHealth(dead.tenant.id);
+  const waiting = await store.webhooks.listWebhookHealth(dead.tenant.id);
   t.equal(
     waiting.reduce((sum, { due }) => sum + due, 0),
     DEAD * DUE_EACH,

@@ -77,7 +77,7 @@ async function smuggle({ store, vault, bench }: Stage, tenantId: string, url: st
   const target = new URL(url).href;
   // The same target in two notations is one webhook to the store: the notation is kept apart.
   const webhook = { id, tenantId, url, target: `${target}#${id}`, description: null, createdAt: 0, secret };
-  if ((await store.createWebhook(webhook, 1000)) !== 'created') throw new Error('not created');
+  if ((await store.webhooks.createWebhook(webhook, 1000)) !== 'created') throw new Error('not created');
   return id;
 }
 
@@ -111,7 +111,7 @@ t.test('every target inside is refused at the call', async (t) => {
   const eventId = await happen(bench, domain);
   await dispatcher.idle();
   for (const [host, webhookId] of ids) {
-    const attempts = await store.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
+    const attempts = await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
     t.match(
       attempts,
       [{ status: null, answer: null, state: 'due', reason: /^Not called: .*webhooks\.allow_private/ }],
@@ -142,7 +142,7 @@ t.test('a name that changes its mind between two attempts, and between two quest
   await stage.pass(dispatcher, 6000);
   await stage.pass(dispatcher, 6 * MINUTE_MS);
   t.equal(asked, 3, 'and asked anew at the next');
-  const attempts = await store.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
+  const attempts = await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
   t.match(attempts, [
     { reason: /^Not called: .*127\.0\.0\.1/ },
     { reason: /^Not called: .*127\.0\.0\.1/ },
@@ -174,7 +174,7 @@ t.test('redirects to the inside are not followed', async (t) => {
   for (let n = 0; n < 4; n++) await happen(bench, domain);
   await outside.until(4);
   await dispatcher.idle();
-  const attempts = await store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 });
+  const attempts = await store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 });
   t.equal(attempts.length, 4);
   for (const { reason } of attempts) t.match(reason, /Redirects are not followed/);
   t.equal(connections(), 0);
@@ -208,7 +208,7 @@ t.test('a secret that cannot be opened calls nobody and loses nothing', async (t
   await happen(bench, domain);
   await blind.idle();
   t.equal(endpoint.received.length, 0);
-  t.match(await store.listWebhookHealth(tenant.id), [{ due: 1 }]);
+  t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 1 }]);
   await blind.close(0);
   await stage.dispatcher();
   await endpoint.until(1);

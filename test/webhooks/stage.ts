@@ -122,8 +122,8 @@ export async function happen(
   event: NewEvent = bench.event('email.delivered'),
 ): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
-  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
-  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
+  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   await new Promise(setImmediate); // the dispatcher hears of it one turn after the commit
   return event.id;
 }

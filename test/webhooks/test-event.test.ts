@@ -47,8 +47,11 @@ t.test('it is signed with both secrets, looks like an event, and is in no feed',
   t.strictSame(Object.keys(got!.body.data), [
     ...['message_id', 'submission_id', 'from', 'to', 'subject', 'domain', 'test'],
   ]);
-  t.strictSame(await store.listEvents(tenant.id, { after: null, limit: 10 }), []);
-  t.strictSame(await store.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: null, limit: 10 }), []);
+  t.strictSame(await store.events.listEvents(tenant.id, { after: null, limit: 10 }), []);
+  t.strictSame(
+    await store.webhooks.listWebhookAttempts(tenant.id, { webhookId: hook.id, eventId: null, limit: 10 }),
+    [],
+  );
   t.equal(beside.received.length, 0);
 });
 

@@ -19,7 +19,7 @@ export const auditNote = storeCommand({
     data: required(verbatim('JSON', 'its details')),
   },
   async run(services, { tenant, action, data }) {
-    if (tenant !== undefined && !(await services.store.getTenant(tenant)))
+    if (tenant !== undefined && !(await services.store.tenants.getTenant(tenant)))
       return failed(`there is no tenant ${tenant}`);
     await recordAct(services, tenant ?? null, action, JSON.parse(data) as NewAuditEntry['data']);
     return done({ noted: true });

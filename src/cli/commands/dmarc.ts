@@ -20,7 +20,7 @@ export const dmarcList = storeCommand({
   },
   async run({ store, clock }, { days: span, after, limit = DEFAULT_LIMIT }) {
     const period = periodOf(clock.now(), span);
-    const { domains, next } = await store.listDmarcDomains(period, { after: after ?? null, limit });
+    const { domains, next } = await store.dmarc.listDmarcDomains(period, { after: after ?? null, limit });
     return done({
       ...shownPeriod(period),
       domains: domains.map(({ domain, unprovenMessages, ...sums }) => ({
@@ -46,7 +46,7 @@ export const dmarcShow = storeCommand({
   },
   async run({ store, clock }, { domain, days: span, limit = DEFAULT_LIMIT }) {
     const period = periodOf(clock.now(), span);
-    const report = await store.sumDmarc(domain, period, limit);
+    const report = await store.dmarc.sumDmarc(domain, period, limit);
     return done({
       ...{ domain, ...shownPeriod(period), ...shown(report.total) },
       reporters: report.reporters.map(shownReporter),

@@ -11,8 +11,8 @@ export const domainList = storeCommand({
   summary: "Lists a tenant's sending domains, including revoked ones, oldest first.",
   options: { tenant: required(uuid('ID', 'the tenant')) },
   async run({ store }, { tenant }) {
-    if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
-    return done({ domains: (await store.listDomains(tenant)).map(showDomain) });
+    if (!(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    return done({ domains: (await store.domains.listDomains(tenant)).map(showDomain) });
   },
   render: ({ domains }) =>
     renderTable(

@@ -19,7 +19,7 @@ export const inboundList = storeCommand({
     limit: wholeNumber('N', { min: 1, max: 10_000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store }, { kind, effect, message, before, limit }) {
-    const mails = await store.listInbound({
+    const mails = await store.inbound.listInbound({
       ...(kind && { kind }),
       ...(effect && { effect }),
       ...(message && { messageId: message }),
@@ -28,7 +28,7 @@ export const inboundList = storeCommand({
     });
     if (mails === 'unknown') return failed(`there is no inbound mail ${before}`);
     // What came in about it may be kept for longer than the message.
-    if (mails.length === 0 && message && !(await store.getMessage(message))) {
+    if (mails.length === 0 && message && !(await store.queue.getMessage(message))) {
       return failed(`there is no message ${message}`);
     }
     return done({ mails: mails.map(shownMail) });
@@ -44,7 +44,7 @@ export const inboundShow = storeCommand({
     raw: flag('print the mail byte for byte as received; base64 with --json'),
   },
   async run({ store }, { id, raw }): Promise<Answer<ShownMail & { raw_base64: string | null }>> {
-    const found = await store.getInbound(id);
+    const found = await store.inbound.getInbound(id);
     if (!found) return failed(`there is no inbound mail ${id}`);
     if (!raw) return done({ ...shownMail(found.mail), raw_base64: null });
     if (found.mail.kind === 'refused')
@@ -64,7 +64,7 @@ export const inboundRetry = storeCommand({
     reason: remark('TEXT', 'the reason, for the audit log'),
   },
   async run(services, { id, reason }) {
-    const outcome = await services.store.retryInbound(id);
+    const outcome = await services.store.inbound.retryInbound(id);
     const refusal = RETRY_REFUSALS[outcome];
     if (refusal !== null) return failed(`${refusal.replace('ID', id)}`);
     services.inboundWaits();

@@ -38,9 +38,9 @@ export const keyList = storeCommand({
   summary: "Lists a tenant's API keys, including revoked ones. Secrets are not stored.",
   options: { tenant: required(uuid('ID', 'the tenant')) },
   async run({ store }, { tenant }) {
-    if (!(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
-    const uses = new Map((await store.lastKeyUses(tenant)).map(({ keyId, at }) => [keyId, at]));
-    return done({ keys: (await store.listApiKeys(tenant)).map((key) => showKey(key, uses.get(key.id))) });
+    if (!(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    const uses = new Map((await store.keys.lastKeyUses(tenant)).map(({ keyId, at }) => [keyId, at]));
+    return done({ keys: (await store.keys.listApiKeys(tenant)).map((key) => showKey(key, uses.get(key.id))) });
   },
   render: ({ keys }) =>
     renderTable(
@@ -74,7 +74,7 @@ export const keyRevoke = storeCommand({
       ? await findById(store, named.toLowerCase(), tenant)
       : await findByPublicPart(store, named);
     if (!key || (tenant !== undefined && key.tenantId !== tenant)) return failed('key not found');
-    const revoked = await store.revokeApiKey(key.tenantId, key.id, clock.now());
+    const revoked = await store.keys.revokeApiKey(key.tenantId, key.id, clock.now());
     if (!revoked) return failed(`the key ${key.id} is already revoked`);
     await recordAct(services, key.tenantId, 'key.revoked', { key_id: key.id, name: key.name });
     return done({ id: key.id, revoked: true });
@@ -82,16 +82,20 @@ export const keyRevoke = storeCommand({
   render: ({ id }) => `Key ${id} is revoked.`,
 });
 
-async function findByPublicPart(store: Store, named: string): Promise<ApiKey | null> {
-  const found = await store.findApiKey(readPublicId(named)!);
+async function findByPublicPart(store: Pick<Store, 'keys' | 'tenants'>, named: string): Promise<ApiKey | null> {
+  const found = await store.keys.findApiKey(readPublicId(named)!);
   return found?.key ?? null;
 }
 
 /** An operator who revokes in a hurry need not know whose key it is. */
-async function findById(store: Store, id: string, tenant: string | undefined): Promise<ApiKey | null> {
-  const tenantIds = tenant === undefined ? (await store.listTenants()).map((each) => each.id) : [tenant];
+async function findById(
+  store: Pick<Store, 'keys' | 'tenants'>,
+  id: string,
+  tenant: string | undefined,
+): Promise<ApiKey | null> {
+  const tenantIds = tenant === undefined ? (await store.tenants.listTenants()).map((each) => each.id) : [tenant];
   for (const tenantId of tenantIds) {
-    const key = (await store.listApiKeys(tenantId)).find((each) => each.id === id);
+    const key = (await store.keys.listApiKeys(tenantId)).find((each) => each.id === id);
     if (key) return key;
   }
   return null;

@@ -73,7 +73,7 @@ async function act(
   const about = { kind: target.kind, target: target.key, reason: word.note, by: word.by, messages: outcome.messages };
   await recordAct(services, target.kind === 'tenant' ? target.key : null, `queue.${action}`, about);
   const { messages, complete, ended, held } = outcome;
-  const state = target.kind === 'message' ? ((await services.store.getMessage(target.key))?.state ?? null) : null;
+  const state = target.kind === 'message' ? ((await services.store.queue.getMessage(target.key))?.state ?? null) : null;
   const one = target.kind === 'message' ? { id: target.key, state } : {};
   return done({
     ...one,

@@ -23,7 +23,7 @@ export const queueShow = storeCommand({
   summary: 'Shows a queued or finished message with all its attempts, and why it is waiting.',
   options: { id: required(positional(uuid('ID', 'the message'))) },
   async run({ store, queue }, { id }) {
-    const detail = await store.getMessage(id);
+    const detail = await store.queue.getMessage(id);
     if (!detail) return failed(`there is no message ${id}`);
     const message = await showMessage(store, detail);
     return done(showDetail(detail, message, await queue.explain.message(detail)));

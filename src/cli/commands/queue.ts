@@ -40,12 +40,12 @@ export const queueList = storeCommand({
   },
   async run(services, { limit = DEFAULT_LIMIT, ...filter }) {
     const { explain } = services.queue;
-    if (filter.tenant !== undefined && !(await services.store.getTenant(filter.tenant))) {
+    if (filter.tenant !== undefined && !(await services.store.tenants.getTenant(filter.tenant))) {
       return failed(`there is no tenant ${filter.tenant}`);
     }
     const isKnown = filter.group === undefined ? null : await explain.isKnownGroup(filter.group);
     const ofGroup = filter.group === undefined ? null : await lanesOfGroup(services, filter.group);
-    const lanes = (await services.store.queueSummary()).filter((lane) => fits(lane, filter, ofGroup));
+    const lanes = (await services.store.queue.queueSummary()).filter((lane) => fits(lane, filter, ofGroup));
     const shown = [];
     for (const lane of lanes) {
       shown.push(showLane(lane, await explain.lane(lane)));
@@ -87,7 +87,7 @@ function fits(lane: QueueLane, { tenant, domain }: Filter, ofGroup: Set<number> 
 async function lanesOfGroup({ store }: OperatorServices, key: string): Promise<Set<number>> {
   const found = new Set<number>();
   for (let after: LaneCursor | null = null; ; ) {
-    const { lanes, next }: LanePage = await store.lanesOf({ kind: 'group', key }, after, LANES_AT_ONCE);
+    const { lanes, next }: LanePage = await store.shaping.lanesOf({ kind: 'group', key }, after, LANES_AT_ONCE);
     for (const lane of lanes) found.add(lane);
     if (next === null) return found;
     after = next;
@@ -95,15 +95,15 @@ async function lanesOfGroup({ store }: OperatorServices, key: string): Promise<S
 }
 
 function listed({ store }: OperatorServices, { tenant, domain }: Filter, limit: number): Promise<QueuedMessage[]> {
-  return store.listQueue({ ...(tenant && { tenantId: tenant }), ...(domain && { domain }), limit });
+  return store.queue.listQueue({ ...(tenant && { tenantId: tenant }), ...(domain && { domain }), limit });
 }
 
 async function messagesOf({ store }: OperatorServices, lanes: QueueLane[], limit: number): Promise<QueuedMessage[]> {
   const found: QueuedMessage[] = [];
   for (const { lane } of lanes) {
     if (found.length >= limit) break;
-    for (const { id } of await store.waitingOfLane(lane, limit - found.length)) {
-      const waiting = await store.getMessage(id);
+    for (const { id } of await store.shaping.waitingOfLane(lane, limit - found.length)) {
+      const waiting = await store.queue.getMessage(id);
       if (waiting) found.push(waiting);
     }
   }

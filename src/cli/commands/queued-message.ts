@@ -1,8 +1,9 @@
 // One message of the queue, and what keeps it waiting, as queue list and queue show print them.
+
 import { toTimestamp } from '../../base/clock.ts';
 import type { ShapingReason } from '../../delivery/shaping/shaping.ts';
 import type { QueuedMessage } from '../../store/queue.ts';
-import type { ShapingStore } from '../../store/shaping.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import { printable } from '../table.ts';
 
 export interface ShownReason {
@@ -26,8 +27,8 @@ export function pauseText({ by, at, reason }: { by: string; at: string; reason: 
 export type ShownMessage = Awaited<ReturnType<typeof showMessage>>;
 
 /** A paused message is parked in the store, but not for what it is: that is told apart here. */
-export async function showMessage(store: Pick<ShapingStore, 'findPause'>, queued: QueuedMessage) {
-  const pause = queued.parked ? await store.findPause({ kind: 'message', key: queued.id }) : null;
+export async function showMessage(store: StoreVerbs<{ shaping: 'findPause' }>, queued: QueuedMessage) {
+  const pause = queued.parked ? await store.shaping.findPause({ kind: 'message', key: queued.id }) : null;
   return {
     id: queued.id,
     tenant_id: queued.tenantId,

@@ -32,17 +32,19 @@ export const suppressionExport = storeCommand({
   check: scopeProblem,
   async run(services, { tenant, after }) {
     const { store } = services;
-    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const lines = [csvLine(tenant === undefined ? PLATFORM_COLUMNS : TENANT_COLUMNS)];
     let cursor = after ?? null;
     while (lines.length <= MAX_EXPORTED) {
       const page = { after: cursor, limit: Math.min(PAGE, MAX_EXPORTED + 1 - lines.length) };
       const found =
         tenant === undefined
-          ? (await store.listPlatformSuppressions(page)).map(
+          ? (await store.suppressions.listPlatformSuppressions(page)).map(
               (entry) => [entry.address, platformCsvLine(entry)] as const,
             )
-          : (await store.listSuppressions(tenant, page)).map((entry) => [entry.address, tenantCsvLine(entry)] as const);
+          : (await store.suppressions.listSuppressions(tenant, page)).map(
+              (entry) => [entry.address, tenantCsvLine(entry)] as const,
+            );
       lines.push(...found.map(([, line]) => line));
       cursor = found.length < page.limit ? null : found.at(-1)![0];
       if (cursor === null) break;
@@ -137,11 +139,11 @@ export const suppressionImportRows = storeCommand({
   summary: 'A portion of a file that is imported.',
   options: { tenant: required(uuid('ID', 'whose list')), rows: required(verbatim('JSON', 'address, reason, time')) },
   async run({ store }, { tenant, rows }) {
-    if (!isUuid(tenant) || !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    if (!isUuid(tenant) || !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const entries = (JSON.parse(rows) as [string, SuppressionReason, number][]).map(([address, reason, createdAt]) => {
       return { address, reason, createdAt, messageId: null };
     });
-    return done({ added: await store.importSuppressions(tenant, entries) });
+    return done({ added: await store.suppressions.importSuppressions(tenant, entries) });
   },
   render: ({ added }) => `${added} added.`,
 });

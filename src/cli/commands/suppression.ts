@@ -40,7 +40,7 @@ export const suppressionList = storeCommand({
     const prefix = search === undefined ? {} : { prefix: search.trim().toLowerCase() };
     const page = { after: after ?? null, limit: limit ?? DEFAULT_LIMIT, ...prefix };
     if (tenant === undefined) return done({ suppressions: await listPlatform(services, page) });
-    if (!(await services.store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    if (!(await services.store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     return done({ suppressions: await listTenant(services, tenant, page) });
   },
   render: ({ suppressions }) =>
@@ -70,11 +70,11 @@ export const suppressionAdd = storeCommand({
   async run(services, { tenant, address, reason = 'manual' }) {
     const { store, clock } = services;
     const entry = { address, reason, messageId: null, createdAt: clock.now() };
-    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
     const added =
       tenant === undefined
         ? await addPlatform(services, address, reason)
-        : (await store.addSuppression(tenant, entry)) === 'added';
+        : (await store.suppressions.addSuppression(tenant, entry)) === 'added';
     const list = tenant === undefined ? 'platform_suppression' : 'suppression';
     if (added) await recordAct(services, tenant ?? null, `${list}.added`, { address, reason });
     return done({ address, added });
@@ -108,7 +108,7 @@ export const suppressionRemove = storeCommand({
   async run(services, { tenant, platform, address, since, group, rule }): Promise<Answer<Removal>> {
     if (since === undefined) return removeOne(services, tenant, address!);
     if (group !== undefined) return done(await undoGroup(services, { since, mxGroup: group }));
-    if (tenant !== undefined && !(await services.store.getTenant(tenant)))
+    if (tenant !== undefined && !(await services.store.tenants.getTenant(tenant)))
       return failed(`there is no tenant ${tenant}`);
     const of = tenant !== undefined ? { tenantId: tenant } : platform ? ('platform' as const) : null;
     return done(await undoRule(services, { since, rule: rule!, ...(of && { of }) }));
@@ -153,8 +153,8 @@ async function removeOne(
   const { store, clock } = services;
   const lifted =
     tenant === undefined
-      ? { removed: await store.removePlatformSuppression(address), platform: null }
-      : await store.removeSuppression(tenant, address, clock.now());
+      ? { removed: await store.suppressions.removePlatformSuppression(address), platform: null }
+      : await store.suppressions.removeSuppression(tenant, address, clock.now());
   const still = lifted.platform && { expires_at: toTimestamp(lifted.platform.expiresAt), rule: lifted.platform.rule };
   if (lifted.removed) {
     const list = tenant === undefined ? 'platform_suppression' : 'suppression';
@@ -194,7 +194,7 @@ export const suppressionDoubts = storeCommand({
     'Lists providers whose hard-bounce rate spiked; their bounces count as soft until you decide. Shows whether mail without a route is held.',
   options: {},
   async run({ store }) {
-    const doubts = await store.listDoubtedReceivers();
+    const doubts = await store.reputation.listDoubtedReceivers();
     return done({
       doubts: doubts.map(({ mxGroup, since, reason }) => ({ mx_group: mxGroup, since: toTimestamp(since), reason })),
     });
@@ -225,7 +225,7 @@ export const suppressionTrust = storeCommand({
   options: { group: required(name('GROUP', 'the MX group, or no-route, as suppression doubts shows it')) },
   async run(services, { group }) {
     const { store, receiverTrusted } = services;
-    const doubt = await store.trustReceiver(group);
+    const doubt = await store.reputation.trustReceiver(group);
     if (!doubt)
       return failed(
         group === NO_ROUTE ? 'mail without a route is not held' : `hard bounces of ${group} are not doubted`,
@@ -255,7 +255,7 @@ async function listTenant(
   tenant: string,
   page: SuppressionPage,
 ): Promise<ShownSuppression[]> {
-  const entries = await store.listSuppressions(tenant, page);
+  const entries = await store.suppressions.listSuppressions(tenant, page);
   return entries.map((entry) => ({
     address: entry.address,
     reason: entry.reason,
@@ -267,7 +267,7 @@ async function listTenant(
 }
 
 async function listPlatform({ store }: OperatorServices, page: SuppressionPage): Promise<ShownSuppression[]> {
-  const entries = await store.listPlatformSuppressions(page);
+  const entries = await store.suppressions.listPlatformSuppressions(page);
   return entries.map((entry) => ({
     address: entry.address,
     reason: 'hard_bounce',
@@ -285,5 +285,5 @@ async function addPlatform(services: OperatorServices, address: string, reason: 
   const createdAt = clock.now();
   const expiresAt = createdAt + config.retention.platform_suppression_days * DAY_MS;
   const entry = { address, mxGroup: null, rule: operatorRule(reason), messageId: null, createdAt, expiresAt };
-  return (await store.addPlatformSuppression(entry)) === 'added';
+  return (await store.suppressions.addPlatformSuppression(entry)) === 'added';
 }

@@ -35,7 +35,7 @@ export const tenantList = storeCommand({
   name: 'tenant list',
   summary: 'Lists all tenants, oldest first.',
   options: {},
-  run: async ({ store }) => done({ tenants: (await store.listTenants()).map(showTenant) }),
+  run: async ({ store }) => done({ tenants: (await store.tenants.listTenants()).map(showTenant) }),
   render: ({ tenants }) =>
     renderTable(
       tenants,
@@ -59,15 +59,15 @@ export const tenantShow = storeCommand({
   summary: 'Shows a tenant, and how close it is to a review because of bounces and complaints.',
   options: { id: required(positional(uuid('ID', 'the tenant'))) },
   async run({ store, config, isSandbox }, { id }) {
-    const tenant = await store.getTenant(id);
+    const tenant = await store.tenants.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
     const [{ reviewLimitsOf }, { brakeOf }] = await Promise.all([
       import('../../operator/review-limits.ts'),
       import('../../suppression/brake.ts'),
     ]);
     const limits = reviewLimitsOf(config);
-    const state = brakeOf(await store.standingSinceReview(id, limits.window), limits);
-    const isOwn = (await store.findVerifiedHolder(config.service.dkim_domain))?.tenantId === id;
+    const state = brakeOf(await store.reputation.standingSinceReview(id, limits.window), limits);
+    const isOwn = (await store.domains.findVerifiedHolder(config.service.dkim_domain))?.tenantId === id;
     const never_reviewed = isSandbox ? IN_SANDBOX : isOwn ? OWN_MAIL : null;
     return done({ ...showTenant(tenant), brake: never_reviewed === null ? showBrake(state) : null, never_reviewed });
   },
@@ -106,7 +106,7 @@ export const tenantSet = storeCommand({
     { id, 'open-tracking': openTracking, 'click-tracking': clickTracking, 'content-days': days, ...rest },
   ) {
     const { store } = services;
-    if (days !== undefined && !(await store.setContentDays(id, days))) return fromRefused(noSuchTenant(id));
+    if (days !== undefined && !(await store.upkeep.setContentDays(id, days))) return fromRefused(noSuchTenant(id));
     const settings = { openTracking, clickTracking, ...rest };
     if (days === undefined || Object.values(settings).some((value) => value !== undefined)) {
       const result = await setTenant(services, id, settings);
@@ -114,9 +114,9 @@ export const tenantSet = storeCommand({
       services.tenantChanged(result.tenant);
     }
     await recordAct(services, id, 'tenant.changed', { ...settings, contentDays: days });
-    const tenant = await store.getTenant(id);
+    const tenant = await store.tenants.getTenant(id);
     if (!tenant) return fromRefused(noSuchTenant(id));
-    const content_days = await store.contentDaysOf(id);
+    const content_days = await store.upkeep.contentDaysOf(id);
     return done({ ...showTenant(tenant), content_days });
   },
   render: (tenant) =>

@@ -49,10 +49,10 @@ export const userReset = storeCommand({
     const result = await resetPassword(services, email);
     if (result.kind === 'refused') return fromRefused(result);
     const { user } = result;
-    const dropped = drop && (await services.store.dropSecondFactor(user.id));
+    const dropped = drop && (await services.store.accounts.dropSecondFactor(user.id));
     const data = { email: user.email, second_step_dropped: dropped };
     await recordAct(services, user.tenantId, 'user.password_reset', data);
-    const factor = await services.store.findSecondFactor(user.id);
+    const factor = await services.store.accounts.findSecondFactor(user.id);
     return done(showLogin(services, result, factor?.confirmedAt == null));
   },
   render: (login) => renderLogin(login),

@@ -26,8 +26,8 @@ export const webhookList = storeCommand({
   summary: 'Lists webhooks, oldest first, with their pending deliveries and since when they have been failing.',
   options: { tenant: uuid('ID', "only this tenant's") },
   async run({ store }, { tenant }) {
-    if (tenant !== undefined && !(await store.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
-    return done({ webhooks: (await store.listWebhookHealth(tenant ?? null)).map(shownWebhook) });
+    if (tenant !== undefined && !(await store.tenants.getTenant(tenant))) return failed(`there is no tenant ${tenant}`);
+    return done({ webhooks: (await store.webhooks.listWebhookHealth(tenant ?? null)).map(shownWebhook) });
   },
   render: ({ webhooks }) =>
     renderTable(
@@ -53,10 +53,10 @@ export const webhookAttempts = storeCommand({
     limit: wholeNumber('N', { min: 1, max: 1000 }, `maximum number of entries; default: ${DEFAULT_LIMIT}`),
   },
   async run({ store }, { webhook, event, limit }) {
-    const tenantId = await store.ownerOfWebhook(webhook);
+    const tenantId = await store.webhooks.ownerOfWebhook(webhook);
     if (tenantId === null) return noWebhook(webhook);
     const filter = { webhookId: webhook, eventId: event ?? null, limit: limit ?? DEFAULT_LIMIT };
-    return done({ attempts: (await store.listWebhookAttempts(tenantId, filter)).map(shownAttempt) });
+    return done({ attempts: (await store.webhooks.listWebhookAttempts(tenantId, filter)).map(shownAttempt) });
   },
   render: ({ attempts }) =>
     renderTable(
@@ -95,7 +95,7 @@ export const webhookReplay = storeCommand({
     return one ? null : 'give exactly one of --event and --failed-since';
   },
   async run(services, { webhook, event, 'failed-since': since }): Promise<Answer<Replayed>> {
-    const tenantId = await services.store.ownerOfWebhook(webhook);
+    const tenantId = await services.store.webhooks.ownerOfWebhook(webhook);
     if (tenantId === null) return noWebhook(webhook);
     if (event === undefined) {
       const target = { webhookId: webhook, since: since ?? 0 };
@@ -104,7 +104,7 @@ export const webhookReplay = storeCommand({
       await recordAct(services, tenantId, 'webhook.failed_replayed', data);
       return done({ webhook, replayed });
     }
-    const outcome = await services.store.replayDelivery(
+    const outcome = await services.store.webhooks.replayDelivery(
       tenantId,
       { webhookId: webhook, eventId: event },
       services.clock.now(),
@@ -121,8 +121,8 @@ export const webhookRotate = storeCommand({
   summary: `Creates a new secret for a webhook and prints it once. The old secret also signs for ${SECRET_OVERLAP_MS / HOUR_MS} hours.`,
   options: { webhook: webhookId },
   async run({ store, clock, vault }, { webhook }) {
-    const tenantId = await store.ownerOfWebhook(webhook);
-    const secrets = tenantId === null ? [] : await store.listWebhookSecrets(tenantId, webhook, clock.now());
+    const tenantId = await store.webhooks.ownerOfWebhook(webhook);
+    const secrets = tenantId === null ? [] : await store.webhooks.listWebhookSecrets(tenantId, webhook, clock.now());
     const rotated = tenantId === null ? null : await rotateSecret({ store, clock, vault: vault() }, tenantId, webhook);
     if (rotated === null) return noWebhook(webhook);
     await recordAct({ store, clock }, tenantId, 'webhook.secret_rotated', { webhook_id: webhook });

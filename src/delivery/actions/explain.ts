@@ -1,9 +1,11 @@
 // Why something waits, for people: what shaping says of one message, of a lane, and of each MX
 // group, and what the receiver said last.
+
 import { type BounceRules, classifyReply } from '../../classify/classify-reply.ts';
 import { parseAddress } from '../../protocol/mail/address.ts';
-import type { MessageDetail, QueueLane, QueueStore } from '../../store/queue.ts';
-import type { OperatorNote, ShapingStore, Suspension } from '../../store/shaping.ts';
+import type { MessageDetail, QueueLane } from '../../store/queue.ts';
+import type { OperatorNote, Suspension } from '../../store/shaping.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { GroupLoad } from '../queue/group.ts';
 import { permittedConnections } from '../shaping/adaptive-limit.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
@@ -11,7 +13,7 @@ import type { ShapingQuestion } from '../shaping/shaping-memory.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
 
 export interface ExplainKit {
-  store: Pick<QueueStore, 'findWaiting'> & Pick<ShapingStore, 'groupOfDomain' | 'findPause' | 'listOperatorNotes'>;
+  store: StoreVerbs<{ queue: 'findWaiting'; shaping: 'groupOfDomain' | 'findPause' | 'listOperatorNotes' }>;
   shaping: Shaping;
   now(): number;
   rules(): BounceRules;
@@ -65,15 +67,15 @@ export class Explainer {
     const { store, shaping } = this.#kit;
     const parsed = parseAddress(detail.recipient);
     const domain = parsed.ok ? parsed.address.asciiDomain : '';
-    const group = await store.groupOfDomain(domain);
-    const waiting = await store.findWaiting(detail.id);
+    const group = await store.shaping.groupOfDomain(domain);
+    const waiting = await store.queue.findWaiting(detail.id);
     const target = { kind: 'message' as const, key: detail.id };
-    const notes = await store.listOperatorNotes({ target, limit: MAX_NOTES });
+    const notes = await store.shaping.listOperatorNotes({ target, limit: MAX_NOTES });
     const about = { group, lastReply: this.#lastReply(detail), notes };
     if (!waiting) return { ...about, decision: 'go', reasons: [], until: null, reach: null };
     await shaping.learnTenant(detail.tenantId);
     const { dueAt, parked, lastReason } = detail;
-    const pause = await store.findPause(target);
+    const pause = await store.shaping.findPause(target);
     const verdict = this.#ask(
       { tenantId: detail.tenantId, domain, group },
       {
@@ -87,7 +89,7 @@ export class Explainer {
 
   async lane(lane: QueueLane): Promise<ShapingVerdict & { group: string | null }> {
     const { store, shaping } = this.#kit;
-    const group = await store.groupOfDomain(lane.domain);
+    const group = await store.shaping.groupOfDomain(lane.domain);
     await shaping.learnTenant(lane.tenantId);
     const message = { dueAt: lane.dueAt, parked: false, pause: null, lastReason: null };
     return { group, ...this.#ask({ ...lane, group }, { message }) };

@@ -1,33 +1,31 @@
 // What operators do to the queue: pause, resume, retry and cancel, for one message or for all of a
 // tenant, an MX group or a recipient domain. Each is written down with who, when and why. Acting
 // on many messages goes in portions, so that the mail of others goes on meanwhile.
+
 import type { Clock } from '../../base/clock.ts';
 import { SECOND_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import type { Logger } from '../../observe/log.ts';
 import { cancelled } from '../../observe/mail-log.ts';
-import type { QueueStore } from '../../store/queue.ts';
 import type {
   LaneCursor,
   LanePage,
   LanesTarget,
   OperatorAction,
   QueueTarget,
-  ShapingStore,
   Suspension,
 } from '../../store/shaping.ts';
+import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import type { TenantStore } from '../../store/tenants.ts';
 import { giveUp } from '../ends/expiry.ts';
 import { whatPauses } from '../shaping/shaping.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
 import { type StandingHold, StandingHolds } from './standing-holds.ts';
 
 export interface QueueActionsKit {
-  store: ShapingStore &
-    Pick<TenantStore, 'getTenant'> &
-    Pick<QueueStore, 'retryNow' | 'findWaiting' | 'endWaiting' | 'getMessage'>;
+  store: Pick<Store, 'shaping'> &
+    StoreVerbs<{ tenants: 'getTenant'; queue: 'retryNow' | 'findWaiting' | 'endWaiting' | 'getMessage' }>;
   clock: Clock;
   ids: IdSource;
   log: Logger;
@@ -81,7 +79,7 @@ export class QueueActions {
     if (outcome.kind === 'refused') return outcome;
     const { store, clock, log } = this.#kit;
     const { messages } = outcome;
-    await store.addOperatorNote({ ...target, ...word, action, at: clock.now(), messages });
+    await store.shaping.addOperatorNote({ ...target, ...word, action, at: clock.now(), messages });
     const facts = { action, kind: target.kind, target: target.key, by: word.by, note: word.note, messages };
     log.info(facts, `queue ${action} by ${word.by}: ${target.kind} ${target.key}`);
     return outcome;
@@ -104,8 +102,8 @@ export class QueueActions {
 
   async #unknown({ kind, key }: QueueTarget): Promise<string | null> {
     const { store, shaping } = this.#kit;
-    if (kind === 'message') return (await store.getMessage(key)) ? null : `there is no message ${key}`;
-    if (kind === 'tenant') return (await store.getTenant(key)) ? null : `there is no tenant ${key}`;
+    if (kind === 'message') return (await store.queue.getMessage(key)) ? null : `there is no message ${key}`;
+    if (kind === 'tenant') return (await store.tenants.getTenant(key)) ? null : `there is no tenant ${key}`;
     if (kind === 'domain') return null;
     return (await shaping.isKnownGroup(key))
       ? null
@@ -115,9 +113,9 @@ export class QueueActions {
   async #pause(target: QueueTarget, word: OperatorWord): Promise<ActionOutcome> {
     const { store, clock, shaping } = this.#kit;
     const pause = { ...target, ...word, at: clock.now() };
-    const known = await store.findPause(target);
+    const known = await store.shaping.findPause(target);
     if (known) return refused(`${nameOf(target)} is paused already, by ${known.by}: ${known.note}`);
-    if (!(await store.pauseQueue(pause))) return refused(await this.#whyNotWaiting(target.key));
+    if (!(await store.shaping.pauseQueue(pause))) return refused(await this.#whyNotWaiting(target.key));
     shaping.memory.setPause(target, pause);
     shaping.paused(target.kind === 'group' ? target.key : null);
     return DONE;
@@ -125,7 +123,7 @@ export class QueueActions {
 
   async #resume(target: QueueTarget): Promise<ActionOutcome> {
     const { store, shaping, clock, onLanes } = this.#kit;
-    const resumed = await store.resumeQueue(target);
+    const resumed = await store.shaping.resumeQueue(target);
     shaping.memory.setPause(target, null);
     const lifted = await this.#lift(target);
     const trouble = target.kind === 'group' ? shaping.memory.troubleOf(target.key, clock.now()) : null;
@@ -150,9 +148,9 @@ export class QueueActions {
 
   async #lift({ kind, key }: QueueTarget): Promise<Suspension[]> {
     const { store } = this.#kit;
-    if (kind === 'group') return await store.liftSuspensions({ mxGroup: key });
-    if (kind === 'tenant') return await store.liftSuspensions({ tenantId: key });
-    return kind === 'domain' ? await store.liftSuspensions({ domain: key }) : [];
+    if (kind === 'group') return await store.shaping.liftSuspensions({ mxGroup: key });
+    if (kind === 'tenant') return await store.shaping.liftSuspensions({ tenantId: key });
+    return kind === 'domain' ? await store.shaping.liftSuspensions({ domain: key }) : [];
   }
 
   /** Messages that were due, and put off to the end of a pause, are due now; those that wait for a time of their own keep it. */
@@ -169,13 +167,13 @@ export class QueueActions {
 
   async #retryOne(messageId: string): Promise<ActionOutcome> {
     const { store, clock, onLanes } = this.#kit;
-    const pause = await store.findPause({ kind: 'message', key: messageId });
+    const pause = await store.shaping.findPause({ kind: 'message', key: messageId });
     if (pause) return refused(`the message ${messageId} is paused by ${pause.by} (${pause.note}): resume it first`);
-    const lane = await store.retryNow(messageId, clock.now());
+    const lane = await store.queue.retryNow(messageId, clock.now());
     if (!lane) return refused(await this.#whyNotWaiting(messageId));
     onLanes([lane]);
     const holds = new StandingHolds(this.#kit.shaping, store);
-    await holds.lookAtLane(lane, await store.findWaiting(messageId));
+    await holds.lookAtLane(lane, await store.queue.findWaiting(messageId));
     return { ...DONE, messages: 1, held: holds.list() };
   }
 
@@ -188,24 +186,28 @@ export class QueueActions {
 
   async #hasten(lane: number, { putOff, holds }: { putOff: boolean; holds: StandingHolds }): Promise<Portion> {
     const { store, clock, onLanes } = this.#kit;
-    const { moved, notice } = await store.hastenLane(lane, { at: clock.now(), limit: HASTENED_AT_ONCE, putOff });
+    const { moved, notice } = await store.shaping.hastenLane(lane, {
+      at: clock.now(),
+      limit: HASTENED_AT_ONCE,
+      putOff,
+    });
     if (notice) onLanes([notice]);
     if (notice) await holds.lookAtLane(notice);
     return { done: moved, more: moved === HASTENED_AT_ONCE };
   }
 
   async #cancelOne(messageId: string, { note }: OperatorWord): Promise<ActionOutcome> {
-    const message = await this.#kit.store.findWaiting(messageId);
+    const message = await this.#kit.store.queue.findWaiting(messageId);
     if (!message || !(await giveUp(this.#kit, message, note))) return refused(await this.#whyNotWaiting(messageId));
     cancelled(this.#kit.log, message, { reason: note });
-    await this.#kit.store.resumeQueue({ kind: 'message', key: messageId });
+    await this.#kit.store.shaping.resumeQueue({ kind: 'message', key: messageId });
     return { ...DONE, messages: 1 };
   }
 
   async #cancelMany(target: LanesTarget, { note }: OperatorWord): Promise<ActionOutcome> {
     const { store, log } = this.#kit;
     const portion = async (lane: number) => {
-      const waiting = await store.waitingOfLane(lane, CANCELLED_AT_ONCE);
+      const waiting = await store.shaping.waitingOfLane(lane, CANCELLED_AT_ONCE);
       const ended = await Promise.all(
         waiting.map(async (message) => {
           if (!(await giveUp(this.#kit, message, note))) return false;
@@ -229,7 +231,7 @@ export class QueueActions {
     const deadline = performance.now() + BUDGET_MS;
     let messages = 0;
     for (let after: LaneCursor | null = null; ; ) {
-      const { lanes, next }: LanePage = await this.#kit.store.lanesOf(target, after, LANES_AT_ONCE);
+      const { lanes, next }: LanePage = await this.#kit.store.shaping.lanesOf(target, after, LANES_AT_ONCE);
       for (const lane of lanes) {
         for (let more = true; more; ) {
           const part = await portion(lane);
@@ -244,7 +246,7 @@ export class QueueActions {
   }
 
   async #whyNotWaiting(messageId: string): Promise<string> {
-    const message = await this.#kit.store.getMessage(messageId);
+    const message = await this.#kit.store.queue.getMessage(messageId);
     if (!message) return `there is no message ${messageId}`;
     if (message.parked) return `the message ${messageId} is parked and already waits for an operator`;
     const state = message.state === 'sending' ? 'being sent right now' : message.state;

@@ -1,7 +1,9 @@
 // What keeps mail back that is due: pauses of operators and of receivers' replies, and tenants that may not
 // send. Making mail due ends none of it, so whoever does that is told, with the command that does.
+
 import type { ClaimedMessage } from '../../store/queue.ts';
-import type { LanesTarget, ShapingStore } from '../../store/shaping.ts';
+import type { LanesTarget } from '../../store/shaping.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { ShapingCode, ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
@@ -29,10 +31,10 @@ interface Place {
 
 export class StandingHolds {
   readonly #shaping: Shaping;
-  readonly #store: Pick<ShapingStore, 'groupOfDomain'>;
+  readonly #store: StoreVerbs<{ shaping: 'groupOfDomain' }>;
   readonly #found = new Map<string, StandingHold>();
 
-  constructor(shaping: Shaping, store: Pick<ShapingStore, 'groupOfDomain'>) {
+  constructor(shaping: Shaping, store: StoreVerbs<{ shaping: 'groupOfDomain' }>) {
     this.#shaping = shaping;
     this.#store = store;
   }
@@ -48,7 +50,7 @@ export class StandingHolds {
   ): Promise<void> {
     if (this.#found.size >= MOST) return;
     const own = message && { senderDomain: message.fromDomain, sourceAddress: message.sourceAddress };
-    await this.#look({ tenantId, domain, group: await this.#store.groupOfDomain(domain), ...own });
+    await this.#look({ tenantId, domain, group: await this.#store.shaping.groupOfDomain(domain), ...own });
   }
 
   /** Also where nothing of it waits. */
@@ -60,7 +62,7 @@ export class StandingHolds {
   /** Everything that keeps it back, with what ends by itself. */
   async reasonsFor(target: LanesTarget): Promise<string[]> {
     const place = placeOf(target);
-    const group = target.kind === 'domain' ? await this.#store.groupOfDomain(target.key) : place.group;
+    const group = target.kind === 'domain' ? await this.#store.shaping.groupOfDomain(target.key) : place.group;
     const { reasons } = await this.#ask({ ...place, group });
     return reasons.map(({ reason }) => reason);
   }

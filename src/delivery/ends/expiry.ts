@@ -1,6 +1,7 @@
 // Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
 // a message that is never tried again ends too. Strays are brought back first; what somebody is
 // sending right now ends when that attempt has.
+
 import { type Clock, HOUR_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -8,11 +9,12 @@ import { noPeer } from '../../base/outcome.ts';
 import { failedEvent } from '../../events/delivery-events.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
-import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { StrayFinder } from '../queue/orphans.ts';
 
 interface ExpirySweeperKit extends GiveUpKit {
-  store: Pick<QueueStore, 'expired' | 'getMessage' | 'endWaiting'>;
+  store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting' }>;
   clock: Clock;
   log: Logger;
   strays: Pick<StrayFinder, 'sweep'>;
@@ -55,7 +57,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
   }
   try {
     for (;;) {
-      const expired = await store.expired(clock.now(), PORTION);
+      const expired = await store.queue.expired(clock.now(), PORTION);
       // Together, so that a portion is one commit.
       const results = await Promise.all(expired.map((message) => end(kit, message)));
       const endedNow = results.filter((isEnded) => isEnded).length;
@@ -73,7 +75,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
 async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<boolean> {
   const { store, log } = kit;
   try {
-    const detail = await store.getMessage(message.id);
+    const detail = await store.queue.getMessage(message.id);
     const lifetime = describeHours(message.expiresAt - message.createdAt);
     const last = detail?.lastReason ?? 'it was never tried';
     const reason = `given up after ${lifetime}; the last reason for waiting: ${last}`;
@@ -95,7 +97,7 @@ function describeHours(ms: number): string {
 // has cancelled it. A message that is being sent right now is left to whoever sends it.
 
 interface GiveUpKit {
-  store: Pick<QueueStore, 'endWaiting'>;
+  store: StoreVerbs<{ queue: 'endWaiting' }>;
   clock: Clock;
   ids: IdSource;
 }
@@ -106,5 +108,12 @@ export function giveUp({ store, clock, ids }: GiveUpKit, message: ClaimedMessage
   const facts = { peer: noPeer('prepare', reason), attempt: message.attempt };
   const event = failedEvent({ id: ids.next(), at }, message, facts);
   const { id: messageId, tenantId } = message;
-  return store.endWaiting({ messageId, tenantId, at, attempt: null, transition: { to: 'failed', reason }, event });
+  return store.queue.endWaiting({
+    messageId,
+    tenantId,
+    at,
+    attempt: null,
+    transition: { to: 'failed', reason },
+    event,
+  });
 }

@@ -1,15 +1,16 @@
 // Results that an earlier process left in the journal because the database did not take them. They are stored before
 // anything is sent. A message whose result still cannot be stored is not sent again; its result is tried again with
 // every sweep.
+
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { QueueStore } from '../../store/queue.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { AttemptResult, ResultJournal } from './result-journal.ts';
 import type { UnstoredResults } from './result-writer.ts';
 
 export interface EarlierResultsKit {
-  store: Pick<QueueStore, 'recordEarlier'>;
+  store: StoreVerbs<{ queue: 'recordEarlier' }>;
   journal: Pick<ResultJournal, 'earlier' | 'settle'>;
   clock: Clock;
   log: Logger;
@@ -67,7 +68,7 @@ export class EarlierResults {
 
   async #storeAtOnce(results: AttemptResult[]): Promise<{ applied: number; left: AttemptResult[] } | null> {
     try {
-      const applied = await this.#kit.store.recordEarlier(results);
+      const applied = await this.#kit.store.queue.recordEarlier(results);
       for (const result of results) this.#kit.journal.settle(result);
       return { applied, left: [] };
     } catch (error) {

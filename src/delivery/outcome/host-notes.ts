@@ -3,7 +3,7 @@
 import { type Clock, DAY_MS } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { TransportSecurityStore } from '../../store/transport-security.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { BrokenTlsNote, HostNote } from '../courier/messages.ts';
 
 export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
@@ -33,7 +33,7 @@ const REMEMBERED_MS = 3 * DAY_MS;
 const MAX_HOSTS = 10_000;
 
 interface TlsMemoryKit {
-  store: Pick<TransportSecurityStore, 'putBrokenTls'>;
+  store: StoreVerbs<{ transportSecurity: 'putBrokenTls' }>;
   clock: Clock;
   log: Logger;
 }
@@ -42,7 +42,10 @@ async function rememberBrokenTls({ host, reason }: BrokenTlsNote, kit: TlsMemory
   const since = kit.clock.now();
   kit.log.warn({ mx: host, reason }, "a mail server's TLS is broken: it gets mail in clear text for three days");
   try {
-    await kit.store.putBrokenTls({ host, reason, since, expiresAt: since + REMEMBERED_MS }, MAX_HOSTS);
+    await kit.store.transportSecurity.putBrokenTls(
+      { host, reason, since, expiresAt: since + REMEMBERED_MS },
+      MAX_HOSTS,
+    );
   } catch (error) {
     // The next connection will find out anew.
     kit.log.error({ error, mx: host }, `broken TLS could not be remembered: ${describeError(error)}`);

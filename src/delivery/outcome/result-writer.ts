@@ -1,15 +1,17 @@
 // Brings results into the database, and never drops one, because a forgotten delivery would be sent twice. What the
 // database refuses, or does not answer for, is kept, goes to the journal beside the database, and counts as unstored.
+
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
-import type { MessageUpdate, QueueStore } from '../../store/queue.ts';
+import type { MessageUpdate } from '../../store/queue.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { ResultJournal } from './result-journal.ts';
 
 export interface ResultWriterKit {
-  store: Pick<QueueStore, 'record'>;
+  store: StoreVerbs<{ queue: 'record' }>;
   clock: Clock;
   log: Logger;
   /** Where results go that the database did not take. */
@@ -133,7 +135,7 @@ export class ResultWriter {
   async #store(entries: Entry[]): Promise<void> {
     let lanes: LaneNotice[];
     try {
-      lanes = await this.#kit.store.record(entries.map((entry) => entry.update));
+      lanes = await this.#kit.store.queue.record(entries.map((entry) => entry.update));
     } catch (error) {
       // One by one, so that a single row that cannot be written does not hold up the others.
       if (entries.length > 1) for (const entry of entries) void this.#store([entry]);

@@ -1,13 +1,14 @@
 // Taking messages out of the queue to be sent, and putting back what was not: with the limits
 // counted, and with the mail of sender domains that make a pause put off until its end.
+
 import { type Clock, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import { attemptStarted } from '../../observe/mail-log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
-import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
-import type { ShapingStore } from '../../store/shaping.ts';
-import { type ClaimSource, chooseSource, type SourceStore } from '../../store/source-addresses.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import { type ClaimSource, chooseSource } from '../../store/source-addresses.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { SessionSource } from '../courier/messages.ts';
 import { hostsFor, type SourceAddresses } from '../route/source-addresses.ts';
@@ -16,7 +17,7 @@ import type { Shaping } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
 
 export interface ClaimsKit {
-  store: Pick<QueueStore, 'claim' | 'release'> & Pick<ShapingStore, 'hastenLane'>;
+  store: StoreVerbs<{ queue: 'claim' | 'release'; shaping: 'hastenLane' }>;
   shaping: Shaping;
   results: { readonly isFull: boolean };
   clock: Clock;
@@ -53,7 +54,7 @@ export class Claims {
     let claimed: ClaimedMessage[] = [];
     try {
       const times = { now, dueAgainAt: pausesMs().map((ms) => now + ms), ...(from && { from }) };
-      const { messages, nextDueAt } = await store.claim(lane.id, limit, times);
+      const { messages, nextDueAt } = await store.queue.claim(lane.id, limit, times);
       claimed = messages;
       const { free, putOffUntil } =
         group === null ? { free: messages, putOffUntil: null } : await this.#putOff(group, messages);
@@ -74,7 +75,7 @@ export class Claims {
   async giveBack(messageIds: string[], group: string | null): Promise<LaneNotice[]> {
     try {
       this.#kit.shaping.givenBack(group, messageIds);
-      return await this.#kit.store.release(messageIds, this.#kit.clock.now());
+      return await this.#kit.store.queue.release(messageIds, this.#kit.clock.now());
     } catch (error) {
       // They stay marked as being sent, until somebody looks for strays or the daemon starts again.
       this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
@@ -100,13 +101,13 @@ export class Claims {
       }
     }
     if (byEnd.size === 0) return { free, putOffUntil: null };
-    await Promise.all([...byEnd].map(([until, ids]) => store.release(ids, until, true)));
+    await Promise.all([...byEnd].map(([until, ids]) => store.queue.release(ids, until, true)));
     // A pause that has just been ended has brought back what it had moved, but not these.
     const stillPaused = (message: ClaimedMessage) =>
       shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
     if (!messages.every((message) => free.includes(message) || stillPaused(message))) {
       const at = clock.now();
-      await store.hastenLane(messages[0]!.lane, { at, limit: messages.length, putOff: true });
+      await store.shaping.hastenLane(messages[0]!.lane, { at, limit: messages.length, putOff: true });
       return { free, putOffUntil: at };
     }
     return { free, putOffUntil: Math.min(...byEnd.keys()) };
@@ -126,7 +127,7 @@ function earlier(a: number | null, b: number | null): number | null {
 // in the line for the address of its first due message, and comes again for the others.
 
 interface DeparturesKit {
-  store: Pick<SourceStore, 'peekDue'>;
+  store: StoreVerbs<{ sources: 'peekDue' }>;
   sources: SourceAddresses;
   clock: Clock;
   log: Pick<Logger, 'debug'>;
@@ -143,7 +144,7 @@ export async function findDeparture(
 ): Promise<SessionSource | null> {
   const { store, sources, clock, log } = kit;
   const now = clock.now();
-  const { due, usages } = await store.peekDue(lane.id, { now, mxGroup: group, limit: PEEKED });
+  const { due, usages } = await store.sources.peekDue(lane.id, { now, mxGroup: group, limit: PEEKED });
   const facts = sources.facts(group, hosts);
   for (const message of due) {
     const choice = chooseSource(message, usages, facts, now);

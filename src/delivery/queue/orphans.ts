@@ -1,14 +1,16 @@
 // Brings back what nobody would come back to: messages that are marked as being sent by a session
 // that is gone, and messages in lanes that do not exist. The first wait again; the second are
 // parked, with a reason, for a person.
+
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import { BEFORE_ALL_LANES, type QueueStore, type SendingMark, type StrayStore } from '../../store/queue.ts';
+import { BEFORE_ALL_LANES, type SendingMark } from '../../store/queue.ts';
+import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 
 interface StrayFinderKit {
-  store: StrayStore;
+  store: Pick<Store, 'queue'>;
   inHand: Pick<MessagesInHand, 'has'>;
   clock: Clock;
   log: Logger;
@@ -59,14 +61,14 @@ export class StrayFinder {
     this.#suspects = suspects;
     if (strays.length === 0) return;
     log.error({ messages: strays.length, first: strays[0]!.id }, `messages wait again: ${LOST_ATTEMPT}`);
-    onLanes(await store.returnStrays(strays, now, LOST_ATTEMPT));
+    onLanes(await store.queue.returnStrays(strays, now, LOST_ATTEMPT));
   }
 
   /** Marked as being sent, and in nobody's hand. */
   async *#unattended(): AsyncGenerator<SendingMark> {
     const { store, inHand } = this.#kit;
     for (let after: string | null = null; ; ) {
-      const marks: SendingMark[] = await store.listSending(after, MARKS_PER_LOOK);
+      const marks: SendingMark[] = await store.queue.listSending(after, MARKS_PER_LOOK);
       for (const mark of marks) if (!inHand.has(mark.id)) yield mark;
       if (marks.length < MARKS_PER_LOOK) return;
       after = marks.at(-1)!.id;
@@ -76,10 +78,10 @@ export class StrayFinder {
   /** One portion of all lanes at each sweep. */
   async #parkLost(): Promise<void> {
     const { store, log } = this.#kit;
-    const { lanes, lookedUpTo } = await store.findLostLanes(this.#nextLane, LANES_PER_LOOK);
+    const { lanes, lookedUpTo } = await store.queue.findLostLanes(this.#nextLane, LANES_PER_LOOK);
     this.#nextLane = lookedUpTo ?? BEFORE_ALL_LANES;
     for (const lane of lanes) {
-      const parked = await store.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
+      const parked = await store.queue.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
       for (const message of parked) mailLog.parked(log, message, { reason: LOST_LANE });
     }
   }
@@ -89,7 +91,7 @@ export class StrayFinder {
 // disk or they are given back. What is marked as being sent and stands not here is a stray.
 // It listens to the store's verbs, so that nobody has to remember to tell it.
 
-type HandVerbs = Pick<QueueStore, 'claim' | 'record' | 'recordEarlier' | 'release'>;
+type HandVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordEarlier' | 'release' }>;
 
 export class MessagesInHand {
   readonly #ids = new Set<string>();
@@ -109,29 +111,30 @@ export class MessagesInHand {
 
   /** The store, whose verbs are noted on their way. */
   noting<S extends HandVerbs>(store: S): S {
-    return {
-      ...store,
-      claim: async (...claim: Parameters<HandVerbs['claim']>) => {
-        const claimed = await store.claim(...claim);
+    const queue: HandVerbs['queue'] = {
+      ...store.queue,
+      claim: async (...claim: Parameters<HandVerbs['queue']['claim']>) => {
+        const claimed = await store.queue.claim(...claim);
         for (const { id } of claimed.messages) this.#ids.add(id);
         return claimed;
       },
-      record: async (updates: Parameters<HandVerbs['record']>[0]) => {
+      record: async (updates: Parameters<HandVerbs['queue']['record']>[0]) => {
         // What the database did not take is still in the recorder's hand.
-        const lanes = await store.record(updates);
+        const lanes = await store.queue.record(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return lanes;
       },
-      recordEarlier: async (updates: Parameters<HandVerbs['recordEarlier']>[0]) => {
-        const applied = await store.recordEarlier(updates);
+      recordEarlier: async (updates: Parameters<HandVerbs['queue']['recordEarlier']>[0]) => {
+        const applied = await store.queue.recordEarlier(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return applied;
       },
-      release: async (...release: Parameters<HandVerbs['release']>) => {
+      release: async (...release: Parameters<HandVerbs['queue']['release']>) => {
         // Given back in vain is given back: nobody tries that again but the sweeper.
         for (const id of release[0]) this.#ids.delete(id);
-        return await store.release(...release);
+        return await store.queue.release(...release);
       },
     };
+    return { ...store, queue };
   }
 }

@@ -1,6 +1,7 @@
 // Who may go now. Holds the lanes that have mail and the times when they are due, finds the
 // MX group of each lane that is due and that shaping does not keep back, and puts it in that
 // group's line. Messages stay in the store: memory grows with lanes, not with messages.
+
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -8,8 +9,9 @@ import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
 import type { SecondLooks } from '../../protocol/dns/second-look.ts';
-import type { ClaimedMessage, QueueStore } from '../../store/queue.ts';
-import type { ClaimSource, SourceStore } from '../../store/source-addresses.ts';
+import type { ClaimedMessage } from '../../store/queue.ts';
+import type { ClaimSource } from '../../store/source-addresses.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 import type { EndWatch } from '../outcome/doubted-bounce.ts';
 import { judge } from '../outcome/judge.ts';
@@ -28,7 +30,7 @@ import { type Lane, newLane } from './lane.ts';
 import { Slots } from './slots.ts';
 
 export interface SchedulerKit {
-  store: ClaimsKit['store'] & Pick<QueueStore, 'dueLanes' | 'getMessage'> & Pick<SourceStore, 'peekDue'>;
+  store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
   routes: Routes;
   pool: CourierPool;
   recorder: Pick<Recorder, 'record'>;
@@ -130,7 +132,7 @@ export class Scheduler {
   async reconcile(): Promise<void> {
     this.#kit.shaping.tenantsChanged();
     try {
-      this.notice(await this.#kit.store.dueLanes());
+      this.notice(await this.#kit.store.queue.dueLanes());
     } catch (error) {
       this.#kit.log.error({ error }, `the queue could not be read: ${describeError(error)}`);
     }

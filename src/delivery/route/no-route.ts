@@ -1,13 +1,15 @@
 // What becomes of a message that no server can be called for: one pure decision. DNS alone is weak evidence,
 // so nothing final follows from one look. What DNS said before is read from the message's own attempts, so it
 // survives a restart.
+
 import { type Clock, HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
 import { noPeer } from '../../base/outcome.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { MailRoute } from '../../protocol/dns/mail-route.ts';
 import type { LookSubject, SecondLook, SecondLooks } from '../../protocol/dns/second-look.ts';
-import type { AttemptRecord, ClaimedMessage, QueueStore } from '../../store/queue.ts';
+import type { AttemptRecord, ClaimedMessage } from '../../store/queue.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import { NO_ROUTE } from '../../store/suppressions.ts';
 import type { EndWatch } from '../outcome/doubted-bounce.ts';
 import type { Permanent, Temporary } from '../outcome/judge.ts';
@@ -192,7 +194,7 @@ function inWords(ms: number): string {
 // has had no route, asks for a second look where one is due, and records what was decided (no-route.ts).
 
 interface UnroutedMailKit {
-  store: Pick<QueueStore, 'getMessage'>;
+  store: StoreVerbs<{ queue: 'getMessage' }>;
   recorder: Pick<Recorder, 'record'>;
   secondLooks: SecondLooks;
   rules: NoRouteRules;
@@ -251,7 +253,7 @@ export class UnroutedMail {
   async #since({ id, attempt }: ClaimedMessage) {
     if (attempt === 1) return unroutedSince([]);
     try {
-      return unroutedSince((await this.#kit.store.getMessage(id))?.attemptList ?? []);
+      return unroutedSince((await this.#kit.store.queue.getMessage(id))?.attemptList ?? []);
     } catch (error) {
       const facts = { error, message_id: id };
       this.#kit.log.error(facts, `earlier attempts could not be read: ${describeError(error)}`);

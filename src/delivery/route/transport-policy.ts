@@ -1,6 +1,7 @@
 // Sees to it that the store knows the MTA-STS policy of a domain (RFC 8461) before mail for it
 // sets out: couriers read it there. A policy host that fails never takes a policy away that is
 // still valid, and holds mail up once at most.
+
 import type { Clock } from '../../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -8,11 +9,12 @@ import type { Logger } from '../../observe/log.ts';
 import { announcedPolicyId } from '../../protocol/dns/mta-sts.ts';
 import type { PolicyFetch } from '../../protocol/dns/mta-sts-fetch.ts';
 import type { Resolver } from '../../protocol/dns/resolver.ts';
-import type { TlsPolicy, TransportSecurityStore } from '../../store/transport-security.ts';
+import type { StoreVerbs } from '../../store/store.ts';
+import type { TlsPolicy } from '../../store/transport-security.ts';
 import type { Routes } from './routes.ts';
 
 export interface TransportPolicyKit {
-  store: Pick<TransportSecurityStore, 'findTlsPolicy' | 'putTlsPolicy'>;
+  store: StoreVerbs<{ transportSecurity: 'findTlsPolicy' | 'putTlsPolicy' }>;
   resolver: Pick<Resolver, 'txt'>;
   fetch(domain: string): Promise<PolicyFetch>;
   clock: Clock;
@@ -108,7 +110,7 @@ class PolicyBook {
     const announcedId = found.kind === 'found' ? announcedPolicyId(found.records) : null;
     // Section 5.1: without an announcement, a policy that is known stays in force until it ends.
     if (announcedId === null) return;
-    const known = await store.findTlsPolicy(domain, clock.now());
+    const known = await store.transportSecurity.findTlsPolicy(domain, clock.now());
     const step = decidePolicyStep(announcedId, known, this.#failures.get(domain) ?? null, clock.now());
     if (step.decision === 'keep') return;
     const fetching = this.#fetchOnce(domain, announcedId);
@@ -137,7 +139,10 @@ class PolicyBook {
       return;
     }
     const { mode, mx, maxAgeMs } = fetched.policy;
-    await store.putTlsPolicy({ domain, policyId, mode, mx, fetchedAt: now, expiresAt: now + maxAgeMs }, MAX_POLICIES);
+    await store.transportSecurity.putTlsPolicy(
+      { domain, policyId, mode, mx, fetchedAt: now, expiresAt: now + maxAgeMs },
+      MAX_POLICIES,
+    );
     this.#failures.delete(domain);
     log.info({ domain, policy_id: policyId, mode, mx }, 'MTA-STS policy fetched');
   }

@@ -1,18 +1,13 @@
 // Shaping as it lives: answers who may go, learns from every outcome, keeps what must survive a
 // restart in the store, and tells the scheduler when something was stopped or let go.
+
 import type { Clock } from '../../base/clock.ts';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
-import type {
-  GroupConcurrency,
-  ShapingChanges,
-  ShapingStore,
-  Suspension,
-  SuspensionScope,
-} from '../../store/shaping.ts';
-import type { TenantStore } from '../../store/tenants.ts';
+import type { GroupConcurrency, ShapingChanges, Suspension, SuspensionScope } from '../../store/shaping.ts';
+import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import { adapt, isUntroubled, type Sign, untroubled } from './adaptive-limit.ts';
 import type { Providers } from './provider-limits.ts';
@@ -21,7 +16,7 @@ import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuesti
 import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
 
 export interface ShapingKit {
-  store: ShapingStore & Pick<TenantStore, 'getTenant'>;
+  store: Pick<Store, 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
   clock: Clock;
   random: () => number;
   log: Logger;
@@ -85,7 +80,10 @@ export class Shaping {
   #saver: NodeJS.Timeout | null = null;
 
   static async open(kit: ShapingKit): Promise<Shaping> {
-    return new Shaping(kit, new ShapingMemory(kit.limits, kit.providers, await kit.store.loadShaping(kit.clock.now())));
+    return new Shaping(
+      kit,
+      new ShapingMemory(kit.limits, kit.providers, await kit.store.shaping.loadShaping(kit.clock.now())),
+    );
   }
 
   private constructor(kit: ShapingKit, memory: ShapingMemory) {
@@ -117,7 +115,7 @@ export class Shaping {
 
   /** Whether mail has gone there, something is remembered of it, or limits are shipped for it. */
   async isKnownGroup(group: string): Promise<boolean> {
-    return this.limitsOf(group).provider !== null || (await this.#kit.store.isKnownGroup(group));
+    return this.limitsOf(group).provider !== null || (await this.#kit.store.shaping.isKnownGroup(group));
   }
 
   /** When mail that is due at `dueAt` can go, by what keeps it back now; null: nobody knows. */
@@ -131,7 +129,7 @@ export class Shaping {
   async learnTenant(tenantId: string): Promise<void> {
     const now = this.#kit.clock.now();
     if (this.memory.knowsTenant(tenantId, now)) return;
-    const tenant = await this.#kit.store.getTenant(tenantId);
+    const tenant = await this.#kit.store.tenants.getTenant(tenantId);
     if (tenant) this.memory.learnTenant(tenantId, tenant, now);
   }
 
@@ -242,7 +240,7 @@ export class Shaping {
   async tidy(): Promise<void> {
     const now = this.#kit.clock.now();
     for (const tenantId of this.memory.tidy(now)) this.#dirtyPaces.add(tenantId);
-    await this.#kit.store.forgetDomains(now - DOMAIN_MEMORY_MS, FORGET_PORTION);
+    await this.#kit.store.shaping.forgetDomains(now - DOMAIN_MEMORY_MS, FORGET_PORTION);
   }
 
   /** An operator has paused something. */
@@ -315,7 +313,7 @@ export class Shaping {
 
   /** What cannot be stored still holds until the next restart. */
   #save(changes: ShapingChanges): void {
-    const work = this.#kit.store
+    const work = this.#kit.store.shaping
       .saveShaping(changes)
       .catch((error: unknown) =>
         this.#kit.log.error({ error }, `the shaping state could not be stored: ${describeError(error)}`),

@@ -6,13 +6,13 @@ import { escapeHtml } from '../../http/html.ts';
 import type { HttpReply, HttpRequest } from '../../http/http.ts';
 import type { Route } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/message-token.ts';
-import type { TrackingStore } from '../../store/tracking.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import { LINK_PATHS, readUnsubscribeToken, type UnsubscribeToken } from '../link-token.ts';
 import { type UnsubscribeKit, unsubscribe } from '../unsubscribe.ts';
 import { NEVER_STORED } from './link-request.ts';
 
 export interface UnsubscribePageKit extends UnsubscribeKit {
-  store: UnsubscribeKit['store'] & Pick<TrackingStore, 'findTracked'>;
+  store: UnsubscribeKit['store'] & StoreVerbs<{ tracking: 'findTracked' }>;
 }
 
 /** `List-Unsubscribe=One-Click` has 26 octets; as multipart/form-data some hundred. */
@@ -59,7 +59,7 @@ async function takeIn(request: HttpRequest): Promise<void> {
 
 /** The sender's name is a courtesy, and never worth a failure. */
 async function shownFacts({ store }: UnsubscribePageKit, { tenantId, messageId, recipient }: UnsubscribeToken) {
-  const message = await store.findTracked(tenantId, messageId).catch(() => null);
+  const message = await store.tracking.findTracked(tenantId, messageId).catch(() => null);
   return { recipient, fromDomain: message?.fromDomain ?? null };
 }
 

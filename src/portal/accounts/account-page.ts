@@ -23,7 +23,7 @@ export function ownAccountPages(services: SignInServices): PortalRoute[] {
       access: 'user',
       async run(visit) {
         const { user, session } = visit.visitor;
-        const ended = await store.endSessionsOf(user.id, session.id);
+        const ended = await store.accounts.endSessionsOf(user.id, session.id);
         await visit.audit('user.sessions_ended', { sessions: ended });
         return redirect(PATH, ended === 1 ? 'One other session has ended.' : `${ended} other sessions have ended.`);
       },
@@ -34,7 +34,8 @@ export function ownAccountPages(services: SignInServices): PortalRoute[] {
       async run(visit) {
         const { user, session } = visit.visitor;
         const id = visit.params.id ?? '';
-        if (!(await store.endSession(user.id, id))) return missing('This session is over already, or is not yours.');
+        if (!(await store.accounts.endSession(user.id, id)))
+          return missing('This session is over already, or is not yours.');
         await visit.audit('user.sessions_ended', { sessions: 1 });
         if (id !== session.id) return redirect(PATH, 'The session has ended.');
         return { kind: 'redirect', to: '/portal/sign-in', notice: null, session: 'ended' };
@@ -67,7 +68,7 @@ interface Problem {
 async function show(services: SignInServices, visit: OwnVisit, problem: Problem | null = null): Promise<PageResult> {
   const { store, secondFactors } = services.accounts;
   const { user, tenant, session } = visit.visitor;
-  const sessions = await store.listSessions(user.id, visit.now);
+  const sessions = await store.accounts.listSessions(user.id, visit.now);
   const factor = await secondFactors.inForce(user.id);
   return view({
     title: 'Your account',

@@ -25,7 +25,7 @@ async function show(
   problem: string | null = null,
 ): Promise<PageResult> {
   const link = await lookAtLink(accounts, token ?? '', 'invitation');
-  const tenant = link && (await accounts.store.getTenant(link.tenantId!));
+  const tenant = link && (await accounts.store.tenants.getTenant(link.tenantId!));
   if (!link || !tenant) {
     return deadLink('Ask whoever invited you to send another invitation.', {
       path: '/portal/sign-in',
@@ -56,7 +56,7 @@ async function join(services: SignInServices, visit: Visit): Promise<PageResult>
   const token = form.get('token') ?? '';
   const used = await joinByInvitation(accounts, { token, password: form.get('password') ?? '' }, client);
   if (used.kind !== 'used') return show(services, visit, token, problemWith(used));
-  if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
+  if (visitor) await accounts.store.accounts.endSession(visitor.user.id, visitor.session.id);
   const entered = await signIn.enter(used.user, client);
   if (entered.kind !== 'signed_in') return { kind: 'redirect', to: '/portal/sign-in', notice: null };
   return { kind: 'redirect', to: '/portal', notice: 'Welcome!', ...cookiesOf(entered, now) };

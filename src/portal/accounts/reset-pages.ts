@@ -82,6 +82,6 @@ async function setPassword(accounts: AccountKit, visit: Visit): Promise<PageResu
   const next = { kind: 'redirect', to: '/portal/sign-in', notice, browser } as const;
   // Whoever was signed in here in the meantime is not any more.
   if (!visit.visitor) return next;
-  await accounts.store.endSession(visit.visitor.user.id, visit.visitor.session.id);
+  await accounts.store.accounts.endSession(visit.visitor.user.id, visit.visitor.session.id);
   return { ...next, session: 'ended' };
 }

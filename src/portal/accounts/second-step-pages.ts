@@ -133,7 +133,7 @@ async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageR
       'This code is wrong. Is the clock of the device right? Type the next one.',
     );
   }
-  await store.endSessionsOf(user.id, session.id);
+  await store.accounts.endSessionsOf(user.id, session.id);
   await visit.audit('user.second_step_on');
   tell([user.email], { ...secondFactorMail(true), key: `second-step:${ids.next()}` });
   return codesPage('The second step is on', codes);

@@ -83,7 +83,7 @@ function problemOf(outcome: SignInOutcome, wrong: string): string {
 async function enter({ accounts, reads }: SignInServices, visit: Visit, signedIn: SignedIn): Promise<PageResult> {
   const { visitor, form } = visit;
   reads.warm();
-  if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
+  if (visitor) await accounts.store.accounts.endSession(visitor.user.id, visitor.session.id);
   const left = signedIn.recoveryCodesLeft;
   const notice = left === null ? null : `You have signed in with a recovery code; ${left} are left.`;
   // Where a device that is lost is replaced by another.
@@ -97,7 +97,7 @@ export function cookiesOf({ started, browser }: Pick<SignedIn, 'started' | 'brow
 
 async function signOut({ accounts }: SignInServices, visit: Visit): Promise<PageResult> {
   const { visitor } = visit;
-  if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
+  if (visitor) await accounts.store.accounts.endSession(visitor.user.id, visitor.session.id);
   if (visitor) await visit.audit('user.signed_out');
   return { kind: 'redirect', to: '/portal/sign-in', notice: null, session: 'ended' };
 }

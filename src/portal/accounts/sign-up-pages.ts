@@ -104,7 +104,7 @@ async function confirm(services: SignInServices, visit: Visit): Promise<PageResu
   const { form, client, now, visitor } = visit;
   const token = form.get('token') ?? '';
   const link = await lookAtLink(accounts, token, 'confirmation');
-  const user = link && (await accounts.store.getUser(link.userId!));
+  const user = link && (await accounts.store.accounts.getUser(link.userId!));
   if (!user) return confirmForm(accounts, visit, token);
   const asked = await signIn.asksAgain(user, form.get('password') ?? '', client);
   if (asked === 'wrong') return confirmForm(accounts, visit, token, 'This is not the password of the sign-up.');
@@ -113,7 +113,7 @@ async function confirm(services: SignInServices, visit: Visit): Promise<PageResu
   }
   const used = await confirmSignUp(accounts, token, client);
   if (used.kind !== 'used') return confirmForm(accounts, visit, token);
-  if (visitor) await accounts.store.endSession(visitor.user.id, visitor.session.id);
+  if (visitor) await accounts.store.accounts.endSession(visitor.user.id, visitor.session.id);
   const entered = await signIn.enter(used.user, client);
   if (entered.kind !== 'signed_in') return { kind: 'redirect', to: '/portal/sign-in', notice: null };
   const notice = 'Your address is confirmed. We have a look at your account now, and tell you by mail.';

@@ -1,14 +1,14 @@
 // DMARC reports on a tenant's own domains. A domain is the tenant's while it is verified: what somebody else's
 // domain of the same name fared before is not shown to a stranger by guessing.
+
 import { html } from '../../http/html.ts';
-import type { DmarcStore } from '../../store/dmarc.ts';
-import type { DomainStore } from '../../store/domains.ts';
+import type { Store, StoreVerbs } from '../../store/store.ts';
 import { emptyState, heading } from '../elements.ts';
 import { missing, type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { chosenPeriod, domainReport, domainsTable, MOST_SOURCES, periodForm } from './dmarc-view.ts';
 
 export interface DmarcServices {
-  store: DmarcStore & Pick<DomainStore, 'listDomains'>;
+  store: Pick<Store, 'dmarc'> & StoreVerbs<{ domains: 'listDomains' }>;
 }
 
 const LIST = '/portal/dmarc';
@@ -22,7 +22,7 @@ export function dmarcPages(services: DmarcServices): PortalRoute[] {
 }
 
 async function ownDomains({ store }: DmarcServices, { visitor }: VisitOf<'viewer'>): Promise<string[]> {
-  const domains = await store.listDomains(visitor.tenant.id);
+  const domains = await store.domains.listDomains(visitor.tenant.id);
   return domains
     .filter(({ state }) => state === 'verified')
     .map(({ name }) => name)
@@ -32,7 +32,7 @@ async function ownDomains({ store }: DmarcServices, { visitor }: VisitOf<'viewer
 async function showDomains(services: DmarcServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const period = chosenPeriod(visit.query, visit.now);
   const own = await ownDomains(services, visit);
-  const sums = await services.store.dmarcSumsOf(own.slice(0, MOST_DOMAINS), period);
+  const sums = await services.store.dmarc.dmarcSumsOf(own.slice(0, MOST_DOMAINS), period);
   const list =
     own.length === 0
       ? emptyState('No verified domain yet', html`<a href="/portal/domains">Add a domain</a> and publish its records.`)
@@ -53,7 +53,7 @@ async function showDomain(services: DmarcServices, visit: VisitOf<'viewer'>): Pr
   if (!(await ownDomains(services, visit)).includes(domain))
     return missing('You have no verified domain with this name.');
   const period = chosenPeriod(visit.query, visit.now);
-  const report = await services.store.sumDmarc(domain, period, MOST_SOURCES);
+  const report = await services.store.dmarc.sumDmarc(domain, period, MOST_SOURCES);
   const body = html`<p class="crumb"><a href="${LIST}">DMARC</a></p>${heading(domain)}
 ${periodForm(`${LIST}/${domain}`, period)}${domainReport(report, period)}`;
   return view({ title: `DMARC for ${domain}`, body });

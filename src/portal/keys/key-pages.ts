@@ -1,7 +1,8 @@
 // The pages of API keys: the list with last uses, making one, which is shown a single time, and revoking.
+
 import { isUuid } from '../../base/ids.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { DomainStore } from '../../store/domains.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { Keys, ShownKey } from '../../tenants/keys.ts';
 import type { OwnerNotices } from '../../tenants/owner-notices.ts';
 import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
@@ -11,7 +12,7 @@ import { emptyWish, keyForm, keyProblem, readWish } from './key-form.ts';
 
 export interface KeyServices {
   keys: Keys;
-  store: Pick<DomainStore, 'listDomains'>;
+  store: StoreVerbs<{ domains: 'listDomains' }>;
   /** `service.base_url`: where the calls go that are shown. */
   baseUrl: string;
   tellOwners?: OwnerNotices;
@@ -89,7 +90,7 @@ function revokedTable(keys: readonly ShownKey[]): Html {
 }
 
 async function showForm({ store }: KeyServices, visit: VisitOf<'member'>): Promise<PageResult> {
-  const domains = await store.listDomains(visit.visitor.tenant.id);
+  const domains = await store.domains.listDomains(visit.visitor.tenant.id);
   return view({ title: 'New API key', body: keyForm({ wish: emptyWish(), domains, formField: visit.formField }) });
 }
 
@@ -99,7 +100,7 @@ async function createKey(
 ): Promise<PageResult> {
   const { tenant, user } = visit.visitor;
   const wish = readWish(visit.form);
-  const domains = await store.listDomains(tenant.id);
+  const domains = await store.domains.listDomains(tenant.id);
   const result = await keys.create(tenant.id, wish);
   if (result.kind === 'refused') {
     const body = keyForm({ wish, domains, formField: visit.formField, problem: keyProblem(result) });

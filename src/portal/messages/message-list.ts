@@ -80,7 +80,7 @@ async function suppressionOf(
   { suppressionKey: key }: MessageFilter,
 ): Promise<Suppression | null> {
   if (key === null) return null;
-  const [entry] = await store.listSuppressions(tenantId, { after: null, limit: 1, prefix: key });
+  const [entry] = await store.suppressions.listSuppressions(tenantId, { after: null, limit: 1, prefix: key });
   return entry?.address === key ? entry : null;
 }
 
@@ -91,7 +91,7 @@ function suppressionNote({ address, reason, createdAt }: Suppression): Html {
 
 async function filterForm({ store }: MessageServices, tenantId: string, filter: MessageFilter): Promise<Html> {
   const { fields, problems } = filter;
-  const [domains, keys] = [await store.listDomains(tenantId), await store.listApiKeys(tenantId)];
+  const [domains, keys] = [await store.domains.listDomains(tenantId), await store.keys.listApiKeys(tenantId)];
   const senders = [...new Set([...domains.map(({ name }) => name), ...(fields.sender ? [fields.sender] : [])])].sort();
   const any = { value: '', label: 'any' };
   const choices = (values: readonly string[]) => [any, ...values.map((value) => ({ value, label: value }))];

@@ -2,10 +2,10 @@
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { ComposedContent, PortalReads } from '../../store/reads.ts';
-import type { Store } from '../../store/store.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 
 export interface MessageServices {
-  store: Pick<Store, 'listDomains' | 'listApiKeys' | 'listSuppressions'>;
+  store: StoreVerbs<{ domains: 'listDomains'; keys: 'listApiKeys'; suppressions: 'listSuppressions' }>;
   reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */
   sandbox: boolean;

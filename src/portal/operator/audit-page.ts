@@ -1,12 +1,14 @@
 // The audit log for operators: their own acts and those of the command line, or everybody's.
+
 import { type HtmlPart, html } from '../../http/html.ts';
-import type { AuditEntry, AuditStore } from '../../store/audit.ts';
+import type { AuditEntry } from '../../store/audit.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import { emptyState, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { TENANTS_PATH } from './tenants-page.ts';
 
 export interface AuditServices {
-  store: Pick<AuditStore, 'listAllAudit'>;
+  store: StoreVerbs<{ audit: 'listAllAudit' }>;
 }
 
 const PATH = '/portal/operator/audit';
@@ -45,7 +47,7 @@ async function entriesOf(
   const entries: AuditEntry[] = [];
   let cursor = before;
   for (let look = 0; look < MOST_LOOKS; look++) {
-    const found = await store.listAllAudit({ before: cursor, limit: LOOKED_AT_ONCE });
+    const found = await store.audit.listAllAudit({ before: cursor, limit: LOOKED_AT_ONCE });
     for (const entry of found) {
       if (who === 'operators' && entry.actor !== 'operator' && entry.actor !== 'command') continue;
       if (entries.length === PER_PAGE) return { entries, next: entries.at(-1)!.seq };

@@ -20,7 +20,7 @@ export function operatorDmarcPages(services: Services): PortalRoute[] {
 async function showDomains({ store }: Services, { query, now }: VisitOf<'operator'>): Promise<PageResult> {
   const period = chosenPeriod(query, now);
   const after = query.get('after');
-  const { domains, next } = await store.listDmarcDomains(period, { after, limit: PER_PAGE });
+  const { domains, next } = await store.dmarc.listDmarcDomains(period, { after, limit: PER_PAGE });
   const days = String(period.days);
   const list =
     domains.length === 0
@@ -41,7 +41,7 @@ ${periodForm(PATH, period)}${list}${pager({
 async function showDomain({ store }: Services, { params, query, now }: VisitOf<'operator'>): Promise<PageResult> {
   const domain = (params.domain ?? '').toLowerCase();
   const period = chosenPeriod(query, now);
-  const report = await store.sumDmarc(domain, period, MOST_SOURCES);
+  const report = await store.dmarc.sumDmarc(domain, period, MOST_SOURCES);
   const body = html`<p class="crumb"><a href="${PATH}">DMARC</a></p>${heading(domain)}
 ${periodForm(`${PATH}/${encodeURIComponent(domain)}`, period)}${domainReport(report, period)}`;
   return view({ title: `DMARC for ${domain}`, body });

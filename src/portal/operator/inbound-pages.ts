@@ -23,7 +23,7 @@ export function inboundPages(services: Services): PortalRoute[] {
       ...{ listPath: PATH, listName: 'Inbound mail', access: 'operator', reader },
       async open({ params, formField }) {
         const { id = '' } = params;
-        const found = isUuid(id) ? await store.getInbound(id) : null;
+        const found = isUuid(id) ? await store.inbound.getInbound(id) : null;
         if (!found) return null;
         const { mail, content } = found;
         return {
@@ -44,7 +44,7 @@ async function showList({ store }: Services, { query }: VisitOf<'operator'>): Pr
   const wished = query.get('before') ?? '';
   const before = isUuid(wished) ? wished : '';
   const ofKind = INBOUND_KINDS.find((each) => each === kind);
-  const found = await store.listInbound({
+  const found = await store.inbound.listInbound({
     ...(ofKind && { kind: ofKind }),
     ...(effect !== '' && { effect }),
     ...(before !== '' && { before }),
@@ -76,7 +76,7 @@ function retryForm(id: string, formField: Html): Html {
 async function retry({ store, inboundWaits }: Services, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { id = '' } = visit.params;
   if (!isUuid(id)) return missing('Mail not found.');
-  const outcome = await store.retryInbound(id);
+  const outcome = await store.inbound.retryInbound(id);
   const path = `${PATH}/${id}`;
   if (outcome !== 'waits') return redirect(path, NOT_RETRIED[outcome], 'warn');
   inboundWaits();

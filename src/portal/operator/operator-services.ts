@@ -21,7 +21,21 @@ export interface QueueDesk {
 }
 
 export interface OperatorServices {
-  store: Store;
+  store: Pick<
+    Store,
+    | 'tenants'
+    | 'queue'
+    | 'shaping'
+    | 'domains'
+    | 'figures'
+    | 'inbound'
+    | 'reputation'
+    | 'dmarc'
+    | 'suppressions'
+    | 'accounts'
+    | 'keys'
+    | 'audit'
+  >;
   reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'standingsOf'>;
   queue: QueueDesk;
   intake(): IntakeState;

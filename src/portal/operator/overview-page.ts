@@ -26,12 +26,12 @@ export function overviewPage(services: OperatorServices): PortalRoute {
 async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store } = services;
   const [open, [oldest], tenants, doubts, pauses, human, own] = await Promise.all([
-    store.countOpenMessages(),
-    store.listQueue({ limit: 1 }),
-    store.listTenants(),
-    store.listDoubtedReceivers(),
-    store.listPauses(MOST_OF_EACH + 1),
-    store.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
+    store.figures.countOpenMessages(),
+    store.queue.listQueue({ limit: 1 }),
+    store.tenants.listTenants(),
+    store.reputation.listDoubtedReceivers(),
+    store.shaping.listPauses(MOST_OF_EACH + 1),
+    store.inbound.listInbound({ kind: 'human', effect: 'kept', limit: MOST_OF_EACH }),
     ownTroubleOf(services),
   ]);
   const intake = services.intake();
@@ -76,7 +76,7 @@ export interface TaskFacts {
 }
 
 async function ownTroubleOf({ store, ownDomain, ownTrouble }: OperatorServices): Promise<TaskFacts['own']> {
-  const [holder, reason] = await Promise.all([store.findVerifiedHolder(ownDomain), ownTrouble()]);
+  const [holder, reason] = await Promise.all([store.domains.findVerifiedHolder(ownDomain), ownTrouble()]);
   return holder && reason !== null ? { tenantId: holder.tenantId, reason } : null;
 }
 

@@ -23,12 +23,12 @@ export function queueMessagePage(services: OperatorServices): PortalRoute {
 async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store, queue, sandbox } = services;
   const { messageId = '' } = visit.params;
-  const detail = isUuid(messageId) ? await store.getMessage(messageId) : null;
+  const detail = isUuid(messageId) ? await store.queue.getMessage(messageId) : null;
   if (!detail) return missing('Message not found. It may have been erased.');
   const [explained, tenant, inbound] = await Promise.all([
     queue.explain.message(detail),
-    store.getTenant(detail.tenantId),
-    store.listInbound({ messageId, limit: MOST_INBOUND }),
+    store.tenants.getTenant(detail.tenantId),
+    store.inbound.listInbound({ messageId, limit: MOST_INBOUND }),
   ]);
   const captured =
     sandbox && html`<a class="button" href="/portal/operator/captured?message=${messageId}">Captured mail</a>`;

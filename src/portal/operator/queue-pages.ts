@@ -38,11 +38,11 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
 
 async function findPath({ store }: OperatorServices, find: string): Promise<string | null> {
   if (isUuid(find)) {
-    if (await store.getMessage(find)) return pausePath({ kind: 'message', key: find });
-    return (await store.getTenant(find)) ? pausePath({ kind: 'tenant', key: find }) : null;
+    if (await store.queue.getMessage(find)) return pausePath({ kind: 'message', key: find });
+    return (await store.tenants.getTenant(find)) ? pausePath({ kind: 'tenant', key: find }) : null;
   }
   const name = find.toLowerCase();
-  if (await store.isKnownGroup(name)) return pausePath({ kind: 'group', key: name });
+  if (await store.shaping.isKnownGroup(name)) return pausePath({ kind: 'group', key: name });
   return /^[a-z0-9.-]+\.[a-z0-9-]+$/.test(name) ? pausePath({ kind: 'domain', key: name }) : null;
 }
 
@@ -55,8 +55,8 @@ async function showAll(
   const [overview, parked, pauses, notes] = await Promise.all([
     reads.queueOverview(null),
     reads.parkedMessages(null, MOST.parked),
-    store.listPauses(MOST.pauses),
-    store.listOperatorNotes({ limit: MOST.notes }),
+    store.shaping.listPauses(MOST.pauses),
+    store.shaping.listOperatorNotes({ limit: MOST.notes }),
   ]);
   const body = html`${heading('Queue')}
 ${findForm(problem)}
@@ -153,8 +153,8 @@ async function showSlice(
   };
   const [slice, pause, notes] = await Promise.all([
     reads.queueSlice(null, { ...asked, lanes: MOST.lanes, messages: MOST.messages }),
-    target && store.findPause(target),
-    target ? store.listOperatorNotes({ target, limit: MOST.notes }) : [],
+    target && store.shaping.findPause(target),
+    target ? store.shaping.listOperatorNotes({ target, limit: MOST.notes }) : [],
   ]);
   const title = target ? pauseName(target) : 'Unknown receivers';
   const body = html`<p class="crumb"><a href="${QUEUE_PATH}">Queue</a></p>${heading(title)}

@@ -38,8 +38,12 @@ async function show({ store }: Services, visit: Operators, undone?: UndoForm): P
   const search = (visit.query.get('address') ?? '').trim().toLowerCase().slice(0, MOST_CHARS);
   const after = visit.query.get('after');
   const [doubts, found] = await Promise.all([
-    store.listDoubtedReceivers(),
-    store.listPlatformSuppressions({ after, limit: PER_PAGE + 1, ...(search !== '' && { prefix: search }) }),
+    store.reputation.listDoubtedReceivers(),
+    store.suppressions.listPlatformSuppressions({
+      after,
+      limit: PER_PAGE + 1,
+      ...(search !== '' && { prefix: search }),
+    }),
   ]);
   const pathOf = (change: Record<string, string>) => {
     const filled = Object.entries({ address: search, ...change }).filter(([, value]) => value !== '');
@@ -123,7 +127,7 @@ async function remove({ store }: Services, visit: Operators): Promise<PageResult
   const written = (visit.form.get('address') ?? '').trim();
   const parsed = parseAddress(written);
   const address = parsed.ok ? suppressionKey(parsed.address) : written;
-  if (!(await store.removePlatformSuppression(address)))
+  if (!(await store.suppressions.removePlatformSuppression(address)))
     return redirect(PATH, 'The address isn’t on the list.', 'warn');
   await visit.audit('platform_suppression.removed', { address });
   return redirect(PATH, `${address} is no longer on the platform’s list. Tenants’ own lists are unchanged.`);
@@ -147,7 +151,7 @@ async function undo(services: Services, visit: Operators): Promise<PageResult> {
 
 async function trust({ store, receiverTrusted }: Services, visit: Operators): Promise<PageResult> {
   const group = visit.form.get('group') ?? '';
-  const doubt = await store.trustReceiver(group);
+  const doubt = await store.reputation.trustReceiver(group);
   if (!doubt) return redirect(PATH, 'No decision is pending for this name.', 'warn');
   receiverTrusted(group);
   await visit.audit('receiver.trusted', { group, doubted_since: new Date(doubt.since).toISOString() });

@@ -22,7 +22,7 @@ export function tenantDecisions(services: OperatorServices): PortalRoute[] {
 
 /** Such a name alone proves nothing: any tenant can call itself so. */
 export async function isServiceItself({ store, ownDomain }: OperatorServices, tenantId: string): Promise<boolean> {
-  return (await store.findVerifiedHolder(ownDomain))?.tenantId === tenantId;
+  return (await store.domains.findVerifiedHolder(ownDomain))?.tenantId === tenantId;
 }
 
 export const OWN_MAIL =
@@ -60,7 +60,7 @@ async function changeStatus(services: OperatorServices, visit: VisitOf<'operator
     ...(step === 'suspended' && { reason }),
   });
   const key = `status:${tenant.id}:${visit.now}`;
-  tell(await store.ownersOf(tenant.id), noticeOf(step, tenant.name, { reason, key, baseUrl }));
+  tell(await store.reputation.ownersOf(tenant.id), noticeOf(step, tenant.name, { reason, key, baseUrl }));
   return redirect(path, `${tenant.name} is ${step}. Its owners are notified by mail.`);
 }
 
@@ -99,7 +99,7 @@ async function changeTier(services: OperatorServices, visit: VisitOf<'operator'>
 
 function tenantOf({ store }: OperatorServices, { params }: VisitOf<'operator'>): Promise<Tenant | null> {
   const { id = '' } = params;
-  return isUuid(id) ? store.getTenant(id) : Promise.resolve(null);
+  return isUuid(id) ? store.tenants.getTenant(id) : Promise.resolve(null);
 }
 
 function refusal({ id, name }: Tenant, message: string): PageResult {

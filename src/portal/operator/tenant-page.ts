@@ -22,14 +22,14 @@ export function tenantPage(services: OperatorServices): PortalRoute {
 async function show(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
   const { store, reads, reviewWindow } = services;
   const { id = '' } = visit.params;
-  const tenant = isUuid(id) ? await store.getTenant(id) : null;
+  const tenant = isUuid(id) ? await store.tenants.getTenant(id) : null;
   if (!tenant) return missing('Tenant not found.');
   const [standing, review, members, keys, domains, isOwn, near] = await Promise.all([
     reads.standingsOf(null, [id], reviewWindow),
-    store.reviewOf(id),
-    store.listMembers(id),
-    store.listApiKeys(id),
-    store.listDomains(id),
+    store.reputation.reviewOf(id),
+    store.accounts.listMembers(id),
+    store.keys.listApiKeys(id),
+    store.domains.listDomains(id),
     isServiceItself(services, id),
     services.brake(id),
   ]);

@@ -36,7 +36,7 @@ async function show(
   const status = TENANT_STATUSES.find((each) => each === query.get('status')) ?? '';
   const name = (query.get('name') ?? '').trim();
   const before = query.get('before') ?? '';
-  const all = await store.listTenants();
+  const all = await store.tenants.listTenants();
   const fitting = all
     .filter((tenant) => status === '' || tenant.status === status)
     .filter((tenant) => name === '' || tenant.name.toLowerCase().includes(name.toLowerCase()) || tenant.id === name)

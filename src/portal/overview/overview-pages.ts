@@ -4,7 +4,7 @@ import type { Explainer } from '../../delivery/actions/explain.ts';
 import type { ShapingVerdict } from '../../delivery/shaping/shaping.ts';
 import { type Html, html } from '../../http/html.ts';
 import type { PortalReads, ReadOutcome, WaitingLane } from '../../store/reads.ts';
-import type { Store } from '../../store/store.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import { badge, heading } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
 import { type SendingStatus, sendingStatus } from '../sending-status.ts';
@@ -17,7 +17,7 @@ import { type Onboarding, onboarding } from './onboarding.ts';
 import { waitingReason } from './waiting.ts';
 
 export interface OverviewServices {
-  store: Pick<Store, 'onboardingFacts' | 'findPause' | 'listDomains'>;
+  store: StoreVerbs<{ figures: 'onboardingFacts'; shaping: 'findPause'; domains: 'listDomains' }>;
   reads: Pick<PortalReads, 'chartFigures' | 'waitingMail' | 'latestEvents'>;
   explain: Pick<Explainer, 'lane'>;
   /** `service.base_url`. */
@@ -62,8 +62,8 @@ async function showOverview(services: Services, visit: VisitOf<'viewer'>): Promi
 
 /** Looks again until all is done; then only the status is left. */
 async function startPart({ store }: Services, { visitor: { tenant } }: VisitOf<'viewer'>): Promise<Html> {
-  const facts = await store.onboardingFacts(tenant.id);
-  const paused = (await store.findPause({ kind: 'tenant', key: tenant.id })) !== null;
+  const facts = await store.figures.onboardingFacts(tenant.id);
+  const paused = (await store.shaping.findPause({ kind: 'tenant', key: tenant.id })) !== null;
   const list = onboarding(facts, tenant.status);
   const status = sendingStatus({ ...facts, tenant, paused });
   const poll = !list.done && html` data-poll="/portal/overview/start" data-poll-ms="${ONBOARDING_POLL_MS}"`;
@@ -136,7 +136,7 @@ function orReason<T>(found: ReadOutcome<T>, show: (value: T) => Html): Html {
 }
 
 async function firstSendPart({ store, snippets, baseUrl }: Services, { visitor }: VisitOf<'viewer'>): Promise<Html> {
-  const domains = await store.listDomains(visitor.tenant.id);
+  const domains = await store.domains.listDomains(visitor.tenant.id);
   const domain = domains.find(({ state }) => state === 'verified')?.name ?? null;
   return firstSendView(snippets, { baseUrl, domain, to: visitor.user.email });
 }

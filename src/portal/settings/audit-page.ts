@@ -15,7 +15,7 @@ export function auditPage(services: SettingsServices): PortalRoute {
 
 async function show({ store }: SettingsServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const before = readBefore(visit.query.get('before'));
-  const entries = await store.listAudit(visit.visitor.tenant.id, { before, limit: PER_PAGE + 1 });
+  const entries = await store.audit.listAudit(visit.visitor.tenant.id, { before, limit: PER_PAGE + 1 });
   const rows = entries.slice(0, PER_PAGE).map((entry) => [
     time(entry.at),
     // Who works for the operator is not the tenant's affair.

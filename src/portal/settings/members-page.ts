@@ -48,8 +48,8 @@ async function sendInvitation(services: SettingsServices, visit: VisitOf<'owner'
 async function cancel({ store }: SettingsServices, visit: VisitOf<'owner'>): Promise<PageResult> {
   const { tenant } = visit.visitor;
   const id = visit.params.id ?? '';
-  const invitation = (await store.listInvitations(tenant.id, visit.now)).find((one) => one.id === id);
-  if (!invitation || !(await store.cancelInvitation(tenant.id, id))) {
+  const invitation = (await store.accounts.listInvitations(tenant.id, visit.now)).find((one) => one.id === id);
+  if (!invitation || !(await store.accounts.cancelInvitation(tenant.id, id))) {
     return missing('Invitation not found. It may have been accepted or canceled, or it has expired.');
   }
   await visit.audit('member.invitation_cancelled', { email: invitation.email });
@@ -61,8 +61,8 @@ async function changeRole(services: SettingsServices, visit: VisitOf<'owner'>): 
   const { tenant } = visit.visitor;
   const [id, role] = [visit.params.id ?? '', readRole(visit.form.get('role'))];
   if (!role) return show(services, visit, { field: null, message: 'Unknown role.' });
-  const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
-  const changed = member ? await store.changeRole(tenant.id, id, role) : 'unknown';
+  const member = (await store.accounts.listMembers(tenant.id)).find((one) => one.id === id);
+  const changed = member ? await store.accounts.changeRole(tenant.id, id, role) : 'unknown';
   if (!member || changed === 'unknown') return missing('Member not found.');
   if (changed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
   await visit.audit('member.role', { email: member.email, from: member.role, to: role });
@@ -73,8 +73,8 @@ async function remove(services: SettingsServices, visit: VisitOf<'owner'>): Prom
   const { store } = services;
   const { tenant, user } = visit.visitor;
   const id = visit.params.id ?? '';
-  const member = (await store.listMembers(tenant.id)).find((one) => one.id === id);
-  const removed = member ? await store.removeMember(tenant.id, id) : 'unknown';
+  const member = (await store.accounts.listMembers(tenant.id)).find((one) => one.id === id);
+  const removed = member ? await store.accounts.removeMember(tenant.id, id) : 'unknown';
   if (!member || removed === 'unknown') return missing('Member not found.');
   if (removed === 'last_owner') return show(services, visit, { field: null, message: LAST_OWNER });
   await visit.audit('member.removed', { email: member.email, role: member.role });
@@ -93,8 +93,8 @@ async function show(
   problem: Problem | null = null,
 ): Promise<PageResult> {
   const { tenant } = visit.visitor;
-  const members = await store.listMembers(tenant.id);
-  const invitations = await store.listInvitations(tenant.id, visit.now);
+  const members = await store.accounts.listMembers(tenant.id);
+  const invitations = await store.accounts.listInvitations(tenant.id, visit.now);
   const mayChange = visit.may('owner');
   return view({
     title: 'Members',

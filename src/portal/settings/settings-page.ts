@@ -27,7 +27,7 @@ async function changeName(services: SettingsServices, visit: VisitOf<'owner'>): 
   const problem = nameProblem(name);
   if (problem) return show(services, visit, `The name ${problem}.`);
   if (name === tenant.name) return redirect(PATH);
-  await services.store.updateTenant(tenant.id, { name });
+  await services.store.tenants.updateTenant(tenant.id, { name });
   await visit.audit('settings.name', { from: tenant.name, to: name });
   return redirect(PATH, `The name is now ${name}.`);
 }
@@ -40,7 +40,7 @@ async function changeSwitches({ store }: SettingsServices, visit: VisitOf<'owner
     SWITCHES.map((name) => [name, visit.form.get(name) === 'on'] as const).filter(([name, on]) => tenant[name] !== on),
   );
   if (Object.keys(changes).length === 0) return redirect(PATH, 'Nothing to save: no setting was changed.');
-  await store.updateTenant(tenant.id, changes);
+  await store.tenants.updateTenant(tenant.id, changes);
   await visit.audit('settings.mail', changes);
   return redirect(PATH, 'Saved. This applies to all messages delivered from now on.');
 }
@@ -69,16 +69,16 @@ ${mayChange ? nameForm(tenant, visit, nameProblem) : html`<div class="card"><p c
 }
 
 async function statusOf({ store }: SettingsServices, tenant: Tenant) {
-  const facts = await store.onboardingFacts(tenant.id);
-  const pause = await store.findPause({ kind: 'tenant', key: tenant.id });
+  const facts = await store.figures.onboardingFacts(tenant.id);
+  const pause = await store.shaping.findPause({ kind: 'tenant', key: tenant.id });
   return sendingStatus({ ...facts, tenant, paused: pause !== null });
 }
 
 async function limitsCard({ store, limits, brake }: SettingsServices, tenant: Tenant, now: number): Promise<Html> {
   const [keys, standing, contentDays, day, month, near] = await Promise.all([
-    store.listApiKeys(tenant.id),
-    store.standingOf(tenant.id, limits.reviewWindow),
-    store.contentDaysOf(tenant.id),
+    store.keys.listApiKeys(tenant.id),
+    store.tenants.standingOf(tenant.id, limits.reviewWindow),
+    store.upkeep.contentDaysOf(tenant.id),
     accepted(store, tenant.id, { now, hours: 24 }),
     accepted(store, tenant.id, { now, hours: 30 * 24 }),
     brake(tenant.id),
@@ -110,7 +110,7 @@ async function accepted(
   tenantId: string,
   { now, hours }: { now: number; hours: number },
 ): Promise<number> {
-  const points = await store.chartOf(tenantId, { ...lastHours(now, hours), stepHours: hours });
+  const points = await store.figures.chartOf(tenantId, { ...lastHours(now, hours), stepHours: hours });
   return points.reduce((sum, { figures }) => sum + figures.accepted, 0);
 }
 

@@ -1,6 +1,6 @@
 // What the settings' pages work with.
 import type { HourSpan } from '../../store/figures.ts';
-import type { Store } from '../../store/store.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { Tier } from '../../store/tenants.ts';
 import type { BrakeState } from '../../suppression/brake.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
@@ -23,23 +23,15 @@ export interface LimitsShown {
 
 export interface SettingsServices {
   accounts: AccountKit;
-  store: Pick<
-    Store,
-    | 'listApiKeys'
-    | 'onboardingFacts'
-    | 'findPause'
-    | 'standingOf'
-    | 'contentDaysOf'
-    | 'chartOf'
-    | 'updateTenant'
-    | 'listMembers'
-    | 'listInvitations'
-    | 'cancelInvitation'
-    | 'changeRole'
-    | 'removeMember'
-    | 'getUser'
-    | 'listAudit'
-  >;
+  store: StoreVerbs<{
+    keys: 'listApiKeys';
+    figures: 'onboardingFacts' | 'chartOf';
+    shaping: 'findPause';
+    tenants: 'standingOf' | 'updateTenant';
+    upkeep: 'contentDaysOf';
+    accounts: 'listMembers' | 'listInvitations' | 'cancelInvitation' | 'changeRole' | 'removeMember' | 'getUser';
+    audit: 'listAudit';
+  }>;
   limits: LimitsShown;
   /** How near the tenant is to a review; null: it is never reviewed here. */
   brake(tenantId: string): Promise<BrakeState | null>;

@@ -11,7 +11,7 @@ export async function addAddress(services: SuppressionServices, visit: VisitOf<'
   if (!parsed.ok) return showSuppressions(services, visit, { address: text.slice(0, 1000), problem: parsed.reason });
   const address = suppressionKey(parsed.address);
   const entry = { address, reason: 'manual' as const, messageId: null, createdAt: visit.now };
-  const outcome = await services.store.addSuppression(visit.visitor.tenant.id, entry);
+  const outcome = await services.store.suppressions.addSuppression(visit.visitor.tenant.id, entry);
   const found = `${LIST}?${new URLSearchParams({ search: address })}`;
   if (outcome === 'exists')
     return redirect(found, `${address} was already on the list; its reason is unchanged.`, 'warn');
@@ -21,7 +21,11 @@ export async function addAddress(services: SuppressionServices, visit: VisitOf<'
 
 export async function removeAddress(services: SuppressionServices, visit: VisitOf<'member'>): Promise<PageResult> {
   const address = (visit.form.get('address') ?? '').slice(0, 1000);
-  const { removed, platform } = await services.store.removeSuppression(visit.visitor.tenant.id, address, visit.now);
+  const { removed, platform } = await services.store.suppressions.removeSuppression(
+    visit.visitor.tenant.id,
+    address,
+    visit.now,
+  );
   if (removed) await visit.audit('suppression.removed', { address });
   const done = removed ? `${address} is no longer on the list.` : `${address} is not on the list.`;
   return redirect(LIST, `${done}${platform ? platformNote(platform) : ''}`, removed && !platform ? 'good' : 'warn');

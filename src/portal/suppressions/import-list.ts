@@ -70,7 +70,7 @@ async function addAll(
 ): Promise<number> {
   let added = 0;
   for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
-    added += await store.importSuppressions(tenantId, entries.slice(at, at + ENTRIES_AT_ONCE));
+    added += await store.suppressions.importSuppressions(tenantId, entries.slice(at, at + ENTRIES_AT_ONCE));
     await turn();
   }
   return added;

@@ -1,9 +1,10 @@
 // The pages of templates: the list, one to edit, the preview. The rules are those of the API: every change goes
 // through the same service.
+
 import type { Clock } from '../../base/clock.ts';
 import { isUuid } from '../../base/ids.ts';
 import { isRefusal, type Refusal } from '../../base/refusals.ts';
-import type { TemplateStore } from '../../store/templates.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { Templates } from '../../templates/templates.ts';
 import {
   action,
@@ -26,7 +27,7 @@ import { bodyOf, nameProblem, readFields, type TemplateFields } from './template
 
 export interface TemplateServices {
   templates: Templates;
-  store: Pick<TemplateStore, 'listTemplateNames'>;
+  store: StoreVerbs<{ templates: 'listTemplateNames' }>;
   clock: Clock;
 }
 
@@ -62,7 +63,7 @@ export function templatePages(given: TemplateServices): PortalRoute[] {
 async function showList({ store }: Services, visit: Viewing): Promise<PageResult> {
   const before = visit.query.get('before');
   const page = { before: before !== null && isUuid(before) ? before : null, limit: TEMPLATES_PER_PAGE + 1 };
-  const templates = await store.listTemplateNames(visit.visitor.tenant.id, page);
+  const templates = await store.templates.listTemplateNames(visit.visitor.tenant.id, page);
   return view({ title: 'Templates', body: listView(templates, page.before, visit.may('member')) });
 }
 

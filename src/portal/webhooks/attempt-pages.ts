@@ -32,8 +32,8 @@ async function showAttempt({ store }: WebhookServices, visit: VisitOf<'viewer'>)
   const { id = '', event: eventId = '', number = '' } = visit.params;
   if (!isUuid(id) || !isUuid(eventId) || !/^\d{1,9}$/.test(number)) return missing();
   const tenantId = visit.visitor.tenant.id;
-  const webhook = await store.getWebhookHealth(tenantId, id);
-  const found = webhook && (await store.findWebhookAttempt(tenantId, id, { eventId, number: Number(number) }));
+  const webhook = await store.webhooks.getWebhookHealth(tenantId, id);
+  const found = webhook && (await store.webhooks.findWebhookAttempt(tenantId, id, { eventId, number: Number(number) }));
   if (!found) return missing('Attempt not found. Old attempts are erased together with their messages.');
   const { attempt, event } = found;
   const body = html`${crumb(webhook)}
@@ -71,7 +71,7 @@ async function replayOne({ store }: WebhookServices, visit: VisitOf<'member'>): 
   const { id = '', event: eventId = '' } = visit.params;
   if (!isUuid(id) || !isUuid(eventId)) return missing();
   const target = { webhookId: id.toLowerCase(), eventId };
-  const outcome = await store.replayDelivery(visit.visitor.tenant.id, target, visit.now);
+  const outcome = await store.webhooks.replayDelivery(visit.visitor.tenant.id, target, visit.now);
   if (outcome === 'no_webhook' || outcome === 'no_event') return missing();
   if (outcome === 'due') await visit.audit('webhook.event_replayed', { webhook_id: id, event_id: eventId });
   return redirect(`/portal/webhooks/${id}?event=${eventId}`, REPLAYED[outcome], outcome === 'due' ? 'good' : 'warn');
@@ -85,7 +85,7 @@ const REPLAYED: Record<Extract<ReplayOutcome, 'due' | 'under_way'>, string> = {
 async function replayAll({ store }: WebhookServices, visit: VisitOf<'member'>): Promise<PageResult> {
   const { id = '' } = visit.params;
   const tenantId = visit.visitor.tenant.id;
-  const webhook = isUuid(id) ? await store.getWebhookHealth(tenantId, id) : null;
+  const webhook = isUuid(id) ? await store.webhooks.getWebhookHealth(tenantId, id) : null;
   if (!webhook) return missing();
   const since = readSince(visit.form, visit.now);
   const path = `/portal/webhooks/${webhook.id}`;

@@ -32,11 +32,11 @@ export async function showWebhook(services: WebhookServices, visit: VisitOf<'vie
   const { store } = services;
   const tenantId = visit.visitor.tenant.id;
   const { id = '' } = visit.params;
-  const webhook = isUuid(id) ? await store.getWebhookHealth(tenantId, id) : null;
+  const webhook = isUuid(id) ? await store.webhooks.getWebhookHealth(tenantId, id) : null;
   if (!webhook) return missing();
-  const secrets = await store.listWebhookSecrets(tenantId, webhook.id, visit.now);
+  const secrets = await store.webhooks.listWebhookSecrets(tenantId, webhook.id, visit.now);
   const filter = readFilter(visit.query, webhook.id);
-  const attempts = await store.listWebhookAttempts(tenantId, { ...filter.filter, limit: PAGE + 1 });
+  const attempts = await store.webhooks.listWebhookAttempts(tenantId, { ...filter.filter, limit: PAGE + 1 });
   const poll = webhook.due > 0 && html` data-poll="${visit.path}?${visit.query.toString()}" data-poll-ms="${POLL_MS}"`;
   const body = html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
 <div id="state" data-polled-with="attempts-list">${heading(webhook.url, healthBadge(webhook))}

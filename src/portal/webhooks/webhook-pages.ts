@@ -35,7 +35,7 @@ export function webhookPages(services: WebhookServices): PortalRoute[] {
 }
 
 async function showWebhooks({ store }: WebhookServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
-  const all = await store.listWebhookHealth(visit.visitor.tenant.id, COUNTED_IN_LIST);
+  const all = await store.webhooks.listWebhookHealth(visit.visitor.tenant.id, COUNTED_IN_LIST);
   const mayCreate = visit.may('member');
   const button = html`<a class="button primary" href="/portal/webhooks/new">Add webhook</a>`;
   const body = html`${heading('Webhooks', mayCreate && button)}

@@ -1,5 +1,5 @@
 // What the pages of webhooks work with.
-import type { DeliveryStore, WebhookStore } from '../../store/webhooks.ts';
+import type { StoreVerbs } from '../../store/store.ts';
 import type { OwnerNotices } from '../../tenants/owner-notices.ts';
 import type { TestSender } from '../../webhooks/test-sender.ts';
 import type { Webhooks } from '../../webhooks/webhooks.ts';
@@ -8,6 +8,14 @@ export interface WebhookServices {
   webhooks: Webhooks;
   tests: TestSender;
   tellOwners?: OwnerNotices;
-  store: Pick<WebhookStore, 'listWebhookHealth' | 'getWebhookHealth' | 'listWebhookSecrets'> &
-    Pick<DeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt' | 'replayDelivery' | 'replayFailed'>;
+  store: StoreVerbs<{
+    webhooks:
+      | 'listWebhookHealth'
+      | 'getWebhookHealth'
+      | 'listWebhookSecrets'
+      | 'listWebhookAttempts'
+      | 'findWebhookAttempt'
+      | 'replayDelivery'
+      | 'replayFailed';
+  }>;
 }

@@ -3,6 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Logger } from '../../observe/log.ts';
 import type { Store } from '../store.ts';
+import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
   type Call,
   sendable,
@@ -14,10 +15,8 @@ import {
 } from './engine/writer-messages.ts';
 import { openSqliteStore } from './open.ts';
 
-type WriterVerb = (...args: unknown[]) => Promise<unknown>;
-
 /** Verbs that are called as the store's are, and work with it without a message in between. */
-export type WriterCompany = (store: Store, log: WriterLog) => object;
+export type MakeExtraVerbs = (store: Store, log: WriterLog) => object;
 
 /** What the operator is told goes into the one log of the process. */
 export type WriterLog = Pick<Logger, 'warn' | 'error'>;
@@ -52,14 +51,14 @@ class News {
   }
 }
 
-export function serveWriter(company: WriterCompany = () => ({})): void {
-  serve(workerData as WriterTask, company).catch((error: unknown) => {
+export function serveWriter(makeExtraVerbs: MakeExtraVerbs = () => ({})): void {
+  serve(workerData as WriterTask, makeExtraVerbs).catch((error: unknown) => {
     tell({ kind: 'not_opened', fault: sendable(error) });
     port.close();
   });
 }
 
-async function serve({ file, checkpointLimits: limits }: WriterTask, company: WriterCompany): Promise<void> {
+async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVerbs: MakeExtraVerbs): Promise<void> {
   const news = new News();
   const fault = (of: 'commit' | 'checkpoint', error: unknown) =>
     news.untold.faults.push({ of, fault: sendable(error) });
@@ -72,10 +71,15 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, company: Wr
     },
     checkpointThread: { limits, onFault: (error) => fault('checkpoint', error) },
   });
-  const verbs: Record<string, WriterVerb> = { ...(store as object), ...(await companyOf(store, company)) };
+  const verbs = new Map<string, Run>([
+    ...verbsByName(store),
+    ...Object.entries(await extraVerbsOf(store, makeExtraVerbs)),
+    ['ping', () => store.ping()],
+    ['proveWritable', (at) => store.proveWritable(at as number)],
+  ]);
   const answer = async ([number, verb, args]: Call) => {
     try {
-      const value = await verbs[verb]!(...(withBuffers(args) as unknown[]));
+      const value = await verbs.get(verb)!(...(withBuffers(args) as unknown[]));
       news.untold.answers.push([number, true, value]);
     } catch (error) {
       news.untold.answers.push([number, false, sendable(error)]);
@@ -95,10 +99,10 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, company: Wr
   tell({ kind: 'opened' });
 }
 
-/** Without its company the thread does not serve, and leaves nothing open. */
-async function companyOf(store: Store, company: WriterCompany): Promise<object> {
+/** Without its extra verbs the thread does not serve, and leaves nothing open. */
+async function extraVerbsOf(store: Store, makeExtraVerbs: MakeExtraVerbs): Promise<object> {
   try {
-    return company(store, log);
+    return makeExtraVerbs(store, log);
   } catch (error) {
     await store.close();
     throw error;

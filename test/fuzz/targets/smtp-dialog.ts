@@ -98,12 +98,14 @@ export const smtpDialogTarget: FuzzTarget = {
         ...{ mailsPerMinute: NO_LIMIT, refusalsPerMinute: NO_LIMIT },
       },
       store: {
-        async keepInbound(mail) {
-          kept.push(mail);
-          return 'kept';
+        inbound: {
+          async keepInbound(mail) {
+            kept.push(mail);
+            return 'kept';
+          },
+          findReported: async () => null,
+          noteRefusedInbound: async () => {},
         },
-        findReported: async () => null,
-        noteRefusedInbound: async () => {},
       },
       refusal: () => null,
       onKept: () => {},

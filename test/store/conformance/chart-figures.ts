@@ -21,7 +21,7 @@ export const chartFigureCases = {
   'accepted messages and all kinds of events are counted by hour and provider': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
-    await store.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'google', at: T0 }] });
+    await store.shaping.saveShaping({ domains: [{ domain: 'x.test', mxGroup: 'google', at: T0 }] });
     await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@y.test']);
     await bench.accept(domain, ['d@x.test'], { acceptedAt: T0 + HOUR });
     const told = async (type: EventType, data: Record<string, unknown>, at = T0) =>
@@ -39,7 +39,7 @@ export const chartFigureCases = {
     await told('email.clicked', { click: { first: false } });
     await countAll(store);
 
-    const points = await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 });
+    const points = await store.figures.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 });
     const told13 = { delivered: 1, deferred: 1, bouncedHard: 1, bouncedSoft: 2, bouncedBlock: 1, complained: 1 };
     const followed = { opened: 2, openedByMachine: 1, clicked: 1 };
     const atFirst = figures({ accepted: 3 + 13, ...told13, ...followed });
@@ -47,18 +47,18 @@ export const chartFigureCases = {
       { hour: HOUR0, figures: atFirst },
       { hour: HOUR0 + 1, figures: figures({ accepted: 1, failed: 1 }) },
     ]);
-    const both = (await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 24 }))[0];
+    const both = (await store.figures.chartOf(tenant.id, { ...ALWAYS, stepHours: 24 }))[0];
     t.same(both, { hour: HOUR0, figures: { ...atFirst, accepted: 17, failed: 1 } }, 'hours add up to days');
-    t.match(await store.providersOf(tenant.id, ALWAYS), [
+    t.match(await store.figures.providersOf(tenant.id, ALWAYS), [
       { provider: 'google', figures: { accepted: 0, delivered: 1, bouncedHard: 1, complained: 1 } },
       { provider: UNKNOWN_PROVIDER, figures: { accepted: 17, delivered: 0 } },
     ]);
     const lastHour = { fromHour: HOUR0 + 1, untilHour: HOUR0 + 2 };
-    t.match(await store.providersOf(tenant.id, lastHour), [
+    t.match(await store.figures.providersOf(tenant.id, lastHour), [
       { provider: 'google', figures: { failed: 1 } },
       { provider: UNKNOWN_PROVIDER, figures: { accepted: 1 } },
     ]);
-    t.same(await store.chartOf(bench.id(), { ...ALWAYS, stepHours: 1 }), [], 'of nobody else');
+    t.same(await store.figures.chartOf(bench.id(), { ...ALWAYS, stepHours: 1 }), [], 'of nobody else');
   },
 
   'accepted messages are counted at once, and only those': async (t: Test, bench: Bench) => {
@@ -66,29 +66,33 @@ export const chartFigureCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('beta.test');
     const once = bench.submission(domain, ['a@x.test', 'b@x.test'], { idempotencyKey: 'once' });
-    await Promise.all([store.accept(once), bench.accept(other.domain, ['a@x.test'])]);
-    t.match(await store.accept({ ...once, id: bench.id() }), { kind: 'replayed' });
+    await Promise.all([store.submissions.accept(once), bench.accept(other.domain, ['a@x.test'])]);
+    t.match(await store.submissions.accept({ ...once, id: bench.id() }), { kind: 'replayed' });
     const suppressed = { address: 'c@x.test', reason: 'manual', messageId: null, createdAt: T0 } as const;
-    await store.addSuppression(tenant.id, suppressed);
+    await store.suppressions.addSuppression(tenant.id, suppressed);
     await bench.accept(domain, ['c@x.test', 'd@x.test']);
-    t.match(await store.accept(bench.submission(domain, ['c@x.test'])), { kind: 'all_suppressed' });
+    t.match(await store.submissions.accept(bench.submission(domain, ['c@x.test'])), { kind: 'all_suppressed' });
     t.match(await total(bench, tenant.id), { accepted: 3 });
     t.match(await total(bench, other.tenant.id), { accepted: 1 });
-    t.match(await store.tallyNext(10), { counted: 0, more: false, sums: [] as Tally['sums'] });
+    t.match(await store.figures.tallyNext(10), { counted: 0, more: false, sums: [] as Tally['sums'] });
   },
 
   'a tally is added once, and only from where the count stands': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     for (const at of [T0, T0 + HOUR]) await tell(bench, domain, { type: 'email.delivered', data: {}, at });
-    const first = await store.tallyNext(100);
+    const first = await store.figures.tallyNext(100);
     t.match(first, { counted: 2, more: false });
-    t.same(await store.tallyNext(100), first, 'counting alone changes nothing');
-    const twice = await Promise.all([store.addTally(first), store.addTally(first)]);
+    t.same(await store.figures.tallyNext(100), first, 'counting alone changes nothing');
+    const twice = await Promise.all([store.figures.addTally(first), store.figures.addTally(first)]);
     t.same(twice, [true, false], 'as of two that counted at the same time');
-    t.equal(await store.addTally({ ...first, from: first.to + 5, to: first.to + 6 }), false, 'nothing is left out');
+    t.equal(
+      await store.figures.addTally({ ...first, from: first.to + 5, to: first.to + 6 }),
+      false,
+      'nothing is left out',
+    );
     t.equal((await total(bench, tenant.id)).delivered, 2);
-    const rest = await store.tallyNext(100);
+    const rest = await store.figures.tallyNext(100);
     t.match(rest, { from: first.to, to: first.to, counted: 0, sums: [] as Tally['sums'] });
   },
 
@@ -102,9 +106,9 @@ export const chartFigureCases = {
     }
     const slices: number[] = [];
     for (let more = true; more; ) {
-      const tally = await store.tallyNext(3);
+      const tally = await store.figures.tallyNext(3);
       slices.push(tally.counted);
-      t.equal(await store.addTally(tally), true);
+      t.equal(await store.figures.addTally(tally), true);
       more = tally.more;
     }
     t.same(slices, [3, 3, 3, 3, 2]);
@@ -121,7 +125,7 @@ export const chartFigureCases = {
     await bench.accept(domain, ['a@x.test'], { acceptedAt: T0 - 5 * HOUR });
     await countAll(store);
     t.match(await total(bench, tenant.id), { accepted: 3, delivered: 2 });
-    t.match(await store.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 }), [
+    t.match(await store.figures.chartOf(tenant.id, { ...ALWAYS, stepHours: 1 }), [
       { hour: HOUR0 - 5, figures: { accepted: 1, delivered: 1 } },
       { hour: HOUR0, figures: { accepted: 2, delivered: 1 } },
     ]);
@@ -142,14 +146,16 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const domains = Array.from({ length: PROVIDERS_PER_HOUR + 3 }, (_, n) => `x${n}.test`);
-    await store.saveShaping({ domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })) });
+    await store.shaping.saveShaping({
+      domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
+    });
     const deliver = (to: string, at = T0) => tell(bench, domain, { type: 'email.delivered', data: {}, at, to });
     for (const name of domains.slice(0, -1)) await deliver(`a@${name}`);
     await countAll(store, 1);
     for (const name of [domains[0], domains.at(-1), 'nobody.test']) await deliver(`b@${name}`);
     await deliver(`b@${domains.at(-1)}`, T0 + HOUR);
     await countAll(store);
-    const providers = await store.providersOf(tenant.id, { fromHour: HOUR0, untilHour: HOUR0 + 1 });
+    const providers = await store.figures.providersOf(tenant.id, { fromHour: HOUR0, untilHour: HOUR0 + 1 });
     const count = (name: string) => providers.find(({ provider }) => provider === name)?.figures.delivered;
     t.equal(providers.length, PROVIDERS_PER_HOUR + 2);
     t.equal(count(OTHER_PROVIDERS), 3);
@@ -157,7 +163,7 @@ export const chartFigureCases = {
     t.equal(count('mx.x0.test'), 2, 'who has a place keeps it');
     const most = providers.slice(0, 2).map(({ provider }) => provider);
     t.same(most, [OTHER_PROVIDERS, 'mx.x0.test'], 'by what has ended, not by what was accepted');
-    t.match(await store.providersOf(tenant.id, { fromHour: HOUR0 + 1, untilHour: HOUR0 + 2 }), [
+    t.match(await store.figures.providersOf(tenant.id, { fromHour: HOUR0 + 1, untilHour: HOUR0 + 2 }), [
       { provider: `mx.${domains.at(-1)}`, figures: { delivered: 1 } },
     ]);
     t.equal((await total(bench, tenant.id)).delivered, PROVIDERS_PER_HOUR + 6);
@@ -167,13 +173,15 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const domains = Array.from({ length: PROVIDERS_PER_HOUR + 5 }, (_, n) => `x${n}.test`);
-    await store.saveShaping({ domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })) });
+    await store.shaping.saveShaping({
+      domains: domains.map((name) => ({ domain: name, mxGroup: `mx.${name}`, at: T0 })),
+    });
     for (const name of domains) await tell(bench, domain, { type: 'email.failed', data: {}, at: T0, to: `a@${name}` });
-    const tally = await store.tallyNext(1000);
+    const tally = await store.figures.tallyNext(1000);
     const unchanged = structuredClone(tally);
-    await store.addTally(tally);
+    await store.figures.addTally(tally);
     t.same(tally, unchanged);
-    const providers = await store.providersOf(tenant.id, ALWAYS);
+    const providers = await store.figures.providersOf(tenant.id, ALWAYS);
     t.match(providers[0], { provider: OTHER_PROVIDERS, figures: { failed: 5 } });
     t.equal(providers.length, PROVIDERS_PER_HOUR + 2);
   },
@@ -182,9 +190,9 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     for (let n = 0; n < 4; n++) await bench.accept(domain, ['a@x.test'], { acceptedAt: T0 + n * HOUR });
-    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 2);
-    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 1);
-    t.equal(await store.forgetFigures(HOUR0 + 3, 2), 0);
+    t.equal(await store.figures.forgetFigures(HOUR0 + 3, 2), 2);
+    t.equal(await store.figures.forgetFigures(HOUR0 + 3, 2), 1);
+    t.equal(await store.figures.forgetFigures(HOUR0 + 3, 2), 0);
     t.equal((await total(bench, tenant.id)).accepted, 1);
   },
 
@@ -192,13 +200,13 @@ export const chartFigureCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await store.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
-    const erase = () => store.eraseRecords(T0 + DAY, 1000);
+    await store.queue.record([bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'))]);
+    const erase = () => store.upkeep.eraseRecords(T0 + DAY, 1000);
     t.match(await erase(), { erased: 0, more: false }, 'its event is not counted');
     await countAll(store);
     const opened = { ...bench.event('email.opened', { open: { first: true } }), at: T0 + HOUR };
     const hit = { tenantId: tenant.id, messageId: message.id, link: -1, hits: 1, firstAt: T0, lastAt: T0 };
-    await store.recordHits([{ ...hit, event: opened }]);
+    await store.tracking.recordHits([{ ...hit, event: opened }]);
     t.match(await erase(), { erased: 0 }, 'there is a new event');
     await countAll(store);
     t.match(await erase(), { erased: 1, more: false });
@@ -213,14 +221,14 @@ async function tell(
   { type, data, at, to = 'a@x.test' }: { type: EventType; data: Record<string, unknown>; at: number; to?: string },
 ): Promise<void> {
   const { receipt } = await bench.accept(domain, [to]);
-  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = { ...bench.event(type, data), at };
-  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
 }
 
 async function total(bench: Bench, tenantId: string): Promise<Figures> {
   const sum = noFigures();
-  for (const { figures } of await bench.store.providersOf(tenantId, ALWAYS)) {
+  for (const { figures } of await bench.store.figures.providersOf(tenantId, ALWAYS)) {
     for (const name of Object.keys(sum) as (keyof Figures)[]) sum[name] += figures[name];
   }
   return sum;

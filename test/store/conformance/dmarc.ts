@@ -26,7 +26,7 @@ export const dmarcCases = {
       row({ messages: 1000, day: '2026-12-01' }),
       row({ messages: 1000, domain: 'other.test' }),
     ]);
-    const report = await bench.store.sumDmarc('acme.test', NOVEMBER, 2);
+    const report = await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 2);
     t.strictSame(
       report.total,
       sums({ messages: 104, passed: 97, dkimPassed: 92, spfPassed: 95, quarantined: 4, rejected: 3 }),
@@ -50,7 +50,7 @@ export const dmarcCases = {
       { orgName: 'big', sender: 'big.test', messages: 102 },
       { orgName: 'small', sender: 'big.test', messages: 2 },
     ]);
-    const nothing = await bench.store.sumDmarc('nowhere.test', NOVEMBER, 2);
+    const nothing = await bench.store.dmarc.sumDmarc('nowhere.test', NOVEMBER, 2);
     t.strictSame(nothing, {
       total: sums({}),
       days: [],
@@ -72,7 +72,7 @@ export const dmarcCases = {
       row({ domain: 'aa.test', messages: 1, day: '2026-09-20' }),
       row({ domain: 'c.test', messages: 3 }),
     ]);
-    const first = await bench.store.listDmarcDomains(NOVEMBER, { after: null, limit: 2 });
+    const first = await bench.store.dmarc.listDmarcDomains(NOVEMBER, { after: null, limit: 2 });
     t.strictSame(first, {
       domains: [
         {
@@ -89,13 +89,13 @@ export const dmarcCases = {
       ],
       next: 'b.test',
     });
-    const second = await bench.store.listDmarcDomains(NOVEMBER, { after: first.next, limit: 2 });
+    const second = await bench.store.dmarc.listDmarcDomains(NOVEMBER, { after: first.next, limit: 2 });
     t.same(
       second.domains.map(({ domain }) => domain),
       ['c.test'],
     );
     t.equal(second.next, null);
-    t.strictSame(await bench.store.dmarcSumsOf(['b.test', 'aa.test', 'x.test'], NOVEMBER), [first.domains[1]]);
+    t.strictSame(await bench.store.dmarc.dmarcSumsOf(['b.test', 'aa.test', 'x.test'], NOVEMBER), [first.domains[1]]);
   },
 
   'reports without a proven sender are in no sum but their own': async (t: Test, bench: Bench) => {
@@ -104,17 +104,17 @@ export const dmarcCases = {
       row({ messages: 70, sender: null, dkim: 'fail', spf: 'fail' }),
       row({ messages: 3, sender: null, domain: 'forged.test', day: '2026-11-03' }),
     ]);
-    const report = await bench.store.sumDmarc('acme.test', NOVEMBER, 10);
+    const report = await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 10);
     t.match(report, { total: { messages: 5 }, sourceCount: 1, days: [{ messages: 5 }] });
     t.strictSame(report.reporters, [{ orgName: 'big', sender: 'big.test', messages: 5 }]);
     const reporters = [{ orgName: 'big', sender: null, messages: 70 }];
     t.strictSame(report.unproven, { total: sums({ messages: 70 }), reporters });
-    const { domains } = await bench.store.listDmarcDomains(NOVEMBER, { after: null, limit: 10 });
+    const { domains } = await bench.store.dmarc.listDmarcDomains(NOVEMBER, { after: null, limit: 10 });
     t.match(domains, [
       { domain: 'acme.test', messages: 5, unprovenMessages: 70 },
       { domain: 'forged.test', messages: 0, unprovenMessages: 3, lastDay: '2026-11-03' },
     ]);
-    t.strictSame((await bench.store.sumDmarc('forged.test', NOVEMBER, 10)).days, []);
+    t.strictSame((await bench.store.dmarc.sumDmarc('forged.test', NOVEMBER, 10)).days, []);
   },
 
   'rows per domain and day are bounded, apart for reports without a proven sender': async (t: Test, bench: Bench) => {
@@ -140,9 +140,12 @@ export const dmarcCases = {
       { effect: 'stored', reason: 'r' },
       'another day has its own',
     );
-    const { total, unproven } = await bench.store.sumDmarc('acme.test', NOVEMBER, 10);
+    const { total, unproven } = await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 10);
     t.match([total, unproven.total], [{ messages: 11 }, { messages: 14 }], 'no message is lost');
-    t.equal((await bench.store.listDmarcDays('acme.test', { since: '2026-11-02', limit: 100 })).length, 8 + 8 + 1);
+    t.equal(
+      (await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-11-02', limit: 100 })).length,
+      8 + 8 + 1,
+    );
   },
 
   'one proven sender has a quarter of the rows, and three quarters are for all but the large ones': async (
@@ -160,7 +163,7 @@ export const dmarcCases = {
     }
     t.match(await from('four.test'), { effect: 'stored', reason: /since the 60 rows for reports by senders that/ });
     t.match(await from('big.test'), { effect: 'stored', reason: 'r' });
-    t.equal((await bench.store.sumDmarc('acme.test', NOVEMBER, 10)).total.messages, 200, 'no message is lost');
+    t.equal((await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 10)).total.messages, 200, 'no message is lost');
     const another = { sender: 'b.one.test', organization: 'one.test', orgName: 'x' };
     for (let count = 0; count < 3; count++) await report(bench, { ...another, rows, orgName: `x${count}` }, limits);
     const last = await report(bench, { ...another, rows }, limits);
@@ -198,12 +201,12 @@ export const dmarcCases = {
     t.match(await report(bench, { rows }, limits), { effect: 'stored', reason: 'r' });
     const reason = /^r; 60 sources are summed up, since reports by big\.test have taken their 10000 bytes/;
     t.match(await report(bench, { rows }, limits), { effect: 'stored', reason });
-    t.equal((await bench.store.sumDmarc('acme.test', NOVEMBER, 100)).total.messages, 120);
+    t.equal((await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 100)).total.messages, 120);
   },
 
   'no sum of counts goes beyond what is believed': async (t: Test, bench: Bench) => {
     for (let n = 0; n < 3; n++) await report(bench, { rows: [row({ messages: 999_999_999 })] });
-    t.match((await bench.store.sumDmarc('acme.test', NOVEMBER, 10)).total, { messages: 1_000_000_000 });
+    t.match((await bench.store.dmarc.sumDmarc('acme.test', NOVEMBER, 10)).total, { messages: 1_000_000_000 });
   },
 
   'old days are let go of with their reporters, in slices': async (t: Test, bench: Bench) => {
@@ -211,11 +214,11 @@ export const dmarcCases = {
     await store(bench, rows);
     await store(bench, [row({ day: '2026-11-20', orgName: 'small' })]);
     const before = { content: 0, records: Date.parse('2026-11-10T00:00:00Z') };
-    const first = await bench.store.forgetInbound(before, 10);
+    const first = await bench.store.inbound.forgetInbound(before, 10);
     t.ok(first > 0 && first <= 40, `${first} at once`);
-    t.equal((await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 100 })).length, 16);
-    while ((await bench.store.forgetInbound(before, 10)) > 0);
-    const left = await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 100 });
+    t.equal((await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 100 })).length, 16);
+    while ((await bench.store.inbound.forgetInbound(before, 10)) > 0);
+    const left = await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 100 });
     t.match(left, [{ day: '2026-11-20', orgName: 'small', sender: 'big.test' }]);
     t.match(await report(bench, { rows, reportId: '1' }), { effect: 'stored' }, 'they may report again');
   },
@@ -252,8 +255,8 @@ async function report(bench: Bench, change: Partial<DmarcReportRecord>, limits =
     ...{ id: bench.id(), receivedAt: at, remoteIp: '192.0.2.1', ehloName: 'mx.test', tls: null, mailFrom: '' },
     ...{ recipients: ['dmarc@bounces.test'], content: Buffer.from('a report') },
   };
-  await bench.store.keepInbound(mail);
-  const { seq } = (await bench.store.waitingInbound(0, 1000)).at(-1)!;
+  await bench.store.inbound.keepInbound(mail);
+  const { seq } = (await bench.store.inbound.waitingInbound(0, 1000)).at(-1)!;
   const { sender = 'big.test' } = change;
   const usual = {
     organization: sender,
@@ -269,5 +272,5 @@ async function report(bench: Bench, change: Partial<DmarcReportRecord>, limits =
     finding: {},
   };
   const action: InboundAction = { do: 'dmarc', report: { ...usual, policy: {}, rows: [row({})], ...change }, limits };
-  return bench.store.recordInbound({ seq, at, verdict, action });
+  return bench.store.inbound.recordInbound({ seq, at, verdict, action });
 }

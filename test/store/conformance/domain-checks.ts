@@ -15,25 +15,29 @@ export const domainCheckCases = {
   'the last look is kept as it was found': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const { id } = await bench.pendingDomain(tenantId, 'acme.test');
-    t.equal(await bench.store.lastChecks(tenantId, id), null);
+    t.equal(await bench.store.domains.lastChecks(tenantId, id), null);
     const first = { at: T0 + 1, checks: [check(), check({ record: 'spf', required: false, reason: null, ok: true })] };
-    await bench.store.recordChecks(tenantId, id, first);
-    t.strictSame(await bench.store.lastChecks(tenantId, id), first);
+    await bench.store.domains.recordChecks(tenantId, id, first);
+    t.strictSame(await bench.store.domains.lastChecks(tenantId, id), first);
     const second = { at: T0 + 2, checks: [check({ ok: true, reason: null, found: [] })] };
-    await bench.store.recordChecks(tenantId, id.toUpperCase(), second);
-    await bench.store.recordChecks(tenantId, id, { ...first, at: T0 });
-    t.strictSame(await bench.store.lastChecks(tenantId, id), second, 'a look that began earlier and ended later');
+    await bench.store.domains.recordChecks(tenantId, id.toUpperCase(), second);
+    await bench.store.domains.recordChecks(tenantId, id, { ...first, at: T0 });
+    t.strictSame(
+      await bench.store.domains.lastChecks(tenantId, id),
+      second,
+      'a look that began earlier and ended later',
+    );
   },
 
   'only of a domain of the tenant': async (t: Test, bench: Bench) => {
     const [owner, stranger] = [await bench.tenant(), await bench.tenant()];
     const { id } = await bench.pendingDomain(owner.id, 'acme.test');
-    await bench.store.recordChecks(stranger.id, id, { at: T0, checks: [check()] });
-    await bench.store.recordChecks(owner.id, bench.id(), { at: T0, checks: [check()] });
-    t.equal(await bench.store.lastChecks(owner.id, id), null);
+    await bench.store.domains.recordChecks(stranger.id, id, { at: T0, checks: [check()] });
+    await bench.store.domains.recordChecks(owner.id, bench.id(), { at: T0, checks: [check()] });
+    t.equal(await bench.store.domains.lastChecks(owner.id, id), null);
     const found = { at: T0, checks: [check()] };
-    await bench.store.recordChecks(owner.id, id, found);
-    t.equal(await bench.store.lastChecks(stranger.id, id), null);
-    t.strictSame(await bench.store.lastChecks(owner.id, id), found);
+    await bench.store.domains.recordChecks(owner.id, id, found);
+    t.equal(await bench.store.domains.lastChecks(stranger.id, id), null);
+    t.strictSame(await bench.store.domains.lastChecks(owner.id, id), found);
   },
 };

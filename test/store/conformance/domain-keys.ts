@@ -16,7 +16,7 @@ export const domainKeyCases = {
     const domain = await bench.verifiedDomain(tenant.id, 'acme.test');
     const submission = bench.submission(domain, ['a@x.test']);
     submission.recipients[0]!.name = 'Ann, "the" Ä';
-    await bench.store.accept(submission);
+    await bench.store.submissions.accept(submission);
     const reader = bench.openContents();
     t.strictSame(reader.read(submission.recipients[0]!.messageId), {
       kind: 'content',
@@ -52,9 +52,9 @@ export const domainKeyCases = {
   'a revocation erases the key at once when nothing waits': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await bench.store.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
     t.equal(keyIsThere(bench, message.id), true, 'a finished message alone erases nothing');
-    await bench.store.revokeDomain(tenant.id, domain.id);
+    await bench.store.domains.revokeDomain(tenant.id, domain.id);
     t.equal(keyIsThere(bench, message.id), false);
   },
 
@@ -62,20 +62,20 @@ export const domainKeyCases = {
     for (const last of ENDS) {
       const { tenant, domain } = await bench.sender(`${last.to}.test`);
       const { receipt, lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
-      await bench.store.revokeDomain(tenant.id, domain.id);
+      await bench.store.domains.revokeDomain(tenant.id, domain.id);
       const claimed = await bench.claim(lanes[0]!.lane, T0);
       t.equal(claimed.length, 3, 'what was accepted is still delivered');
       const [first, second, third] = claimed;
-      await bench.store.record([bench.update(first!, { to: 'delivered' })]);
-      await bench.store.record([
+      await bench.store.queue.record([bench.update(first!, { to: 'delivered' })]);
+      await bench.store.queue.record([
         bench.update(second!, { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false }),
         bench.update(first!, { to: 'delivered' }),
         bench.update(first!, { to: 'delivered' }),
       ]);
       t.equal(keyIsThere(bench, receipt.messageIds[1]!), true, 'two are open; a repeated end does not count');
-      await bench.store.record([bench.update(second!, { to: 'failed', reason: 'cancelled' })]);
+      await bench.store.queue.record([bench.update(second!, { to: 'failed', reason: 'cancelled' })]);
       t.equal(keyIsThere(bench, third!.id), true, 'one is open');
-      await bench.store.record([bench.update(third!, last)]);
+      await bench.store.queue.record([bench.update(third!, last)]);
       t.equal(keyIsThere(bench, third!.id), false, `gone with the last, which is ${last.to}`);
     }
   },
@@ -83,8 +83,8 @@ export const domainKeyCases = {
   'parked messages keep the key': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await bench.store.revokeDomain(tenant.id, domain.id);
-    await bench.store.record([bench.update(message, { to: 'parked', reason: 'broken' })]);
+    await bench.store.domains.revokeDomain(tenant.id, domain.id);
+    await bench.store.queue.record([bench.update(message, { to: 'parked', reason: 'broken' })]);
     t.equal(keyIsThere(bench, message.id), true);
   },
 
@@ -92,7 +92,7 @@ export const domainKeyCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.verifiedDomain(tenant.id, 'other.test');
     const kept = await bench.queued(other, 'a@x.test');
-    await bench.store.revokeDomain(tenant.id, domain.id);
+    await bench.store.domains.revokeDomain(tenant.id, domain.id);
     t.equal(keyIsThere(bench, kept.id), true, "the tenant's other domain");
     const fresh = await bench.verifiedDomain(tenant.id, 'acme.test');
     const message = await bench.queued(fresh, 'a@x.test');

@@ -17,13 +17,13 @@ export const eventCases = {
     };
     await defer(bench, message, younger);
     await defer(bench, message, older);
-    const events = await bench.store.listEvents(tenant.id, { after: null, limit: 10 });
+    const events = await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 });
     const of = { tenantId: tenant.id, messageId: message.id };
     t.strictSame(events, [
       { ...younger, ...of },
       { ...older, ...of },
     ]);
-    t.strictSame(await bench.store.eventsOfMessage(tenant.id, message.id), events);
+    t.strictSame(await bench.store.events.eventsOfMessage(tenant.id, message.id), events);
   },
 
   'the cursor walks over all events once': async (t: Test, bench: Bench) => {
@@ -37,7 +37,7 @@ export const eventCases = {
     const seen: string[] = [];
     let after: string | null = null;
     for (;;) {
-      const page: StoredEvent[] | 'unknown' = await bench.store.listEvents(one.tenant.id, { after, limit: 3 });
+      const page: StoredEvent[] | 'unknown' = await bench.store.events.listEvents(one.tenant.id, { after, limit: 3 });
       if (page === 'unknown') throw new Error('unknown cursor');
       if (page.length === 0) break;
       t.ok(page.length <= 3);
@@ -46,7 +46,7 @@ export const eventCases = {
     }
     t.strictSame(seen, written);
     const late = await deliver(bench, one.domain);
-    const next = await bench.store.listEvents(one.tenant.id, { after, limit: 3 });
+    const next = await bench.store.events.listEvents(one.tenant.id, { after, limit: 3 });
     t.strictSame(
       (next as StoredEvent[]).map((event) => event.id),
       [late.id],
@@ -59,7 +59,7 @@ export const eventCases = {
     const two = await bench.sender('beta.test');
     const event = await deliver(bench, one.domain);
     const foreign = await deliver(bench, two.domain);
-    const from = (after: string) => bench.store.listEvents(one.tenant.id, { after, limit: 10 });
+    const from = (after: string) => bench.store.events.listEvents(one.tenant.id, { after, limit: 10 });
     t.strictSame(await from(event.id), []);
     t.strictSame(await from(event.id.toUpperCase()), [], 'in any case');
     t.equal(await from(bench.id()), 'unknown');
@@ -69,7 +69,7 @@ export const eventCases = {
   'events of many messages written at once are all there': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const written = await Promise.all(Array.from({ length: 40 }, () => deliver(bench, domain)));
-    const events = (await bench.store.listEvents(tenant.id, { after: null, limit: 100 })) as StoredEvent[];
+    const events = (await bench.store.events.listEvents(tenant.id, { after: null, limit: 100 })) as StoredEvent[];
     t.strictSame(events.map((event) => event.id).sort(), written.map((event) => event.id).sort());
   },
 };
@@ -77,13 +77,13 @@ export const eventCases = {
 /** A message from acceptance to its delivery. */
 async function deliver(bench: Bench, domain: Domain): Promise<StoredEvent> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
-  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event('email.delivered');
-  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   return { ...event, tenantId: domain.tenantId, messageId: message.id };
 }
 
 async function defer(bench: Bench, message: ClaimedMessage, event: ReturnType<Bench['event']>): Promise<void> {
   const transition = { to: 'deferred', dueAt: T0, reason: '451', ambiguous: false } as const;
-  await bench.store.record([bench.update(message, transition, { event })]);
+  await bench.store.queue.record([bench.update(message, transition, { event })]);
 }

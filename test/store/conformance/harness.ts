@@ -69,7 +69,7 @@ export class Bench {
       createdAt: T0,
       ...change,
     };
-    await this.store.createTenant(tenant);
+    await this.store.tenants.createTenant(tenant);
     return tenant;
   }
 
@@ -102,14 +102,14 @@ export class Bench {
   }
 
   async pendingDomain(tenantId: string, name: string): Promise<Domain> {
-    const domain = await this.store.createDomain(this.newDomain(tenantId, name));
+    const domain = await this.store.domains.createDomain(this.newDomain(tenantId, name));
     if (domain === 'exists') throw new Error(`${name} exists`);
     return domain;
   }
 
   async verifiedDomain(tenantId: string, name: string): Promise<Domain> {
     const { id } = await this.pendingDomain(tenantId, name);
-    const domain = await this.store.recordVerdict(tenantId, id, {
+    const domain = await this.store.domains.recordVerdict(tenantId, id, {
       state: 'verified',
       failureReason: null,
       checkedAt: T0,
@@ -151,7 +151,7 @@ export class Bench {
   }
 
   async accept(domain: Domain, to: string[], change: Partial<NewSubmission> = {}): Promise<Accepted> {
-    const result = await this.store.accept(this.submission(domain, to, change));
+    const result = await this.store.submissions.accept(this.submission(domain, to, change));
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
     return result;
   }
@@ -167,7 +167,7 @@ export class Bench {
   }
 
   claimWithNext(lane: number, now: number, limit = 100) {
-    return this.store.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now) });
+    return this.store.queue.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now) });
   }
 
   /** One message that is being sent. */
@@ -205,7 +205,7 @@ export class Bench {
   }
 
   async message(id: string): Promise<MessageDetail> {
-    const message = await this.store.getMessage(id);
+    const message = await this.store.queue.getMessage(id);
     if (!message) throw new Error(`no message ${id}`);
     return message;
   }
@@ -214,9 +214,9 @@ export class Bench {
 /** Counts all that events tell charts, in slices of so many. */
 export async function countAll(store: Store, limit = 1000): Promise<void> {
   for (;;) {
-    const tally = await store.tallyNext(limit);
+    const tally = await store.figures.tallyNext(limit);
     if (tally.to === tally.from) break;
-    await store.addTally(tally);
+    await store.figures.addTally(tally);
   }
 }
 

@@ -8,30 +8,30 @@ import { actOn, keepReturned, newInboundMail as mail, returnedStore } from './re
 export const inboundCases = {
   'what is kept waits in its order, and is read as it came': async (t: Test, bench: Bench) => {
     const mails = [mail(bench, { content: Buffer.from([0, 13, 10, 255]) }), mail(bench), mail(bench)];
-    for (const one of mails) await bench.store.keepInbound(one);
-    const waiting = await bench.store.waitingInbound(0, 10);
+    for (const one of mails) await bench.store.inbound.keepInbound(one);
+    const waiting = await bench.store.inbound.waitingInbound(0, 10);
     t.strictSame(
       waiting.map(({ seq, tries, ...rest }) => rest),
       mails,
     );
     t.same(
-      (await bench.store.waitingInbound(waiting[0]!.seq, 1)).map(({ id }) => id),
+      (await bench.store.inbound.waitingInbound(waiting[0]!.seq, 1)).map(({ id }) => id),
       [mails[1]!.id],
     );
   },
 
   'a try counts against the mail that its worker worked on alone': async (t: Test, bench: Bench) => {
-    for (let count = 0; count < 3; count++) await bench.store.keepInbound(mail(bench));
-    const [first, second, third] = (await bench.store.waitingInbound(0, 10)).map(({ seq }) => seq);
-    t.same(await bench.store.noteInterruptedInbound('one', 2), [
+    for (let count = 0; count < 3; count++) await bench.store.inbound.keepInbound(mail(bench));
+    const [first, second, third] = (await bench.store.inbound.waitingInbound(0, 10)).map(({ seq }) => seq);
+    t.same(await bench.store.inbound.noteInterruptedInbound('one', 2), [
       { seq: first, tries: 0 },
       { seq: second, tries: 0 },
     ]);
-    await bench.store.noteInboundTrial('one', third!);
-    await bench.store.noteInboundTrial('one', first!);
-    await bench.store.noteInboundTrial('another', third!);
+    await bench.store.inbound.noteInboundTrial('one', third!);
+    await bench.store.inbound.noteInboundTrial('one', first!);
+    await bench.store.inbound.noteInboundTrial('another', third!);
     t.same(
-      await bench.store.noteInterruptedInbound('one', 10),
+      await bench.store.inbound.noteInterruptedInbound('one', 10),
       [
         { seq: second, tries: 0 },
         { seq: third, tries: 0 },
@@ -39,49 +39,53 @@ export const inboundCases = {
       ],
       'the suspect comes last',
     );
-    t.match(await bench.store.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'once');
-    await bench.store.noteInboundTrial('one', first!);
-    await bench.store.noteInboundTrial('one', null);
-    t.match(await bench.store.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'it was let go');
-    await bench.store.noteInboundReach('one', 3);
-    t.equal((await bench.store.noteInterruptedInbound('one', 1)).length, 3, 'all in its reach');
-    t.equal((await bench.store.noteInterruptedInbound('two', 1)).length, 1, 'which is its own');
-    await bench.store.noteInboundReach('one', null);
-    t.equal((await bench.store.noteInterruptedInbound('one', 1)).length, 1);
-    await bench.store.noteInboundTrial('one', first!);
+    t.match(await bench.store.inbound.noteInterruptedInbound('one', 10), [{}, {}, { seq: first, tries: 1 }], 'once');
+    await bench.store.inbound.noteInboundTrial('one', first!);
+    await bench.store.inbound.noteInboundTrial('one', null);
+    t.match(
+      await bench.store.inbound.noteInterruptedInbound('one', 10),
+      [{}, {}, { seq: first, tries: 1 }],
+      'it was let go',
+    );
+    await bench.store.inbound.noteInboundReach('one', 3);
+    t.equal((await bench.store.inbound.noteInterruptedInbound('one', 1)).length, 3, 'all in its reach');
+    t.equal((await bench.store.inbound.noteInterruptedInbound('two', 1)).length, 1, 'which is its own');
+    await bench.store.inbound.noteInboundReach('one', null);
+    t.equal((await bench.store.inbound.noteInterruptedInbound('one', 1)).length, 1);
+    await bench.store.inbound.noteInboundTrial('one', first!);
     const verdict: InboundVerdict = {
       ...{ kind: 'unreadable', effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null },
       finding: {},
     };
-    await bench.store.recordInbound({ seq: first!, at: T0, verdict, action: null });
+    await bench.store.inbound.recordInbound({ seq: first!, at: T0, verdict, action: null });
     t.match(
-      (await bench.store.noteInterruptedInbound('one', 10)).map(({ seq }) => seq),
+      (await bench.store.inbound.noteInterruptedInbound('one', 10)).map(({ seq }) => seq),
       [second, third],
     );
   },
 
   'what was unreadable waits again when an operator wants it': async (t: Test, bench: Bench) => {
     const kept = mail(bench);
-    await bench.store.keepInbound(kept);
-    const [waiting] = await bench.store.waitingInbound(0, 1);
+    await bench.store.inbound.keepInbound(kept);
+    const [waiting] = await bench.store.inbound.waitingInbound(0, 1);
     const { seq } = waiting!;
     const record = (kind: 'unreadable' | 'human') =>
-      bench.store.recordInbound({
+      bench.store.inbound.recordInbound({
         ...{ seq, at: T0, action: null },
         verdict: { kind, effect: 'kept', reason: 'r', digest: null, messageId: null, tenantId: null, finding: {} },
       });
-    t.equal(await bench.store.retryInbound(bench.id()), 'unknown');
-    t.equal(await bench.store.retryInbound(kept.id), 'waiting_already');
-    await bench.store.noteInboundTrial('one', seq);
-    await bench.store.noteInterruptedInbound('one', 1);
+    t.equal(await bench.store.inbound.retryInbound(bench.id()), 'unknown');
+    t.equal(await bench.store.inbound.retryInbound(kept.id), 'waiting_already');
+    await bench.store.inbound.noteInboundTrial('one', seq);
+    await bench.store.inbound.noteInterruptedInbound('one', 1);
     await record('unreadable');
-    t.equal(await bench.store.retryInbound(kept.id), 'waits');
-    t.match(await bench.store.getInbound(kept.id), { mail: { kind: null, effect: null, processedAt: null } });
-    t.match(await bench.store.waitingInbound(0, 10), [{ ...kept, seq, tries: 0 }]);
+    t.equal(await bench.store.inbound.retryInbound(kept.id), 'waits');
+    t.match(await bench.store.inbound.getInbound(kept.id), { mail: { kind: null, effect: null, processedAt: null } });
+    t.match(await bench.store.inbound.waitingInbound(0, 10), [{ ...kept, seq, tries: 0 }]);
     await record('human');
-    t.equal(await bench.store.retryInbound(kept.id), 'not_unreadable');
-    await bench.store.retryInbound(kept.id);
-    t.match(await bench.store.getInbound(kept.id), { mail: { kind: 'human' } });
+    t.equal(await bench.store.inbound.retryInbound(kept.id), 'not_unreadable');
+    await bench.store.inbound.retryInbound(kept.id);
+    t.match(await bench.store.inbound.getInbound(kept.id), { mail: { kind: 'human' } });
   },
 
   "a report is enough for the tenant's list, for the platform's with another tenant's": async (
@@ -89,21 +93,23 @@ export const inboundCases = {
     bench: Bench,
   ) => {
     const { store } = bench;
-    const held = async () => (await store.listPlatformSuppressions({ after: null, limit: 10 })).length;
+    const held = async () => (await store.suppressions.listPlatformSuppressions({ after: null, limit: 10 })).length;
     const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: T0 + 9e9 };
     const report = async (domain: string) => {
       const message = await delivered(bench, domain);
       const event = bench.event('email.bounced');
       const note = { ...suppress, needsSecondTenant: true };
       const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: note, event };
-      await store.recordInbound(await updateFor(bench, message, { effect: 'bounced' }, action));
+      await store.inbound.recordInbound(await updateFor(bench, message, { effect: 'bounced' }, action));
       return message.tenantId;
     };
     const first = await report('acme.test');
-    t.match(await store.listSuppressions(first, { after: null, limit: 10 }), [{ address: 'a@x.test', mxGroup: 'mx' }]);
+    t.match(await store.suppressions.listSuppressions(first, { after: null, limit: 10 }), [
+      { address: 'a@x.test', mxGroup: 'mx' },
+    ]);
     t.equal(await held(), 0);
     t.same(
-      await store.undoHardBounces({ mxGroup: 'mx', since: 0 }, 10),
+      await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: 0 }, 10),
       { platform: 0, tenants: 1 },
       "a tenant's alone",
     );
@@ -119,29 +125,38 @@ export const inboundCases = {
     const suppress = { suppressionKey: 'a@x.test', mxGroup: 'mx', rule: 'r', platformExpiresAt: T0 + 9 };
     const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress, event };
     const update = await updateFor(bench, message, { effect: 'bounced', reason: 'gone' }, action);
-    t.strictSame(await bench.store.recordInbound(update), { effect: 'bounced', reason: 'gone' });
+    t.strictSame(await bench.store.inbound.recordInbound(update), { effect: 'bounced', reason: 'gone' });
     t.match(await bench.message(message.id), { state: 'bounced', lastReason: 'gone', finishedAt: update.at });
     t.strictSame(
-      (await bench.store.eventsOfMessage(message.tenantId, message.id)).map(({ id }) => id),
+      (await bench.store.events.eventsOfMessage(message.tenantId, message.id)).map(({ id }) => id),
       [event.id],
     );
     const page = { after: null, limit: 10 };
-    t.match(await bench.store.listSuppressions(message.tenantId, page), [
+    t.match(await bench.store.suppressions.listSuppressions(message.tenantId, page), [
       { address: 'a@x.test', reason: 'hard_bounce' },
     ]);
-    t.match(await bench.store.listPlatformSuppressions(page), [{ address: 'a@x.test', mxGroup: 'mx', rule: 'r' }]);
-    t.strictSame(await bench.store.waitingInbound(0, 10), []);
+    t.match(await bench.store.suppressions.listPlatformSuppressions(page), [
+      { address: 'a@x.test', mxGroup: 'mx', rule: 'r' },
+    ]);
+    t.strictSame(await bench.store.inbound.waitingInbound(0, 10), []);
 
-    t.strictSame(await bench.store.recordInbound(update), { effect: 'bounced', reason: 'gone' }, 'the same mail again');
+    t.strictSame(
+      await bench.store.inbound.recordInbound(update),
+      { effect: 'bounced', reason: 'gone' },
+      'the same mail again',
+    );
     const again = await updateFor(
       bench,
       message,
       { effect: 'bounced' },
       { ...action, event: bench.event('email.bounced') },
     );
-    t.match(await bench.store.recordInbound(again), { effect: 'none', reason: 'the message is bounced already' });
-    t.equal((await bench.store.eventsOfMessage(message.tenantId, message.id)).length, 1);
-    t.match(await bench.store.standingOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
+    t.match(await bench.store.inbound.recordInbound(again), {
+      effect: 'none',
+      reason: 'the message is bounced already',
+    });
+    t.equal((await bench.store.events.eventsOfMessage(message.tenantId, message.id)).length, 1);
+    t.match(await bench.store.tenants.standingOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
   },
 
   'a bounce ends a message that waits after an attempt, and none that was never sent': async (
@@ -150,22 +165,22 @@ export const inboundCases = {
   ) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await bench.store.record([
+    await bench.store.queue.record([
       bench.attempted(message, { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true }),
     ]);
     const bounce = (): InboundAction => {
       return { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
     };
     const update = await updateFor(bench, message, { effect: 'bounced' }, bounce());
-    t.match(await bench.store.recordInbound(update), { effect: 'bounced' });
+    t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
     t.match(await bench.message(message.id), { state: 'bounced', dueAt: null });
-    await bench.store.revokeDomain(domain.tenantId, domain.id);
+    await bench.store.domains.revokeDomain(domain.tenantId, domain.id);
     t.equal(bench.openContents().read(message.id).kind, 'unreadable', 'nothing else needed the key');
 
     const { domain: other } = await bench.sender('other.test');
     const { id } = await bench.queued(other, 'b@x.test');
     const waiting = await updateFor(bench, { id, tenantId: other.tenantId }, { effect: 'bounced' }, bounce());
-    t.match(await bench.store.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
+    t.match(await bench.store.inbound.recordInbound(waiting), { effect: 'none', reason: 'the message was never sent' });
     t.match(await bench.message(id), { state: 'queued' });
   },
 
@@ -173,7 +188,7 @@ export const inboundCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const [taken, lost] = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'b@x.test')];
     const ambiguous = { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true } as const;
-    await bench.store.record([
+    await bench.store.queue.record([
       bench.attempted(taken, { to: 'delivered' }, bench.event('email.delivered')),
       bench.attempted(lost, ambiguous, bench.event('email.deferred')),
     ]);
@@ -181,10 +196,10 @@ export const inboundCases = {
       const event = bench.event('email.bounced', { bounce: { type: 'hard', source: 'dsn' } });
       const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: null, event };
       const update = await updateFor(bench, message, { effect: 'bounced' }, action);
-      t.match(await bench.store.recordInbound(update), { effect: 'bounced' });
+      t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
     }
     await countAll(bench.store);
-    const [sum] = await bench.store.providersOf(tenant.id, { fromHour: 0, untilHour: T0 });
+    const [sum] = await bench.store.figures.providersOf(tenant.id, { fromHour: 0, untilHour: T0 });
     t.match(sum?.figures, { delivered: 1, deferred: 1, bouncedHard: 2, bouncedLater: 1 });
   },
 
@@ -198,7 +213,7 @@ export const inboundCases = {
       event: bench.event('email.bounced'),
     };
     const update = await updateFor(bench, { ...message, tenantId: tenant.id }, { effect: 'bounced' }, action);
-    t.match(await bench.store.recordInbound(update), { effect: 'none' });
+    t.match(await bench.store.inbound.recordInbound(update), { effect: 'none' });
     t.match(await bench.message(message.id), { state: 'delivered' });
   },
 
@@ -209,13 +224,17 @@ export const inboundCases = {
       return { do: 'complaint', suppressionKey: 'a@x.test', reason: 'complaint', weight: 0.5, event };
     };
     const first = await updateFor(bench, message, { effect: 'complained' }, complaint());
-    t.match(await bench.store.recordInbound(first), { effect: 'complained' });
-    await bench.store.removeSuppression(message.tenantId, 'a@x.test', T0);
+    t.match(await bench.store.inbound.recordInbound(first), { effect: 'complained' });
+    await bench.store.suppressions.removeSuppression(message.tenantId, 'a@x.test', T0);
     const second = await updateFor(bench, message, { effect: 'complained' }, complaint());
-    t.match(await bench.store.recordInbound(second), { effect: 'none' });
+    t.match(await bench.store.inbound.recordInbound(second), { effect: 'none' });
     const page = { after: null, limit: 10 };
-    t.strictSame(await bench.store.listSuppressions(message.tenantId, page), [], 'what was removed stays removed');
-    t.match(await bench.store.standingOf(message.tenantId, 10), { complaints: 1 });
+    t.strictSame(
+      await bench.store.suppressions.listSuppressions(message.tenantId, page),
+      [],
+      'what was removed stays removed',
+    );
+    t.match(await bench.store.tenants.standingOf(message.tenantId, 10), { complaints: 1 });
 
     for (const [digest, effect] of [
       ['a', 'deferred'],
@@ -225,9 +244,9 @@ export const inboundCases = {
       const notice: InboundAction = { do: 'delay_notice', event: bench.event('email.deferred') };
       const verdict = { effect: 'deferred', digest: Buffer.from(digest) } as const;
       const update = await updateFor(bench, message, verdict, notice);
-      t.match(await bench.store.recordInbound(update), { effect });
+      t.match(await bench.store.inbound.recordInbound(update), { effect });
     }
-    const types = (await bench.store.eventsOfMessage(message.tenantId, message.id)).map(({ type }) => type);
+    const types = (await bench.store.events.eventsOfMessage(message.tenantId, message.id)).map(({ type }) => type);
     t.same(types, ['email.complained', 'email.deferred', 'email.deferred']);
   },
 
@@ -248,7 +267,7 @@ export const inboundCases = {
         policy: {},
         rows: [row],
       };
-      return bench.store.recordInbound(
+      return bench.store.inbound.recordInbound(
         await updateFor(
           bench,
           null,
@@ -260,9 +279,9 @@ export const inboundCases = {
     t.match(await store('1'), { effect: 'stored' });
     t.match(await store('1'), { effect: 'none' });
     t.match(await store('2'), { effect: 'stored' });
-    const days = await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 });
+    const days = await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 });
     t.strictSame(days, [{ ...row, sender: null, messages: 6 }]);
-    t.strictSame(await bench.store.listDmarcDays('other.test', { since: '2026-01-01', limit: 10 }), []);
+    t.strictSame(await bench.store.inbound.listDmarcDays('other.test', { since: '2026-01-01', limit: 10 }), []);
   },
 
   'lists are read from the newest on, and shown whole': async (t: Test, bench: Bench) => {
@@ -270,11 +289,11 @@ export const inboundCases = {
     const ids: string[] = [];
     for (const kind of ['human', 'report', 'human'] as const) {
       const update = await updateFor(bench, kind === 'report' ? message : null, { kind, finding: { x: 1 } }, null);
-      await bench.store.recordInbound(update);
+      await bench.store.inbound.recordInbound(update);
       ids.push(update.id);
     }
     const list = async (filter: object) => {
-      const found = await bench.store.listInbound({ limit: 10, ...filter });
+      const found = await bench.store.inbound.listInbound({ limit: 10, ...filter });
       return found === 'unknown' ? found : found.map(({ id }) => id);
     };
     t.same(await list({}), [...ids].reverse());
@@ -282,20 +301,20 @@ export const inboundCases = {
     t.same(await list({ before: ids[2] }), [ids[1], ids[0]]);
     t.same(await list({ messageId: message.id }), [ids[1]]);
     t.equal(await list({ before: bench.id() }), 'unknown');
-    const shown = await bench.store.getInbound(ids[1]!);
+    const shown = await bench.store.inbound.getInbound(ids[1]!);
     t.match(shown, {
       mail: { kind: 'report', messageId: message.id, finding: { x: 1 } },
       content: Buffer.from('mail'),
     });
-    t.equal(await bench.store.getInbound(bench.id()), null);
+    t.equal(await bench.store.inbound.getInbound(bench.id()), null);
   },
 
   'a refused mail is listed without content, and does not wait': async (t: Test, bench: Bench) => {
     const { content: _, ...envelope } = mail(bench);
     const refused = { ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' };
-    await bench.store.noteRefusedInbound(refused);
+    await bench.store.inbound.noteRefusedInbound(refused);
     const other = await updateFor(bench, null, { kind: 'human' }, null);
-    await bench.store.recordInbound(other);
+    await bench.store.inbound.recordInbound(other);
     const shown = {
       id: refused.id,
       kind: 'refused',
@@ -303,66 +322,66 @@ export const inboundCases = {
       reason: 'refused with 554 5.6.11 no',
       sizeOctets: 7,
     };
-    t.match(await bench.store.listInbound({ limit: 10 }), [{ id: other.id, kind: 'human' }, shown]);
-    t.match(await bench.store.listInbound({ kind: 'refused', limit: 10 }), [shown]);
-    t.equal((await bench.store.listInbound({ kind: 'human', limit: 10 })).length, 1);
-    t.match(await bench.store.getInbound(refused.id), { mail: shown, content: null });
-    t.strictSame(await bench.store.waitingInbound(0, 10), []);
+    t.match(await bench.store.inbound.listInbound({ limit: 10 }), [{ id: other.id, kind: 'human' }, shown]);
+    t.match(await bench.store.inbound.listInbound({ kind: 'refused', limit: 10 }), [shown]);
+    t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 10 })).length, 1);
+    t.match(await bench.store.inbound.getInbound(refused.id), { mail: shown, content: null });
+    t.strictSame(await bench.store.inbound.waitingInbound(0, 10), []);
   },
 
   'of refused mails the newest thousand stay, and nothing else goes': async (t: Test, bench: Bench) => {
     const other = await updateFor(bench, null, { kind: 'human' }, null);
-    await bench.store.recordInbound(other);
+    await bench.store.inbound.recordInbound(other);
     const note = () => {
       const { content: _, ...envelope } = mail(bench);
-      return bench.store.noteRefusedInbound({ ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' });
+      return bench.store.inbound.noteRefusedInbound({ ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' });
     };
     await Promise.all(Array.from({ length: 1003 }, note));
-    t.equal((await bench.store.listInbound({ kind: 'refused', limit: 2000 })).length, 1000);
-    t.equal((await bench.store.listInbound({ kind: 'human', limit: 10 })).length, 1);
+    t.equal((await bench.store.inbound.listInbound({ kind: 'refused', limit: 2000 })).length, 1000);
+    t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 10 })).length, 1);
   },
 
   'contents of mail that proves no message share a room, and the oldest make place': async (t: Test, bench: Bench) => {
     const unasked = { of: 'unasked', maxBytes: 1000 } as const;
     const keep = async (bytes: number, store?: ContentStore) => {
       const one = mail(bench, { content: Buffer.alloc(bytes) });
-      await bench.store.keepInbound(one, store);
-      const { seq } = (await bench.store.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
+      await bench.store.inbound.keepInbound(one, store);
+      const { seq } = (await bench.store.inbound.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
       const verdict: InboundVerdict = {
         ...{ kind: 'human', effect: 'kept', reason: 'because', digest: null },
         ...{ messageId: null, tenantId: null, finding: {} },
       };
-      await bench.store.recordInbound({ seq, at: T0, verdict, action: null });
+      await bench.store.inbound.recordInbound({ seq, at: T0, verdict, action: null });
       return one.id;
     };
-    const bytesOf = async (id: string) => (await bench.store.getInbound(id))?.content?.length ?? null;
+    const bytesOf = async (id: string) => (await bench.store.inbound.getInbound(id))?.content?.length ?? null;
     const bounce = await keep(5000);
     const ids = [await keep(400, unasked), await keep(400, unasked), await keep(400, unasked)];
     t.same(await Promise.all(ids.map(bytesOf)), [null, 400, 400]);
-    t.match(await bench.store.getInbound(ids[0]!), {
+    t.match(await bench.store.inbound.getInbound(ids[0]!), {
       mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeOctets: 400 },
     });
     t.equal(await bytesOf(bounce), 5000, 'what came back for a message is not counted');
     const waiting = mail(bench, { content: Buffer.alloc(900) });
-    await bench.store.keepInbound(waiting, unasked);
-    await bench.store.keepInbound(mail(bench, { content: Buffer.alloc(900) }), unasked);
+    await bench.store.inbound.keepInbound(waiting, unasked);
+    await bench.store.inbound.keepInbound(mail(bench, { content: Buffer.alloc(900) }), unasked);
     t.same(await Promise.all(ids.map(bytesOf)), [null, null, null]);
     t.equal(await bytesOf(waiting.id), 900, 'what waits is never erased');
-    await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
+    await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
     const last = await keep(100, { of: 'unasked', maxBytes: 1900 });
     t.equal(await bytesOf(last), 100, 'what retention erases is counted no longer');
   },
 
   'a full disk: contents go first, then the oldest days of reports': async (t: Test, bench: Bench) => {
-    const seen = async (id: string) => (await bench.store.getInbound(id))?.content !== null;
+    const seen = async (id: string) => (await bench.store.inbound.getInbound(id))?.content !== null;
     const asked = await updateFor(bench, null, { kind: 'report' }, null);
-    await bench.store.recordInbound(asked);
+    await bench.store.inbound.recordInbound(asked);
     const bounce = await keepReturned(bench, returnedStore(bench));
     const one = mail(bench);
-    await bench.store.keepInbound(one, { of: 'unasked', maxBytes: 1e6 });
-    t.equal(await bench.store.makeInboundRoom(10), 0, 'all still waits');
+    await bench.store.inbound.keepInbound(one, { of: 'unasked', maxBytes: 1e6 });
+    t.equal(await bench.store.inbound.makeInboundRoom(10), 0, 'all still waits');
     await actOn(bench, bounce);
-    const { seq } = (await bench.store.waitingInbound(0, 10))[0]!;
+    const { seq } = (await bench.store.inbound.waitingInbound(0, 10))[0]!;
     const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
     const rows = ['2026-01-01', '2026-01-02'].map((day) => ({ ...row, day, messages: 1 }));
     const report = {
@@ -375,42 +394,42 @@ export const inboundCases = {
       endsAt: T0,
     };
     const limits = { rowsPerDomainAndDay: 10, bytesPerDay: 1e6, largeReporters: [] };
-    await bench.store.recordInbound({
+    await bench.store.inbound.recordInbound({
       ...asked,
       seq,
       action: { do: 'dmarc', report: { ...report, policy: {}, rows }, limits },
     });
     const days = async () =>
-      (await bench.store.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 })).map(({ day }) => day);
-    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+      (await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 })).map(({ day }) => day);
+    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
     t.same([await seen(one.id), await seen(bounce), (await days()).length], [false, true, 2]);
-    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
     t.same([await seen(bounce), (await days()).length], [false, 2]);
-    t.ok((await bench.store.makeInboundRoom(10)) > 0);
+    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
     t.same(await days(), ['2026-01-02']);
-    while ((await bench.store.makeInboundRoom(10)) > 0);
+    while ((await bench.store.inbound.makeInboundRoom(10)) > 0);
     t.same(await days(), []);
     t.equal(await seen(asked.id), true, 'what counts nowhere stays');
-    t.ok((await bench.store.reusableBytes()) >= 0);
+    t.ok((await bench.store.upkeep.reusableBytes()) >= 0);
   },
 
   'what is old is forgotten, content first, and nothing that waits': async (t: Test, bench: Bench) => {
     const update = await updateFor(bench, null, { kind: 'human', effect: 'kept' }, null);
-    await bench.store.recordInbound(update);
-    await bench.store.keepInbound(mail(bench));
-    await bench.store.forgetInbound({ content: T0 + 1, records: T0 }, 10);
-    t.match(await bench.store.getInbound(update.id), { content: null });
-    await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
-    t.equal(await bench.store.getInbound(update.id), null);
-    t.equal((await bench.store.waitingInbound(0, 10)).length, 1);
-    t.equal(await bench.store.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10), 0);
+    await bench.store.inbound.recordInbound(update);
+    await bench.store.inbound.keepInbound(mail(bench));
+    await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 }, 10);
+    t.match(await bench.store.inbound.getInbound(update.id), { content: null });
+    await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10);
+    t.equal(await bench.store.inbound.getInbound(update.id), null);
+    t.equal((await bench.store.inbound.waitingInbound(0, 10)).length, 1);
+    t.equal(await bench.store.inbound.forgetInbound({ content: T0 + 1, records: T0 + 1 }, 10), 0);
   },
 };
 
 async function delivered(bench: Bench, name = `d${bench.id()}.test`): Promise<ClaimedMessage> {
   const { domain } = await bench.sender(name);
   const message = await bench.sending(domain, 'a@x.test');
-  await bench.store.record([bench.attempted(message, { to: 'delivered' })]);
+  await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
   return message;
 }
 
@@ -422,8 +441,8 @@ async function updateFor(
   action: InboundAction | null,
 ): Promise<InboundUpdate & { id: string }> {
   const kept = mail(bench);
-  await bench.store.keepInbound(kept);
-  const { seq } = (await bench.store.waitingInbound(0, 100)).find(({ id }) => id === kept.id)!;
+  await bench.store.inbound.keepInbound(kept);
+  const { seq } = (await bench.store.inbound.waitingInbound(0, 100)).find(({ id }) => id === kept.id)!;
   const whole: InboundVerdict = {
     ...{ kind: 'report', effect: 'none', reason: 'because', digest: null, finding: {} },
     messageId: message?.id ?? null,

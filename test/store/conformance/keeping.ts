@@ -14,20 +14,24 @@ export const keepingCases = {
     const { store } = bench;
     const tenant = await bench.tenant();
     const { id } = await bench.pendingDomain(tenant.id, 'acme.test');
-    const dueAt = async (now: number) => (await store.dueRechecks(now, 10)).map(({ domain }) => domain.name);
+    const dueAt = async (now: number) => (await store.domains.dueRechecks(now, 10)).map(({ domain }) => domain.name);
     t.same(await dueAt(T0 + 10 * MINUTE - 1), []);
     t.same(await dueAt(T0 + 10 * MINUTE), ['acme.test']);
-    await store.postponeRecheck(bench.id(), id, T0 + DAY);
+    await store.domains.postponeRecheck(bench.id(), id, T0 + DAY);
     t.same(await dueAt(T0 + 10 * MINUTE), ['acme.test'], 'another tenant changes nothing');
-    await store.postponeRecheck(tenant.id, id, T0 + 20 * MINUTE);
+    await store.domains.postponeRecheck(tenant.id, id, T0 + 20 * MINUTE);
     t.same(await dueAt(T0 + 20 * MINUTE - 1), []);
-    await store.recordVerdict(tenant.id, id, { state: 'failed', failureReason: 'not_found', checkedAt: T0 + DAY });
+    await store.domains.recordVerdict(tenant.id, id, {
+      state: 'failed',
+      failureReason: 'not_found',
+      checkedAt: T0 + DAY,
+    });
     t.same(await dueAt(T0 + DAY + 10 * MINUTE - 1), []);
-    t.match(await store.dueRechecks(T0 + DAY + 10 * MINUTE, 10), [{ since: T0 + DAY, looks: 0, misses: 0 }]);
-    await store.recordVerdict(tenant.id, id, { state: 'verified', failureReason: null, checkedAt: T0 + DAY });
+    t.match(await store.domains.dueRechecks(T0 + DAY + 10 * MINUTE, 10), [{ since: T0 + DAY, looks: 0, misses: 0 }]);
+    await store.domains.recordVerdict(tenant.id, id, { state: 'verified', failureReason: null, checkedAt: T0 + DAY });
     t.same(await dueAt(T0 + 2 * DAY - 1), []);
     t.same(await dueAt(T0 + 2 * DAY), ['acme.test']);
-    await store.revokeDomain(tenant.id, id);
+    await store.domains.revokeDomain(tenant.id, id);
     t.same(await dueAt(T0 + 100 * DAY), []);
   },
 
@@ -35,18 +39,18 @@ export const keepingCases = {
     const { store } = bench;
     const { tenant, domain } = await bench.sender('acme.test');
     const note = { at: T0 + DAY, nextAt: T0 + 2 * DAY, misses: 1, firstMissAt: T0 + DAY, failsWith: null };
-    t.equal(await store.recordRecheck(domain, note), true);
-    t.match(await store.getDomain(tenant.id, domain.id), { state: 'verified', lastCheckedAt: T0 + DAY });
-    t.match(await store.dueRechecks(T0 + 2 * DAY, 10), [{ looks: 1, misses: 1, firstMissAt: T0 + DAY }]);
-    t.equal(await store.recordRecheck(domain, note), false, 'it was read before the last look');
-    const seen = (await store.getDomain(tenant.id, domain.id))!;
+    t.equal(await store.domains.recordRecheck(domain, note), true);
+    t.match(await store.domains.getDomain(tenant.id, domain.id), { state: 'verified', lastCheckedAt: T0 + DAY });
+    t.match(await store.domains.dueRechecks(T0 + 2 * DAY, 10), [{ looks: 1, misses: 1, firstMissAt: T0 + DAY }]);
+    t.equal(await store.domains.recordRecheck(domain, note), false, 'it was read before the last look');
+    const seen = (await store.domains.getDomain(tenant.id, domain.id))!;
     const end = { ...note, at: T0 + 3 * DAY, nextAt: null, failsWith: 'not_found' };
-    t.equal(await store.recordRecheck({ ...seen, tenantId: bench.id() }, end), false, 'of another tenant');
-    t.equal(await store.recordRecheck(seen, end), true);
+    t.equal(await store.domains.recordRecheck({ ...seen, tenantId: bench.id() }, end), false, 'of another tenant');
+    t.equal(await store.domains.recordRecheck(seen, end), true);
     const failed = { state: 'failed', failureReason: 'not_found', verifiedAt: null, lastCheckedAt: T0 + 3 * DAY };
-    t.match(await store.getDomain(tenant.id, domain.id), failed);
-    t.equal(await store.findVerifiedDomain(tenant.id, 'acme.test'), null, 'nothing is sent from it any more');
-    t.same(await store.dueRechecks(T0 + 100 * DAY, 10), [], 'without a next time it is not due');
+    t.match(await store.domains.getDomain(tenant.id, domain.id), failed);
+    t.equal(await store.domains.findVerifiedDomain(tenant.id, 'acme.test'), null, 'nothing is sent from it any more');
+    t.same(await store.domains.dueRechecks(T0 + 100 * DAY, 10), [], 'without a next time it is not due');
   },
 
   'finished messages go in slices, with everything that belongs to them; others stay': async (
@@ -58,16 +62,24 @@ export const keepingCases = {
     const sent: ClaimedMessage[] = [];
     for (const to of ['a@x.test', 'b@x.test']) sent.push(await bench.sending(domain, to));
     const waiting = await bench.queued(domain, 'c@x.test');
-    t.equal(await store.countOpenMessages(), 3);
+    t.equal(await store.figures.countOpenMessages(), 3);
     const deliver = (message: ClaimedMessage) =>
       bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'));
-    await store.record(sent.map(deliver));
-    t.equal(await store.countOpenMessages(), 1);
+    await store.queue.record(sent.map(deliver));
+    t.equal(await store.figures.countOpenMessages(), 1);
 
     const before = T0 + DAY;
-    t.match(await store.eraseContents({ days: null, before: T0, budgetMs: 1000 }), { seen: 0, erased: 0, more: false });
-    t.match(await store.eraseContents({ days: null, before, budgetMs: 0 }), { seen: 1, erased: 1, more: true });
-    t.match(await store.eraseContents({ days: null, before, budgetMs: 1000 }), { seen: 1, erased: 1, more: false });
+    t.match(await store.upkeep.eraseContents({ days: null, before: T0, budgetMs: 1000 }), {
+      seen: 0,
+      erased: 0,
+      more: false,
+    });
+    t.match(await store.upkeep.eraseContents({ days: null, before, budgetMs: 0 }), { seen: 1, erased: 1, more: true });
+    t.match(await store.upkeep.eraseContents({ days: null, before, budgetMs: 1000 }), {
+      seen: 1,
+      erased: 1,
+      more: false,
+    });
     const contents = bench.openContents();
     t.match(
       sent.map(({ id }) => contents.read(id).kind),
@@ -77,25 +89,25 @@ export const keepingCases = {
     contents.close();
 
     await countAll(store);
-    t.match(await store.eraseRecords(before, 1000), { erased: 2, more: false });
+    t.match(await store.upkeep.eraseRecords(before, 1000), { erased: 2, more: false });
     for (const { id } of sent) {
-      t.equal(await store.getMessage(id), null);
-      t.same(await store.eventsOfMessage(tenant.id, id), []);
+      t.equal(await store.queue.getMessage(id), null);
+      t.same(await store.events.eventsOfMessage(tenant.id, id), []);
     }
-    t.match(await store.getMessage(waiting.id), { state: 'queued' });
+    t.match(await store.queue.getMessage(waiting.id), { state: 'queued' });
   },
 
   'a tenant can have a time of its own for its contents': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const tenant = await bench.tenant();
-    t.equal(await store.contentDaysOf(tenant.id), null);
-    t.same(await store.contentDaysInUse(), []);
-    t.equal(await store.setContentDays(tenant.id, 0), true);
-    t.same(await store.contentDaysInUse(), [0]);
-    await store.updateTenant(tenant.id, { name: 'Other' });
-    t.equal(await store.contentDaysOf(tenant.id), 0, 'other changes leave it');
-    t.equal(await store.setContentDays(tenant.id, null), true);
-    t.same(await store.contentDaysInUse(), []);
-    t.equal(await store.setContentDays(bench.id(), 3), false);
+    t.equal(await store.upkeep.contentDaysOf(tenant.id), null);
+    t.same(await store.upkeep.contentDaysInUse(), []);
+    t.equal(await store.upkeep.setContentDays(tenant.id, 0), true);
+    t.same(await store.upkeep.contentDaysInUse(), [0]);
+    await store.tenants.updateTenant(tenant.id, { name: 'Other' });
+    t.equal(await store.upkeep.contentDaysOf(tenant.id), 0, 'other changes leave it');
+    t.equal(await store.upkeep.setContentDays(tenant.id, null), true);
+    t.same(await store.upkeep.contentDaysInUse(), []);
+    t.equal(await store.upkeep.setContentDays(bench.id(), 3), false);
   },
 };

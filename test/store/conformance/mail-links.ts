@@ -37,7 +37,7 @@ async function signedUp(bench: Bench, change: Partial<Tenant> = {}): Promise<{ t
     passwordHash: 'h',
     createdAt: T0,
   };
-  if ((await bench.store.signUp({ tenant, user })) !== 'created') throw new Error('not created');
+  if ((await bench.store.accounts.signUp({ tenant, user })) !== 'created') throw new Error('not created');
   return { tenant, user };
 }
 
@@ -51,35 +51,35 @@ export const mailLinkCases = {
     const { store } = bench;
     const user = await newUser(bench, null, 'operator');
     const [first, second] = [linkFor(bench, { userId: user.id }), linkFor(bench, { userId: user.id })];
-    await store.keepMailLink(first);
-    t.strictSame(await store.findMailLink(first.tokenHash, T0 + 99), first);
-    t.equal(await store.findMailLink(first.tokenHash, T0 + 100), null, 'over');
-    await store.keepMailLink(linkFor(bench, { userId: user.id, purpose: 'confirmation' }));
-    t.ok(await store.findMailLink(first.tokenHash, T0), 'one of another purpose beside it');
-    await store.keepMailLink(second);
-    t.equal(await store.findMailLink(first.tokenHash, T0), null, 'only the newest holds');
-    t.ok(await store.findMailLink(second.tokenHash, T0));
-    t.equal(await store.eraseMailLinks(T0 + 99, 10), 0);
-    t.equal(await store.eraseMailLinks(T0 + 100, 1), 1);
-    t.equal(await store.eraseMailLinks(T0 + 100, 10), 1);
+    await store.accounts.keepMailLink(first);
+    t.strictSame(await store.accounts.findMailLink(first.tokenHash, T0 + 99), first);
+    t.equal(await store.accounts.findMailLink(first.tokenHash, T0 + 100), null, 'over');
+    await store.accounts.keepMailLink(linkFor(bench, { userId: user.id, purpose: 'confirmation' }));
+    t.ok(await store.accounts.findMailLink(first.tokenHash, T0), 'one of another purpose beside it');
+    await store.accounts.keepMailLink(second);
+    t.equal(await store.accounts.findMailLink(first.tokenHash, T0), null, 'only the newest holds');
+    t.ok(await store.accounts.findMailLink(second.tokenHash, T0));
+    t.equal(await store.accounts.eraseMailLinks(T0 + 99, 10), 0);
+    t.equal(await store.accounts.eraseMailLinks(T0 + 100, 1), 1);
+    t.equal(await store.accounts.eraseMailLinks(T0 + 100, 10), 1);
   },
 
   'a reset sets the password, ends the sessions, and works once': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const user = await newUser(bench, null, 'operator');
     const link = linkFor(bench, { userId: user.id });
-    await store.keepMailLink(link);
-    await store.createSession(sessionOf(bench, user.id), 9);
-    t.equal(await store.resetByLink(link.tokenHash, 'new', T0 + 100), null, 'too late');
-    t.equal((await store.getUser(user.id))?.passwordHash, 'hash');
+    await store.accounts.keepMailLink(link);
+    await store.accounts.createSession(sessionOf(bench, user.id), 9);
+    t.equal(await store.accounts.resetByLink(link.tokenHash, 'new', T0 + 100), null, 'too late');
+    t.equal((await store.accounts.getUser(user.id))?.passwordHash, 'hash');
     const [one, two] = await Promise.all([
-      store.resetByLink(link.tokenHash, 'new', T0),
-      store.resetByLink(link.tokenHash, 'other', T0),
+      store.accounts.resetByLink(link.tokenHash, 'new', T0),
+      store.accounts.resetByLink(link.tokenHash, 'other', T0),
     ]);
     t.strictSame(one, { ...user, passwordHash: 'new' });
     t.equal(two, null, 'used');
-    t.equal((await store.getUser(user.id))?.passwordHash, 'new');
-    t.equal(await store.findSession(Buffer.from('session'), T0), null);
+    t.equal((await store.accounts.getUser(user.id))?.passwordHash, 'new');
+    t.equal(await store.accounts.findSession(Buffer.from('session'), T0), null);
   },
 
   'a link does what it is for, and nothing else': async (t: Test, bench: Bench) => {
@@ -89,65 +89,67 @@ export const mailLinkCases = {
     const reset = linkFor(bench, { userId: user.id });
     const confirmation = linkFor(bench, { userId: user.id, purpose: 'confirmation' });
     const invitation = invitationTo(bench, tenant.id, 'b@x.test');
-    for (const link of [reset, confirmation]) await store.keepMailLink(link);
-    await store.keepInvitation(invitation, 9);
+    for (const link of [reset, confirmation]) await store.accounts.keepMailLink(link);
+    await store.accounts.keepInvitation(invitation, 9);
     for (const { tokenHash } of [confirmation, invitation])
-      t.equal(await store.resetByLink(tokenHash, 'new', T0), null);
+      t.equal(await store.accounts.resetByLink(tokenHash, 'new', T0), null);
     const joining = { userId: bench.id(), passwordHash: 'h', at: T0 };
-    for (const { tokenHash } of [confirmation, reset]) t.equal(await store.joinByLink(tokenHash, joining), null);
-    for (const { tokenHash } of [invitation, reset]) t.equal(await store.confirmByLink(tokenHash, T0), null);
-    for (const { tokenHash } of [reset, confirmation, invitation]) t.ok(await store.findMailLink(tokenHash, T0));
+    for (const { tokenHash } of [confirmation, reset])
+      t.equal(await store.accounts.joinByLink(tokenHash, joining), null);
+    for (const { tokenHash } of [invitation, reset]) t.equal(await store.accounts.confirmByLink(tokenHash, T0), null);
+    for (const { tokenHash } of [reset, confirmation, invitation])
+      t.ok(await store.accounts.findMailLink(tokenHash, T0));
   },
 
   'an invitation makes its user once': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const tenant = await bench.tenant();
     const link = invitationTo(bench, tenant.id, 'b@x.test');
-    t.equal(await store.keepInvitation(link, 9), 'kept');
-    t.strictSame(await store.listInvitations(tenant.id, T0), [link]);
-    t.strictSame(await store.listInvitations(tenant.id, T0 + 100), [], 'over');
+    t.equal(await store.accounts.keepInvitation(link, 9), 'kept');
+    t.strictSame(await store.accounts.listInvitations(tenant.id, T0), [link]);
+    t.strictSame(await store.accounts.listInvitations(tenant.id, T0 + 100), [], 'over');
     const joining = { userId: bench.id(), passwordHash: 'h', at: T0 + 1 };
     const user = { id: joining.userId, tenantId: tenant.id, email: 'b@x.test', role: 'viewer' };
-    t.match(await store.joinByLink(link.tokenHash, joining), user);
-    t.match(await store.findUserByEmail('b@x.test'), user);
-    t.equal(await store.joinByLink(link.tokenHash, { ...joining, userId: bench.id() }), null, 'used');
-    t.strictSame(await store.listInvitations(tenant.id, T0), []);
+    t.match(await store.accounts.joinByLink(link.tokenHash, joining), user);
+    t.match(await store.accounts.findUserByEmail('b@x.test'), user);
+    t.equal(await store.accounts.joinByLink(link.tokenHash, { ...joining, userId: bench.id() }), null, 'used');
+    t.strictSame(await store.accounts.listInvitations(tenant.id, T0), []);
     const again = invitationTo(bench, (await bench.tenant()).id, 'b@x.test');
-    await store.keepInvitation(again, 9);
-    t.equal(await store.joinByLink(again.tokenHash, { ...joining, userId: bench.id() }), 'exists');
+    await store.accounts.keepInvitation(again, 9);
+    t.equal(await store.accounts.joinByLink(again.tokenHash, { ...joining, userId: bench.id() }), 'exists');
   },
 
   'invitations have a limit, are renewed, and are cancelled by their tenant': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const [tenant, stranger] = [await bench.tenant(), await bench.tenant()];
     const [a, b] = [invitationTo(bench, tenant.id, 'a@x.test'), invitationTo(bench, tenant.id, 'b@x.test')];
-    for (const link of [a, b]) t.equal(await store.keepInvitation(link, 2), 'kept');
-    t.equal(await store.keepInvitation(invitationTo(bench, tenant.id, 'c@x.test'), 2), 'too_many');
+    for (const link of [a, b]) t.equal(await store.accounts.keepInvitation(link, 2), 'kept');
+    t.equal(await store.accounts.keepInvitation(invitationTo(bench, tenant.id, 'c@x.test'), 2), 'too_many');
     const renewed = invitationTo(bench, tenant.id, 'b@x.test');
-    t.equal(await store.keepInvitation(renewed, 2), 'kept', 'the same address again');
-    t.equal(await store.findMailLink(b.tokenHash, T0), null);
-    t.equal(await store.cancelInvitation(stranger.id, a.id), false);
-    t.equal(await store.cancelInvitation(tenant.id, a.id), true);
-    t.equal(await store.findMailLink(a.tokenHash, T0), null);
-    t.strictSame(await store.listInvitations(tenant.id, T0), [renewed]);
-    t.strictSame(await store.listInvitations(stranger.id, T0), []);
+    t.equal(await store.accounts.keepInvitation(renewed, 2), 'kept', 'the same address again');
+    t.equal(await store.accounts.findMailLink(b.tokenHash, T0), null);
+    t.equal(await store.accounts.cancelInvitation(stranger.id, a.id), false);
+    t.equal(await store.accounts.cancelInvitation(tenant.id, a.id), true);
+    t.equal(await store.accounts.findMailLink(a.tokenHash, T0), null);
+    t.strictSame(await store.accounts.listInvitations(tenant.id, T0), [renewed]);
+    t.strictSame(await store.accounts.listInvitations(stranger.id, T0), []);
   },
 
   'a sign-up is in review once its address is confirmed': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, user } = await signedUp(bench);
-    t.equal(await store.isUnconfirmed(user.id), true);
-    t.strictSame(await store.getTenant(tenant.id), tenant);
+    t.equal(await store.accounts.isUnconfirmed(user.id), true);
+    t.strictSame(await store.tenants.getTenant(tenant.id), tenant);
     const rival = { tenant: { ...tenant, id: bench.id() }, user: { ...user, id: bench.id() } };
-    t.equal(await store.signUp(rival), 'exists');
-    t.equal(await store.getTenant(rival.tenant.id), null, 'no tenant without its user');
+    t.equal(await store.accounts.signUp(rival), 'exists');
+    t.equal(await store.tenants.getTenant(rival.tenant.id), null, 'no tenant without its user');
     const link = linkFor(bench, { purpose: 'confirmation', userId: user.id });
-    await store.keepMailLink(link);
-    t.equal(await store.confirmByLink(link.tokenHash, T0 + 100), null, 'too late');
+    await store.accounts.keepMailLink(link);
+    t.equal(await store.accounts.confirmByLink(link.tokenHash, T0 + 100), null, 'too late');
     const confirmed = { ...tenant, status: 'in_review' };
-    t.strictSame(await store.confirmByLink(link.tokenHash, T0), { tenant: confirmed, user });
-    t.equal(await store.confirmByLink(link.tokenHash, T0), null, 'used');
-    t.equal(await store.isUnconfirmed(user.id), false);
+    t.strictSame(await store.accounts.confirmByLink(link.tokenHash, T0), { tenant: confirmed, user });
+    t.equal(await store.accounts.confirmByLink(link.tokenHash, T0), null, 'used');
+    t.equal(await store.accounts.isUnconfirmed(user.id), false);
   },
 
   'whoever resets the password of a sign-up has confirmed the address': async (t: Test, bench: Bench) => {
@@ -157,11 +159,11 @@ export const mailLinkCases = {
       linkFor(bench, { purpose: 'confirmation', userId: user.id }),
       linkFor(bench, { userId: user.id }),
     ];
-    for (const link of [confirmation, reset]) await store.keepMailLink(link);
-    await store.resetByLink(reset.tokenHash, 'new', T0);
-    t.equal(await store.isUnconfirmed(user.id), false);
-    t.equal((await store.getTenant(tenant.id))?.status, 'in_review');
-    t.equal(await store.confirmByLink(confirmation.tokenHash, T0), null);
+    for (const link of [confirmation, reset]) await store.accounts.keepMailLink(link);
+    await store.accounts.resetByLink(reset.tokenHash, 'new', T0);
+    t.equal(await store.accounts.isUnconfirmed(user.id), false);
+    t.equal((await store.tenants.getTenant(tenant.id))?.status, 'in_review');
+    t.equal(await store.accounts.confirmByLink(confirmation.tokenHash, T0), null);
   },
 
   'a new password ends the reset that was asked for before, and nothing else': async (t: Test, bench: Bench) => {
@@ -172,36 +174,36 @@ export const mailLinkCases = {
       linkFor(bench, { userId: user.id, purpose: 'confirmation' }),
     ];
     const others = linkFor(bench, { userId: other.id });
-    for (const link of [reset, confirmation, others]) await store.keepMailLink(link);
-    await store.setPassword(user.id, 'new');
-    t.equal(await store.findMailLink(reset.tokenHash, T0), null);
-    for (const { tokenHash } of [confirmation, others]) t.ok(await store.findMailLink(tokenHash, T0));
+    for (const link of [reset, confirmation, others]) await store.accounts.keepMailLink(link);
+    await store.accounts.setPassword(user.id, 'new');
+    t.equal(await store.accounts.findMailLink(reset.tokenHash, T0), null);
+    for (const { tokenHash } of [confirmation, others]) t.ok(await store.accounts.findMailLink(tokenHash, T0));
   },
 
   'an invitation goes before a sign-up that nobody has confirmed': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const home = await bench.tenant();
     const [begun, touched] = [await signedUp(bench), await signedUp(bench)];
-    await store.updateTenant(touched.tenant.id, { status: 'active' });
+    await store.tenants.updateTenant(touched.tenant.id, { status: 'active' });
     const joining = (email: string) => {
       const link = invitationTo(bench, home.id, email);
       const by = { userId: bench.id(), passwordHash: 'h', at: T0 };
-      return store.keepMailLink(link).then(() => store.joinByLink(link.tokenHash, by));
+      return store.accounts.keepMailLink(link).then(() => store.accounts.joinByLink(link.tokenHash, by));
     };
     t.match(await joining(begun.user.email), { tenantId: home.id, email: begun.user.email });
-    t.equal(await store.getTenant(begun.tenant.id), null);
-    t.equal(await store.getUser(begun.user.id), null);
+    t.equal(await store.tenants.getTenant(begun.tenant.id), null);
+    t.equal(await store.accounts.getUser(begun.user.id), null);
     t.equal(await joining(touched.user.email), 'exists', 'an operator has made more of it');
-    t.equal(await store.isUnconfirmed(touched.user.id), true, 'and its address is as unproved as it was');
+    t.equal(await store.accounts.isUnconfirmed(touched.user.id), true, 'and its address is as unproved as it was');
   },
 
   "an operator's word about a tenant stands": async (t: Test, bench: Bench) => {
     const { store } = bench;
     const { tenant, user } = await signedUp(bench);
-    await store.updateTenant(tenant.id, { status: 'suspended' });
+    await store.tenants.updateTenant(tenant.id, { status: 'suspended' });
     const link = linkFor(bench, { purpose: 'confirmation', userId: user.id });
-    await store.keepMailLink(link);
-    t.equal((await store.confirmByLink(link.tokenHash, T0))?.tenant.status, 'suspended');
+    await store.accounts.keepMailLink(link);
+    t.equal((await store.accounts.confirmByLink(link.tokenHash, T0))?.tenant.status, 'suspended');
   },
 
   'sign-ups that nobody confirms are forgotten, touched ones are not': async (t: Test, bench: Bench) => {
@@ -212,14 +214,14 @@ export const mailLinkCases = {
       await signedUp(bench),
       await signedUp(bench, { createdAt: T0 + 50 }),
     ];
-    await store.updateTenant(touched.tenant.id, { status: 'active' });
-    await store.createApiKey(bench.apiKey(keyed.tenant.id), 9);
-    await store.keepMailLink(linkFor(bench, { purpose: 'confirmation', userId: old.user.id }));
-    t.equal(await store.eraseSignUps(T0 + 50, 10), 3);
-    t.equal(await store.getTenant(old.tenant.id), null);
-    t.equal(await store.findUserByEmail(old.user.email), null);
-    for (const { tenant } of [touched, keyed, young]) t.ok(await store.getTenant(tenant.id));
-    t.equal(await store.isUnconfirmed(young.user.id), true);
-    t.equal(await store.eraseSignUps(T0 + 50, 10), 0);
+    await store.tenants.updateTenant(touched.tenant.id, { status: 'active' });
+    await store.keys.createApiKey(bench.apiKey(keyed.tenant.id), 9);
+    await store.accounts.keepMailLink(linkFor(bench, { purpose: 'confirmation', userId: old.user.id }));
+    t.equal(await store.accounts.eraseSignUps(T0 + 50, 10), 3);
+    t.equal(await store.tenants.getTenant(old.tenant.id), null);
+    t.equal(await store.accounts.findUserByEmail(old.user.email), null);
+    for (const { tenant } of [touched, keyed, young]) t.ok(await store.tenants.getTenant(tenant.id));
+    t.equal(await store.accounts.isUnconfirmed(young.user.id), true);
+    t.equal(await store.accounts.eraseSignUps(T0 + 50, 10), 0);
   },
 };

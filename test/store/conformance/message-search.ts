@@ -54,7 +54,7 @@ export const messageSearchCases = {
     await bench.accept(domain, ['joe@x.test', 'ann@y.test'], { apiKeyId: key });
     await bench.accept(second, ['Joe@X.test'], { apiKeyId: otherKey });
     const message = await bench.sending(domain, 'gone@z.test');
-    await bench.store.record([bench.update(message, { to: 'failed', reason: 'too old' })]);
+    await bench.store.queue.record([bench.update(message, { to: 'failed', reason: 'too old' })]);
     const found = (search: Partial<MessageSearch>) => recipients(bench, tenant.id, search);
     t.strictSame(await found({ state: 'failed' }), ['gone@z.test']);
     t.strictSame(await found({ recipient: 'joe@x.test', recipientDomain: 'x.test' }), ['Joe@X.test', 'joe@x.test']);
@@ -124,10 +124,10 @@ export const messageSearchCases = {
     const subjects = async (search: Partial<MessageSearch> = {}) =>
       (await find(bench, tenant.id, { ...joe, ...search })).messages.map(({ subject }) => subject);
     t.strictSame(await subjects(), ['newest', 'oldest']);
-    t.equal(await bench.store.markRecipients(0), false, 'nothing is old enough');
+    t.equal(await bench.store.upkeep.markRecipients(0), false, 'nothing is old enough');
     const settled = Date.now() + 60_000;
-    t.equal(await bench.store.markRecipients(settled), true);
-    t.equal(await bench.store.markRecipients(settled), false, 'the rest is no whole stretch');
+    t.equal(await bench.store.upkeep.markRecipients(settled), true);
+    t.equal(await bench.store.upkeep.markRecipients(settled), false, 'the rest is no whole stretch');
     t.strictSame(await subjects(), ['newest', 'oldest']);
     t.strictSame(await subjects({ state: 'queued' }), ['newest', 'oldest']);
     t.strictSame(await subjects({ limit: 1 }), ['newest']);
@@ -136,25 +136,25 @@ export const messageSearchCases = {
     t.strictSame(await subjects({ recipient: 'jim@x.test' }), []);
     const first = await find(bench, tenant.id, { recipient: 'jim@x.test', recipientDomain: 'x.test', budgetMs: 0 });
     t.match(first, { ranOutOfTime: true, messages: [] });
-    t.equal(await bench.store.forgetRecipientMarks(10), 0, 'their messages are there');
+    t.equal(await bench.store.upkeep.forgetRecipientMarks(10), 0, 'their messages are there');
   },
 
   'marks go with their messages': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const lane = await acceptMany(bench, domain, MANY);
-    t.equal(await bench.store.markRecipients(Date.now() + 60_000), true);
+    t.equal(await bench.store.upkeep.markRecipients(Date.now() + 60_000), true);
     for (
       let claimed = await bench.claim(lane, T0, 200);
       claimed.length > 0;
       claimed = await bench.claim(lane, T0, 200)
     ) {
-      await bench.store.record(claimed.map((message) => bench.update(message, { to: 'failed', reason: 'gone' })));
+      await bench.store.queue.record(claimed.map((message) => bench.update(message, { to: 'failed', reason: 'gone' })));
     }
     await countAll(bench.store);
-    for (let more = true; more; ) more = (await bench.store.eraseRecords(T0 + LIFETIME_MS, 1000)).more;
+    for (let more = true; more; ) more = (await bench.store.upkeep.eraseRecords(T0 + LIFETIME_MS, 1000)).more;
     await bench.accept(domain, ['a@x.test']);
-    t.equal(await bench.store.forgetRecipientMarks(10), 1);
-    t.equal(await bench.store.forgetRecipientMarks(10), 0);
+    t.equal(await bench.store.upkeep.forgetRecipientMarks(10), 1);
+    t.equal(await bench.store.upkeep.forgetRecipientMarks(10), 0);
   },
 };
 
@@ -176,5 +176,5 @@ async function acceptAt(bench: Bench, domain: Domain, to: string, at: number): P
   const timed = (id: string) => `${hex.slice(0, 8)}-${hex.slice(8)}${id.slice(13)}`;
   const submission = bench.submission(domain, [to], { acceptedAt: at });
   const recipients = submission.recipients.map((each) => ({ ...each, messageId: timed(each.messageId) }));
-  await bench.store.accept({ ...submission, recipients });
+  await bench.store.submissions.accept({ ...submission, recipients });
 }

@@ -16,12 +16,14 @@ export const messageViewCases = {
   'a message with its call, its attempts, its events and its content': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const key = bench.apiKey(tenant.id);
-    await bench.store.createApiKey(key, 10);
+    await bench.store.keys.createApiKey(key, 10);
     const change = { apiKeyId: key.id, idempotencyKey: 'once' };
     const { receipt, lanes } = await bench.accept(domain, ['joe@x.test', 'ann@x.test'], change);
     const claimed = await bench.claim(lanes[0]!.lane, T0);
     const joe = claimed.find(({ recipient }) => recipient === 'joe@x.test')!;
-    await bench.store.record([bench.attempted(joe, { to: 'delivered' }, bench.event('email.delivered', { a: 1 }))]);
+    await bench.store.queue.record([
+      bench.attempted(joe, { to: 'delivered' }, bench.event('email.delivered', { a: 1 })),
+    ]);
     const view = await found(bench.reads().messageView(tenant.id, joe.id));
     t.match(view, {
       message: {
@@ -59,8 +61,8 @@ export const messageViewCases = {
   'what was erased is not there, and the record still is': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'joe@x.test');
-    await bench.store.record([bench.update(message, { to: 'delivered' })]);
-    await bench.store.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.upkeep.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
     t.match(await found(bench.reads().messageView(tenant.id, message.id)), {
       ...{ content: null, message: { recipient: 'joe@x.test', subject: 'Hello' } },
     });
@@ -71,7 +73,7 @@ export const messageViewCases = {
   'a suppression list by prefix and reason, in pages': async (t: Test, bench: Bench) => {
     const [tenant, other] = [await bench.tenant(), await bench.tenant()];
     const add = (tenantId: string, address: string, reason: SuppressionReason) =>
-      bench.store.addSuppression(tenantId, { address, reason, messageId: null, createdAt: T0 });
+      bench.store.suppressions.addSuppression(tenantId, { address, reason, messageId: null, createdAt: T0 });
     for (const name of ['c', 'a', 'b']) await add(tenant.id, `${name}@x.test`, 'manual');
     await add(tenant.id, 'ab@x.test', 'complaint');
     await add(other.id, 'aa@x.test', 'manual');

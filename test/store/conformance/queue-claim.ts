@@ -6,11 +6,11 @@ export const queueClaimCases = {
   'what is past its lifetime is not claimed any more': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.queued(domain, 'a@x.test');
-    const { lane } = (await bench.store.dueLanes())[0]!;
+    const { lane } = (await bench.store.queue.dueLanes())[0]!;
     const { messages, nextDueAt } = await bench.claimWithNext(lane, T0 + LIFETIME_MS);
     t.strictSame({ messages, nextDueAt }, { messages: [], nextDueAt: null });
     t.strictSame(
-      (await bench.store.expired(T0 + LIFETIME_MS, 10)).map(({ id }) => id),
+      (await bench.store.queue.expired(T0 + LIFETIME_MS, 10)).map(({ id }) => id),
       [message.id],
       'it is left to whoever ends it',
     );
@@ -84,13 +84,13 @@ export const queueClaimCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
     for (const status of ['pending_verification', 'in_review', 'suspended'] as const) {
-      await bench.store.updateTenant(tenant.id, { status });
+      await bench.store.tenants.updateTenant(tenant.id, { status });
       t.strictSame(await bench.claimWithNext(lane, T0 + 5), { messages: [], nextDueAt: null }, status);
-      t.strictSame(await bench.store.dueLanes(), []);
+      t.strictSame(await bench.store.queue.dueLanes(), []);
     }
     t.match(await bench.message(id), { state: 'queued', attempts: 0, dueAt: T0 });
-    await bench.store.updateTenant(tenant.id, { status: 'active' });
-    t.strictSame(await bench.store.dueLanes(), [{ lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 }]);
+    await bench.store.tenants.updateTenant(tenant.id, { status: 'active' });
+    t.strictSame(await bench.store.queue.dueLanes(), [{ lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 }]);
     t.strictSame(ids(await bench.claim(lane, T0)), [id]);
   },
 
@@ -99,7 +99,7 @@ export const queueClaimCases = {
     const x = await bench.queued(domain, 'late@x.test', T0 + 50);
     await bench.queued(domain, 'early@x.test', T0 + 10);
     const y = await bench.queued(domain, 'a@y.test', T0 + 30);
-    const due = async () => new Map((await bench.store.dueLanes()).map((lane) => [lane.domain, lane]));
+    const due = async () => new Map((await bench.store.queue.dueLanes()).map((lane) => [lane.domain, lane]));
     const before = await due();
     t.strictSame(before.get('x.test'), { lane: x.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 10 });
     t.strictSame(before.get('y.test'), { lane: y.lane, tenantId: tenant.id, domain: 'y.test', dueAt: T0 + 30 });
@@ -111,10 +111,10 @@ export const queueClaimCases = {
   'a released message is as if it had not been claimed': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const claimed = await bench.sending(domain, 'a@x.test');
-    const notices = await bench.store.release([claimed.id, bench.id()], T0 + 77);
+    const notices = await bench.store.queue.release([claimed.id, bench.id()], T0 + 77);
     t.strictSame(notices, [{ lane: claimed.lane, tenantId: claimed.tenantId, domain: 'x.test', dueAt: T0 + 77 }]);
     t.match(await bench.message(claimed.id), { state: 'queued', attempts: 0, dueAt: T0 + 77 });
-    t.strictSame(await bench.store.release([claimed.id], T0 + 99), [], 'only what is being sent');
+    t.strictSame(await bench.store.queue.release([claimed.id], T0 + 99), [], 'only what is being sent');
     t.equal((await bench.message(claimed.id)).dueAt, T0 + 77);
     t.strictSame(await bench.claim(claimed.lane, T0 + 77), [claimed], 'the same attempt again');
   },
@@ -123,11 +123,11 @@ export const queueClaimCases = {
     const { domain } = await bench.sender('acme.test');
     const first = await bench.sending(domain, 'a@x.test');
     const ambiguous = { to: 'deferred', dueAt: T0, reason: 'lost after the dot', ambiguous: true } as const;
-    await bench.store.record([bench.update(first, ambiguous, { event: bench.event('email.deferred') })]);
+    await bench.store.queue.record([bench.update(first, ambiguous, { event: bench.event('email.deferred') })]);
     const [second] = await bench.claim(first.lane, T0);
     t.equal(second?.attempt, 2);
     t.equal(second?.notices, 1);
-    await bench.store.release([first.id], T0);
+    await bench.store.queue.release([first.id], T0);
     t.match(await bench.message(first.id), {
       state: 'deferred',
       attempts: 1,
@@ -140,18 +140,18 @@ export const queueClaimCases = {
   'what a dead process was sending waits again': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const later = await bench.sending(domain, 'second-attempt@x.test');
-    await bench.store.record([
+    await bench.store.queue.record([
       bench.update(later, { to: 'deferred', dueAt: T0 + 10, reason: '451', ambiguous: false }),
     ]);
     await bench.claim(later.lane, T0 + 10);
     const first = await bench.sending(domain, 'first-attempt@x.test', T0 + 10);
     const waiting = await bench.queued(domain, 'waiting@x.test', T0 + 500);
-    t.equal(await bench.store.recoverInterrupted(T0 + 100), 2);
+    t.equal(await bench.store.queue.recoverInterrupted(T0 + 100), 2);
     t.match(await bench.message(first.id), { state: 'deferred', attempts: 1, dueAt: T0 + 100, ambiguous: true });
     const stored = T0 + 10 + 2 * DUE_AGAIN_STEP_MS;
     t.match(await bench.message(later.id), { state: 'deferred', attempts: 2, dueAt: stored, ambiguous: true });
     t.match(await bench.message(waiting.id), { state: 'queued', dueAt: T0 + 500, ambiguous: false });
-    t.equal(await bench.store.recoverInterrupted(T0 + 200), 0, 'nothing is left to recover');
+    t.equal(await bench.store.queue.recoverInterrupted(T0 + 200), 0, 'nothing is left to recover');
     const [again] = await bench.claim(first.lane, T0 + 100);
     t.match(again, { id: first.id, attempt: 2 });
     t.equal(again?.notices, 0, 'an interruption is nothing that the tenant was told of');
@@ -161,7 +161,7 @@ export const queueClaimCases = {
     const { domain } = await bench.sender('acme.test');
     const known = await bench.sending(domain, 'known@x.test');
     const other = await bench.sending(domain, 'other@x.test');
-    t.equal(await bench.store.recoverInterrupted(T0 + 100, [known.id]), 1);
+    t.equal(await bench.store.queue.recoverInterrupted(T0 + 100, [known.id]), 1);
     t.match(await bench.message(known.id), { state: 'sending', attempts: 1 });
     t.match(await bench.message(other.id), { state: 'deferred' });
   },
@@ -171,34 +171,34 @@ export const queueClaimCases = {
     const past = T0 + LIFETIME_MS;
     const sending = await bench.sending(domain, 'sending@x.test');
     const done = await bench.sending(domain, 'done@x.test');
-    await bench.store.record([bench.update(done, { to: 'delivered' })]);
+    await bench.store.queue.record([bench.update(done, { to: 'delivered' })]);
     const parked = await bench.sending(domain, 'parked@x.test');
-    await bench.store.record([bench.update(parked, { to: 'parked', reason: 'broken' })]);
+    await bench.store.queue.record([bench.update(parked, { to: 'parked', reason: 'broken' })]);
     const later = await bench.queued(domain, 'later@x.test', T0 + 50);
     const old = await bench.queued(domain, 'old@x.test');
-    await bench.store.updateTenant(tenant.id, { status: 'suspended' });
-    t.strictSame(await bench.store.expired(past - 1, 10), []);
-    const found = await bench.store.expired(past, 10);
+    await bench.store.tenants.updateTenant(tenant.id, { status: 'suspended' });
+    t.strictSame(await bench.store.queue.expired(past - 1, 10), []);
+    const found = await bench.store.queue.expired(past, 10);
     t.strictSame(ids(found).sort(), [parked.id, old.id].sort(), 'parked ones and paused tenants too');
     t.match(
       found.find((message) => message.id === old.id),
       { attempt: 0, recipient: 'old@x.test', subject: 'Hello' },
     );
     t.equal(found.find((message) => message.id === parked.id)?.attempt, 1, 'the attempt that was last made');
-    t.strictSame(ids(await bench.store.expired(past + 50, 10)).at(-1), later.id, 'the longest expired first');
-    t.equal((await bench.store.expired(past + 50, 2)).length, 2);
-    await bench.store.release([sending.id], T0);
-    t.equal((await bench.store.expired(past, 10)).length, 3);
+    t.strictSame(ids(await bench.store.queue.expired(past + 50, 10)).at(-1), later.id, 'the longest expired first');
+    t.equal((await bench.store.queue.expired(past + 50, 2)).length, 2);
+    await bench.store.queue.release([sending.id], T0);
+    t.equal((await bench.store.queue.expired(past, 10)).length, 3);
   },
 
   'an expired message is ended while it waits': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
-    const [message] = await bench.store.expired(T0 + LIFETIME_MS, 10);
+    const [message] = await bench.store.queue.expired(T0 + LIFETIME_MS, 10);
     const event = bench.event('email.failed');
-    await bench.store.record([bench.update(message!, { to: 'failed', reason: 'lifetime over' }, { event })]);
+    await bench.store.queue.record([bench.update(message!, { to: 'failed', reason: 'lifetime over' }, { event })]);
     t.match(await bench.message(id), { state: 'failed', lastReason: 'lifetime over', dueAt: null });
-    t.strictSame(await bench.store.expired(T0 + LIFETIME_MS, 10), []);
+    t.strictSame(await bench.store.queue.expired(T0 + LIFETIME_MS, 10), []);
     t.strictSame(await bench.claimWithNext(lane, T0 + LIFETIME_MS), { messages: [], nextDueAt: null });
   },
 };

@@ -29,11 +29,11 @@ export const queueRecordCases = {
       tlsPolicy: { mode: 'testing', failure: 'not named by the policy' },
       elapsedMs: 123,
     };
-    t.strictSame(await bench.store.record([update]), []);
+    t.strictSame(await bench.store.queue.record([update]), []);
     const stored = await bench.message(message.id);
     t.match(stored, { state: 'delivered', attempts: 1, dueAt: null, finishedAt: T0 + 1000, ambiguous: false });
     t.strictSame(stored.attemptList, [update.attempt]);
-    const events = await bench.store.eventsOfMessage(tenant.id, message.id);
+    const events = await bench.store.events.eventsOfMessage(tenant.id, message.id);
     t.strictSame(events, [{ ...event, tenantId: tenant.id, messageId: message.id }]);
   },
 
@@ -42,7 +42,7 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const later: Transition = { to: 'deferred', dueAt: T0 + 5000, reason: '451 later', ambiguous: true };
     const event = bench.event('email.deferred');
-    const notices = await bench.store.record([bench.attempted(message, later, event)]);
+    const notices = await bench.store.queue.record([bench.attempted(message, later, event)]);
     const notice = { lane: message.lane, tenantId: tenant.id, domain: 'x.test', dueAt: T0 + 5000 };
     t.strictSame(notices, [notice]);
     t.match(await bench.message(message.id), {
@@ -57,7 +57,7 @@ export const queueRecordCases = {
     const [second] = await bench.claim(message.lane, T0 + 5000);
     t.match(second, { id: message.id, attempt: 2, notices: 1 });
     const sure: Transition = { to: 'deferred', dueAt: T0 + 9000, reason: '452', ambiguous: false };
-    await bench.store.record([bench.attempted(second!, sure)]);
+    await bench.store.queue.record([bench.attempted(second!, sure)]);
     const stored = await bench.message(message.id);
     t.match(stored, { attempts: 2, lastReason: '452', ambiguous: false });
     t.strictSame(
@@ -72,26 +72,26 @@ export const queueRecordCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const block: Transition = { to: 'bounced', bounce: 'block', reason: '550 5.7.1', suppress: null };
-    t.strictSame(await bench.store.record([bench.attempted(message, block)]), []);
+    t.strictSame(await bench.store.queue.record([bench.attempted(message, block)]), []);
     t.match(await bench.message(message.id), { state: 'bounced', lastReason: '550 5.7.1', finishedAt: T0 + 1000 });
-    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
-    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }), []);
   },
 
   'a hard bounce is written to both suppression lists': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('beta.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
+    await bench.store.queue.record([bench.attempted(message, HARD, bench.event('email.bounced'))]);
     const page = { after: null, limit: 10 };
-    t.strictSame(await bench.store.listSuppressions(tenant.id, page), [
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, page), [
       {
         ...{ address: 'a@x.test', reason: 'hard_bounce', messageId: message.id, createdAt: T0 + 1000 },
         ...{ rule: 'smtp 5.1.1', mxGroup: 'mx.x.test' },
       },
     ]);
-    t.strictSame(await bench.store.listSuppressions(other.tenant.id, page), [], "not to another tenant's");
-    t.strictSame(await bench.store.listPlatformSuppressions(page), [
+    t.strictSame(await bench.store.suppressions.listSuppressions(other.tenant.id, page), [], "not to another tenant's");
+    t.strictSame(await bench.store.suppressions.listPlatformSuppressions(page), [
       {
         address: 'a@x.test',
         mxGroup: 'mx.x.test',
@@ -101,7 +101,7 @@ export const queueRecordCases = {
         expiresAt: NOTE.platformExpiresAt,
       },
     ]);
-    const refused = await bench.store.accept(bench.submission(other.domain, ['a@x.test']));
+    const refused = await bench.store.submissions.accept(bench.submission(other.domain, ['a@x.test']));
     t.match(refused, { kind: 'all_suppressed', rejected: [{ to: 'a@x.test', reason: 'hard_bounce' }] });
   },
 
@@ -110,26 +110,28 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const suppress = { ...NOTE, rule: 'route-5.1.2', mxGroup: null, platformExpiresAt: null };
     const transition = { ...HARD, suppress };
-    await bench.store.record([bench.attempted(message, transition, bench.event('email.bounced'))]);
+    await bench.store.queue.record([bench.attempted(message, transition, bench.event('email.bounced'))]);
     const page = { after: null, limit: 10 };
-    t.match(await bench.store.listSuppressions(tenant.id, page), [{ address: 'a@x.test', rule: 'route-5.1.2' }]);
-    t.strictSame(await bench.store.listPlatformSuppressions(page), []);
+    t.match(await bench.store.suppressions.listSuppressions(tenant.id, page), [
+      { address: 'a@x.test', rule: 'route-5.1.2' },
+    ]);
+    t.strictSame(await bench.store.suppressions.listPlatformSuppressions(page), []);
   },
 
   "a hard bounce keeps the tenant's earlier reason": async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const earlier = { address: 'a@x.test', reason: 'unsubscribe' as const, messageId: null, createdAt: T0 };
-    await bench.store.addSuppression(tenant.id, earlier);
-    await bench.store.record([bench.attempted(message, HARD)]);
-    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), [earlier]);
+    await bench.store.suppressions.addSuppression(tenant.id, earlier);
+    await bench.store.queue.record([bench.attempted(message, HARD)]);
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, { after: null, limit: 10 }), [earlier]);
   },
 
   failed: async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const failed: Transition = { to: 'failed', reason: 'no way to deliver' };
-    t.strictSame(await bench.store.record([bench.update(message, failed)]), []);
+    t.strictSame(await bench.store.queue.record([bench.update(message, failed)]), []);
     const stored = await bench.message(message.id);
     t.match(stored, { state: 'failed', lastReason: 'no way to deliver', finishedAt: T0 + 1000, dueAt: null });
     t.strictSame(stored.attemptList, []);
@@ -140,7 +142,7 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const beside = await bench.queued(domain, 'b@x.test');
     const parked: Transition = { to: 'parked', reason: 'the content cannot be read' };
-    t.strictSame(await bench.store.record([bench.update(message, parked)]), []);
+    t.strictSame(await bench.store.queue.record([bench.update(message, parked)]), []);
     t.match(await bench.message(message.id), { parked: true, lastReason: 'the content cannot be read', dueAt: null });
     const { messages, nextDueAt } = await bench.claimWithNext(message.lane, T0 + 1e7);
     t.strictSame(
@@ -149,8 +151,8 @@ export const queueRecordCases = {
       'stops nobody else',
     );
     t.equal(nextDueAt, null);
-    t.strictSame(await bench.store.dueLanes(), []);
-    const notice = await bench.store.retryNow(message.id, T0 + 60);
+    t.strictSame(await bench.store.queue.dueLanes(), []);
+    const notice = await bench.store.queue.retryNow(message.id, T0 + 60);
     t.match(notice, { lane: message.lane, dueAt: T0 + 60 });
     t.equal((await bench.message(message.id)).parked, false);
     const [again] = await bench.claim(message.lane, T0 + 60);
@@ -169,30 +171,34 @@ export const queueRecordCases = {
     ];
     for (const end of ends) {
       const message = await bench.sending(domain, 'a@x.test');
-      await bench.store.record([bench.attempted(message, end, bench.event('email.delivered'))]);
+      await bench.store.queue.record([bench.attempted(message, end, bench.event('email.delivered'))]);
       const finished = await bench.message(message.id);
       for (const second of after) {
         const late = bench.attempted({ ...message, attempt: 2 }, second, bench.event('email.failed'));
-        t.strictSame(await bench.store.record([late]), [], `${end.to}, then ${second.to}`);
+        t.strictSame(await bench.store.queue.record([late]), [], `${end.to}, then ${second.to}`);
       }
       t.strictSame(await bench.message(message.id), finished, 'changes nothing');
-      t.equal((await bench.store.eventsOfMessage(tenant.id, message.id)).length, 1, 'writes no event');
-      t.equal(await bench.store.retryNow(message.id, T0), null);
-      t.strictSame(await bench.store.release([message.id], T0), []);
+      t.equal((await bench.store.events.eventsOfMessage(tenant.id, message.id)).length, 1, 'writes no event');
+      t.equal(await bench.store.queue.retryNow(message.id, T0), null);
+      t.strictSame(await bench.store.queue.release([message.id], T0), []);
     }
-    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), [], 'suppresses nobody');
-    t.strictSame(await bench.store.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(
+      await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }),
+      [],
+      'suppresses nobody',
+    );
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, { after: null, limit: 10 }), []);
   },
 
   'of two ends at once the first counts': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     await Promise.all([
-      bench.store.record([bench.update(message, { to: 'delivered' }, { event: bench.event('email.delivered') })]),
-      bench.store.record([bench.update(message, failedFor('late'), { event: bench.event('email.failed') })]),
+      bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event: bench.event('email.delivered') })]),
+      bench.store.queue.record([bench.update(message, failedFor('late'), { event: bench.event('email.failed') })]),
     ]);
     t.equal((await bench.message(message.id)).state, 'delivered');
-    const events = await bench.store.eventsOfMessage(tenant.id, message.id);
+    const events = await bench.store.events.eventsOfMessage(tenant.id, message.id);
     t.strictSame(
       events.map((event) => event.type),
       ['email.delivered'],
@@ -208,19 +214,19 @@ export const queueRecordCases = {
       bench.attempted(one!, { to: 'delivered' }, event),
       bench.attempted(two!, { to: 'delivered' }, { ...bench.event('email.delivered'), id: event.id }),
     ];
-    await t.rejects(bench.store.record(updates), 'the same event id twice');
+    await t.rejects(bench.store.queue.record(updates), 'the same event id twice');
     t.match(await bench.message(one!.id), { state: 'sending', attemptList: [] });
     t.match(await bench.message(two!.id), { state: 'sending', attemptList: [] });
-    t.strictSame(await bench.store.listEvents(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 }), []);
     updates[1]!.event = bench.event('email.delivered');
-    await bench.store.record(updates);
-    t.equal((await bench.store.listEvents(tenant.id, { after: null, limit: 10 }))?.length, 2);
+    await bench.store.queue.record(updates);
+    t.equal((await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 }))?.length, 2);
   },
 
   'many lanes are told in one answer': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const messages = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'a@y.test')];
-    const notices = await bench.store.record(
+    const notices = await bench.store.queue.record(
       messages.map((message, n) =>
         bench.update(message, { to: 'deferred', dueAt: T0 + n, reason: '451', ambiguous: false }),
       ),
@@ -239,25 +245,25 @@ export const queueRecordCases = {
     const message = await bench.sending(domain, 'a@x.test');
     const later: Transition = { to: 'deferred', dueAt: T0 + 10, reason: '451', ambiguous: false };
     const first = bench.attempted(message, later, bench.event('email.deferred'));
-    t.equal(await bench.store.recordEarlier([{ ...first, tenantId: bench.id() }]), 0, 'of another tenant');
-    t.equal(await bench.store.recordEarlier([first]), 1);
-    t.equal(await bench.store.recordEarlier([first]), 0, 'it is there already');
+    t.equal(await bench.store.queue.recordEarlier([{ ...first, tenantId: bench.id() }]), 0, 'of another tenant');
+    t.equal(await bench.store.queue.recordEarlier([first]), 1);
+    t.equal(await bench.store.queue.recordEarlier([first]), 0, 'it is there already');
     const [second] = await bench.claim(message.lane, T0 + 10);
     const late = bench.attempted(message, { to: 'delivered' }, bench.event('email.delivered'));
-    t.equal(await bench.store.recordEarlier([late]), 0, 'another attempt is under way');
+    t.equal(await bench.store.queue.recordEarlier([late]), 0, 'another attempt is under way');
     t.match(await bench.message(message.id), { state: 'sending', attempts: 2 });
-    t.equal(await bench.store.recordEarlier([bench.attempted(second!, { to: 'delivered' })]), 1);
+    t.equal(await bench.store.queue.recordEarlier([bench.attempted(second!, { to: 'delivered' })]), 1);
     t.match(await bench.message(message.id), { state: 'delivered' });
-    t.equal(await bench.store.recordEarlier([bench.attempted(second!, HARD)]), 0, 'it is finished');
-    t.equal((await bench.store.eventsOfMessage(tenant.id, message.id)).length, 1);
+    t.equal(await bench.store.queue.recordEarlier([bench.attempted(second!, HARD)]), 0, 'it is finished');
+    t.equal((await bench.store.events.eventsOfMessage(tenant.id, message.id)).length, 1);
   },
 
   'a record for a message that does not exist changes nothing': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const message = { ...(await bench.sending(domain, 'a@x.test')), id: bench.id() };
-    t.strictSame(await bench.store.record([bench.attempted(message, HARD, bench.event('email.bounced'))]), []);
-    t.strictSame(await bench.store.listEvents(tenant.id, { after: null, limit: 10 }), []);
-    t.strictSame(await bench.store.listPlatformSuppressions({ after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.queue.record([bench.attempted(message, HARD, bench.event('email.bounced'))]), []);
+    t.strictSame(await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 }), []);
+    t.strictSame(await bench.store.suppressions.listPlatformSuppressions({ after: null, limit: 10 }), []);
   },
 };
 

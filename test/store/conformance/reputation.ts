@@ -7,12 +7,12 @@ const PAGE = { after: null, limit: 100 };
 export const reputationCases = {
   'a receiver is doubted until somebody trusts it': async (t: Test, { store }: Bench) => {
     const doubt = { mxGroup: 'mx', since: T0, reason: 'leapt' };
-    t.equal(await store.doubtReceiver(doubt), true);
-    t.equal(await store.doubtReceiver({ ...doubt, since: T0 + 1 }), false);
-    t.strictSame(await store.listDoubtedReceivers(), [doubt]);
-    t.strictSame(await store.trustReceiver('mx'), doubt);
-    t.equal(await store.trustReceiver('mx'), null);
-    t.strictSame(await store.listDoubtedReceivers(), []);
+    t.equal(await store.reputation.doubtReceiver(doubt), true);
+    t.equal(await store.reputation.doubtReceiver({ ...doubt, since: T0 + 1 }), false);
+    t.strictSame(await store.reputation.listDoubtedReceivers(), [doubt]);
+    t.strictSame(await store.reputation.trustReceiver('mx'), doubt);
+    t.equal(await store.reputation.trustReceiver('mx'), null);
+    t.strictSame(await store.reputation.listDoubtedReceivers(), []);
   },
 
   'a tenant is stopped once, and judged by what came since': async (t: Test, bench: Bench) => {
@@ -20,21 +20,27 @@ export const reputationCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const bounce = async () => {
       const message = await bench.sending(domain, 'a@x.test');
-      await store.record([bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null })]);
+      await store.queue.record([
+        bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
+      ]);
     };
     await bounce();
     const bounced = { recipient: 'a@x.test', isHardBounce: true, complaintWeight: 0 };
-    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 1, trouble: [bounced] });
-    t.equal(await store.reviewOf(tenant.id), null);
-    t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'too many' }), true);
-    t.equal(await store.stopForReview(tenant.id, { at: T0, reason: 'again' }), false, 'it is not active any more');
-    t.match(await store.getTenant(tenant.id), { status: 'in_review', statusReason: 'too many' });
-    await store.updateTenant(tenant.id, { status: 'active' });
-    t.strictSame(await store.standingSinceReview(tenant.id, 10), { messages: 0, trouble: [] });
-    t.strictSame(await store.reviewOf(tenant.id), { at: T0, reason: 'too many' }, 'also when it is over');
+    t.strictSame(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 1, trouble: [bounced] });
+    t.equal(await store.reputation.reviewOf(tenant.id), null);
+    t.equal(await store.reputation.stopForReview(tenant.id, { at: T0, reason: 'too many' }), true);
+    t.equal(
+      await store.reputation.stopForReview(tenant.id, { at: T0, reason: 'again' }),
+      false,
+      'it is not active any more',
+    );
+    t.match(await store.tenants.getTenant(tenant.id), { status: 'in_review', statusReason: 'too many' });
+    await store.tenants.updateTenant(tenant.id, { status: 'active' });
+    t.strictSame(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 0, trouble: [] });
+    t.strictSame(await store.reputation.reviewOf(tenant.id), { at: T0, reason: 'too many' }, 'also when it is over');
     await bounce();
-    t.match(await store.standingSinceReview(tenant.id, 10), { messages: 1 });
-    t.match(await store.standingOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
+    t.match(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 1 });
+    t.match(await store.tenants.standingOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
   },
 
   "only a tenant's owners are its owners": async (t: Test, bench: Bench) => {
@@ -48,17 +54,17 @@ export const reputationCases = {
         passwordHash: '',
         createdAt: T0,
       };
-      await bench.store.createUser(user);
+      await bench.store.accounts.createUser(user);
     }
-    t.strictSame(await bench.store.ownersOf(tenant.id), ['owner@x.test']);
-    t.strictSame(await bench.store.ownersOf(bench.id()), []);
+    t.strictSame(await bench.store.reputation.ownersOf(tenant.id), ['owner@x.test']);
+    t.strictSame(await bench.store.reputation.ownersOf(bench.id()), []);
   },
 
   "a receiver's bad hour is undone, and nothing else": async (t: Test, bench: Bench) => {
     const { store } = bench;
     const tenant = await bench.tenant();
     const said = (address: string, mxGroup: string | null, createdAt: number) =>
-      store.addPlatformSuppression({
+      store.suppressions.addPlatformSuppression({
         address,
         mxGroup,
         rule: 'r',
@@ -76,13 +82,23 @@ export const reputationCases = {
       ['worse@x.test', 'complaint', bench.id()],
       ['before@x.test', 'hard_bounce', bench.id()],
     ] as const) {
-      await store.addSuppression(tenant.id, { address, reason, messageId, createdAt: T0 + 5 });
+      await store.suppressions.addSuppression(tenant.id, { address, reason, messageId, createdAt: T0 + 5 });
     }
-    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), { platform: 1, tenants: 1 });
-    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 1, tenants: 0 });
+    t.strictSame(await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), {
+      platform: 1,
+      tenants: 1,
+    });
+    t.strictSame(await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), {
+      platform: 1,
+      tenants: 0,
+    });
     const left = (list: { address: string }[]) => list.map(({ address }) => address);
-    t.same(left(await store.listPlatformSuppressions(PAGE)), ['before@x.test', 'hand@x.test', 'other@y.test']);
-    t.same(left(await store.listSuppressions(tenant.id, PAGE)), ['before@x.test', 'worse@x.test']);
+    t.same(left(await store.suppressions.listPlatformSuppressions(PAGE)), [
+      'before@x.test',
+      'hand@x.test',
+      'other@y.test',
+    ]);
+    t.same(left(await store.suppressions.listSuppressions(tenant.id, PAGE)), ['before@x.test', 'worse@x.test']);
   },
 
   "a receiver's bad hour is undone where only tenants' lists have it": async (t: Test, bench: Bench) => {
@@ -93,7 +109,7 @@ export const reputationCases = {
       const suppress = { ...note, suppressionKey: to, mxGroup };
       const message = await bench.sending(domain, to);
       const transition = { to: 'bounced', bounce: 'hard', reason: '550 5.1.1', suppress } as const;
-      await store.record([{ ...bench.attempted(message, transition), at }]);
+      await store.queue.record([{ ...bench.attempted(message, transition), at }]);
     };
     await bounce('before@x.test', 'mx', T0 - 1);
     await bounce('bad@x.test', 'mx', T0);
@@ -104,21 +120,29 @@ export const reputationCases = {
     for (const reason of ['manual', 'unsubscribe', 'complaint'] as const) {
       const message = await bench.sending(domain, `${reason}@x.test`);
       const entry = { address: `${reason}@x.test`, reason, messageId: message.id, createdAt: T0 + 1 };
-      await store.addSuppression(tenant.id, entry);
+      await store.suppressions.addSuppression(tenant.id, entry);
       const suppress = { ...note, suppressionKey: entry.address, mxGroup: 'mx' };
       const transition = { to: 'bounced', bounce: 'hard', reason: '550 5.1.1', suppress } as const;
-      await store.record([bench.attempted(message, transition)]);
+      await store.queue.record([bench.attempted(message, transition)]);
     }
-    t.same(await store.listPlatformSuppressions(PAGE), [], 'one tenant is not enough for the platform');
-    const listed = await store.listSuppressions(tenant.id, PAGE);
+    t.same(await store.suppressions.listPlatformSuppressions(PAGE), [], 'one tenant is not enough for the platform');
+    const listed = await store.suppressions.listSuppressions(tenant.id, PAGE);
     t.match(
       listed.find(({ address }) => address === 'bad@x.test'),
       { mxGroup: 'mx', rule: 'smtp 5.1.1' },
     );
     t.notOk(listed.find(({ address }) => address === 'manual@x.test')!.mxGroup);
-    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), { platform: 0, tenants: 1 });
-    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 0, tenants: 1 });
-    const left = (await store.listSuppressions(tenant.id, PAGE)).map(({ address }) => address.split('@')[0]);
+    t.strictSame(await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 1), {
+      platform: 0,
+      tenants: 1,
+    });
+    t.strictSame(await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), {
+      platform: 0,
+      tenants: 1,
+    });
+    const left = (await store.suppressions.listSuppressions(tenant.id, PAGE)).map(
+      ({ address }) => address.split('@')[0],
+    );
     t.same(left, ['before', 'complaint', 'manual', 'other', 'unknown', 'unsubscribe']);
   },
 
@@ -126,13 +150,16 @@ export const reputationCases = {
     const { store } = bench;
     const [one, two, old] = [await bench.tenant(), await bench.tenant(), await bench.tenant()];
     const said = { address: 'a@x.test', messageId: bench.id(), createdAt: T0, rule: 'r' };
-    await store.addSuppression(one.id, { ...said, reason: 'hard_bounce', mxGroup: 'other' });
-    await store.addSuppression(two.id, { ...said, reason: 'hard_bounce', mxGroup: 'mx' });
+    await store.suppressions.addSuppression(one.id, { ...said, reason: 'hard_bounce', mxGroup: 'other' });
+    await store.suppressions.addSuppression(two.id, { ...said, reason: 'hard_bounce', mxGroup: 'mx' });
     // As entries were made before the group was noted.
-    await store.addSuppression(old.id, { ...said, reason: 'hard_bounce' });
-    await store.addPlatformSuppression({ ...said, mxGroup: 'mx', expiresAt: T0 + 99 });
-    t.strictSame(await store.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), { platform: 1, tenants: 2 });
-    t.match(await store.listSuppressions(one.id, PAGE), [{ address: 'a@x.test', mxGroup: 'other' }]);
+    await store.suppressions.addSuppression(old.id, { ...said, reason: 'hard_bounce' });
+    await store.suppressions.addPlatformSuppression({ ...said, mxGroup: 'mx', expiresAt: T0 + 99 });
+    t.strictSame(await store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 9), {
+      platform: 1,
+      tenants: 2,
+    });
+    t.match(await store.suppressions.listSuppressions(one.id, PAGE), [{ address: 'a@x.test', mxGroup: 'other' }]);
   },
 
   'what a rule has decided since a time is undone, on the lists that are asked for': async (t: Test, bench: Bench) => {
@@ -146,36 +173,50 @@ export const reputationCases = {
         ['said@x.test', 'unknown-user', T0 + 5],
       ] as const) {
         const entry = { address, messageId: bench.id(), createdAt, rule };
-        await store.addPlatformSuppression({ ...entry, mxGroup: null, expiresAt: T0 + 99 });
-        for (const { id } of [tenant, other]) await store.addSuppression(id, { ...entry, reason: 'hard_bounce' });
+        await store.suppressions.addPlatformSuppression({ ...entry, mxGroup: null, expiresAt: T0 + 99 });
+        for (const { id } of [tenant, other])
+          await store.suppressions.addSuppression(id, { ...entry, reason: 'hard_bounce' });
       }
       // As entries were made before rules were noted.
       const old = { address: 'old@x.test', messageId: bench.id(), createdAt: T0 + 5 };
-      await store.addPlatformSuppression({ ...old, mxGroup: null, rule: 'route-5.1.2', expiresAt: T0 + 99 });
-      await store.addSuppression(tenant.id, { ...old, reason: 'hard_bounce' });
+      await store.suppressions.addPlatformSuppression({
+        ...old,
+        mxGroup: null,
+        rule: 'route-5.1.2',
+        expiresAt: T0 + 99,
+      });
+      await store.suppressions.addSuppression(tenant.id, { ...old, reason: 'hard_bounce' });
       // A person's word is no rule's.
-      await store.addSuppression(tenant.id, { ...old, address: 'hand@x.test', reason: 'manual', messageId: null });
+      await store.suppressions.addSuppression(tenant.id, {
+        ...old,
+        address: 'hand@x.test',
+        reason: 'manual',
+        messageId: null,
+      });
     };
     const left = async () => {
-      const lists = [store.listPlatformSuppressions(PAGE), store.listSuppressions(tenant.id, PAGE)];
+      const lists = [
+        store.suppressions.listPlatformSuppressions(PAGE),
+        store.suppressions.listSuppressions(tenant.id, PAGE),
+      ];
       const [platform, own] = await Promise.all(lists as Promise<{ address: string }[]>[]);
       const names = (list: { address: string }[]) => list.map(({ address }) => address.split('@')[0]).join(' ');
       return [names(platform!), names(own!)];
     };
     await fill();
-    t.same(await store.undoHardBounces({ rule: 'route-5.1.2', since: T0, of: 'platform' }, 9), {
+    t.same(await store.suppressions.undoHardBounces({ rule: 'route-5.1.2', since: T0, of: 'platform' }, 9), {
       platform: 2,
       tenants: 0,
     });
     t.same(await left(), ['before null said', 'before dns hand null old said']);
     const ofTenant = { rule: 'route-*', since: T0, of: { tenantId: tenant.id } };
-    t.same(await store.undoHardBounces(ofTenant, 1), { platform: 0, tenants: 1 });
-    t.same(await store.undoHardBounces(ofTenant, 9), { platform: 0, tenants: 1 });
+    t.same(await store.suppressions.undoHardBounces(ofTenant, 1), { platform: 0, tenants: 1 });
+    t.same(await store.suppressions.undoHardBounces(ofTenant, 9), { platform: 0, tenants: 1 });
     t.same(await left(), ['before null said', 'before hand old said']);
     await fill();
     let gone = { platform: 0, tenants: 0 };
     for (let slice = { platform: 1, tenants: 1 }; slice.platform + slice.tenants > 0; ) {
-      slice = await store.undoHardBounces({ rule: 'route-*', since: T0 }, 2);
+      slice = await store.suppressions.undoHardBounces({ rule: 'route-*', since: T0 }, 2);
       gone = { platform: gone.platform + slice.platform, tenants: gone.tenants + slice.tenants };
     }
     t.same(gone, { platform: 3, tenants: 5 });
@@ -187,7 +228,7 @@ export const reputationCases = {
       ['a@x.test', T0],
       ['b@x.test', T0 + 1],
     ] as const) {
-      await store.addPlatformSuppression({
+      await store.suppressions.addPlatformSuppression({
         address,
         mxGroup: null,
         rule: 'r',
@@ -196,8 +237,8 @@ export const reputationCases = {
         expiresAt,
       });
     }
-    t.equal(await store.forgetExpiredSuppressions(T0, 10), 1);
-    t.match(await store.listPlatformSuppressions(PAGE), [{ address: 'b@x.test' }]);
+    t.equal(await store.suppressions.forgetExpiredSuppressions(T0, 10), 1);
+    t.match(await store.suppressions.listPlatformSuppressions(PAGE), [{ address: 'b@x.test' }]);
   },
 
   "removing a tenant's entry says whether the platform holds the address": async (t: Test, bench: Bench) => {
@@ -206,23 +247,34 @@ export const reputationCases = {
     const entries = ['a@x.test', 'b@x.test'].map((address) => {
       return { address, reason: 'manual' as const, messageId: null, createdAt: T0 };
     });
-    t.equal(await store.importSuppressions(tenant.id, entries), 2);
-    t.equal(await store.importSuppressions(tenant.id, entries), 0);
+    t.equal(await store.suppressions.importSuppressions(tenant.id, entries), 2);
+    t.equal(await store.suppressions.importSuppressions(tenant.id, entries), 0);
     const held = { address: 'a@x.test', mxGroup: 'mx', rule: 'r', messageId: null, createdAt: T0, expiresAt: T0 + 5 };
-    await store.addPlatformSuppression(held);
-    t.strictSame(await store.removeSuppression(tenant.id, 'a@x.test', T0), { removed: true, platform: held });
-    t.strictSame(await store.removeSuppression(tenant.id, 'a@x.test', T0 + 5), { removed: false, platform: null });
-    t.strictSame(await store.removeSuppression(tenant.id, 'b@x.test', T0), { removed: true, platform: null });
+    await store.suppressions.addPlatformSuppression(held);
+    t.strictSame(await store.suppressions.removeSuppression(tenant.id, 'a@x.test', T0), {
+      removed: true,
+      platform: held,
+    });
+    t.strictSame(await store.suppressions.removeSuppression(tenant.id, 'a@x.test', T0 + 5), {
+      removed: false,
+      platform: null,
+    });
+    t.strictSame(await store.suppressions.removeSuppression(tenant.id, 'b@x.test', T0), {
+      removed: true,
+      platform: null,
+    });
   },
 
   'lists can be searched by how an address begins': async (t: Test, bench: Bench) => {
     const { store } = bench;
     const tenant = await bench.tenant();
     for (const address of ['anna@x.test', 'anton@x.test', 'berta@x.test', 'änne@x.test']) {
-      await store.addSuppression(tenant.id, { address, reason: 'manual', messageId: null, createdAt: T0 });
+      await store.suppressions.addSuppression(tenant.id, { address, reason: 'manual', messageId: null, createdAt: T0 });
     }
     const search = async (prefix: string, after: string | null = null) =>
-      (await store.listSuppressions(tenant.id, { after, limit: 10, prefix })).map(({ address }) => address);
+      (await store.suppressions.listSuppressions(tenant.id, { after, limit: 10, prefix })).map(
+        ({ address }) => address,
+      );
     t.same(await search('an'), ['anna@x.test', 'anton@x.test']);
     t.same(await search('an', 'anna@x.test'), ['anton@x.test']);
     t.same(await search('ä'), ['änne@x.test']);

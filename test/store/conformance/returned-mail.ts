@@ -22,7 +22,7 @@ export const returnedMailCases = {
     for (const id of done) await actOn(bench, id);
     const last = await keepReturned(bench, store(), 400);
     t.same(await Promise.all([waiting, ...done, last].map((id) => bytesOf(bench, id))), [400, null, null, 400]);
-    t.match(await bench.store.getInbound(done[0]!), {
+    t.match(await bench.store.inbound.getInbound(done[0]!), {
       mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeOctets: 400 },
     });
     const more = await keepReturned(bench, store(), 900);
@@ -42,7 +42,7 @@ export const returnedMailCases = {
       t.equal(await bytesOf(bench, beyond), 10, 'until it was acted on');
       for (const id of [...kept, beyond, other]) await actOn(bench, id);
       t.same(await Promise.all([...kept, beyond, other].map((id) => bytesOf(bench, id))), [10, 10, null, 10]);
-      t.match(await bench.store.getInbound(beyond), {
+      t.match(await bench.store.inbound.getInbound(beyond), {
         mail: { effect: 'kept', reason: /^because; its content was not kept: too much came .* within a day$/ },
       });
       const tomorrow = await keepReturned(bench, store, { receivedAt: T0 + DAY_MS });
@@ -54,12 +54,12 @@ export const returnedMailCases = {
   "beyond a message's bounds a bounce takes effect": async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
-    await bench.store.record([bench.attempted(message, { to: 'delivered' })]);
+    await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
     const id = await keepReturned(bench, returnedStore(bench, { messageId: message.id, mailsPerDay: 0 }));
-    const { seq } = (await bench.store.waitingInbound(0, 1))[0]!;
+    const { seq } = (await bench.store.inbound.waitingInbound(0, 1))[0]!;
     const { verdict } = keptUpdate({ effect: 'bounced', messageId: message.id, tenantId: message.tenantId });
     const action: InboundAction = { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
-    const result = await bench.store.recordInbound({ seq, at: T0, verdict, action });
+    const result = await bench.store.inbound.recordInbound({ seq, at: T0, verdict, action });
     t.match(result, { effect: 'bounced', reason: /content was not kept/ });
     t.match(await bench.message(message.id), { state: 'bounced' });
     t.equal(await bytesOf(bench, id), null);
@@ -69,8 +69,8 @@ export const returnedMailCases = {
     const store = returnedStore(bench, { mailsPerDay: 0, waitingBytes: 10 });
     const waiting = await keepReturned(bench, store, 10);
     const refused = newInboundMail(bench, { content: Buffer.alloc(1) });
-    t.equal(await bench.store.keepInbound(refused, store), 'full');
-    t.equal(await bench.store.getInbound(refused.id), null);
+    t.equal(await bench.store.inbound.keepInbound(refused, store), 'full');
+    t.equal(await bench.store.inbound.getInbound(refused.id), null);
     await keepReturned(bench, returnedStore(bench, { waitingBytes: 10 }), 100);
     await actOn(bench, waiting);
     await keepReturned(bench, store, 10);
@@ -81,26 +81,26 @@ export const returnedMailCases = {
     const first = await keepReturned(bench, store);
     await actOn(bench, first);
     for (let count = 0; count < 1003; count++) await keepReturned(bench, store);
-    const waiting = await bench.store.waitingInbound(0, 2000);
+    const waiting = await bench.store.inbound.waitingInbound(0, 2000);
     t.equal(waiting.length, 1003, 'nothing that waits goes');
-    await Promise.all(waiting.map(({ seq }) => bench.store.recordInbound({ ...keptUpdate(), seq })));
-    t.equal((await bench.store.listInbound({ kind: 'human', limit: 2000 })).length, 1001);
+    await Promise.all(waiting.map(({ seq }) => bench.store.inbound.recordInbound({ ...keptUpdate(), seq })));
+    t.equal((await bench.store.inbound.listInbound({ kind: 'human', limit: 2000 })).length, 1001);
     t.equal(await bytesOf(bench, first), 4);
   },
 
   'a mail beyond the bounds that may have ended the daemon can be tried again': async (t: Test, bench: Bench) => {
     const id = await keepReturned(bench, returnedStore(bench, { mailsPerDay: 0 }));
-    const { seq } = (await bench.store.waitingInbound(0, 1))[0]!;
-    await bench.store.noteInboundTrial('one', seq);
-    await bench.store.noteInterruptedInbound('one', 1);
+    const { seq } = (await bench.store.inbound.waitingInbound(0, 1))[0]!;
+    await bench.store.inbound.noteInboundTrial('one', seq);
+    await bench.store.inbound.noteInterruptedInbound('one', 1);
     await actOn(bench, id, { kind: 'unreadable' });
-    t.equal(await bench.store.retryInbound(id), 'waits');
+    t.equal(await bench.store.inbound.retryInbound(id), 'waits');
   },
 
   'of an unsubscribe mail the note stays': async (t: Test, bench: Bench) => {
     const id = await keepReturned(bench, returnedStore(bench));
     await actOn(bench, id, { kind: 'unsubscribe', effect: 'unsubscribed' });
-    t.match(await bench.store.getInbound(id), { mail: { reason: 'because' }, content: null });
+    t.match(await bench.store.inbound.getInbound(id), { mail: { reason: 'because' }, content: null });
   },
 };
 
@@ -115,7 +115,7 @@ export async function keepReturned(
   content: number | Partial<NewInboundMail> = {},
 ): Promise<string> {
   const one = newInboundMail(bench, typeof content === 'number' ? { content: Buffer.alloc(content) } : content);
-  if ((await bench.store.keepInbound(one, store)) !== 'kept') throw new Error('it was not kept');
+  if ((await bench.store.inbound.keepInbound(one, store)) !== 'kept') throw new Error('it was not kept');
   return one.id;
 }
 
@@ -129,12 +129,12 @@ function keptUpdate(change: Partial<InboundVerdict> = {}): Omit<InboundUpdate, '
 }
 
 export async function actOn(bench: Bench, id: string, change: Partial<InboundVerdict> = {}): Promise<void> {
-  const { seq } = (await bench.store.waitingInbound(0, 2000)).find((one) => one.id === id)!;
-  await bench.store.recordInbound({ ...keptUpdate(change), seq });
+  const { seq } = (await bench.store.inbound.waitingInbound(0, 2000)).find((one) => one.id === id)!;
+  await bench.store.inbound.recordInbound({ ...keptUpdate(change), seq });
 }
 
 export async function bytesOf(bench: Bench, id: string): Promise<number | null> {
-  return (await bench.store.getInbound(id))?.content?.length ?? null;
+  return (await bench.store.inbound.getInbound(id))?.content?.length ?? null;
 }
 
 export function newInboundMail(bench: Bench, change: Partial<NewInboundMail> = {}): NewInboundMail {

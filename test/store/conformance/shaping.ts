@@ -24,34 +24,34 @@ const CONCURRENCY: GroupConcurrency = {
 export const shapingCases = {
   'what was saved is there at the next start': async (t: Test, bench: Bench) => {
     const empty = { pauses: [], suspensions: [], groups: [], paces: [] };
-    t.strictSame(await bench.store.loadShaping(T0), empty);
+    t.strictSame(await bench.store.shaping.loadShaping(T0), empty);
     const tenantId = bench.id();
     const ofSender = suspension({ scope: 'sender_domain', tenantId, subject: 'acme.test', until: T0 + 2000 });
-    await bench.store.saveShaping({
+    await bench.store.shaping.saveShaping({
       suspensions: [suspension(), ofSender],
       groups: [{ mxGroup: 'google', concurrency: CONCURRENCY, at: T0 }],
       paces: [{ tenantId, slots: [[1, 2]] }],
     });
-    await bench.store.saveShaping({ suspensions: [suspension({ until: T0 + 1500, rule: 'other' })] });
+    await bench.store.shaping.saveShaping({ suspensions: [suspension({ until: T0 + 1500, rule: 'other' })] });
     const pause: QueuePause = { kind: 'tenant', key: tenantId, ...WORD };
-    t.equal(await bench.store.pauseQueue(pause), true);
-    const loaded = await bench.store.loadShaping(T0);
+    t.equal(await bench.store.shaping.pauseQueue(pause), true);
+    const loaded = await bench.store.shaping.loadShaping(T0);
     t.strictSame(loaded, {
       pauses: [pause],
       suspensions: [suspension({ until: T0 + 1500, rule: 'other' }), ofSender],
       groups: [{ mxGroup: 'google', concurrency: CONCURRENCY }],
       paces: [{ tenantId, slots: [[1, 2]] }],
     });
-    await bench.store.saveShaping({
+    await bench.store.shaping.saveShaping({
       groups: [{ mxGroup: 'google', concurrency: null, at: T0 }],
       paces: [{ tenantId, slots: [] }],
     });
     t.match(
-      await bench.store.loadShaping(T0 + 1500),
+      await bench.store.shaping.loadShaping(T0 + 1500),
       { suspensions: [ofSender], groups: [], paces: [] },
       'over is over',
     );
-    t.strictSame((await bench.store.loadShaping(T0 + 2000)).suspensions, []);
+    t.strictSame((await bench.store.shaping.loadShaping(T0 + 2000)).suspensions, []);
   },
 
   'suspensions are lifted by group, tenant and domain': async (t: Test, bench: Bench) => {
@@ -61,30 +61,30 @@ export const shapingCases = {
       suspension({ mxGroup: 'yahoo', scope: 'sender_domain', tenantId, subject: 'acme.test' }),
       suspension({ mxGroup: 'google', scope: 'domain', subject: 'shop.test' }),
     ];
-    await bench.store.saveShaping({ suspensions: all });
-    t.strictSame(await bench.store.liftSuspensions({ domain: 'shop.test' }), [all[2]]);
-    t.strictSame(await bench.store.liftSuspensions({ tenantId: bench.id() }), []);
-    t.strictSame(await bench.store.liftSuspensions({ tenantId }), [all[1]]);
-    t.strictSame(await bench.store.liftSuspensions({ mxGroup: 'google' }), [all[0]]);
-    t.strictSame((await bench.store.loadShaping(T0)).suspensions, []);
+    await bench.store.shaping.saveShaping({ suspensions: all });
+    t.strictSame(await bench.store.shaping.liftSuspensions({ domain: 'shop.test' }), [all[2]]);
+    t.strictSame(await bench.store.shaping.liftSuspensions({ tenantId: bench.id() }), []);
+    t.strictSame(await bench.store.shaping.liftSuspensions({ tenantId }), [all[1]]);
+    t.strictSame(await bench.store.shaping.liftSuspensions({ mxGroup: 'google' }), [all[0]]);
+    t.strictSame((await bench.store.shaping.loadShaping(T0)).suspensions, []);
   },
 
   'a paused message is not found due, and is due again as it was': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.queued(domain, 'a@x.test');
     const pause: QueuePause = { kind: 'message', key: message.id, ...WORD };
-    t.equal(await bench.store.pauseQueue(pause), true);
-    t.equal(await bench.store.pauseQueue(pause), false, 'once');
-    t.strictSame(await bench.store.findPause(pause), pause);
-    t.same((await bench.store.listPauses(1)).length, 1);
+    t.equal(await bench.store.shaping.pauseQueue(pause), true);
+    t.equal(await bench.store.shaping.pauseQueue(pause), false, 'once');
+    t.strictSame(await bench.store.shaping.findPause(pause), pause);
+    t.same((await bench.store.shaping.listPauses(1)).length, 1);
     t.strictSame(await bench.claim(message.lane, T0), []);
     t.match(await bench.message(message.id), { state: 'queued', parked: true, dueAt: null });
-    const resumed = await bench.store.resumeQueue(pause);
+    const resumed = await bench.store.shaping.resumeQueue(pause);
     t.match(resumed, { pause, lane: { lane: message.lane, domain: 'x.test', dueAt: T0 } });
-    t.equal(await bench.store.resumeQueue(pause), null);
+    t.equal(await bench.store.shaping.resumeQueue(pause), null);
     t.equal((await bench.claim(message.lane, T0)).length, 1);
-    t.equal(await bench.store.pauseQueue(pause), false, 'not what is being sent');
-    t.equal(await bench.store.pauseQueue({ ...pause, key: bench.id() }), false, 'nor what nobody knows');
+    t.equal(await bench.store.shaping.pauseQueue(pause), false, 'not what is being sent');
+    t.equal(await bench.store.shaping.pauseQueue({ ...pause, key: bench.id() }), false, 'nor what nobody knows');
   },
 
   'a message that was put off is due when it is resumed, retried, or found by its lane': async (
@@ -95,38 +95,44 @@ export const shapingCases = {
     const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
     const { lane } = lanes[0]!;
     const ids = (await bench.claim(lane, T0)).map(({ id }) => id);
-    await bench.store.release(ids, T0 + 9000, true);
+    await bench.store.queue.release(ids, T0 + 9000, true);
     const [a, b, c] = ids as [string, string, string];
     const pause: QueuePause = { kind: 'message', key: a, ...WORD, at: T0 + 5 };
-    t.equal(await bench.store.pauseQueue(pause), true);
-    t.match(await bench.store.resumeQueue(pause), { lane: { dueAt: T0 + 5 } }, 'it was due, and is asked again');
-    t.match(await bench.store.retryNow(b, T0 + 6), { dueAt: T0 + 6 });
+    t.equal(await bench.store.shaping.pauseQueue(pause), true);
+    t.match(
+      await bench.store.shaping.resumeQueue(pause),
+      { lane: { dueAt: T0 + 5 } },
+      'it was due, and is asked again',
+    );
+    t.match(await bench.store.queue.retryNow(b, T0 + 6), { dueAt: T0 + 6 });
     const portion = { at: T0 + 7, limit: 10, putOff: true };
-    t.match(await bench.store.hastenLane(lane, portion), { moved: 1 }, 'the one that is left');
+    t.match(await bench.store.shaping.hastenLane(lane, portion), { moved: 1 }, 'the one that is left');
     t.equal((await bench.message(c)).dueAt, T0 + 7);
     const [again] = await bench.claim(lane, T0 + 8);
-    await bench.store.release([again!.id], T0 + 9000);
-    t.match(await bench.store.hastenLane(lane, portion), { moved: 0 }, 'a time of its own is none of that');
+    await bench.store.queue.release([again!.id], T0 + 9000);
+    t.match(await bench.store.shaping.hastenLane(lane, portion), { moved: 0 }, 'a time of its own is none of that');
   },
 
   'the pause of a message that has ended is forgotten': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id } = await bench.queued(domain, 'a@x.test');
-    await bench.store.pauseQueue({ kind: 'message', key: id, ...WORD });
-    t.equal((await bench.store.loadShaping(T0)).pauses.length, 1);
-    await bench.store.endWaiting(bench.update({ id, tenantId: domain.tenantId }, { to: 'failed', reason: 'over' }));
-    t.strictSame((await bench.store.loadShaping(T0)).pauses, []);
-    t.equal(await bench.store.resumeQueue({ kind: 'message', key: id }), null);
+    await bench.store.shaping.pauseQueue({ kind: 'message', key: id, ...WORD });
+    t.equal((await bench.store.shaping.loadShaping(T0)).pauses.length, 1);
+    await bench.store.queue.endWaiting(
+      bench.update({ id, tenantId: domain.tenantId }, { to: 'failed', reason: 'over' }),
+    );
+    t.strictSame((await bench.store.shaping.loadShaping(T0)).pauses, []);
+    t.equal(await bench.store.shaping.resumeQueue({ kind: 'message', key: id }), null);
   },
 
   'notes of operators: the latest first, of all or of one': async (t: Test, bench: Bench) => {
     const note = { kind: 'group' as const, key: 'google', action: 'pause' as const, messages: null, ...WORD };
     const later = { ...note, action: 'resume' as const, messages: 7 };
     const other = { ...note, kind: 'domain' as const, key: 'x.test' };
-    for (const each of [note, later, other]) await bench.store.addOperatorNote(each);
-    t.strictSame(await bench.store.listOperatorNotes({ limit: 10 }), [other, later, note]);
-    t.strictSame(await bench.store.listOperatorNotes({ target: note, limit: 10 }), [later, note]);
-    t.strictSame(await bench.store.listOperatorNotes({ target: note, limit: 1 }), [later]);
+    for (const each of [note, later, other]) await bench.store.shaping.addOperatorNote(each);
+    t.strictSame(await bench.store.shaping.listOperatorNotes({ limit: 10 }), [other, later, note]);
+    t.strictSame(await bench.store.shaping.listOperatorNotes({ target: note, limit: 10 }), [later, note]);
+    t.strictSame(await bench.store.shaping.listOperatorNotes({ target: note, limit: 1 }), [later]);
   },
 
   'lanes of a target, page by page': async (t: Test, bench: Bench) => {
@@ -135,13 +141,13 @@ export const shapingCases = {
     const { lane: x } = await bench.queued(acme.domain, 'a@x.test');
     const { lane: y } = await bench.queued(acme.domain, 'a@y.test');
     const { lane: otherX } = await bench.queued(other.domain, 'a@x.test');
-    await bench.store.saveShaping({
+    await bench.store.shaping.saveShaping({
       domains: ['x.test', 'y.test'].map((domain) => ({ domain, mxGroup: 'google', at: T0 })),
     });
     const pages = async (target: LanesTarget, limit: number) => {
       const found: number[][] = [];
       for (let after: LaneCursor | null = null; ; ) {
-        const { lanes, next }: LanePage = await bench.store.lanesOf(target, after, limit);
+        const { lanes, next }: LanePage = await bench.store.shaping.lanesOf(target, after, limit);
         found.push(lanes);
         if (next === null) return found;
         after = next;
@@ -152,12 +158,12 @@ export const shapingCases = {
     t.strictSame(await pages({ kind: 'domain', key: 'x.test' }, 1), [[x], [otherX], []]);
     t.strictSame(await pages({ kind: 'group', key: 'google' }, 1), [[x, otherX], [y], []]);
     t.strictSame(await pages({ kind: 'group', key: 'yahoo' }, 10), [[]]);
-    t.equal(await bench.store.groupOfDomain('x.test'), 'google');
-    t.equal(await bench.store.groupOfDomain('z.test'), null);
-    t.equal(await bench.store.isKnownGroup('google'), true);
-    t.equal(await bench.store.isKnownGroup('yahoo'), false);
-    t.equal(await bench.store.forgetDomains(T0, 10), 0);
-    t.equal(await bench.store.forgetDomains(T0 + 1, 1), 1, 'in portions');
+    t.equal(await bench.store.shaping.groupOfDomain('x.test'), 'google');
+    t.equal(await bench.store.shaping.groupOfDomain('z.test'), null);
+    t.equal(await bench.store.shaping.isKnownGroup('google'), true);
+    t.equal(await bench.store.shaping.isKnownGroup('yahoo'), false);
+    t.equal(await bench.store.shaping.forgetDomains(T0, 10), 0);
+    t.equal(await bench.store.shaping.forgetDomains(T0 + 1, 1), 1, 'in portions');
   },
 
   'waiting messages of a lane are made due in portions, all of them or those that were put off': async (
@@ -168,18 +174,18 @@ export const shapingCases = {
     const { lanes } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
     const { lane } = lanes[0]!;
     const [a, b, c] = (await bench.claim(lane, T0)).map(({ id }) => id);
-    await bench.store.release([a!, b!], T0 + 500);
-    await bench.store.release([c!], T0 + 700, true);
-    const { hastenLane } = bench.store;
+    await bench.store.queue.release([a!, b!], T0 + 500);
+    await bench.store.queue.release([c!], T0 + 700, true);
+    const { hastenLane } = bench.store.shaping;
     t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 1, notice: { lane, dueAt: T0 } });
     t.equal((await bench.message(a!)).dueAt, T0 + 500);
     t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 0 }, 'once');
     t.match(await hastenLane(lane, { at: T0, limit: 1 }), { moved: 1 });
     t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 1 });
     t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 0, notice: { lane } }, 'due already');
-    await bench.store.pauseQueue({ kind: 'message', key: a!, ...WORD });
-    const waiting = (await bench.store.waitingOfLane(lane, 10)).map(({ id }) => id);
+    await bench.store.shaping.pauseQueue({ kind: 'message', key: a!, ...WORD });
+    const waiting = (await bench.store.shaping.waitingOfLane(lane, 10)).map(({ id }) => id);
     t.strictSame(waiting.sort(), [a, b, c].sort(), 'paused ones included');
-    t.equal((await bench.store.waitingOfLane(lane, 2)).length, 2);
+    t.equal((await bench.store.shaping.waitingOfLane(lane, 2)).length, 2);
   },
 };

@@ -24,11 +24,11 @@ interface Claiming {
 }
 
 function claim(bench: Bench, lane: number, { address, facts, limit = 10, now = T0 }: Claiming) {
-  return bench.store.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now), from: { address, facts } });
+  return bench.store.queue.claim(lane, limit, { now, dueAgainAt: dueAgainFrom(now), from: { address, facts } });
 }
 
 async function usages(bench: Bench, lane: number, mxGroup = GROUP) {
-  return [...(await bench.store.peekDue(lane, { now: T0, mxGroup, limit: 1 })).usages.values()];
+  return [...(await bench.store.sources.peekDue(lane, { now: T0, mxGroup, limit: 1 })).usages.values()];
 }
 
 export const sourceAddressCases = {
@@ -60,11 +60,11 @@ export const sourceAddressCases = {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.queued(domain, 'a@x.test');
     await claim(bench, lane, { address: A.ip, facts: factsOf([A]) });
-    await bench.store.release([id], T0);
+    await bench.store.queue.release([id], T0);
     // A newcomer with all of the weight gets every new message, and not this one.
     const facts = factsOf([A, { ...B, weight: 1e9 }]);
     t.strictSame((await claim(bench, lane, { address: B.ip, facts })).messages, []);
-    const peeked = await bench.store.peekDue(lane, { now: T0, mxGroup: GROUP, limit: 5 });
+    const peeked = await bench.store.sources.peekDue(lane, { now: T0, mxGroup: GROUP, limit: 5 });
     t.strictSame(peeked.due, [{ id, sourceAddress: A.ip }]);
     t.match(await claim(bench, lane, { address: A.ip, facts }), { messages: [{ id, sourceAddress: A.ip }] });
   },
@@ -103,8 +103,8 @@ export const sourceAddressCases = {
     const nextDay = dayOf(tomorrow);
     t.equal(await take(10, tomorrow), 1, 'the second day has a limit of its own');
     t.strictSame(await usages(bench, lane), [{ address: A.ip, day: nextDay, usedToday: 1, daysUsed: 2 }]);
-    t.equal(await bench.store.forgetSourceUsage(nextDay, 10), 0);
-    t.equal(await bench.store.forgetSourceUsage(nextDay + 1, 10), 1);
+    t.equal(await bench.store.sources.forgetSourceUsage(nextDay, 10), 0);
+    t.equal(await bench.store.sources.forgetSourceUsage(nextDay + 1, 10), 1);
     t.strictSame(await usages(bench, lane), []);
   },
 };

@@ -11,16 +11,16 @@ export const strayCases = {
     const first = await bench.sending(domain, 'a@x.test');
     const second = await bench.sending(domain, 'b@x.test');
     await bench.queued(domain, 'waiting@x.test', T0 + 1000);
-    const page = await bench.store.listSending(null, 1);
+    const page = await bench.store.queue.listSending(null, 1);
     t.strictSame(page, [{ id: first.id, attempt: 1 }]);
-    t.strictSame(ids(await bench.store.listSending(first.id, 10)), [second.id]);
-    t.strictSame(await bench.store.listSending(second.id, 10), []);
+    t.strictSame(ids(await bench.store.queue.listSending(first.id, 10)), [second.id]);
+    t.strictSame(await bench.store.queue.listSending(second.id, 10), []);
   },
 
   'a stray waits again, for the time that was stored before its attempt': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.sending(domain, 'a@x.test');
-    const notices = await bench.store.returnStrays([{ id, attempt: 1 }], T0 + 500, 'its session is gone');
+    const notices = await bench.store.queue.returnStrays([{ id, attempt: 1 }], T0 + 500, 'its session is gone');
     t.match(notices, [{ lane, dueAt: T0 + DUE_AGAIN_STEP_MS, domain: 'x.test' }]);
     t.match(await bench.message(id), {
       state: 'deferred',
@@ -28,17 +28,17 @@ export const strayCases = {
       ambiguous: true,
       lastReason: 'its session is gone',
     });
-    t.strictSame(await bench.store.listSending(null, 10), []);
+    t.strictSame(await bench.store.queue.listSending(null, 10), []);
   },
 
   'one that has moved on is no stray': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const { id } = message;
-    t.strictSame(await bench.store.returnStrays([{ id, attempt: 2 }], T0, 'gone'), [], 'in another attempt');
+    t.strictSame(await bench.store.queue.returnStrays([{ id, attempt: 2 }], T0, 'gone'), [], 'in another attempt');
     t.equal((await bench.message(id)).state, 'sending');
-    await bench.store.record([bench.attempted(message, { to: 'delivered' })]);
-    t.strictSame(await bench.store.returnStrays([{ id, attempt: 1 }], T0, 'gone'), [], 'at its end');
+    await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
+    t.strictSame(await bench.store.queue.returnStrays([{ id, attempt: 1 }], T0, 'gone'), [], 'at its end');
     t.equal((await bench.message(id)).state, 'delivered');
   },
 
@@ -47,10 +47,10 @@ export const strayCases = {
     const { lane } = await bench.queued(domain, 'a@x.test');
     await bench.queued(domain, 'a@y.test');
     const last = await bench.queued(domain, 'a@z.test');
-    const first = await bench.store.findLostLanes(BEFORE_ALL_LANES, 2);
+    const first = await bench.store.queue.findLostLanes(BEFORE_ALL_LANES, 2);
     t.strictSame(first.lanes, []);
     t.ok(first.lookedUpTo! >= lane && first.lookedUpTo! < last.lane);
-    t.strictSame(await bench.store.findLostLanes(first.lookedUpTo!, 2), { lanes: [], lookedUpTo: null });
+    t.strictSame(await bench.store.queue.findLostLanes(first.lookedUpTo!, 2), { lanes: [], lookedUpTo: null });
   },
 
   'the waiting messages of a lane are parked, in portions': async (t: Test, bench: Bench) => {
@@ -58,8 +58,8 @@ export const strayCases = {
     const { lanes, receipt } = await bench.accept(domain, ['a@x.test', 'b@x.test', 'c@x.test']);
     const { lane } = lanes[0]!;
     const parked = [
-      ...(await bench.store.parkLane(lane, 2, 'damaged')),
-      ...(await bench.store.parkLane(lane, 2, 'damaged')),
+      ...(await bench.store.queue.parkLane(lane, 2, 'damaged')),
+      ...(await bench.store.queue.parkLane(lane, 2, 'damaged')),
     ];
     t.strictSame(ids(parked).sort(), receipt.messageIds.toSorted());
     t.match(await bench.message(receipt.messageIds[0]!), {
@@ -68,6 +68,6 @@ export const strayCases = {
       lastReason: 'damaged',
       dueAt: null,
     });
-    t.strictSame(await bench.store.parkLane(lane, 2, 'damaged'), []);
+    t.strictSame(await bench.store.queue.parkLane(lane, 2, 'damaged'), []);
   },
 };

@@ -8,7 +8,7 @@ export const submissionCases = {
   'an accepted submission is there, one message per recipient': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const submission = bench.submission(domain, ['a@x.test', 'B@y.test', 'c@x.test']);
-    const result = await bench.store.accept(submission);
+    const result = await bench.store.submissions.accept(submission);
     const messageIds = submission.recipients.map((recipient) => recipient.messageId);
     if (result.kind !== 'accepted') throw new Error(result.kind);
     t.strictSame(result.receipt, { id: submission.id, messageIds, rejected: [] });
@@ -16,7 +16,7 @@ export const submissionCases = {
     t.strictSame([...lanes.keys()].sort(), ['x.test', 'y.test']);
     for (const lane of result.lanes) t.match(lane, { tenantId: tenant.id, dueAt: T0 });
     t.not(lanes.get('x.test')?.lane, lanes.get('y.test')?.lane);
-    t.strictSame(await bench.store.getMessage(messageIds[1]!), {
+    t.strictSame(await bench.store.queue.getMessage(messageIds[1]!), {
       id: messageIds[1],
       tenantId: tenant.id,
       submissionId: submission.id,
@@ -49,23 +49,27 @@ export const submissionCases = {
 
   'a repeated key gets the first answer': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
-    await bench.store.addSuppression(tenant.id, entry('gone@x.test', 'manual'));
+    await bench.store.suppressions.addSuppression(tenant.id, entry('gone@x.test', 'manual'));
     const to = ['b@x.test', 'gone@x.test', 'a@x.test'];
     const first = await bench.accept(domain, to, { idempotencyKey: 'order 1' });
     t.strictSame(first.receipt.rejected, [{ to: 'gone@x.test', reason: 'manual' }]);
-    const replay = await bench.store.accept(bench.submission(domain, ['z@x.test'], { idempotencyKey: 'order 1' }));
+    const replay = await bench.store.submissions.accept(
+      bench.submission(domain, ['z@x.test'], { idempotencyKey: 'order 1' }),
+    );
     t.strictSame(replay, { kind: 'replayed', receipt: first.receipt });
-    t.strictSame(await bench.store.findReceipt(tenant.id, 'order 1'), first.receipt);
-    t.equal(await bench.store.findReceipt(tenant.id, 'ORDER 1'), null, 'keys have a case');
-    t.equal((await bench.store.listQueue({ limit: 10 })).length, 2, 'nothing was written twice');
+    t.strictSame(await bench.store.submissions.findReceipt(tenant.id, 'order 1'), first.receipt);
+    t.equal(await bench.store.submissions.findReceipt(tenant.id, 'ORDER 1'), null, 'keys have a case');
+    t.equal((await bench.store.queue.listQueue({ limit: 10 })).length, 2, 'nothing was written twice');
   },
 
   'the first answer stays when everything else has changed': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const { receipt } = await bench.accept(domain, ['a@x.test'], { idempotencyKey: 'k' });
-    await bench.store.addSuppression(tenant.id, entry('a@x.test', 'complaint'));
-    await bench.store.revokeDomain(tenant.id, domain.id);
-    const replay = await bench.store.accept(bench.submission(domain, ['a@x.test'], { idempotencyKey: 'k' }));
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', 'complaint'));
+    await bench.store.domains.revokeDomain(tenant.id, domain.id);
+    const replay = await bench.store.submissions.accept(
+      bench.submission(domain, ['a@x.test'], { idempotencyKey: 'k' }),
+    );
     t.strictSame(replay, { kind: 'replayed', receipt });
   },
 
@@ -73,7 +77,7 @@ export const submissionCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const to = Array.from({ length: 5 }, (_, n) => `r${n}@x.test`);
     const calls = Array.from({ length: 200 }, () =>
-      bench.store.accept(bench.submission(domain, to, { idempotencyKey: 'one' })),
+      bench.store.submissions.accept(bench.submission(domain, to, { idempotencyKey: 'one' })),
     );
     const results = await Promise.all(calls);
     const accepted = results.filter((result) => result.kind === 'accepted');
@@ -81,7 +85,7 @@ export const submissionCases = {
     t.equal(accepted.length, 1);
     t.equal(replayed.length, 199);
     for (const { receipt } of replayed) t.strictSame(receipt, accepted[0]!.receipt);
-    t.equal((await bench.store.listQueue({ tenantId: tenant.id, limit: 2000 })).length, 5);
+    t.equal((await bench.store.queue.listQueue({ tenantId: tenant.id, limit: 2000 })).length, 5);
   },
 
   "another tenant's same key is another key": async (t: Test, bench: Bench) => {
@@ -90,8 +94,8 @@ export const submissionCases = {
     const first = await bench.accept(one.domain, ['a@x.test'], { idempotencyKey: 'k' });
     const second = await bench.accept(two.domain, ['a@x.test'], { idempotencyKey: 'k' });
     t.not(first.receipt.id, second.receipt.id);
-    t.equal((await bench.store.findReceipt(one.tenant.id, 'k'))?.id, first.receipt.id);
-    t.equal((await bench.store.findReceipt(two.tenant.id, 'k'))?.id, second.receipt.id);
+    t.equal((await bench.store.submissions.findReceipt(one.tenant.id, 'k'))?.id, first.receipt.id);
+    t.equal((await bench.store.submissions.findReceipt(two.tenant.id, 'k'))?.id, second.receipt.id);
   },
 
   'submissions without a key never replay': async (t: Test, bench: Bench) => {
@@ -103,24 +107,25 @@ export const submissionCases = {
 
   'only accepted submissions are remembered': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
-    const attempt = () => bench.store.accept(bench.submission(domain, ['a@x.test'], { idempotencyKey: 'k' }));
-    await bench.store.addSuppression(tenant.id, entry('a@x.test', 'manual'));
+    const attempt = () =>
+      bench.store.submissions.accept(bench.submission(domain, ['a@x.test'], { idempotencyKey: 'k' }));
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', 'manual'));
     t.equal((await attempt()).kind, 'all_suppressed');
-    await bench.store.updateTenant(tenant.id, { status: 'in_review' });
+    await bench.store.tenants.updateTenant(tenant.id, { status: 'in_review' });
     t.equal((await attempt()).kind, 'tenant_not_active');
-    t.equal(await bench.store.findReceipt(tenant.id, 'k'), null);
-    await bench.store.updateTenant(tenant.id, { status: 'active' });
-    await bench.store.removeSuppression(tenant.id, 'a@x.test', T0);
+    t.equal(await bench.store.submissions.findReceipt(tenant.id, 'k'), null);
+    await bench.store.tenants.updateTenant(tenant.id, { status: 'active' });
+    await bench.store.suppressions.removeSuppression(tenant.id, 'a@x.test', T0);
     t.equal((await attempt()).kind, 'accepted');
   },
 
   'suppressed recipients are told apart, the rest is taken': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
-    await bench.store.addSuppression(tenant.id, entry('a@x.test', 'unsubscribe'));
-    await bench.store.addPlatformSuppression(platformEntry('a@x.test'));
-    await bench.store.addPlatformSuppression(platformEntry('b@x.test'));
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', 'unsubscribe'));
+    await bench.store.suppressions.addPlatformSuppression(platformEntry('a@x.test'));
+    await bench.store.suppressions.addPlatformSuppression(platformEntry('b@x.test'));
     const submission = bench.submission(domain, ['A@X.test', 'b@x.test', 'c@x.test']);
-    const result = await bench.store.accept(submission);
+    const result = await bench.store.submissions.accept(submission);
     if (result.kind !== 'accepted') throw new Error(result.kind);
     t.strictSame(result.receipt.rejected, [
       { to: 'A@X.test', reason: 'unsubscribe' },
@@ -128,20 +133,25 @@ export const submissionCases = {
     ]);
     t.strictSame(result.receipt.messageIds, [submission.recipients[2]!.messageId]);
     t.equal(result.lanes.length, 1);
-    t.equal(await bench.store.getMessage(submission.recipients[0]!.messageId), null, 'no message for a rejected one');
+    t.equal(
+      await bench.store.queue.getMessage(submission.recipients[0]!.messageId),
+      null,
+      'no message for a rejected one',
+    );
   },
 
   'what stays usable is rejected only for what people have added': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
-    for (const reason of reasons) await bench.store.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
-    await bench.store.addPlatformSuppression(platformEntry('platform@x.test'));
+    for (const reason of reasons)
+      await bench.store.suppressions.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
+    await bench.store.suppressions.addPlatformSuppression(platformEntry('platform@x.test'));
     const submission = bench.submission(
       domain,
       [...reasons, 'platform'].map((name) => `${name}@x.test`),
     );
     const recipients = submission.recipients.map((recipient) => ({ ...recipient, staysUsable: true }));
-    const result = await bench.store.accept({ ...submission, recipients });
+    const result = await bench.store.submissions.accept({ ...submission, recipients });
     if (result.kind !== 'accepted') throw new Error(result.kind);
     t.strictSame(result.receipt.rejected, [
       { to: 'unsubscribe@x.test', reason: 'unsubscribe' },
@@ -153,10 +163,11 @@ export const submissionCases = {
   'mail of the service itself is stopped by its own bounces and by people alone': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const reasons = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
-    for (const reason of reasons) await bench.store.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
-    await bench.store.addPlatformSuppression(platformEntry('platform@x.test'));
+    for (const reason of reasons)
+      await bench.store.suppressions.addSuppression(tenant.id, entry(`${reason}@x.test`, reason));
+    await bench.store.suppressions.addPlatformSuppression(platformEntry('platform@x.test'));
     const to = [...reasons, 'platform'].map((name) => `${name}@x.test`);
-    const result = await bench.store.accept({ ...bench.submission(domain, to), ofService: true });
+    const result = await bench.store.submissions.accept({ ...bench.submission(domain, to), ofService: true });
     if (result.kind !== 'accepted') throw new Error(result.kind);
     t.strictSame(
       result.receipt.rejected.map(({ reason }) => reason),
@@ -166,20 +177,20 @@ export const submissionCases = {
 
   'when all are suppressed nothing is written': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
-    await bench.store.addSuppression(tenant.id, entry('a@x.test', 'complaint'));
-    t.strictSame(await bench.store.accept(bench.submission(domain, ['a@x.test'])), {
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', 'complaint'));
+    t.strictSame(await bench.store.submissions.accept(bench.submission(domain, ['a@x.test'])), {
       kind: 'all_suppressed',
       rejected: [{ to: 'a@x.test', reason: 'complaint' }],
     });
-    t.strictSame(await bench.store.listQueue({ limit: 10 }), []);
-    t.strictSame(await bench.store.dueLanes(), []);
+    t.strictSame(await bench.store.queue.listQueue({ limit: 10 }), []);
+    t.strictSame(await bench.store.queue.dueLanes(), []);
   },
 
   'an entry of the platform expires': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
-    await bench.store.addPlatformSuppression(platformEntry('a@x.test', T0 + 1000));
+    await bench.store.suppressions.addPlatformSuppression(platformEntry('a@x.test', T0 + 1000));
     const at = async (acceptedAt: number) =>
-      (await bench.store.accept(bench.submission(domain, ['a@x.test'], { acceptedAt }))).kind;
+      (await bench.store.submissions.accept(bench.submission(domain, ['a@x.test'], { acceptedAt }))).kind;
     t.equal(await at(T0 + 999), 'all_suppressed');
     t.equal(await at(T0 + 1000), 'accepted');
   },
@@ -187,35 +198,35 @@ export const submissionCases = {
   "another tenant's suppression does not count": async (t: Test, bench: Bench) => {
     const one = await bench.sender('acme.test');
     const two = await bench.sender('beta.test');
-    await bench.store.addSuppression(one.tenant.id, entry('a@x.test', 'complaint'));
-    t.equal((await bench.store.accept(bench.submission(two.domain, ['a@x.test']))).kind, 'accepted');
+    await bench.store.suppressions.addSuppression(one.tenant.id, entry('a@x.test', 'complaint'));
+    t.equal((await bench.store.submissions.accept(bench.submission(two.domain, ['a@x.test']))).kind, 'accepted');
   },
 
   'the tenant must be active at the moment of writing': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     for (const status of ['pending_verification', 'in_review', 'suspended'] as const) {
-      const update = bench.store.updateTenant(tenant.id, { status });
-      const result = bench.store.accept(bench.submission(domain, ['a@x.test']));
+      const update = bench.store.tenants.updateTenant(tenant.id, { status });
+      const result = bench.store.submissions.accept(bench.submission(domain, ['a@x.test']));
       await update;
       t.equal((await result).kind, 'tenant_not_active', status);
     }
-    await bench.store.updateTenant(tenant.id, { status: 'active' });
-    t.equal((await bench.store.accept(bench.submission(domain, ['a@x.test']))).kind, 'accepted');
+    await bench.store.tenants.updateTenant(tenant.id, { status: 'active' });
+    t.equal((await bench.store.submissions.accept(bench.submission(domain, ['a@x.test']))).kind, 'accepted');
   },
 
   'the domain must be verified at the moment of writing': async (t: Test, bench: Bench) => {
     const tenant = await bench.tenant();
     const domain = await bench.pendingDomain(tenant.id, 'acme.test');
-    const attempt = async () => (await bench.store.accept(bench.submission(domain, ['a@x.test']))).kind;
+    const attempt = async () => (await bench.store.submissions.accept(bench.submission(domain, ['a@x.test']))).kind;
     const verdict = (state: 'verified' | 'failed') =>
-      bench.store.recordVerdict(tenant.id, domain.id, { state, failureReason: null, checkedAt: T0 });
+      bench.store.domains.recordVerdict(tenant.id, domain.id, { state, failureReason: null, checkedAt: T0 });
     t.equal(await attempt(), 'domain_not_verified', 'pending');
     await verdict('failed');
     t.equal(await attempt(), 'domain_not_verified', 'failed');
     await verdict('verified');
     t.equal(await attempt(), 'accepted');
-    await bench.store.addSuppression(tenant.id, entry('a@x.test', 'manual'));
-    const revoking = bench.store.revokeDomain(tenant.id, domain.id);
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', 'manual'));
+    const revoking = bench.store.domains.revokeDomain(tenant.id, domain.id);
     t.equal(await attempt(), 'domain_not_verified', 'revoked; said before all_suppressed');
     await revoking;
   },
@@ -224,17 +235,17 @@ export const submissionCases = {
     const one = await bench.sender('acme.test');
     const two = await bench.sender('beta.test');
     const stolen = bench.submission(one.domain, ['a@x.test'], { tenantId: two.tenant.id });
-    t.equal((await bench.store.accept(stolen)).kind, 'domain_not_verified');
+    t.equal((await bench.store.submissions.accept(stolen)).kind, 'domain_not_verified');
   },
 
   'a submission that cannot be written leaves nothing': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const submission = bench.submission(domain, ['a@x.test', 'b@x.test'], { idempotencyKey: 'k' });
     submission.recipients[1]!.messageId = submission.recipients[0]!.messageId;
-    await t.rejects(bench.store.accept(submission));
-    t.equal(await bench.store.findReceipt(tenant.id, 'k'), null);
-    t.strictSame(await bench.store.listQueue({ limit: 10 }), []);
-    t.strictSame(await bench.store.dueLanes(), []);
+    await t.rejects(bench.store.submissions.accept(submission));
+    t.equal(await bench.store.submissions.findReceipt(tenant.id, 'k'), null);
+    t.strictSame(await bench.store.queue.listQueue({ limit: 10 }), []);
+    t.strictSame(await bench.store.queue.dueLanes(), []);
   },
 };
 

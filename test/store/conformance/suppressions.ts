@@ -9,9 +9,12 @@ export const suppressionCases = {
   'an address is on a list once, with its first reason': async (t: Test, bench: Bench) => {
     const tenant = await bench.tenant();
     const first = entry('a@x.test', { reason: 'unsubscribe', messageId: bench.id() });
-    t.equal(await bench.store.addSuppression(tenant.id, first), 'added');
-    t.equal(await bench.store.addSuppression(tenant.id, entry('a@x.test', { createdAt: T0 + 9 })), 'exists');
-    t.strictSame(await bench.store.listSuppressions(tenant.id, PAGE), [first]);
+    t.equal(await bench.store.suppressions.addSuppression(tenant.id, first), 'added');
+    t.equal(
+      await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', { createdAt: T0 + 9 })),
+      'exists',
+    );
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, PAGE), [first]);
   },
 
   'every reason is kept': async (t: Test, bench: Bench) => {
@@ -19,31 +22,35 @@ export const suppressionCases = {
     const entries = (['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const).map((reason) =>
       entry(`${reason}@x.test`, { reason }),
     );
-    for (const one of entries) await bench.store.addSuppression(tenant.id, one);
-    const listed = await bench.store.listSuppressions(tenant.id, PAGE);
+    for (const one of entries) await bench.store.suppressions.addSuppression(tenant.id, one);
+    const listed = await bench.store.suppressions.listSuppressions(tenant.id, PAGE);
     t.strictSame(listed, entries.sort(byAddress));
   },
 
   'a removed address can be added again': async (t: Test, bench: Bench) => {
     const tenant = await bench.tenant();
-    await bench.store.addSuppression(tenant.id, entry('a@x.test'));
-    t.match(await bench.store.removeSuppression(tenant.id, 'a@x.test', T0), { removed: true });
-    t.match(await bench.store.removeSuppression(tenant.id, 'a@x.test', T0), { removed: false });
-    t.strictSame(await bench.store.listSuppressions(tenant.id, PAGE), []);
-    t.equal(await bench.store.addSuppression(tenant.id, entry('a@x.test', { reason: 'complaint' })), 'added');
+    await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test'));
+    t.match(await bench.store.suppressions.removeSuppression(tenant.id, 'a@x.test', T0), { removed: true });
+    t.match(await bench.store.suppressions.removeSuppression(tenant.id, 'a@x.test', T0), { removed: false });
+    t.strictSame(await bench.store.suppressions.listSuppressions(tenant.id, PAGE), []);
+    t.equal(
+      await bench.store.suppressions.addSuppression(tenant.id, entry('a@x.test', { reason: 'complaint' })),
+      'added',
+    );
   },
 
   'lists are read in pages, ordered by address': async (t: Test, bench: Bench) => {
     const tenant = await bench.tenant();
     const addresses = ['b@x.test', 'a@y.test', 'a@x.test', 'ä@x.test', '0@x.test'];
     for (const address of addresses) {
-      await bench.store.addSuppression(tenant.id, entry(address));
-      await bench.store.addPlatformSuppression(platformEntry(address));
+      await bench.store.suppressions.addSuppression(tenant.id, entry(address));
+      await bench.store.suppressions.addPlatformSuppression(platformEntry(address));
     }
     const ordered = ['0@x.test', 'a@x.test', 'a@y.test', 'b@x.test', 'ä@x.test'];
     for (const list of [
-      (page: typeof PAGE | { after: string; limit: number }) => bench.store.listSuppressions(tenant.id, page),
-      (page: typeof PAGE | { after: string; limit: number }) => bench.store.listPlatformSuppressions(page),
+      (page: typeof PAGE | { after: string; limit: number }) =>
+        bench.store.suppressions.listSuppressions(tenant.id, page),
+      (page: typeof PAGE | { after: string; limit: number }) => bench.store.suppressions.listPlatformSuppressions(page),
     ]) {
       t.strictSame(addressesOf(await list(PAGE)), ordered);
       t.strictSame(addressesOf(await list({ after: null, limit: 2 })), ordered.slice(0, 2));
@@ -55,16 +62,20 @@ export const suppressionCases = {
 
   "a tenant's list is its own": async (t: Test, bench: Bench) => {
     const [one, two] = [await bench.tenant(), await bench.tenant()];
-    await bench.store.addSuppression(one.id, entry('a@x.test'));
-    t.equal(await bench.store.addSuppression(two.id, entry('a@x.test', { reason: 'complaint' })), 'added');
-    t.match(await bench.store.removeSuppression(two.id, 'a@x.test', T0), { removed: true });
-    t.strictSame(await bench.store.listSuppressions(one.id, PAGE), [entry('a@x.test')]);
-    t.strictSame(await bench.store.listPlatformSuppressions(PAGE), [], "the platform's list is another one");
+    await bench.store.suppressions.addSuppression(one.id, entry('a@x.test'));
+    t.equal(await bench.store.suppressions.addSuppression(two.id, entry('a@x.test', { reason: 'complaint' })), 'added');
+    t.match(await bench.store.suppressions.removeSuppression(two.id, 'a@x.test', T0), { removed: true });
+    t.strictSame(await bench.store.suppressions.listSuppressions(one.id, PAGE), [entry('a@x.test')]);
+    t.strictSame(
+      await bench.store.suppressions.listPlatformSuppressions(PAGE),
+      [],
+      "the platform's list is another one",
+    );
   },
 
   'a newer statement renews an entry of the platform': async (t: Test, bench: Bench) => {
     const first = platformEntry('a@x.test');
-    t.equal(await bench.store.addPlatformSuppression(first), 'added');
+    t.equal(await bench.store.suppressions.addPlatformSuppression(first), 'added');
     const second = {
       ...first,
       mxGroup: null,
@@ -73,10 +84,10 @@ export const suppressionCases = {
       createdAt: T0 + 5,
       expiresAt: first.expiresAt + 5,
     };
-    t.equal(await bench.store.addPlatformSuppression(second), 'exists');
-    t.strictSame(await bench.store.listPlatformSuppressions(PAGE), [second]);
-    t.equal(await bench.store.removePlatformSuppression('a@x.test'), true);
-    t.equal(await bench.store.removePlatformSuppression('a@x.test'), false);
+    t.equal(await bench.store.suppressions.addPlatformSuppression(second), 'exists');
+    t.strictSame(await bench.store.suppressions.listPlatformSuppressions(PAGE), [second]);
+    t.equal(await bench.store.suppressions.removePlatformSuppression('a@x.test'), true);
+    t.equal(await bench.store.suppressions.removePlatformSuppression('a@x.test'), false);
   },
 };
 

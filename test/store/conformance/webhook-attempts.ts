@@ -11,26 +11,26 @@ async function webhookOf(bench: Bench, tenantId: string): Promise<string> {
   const id = bench.id();
   const url = 'https://a.test/';
   const webhook = { id, tenantId, url, target: url, description: null, createdAt: T0, secret: SECRET };
-  await bench.store.createWebhook(webhook, 50);
+  await bench.store.webhooks.createWebhook(webhook, 50);
   return id;
 }
 
 async function happen(bench: Bench, domain: Domain): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
-  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event('email.delivered', { n: 1 });
-  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   return event.id;
 }
 
 /** One attempt for each thing that is due, all of them begun at the same time. */
 async function attempt(bench: Bench, webhookId: string, end: DeliveryEnd, startedAt: number): Promise<void> {
   const terms = { now: startedAt, leaseUntil: [startedAt + 60_000] };
-  const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit: 100 }], terms);
+  const [claimed] = await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 100 }], terms);
   const results = claimed!.deliveries.map((delivery) => {
     return { delivery, end, startedAt, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
   });
-  await bench.store.recordDeliveries(results, startedAt);
+  await bench.store.webhooks.recordDeliveries(results, startedAt);
 }
 
 export const webhookAttemptCases = {
@@ -41,7 +41,7 @@ export const webhookAttemptCases = {
     await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 10 }, T0);
     await attempt(bench, webhookId, { to: 'delivered' }, T0 + 10);
     const list = (limit: number, after?: { eventId: string; number: number }) =>
-      bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit, ...(after && { after }) });
+      bench.store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit, ...(after && { after }) });
     const all = await list(100);
     t.equal(all.length, 8);
     const paged = [];
@@ -60,14 +60,14 @@ export const webhookAttemptCases = {
     await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 90 }, T0 + 20);
     await happen(bench, domain); // never tried
     const list = (state: 'due' | 'failed', tenantId = tenant.id) =>
-      bench.store.listWebhookAttempts(tenantId, { webhookId, eventId: null, limit: 10, state });
+      bench.store.webhooks.listWebhookAttempts(tenantId, { webhookId, eventId: null, limit: 10, state });
     const [due, gone] = [await list('due'), await list('failed')];
     t.match(due, [{ eventId: waits, number: 1, nextAt: T0 + 90, state: 'due' }]);
     t.match(gone, [{ eventId: failed, number: 2, nextAt: null, state: 'failed' }]);
     t.strictSame([due.length, gone.length], [1, 1]);
     t.strictSame(await list('failed', (await bench.tenant()).id), []);
     const terms = { now: T0 + 90, leaseUntil: [T0 + 99_000] };
-    await bench.store.claimDeliveries([{ webhookId, limit: 10 }], terms);
+    await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
     t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
   },
 
@@ -77,7 +77,7 @@ export const webhookAttemptCases = {
     const eventId = await happen(bench, domain);
     await attempt(bench, webhookId, { to: 'failed' }, T0);
     const find = (tenantId: string, id: string, name: { eventId: string; number: number }) =>
-      bench.store.findWebhookAttempt(tenantId, id, name);
+      bench.store.webhooks.findWebhookAttempt(tenantId, id, name);
     t.match(await find(tenant.id, webhookId, { eventId, number: 1 }), {
       attempt: { eventId, number: 1, status: 500, answer: 'oops', state: 'failed' },
       event: { id: eventId, tenantId: tenant.id, type: 'email.delivered', at: T0, data: { n: 1 } },
@@ -91,21 +91,25 @@ export const webhookAttemptCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const webhookId = await webhookOf(bench, tenant.id);
     for (let n = 0; n < 3; n++) await happen(bench, domain);
-    const health = await bench.store.getWebhookHealth(tenant.id, webhookId);
+    const health = await bench.store.webhooks.getWebhookHealth(tenant.id, webhookId);
     t.match(health, { id: webhookId, due: 3, failed: 0, failingSince: null });
-    t.strictSame(await bench.store.listWebhookHealth(tenant.id), [health]);
-    t.match(await bench.store.listWebhookHealth(tenant.id, 2), [{ due: 2 }], 'counted no further');
-    t.equal(await bench.store.getWebhookHealth((await bench.tenant()).id, webhookId), null);
-    t.equal(await bench.store.getWebhookHealth(tenant.id, bench.id()), null);
+    t.strictSame(await bench.store.webhooks.listWebhookHealth(tenant.id), [health]);
+    t.match(await bench.store.webhooks.listWebhookHealth(tenant.id, 2), [{ due: 2 }], 'counted no further');
+    t.equal(await bench.store.webhooks.getWebhookHealth((await bench.tenant()).id, webhookId), null);
+    t.equal(await bench.store.webhooks.getWebhookHealth(tenant.id, bench.id()), null);
   },
 
   'its secrets, those that have ended left out': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const webhookId = await webhookOf(bench, tenantId);
     const secret = { masterKeyId: 'master1', sealed: Buffer.from('second') };
-    await bench.store.rotateWebhookSecret(tenantId, webhookId, { secret, at: T0 + 5, previousUntil: T0 + 100 });
+    await bench.store.webhooks.rotateWebhookSecret(tenantId, webhookId, {
+      secret,
+      at: T0 + 5,
+      previousUntil: T0 + 100,
+    });
     const current = { secret, createdAt: T0 + 5, expiresAt: null };
-    const list = (tenant: string, now: number) => bench.store.listWebhookSecrets(tenant, webhookId, now);
+    const list = (tenant: string, now: number) => bench.store.webhooks.listWebhookSecrets(tenant, webhookId, now);
     t.strictSame(await list(tenantId, T0 + 99), [current, { secret: SECRET, createdAt: T0, expiresAt: T0 + 100 }]);
     t.strictSame(await list(tenantId, T0 + 100), [current]);
     t.strictSame(await list((await bench.tenant()).id, T0), []);

@@ -11,20 +11,23 @@ const TOLD_AFTER_MS = 1000;
 async function webhookOf(bench: Bench, tenantId: string, target = 'https://a.test/'): Promise<string> {
   const id = bench.id();
   const secret = { masterKeyId: 'master1', sealed: Buffer.from('first') };
-  await bench.store.createWebhook({ id, tenantId, url: target, target, description: null, createdAt: T0, secret }, 50);
+  await bench.store.webhooks.createWebhook(
+    { id, tenantId, url: target, target, description: null, createdAt: T0, secret },
+    50,
+  );
   return id;
 }
 
 async function happen(bench: Bench, domain: Domain): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
-  const message = (await bench.store.findWaiting(receipt.messageIds[0]!))!;
+  const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
   const event = bench.event('email.delivered', { n: 1 });
-  await bench.store.record([bench.update(message, { to: 'delivered' }, { event })]);
+  await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   return event.id;
 }
 
 async function claim(bench: Bench, webhookId: string, now = T0, limit = 10) {
-  const [claimed] = await bench.store.claimDeliveries([{ webhookId, limit }], {
+  const [claimed] = await bench.store.webhooks.claimDeliveries([{ webhookId, limit }], {
     now,
     leaseUntil: [now + LEASE_MS],
   });
@@ -37,7 +40,7 @@ function resultOf(delivery: Delivery, end: DeliveryEnd): DeliveryResult {
 }
 
 function record(bench: Bench, delivery: Delivery, end: DeliveryEnd, at = T0) {
-  return bench.store.recordDeliveries([resultOf(delivery, end)], at);
+  return bench.store.webhooks.recordDeliveries([resultOf(delivery, end)], at);
 }
 
 export const deliveryCases = {
@@ -46,7 +49,7 @@ export const deliveryCases = {
     const webhookId = await webhookOf(bench, tenant.id);
     await happen(bench, domain);
     await countAll(bench.store);
-    t.match(await bench.store.eraseRecords(T0 + 2000, 1000), { erased: 1 });
+    t.match(await bench.store.upkeep.eraseRecords(T0 + 2000, 1000), { erased: 1 });
     await webhookOf(bench, tenant.id, 'https://b.test/'); // so that the tenant's webhooks are read again
     const told = new Promise<string[]>((resolve) => bench.store.watchDeliveries(resolve));
     const id = await happen(bench, domain);
@@ -69,7 +72,7 @@ export const deliveryCases = {
       t.equal(nextDueAt, T0 + LEASE_MS);
     }
     t.match(await claim(bench, foreign), { deliveries: [], nextDueAt: null });
-    t.strictSame((await bench.store.dueWebhooks(null, 10)).found.length, 2);
+    t.strictSame((await bench.store.webhooks.dueWebhooks(null, 10)).found.length, 2);
   },
 
   'whoever watches hears of it after the commit': async (t: Test, bench: Bench) => {
@@ -91,10 +94,10 @@ export const deliveryCases = {
     const [second] = (await claim(bench, webhookId, T0 + LEASE_MS)).deliveries;
     t.match(second, { attempt: 2, step: 2 });
     await record(bench, first!, { to: 'failed' });
-    t.match(await bench.store.listWebhookHealth(tenant.id), [{ due: 1, failed: 0, failingSince: null }]);
+    t.match(await bench.store.webhooks.listWebhookHealth(tenant.id), [{ due: 1, failed: 0, failingSince: null }]);
     await record(bench, second!, { to: 'delivered' });
     await record(bench, second!, { to: 'failed' });
-    t.match(await bench.store.listWebhookHealth(tenant.id), [{ due: 0, failed: 0 }]);
+    t.match(await bench.store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0 }]);
   },
 
   'what was leased when a daemon ended is due at once, uncounted': async (t: Test, bench: Bench) => {
@@ -102,12 +105,12 @@ export const deliveryCases = {
     const webhookId = await webhookOf(bench, tenant.id);
     await happen(bench, domain);
     await claim(bench, webhookId);
-    t.equal(await bench.store.recoverDeliveries(T0 + 1), 1);
+    t.equal(await bench.store.webhooks.recoverDeliveries(T0 + 1), 1);
     const [again] = (await claim(bench, webhookId, T0 + 1)).deliveries;
     t.match(again, { attempt: 1 });
     await record(bench, again!, { to: 'released' }, T0 + 1);
     t.match((await claim(bench, webhookId, T0 + 1)).deliveries, [{ attempt: 1 }]);
-    t.strictSame(await bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 }), []);
+    t.strictSame(await bench.store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId: null, limit: 5 }), []);
   },
 
   'attempts are listed newest first, with what followed': async (t: Test, bench: Bench) => {
@@ -117,13 +120,16 @@ export const deliveryCases = {
     await record(bench, (await claim(bench, webhookId)).deliveries[0]!, { to: 'due', dueAt: T0 + 5000 });
     t.strictSame((await claim(bench, webhookId, T0 + 4999)).deliveries, []);
     await record(bench, (await claim(bench, webhookId, T0 + 5000)).deliveries[0]!, { to: 'delivered' });
-    const attempts = await bench.store.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
+    const attempts = await bench.store.webhooks.listWebhookAttempts(tenant.id, { webhookId, eventId, limit: 5 });
     t.match(attempts, [
       { number: 2, status: 200, nextAt: null, state: 'delivered', eventId, eventType: 'email.delivered' },
       { number: 1, status: 500, nextAt: T0 + 5000, elapsedMs: 12, reason: 'It was 500.', answer: 'ok' },
     ]);
     const stranger = await bench.tenant();
-    t.strictSame(await bench.store.listWebhookAttempts(stranger.id, { webhookId, eventId: null, limit: 5 }), []);
+    t.strictSame(
+      await bench.store.webhooks.listWebhookAttempts(stranger.id, { webhookId, eventId: null, limit: 5 }),
+      [],
+    );
   },
 
   'replaying begins the table anew, and only for its own tenant': async (t: Test, bench: Bench) => {
@@ -134,13 +140,13 @@ export const deliveryCases = {
     const eventId = await happen(bench, domain);
     const [delivery] = (await claim(bench, webhookId)).deliveries;
     const replay = (tenantId: string, id: string) =>
-      bench.store.replayDelivery(tenantId, { webhookId, eventId: id }, T0);
+      bench.store.webhooks.replayDelivery(tenantId, { webhookId, eventId: id }, T0);
     t.equal(await replay(tenant.id, eventId), 'under_way');
     await record(bench, delivery!, { to: 'failed' }, T0 + 10);
     t.equal(await replay(stranger.id, eventId), 'no_webhook');
     t.equal(await replay(tenant.id, bench.id()), 'no_event');
     const failed = (since: number, tenantId = tenant.id) =>
-      bench.store.replayFailed(tenantId, { webhookId, since, limit: 10 }, T0);
+      bench.store.webhooks.replayFailed(tenantId, { webhookId, since, limit: 10 }, T0);
     t.equal(await failed(T0, stranger.id), 0);
     t.equal(await failed(T0 + 11), 0);
     t.equal(await failed(T0 + 10), 1);
@@ -154,12 +160,12 @@ export const deliveryCases = {
     const webhookId = await webhookOf(bench, tenant.id);
     for (let n = 0; n < 5; n++) await happen(bench, domain);
     const [delivery] = (await claim(bench, webhookId, T0, 1)).deliveries;
-    await bench.store.deleteWebhook(tenant.id, webhookId);
+    await bench.store.webhooks.deleteWebhook(tenant.id, webhookId);
     t.match(await claim(bench, webhookId), { endpoint: null, deliveries: [], nextDueAt: null });
     await record(bench, delivery!, { to: 'failed' });
-    t.strictSame((await bench.store.dueWebhooks(null, 10)).found, []);
+    t.strictSame((await bench.store.webhooks.dueWebhooks(null, 10)).found, []);
     const slices: number[] = [];
-    while (slices.at(-1) !== 0) slices.push(await bench.store.forgetDeletedWebhooks(2));
+    while (slices.at(-1) !== 0) slices.push(await bench.store.webhooks.forgetDeletedWebhooks(2));
     t.strictSame(slices, [2, 2, 1, 1, 0], 'five deliveries and the note of the webhook');
   },
 
@@ -169,15 +175,15 @@ export const deliveryCases = {
     const round = async (at: number, end: DeliveryEnd) => {
       await happen(bench, domain);
       await record(bench, (await claim(bench, webhookId, T0 + 9e6)).deliveries[0]!, end, at);
-      return bench.store.takeFailingWebhooks(at - TOLD_AFTER_MS, at);
+      return bench.store.webhooks.takeFailingWebhooks(at - TOLD_AFTER_MS, at);
     };
     t.strictSame(await round(T0, { to: 'failed' }), []);
     t.strictSame(await round(T0 + 999, { to: 'failed' }), []);
     t.match(await round(T0 + 1000, { to: 'failed' }), [{ webhookId, tenantId: tenant.id, failingSince: T0 }]);
     t.strictSame(await round(T0 + 5000, { to: 'failed' }), []);
-    t.match(await bench.store.listWebhookHealth(tenant.id), [{ failingSince: T0, failed: 4 }]);
+    t.match(await bench.store.webhooks.listWebhookHealth(tenant.id), [{ failingSince: T0, failed: 4 }]);
     await round(T0 + 6000, { to: 'delivered' });
-    t.match(await bench.store.listWebhookHealth(null), [{ failingSince: null }]);
+    t.match(await bench.store.webhooks.listWebhookHealth(null), [{ failingSince: null }]);
     t.strictSame(await round(T0 + 7000, { to: 'failed' }), []);
     t.match(await round(T0 + 8000, { to: 'failed' }), [{ failingSince: T0 + 7000 }]);
   },
@@ -190,7 +196,7 @@ export const deliveryCases = {
       return (await claim(bench, webhookId, now)).endpoint!.secrets.map((secret) => String(secret.sealed));
     };
     const rotate = (tenantId: string, text: string, previousUntil: number) =>
-      bench.store.rotateWebhookSecret(tenantId, webhookId, {
+      bench.store.webhooks.rotateWebhookSecret(tenantId, webhookId, {
         secret: { masterKeyId: 'master1', sealed: Buffer.from(text) },
         ...{ at: T0, previousUntil },
       });
@@ -200,7 +206,7 @@ export const deliveryCases = {
     t.equal(await rotate(tenant.id, 'third', T0 + 100), true);
     t.strictSame(await sealed(T0 + 99), ['third', 'second'], 'never more than two');
     t.strictSame(await sealed(T0 + 100), ['third']);
-    t.equal(await bench.store.ownerOfWebhook(webhookId), tenant.id);
-    t.equal(await bench.store.ownerOfWebhook(bench.id()), null);
+    t.equal(await bench.store.webhooks.ownerOfWebhook(webhookId), tenant.id);
+    t.equal(await bench.store.webhooks.ownerOfWebhook(bench.id()), null);
   },
 };

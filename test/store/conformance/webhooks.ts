@@ -18,7 +18,7 @@ function newWebhook(bench: Bench, tenantId: string, change: Partial<NewWebhook> 
 
 async function added(bench: Bench, tenantId: string, change: Partial<NewWebhook> = {}): Promise<Webhook> {
   const webhook = newWebhook(bench, tenantId, change);
-  const result = await bench.store.createWebhook(webhook, 50);
+  const result = await bench.store.webhooks.createWebhook(webhook, 50);
   if (result !== 'created') throw new Error(`not created: ${result}`);
   const { secret: _, ...shown } = webhook;
   return shown;
@@ -28,69 +28,69 @@ export const webhookCases = {
   'what was created is shown as it was, without its secret': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const plain = await added(bench, tenantId);
-    t.strictSame(await bench.store.getWebhook(tenantId, plain.id), plain);
+    t.strictSame(await bench.store.webhooks.getWebhook(tenantId, plain.id), plain);
     const described = await added(bench, tenantId, { target: 'https://b.test/', description: 'a\u0000b\n😀' });
-    t.strictSame(await bench.store.getWebhook(tenantId, described.id), described);
-    t.equal(await bench.store.getWebhook(tenantId, bench.id()), null);
+    t.strictSame(await bench.store.webhooks.getWebhook(tenantId, described.id), described);
+    t.equal(await bench.store.webhooks.getWebhook(tenantId, bench.id()), null);
   },
 
   'a tenant has a target once': async (t: Test, bench: Bench) => {
     const [one, other] = [await bench.tenant(), await bench.tenant()];
     const first = await added(bench, one.id);
     const again = newWebhook(bench, one.id, { url: 'https://acme.test/', description: 'another' });
-    t.equal(await bench.store.createWebhook(again, 50), 'exists', 'however it is written');
-    t.strictSame(await bench.store.listWebhooks(one.id), [first], 'and nothing has changed');
+    t.equal(await bench.store.webhooks.createWebhook(again, 50), 'exists', 'however it is written');
+    t.strictSame(await bench.store.webhooks.listWebhooks(one.id), [first], 'and nothing has changed');
     t.not(await added(bench, other.id), null, 'another tenant may have it too');
     await added(bench, one.id, { target: 'https://acme.test/other' });
-    t.equal((await bench.store.listWebhooks(one.id)).length, 2);
+    t.equal((await bench.store.webhooks.listWebhooks(one.id)).length, 2);
   },
 
   'of two at the same time one is created': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
-    const create = () => bench.store.createWebhook(newWebhook(bench, tenantId), 50);
+    const create = () => bench.store.webhooks.createWebhook(newWebhook(bench, tenantId), 50);
     t.strictSame((await Promise.all([create(), create(), create()])).sort(), ['created', 'exists', 'exists']);
-    t.equal((await bench.store.listWebhooks(tenantId)).length, 1);
+    t.equal((await bench.store.webhooks.listWebhooks(tenantId)).length, 1);
   },
 
   'a tenant has so many and no more': async (t: Test, bench: Bench) => {
     const [one, other] = [await bench.tenant(), await bench.tenant()];
     const create = (tenantId: string, n: number) =>
-      bench.store.createWebhook(newWebhook(bench, tenantId, { target: `https://acme.test/${n}` }), 2);
+      bench.store.webhooks.createWebhook(newWebhook(bench, tenantId, { target: `https://acme.test/${n}` }), 2);
     const results = await Promise.all([1, 2, 3].map((n) => create(one.id, n)));
     t.strictSame(results, ['created', 'created', 'too_many']);
     t.equal(await create(one.id, 1), 'exists', 'which is the better advice');
     t.equal(await create(other.id, 1), 'created', 'each tenant counts for itself');
-    const [first] = await bench.store.listWebhooks(one.id);
-    await bench.store.deleteWebhook(one.id, first!.id);
+    const [first] = await bench.store.webhooks.listWebhooks(one.id);
+    await bench.store.webhooks.deleteWebhook(one.id, first!.id);
     t.equal(await create(one.id, 3), 'created', 'there is room again');
   },
 
   'the list is oldest first': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
-    t.strictSame(await bench.store.listWebhooks(tenantId), []);
+    t.strictSame(await bench.store.webhooks.listWebhooks(tenantId), []);
     const all: Webhook[] = [];
     for (const name of ['c', 'a', 'b']) all.push(await added(bench, tenantId, { target: `https://${name}.test/` }));
-    t.strictSame(await bench.store.listWebhooks(tenantId), all);
+    t.strictSame(await bench.store.webhooks.listWebhooks(tenantId), all);
   },
 
   'what is deleted is gone, once, and its target is free': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const beside = await added(bench, tenantId, { target: 'https://b.test/' });
     const { id } = await added(bench, tenantId);
-    t.equal(await bench.store.deleteWebhook(tenantId, id), true);
-    t.equal(await bench.store.getWebhook(tenantId, id), null);
-    t.equal(await bench.store.deleteWebhook(tenantId, id), false);
-    t.strictSame(await bench.store.listWebhooks(tenantId), [beside]);
+    t.equal(await bench.store.webhooks.deleteWebhook(tenantId, id), true);
+    t.equal(await bench.store.webhooks.getWebhook(tenantId, id), null);
+    t.equal(await bench.store.webhooks.deleteWebhook(tenantId, id), false);
+    t.strictSame(await bench.store.webhooks.listWebhooks(tenantId), [beside]);
     const anew = await added(bench, tenantId);
-    t.strictSame(await bench.store.listWebhooks(tenantId), [beside, anew]);
+    t.strictSame(await bench.store.webhooks.listWebhooks(tenantId), [beside, anew]);
   },
 
   "another tenant's webhook cannot be seen or deleted": async (t: Test, bench: Bench) => {
     const [owner, stranger] = [await bench.tenant(), await bench.tenant()];
     const webhook = await added(bench, owner.id);
-    t.equal(await bench.store.getWebhook(stranger.id, webhook.id), null);
-    t.strictSame(await bench.store.listWebhooks(stranger.id), []);
-    t.equal(await bench.store.deleteWebhook(stranger.id, webhook.id), false);
-    t.strictSame(await bench.store.getWebhook(owner.id, webhook.id), webhook);
+    t.equal(await bench.store.webhooks.getWebhook(stranger.id, webhook.id), null);
+    t.strictSame(await bench.store.webhooks.listWebhooks(stranger.id), []);
+    t.equal(await bench.store.webhooks.deleteWebhook(stranger.id, webhook.id), false);
+    t.strictSame(await bench.store.webhooks.getWebhook(owner.id, webhook.id), webhook);
   },
 };

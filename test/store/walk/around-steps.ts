@@ -18,7 +18,10 @@ async function claimDeliveries(walk: Walk): Promise<void> {
   const limit = walk.oneOf(1, 3, 10);
   const leaseUntil = [walk.now + MINUTE_MS, walk.now + HOUR_MS];
   const wanted = due(webhook, walk.now).slice(0, limit);
-  const [claimed] = await walk.store.claimDeliveries([{ webhookId: webhook.id, limit }], { now: walk.now, leaseUntil });
+  const [claimed] = await walk.store.webhooks.claimDeliveries([{ webhookId: webhook.id, limit }], {
+    now: walk.now,
+    leaseUntil,
+  });
   for (const delivery of wanted) {
     delivery.attempts++;
     delivery.leased = true;
@@ -56,7 +59,7 @@ async function recordDelivery(walk: Walk): Promise<void> {
   const result = randomEnd(walk);
   const of = { webhookId: webhook.id, eventSeq: delivery.event.seq, attempt: delivery.attempts - (late ? 1 : 0) };
   const facts = { startedAt: walk.now, elapsedMs: 5, status: 200, reason: 'It was 200.', answer: null };
-  await walk.store.recordDeliveries([{ delivery: of, end: result, ...facts }], walk.now);
+  await walk.store.webhooks.recordDeliveries([{ delivery: of, end: result, ...facts }], walk.now);
   if (!late && delivery.leased) end(delivery, result, walk.now);
 }
 
@@ -65,8 +68,8 @@ async function recoverDeliveries(walk: Walk): Promise<void> {
     [...deliveries.values()].filter((one) => one.leased),
   );
   // Those of deleted webhooks count as well, until they are erased.
-  while ((await walk.store.forgetDeletedWebhooks(100)) > 0);
-  walk.same(await walk.store.recoverDeliveries(walk.now), leased.length, 'recoverDeliveries');
+  while ((await walk.store.webhooks.forgetDeletedWebhooks(100)) > 0);
+  walk.same(await walk.store.webhooks.recoverDeliveries(walk.now), leased.length, 'recoverDeliveries');
   for (const delivery of leased) {
     delivery.leased = false;
     delivery.attempts--;
@@ -81,7 +84,7 @@ async function replayDelivery(walk: Walk): Promise<void> {
   if (!event) return;
   const delivery = webhook.deliveries.get(event.id);
   const target = { webhookId: webhook.id, eventId: event.id };
-  const outcome = await walk.store.replayDelivery(webhook.tenantId, target, walk.now);
+  const outcome = await walk.store.webhooks.replayDelivery(webhook.tenantId, target, walk.now);
   walk.same(outcome, delivery?.leased ? 'under_way' : 'due', 'replayDelivery');
   if (!delivery) webhook.deliveries.set(event.id, newDelivery(event, walk.now));
   else if (!delivery.leased) {
@@ -95,7 +98,7 @@ async function replayFailed(walk: Walk): Promise<void> {
   const since = walk.now - walk.oneOf(HOUR_MS, DAY_MS);
   const failed = [...webhook.deliveries.values()].filter((one) => one.state === 'failed' && one.finishedAt! >= since);
   const target = { webhookId: webhook.id, since, limit: 1000 };
-  walk.same(await walk.store.replayFailed(webhook.tenantId, target, walk.now), failed.length, 'replayFailed');
+  walk.same(await walk.store.webhooks.replayFailed(webhook.tenantId, target, walk.now), failed.length, 'replayFailed');
   for (const delivery of failed) {
     Object.assign(delivery, { state: 'due', attemptsBefore: delivery.attempts, dueAt: walk.now, finishedAt: null });
   }
@@ -105,8 +108,8 @@ async function keepInbound(walk: Walk): Promise<void> {
   const id = walk.id();
   const content = Buffer.from('Subject: hello\r\n\r\nhello\r\n');
   const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
-  await walk.store.keepInbound({ id, receivedAt: walk.now, ...reception, content });
-  const [mail] = (await walk.store.waitingInbound(0, 1000)).filter((one) => one.id === id);
+  await walk.store.inbound.keepInbound({ id, receivedAt: walk.now, ...reception, content });
+  const [mail] = (await walk.store.inbound.waitingInbound(0, 1000)).filter((one) => one.id === id);
   walk.same(mail?.content, content, 'the mail that was kept');
   walk.model.inbound.set(id, { id, seq: mail!.seq, receivedAt: walk.now, processedAt: null });
 }
@@ -114,7 +117,7 @@ async function keepInbound(walk: Walk): Promise<void> {
 async function noteRefused(walk: Walk): Promise<void> {
   const [id, receivedAt] = [walk.id(), walk.now];
   const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
-  await walk.store.noteRefusedInbound({ id, receivedAt, ...reception, sizeOctets: 7, reply: '554 5.6.0 no' });
+  await walk.store.inbound.noteRefusedInbound({ id, receivedAt, ...reception, sizeOctets: 7, reply: '554 5.6.0 no' });
   // Nobody has to act on it.
   walk.model.inbound.set(id, { id, seq: -1, receivedAt, processedAt: receivedAt });
 }
@@ -185,20 +188,20 @@ async function recordInbound(walk: Walk): Promise<void> {
     ...of,
   };
   const update: InboundUpdate = { seq: mail.seq, at, verdict, action };
-  const { effect } = await store.recordInbound(update);
+  const { effect } = await store.inbound.recordInbound(update);
   walk.same(effect, act(walk, message, action, at) ? verdict.effect : 'none', 'recordInbound');
   mail.processedAt = at;
-  walk.same((await store.recordInbound(update)).effect, effect, 'recordInbound twice');
+  walk.same((await store.inbound.recordInbound(update)).effect, effect, 'recordInbound twice');
 }
 
 async function forgetInbound(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const before = { content: walk.now - HOUR_MS, records: walk.now - 6 * HOUR_MS };
-  while ((await store.forgetInbound(before, 100)) > 0);
+  while ((await store.inbound.forgetInbound(before, 100)) > 0);
   for (const { id, receivedAt, processedAt } of model.inbound.values()) {
     if (processedAt !== null && receivedAt < before.records) model.inbound.delete(id);
   }
-  const left = await store.listInbound({ limit: 1000 });
+  const left = await store.inbound.listInbound({ limit: 1000 });
   const ids = left === 'unknown' ? left : left.map(({ id }) => id).toSorted();
   walk.same(ids, [...model.inbound.keys()].toSorted(), 'forgetInbound');
 }
@@ -210,15 +213,15 @@ async function recordHits(walk: Walk): Promise<void> {
   const times = { firstAt: walk.now, lastAt: walk.now };
   const { id: messageId, tenantId } = message;
   const gone = { tenantId, messageId: walk.id(), link: null, hits: 1, ...times, event: newEvent(walk, 'email.opened') };
-  await walk.store.recordHits([{ tenantId, messageId, link: null, hits: 1, ...times, event }, gone]);
+  await walk.store.tracking.recordHits([{ tenantId, messageId, link: null, hits: 1, ...times, event }, gone]);
   if (event) walk.model.addEvent(message, event);
 }
 
 async function count(walk: Walk): Promise<void> {
   const { model, store } = walk;
-  const tally = await store.tallyNext(walk.oneOf(3, 1000));
-  walk.same(await store.addTally(tally), true, 'addTally');
-  if (tally.to > tally.from) walk.same(await store.addTally(tally), false, 'addTally twice');
+  const tally = await store.figures.tallyNext(walk.oneOf(3, 1000));
+  walk.same(await store.figures.addTally(tally), true, 'addTally');
+  if (tally.to > tally.from) walk.same(await store.figures.addTally(tally), false, 'addTally twice');
   model.countedTo = tally.to;
 }
 
@@ -233,17 +236,17 @@ async function eraseRecords(walk: Walk): Promise<void> {
     model.events.every(({ messageId, seq }) => messageId !== message.id || seq <= model.countedTo);
   const stop = finished.findIndex((message) => !isCounted(message));
   const erased = stop < 0 ? finished : finished.slice(0, stop);
-  walk.same((await store.eraseRecords(before, 60_000)).erased, erased.length, 'eraseRecords');
+  walk.same((await store.upkeep.eraseRecords(before, 60_000)).erased, erased.length, 'eraseRecords');
   for (const message of erased) {
     model.eraseMessage(message);
-    walk.same(await store.getMessage(message.id), null, 'an erased message');
+    walk.same(await store.queue.getMessage(message.id), null, 'an erased message');
   }
 }
 
 async function eraseContents(walk: Walk): Promise<void> {
   const { model, store, contents } = walk;
   const before = walk.now;
-  while ((await store.eraseContents({ days: null, before, budgetMs: 60_000 })).more);
+  while ((await store.upkeep.eraseContents({ days: null, before, budgetMs: 60_000 })).more);
   for (const { messageIds } of model.submissions.values()) {
     const messages = messageIds.map((id) => model.messages.get(id)!);
     const isOpen = messages.some(({ finishedAt }) => finishedAt === null);

@@ -11,7 +11,7 @@ export async function compare(walk: Walk): Promise<void> {
 async function compareMessages({ model, store, same }: Walk): Promise<void> {
   for (const message of model.messages.values()) {
     const { id, tenantId, state, attempts, dueAt, parked, ambiguous, finishedAt, recipient } = message;
-    const found = await store.findMessage(tenantId, id);
+    const found = await store.queue.findMessage(tenantId, id);
     const facts = found && {
       ...{ state: found.state, attempts: found.attempts, dueAt: found.dueAt, parked: found.parked },
       ...{ ambiguous: found.ambiguous, finishedAt: found.finishedAt, recipient: found.recipient },
@@ -24,18 +24,18 @@ async function compareMessages({ model, store, same }: Walk): Promise<void> {
       `attempts of ${id}`,
     );
   }
-  same(await store.countOpenMessages(), model.openMessages(), 'open messages');
+  same(await store.figures.countOpenMessages(), model.openMessages(), 'open messages');
   for (const submission of model.submissions.values()) {
     const { id, tenantId, idempotencyKey, messageIds } = submission;
     if (idempotencyKey === null) continue;
-    const receipt = await store.findReceipt(tenantId, idempotencyKey);
+    const receipt = await store.submissions.findReceipt(tenantId, idempotencyKey);
     same({ id: receipt?.id, messageIds: receipt?.messageIds }, { id, messageIds }, 'receipt');
   }
 }
 
 async function compareEvents({ model, store, same }: Walk): Promise<void> {
   for (const tenantId of model.tenants.keys()) {
-    const events = await store.listEvents(tenantId, { after: null, limit: 10_000 });
+    const events = await store.events.listEvents(tenantId, { after: null, limit: 10_000 });
     const own = model.events.filter((event) => event.tenantId === tenantId);
     same(
       events === 'unknown' ? events : events.map(({ id, messageId, type }) => ({ id, messageId, type })),
@@ -48,13 +48,17 @@ async function compareEvents({ model, store, same }: Walk): Promise<void> {
 async function compareLists({ model, store, same }: Walk): Promise<void> {
   const page = { after: null, limit: 1000 };
   for (const tenant of model.tenants.values()) {
-    same(await store.getTenant(tenant.id), tenant, 'tenant');
+    same(await store.tenants.getTenant(tenant.id), tenant, 'tenant');
     const own = [...model.domains.values()].filter(({ tenantId }) => tenantId === tenant.id);
-    same((await store.listDomains(tenant.id)).toSorted(byId), own.toSorted(byId), 'domains');
+    same((await store.domains.listDomains(tenant.id)).toSorted(byId), own.toSorted(byId), 'domains');
     const entries = [...model.suppressions].filter(([key]) => key.startsWith(tenant.id)).map(([, entry]) => entry);
-    same(await store.listSuppressions(tenant.id, page), entries.toSorted(byAddress), 'suppressions');
+    same(await store.suppressions.listSuppressions(tenant.id, page), entries.toSorted(byAddress), 'suppressions');
   }
-  same(await store.listPlatformSuppressions(page), [...model.platform.values()].toSorted(byAddress), 'platform');
+  same(
+    await store.suppressions.listPlatformSuppressions(page),
+    [...model.platform.values()].toSorted(byAddress),
+    'platform',
+  );
 }
 
 async function compareWebhooks({ model, store, heard, same }: Walk): Promise<void> {
@@ -63,7 +67,7 @@ async function compareWebhooks({ model, store, heard, same }: Walk): Promise<voi
   same(untold, [], 'webhooks whose dispatcher was not told');
   heard.clear();
   model.due.clear();
-  const health = await store.listWebhookHealth(null);
+  const health = await store.webhooks.listWebhookHealth(null);
   const wanted = [...model.webhooks.values()].map(({ id, tenantId, target, deliveries }) => {
     const all = [...deliveries.values()];
     const due = all.filter(({ dueAt }) => dueAt !== null).length;
@@ -71,7 +75,7 @@ async function compareWebhooks({ model, store, heard, same }: Walk): Promise<voi
   });
   const found = health.map(({ id, tenantId, target, due, failed }) => ({ id, tenantId, target, due, failed }));
   same(found.toSorted(byId), wanted.toSorted(byId), 'webhooks');
-  const { found: dueWebhooks } = await store.dueWebhooks(null, 1000);
+  const { found: dueWebhooks } = await store.webhooks.dueWebhooks(null, 1000);
   const nextOf = new Map(dueWebhooks.map(({ webhookId, dueAt }) => [webhookId, dueAt]));
   for (const { id, deliveries } of model.webhooks.values()) {
     const times = [...deliveries.values()].flatMap(({ dueAt }) => dueAt ?? []);

@@ -37,7 +37,7 @@ async function accept(walk: Walk): Promise<void> {
     })),
     ...{ acceptedAt: walk.now, expiresAt },
   };
-  const result = await store.accept(submission);
+  const result = await store.submissions.accept(submission);
   const first = [...model.submissions.values()].find(
     (one) => idempotencyKey !== null && one.tenantId === tenant.id && one.idempotencyKey === idempotencyKey,
   );
@@ -74,7 +74,7 @@ async function claim(walk: Walk): Promise<void> {
   if (!some) return;
   const limit = walk.oneOf(1, 2, 10);
   const dueAgainAt = dueAgainFrom(walk.now);
-  const claimed = await store.claim(some.lane, limit, { now: walk.now, dueAgainAt });
+  const claimed = await store.queue.claim(some.lane, limit, { now: walk.now, dueAgainAt });
   const ofLane = () =>
     [...model.messages.values()].filter(
       (one) => one.lane === some.lane && model.waiting(one) && one.expiresAt > walk.now,
@@ -176,7 +176,7 @@ async function record(walk: Walk): Promise<void> {
   const chosen = finished ? [...messages, finished] : messages;
   if (chosen.length === 0) return;
   const updates = chosen.map((message) => randomUpdate(walk, message));
-  await walk.store.record(updates);
+  await walk.store.queue.record(updates);
   for (const [index, message] of chosen.entries()) apply(walk, message, updates[index]!);
 }
 
@@ -188,14 +188,14 @@ async function recordEarlier(walk: Walk): Promise<void> {
   if (walk.chance(0.3)) update.attempt.attempt--;
   const { attempt } = update.attempt;
   const counts = attempt === message.attempts && !message.recorded.has(attempt) && message.finishedAt === null;
-  walk.same(await walk.store.recordEarlier([update]), counts ? 1 : 0, 'recordEarlier');
+  walk.same(await walk.store.queue.recordEarlier([update]), counts ? 1 : 0, 'recordEarlier');
   if (counts) apply(walk, message, update);
 }
 
 async function release(walk: Walk): Promise<void> {
   const message = walk.pick(inState(walk, 'sending'));
   if (!message) return;
-  const lanes = await walk.store.release([message.id], walk.now);
+  const lanes = await walk.store.queue.release([message.id], walk.now);
   walk.same(
     lanes.map(({ lane }) => lane),
     [message.lane],
@@ -209,7 +209,7 @@ async function recoverInterrupted(walk: Walk): Promise<void> {
   const sending = inState(walk, 'sending');
   const spared = sending.filter(() => walk.chance(0.2)).map(({ id }) => id);
   const recovered = sending.filter(({ id }) => !spared.includes(id));
-  walk.same(await walk.store.recoverInterrupted(walk.now, spared), recovered.length, 'recoverInterrupted');
+  walk.same(await walk.store.queue.recoverInterrupted(walk.now, spared), recovered.length, 'recoverInterrupted');
   for (const message of recovered) {
     const dueAt = message.attempts === 1 ? walk.now : message.dueAt;
     Object.assign(message, { state: 'deferred', dueAt, ambiguous: true });
@@ -217,7 +217,7 @@ async function recoverInterrupted(walk: Walk): Promise<void> {
 }
 
 async function returnStray(walk: Walk): Promise<void> {
-  const marks = await walk.store.listSending(null, 1000);
+  const marks = await walk.store.queue.listSending(null, 1000);
   const sending = inState(walk, 'sending').sort((a, b) => (a.id < b.id ? -1 : 1));
   walk.same(
     marks,
@@ -226,9 +226,13 @@ async function returnStray(walk: Walk): Promise<void> {
   );
   const message = walk.pick(sending);
   if (!message) return;
-  const [late] = await walk.store.returnStrays([{ id: message.id, attempt: message.attempts + 1 }], walk.now, 'lost');
+  const [late] = await walk.store.queue.returnStrays(
+    [{ id: message.id, attempt: message.attempts + 1 }],
+    walk.now,
+    'lost',
+  );
   walk.same(late, undefined, 'an attempt that is not the last');
-  await walk.store.returnStrays([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
+  await walk.store.queue.returnStrays([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
   Object.assign(message, { state: 'deferred', ambiguous: true });
 }
 
@@ -237,7 +241,7 @@ async function endExpired(walk: Walk): Promise<void> {
   const expired = [...model.messages.values()]
     .filter((one) => one.finishedAt === null && one.state !== 'sending' && one.expiresAt <= walk.now)
     .map(({ id }) => id);
-  const found = (await store.expired(walk.now, 1000)).map(({ id }) => id);
+  const found = (await store.queue.expired(walk.now, 1000)).map(({ id }) => id);
   walk.same(found.toSorted(), expired.toSorted(), 'expired');
   const message = model.messages.get(found[0] ?? '');
   if (!message) return;
@@ -245,15 +249,15 @@ async function endExpired(walk: Walk): Promise<void> {
   const { id: messageId, tenantId } = message;
   const event = newEvent(walk, 'email.failed');
   const update = { messageId, tenantId, at: walk.tick(), attempt: null, transition, event };
-  walk.same(await store.endWaiting(update), true, 'endWaiting');
+  walk.same(await store.queue.endWaiting(update), true, 'endWaiting');
   apply(walk, message, update);
-  walk.same(await store.endWaiting(update), false, 'endWaiting of what has ended');
+  walk.same(await store.queue.endWaiting(update), false, 'endWaiting of what has ended');
 }
 
 async function retryNow(walk: Walk): Promise<void> {
   const message = walk.pick(walk.model.messages.values());
   if (!message) return;
-  const lane = await walk.store.retryNow(message.id, walk.now);
+  const lane = await walk.store.queue.retryNow(message.id, walk.now);
   const waits = message.state === 'queued' || message.state === 'deferred';
   walk.same(lane?.lane, waits ? message.lane : undefined, 'retryNow');
   if (waits) Object.assign(message, { dueAt: walk.now, parked: false });
@@ -266,7 +270,7 @@ async function hastenLane(walk: Walk): Promise<void> {
   const later = [...model.messages.values()].filter(
     (one) => one.lane === some.lane && model.waiting(one) && one.dueAt! > walk.now,
   );
-  const { moved } = await store.hastenLane(some.lane, { at: walk.now, limit: 1000 });
+  const { moved } = await store.shaping.hastenLane(some.lane, { at: walk.now, limit: 1000 });
   walk.same(moved, later.length, 'hastenLane');
   for (const message of later) message.dueAt = walk.now;
 }
@@ -276,7 +280,7 @@ async function parkLane(walk: Walk): Promise<void> {
   const some = walk.pick(model.messages.values());
   if (!some) return;
   const waiting = [...model.messages.values()].filter((one) => one.lane === some.lane && model.waiting(one));
-  const parked = await store.parkLane(some.lane, 1000, 'damaged');
+  const parked = await store.queue.parkLane(some.lane, 1000, 'damaged');
   walk.same(parked.map(({ id }) => id).toSorted(), waiting.map(({ id }) => id).toSorted(), 'parkLane');
   for (const message of waiting) Object.assign(message, { parked: true, dueAt: null });
 }

@@ -28,21 +28,25 @@ async function keys(walk: Walk): Promise<void> {
   const publicId = id.replaceAll('-', '');
   const key = { id, tenantId, publicId, name: 'key', scopes: ['emails:send' as const], boundDomain: null, secretHash };
   walk.same(
-    await store.createApiKey({ ...key, createdAt: walk.now, revokedAt: null }, 1000),
+    await store.keys.createApiKey({ ...key, createdAt: walk.now, revokedAt: null }, 1000),
     'created',
     'createApiKey',
   );
-  walk.same((await store.findApiKeyBySecret(publicId, secretHash))?.key.id, id, 'findApiKeyBySecret');
-  walk.same(await store.findApiKeyBySecret(publicId, Buffer.alloc(32, 1 + secretHash[0]!)), null, 'a wrong secret');
-  await store.noteKeyUses([{ keyId: id, at: walk.now }]);
+  walk.same((await store.keys.findApiKeyBySecret(publicId, secretHash))?.key.id, id, 'findApiKeyBySecret');
   walk.same(
-    (await store.lastKeyUses(tenantId)).some(({ keyId }) => keyId === id),
+    await store.keys.findApiKeyBySecret(publicId, Buffer.alloc(32, 1 + secretHash[0]!)),
+    null,
+    'a wrong secret',
+  );
+  await store.keys.noteKeyUses([{ keyId: id, at: walk.now }]);
+  walk.same(
+    (await store.keys.lastKeyUses(tenantId)).some(({ keyId }) => keyId === id),
     true,
     'lastKeyUses',
   );
-  walk.same(await store.revokeApiKey(tenantId, id, walk.now), true, 'revokeApiKey');
-  walk.same((await store.findApiKey(publicId))?.key.revokedAt, walk.now, 'a revoked key');
-  walk.same((await store.listApiKeys(tenantId)).find((one) => one.id === id)?.revokedAt, walk.now, 'listApiKeys');
+  walk.same(await store.keys.revokeApiKey(tenantId, id, walk.now), true, 'revokeApiKey');
+  walk.same((await store.keys.findApiKey(publicId))?.key.revokedAt, walk.now, 'a revoked key');
+  walk.same((await store.keys.listApiKeys(tenantId)).find((one) => one.id === id)?.revokedAt, walk.now, 'listApiKeys');
 }
 
 async function pause(walk: Walk): Promise<void> {
@@ -50,29 +54,36 @@ async function pause(walk: Walk): Promise<void> {
   const message = someMessage(walk);
   if (!message) return;
   const target: QueueTarget = { kind: 'message', key: message.id };
-  const known = (await store.findPause(target)) !== null;
-  const paused = await store.pauseQueue({ ...target, by: 'operator', note: '', at: walk.now });
+  const known = (await store.shaping.findPause(target)) !== null;
+  const paused = await store.shaping.pauseQueue({ ...target, by: 'operator', note: '', at: walk.now });
   walk.same(paused, !known && model.waiting(message), 'pauseQueue');
   if (!paused) return;
   const { dueAt } = message;
   Object.assign(message, { parked: true, dueAt: null });
   if (walk.chance(0.5)) return; // it stays
-  walk.same((await store.resumeQueue(target))?.lane?.lane, message.lane, 'resumeQueue');
+  walk.same((await store.shaping.resumeQueue(target))?.lane?.lane, message.lane, 'resumeQueue');
   Object.assign(message, { parked: false, dueAt });
 }
 
 async function shape(walk: Walk): Promise<void> {
   const { store } = walk;
   const target = { kind: 'group' as const, key: walk.oneOf(...GROUPS) };
-  await store.pauseQueue({ ...target, by: 'operator', note: 'n', at: walk.now });
+  await store.shaping.pauseQueue({ ...target, by: 'operator', note: 'n', at: walk.now });
   walk.same(
-    (await store.listPauses(1000)).some(({ key }) => key === target.key),
+    (await store.shaping.listPauses(1000)).some(({ key }) => key === target.key),
     true,
     'listPauses',
   );
-  walk.same((await store.resumeQueue(target)) !== null, true, 'resumeQueue of a group');
-  await store.addOperatorNote({ ...target, action: 'pause', by: 'operator', note: '', at: walk.now, messages: null });
-  await store.listOperatorNotes({ target, limit: 5 });
+  walk.same((await store.shaping.resumeQueue(target)) !== null, true, 'resumeQueue of a group');
+  await store.shaping.addOperatorNote({
+    ...target,
+    action: 'pause',
+    by: 'operator',
+    note: '',
+    at: walk.now,
+    messages: null,
+  });
+  await store.shaping.listOperatorNotes({ target, limit: 5 });
   const suspension = {
     mxGroup: target.key,
     scope: 'group' as const,
@@ -81,20 +92,20 @@ async function shape(walk: Walk): Promise<void> {
     rule: 'r',
     reply: '4',
   };
-  await store.saveShaping({
+  await store.shaping.saveShaping({
     suspensions: [{ ...suspension, since: walk.now, until: walk.now + HOUR_MS }],
     domains: [{ domain: target.key.slice(3), mxGroup: target.key, at: walk.now }],
   });
-  const { suspensions } = await store.loadShaping(walk.now);
+  const { suspensions } = await store.shaping.loadShaping(walk.now);
   walk.same(
     suspensions.some(({ mxGroup }) => mxGroup === target.key),
     true,
     'loadShaping',
   );
-  walk.same((await store.liftSuspensions({ mxGroup: target.key })).length > 0, true, 'liftSuspensions');
-  walk.same(await store.groupOfDomain(target.key.slice(3)), target.key, 'groupOfDomain');
-  walk.same(await store.isKnownGroup(target.key), true, 'isKnownGroup');
-  await store.forgetDomains(walk.now - DAY_MS, 10);
+  walk.same((await store.shaping.liftSuspensions({ mxGroup: target.key })).length > 0, true, 'liftSuspensions');
+  walk.same(await store.shaping.groupOfDomain(target.key.slice(3)), target.key, 'groupOfDomain');
+  walk.same(await store.shaping.isKnownGroup(target.key), true, 'isKnownGroup');
+  await store.shaping.forgetDomains(walk.now - DAY_MS, 10);
 }
 
 async function lookAtQueue(walk: Walk): Promise<void> {
@@ -104,23 +115,23 @@ async function lookAtQueue(walk: Walk): Promise<void> {
   const waiting = [...walk.model.messages.values()].filter(
     (one) => one.lane === message.lane && walk.model.waiting(one),
   );
-  const summed = (await store.queueSummary()).find(({ lane }) => lane === message.lane);
+  const summed = (await store.queue.queueSummary()).find(({ lane }) => lane === message.lane);
   walk.same(summed?.waiting ?? 0, waiting.length, 'queueSummary');
-  await store.dueLanes();
-  const listed = await store.listQueue({ limit: 1000 });
+  await store.queue.dueLanes();
+  const listed = await store.queue.listQueue({ limit: 1000 });
   walk.same(listed.length, walk.model.openMessages(), 'listQueue');
   const waits = message.state === 'queued' || message.state === 'deferred';
-  walk.same((await store.findWaiting(message.id))?.id, waits ? message.id : undefined, 'findWaiting');
-  await store.waitingOfLane(message.lane, 10);
-  await store.peekDue(message.lane, { now: walk.now, mxGroup: GROUPS[0], limit: 10 });
+  walk.same((await store.queue.findWaiting(message.id))?.id, waits ? message.id : undefined, 'findWaiting');
+  await store.shaping.waitingOfLane(message.lane, 10);
+  await store.sources.peekDue(message.lane, { now: walk.now, mxGroup: GROUPS[0], limit: 10 });
   const target: LanesTarget = { kind: 'tenant', key: message.tenantId };
-  walk.same((await store.lanesOf(target, null, 1000)).lanes.includes(message.lane), true, 'lanesOf');
-  walk.same((await store.findLostLanes(BEFORE_ALL_LANES, 1000)).lanes, [], 'findLostLanes');
-  await store.forgetSourceUsage(0, 10);
-  walk.same((await store.findReported(message.id))?.state, message.state, 'findReported');
-  walk.same((await store.findTracked(message.tenantId, message.id))?.state, message.state, 'findTracked');
+  walk.same((await store.shaping.lanesOf(target, null, 1000)).lanes.includes(message.lane), true, 'lanesOf');
+  walk.same((await store.queue.findLostLanes(BEFORE_ALL_LANES, 1000)).lanes, [], 'findLostLanes');
+  await store.sources.forgetSourceUsage(0, 10);
+  walk.same((await store.inbound.findReported(message.id))?.state, message.state, 'findReported');
+  walk.same((await store.tracking.findTracked(message.tenantId, message.id))?.state, message.state, 'findTracked');
   const events = walk.model.events.filter(({ messageId }) => messageId === message.id);
-  const found = await store.eventsOfMessage(message.tenantId, message.id);
+  const found = await store.events.eventsOfMessage(message.tenantId, message.id);
   walk.same(
     found.map(({ id }) => id),
     events.map(({ id }) => id),
@@ -135,36 +146,40 @@ async function people(walk: Walk): Promise<void> {
   const id = walk.id();
   const email = `${id}@people.test`;
   const user: User = { id, tenantId, email, role: 'owner', passwordHash: 'h', createdAt: walk.now };
-  walk.same(await store.createUser(user), 'created', 'createUser');
-  walk.same(await store.createUser({ ...user, id: walk.id() }), 'exists', 'createUser again');
-  walk.same((await store.ownersOf(tenantId)).includes(email), true, 'ownersOf');
+  walk.same(await store.accounts.createUser(user), 'created', 'createUser');
+  walk.same(await store.accounts.createUser({ ...user, id: walk.id() }), 'exists', 'createUser again');
+  walk.same((await store.reputation.ownersOf(tenantId)).includes(email), true, 'ownersOf');
   const times = { createdAt: walk.now, lastSeenAt: walk.now, expiresAt: walk.now + HOUR_MS, endsAt: walk.now + DAY_MS };
   const session = { id: walk.id(), userId: id, tokenHash: Buffer.from(id), client: null, address: '::1', ...times };
-  walk.same(await store.createSession(session, 5), true, 'createSession');
-  walk.same((await store.findSession(session.tokenHash, walk.now))?.user.id, id, 'findSession');
-  await store.touchSession(id, session.id, { at: walk.now, expiresAt: walk.now + HOUR_MS, address: '::2' });
-  walk.same((await store.listSessions(id, walk.now)).length, 1, 'listSessions');
-  walk.same(await store.endSession(id, session.id), true, 'endSession');
-  walk.same(await store.endSessionsOf(id), 0, 'endSessionsOf');
-  await store.eraseSessions(walk.now, 10);
-  walk.same(await store.beginSecondFactor(id, SECRET, walk.now), true, 'beginSecondFactor');
+  walk.same(await store.accounts.createSession(session, 5), true, 'createSession');
+  walk.same((await store.accounts.findSession(session.tokenHash, walk.now))?.user.id, id, 'findSession');
+  await store.accounts.touchSession(id, session.id, { at: walk.now, expiresAt: walk.now + HOUR_MS, address: '::2' });
+  walk.same((await store.accounts.listSessions(id, walk.now)).length, 1, 'listSessions');
+  walk.same(await store.accounts.endSession(id, session.id), true, 'endSession');
+  walk.same(await store.accounts.endSessionsOf(id), 0, 'endSessionsOf');
+  await store.accounts.eraseSessions(walk.now, 10);
+  walk.same(await store.accounts.beginSecondFactor(id, SECRET, walk.now), true, 'beginSecondFactor');
   const codes = [Buffer.from('one'), Buffer.from('two')];
   const confirmation = { step: 1, at: walk.now, recoveryCodeHashes: codes };
-  walk.same(await store.confirmSecondFactor(id, confirmation), true, 'confirmSecondFactor');
-  walk.same(await store.takeStep(id, 1), false, 'a step that was taken');
-  walk.same(await store.takeRecoveryCode(id, codes[0]!), 1, 'takeRecoveryCode');
-  walk.same(await store.replaceRecoveryCodes(id, codes), true, 'replaceRecoveryCodes');
-  walk.same((await store.findSecondFactor(id))?.recoveryCodes, 2, 'findSecondFactor');
-  walk.same(await store.dropSecondFactor(id), true, 'dropSecondFactor');
-  await store.setPassword(id, 'other');
-  walk.same((await store.findUserByEmail(email))?.passwordHash, 'other', 'setPassword');
+  walk.same(await store.accounts.confirmSecondFactor(id, confirmation), true, 'confirmSecondFactor');
+  walk.same(await store.accounts.takeStep(id, 1), false, 'a step that was taken');
+  walk.same(await store.accounts.takeRecoveryCode(id, codes[0]!), 1, 'takeRecoveryCode');
+  walk.same(await store.accounts.replaceRecoveryCodes(id, codes), true, 'replaceRecoveryCodes');
+  walk.same((await store.accounts.findSecondFactor(id))?.recoveryCodes, 2, 'findSecondFactor');
+  walk.same(await store.accounts.dropSecondFactor(id), true, 'dropSecondFactor');
+  await store.accounts.setPassword(id, 'other');
+  walk.same((await store.accounts.findUserByEmail(email))?.passwordHash, 'other', 'setPassword');
   await invitations(walk, tenantId, email);
-  await store.listMembers(tenantId);
-  await store.listOperators();
-  const owners = (await store.ownersOf(tenantId)).length;
-  walk.same(await store.changeRole(tenantId, id, 'member'), owners > 1 ? 'changed' : 'last_owner', 'changeRole');
-  walk.same(await store.removeMember(tenantId, id), owners > 1 ? 'changed' : 'last_owner', 'removeMember');
-  walk.same((await store.getUser(id)) === null, owners > 1, 'a member that was removed');
+  await store.accounts.listMembers(tenantId);
+  await store.accounts.listOperators();
+  const owners = (await store.reputation.ownersOf(tenantId)).length;
+  walk.same(
+    await store.accounts.changeRole(tenantId, id, 'member'),
+    owners > 1 ? 'changed' : 'last_owner',
+    'changeRole',
+  );
+  walk.same(await store.accounts.removeMember(tenantId, id), owners > 1 ? 'changed' : 'last_owner', 'removeMember');
+  walk.same((await store.accounts.getUser(id)) === null, owners > 1, 'a member that was removed');
 }
 
 async function invitations(walk: Walk, tenantId: string, email: string): Promise<void> {
@@ -176,20 +191,20 @@ async function invitations(walk: Walk, tenantId: string, email: string): Promise
     return { id, tokenHash: Buffer.from(id), purpose, email, ...about, ...times, ...change };
   };
   const invitation = link('invitation', { email: `new-${email}`, tenantId, role: 'member' });
-  await store.keepInvitation(invitation, 1000);
-  walk.same((await store.findMailLink(invitation.tokenHash, walk.now))?.id, invitation.id, 'findMailLink');
+  await store.accounts.keepInvitation(invitation, 1000);
+  walk.same((await store.accounts.findMailLink(invitation.tokenHash, walk.now))?.id, invitation.id, 'findMailLink');
   const joining = { userId: walk.id(), passwordHash: 'h', at: walk.now };
-  const joined = await store.joinByLink(invitation.tokenHash, joining);
+  const joined = await store.accounts.joinByLink(invitation.tokenHash, joining);
   walk.same(joined !== null && joined !== 'exists' && joined.id, joining.userId, 'joinByLink');
   const other = link('invitation', { email: `other-${email}`, tenantId, role: 'viewer' });
-  await store.keepMailLink(other);
-  walk.same((await store.listInvitations(tenantId, walk.now)).at(-1)?.id, other.id, 'listInvitations');
-  walk.same(await store.cancelInvitation(tenantId, other.id), true, 'cancelInvitation');
+  await store.accounts.keepMailLink(other);
+  walk.same((await store.accounts.listInvitations(tenantId, walk.now)).at(-1)?.id, other.id, 'listInvitations');
+  walk.same(await store.accounts.cancelInvitation(tenantId, other.id), true, 'cancelInvitation');
   const reset = link('reset', { userId: joining.userId });
-  await store.keepMailLink(reset);
-  walk.same((await store.resetByLink(reset.tokenHash, 'h2', walk.now))?.id, joining.userId, 'resetByLink');
-  walk.same(await store.resetByLink(reset.tokenHash, 'h3', walk.now), null, 'resetByLink twice');
-  await store.eraseMailLinks(walk.now, 10);
+  await store.accounts.keepMailLink(reset);
+  walk.same((await store.accounts.resetByLink(reset.tokenHash, 'h2', walk.now))?.id, joining.userId, 'resetByLink');
+  walk.same(await store.accounts.resetByLink(reset.tokenHash, 'h3', walk.now), null, 'resetByLink twice');
+  await store.accounts.eraseMailLinks(walk.now, 10);
 }
 
 async function signUps(walk: Walk): Promise<void> {
@@ -200,17 +215,17 @@ async function signUps(walk: Walk): Promise<void> {
   const standing = { status: 'pending_verification', statusReason: null, tier: '1k', tierPinned: false } as const;
   const tenant = { id: tenantId, name: 'New', ...standing, ...flags, createdAt: walk.now };
   const user: User = { id: userId, tenantId, email, role: 'owner', passwordHash: 'h', createdAt: walk.now };
-  walk.same(await store.signUp({ tenant, user }), 'created', 'signUp');
-  walk.same(await store.isUnconfirmed(userId), true, 'isUnconfirmed');
+  walk.same(await store.accounts.signUp({ tenant, user }), 'created', 'signUp');
+  walk.same(await store.accounts.isUnconfirmed(userId), true, 'isUnconfirmed');
   if (walk.chance(0.5)) {
     const id = walk.id();
     const times = { createdAt: walk.now, expiresAt: walk.now + HOUR_MS };
     const link = { id, tokenHash: Buffer.from(id), purpose: 'confirmation', email, userId, tenantId: null } as const;
-    await store.keepMailLink({ ...link, role: null, ...times });
-    walk.same((await store.confirmByLink(Buffer.from(id), walk.now))?.tenant.id, tenantId, 'confirmByLink');
+    await store.accounts.keepMailLink({ ...link, role: null, ...times });
+    walk.same((await store.accounts.confirmByLink(Buffer.from(id), walk.now))?.tenant.id, tenantId, 'confirmByLink');
   }
-  await store.eraseSignUps(walk.now + 1, 100);
-  walk.same(await store.isUnconfirmed(userId), false, 'a sign-up that is over');
+  await store.accounts.eraseSignUps(walk.now + 1, 100);
+  walk.same(await store.accounts.isUnconfirmed(userId), false, 'a sign-up that is over');
 }
 
 async function domainsAround(walk: Walk): Promise<void> {
@@ -218,28 +233,28 @@ async function domainsAround(walk: Walk): Promise<void> {
   const domain = walk.pick(model.domains.values());
   if (!domain) return;
   const { tenantId, id, name, state } = domain;
-  walk.same(await store.getDomain(tenantId, id), domain, 'getDomain');
+  walk.same(await store.domains.getDomain(tenantId, id), domain, 'getDomain');
   const holder = [...model.domains.values()].find((one) => one.name === name && one.state === 'verified') ?? null;
-  walk.same(await store.findVerifiedHolder(name), holder, 'findVerifiedHolder');
+  walk.same(await store.domains.findVerifiedHolder(name), holder, 'findVerifiedHolder');
   walk.same(
-    await store.findVerifiedDomain(tenantId, name),
+    await store.domains.findVerifiedDomain(tenantId, name),
     holder?.tenantId === tenantId ? holder : null,
     'findVerified',
   );
-  walk.same(await store.takeOverDomain(id, tenantId, id, walk.now), null, 'takeOverDomain from oneself');
+  walk.same(await store.domains.takeOverDomain(id, tenantId, id, walk.now), null, 'takeOverDomain from oneself');
   const stale = { ...domain, lastCheckedAt: -1 };
   const note = { at: walk.now, nextAt: null, misses: 0, firstMissAt: null, failsWith: 'not_found' };
-  walk.same(await store.recordRecheck(stale, note), false, 'recordRecheck of what has changed since');
-  await store.postponeRecheck(tenantId, id, walk.now + HOUR_MS);
-  const due = await store.dueRechecks(walk.now, 1000);
+  walk.same(await store.domains.recordRecheck(stale, note), false, 'recordRecheck of what has changed since');
+  await store.domains.postponeRecheck(tenantId, id, walk.now + HOUR_MS);
+  const due = await store.domains.dueRechecks(walk.now, 1000);
   walk.same(
     due.some((one) => one.domain.id === id),
     false,
     'dueRechecks of what was postponed',
   );
-  await store.recordChecks(tenantId, id, { at: walk.now, checks: [] });
-  walk.same((await store.lastChecks(tenantId, id))?.at, walk.now, 'lastChecks');
-  const facts = await store.onboardingFacts(tenantId);
+  await store.domains.recordChecks(tenantId, id, { at: walk.now, checks: [] });
+  walk.same((await store.domains.lastChecks(tenantId, id))?.at, walk.now, 'lastChecks');
+  const facts = await store.figures.onboardingFacts(tenantId);
   if (state === 'verified') walk.same(facts.hasVerifiedDomain, true, 'onboardingFacts');
 }
 
@@ -248,23 +263,23 @@ async function settings(walk: Walk): Promise<void> {
   const tenant = walk.pick(model.tenants.values());
   if (!tenant) return;
   walk.same(
-    (await store.listTenants()).some(({ id }) => id === tenant.id),
+    (await store.tenants.listTenants()).some(({ id }) => id === tenant.id),
     true,
     'listTenants',
   );
-  walk.same(await store.setContentDays(tenant.id, null), true, 'setContentDays');
-  walk.same(await store.contentDaysOf(tenant.id), null, 'contentDaysOf');
-  walk.same(await store.contentDaysInUse(), [], 'contentDaysInUse');
-  await store.standingOf(tenant.id, 100);
-  await store.standingSinceReview(tenant.id, 100);
-  walk.same(await store.raiseTier(tenant.id, '10k'), true, 'raiseTier');
+  walk.same(await store.upkeep.setContentDays(tenant.id, null), true, 'setContentDays');
+  walk.same(await store.upkeep.contentDaysOf(tenant.id), null, 'contentDaysOf');
+  walk.same(await store.upkeep.contentDaysInUse(), [], 'contentDaysInUse');
+  await store.tenants.standingOf(tenant.id, 100);
+  await store.reputation.standingSinceReview(tenant.id, 100);
+  walk.same(await store.tenants.raiseTier(tenant.id, '10k'), true, 'raiseTier');
   model.tenants.set(tenant.id, { ...tenant, tier: '10k' });
   if (walk.chance(0.9)) return;
   const review = { at: walk.now, reason: 'too many complaints' };
-  const isStopped = await store.stopForReview(tenant.id, review);
+  const isStopped = await store.reputation.stopForReview(tenant.id, review);
   walk.same(isStopped, tenant.status === 'active', 'stopForReview');
   if (!isStopped) return;
-  walk.same(await store.reviewOf(tenant.id), review, 'reviewOf');
+  walk.same(await store.reputation.reviewOf(tenant.id), review, 'reviewOf');
   model.tenants.set(tenant.id, { ...tenant, tier: '10k', status: 'in_review', statusReason: review.reason });
 }
 
@@ -273,19 +288,22 @@ async function webhooksAround(walk: Walk): Promise<void> {
   const webhook = walk.pick(model.webhooks.values());
   if (!webhook) return;
   const { id, tenantId } = webhook;
-  walk.same((await store.getWebhook(tenantId, id))?.target, webhook.target, 'getWebhook');
+  walk.same((await store.webhooks.getWebhook(tenantId, id))?.target, webhook.target, 'getWebhook');
   const own = [...model.webhooks.values()].filter((one) => one.tenantId === tenantId).map((one) => one.id);
-  const listed = (await store.listWebhooks(tenantId)).map((one) => one.id);
+  const listed = (await store.webhooks.listWebhooks(tenantId)).map((one) => one.id);
   walk.same(listed.toSorted(), own.toSorted(), 'listWebhooks');
-  walk.same(await store.ownerOfWebhook(id), tenantId, 'ownerOfWebhook');
+  walk.same(await store.webhooks.ownerOfWebhook(id), tenantId, 'ownerOfWebhook');
   const rotation = { secret: SECRET, at: walk.now, previousUntil: walk.now + HOUR_MS };
-  walk.same(await store.rotateWebhookSecret(tenantId, id, rotation), true, 'rotateWebhookSecret');
-  walk.same((await store.listWebhookSecrets(tenantId, id, walk.now)).length, 2, 'listWebhookSecrets');
-  walk.same((await store.getWebhookHealth(tenantId, id))?.id, id, 'getWebhookHealth');
-  await store.takeFailingWebhooks(walk.now - HOUR_MS, walk.now);
-  const [attempt] = await store.listWebhookAttempts(tenantId, { webhookId: id, eventId: null, limit: 10 });
+  walk.same(await store.webhooks.rotateWebhookSecret(tenantId, id, rotation), true, 'rotateWebhookSecret');
+  walk.same((await store.webhooks.listWebhookSecrets(tenantId, id, walk.now)).length, 2, 'listWebhookSecrets');
+  walk.same((await store.webhooks.getWebhookHealth(tenantId, id))?.id, id, 'getWebhookHealth');
+  await store.webhooks.takeFailingWebhooks(walk.now - HOUR_MS, walk.now);
+  const [attempt] = await store.webhooks.listWebhookAttempts(tenantId, { webhookId: id, eventId: null, limit: 10 });
   if (!attempt) return;
-  const found = await store.findWebhookAttempt(tenantId, id, { eventId: attempt.eventId, number: attempt.number });
+  const found = await store.webhooks.findWebhookAttempt(tenantId, id, {
+    eventId: attempt.eventId,
+    number: attempt.number,
+  });
   walk.same(found?.attempt, attempt, 'findWebhookAttempt');
 }
 
@@ -296,80 +314,80 @@ async function templates(walk: Walk): Promise<void> {
   const quota = { templates: 1000, bytes: 1_000_000 };
   const content = { name: 'Welcome', html: null, text: 'Hello {{ name }}' };
   const template = { id: walk.id(), ...content, createdAt: walk.now, updatedAt: walk.now, changedBy: null };
-  walk.same(await store.createTemplate(tenantId, template, quota), 'created', 'createTemplate');
+  walk.same(await store.templates.createTemplate(tenantId, template, quota), 'created', 'createTemplate');
   walk.same(
-    (await store.listTemplates(tenantId)).some(({ id }) => id === template.id),
+    (await store.templates.listTemplates(tenantId)).some(({ id }) => id === template.id),
     true,
     'listTemplates',
   );
-  await store.listTemplateNames(tenantId, PAGE);
+  await store.templates.listTemplateNames(tenantId, PAGE);
   const change = { content: { ...content, text: 'Bye' }, updatedAt: walk.now, changedBy: null, quota };
-  await store.replaceTemplate(tenantId, template.id, change);
-  walk.same((await store.getTemplate(tenantId, template.id))?.text, 'Bye', 'replaceTemplate');
-  if (walk.chance(0.5)) walk.same(await store.deleteTemplate(tenantId, template.id), true, 'deleteTemplate');
+  await store.templates.replaceTemplate(tenantId, template.id, change);
+  walk.same((await store.templates.getTemplate(tenantId, template.id))?.text, 'Bye', 'replaceTemplate');
+  if (walk.chance(0.5)) walk.same(await store.templates.deleteTemplate(tenantId, template.id), true, 'deleteTemplate');
 }
 
 async function audit(walk: Walk): Promise<void> {
   const { store } = walk;
   const tenantId = someTenant(walk);
   const who = { actor: 'command', userId: null, who: 'tester', address: null } as const;
-  await store.recordAudit({ tenantId, at: walk.now, ...who, action: 'walked', data: {} });
-  walk.same((await store.listAudit(tenantId, PAGE))[0]?.at, walk.now, 'listAudit');
-  walk.same((await store.listAllAudit(PAGE))[0]?.at, walk.now, 'listAllAudit');
+  await store.audit.recordAudit({ tenantId, at: walk.now, ...who, action: 'walked', data: {} });
+  walk.same((await store.audit.listAudit(tenantId, PAGE))[0]?.at, walk.now, 'listAudit');
+  walk.same((await store.audit.listAllAudit(PAGE))[0]?.at, walk.now, 'listAllAudit');
   const failures = { account: null, network: '192.0.2.0', address: '192.0.2.0', at: walk.now, count: 2 };
-  await store.recordFailedSignIns([failures]);
-  walk.same((await store.listAllAudit(PAGE))[0]?.address !== undefined, true, 'recordFailedSignIns');
-  await store.eraseAudit(walk.now - DAY_MS, 10);
+  await store.audit.recordFailedSignIns([failures]);
+  walk.same((await store.audit.listAllAudit(PAGE))[0]?.address !== undefined, true, 'recordFailedSignIns');
+  await store.audit.eraseAudit(walk.now - DAY_MS, 10);
 }
 
 async function platform(walk: Walk): Promise<void> {
   const { store } = walk;
   const key = { purpose: 'tracking', keyId: walk.id(), secret: SECRET, publicPart: null, createdAt: walk.now } as const;
-  walk.same(await store.addPlatformKey(key), 'added', 'addPlatformKey');
-  walk.same(await store.addPlatformKey(key), 'exists', 'addPlatformKey again');
+  walk.same(await store.platformKeys.addPlatformKey(key), 'added', 'addPlatformKey');
+  walk.same(await store.platformKeys.addPlatformKey(key), 'exists', 'addPlatformKey again');
   walk.same(
-    (await store.listPlatformKeys('tracking')).some(({ keyId }) => keyId === key.keyId),
+    (await store.platformKeys.listPlatformKeys('tracking')).some(({ keyId }) => keyId === key.keyId),
     true,
     'listPlatformKeys',
   );
   const expiresAt = walk.now + HOUR_MS;
   const policy = { domain: 'x.test', policyId: '1', mode: 'enforce' as const, mx: ['mx.x.test'], fetchedAt: walk.now };
-  await store.putTlsPolicy({ ...policy, expiresAt }, 10);
-  walk.same((await store.findTlsPolicy('x.test', walk.now))?.fetchedAt, walk.now, 'findTlsPolicy');
-  await store.putBrokenTls({ host: 'mx.x.test', reason: 'r', since: walk.now, expiresAt }, 10);
-  walk.same((await store.findBrokenTls('mx.x.test', walk.now))?.since, walk.now, 'findBrokenTls');
+  await store.transportSecurity.putTlsPolicy({ ...policy, expiresAt }, 10);
+  walk.same((await store.transportSecurity.findTlsPolicy('x.test', walk.now))?.fetchedAt, walk.now, 'findTlsPolicy');
+  await store.transportSecurity.putBrokenTls({ host: 'mx.x.test', reason: 'r', since: walk.now, expiresAt }, 10);
+  walk.same((await store.transportSecurity.findBrokenTls('mx.x.test', walk.now))?.since, walk.now, 'findBrokenTls');
   const doubt = { mxGroup: walk.oneOf(...GROUPS), since: walk.now, reason: 'many' };
-  walk.same(await store.doubtReceiver(doubt), true, 'doubtReceiver');
-  walk.same(await store.listDoubtedReceivers(), [doubt], 'listDoubtedReceivers');
-  walk.same(await store.trustReceiver(doubt.mxGroup), doubt, 'trustReceiver');
+  walk.same(await store.reputation.doubtReceiver(doubt), true, 'doubtReceiver');
+  walk.same(await store.reputation.listDoubtedReceivers(), [doubt], 'listDoubtedReceivers');
+  walk.same(await store.reputation.trustReceiver(doubt.mxGroup), doubt, 'trustReceiver');
   walk.same(await store.ping(), true, 'ping');
   await store.proveWritable(walk.now);
 }
 
 async function lists(walk: Walk): Promise<void> {
   const { store } = walk;
-  await store.markRecipients(walk.now - HOUR_MS);
-  await store.forgetRecipientMarks(10);
+  await store.upkeep.markRecipients(walk.now - HOUR_MS);
+  await store.upkeep.forgetRecipientMarks(10);
   const hour = Math.floor(walk.now / HOUR_MS);
   const span = { fromHour: hour - 1000, untilHour: hour + 1 };
   const tenantId = someTenant(walk);
-  await store.chartOf(tenantId, { ...span, stepHours: 1 });
-  await store.providersOf(tenantId, span);
-  await store.forgetFigures(hour - 1000, 10);
-  await store.listDmarcDomains(PERIOD, { after: null, limit: 10 });
-  await store.dmarcSumsOf(['x.test'], PERIOD);
-  await store.sumDmarc('x.test', PERIOD, 10);
-  await store.listDmarcDays('x.test', { since: '2026-01-01', limit: 10 });
-  walk.same(await store.makeInboundRoom(10), 0, 'makeInboundRoom: nothing came unasked');
-  walk.same((await store.reusableBytes()) >= 0, true, 'reusableBytes');
+  await store.figures.chartOf(tenantId, { ...span, stepHours: 1 });
+  await store.figures.providersOf(tenantId, span);
+  await store.figures.forgetFigures(hour - 1000, 10);
+  await store.dmarc.listDmarcDomains(PERIOD, { after: null, limit: 10 });
+  await store.dmarc.dmarcSumsOf(['x.test'], PERIOD);
+  await store.dmarc.sumDmarc('x.test', PERIOD, 10);
+  await store.inbound.listDmarcDays('x.test', { since: '2026-01-01', limit: 10 });
+  walk.same(await store.inbound.makeInboundRoom(10), 0, 'makeInboundRoom: nothing came unasked');
+  walk.same((await store.upkeep.reusableBytes()) >= 0, true, 'reusableBytes');
   const waiting = [...walk.model.inbound.values()].filter(({ processedAt }) => processedAt === null);
-  const suspects = await store.noteInterruptedInbound('walk', 1000);
+  const suspects = await store.inbound.noteInterruptedInbound('walk', 1000);
   walk.same(suspects.length, waiting.length, 'noteInterruptedInbound');
-  await store.noteInboundTrial('walk', suspects[0]?.seq ?? null);
-  await store.noteInboundReach('walk', 7);
-  walk.same(await store.retryInbound(walk.id()), 'unknown', 'retryInbound');
+  await store.inbound.noteInboundTrial('walk', suspects[0]?.seq ?? null);
+  await store.inbound.noteInboundReach('walk', 7);
+  walk.same(await store.inbound.retryInbound(walk.id()), 'unknown', 'retryInbound');
   const [mail] = walk.model.inbound.keys();
-  if (mail) walk.same((await store.getInbound(mail))?.mail.id, mail, 'getInbound');
+  if (mail) walk.same((await store.inbound.getInbound(mail))?.mail.id, mail, 'getInbound');
 }
 
 export const otherSteps: readonly Step[] = [

@@ -26,7 +26,7 @@ async function createTenant(walk: Walk): Promise<void> {
   const { model, store } = walk;
   if (model.tenants.size >= MAX_TENANTS) return;
   const tenant = newTenant(walk);
-  await store.createTenant(tenant);
+  await store.tenants.createTenant(tenant);
   model.tenants.set(tenant.id, tenant);
 }
 
@@ -36,7 +36,7 @@ async function changeStatus(walk: Walk): Promise<void> {
   if (!tenant) return;
   const status = walk.oneOf<Tenant['status']>('active', 'active', 'active', 'suspended', 'in_review');
   const changed = { ...tenant, status };
-  walk.same(await store.updateTenant(tenant.id, { status }), changed, 'updateTenant');
+  walk.same(await store.tenants.updateTenant(tenant.id, { status }), changed, 'updateTenant');
   model.tenants.set(tenant.id, changed);
 }
 
@@ -47,7 +47,7 @@ async function createDomain(walk: Walk): Promise<void> {
   const name = walk.oneOf(...DOMAIN_NAMES);
   const blocks = (domain: Domain) =>
     domain.name === name && (domain.tenantId === tenant.id ? domain.state !== 'revoked' : domain.state === 'verified');
-  const created = await store.createDomain({
+  const created = await store.domains.createDomain({
     ...{ id: walk.id(), tenantId: tenant.id, name, selector: 'pr202601', publicKeyB64: 'cHVi', privateKey: SECRET },
     createdAt: walk.now,
   });
@@ -61,7 +61,7 @@ async function judgeDomain(walk: Walk): Promise<void> {
   if (!domain) return;
   const state = walk.oneOf<'verified' | 'failed'>('verified', 'verified', 'verified', 'failed');
   const verdict = { state, failureReason: state === 'failed' ? 'not_found' : null, checkedAt: walk.now };
-  const found = await store.recordVerdict(domain.tenantId, domain.id, verdict);
+  const found = await store.domains.recordVerdict(domain.tenantId, domain.id, verdict);
   const holder = [...model.domains.values()].find(({ name, state }) => name === domain.name && state === 'verified');
   if (domain.state === 'revoked') return walk.same(found, null, 'recordVerdict of a revoked domain');
   if (state === 'verified' && holder && holder !== domain) return walk.same(found, 'taken', 'recordVerdict');
@@ -77,7 +77,7 @@ async function revokeDomain(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const domain = walk.pick(model.domains.values());
   if (!domain) return;
-  const revoked = await store.revokeDomain(domain.tenantId, domain.id);
+  const revoked = await store.domains.revokeDomain(domain.tenantId, domain.id);
   if (domain.state === 'revoked') return walk.same(revoked, null, 'revokeDomain twice');
   const changed: Domain = { ...domain, state: 'revoked' };
   walk.same(revoked, changed, 'revokeDomain');
@@ -91,7 +91,7 @@ async function createWebhook(walk: Walk): Promise<void> {
   const own = [...model.webhooks.values()].filter(({ tenantId }) => tenantId === tenant.id);
   const target = `https://${walk.oneOf('a', 'b', 'c', 'd')}.test/`;
   const webhook = { id: walk.id(), tenantId: tenant.id, url: target, target, description: null, createdAt: walk.now };
-  const outcome = await store.createWebhook({ ...webhook, secret: SECRET }, MAX_WEBHOOKS);
+  const outcome = await store.webhooks.createWebhook({ ...webhook, secret: SECRET }, MAX_WEBHOOKS);
   const exists = own.some((one) => one.target === target);
   walk.same(outcome, exists ? 'exists' : own.length >= MAX_WEBHOOKS ? 'too_many' : 'created', 'createWebhook');
   if (outcome === 'created') model.webhooks.set(webhook.id, { ...webhook, deliveries: new Map() });
@@ -102,8 +102,8 @@ async function deleteWebhook(walk: Walk): Promise<void> {
   const webhook = walk.pick(model.webhooks.values());
   if (!webhook) return;
   const stranger = walk.pick([...model.tenants.keys()].filter((id) => id !== webhook.tenantId));
-  if (stranger) walk.same(await store.deleteWebhook(stranger, webhook.id), false, "another tenant's webhook");
-  walk.same(await store.deleteWebhook(webhook.tenantId, webhook.id), true, 'deleteWebhook');
+  if (stranger) walk.same(await store.webhooks.deleteWebhook(stranger, webhook.id), false, "another tenant's webhook");
+  walk.same(await store.webhooks.deleteWebhook(webhook.tenantId, webhook.id), true, 'deleteWebhook');
   model.webhooks.delete(webhook.id);
 }
 
@@ -117,7 +117,11 @@ async function addSuppression(walk: Walk): Promise<void> {
   const tenant = walk.pick(model.tenants.values());
   if (!tenant) return;
   const entry = newEntry(walk);
-  walk.same(await store.addSuppression(tenant.id, entry), model.suppress(tenant.id, entry), 'addSuppression');
+  walk.same(
+    await store.suppressions.addSuppression(tenant.id, entry),
+    model.suppress(tenant.id, entry),
+    'addSuppression',
+  );
 }
 
 async function importSuppressions(walk: Walk): Promise<void> {
@@ -126,7 +130,7 @@ async function importSuppressions(walk: Walk): Promise<void> {
   if (!tenant) return;
   const entries = [newEntry(walk), newEntry(walk)];
   const added = entries.filter((entry) => model.suppress(tenant.id, entry) === 'added').length;
-  walk.same(await store.importSuppressions(tenant.id, entries), added, 'importSuppressions');
+  walk.same(await store.suppressions.importSuppressions(tenant.id, entries), added, 'importSuppressions');
 }
 
 async function removeSuppression(walk: Walk): Promise<void> {
@@ -139,7 +143,7 @@ async function removeSuppression(walk: Walk): Promise<void> {
     removed: model.suppressions.delete(model.suppressionKey(tenant.id, address)),
     platform: platform && platform.expiresAt > walk.now ? platform : null,
   };
-  walk.same(await store.removeSuppression(tenant.id, address, walk.now), wanted, 'removeSuppression');
+  walk.same(await store.suppressions.removeSuppression(tenant.id, address, walk.now), wanted, 'removeSuppression');
 }
 
 async function addPlatformSuppression(walk: Walk): Promise<void> {
@@ -148,14 +152,14 @@ async function addPlatformSuppression(walk: Walk): Promise<void> {
   const address = walk.oneOf(...ADDRESSES);
   const entry = { address, mxGroup: walk.oneOf(...GROUPS), rule: 'smtp 5.1.1', messageId: null, ...times };
   const wanted = model.platform.has(address) ? 'exists' : 'added';
-  walk.same(await store.addPlatformSuppression(entry), wanted, 'addPlatformSuppression');
+  walk.same(await store.suppressions.addPlatformSuppression(entry), wanted, 'addPlatformSuppression');
   model.platform.set(address, entry);
 }
 
 async function removePlatformSuppression(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const address = walk.oneOf(...ADDRESSES);
-  const removed = await store.removePlatformSuppression(address);
+  const removed = await store.suppressions.removePlatformSuppression(address);
   walk.same(removed, model.platform.delete(address), 'removePlatformSuppression');
 }
 
@@ -175,7 +179,7 @@ async function undoHardBounces(walk: Walk): Promise<void> {
   for (const address of addresses) model.platform.delete(address);
   for (const [key] of ofTenants) model.suppressions.delete(key);
   const wanted = { platform: undone.length, tenants: ofTenants.length };
-  walk.same(await store.undoHardBounces(of, 100), wanted, 'undoHardBounces');
+  walk.same(await store.suppressions.undoHardBounces(of, 100), wanted, 'undoHardBounces');
 }
 
 async function undoRule(walk: Walk): Promise<void> {
@@ -190,7 +194,7 @@ async function undoRule(walk: Walk): Promise<void> {
   for (const address of addresses) model.platform.delete(address);
   for (const [key] of ofTenants) model.suppressions.delete(key);
   // All of the walk's hard bounces are decided by this rule.
-  const undone = await store.undoHardBounces({ since, rule: 'smtp *' }, 100);
+  const undone = await store.suppressions.undoHardBounces({ since, rule: 'smtp *' }, 100);
   walk.same(undone, { platform: decided.length, tenants: ofTenants.length }, 'undoHardBounces by rule');
 }
 
@@ -198,7 +202,11 @@ async function forgetExpired(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const expired = [...model.platform.values()].filter(({ expiresAt }) => expiresAt <= walk.now);
   for (const { address } of expired) model.platform.delete(address);
-  walk.same(await store.forgetExpiredSuppressions(walk.now, 100), expired.length, 'forgetExpiredSuppressions');
+  walk.same(
+    await store.suppressions.forgetExpiredSuppressions(walk.now, 100),
+    expired.length,
+    'forgetExpiredSuppressions',
+  );
 }
 
 /** Without these most of a short walk would find nothing to do. */
@@ -208,7 +216,7 @@ export async function begin(walk: Walk): Promise<void> {
   await createWebhook(walk);
   const [domain] = walk.model.domains.values();
   const verdict = { state: 'verified' as const, failureReason: null, checkedAt: walk.now };
-  const verified = await walk.store.recordVerdict(domain!.tenantId, domain!.id, verdict);
+  const verified = await walk.store.domains.recordVerdict(domain!.tenantId, domain!.id, verdict);
   if (verified !== null && verified !== 'taken') walk.model.domains.set(verified.id, verified);
 }
 

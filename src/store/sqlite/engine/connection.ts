@@ -1,21 +1,12 @@
 // What the verbs of the driver need of a connection. There are two: the one that writes, and the main
-// thread's own, which reads and leaves what writes to the other.
+// thread's own, which only reads. A verb is a plain function of a transaction; whether it runs between
+// commits or in one is said by the table of verbs, and done by whoever binds it (bind-verbs.ts).
 import type { DueNotices } from './due-notices.ts';
 import type { Queries } from './statements.ts';
 
-export interface Connection extends Queries {
+/** What a verb's work may touch, and nothing else: it may be run a second time. */
+export interface Transaction extends Queries {
   readonly dueNotices: DueNotices;
-
-  /** `work` must touch nothing but the database: it may be run a second time. */
-  write<T>(work: () => T): Promise<T>;
-
-  /** As `write`, for work that changes nothing that `recall` keeps, except that it may add lanes. */
-  writeMail<T>(work: () => T): Promise<T>;
-
-  /** As `writeMail`, for what came of deliveries: while much of it comes, groups keep a distance. */
-  writeResults<T>(work: () => T): Promise<T>;
-
-  read<T>(work: () => T): Promise<T>;
 
   /**
    * What `look` finds about tenants, their keys, domains and lanes, looked up once until a verb runs
@@ -25,7 +16,19 @@ export interface Connection extends Queries {
 
   /**
    * For a counter that many verbs of a group change: adds up what they say and writes it once, inside
-   * the transaction, before its commit and before any verb that is not `writeMail`.
+   * the transaction, before its commit and before any verb of the kind `write`.
    */
   addUp(name: string, by: number, write: (sum: number) => void): void;
 }
+
+/** For verbs that look at much, in slices: each `read` is a transaction. */
+export interface Connection extends Transaction {
+  read<T>(work: () => T): Promise<T>;
+}
+
+/** Verbs as the driver writes them: at once, and with the answer itself. */
+export type Work<Verbs> = {
+  [Name in keyof Verbs]: Verbs[Name] extends (...args: infer Args) => Promise<infer Answer>
+    ? (...args: Args) => Answer
+    : never;
+};

@@ -1,5 +1,5 @@
 // The main thread's connection beside the writer's thread. It reads what is committed, and waits for
-// nobody; a verb that writes is told to go to the writer.
+// nobody. Verbs that write are not bound to it.
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import type { Connection } from './connection.ts';
@@ -8,9 +8,6 @@ import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
 import { Recollection } from './recollection.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
-
-/** Thrown to a verb that writes, before it has done anything. */
-export const WRITES = Symbol('belongs to the writer');
 
 export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
@@ -42,20 +39,8 @@ export class LocalConnection implements Connection {
     this.#recollection.clear();
   }
 
-  write(): never {
-    throw WRITES;
-  }
-
-  writeMail(): never {
-    throw WRITES;
-  }
-
-  writeResults(): never {
-    throw WRITES;
-  }
-
   addUp(): never {
-    throw WRITES;
+    throw new Error('this connection only reads');
   }
 
   close(): void {

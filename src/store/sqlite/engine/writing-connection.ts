@@ -5,6 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
+import type { VerbKind } from '../../verbs.ts';
 import type { Connection } from './connection.ts';
 import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
@@ -33,6 +34,8 @@ export interface GroupStats {
   verbs: number;
   elapsedMs: number;
 }
+
+export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 
 interface Verb {
   work: () => unknown;
@@ -76,17 +79,9 @@ export class WritingConnection implements Connection {
     return this.#statements.sql(text, shape);
   }
 
-  write<T>(work: () => T): Promise<T> {
-    return this.#enqueue(work, false);
-  }
-
-  writeMail<T>(work: () => T): Promise<T> {
-    return this.#enqueue(work, true);
-  }
-
-  writeResults<T>(work: () => T): Promise<T> {
-    this.#pace.resultsCame(performance.now());
-    return this.#enqueue(work, true);
+  write<T>(kind: WritingKind, work: () => T): Promise<T> {
+    if (kind === 'results') this.#pace.resultsCame(performance.now());
+    return this.#enqueue(work, kind !== 'write');
   }
 
   async read<T>(work: () => T): Promise<T> {

@@ -8,7 +8,7 @@ import {
   type WaitingLane,
   type WaitingMail,
 } from '../../reads.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
@@ -16,8 +16,8 @@ import { chartOf, providersOf } from '../verbs/figures.ts';
 import { WAITING } from '../verbs/queue.ts';
 import type { Answered } from './reading-messages.ts';
 
-export function onboardingVerbs(db: Connection): OnboardingStore {
-  return { onboardingFacts: (tenantId) => db.read(() => onboardingFacts(db, tenantId)) };
+export function onboardingVerbs(db: Transaction): Work<OnboardingStore> {
+  return { onboardingFacts: (tenantId) => onboardingFacts(db, tenantId) };
 }
 
 export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {

@@ -8,35 +8,31 @@ import {
   NETWORKS_WITHOUT_ACCOUNT,
   type NewAuditEntry,
 } from '../../audit.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromOptionalId, type Row, toId } from '../engine/values.ts';
 
-export function auditVerbs(db: Connection): AuditStore {
+export function auditVerbs(db: Transaction): Work<AuditStore> {
   return {
-    recordAudit: (entry) => db.writeMail(() => insert(db, entry, null)),
-    recordFailedSignIns: (failures) =>
-      db.writeMail(() => {
-        for (const failure of failures) addFailures(db, failure);
-      }),
-    listAudit: (tenantId, { before, limit }) =>
-      db.read(() => {
-        const list = 'SELECT * FROM audit WHERE tenant_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?';
-        return (db.sql(list).all(toId(tenantId), before ?? NEWEST, limit) as Row[]).map(entryFromRow);
-      }),
-    listAllAudit: ({ before, limit }) =>
-      db.read(() => {
-        const list = 'SELECT * FROM audit WHERE seq < +? ORDER BY seq DESC LIMIT +?';
-        return (db.sql(list).all(before ?? NEWEST, limit) as Row[]).map(entryFromRow);
-      }),
-    eraseAudit: (upTo, limit) =>
-      db.writeMail(() => {
-        const erase = 'DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at <= +? ORDER BY at LIMIT +?)';
-        return db.sql(erase).run(upTo, limit).changes;
-      }),
+    recordAudit: (entry) => insert(db, entry, null),
+    recordFailedSignIns: (failures) => {
+      for (const failure of failures) addFailures(db, failure);
+    },
+    listAudit: (tenantId, { before, limit }) => {
+      const list = 'SELECT * FROM audit WHERE tenant_id = +? AND seq < +? ORDER BY seq DESC LIMIT +?';
+      return (db.sql(list).all(toId(tenantId), before ?? NEWEST, limit) as Row[]).map(entryFromRow);
+    },
+    listAllAudit: ({ before, limit }) => {
+      const list = 'SELECT * FROM audit WHERE seq < +? ORDER BY seq DESC LIMIT +?';
+      return (db.sql(list).all(before ?? NEWEST, limit) as Row[]).map(entryFromRow);
+    },
+    eraseAudit: (upTo, limit) => {
+      const erase = 'DELETE FROM audit WHERE seq IN (SELECT seq FROM audit WHERE at <= +? ORDER BY at LIMIT +?)';
+      return db.sql(erase).run(upTo, limit).changes;
+    },
   };
 }
 
-function insert(db: Connection, entry: NewAuditEntry, sumKey: string | null): void {
+function insert(db: Transaction, entry: NewAuditEntry, sumKey: string | null): void {
   db.sql(
     `INSERT INTO audit (tenant_id, at, actor, user_id, key_id, who, address, action, data, sum_key)
      VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?)`,
@@ -55,7 +51,7 @@ function insert(db: Connection, entry: NewAuditEntry, sumKey: string | null): vo
 }
 
 /** To the hour's entry of this account and network; to one for all other networks where there are too many. */
-function addFailures(db: Connection, { account, network, address, at, count }: FailedSignIns): void {
+function addFailures(db: Transaction, { account, network, address, at, count }: FailedSignIns): void {
   const prefix = `${Math.floor(at / HOUR_MS)}:${account?.userId ?? 'none'}:`;
   const last = new Date(at).toISOString();
   const add = (name: string) =>

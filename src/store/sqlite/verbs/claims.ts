@@ -15,7 +15,7 @@ import {
   type SourceUsage,
 } from '../../source-addresses.ts';
 import type { LaneNotice } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { CLAIMED_COLUMNS, claimedFromRow, laneFromRow, WAITING } from './queue.ts';
 
@@ -23,23 +23,24 @@ import { CLAIMED_COLUMNS, claimedFromRow, laneFromRow, WAITING } from './queue.t
 const SCANNED_PER_CLAIMED = 4;
 const LEAST_SCANNED = 200;
 
-type ClaimVerbs = Pick<QueueStore, 'claim'> & SourceStore;
-
 interface ClaimRequest {
   lane: number;
   limit: number;
   times: ClaimTimes;
 }
 
-export function claimVerbs(db: Connection): ClaimVerbs {
+export function claimVerbs(db: Transaction): Work<Pick<QueueStore, 'claim'>> {
+  return { claim: (lane, limit, times) => claim(db, { lane, limit, times }) };
+}
+
+export function sourceVerbs(db: Transaction): Work<SourceStore> {
   return {
-    claim: (lane, limit, times) => db.writeMail(() => claim(db, { lane, limit, times })),
-    peekDue: (lane, of) => db.read(() => peekDue(db, lane, of)),
-    forgetSourceUsage: (beforeDay, limit) => db.writeMail(() => forgetSourceUsage(db, beforeDay, limit)),
+    peekDue: (lane, of) => peekDue(db, lane, of),
+    forgetSourceUsage: (beforeDay, limit) => forgetSourceUsage(db, beforeDay, limit),
   };
 }
 
-function claim(db: Connection, request: ClaimRequest): { messages: ClaimedMessage[]; nextDueAt: number | null } {
+function claim(db: Transaction, request: ClaimRequest): { messages: ClaimedMessage[]; nextDueAt: number | null } {
   const { lane, times } = request;
   const active = db.sql(
     `SELECT 1 FROM lanes l JOIN tenants t ON t.id = l.tenant_id WHERE l.id = +? AND t.status = 'active'`,
@@ -49,7 +50,7 @@ function claim(db: Connection, request: ClaimRequest): { messages: ClaimedMessag
   return { messages, nextDueAt: nextDueAt(db, lane, times.now) };
 }
 
-function claimAny(db: Connection, { lane, limit, times }: ClaimRequest): ClaimedMessage[] {
+function claimAny(db: Transaction, { lane, limit, times }: ClaimRequest): ClaimedMessage[] {
   const rows = dueRows(db, { lane, limit, times });
   // An address of earlier days says nothing while the system picks.
   const messages = rows.map((row) => ({ ...claimedFromRow(row, 1), sourceAddress: null }));
@@ -57,7 +58,7 @@ function claimAny(db: Connection, { lane, limit, times }: ClaimRequest): Claimed
   return messages;
 }
 
-function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
+function dueRows(db: Transaction, { lane, limit, times }: ClaimRequest): Row[] {
   const due = db.sql(
     `SELECT ${CLAIMED_COLUMNS} WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +?
      ORDER BY m.due_at, m.id LIMIT +?`,
@@ -65,13 +66,13 @@ function dueRows(db: Connection, { lane, limit, times }: ClaimRequest): Row[] {
   return due.all(lane, times.now, times.now, limit) as Row[];
 }
 
-function markSending(db: Connection, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
+function markSending(db: Transaction, { id, attempt }: ClaimedMessage, { now, dueAgainAt }: ClaimTimes): void {
   const mark = db.sql(`UPDATE messages SET state = 'sending', attempts = +?, due_at = +?, put_off = 0 WHERE id = +?`);
   mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
 }
 
 /** Of those that will still be tried: what is past its lifetime is the sweeper's. */
-function nextDueAt(db: Connection, lane: number, now: number): number | null {
+function nextDueAt(db: Transaction, lane: number, now: number): number | null {
   const next = db.sql(
     `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = +? AND ${WAITING} AND m.expires_at > +?`,
   );
@@ -79,14 +80,14 @@ function nextDueAt(db: Connection, lane: number, now: number): number | null {
 }
 
 function peekDue(
-  db: Connection,
+  db: Transaction,
   lane: number,
   { now, mxGroup, limit }: { now: number; mxGroup: string; limit: number },
 ): PeekedLane {
   return { due: departing(db, { lane, now, limit }), usages: new UsageLedger(db, mxGroup, 0).usages };
 }
 
-function departing(db: Connection, { lane, now, limit }: { lane: number; now: number; limit: number }): Departing[] {
+function departing(db: Transaction, { lane, now, limit }: { lane: number; now: number; limit: number }): Departing[] {
   const due = db.sql(
     `SELECT m.id, m.source_address FROM messages m
      WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +? ORDER BY m.due_at, m.id LIMIT +?`,
@@ -95,7 +96,7 @@ function departing(db: Connection, { lane, now, limit }: { lane: number; now: nu
   return rows.map((row) => ({ id: fromId(row.id), sourceAddress: row.source_address as string | null }));
 }
 
-function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
+function claimFrom(db: Transaction, { lane, limit, times }: ClaimRequest, from: ClaimSource): ClaimedMessage[] {
   const bind = db.sql('UPDATE messages SET source_address = +? WHERE id = +?');
   const putOff = db.sql('UPDATE messages SET due_at = +?, last_reason = +?, put_off = 1 WHERE id = +?');
   const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +?`);
@@ -121,12 +122,12 @@ function claimFrom(db: Connection, { lane, limit, times }: ClaimRequest, from: C
 /** How much each address has sent to one group, while a claim adds to it. */
 class UsageLedger {
   readonly usages = new Map<string, SourceUsage>();
-  readonly #db: Connection;
+  readonly #db: Transaction;
   readonly #mxGroup: string;
   readonly #day: number;
   readonly #changed = new Set<string>();
 
-  constructor(db: Connection, mxGroup: string, day: number) {
+  constructor(db: Transaction, mxGroup: string, day: number) {
     this.#db = db;
     this.#mxGroup = mxGroup;
     this.#day = day;
@@ -163,7 +164,7 @@ class UsageLedger {
   }
 }
 
-function forgetSourceUsage(db: Connection, beforeDay: number, limit: number): number {
+function forgetSourceUsage(db: Transaction, beforeDay: number, limit: number): number {
   const forget = db.sql(
     `DELETE FROM source_usage WHERE (mx_group, address) IN
        (SELECT mx_group, address FROM source_usage WHERE day < +? LIMIT +?)`,
@@ -194,7 +195,7 @@ async function dueLanes(db: Connection): Promise<LaneNotice[]> {
 }
 
 /** One step down the index per lane (a loose index scan): SQLite has no word for it but the recursion. */
-function waitingLanes(db: Connection, after: number): Row[] {
+function waitingLanes(db: Transaction, after: number): Row[] {
   const rows = db.sql(
     `WITH RECURSIVE waiting (lane) AS (
        SELECT min(m.lane) FROM messages m WHERE m.lane > +? AND ${WAITING}

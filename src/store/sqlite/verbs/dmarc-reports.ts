@@ -1,7 +1,7 @@
 // DMARC reports that come in, in SQLite: written within the limits of a domain's day and of a day's
 // arrivals, and let go of. Anybody can send reports, so nothing here grows with what they claim.
 import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction } from '../engine/connection.ts';
 import type { Row } from '../engine/values.ts';
 import { placeFor } from './dmarc-room.ts';
 
@@ -16,7 +16,7 @@ export interface AddedReport {
 }
 
 export function addDmarcReport(
-  db: Connection,
+  db: Transaction,
   { seq, at }: { seq: number; at: number },
   { report, limits }: { report: DmarcReportRecord; limits: DmarcLimits },
 ): AddedReport {
@@ -49,23 +49,23 @@ export function addDmarcReport(
   return { objection: null, remark: place.remark };
 }
 
-function findReporter(db: Connection, { orgName, sender }: DmarcReportRecord): number | undefined {
+function findReporter(db: Transaction, { orgName, sender }: DmarcReportRecord): number | undefined {
   const find = db.sql('SELECT id FROM dmarc_reporters WHERE name = +? AND sender = +?', 'column');
   return find.get(orgName, sender ?? '') as number | undefined;
 }
 
-function addReporter(db: Connection, { orgName, sender, organization }: DmarcReportRecord): number {
+function addReporter(db: Transaction, { orgName, sender, organization }: DmarcReportRecord): number {
   const add = db.sql('INSERT INTO dmarc_reporters (name, sender, organization) VALUES (+?, +?, +?)');
   return Number(add.run(orgName, sender ?? '', organization ?? '').lastInsertRowid);
 }
 
-function isKnownReport(db: Connection, reporter: number, { domain, reportId }: DmarcReportRecord): boolean {
+function isKnownReport(db: Transaction, reporter: number, { domain, reportId }: DmarcReportRecord): boolean {
   const find = db.sql('SELECT 1 FROM dmarc_reports WHERE reporter_id = +? AND domain = +? AND report_id = +?');
   return find.get(reporter, domain, reportId) !== undefined;
 }
 
 function openDomainDay(
-  db: Connection,
+  db: Transaction,
   { domain, day }: DmarcReportRow,
   { proven, reporter }: { proven: number; reporter: number },
 ): number {
@@ -80,7 +80,7 @@ function openDomainDay(
   return Number(add.run(...key).lastInsertRowid);
 }
 
-function addRow(db: Connection, domainDay: number, row: DmarcReportRow): void {
+function addRow(db: Transaction, domainDay: number, row: DmarcReportRow): void {
   const { sourceIp, disposition, dkim, spf, messages } = row;
   const key = [domainDay, sourceIp, disposition, dkim, spf];
   const most = Math.min(messages, MAX_MESSAGES_PER_ROW);
@@ -99,7 +99,7 @@ function addRow(db: Connection, domainDay: number, row: DmarcReportRow): void {
 }
 
 /** Domain days before this one, the oldest first, until about so many rows are gone. Returns how many rows that were. */
-export function forgetDmarcDays(db: Connection, beforeDay: string, limit: number): number {
+export function forgetDmarcDays(db: Transaction, beforeDay: string, limit: number): number {
   const old = db.sql('SELECT id, reporter_id, row_count FROM dmarc_domain_days WHERE day < +? ORDER BY day LIMIT +?');
   let gone = 0;
   for (const { id, reporter_id: reporter } of old.all(beforeDay, limit) as Row[]) {
@@ -122,7 +122,7 @@ export function forgetDmarcDays(db: Connection, beforeDay: string, limit: number
 }
 
 /** Reports that came in before this time. Returns how many. */
-export function forgetDmarcReports(db: Connection, before: number, limit: number): number {
+export function forgetDmarcReports(db: Transaction, before: number, limit: number): number {
   db.sql('DELETE FROM dmarc_room WHERE day < +?').run(dayOf(before));
   const old = db.sql('SELECT id, reporter_id FROM dmarc_reports WHERE received_at < +? LIMIT +?').all(before, limit);
   for (const { id, reporter_id: reporter } of old as Row[]) {
@@ -133,7 +133,7 @@ export function forgetDmarcReports(db: Connection, before: number, limit: number
 }
 
 /** With the last of what it has reported. */
-function forgetReporter(db: Connection, id: number): void {
+function forgetReporter(db: Transaction, id: number): void {
   db.sql(
     `DELETE FROM dmarc_reporters WHERE id = +@id
        AND NOT EXISTS (SELECT 1 FROM dmarc_domain_days WHERE reporter_id = +@id)

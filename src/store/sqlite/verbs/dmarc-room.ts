@@ -3,7 +3,7 @@
 import { OTHER_SOURCES } from '../../dmarc.ts';
 import { addDmarcRow, foldDmarcRows } from '../../fold-dmarc-rows.ts';
 import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction } from '../engine/connection.ts';
 import { type Holding, leftIn, type Room, roomsFor } from './dmarc-shares.ts';
 
 /** What a report and a row of it take at most in tables and indexes, measured and rounded up; texts come on top. */
@@ -29,7 +29,7 @@ export type Place =
   /** There is no room, not even for its sums. */
   | { rows: null; reason: string };
 
-export function placeFor(db: Connection, asked: Asked): Place {
+export function placeFor(db: Transaction, asked: Asked): Place {
   const { report } = asked;
   const bytesLeft = leftIn(bytesOf(db, asked));
   const whole = fitRows(db, asked, report.rows);
@@ -48,7 +48,7 @@ export function placeFor(db: Connection, asked: Asked): Place {
 
 type Fitted = { rows: DmarcReportRow[]; remark: string | null } | { rows: null; reason: string };
 
-function fitRows(db: Connection, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+function fitRows(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
   const days = Map.groupBy(all, ({ day, domain }) => `${day} ${domain}`);
   const rows: DmarcReportRow[] = [];
   const remarks: string[] = [];
@@ -62,7 +62,7 @@ function fitRows(db: Connection, asked: Asked, all: readonly DmarcReportRow[]): 
 }
 
 /** Rows of one domain and day. What adds to a row that is there already needs no room. */
-function fitDay(db: Connection, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+function fitDay(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
   const { domain, day } = all[0]!;
   const left = leftIn(rowsOf(db, asked, { domain, day }));
   const isThere = rowsThere(db, asked, { domain, day });
@@ -84,7 +84,7 @@ interface DomainDay {
   day: string;
 }
 
-function rowsThere(db: Connection, { reporter, report }: Asked, { domain, day }: DomainDay) {
+function rowsThere(db: Transaction, { reporter, report }: Asked, { domain, day }: DomainDay) {
   const find = db.sql(
     'SELECT id FROM dmarc_domain_days WHERE domain = +? AND day = +? AND proven = +? AND reporter_id = +?',
     'column',
@@ -98,7 +98,7 @@ function rowsThere(db: Connection, { reporter, report }: Asked, { domain, day }:
     row.get(id, sourceIp, disposition, dkim, spf) !== undefined;
 }
 
-function rowsOf(db: Connection, { report, limits }: Asked, { domain, day }: DomainDay): Room[] {
+function rowsOf(db: Transaction, { report, limits }: Asked, { domain, day }: DomainDay): Room[] {
   const held = db.sql(
     `SELECT p.organization, total(d.row_count) AS taken FROM dmarc_domain_days d
      CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id
@@ -110,7 +110,7 @@ function rowsOf(db: Connection, { report, limits }: Asked, { domain, day }: Doma
   return roomsFor(report.organization ?? '', holdings, division);
 }
 
-function bytesOf(db: Connection, { report, limits, day }: Asked): Room[] {
+function bytesOf(db: Transaction, { report, limits, day }: Asked): Room[] {
   const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = +?').all(day) as Holding[];
   return roomsFor(report.organization ?? '', holdings, {
     ...{ total: limits.bytesPerDay, share: SHARE_OF_BYTES, unprovenShare: UNPROVEN_SHARE_OF_BYTES },

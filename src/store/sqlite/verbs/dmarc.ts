@@ -10,7 +10,7 @@ import type {
   DmarcStore,
   DmarcSums,
 } from '../../dmarc.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Connection, Transaction } from '../engine/connection.ts';
 import type { Row } from '../engine/values.ts';
 
 export function dmarcVerbs(db: Connection): DmarcStore {
@@ -57,12 +57,12 @@ async function sumEach(db: Connection, domains: readonly string[], period: Dmarc
 }
 
 /** One step down the index: the days of a domain are not walked. */
-function nextDomain(db: Connection, after: string): string | null {
+function nextDomain(db: Transaction, after: string): string | null {
   const row = db.sql('SELECT min(domain) AS domain FROM dmarc_domain_days WHERE domain > +?').get(after) as Row;
   return row.domain as string | null;
 }
 
-function sumsOf(db: Connection, domain: string, { firstDay, lastDay }: DmarcPeriod): DmarcDomainSums | null {
+function sumsOf(db: Transaction, domain: string, { firstDay, lastDay }: DmarcPeriod): DmarcDomainSums | null {
   const rows = db
     .sql(
       `SELECT d.proven, min(d.day) AS first_day, max(d.day) AS last_day, ${SUMS} FROM ${ROWS}
@@ -136,12 +136,12 @@ class Reporters {
   }
 }
 
-function daysOf(db: Connection, domain: string, firstDay: string, lastDay: string): string[] {
+function daysOf(db: Transaction, domain: string, firstDay: string, lastDay: string): string[] {
   const days = 'SELECT DISTINCT day FROM dmarc_domain_days WHERE domain = +? AND day >= +? AND day <= +? ORDER BY day';
   return db.sql(days, 'column').all(domain, firstDay, lastDay) as string[];
 }
 
-function oneDay(db: Connection, domain: string, day: string) {
+function oneDay(db: Transaction, domain: string, day: string) {
   const sums = (proven: 0 | 1, group: string) =>
     db
       .sql(

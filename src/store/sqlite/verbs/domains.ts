@@ -13,33 +13,31 @@ import type {
   NewDomain,
   RecheckNote,
 } from '../../domains.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
 const DOMAIN_COLUMNS = `d.*, k.selector, k.public_key FROM domains d JOIN signing_keys k ON k.id = d.signing_key`;
 
-export function domainVerbs(db: Connection): DomainStore {
+export function domainVerbs(db: Transaction): Work<DomainStore> {
   return {
-    createDomain: (domain) => db.write(() => createDomain(db, domain)),
-    getDomain: (tenantId, id) => db.read(() => readDomain(db, tenantId, id)),
-    listDomains: (tenantId) =>
-      db.read(() => {
-        const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? ORDER BY d.id`);
-        return (rows.all(toId(tenantId)) as Row[]).map(domainFromRow);
-      }),
-    findVerifiedDomain: (tenantId, name) =>
-      db.read(() => {
-        const holder = db.recall(`verified holder ${name}`, () => readVerifiedHolder(db, name));
-        return holder?.tenantId === tenantId ? holder : null;
-      }),
-    findVerifiedHolder: (name) => db.read(() => readVerifiedHolder(db, name)),
-    recordVerdict: (tenantId, id, verdict) => db.write(() => recordVerdict(db, { tenantId, id, verdict })),
-    takeOverDomain: (holderId, tenantId, id, at) => db.write(() => takeOver(db, { holderId, tenantId, id, at })),
-    revokeDomain: (tenantId, id) => db.write(() => revokeDomain(db, tenantId, id)),
+    createDomain: (domain) => createDomain(db, domain),
+    getDomain: (tenantId, id) => readDomain(db, tenantId, id),
+    listDomains: (tenantId) => {
+      const rows = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? ORDER BY d.id`);
+      return (rows.all(toId(tenantId)) as Row[]).map(domainFromRow);
+    },
+    findVerifiedDomain: (tenantId, name) => {
+      const holder = db.recall(`verified holder ${name}`, () => readVerifiedHolder(db, name));
+      return holder?.tenantId === tenantId ? holder : null;
+    },
+    findVerifiedHolder: (name) => readVerifiedHolder(db, name),
+    recordVerdict: (tenantId, id, verdict) => recordVerdict(db, { tenantId, id, verdict }),
+    takeOverDomain: (holderId, tenantId, id, at) => takeOver(db, { holderId, tenantId, id, at }),
+    revokeDomain: (tenantId, id) => revokeDomain(db, tenantId, id),
   };
 }
 
-function createDomain(db: Connection, domain: NewDomain): Domain | 'exists' {
+function createDomain(db: Transaction, domain: NewDomain): Domain | 'exists' {
   const tenant = toId(domain.tenantId);
   const own = db.sql(`SELECT 1 FROM domains WHERE tenant_id = +? AND name = +? AND state <> 'revoked'`);
   if (own.get(tenant, domain.name) !== undefined || readVerifiedHolder(db, domain.name)) return 'exists';
@@ -65,7 +63,7 @@ function createDomain(db: Connection, domain: NewDomain): Domain | 'exists' {
  * accepted messages need signing.
  */
 function recordVerdict(
-  db: Connection,
+  db: Transaction,
   { tenantId, id, verdict }: { tenantId: string; id: string; verdict: DomainVerdict },
 ): Domain | 'taken' | null {
   const domain = readDomain(db, tenantId, id);
@@ -78,7 +76,7 @@ function recordVerdict(
   return readDomain(db, tenantId, id);
 }
 
-function setState(db: Connection, id: string, verdict: DomainVerdict): void {
+function setState(db: Transaction, id: string, verdict: DomainVerdict): void {
   // verified_at tells since when: a repeated success does not move it.
   db.sql(
     `UPDATE domains SET
@@ -90,7 +88,7 @@ function setState(db: Connection, id: string, verdict: DomainVerdict): void {
 }
 
 function takeOver(
-  db: Connection,
+  db: Transaction,
   { holderId, tenantId, id, at }: { holderId: string; tenantId: string; id: string; at: number },
 ): Domain | null {
   const claimant = readDomain(db, tenantId, id);
@@ -103,7 +101,7 @@ function takeOver(
   return readDomain(db, tenantId, id);
 }
 
-function revokeDomain(db: Connection, tenantId: string, id: string): Domain | null {
+function revokeDomain(db: Transaction, tenantId: string, id: string): Domain | null {
   const revoke = db.sql(`UPDATE domains SET state = 'revoked' WHERE tenant_id = +? AND id = +? AND state <> 'revoked'`);
   if (revoke.run(toId(tenantId), toId(id)).changes === 0) return null;
   eraseUnneededKeys(db, toId(id));
@@ -112,7 +110,7 @@ function revokeDomain(db: Connection, tenantId: string, id: string): Domain | nu
 }
 
 /** A revoked domain without accepted messages that wait needs no private key any more. */
-function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
+function eraseUnneededKeys(db: Transaction, domainId: Buffer): void {
   db.sql(
     `UPDATE signing_keys SET sealed = NULL WHERE domain_id = +? AND sealed IS NOT NULL AND EXISTS
        (SELECT 1 FROM domains d WHERE d.id = signing_keys.domain_id AND d.state = 'revoked' AND d.open_messages = 0)`,
@@ -120,7 +118,7 @@ function eraseUnneededKeys(db: Connection, domainId: Buffer): void {
 }
 
 /** Accepted and not finished. The last one of a revoked domain takes the domain's private key with it. */
-export function countOpenMessages(db: Connection, domainId: string, change: number): void {
+export function countOpenMessages(db: Transaction, domainId: string, change: number): void {
   db.addUp(`open messages of ${domainId}`, change, (sum) => {
     const count = db.sql(
       'UPDATE domains SET open_messages = open_messages + +? WHERE id = +? RETURNING state, open_messages AS open',
@@ -131,14 +129,14 @@ export function countOpenMessages(db: Connection, domainId: string, change: numb
   });
 }
 
-function readVerifiedHolder(db: Connection, name: string): Domain | null {
+function readVerifiedHolder(db: Transaction, name: string): Domain | null {
   const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.name = +? AND d.state = 'verified'`).get(name) as
     | Row
     | undefined;
   return row ? domainFromRow(row) : null;
 }
 
-function readDomain(db: Connection, tenantId: string, id: string): Domain | null {
+function readDomain(db: Transaction, tenantId: string, id: string): Domain | null {
   const row = db.sql(`SELECT ${DOMAIN_COLUMNS} WHERE d.tenant_id = +? AND d.id = +?`).get(toId(tenantId), toId(id)) as
     | Row
     | undefined;
@@ -166,7 +164,7 @@ function domainFromRow(row: Row): Domain {
 
 const QUIET_MS = 10 * MINUTE_MS;
 
-function addRecheck(db: Connection, domain: Buffer, tenant: Buffer, at: number): void {
+function addRecheck(db: Transaction, domain: Buffer, tenant: Buffer, at: number): void {
   db.sql('INSERT INTO domain_rechecks (domain_id, tenant_id, next_at, since) VALUES (+?, +?, +?, +?)').run(
     domain,
     tenant,
@@ -176,32 +174,31 @@ function addRecheck(db: Connection, domain: Buffer, tenant: Buffer, at: number):
 }
 
 /** A call has found something out: the pauses begin anew. */
-function beginRechecks(db: Connection, domain: Buffer, state: 'verified' | 'failed', at: number): void {
+function beginRechecks(db: Transaction, domain: Buffer, state: 'verified' | 'failed', at: number): void {
   db.sql(
     'UPDATE domain_rechecks SET next_at = +?, since = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?',
   ).run(at + (state === 'verified' ? DAY_MS : QUIET_MS), at, domain);
 }
 
-function endRechecks(db: Connection, domain: Buffer): void {
+function endRechecks(db: Transaction, domain: Buffer): void {
   db.sql('DELETE FROM domain_rechecks WHERE domain_id = +?').run(domain);
 }
 
 // What the last look into DNS has found, in SQLite.
 
-export function domainCheckVerbs(db: Connection): DomainCheckStore {
+export function domainCheckVerbs(db: Transaction): Work<DomainCheckStore> {
   return {
-    recordChecks: (tenantId, domainId, found) => db.writeMail(() => recordChecks(db, { tenantId, domainId }, found)),
-    lastChecks: (tenantId, domainId) =>
-      db.read(() => {
-        const last = db.sql('SELECT checked_at, checks FROM domain_checks WHERE tenant_id = +? AND domain_id = +?');
-        const row = last.get(toId(tenantId), toId(domainId)) as Row | undefined;
-        if (!row) return null;
-        return { at: row.checked_at as number, checks: JSON.parse(row.checks as string) as DomainChecks['checks'] };
-      }),
+    recordChecks: (tenantId, domainId, found) => recordChecks(db, { tenantId, domainId }, found),
+    lastChecks: (tenantId, domainId) => {
+      const last = db.sql('SELECT checked_at, checks FROM domain_checks WHERE tenant_id = +? AND domain_id = +?');
+      const row = last.get(toId(tenantId), toId(domainId)) as Row | undefined;
+      if (!row) return null;
+      return { at: row.checked_at as number, checks: JSON.parse(row.checks as string) as DomainChecks['checks'] };
+    },
   };
 }
 
-function recordChecks(db: Connection, of: { tenantId: string; domainId: string }, { at, checks }: DomainChecks): void {
+function recordChecks(db: Transaction, of: { tenantId: string; domainId: string }, { at, checks }: DomainChecks): void {
   db.sql(
     `INSERT INTO domain_checks (domain_id, tenant_id, checked_at, checks)
      SELECT id, tenant_id, +@at, +@checks FROM domains WHERE tenant_id = +@tenant AND id = +@domain
@@ -212,21 +209,20 @@ function recordChecks(db: Connection, of: { tenantId: string; domainId: string }
 
 // When domains are looked at again, in SQLite.
 
-export function domainRecheckVerbs(db: Connection): DomainRecheckStore {
+export function domainRecheckVerbs(db: Transaction): Work<DomainRecheckStore> {
   return {
-    dueRechecks: (now, limit) => db.read(() => due(db, now, limit)),
-    postponeRecheck: (tenantId, domainId, until) =>
-      db.write(() => {
-        const postpone = db.sql(
-          'UPDATE domain_rechecks SET next_at = max(next_at, +?) WHERE tenant_id = +? AND domain_id = +?',
-        );
-        postpone.run(until, toId(tenantId), toId(domainId));
-      }),
-    recordRecheck: (seen, note) => db.write(() => noteRecheck(db, seen, note)),
+    dueRechecks: (now, limit) => due(db, now, limit),
+    postponeRecheck: (tenantId, domainId, until) => {
+      const postpone = db.sql(
+        'UPDATE domain_rechecks SET next_at = max(next_at, +?) WHERE tenant_id = +? AND domain_id = +?',
+      );
+      postpone.run(until, toId(tenantId), toId(domainId));
+    },
+    recordRecheck: (seen, note) => noteRecheck(db, seen, note),
   };
 }
 
-function due(db: Connection, now: number, limit: number): DueRecheck[] {
+function due(db: Transaction, now: number, limit: number): DueRecheck[] {
   const rows = db.sql(
     `SELECT r.since, r.looks, r.misses, r.first_miss_at, f.* FROM domain_rechecks r JOIN (SELECT ${DOMAIN_COLUMNS}) f
        ON f.id = r.domain_id
@@ -241,7 +237,7 @@ function due(db: Connection, now: number, limit: number): DueRecheck[] {
   }));
 }
 
-function noteRecheck(db: Connection, seen: Domain, note: RecheckNote): boolean {
+function noteRecheck(db: Transaction, seen: Domain, note: RecheckNote): boolean {
   const look = db.sql(
     `UPDATE domains SET last_checked_at = +@at,
        state = CASE WHEN +@reason IS NULL THEN state ELSE 'failed' END,
@@ -263,7 +259,7 @@ function noteRecheck(db: Connection, seen: Domain, note: RecheckNote): boolean {
   return true;
 }
 
-function beginStretch(db: Connection, id: Buffer, at: number, nextAt: number | null): void {
+function beginStretch(db: Transaction, id: Buffer, at: number, nextAt: number | null): void {
   db.sql(
     `UPDATE domain_rechecks SET since = +?, next_at = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?`,
   ).run(at, nextAt, id);

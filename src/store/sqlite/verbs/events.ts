@@ -1,16 +1,15 @@
 // Events in SQLite. seq is assigned by the insert; with one writer that is the order of commits.
 import type { EventStore, NewEvent, StoredEvent } from '../../events.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
-export function eventVerbs(db: Connection): EventStore {
+export function eventVerbs(db: Transaction): Work<EventStore> {
   return {
-    eventsOfMessage: (tenantId, messageId) =>
-      db.read(() => {
-        const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? AND message_id = +? ORDER BY seq');
-        return (rows.all(toId(tenantId), toId(messageId)) as Row[]).map(eventFromRow);
-      }),
-    listEvents: (tenantId, page) => db.read(() => listEvents(db, tenantId, page)),
+    eventsOfMessage: (tenantId, messageId) => {
+      const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? AND message_id = +? ORDER BY seq');
+      return (rows.all(toId(tenantId), toId(messageId)) as Row[]).map(eventFromRow);
+    },
+    listEvents: (tenantId, page) => listEvents(db, tenantId, page),
   };
 }
 
@@ -18,7 +17,7 @@ export function eventVerbs(db: Connection): EventStore {
  * For verbs that record a fact: in the same transaction as the change that it tells of, and with
  * what is due at every webhook that the tenant has at this time.
  */
-export function insertEvent(db: Connection, of: { tenantId: string; messageId: string }, event: NewEvent): void {
+export function insertEvent(db: Transaction, of: { tenantId: string; messageId: string }, event: NewEvent): void {
   const tenant = toId(of.tenantId);
   const insert = db.sql(
     'INSERT INTO events (id, tenant_id, message_id, type, at, data) VALUES (+?, +?, +?, +?, +?, +?)',
@@ -38,13 +37,13 @@ export function insertEvent(db: Connection, of: { tenantId: string; messageId: s
   db.dueNotices.note(webhooks);
 }
 
-function webhookIds(db: Connection, tenant: Buffer): Buffer[] {
+function webhookIds(db: Transaction, tenant: Buffer): Buffer[] {
   const rows = db.sql('SELECT id FROM webhooks WHERE tenant_id = +?').all(tenant) as Row[];
   return rows.map((row) => row.id as Buffer);
 }
 
 function listEvents(
-  db: Connection,
+  db: Transaction,
   tenantId: string,
   page: { after: string | null; limit: number },
 ): StoredEvent[] | 'unknown' {

@@ -18,20 +18,20 @@ import {
   UNKNOWN_PROVIDER,
 } from '../../figures.ts';
 import type { NewSubmission } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
 /** Names of groups are lists of hosts, and can be long. */
 const MAX_PROVIDER_CHARS = 100;
 
-export function chartFigureVerbs(db: Connection): ChartFigureStore {
+export function chartFigureVerbs(db: Transaction): Work<ChartFigureStore> {
   return {
-    tallyNext: (limit) => db.read(() => tallyNext(db, limit)),
-    addTally: (tally) => db.writeMail(() => addTally(db, tally)),
-    forgetFigures: (beforeHour, limit) => db.writeMail(() => forgetFigures(db, beforeHour, limit)),
-    chartOf: (tenantId, span) => db.read(() => chartOf(db, tenantId, span)),
-    providersOf: (tenantId, span) => db.read(() => providersOf(db, tenantId, span)),
+    tallyNext: (limit) => tallyNext(db, limit),
+    addTally: (tally) => addTally(db, tally),
+    forgetFigures: (beforeHour, limit) => forgetFigures(db, beforeHour, limit),
+    chartOf: (tenantId, span) => chartOf(db, tenantId, span),
+    providersOf: (tenantId, span) => providersOf(db, tenantId, span),
   };
 }
 
@@ -59,7 +59,7 @@ const ADD = `
   DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
 
 /** For the verb that accepts: one write per tenant and hour for all that is committed together. */
-export function countAccepted(db: Connection, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
+export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
   const hour = Math.floor(acceptedAt / HOUR_MS);
   db.addUp(`accepted of ${tenantId} in ${hour}`, messages, (sum) => {
     db.sql(
@@ -69,7 +69,7 @@ export function countAccepted(db: Connection, { tenantId, acceptedAt }: NewSubmi
   });
 }
 
-function addTally(db: Connection, { from, to, sums }: Tally): boolean {
+function addTally(db: Transaction, { from, to, sums }: Tally): boolean {
   if (eventsCountedTo(db) !== from) return false;
   for (const { tenantId, hour, provider, figures } of withPlaces(db, sums)) {
     db.sql(ADD).run(toId(tenantId), hour, provider, ...FIGURE_NAMES.map((name) => figures[name]));
@@ -79,7 +79,7 @@ function addTally(db: Connection, { from, to, sums }: Tally): boolean {
 }
 
 /** A provider keeps its own name while there is room among those of its tenant and hour. The others are one sum. */
-function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
+function withPlaces(db: Transaction, sums: readonly FigureSum[]): FigureSum[] {
   const hours = new Map<string, Map<string, FigureSum | null>>();
   for (const { tenantId, hour, provider, figures } of sums) {
     const key = `${tenantId} ${hour}`;
@@ -94,7 +94,7 @@ function withPlaces(db: Connection, sums: readonly FigureSum[]): FigureSum[] {
 }
 
 /** Both that have no name of their own are among them, so that they take no place. */
-function knownProviders(db: Connection, tenantId: string, hour: number): Map<string, null> {
+function knownProviders(db: Transaction, tenantId: string, hour: number): Map<string, null> {
   const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = +? AND hour = +?', 'column');
   const names = known.all(toId(tenantId), hour) as string[];
   return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
@@ -104,7 +104,7 @@ function placeFor(places: ReadonlyMap<string, unknown>, name: string): string {
   return places.has(name) || places.size < PROVIDERS_PER_HOUR + 2 ? name : OTHER_PROVIDERS;
 }
 
-function forgetFigures(db: Connection, beforeHour: number, limit: number): number {
+function forgetFigures(db: Transaction, beforeHour: number, limit: number): number {
   const old = db.sql('SELECT tenant_id, hour, provider FROM chart_figures WHERE hour < +? LIMIT +?');
   const forget = db.sql('DELETE FROM chart_figures WHERE tenant_id = +? AND hour = +? AND provider = +?');
   const rows = old.all(beforeHour, limit) as Row[];
@@ -238,9 +238,8 @@ class Sums {
 // Numbers about the whole store in SQLite. Each domain knows how many of its messages are not finished,
 // so nothing that grows with the mail is read.
 
-export function figuresVerbs(db: Connection): FiguresStore {
+export function figuresVerbs(db: Transaction): Work<FiguresStore> {
   return {
-    countOpenMessages: () =>
-      db.read(() => db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains', 'column').get() as number),
+    countOpenMessages: () => db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains', 'column').get() as number,
   };
 }

@@ -1,16 +1,16 @@
 // Mail that was refused whole, in SQLite: noted without its content, and never more of it than a bounded number.
 import type { InboundStore, RefusedInboundMail } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { toId } from '../engine/values.ts';
 
 /** Anybody can make them: the oldest go. */
 const MAX_NOTED = 1000;
 
-export function inboundRefusalVerbs(db: Connection): Pick<InboundStore, 'noteRefusedInbound'> {
-  return { noteRefusedInbound: (mail) => db.writeMail(() => note(db, mail)) };
+export function inboundRefusalVerbs(db: Transaction): Work<Pick<InboundStore, 'noteRefusedInbound'>> {
+  return { noteRefusedInbound: (mail) => note(db, mail) };
 }
 
-function note(db: Connection, mail: RefusedInboundMail): void {
+function note(db: Transaction, mail: RefusedInboundMail): void {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, sizeOctets, reply } = mail;
   // Nobody has to act on it any more.
   db.sql(

@@ -1,23 +1,22 @@
 // Mail that came in, in SQLite: which mail may have ended a daemon, and what an operator wants tried again.
 import type { InboundStore, InboundSuspect, RetriedInbound } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 
-type InboundTrialVerbs = Pick<
-  InboundStore,
-  'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' | 'retryInbound'
+type InboundTrialVerbs = Work<
+  Pick<InboundStore, 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' | 'retryInbound'>
 >;
 
-export function inboundTrialVerbs(db: Connection): InboundTrialVerbs {
+export function inboundTrialVerbs(db: Transaction): InboundTrialVerbs {
   return {
-    noteInterruptedInbound: (worker, limit) => db.writeMail(() => noteInterrupted(db, worker, limit)),
-    noteInboundTrial: (worker, seq) => db.writeMail(() => noteTrial(db, worker, seq)),
-    noteInboundReach: (worker, mails) => db.writeMail(() => noteReach(db, worker, mails)),
-    retryInbound: (id) => db.writeMail(() => retry(db, id)),
+    noteInterruptedInbound: (worker, limit) => noteInterrupted(db, worker, limit),
+    noteInboundTrial: (worker, seq) => noteTrial(db, worker, seq),
+    noteInboundReach: (worker, mails) => noteReach(db, worker, mails),
+    retryInbound: (id) => retry(db, id),
   };
 }
 
-function noteInterrupted(db: Connection, worker: string, limit: number): InboundSuspect[] {
+function noteInterrupted(db: Transaction, worker: string, limit: number): InboundSuspect[] {
   db.sql(
     `UPDATE inbound_mails SET tries = tries + 1
      WHERE processed_at IS NULL AND seq = (SELECT mail_seq FROM inbound_trials WHERE worker = +?)`,
@@ -31,7 +30,7 @@ function noteInterrupted(db: Connection, worker: string, limit: number): Inbound
   return suspects.sort((a, b) => a.tries - b.tries || a.seq - b.seq);
 }
 
-function noteTrial(db: Connection, worker: string, seq: number | null): void {
+function noteTrial(db: Transaction, worker: string, seq: number | null): void {
   if (seq === null) db.sql('DELETE FROM inbound_trials WHERE worker = +?').run(worker);
   else {
     const note = `INSERT INTO inbound_trials (worker, mail_seq) VALUES (+?, +?)
@@ -40,7 +39,7 @@ function noteTrial(db: Connection, worker: string, seq: number | null): void {
   }
 }
 
-function noteReach(db: Connection, worker: string, mails: number | null): void {
+function noteReach(db: Transaction, worker: string, mails: number | null): void {
   if (mails === null) db.sql('DELETE FROM inbound_reaches WHERE worker = +?').run(worker);
   else {
     const note = `INSERT INTO inbound_reaches (worker, mails) VALUES (+?, +?)
@@ -49,7 +48,7 @@ function noteReach(db: Connection, worker: string, mails: number | null): void {
   }
 }
 
-function retry(db: Connection, id: string): RetriedInbound {
+function retry(db: Transaction, id: string): RetriedInbound {
   const mail = db.sql('SELECT seq, kind, processed_at FROM inbound_mails WHERE id = +?').get(toId(id)) as
     | Row
     | undefined;

@@ -7,38 +7,36 @@ import type {
   InboundMailRecord,
   InboundStore,
 } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromOptionalId, type Row, toId } from '../engine/values.ts';
 import { forgetDmarcDays, forgetDmarcReports } from './dmarc-reports.ts';
 import { receptionFromRow } from './inbound.ts';
 import { eraseOldestReturned } from './returned-mail.ts';
 import { eraseOldestContents } from './unasked-mail.ts';
 
-type InboundViewVerbs = Pick<
-  InboundStore,
-  'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'makeInboundRoom'
+type InboundViewVerbs = Work<
+  Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'makeInboundRoom'>
 >;
 
-export function inboundViewVerbs(db: Connection): InboundViewVerbs {
+export function inboundViewVerbs(db: Transaction): InboundViewVerbs {
   return {
-    listInbound: (filter) => db.read(() => list(db, filter)),
-    getInbound: (id) => db.read(() => get(db, id)),
-    listDmarcDays: (domain, { since, limit }) =>
-      db.read(() => {
-        const rows = db.sql(
-          `SELECT d.domain, d.day, p.name, p.sender, r.source_ip, r.disposition, r.dkim, r.spf, r.messages
+    listInbound: (filter) => list(db, filter),
+    getInbound: (id) => get(db, id),
+    listDmarcDays: (domain, { since, limit }) => {
+      const rows = db.sql(
+        `SELECT d.domain, d.day, p.name, p.sender, r.source_ip, r.disposition, r.dkim, r.spf, r.messages
            FROM dmarc_domain_days d JOIN dmarc_rows r ON r.domain_day_id = d.id
            JOIN dmarc_reporters p ON p.id = d.reporter_id
            WHERE d.domain = +? AND d.day >= +? ORDER BY d.day DESC LIMIT +?`,
-        );
-        return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
-      }),
-    forgetInbound: (before, limit) => db.writeMail(() => forget(db, before, limit)),
-    makeInboundRoom: (limit) => db.writeMail(() => makeRoom(db, limit)),
+      );
+      return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
+    },
+    forgetInbound: (before, limit) => forget(db, before, limit),
+    makeInboundRoom: (limit) => makeRoom(db, limit),
   };
 }
 
-function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unknown' {
+function list(db: Transaction, filter: InboundFilter): InboundMailRecord[] | 'unknown' {
   const conditions: string[] = [];
   const values: unknown[] = [];
   const demand = (condition: string, value: unknown) => {
@@ -59,7 +57,7 @@ function list(db: Connection, filter: InboundFilter): InboundMailRecord[] | 'unk
   return (rows.all(...values, filter.limit) as Row[]).map(mailFromRow);
 }
 
-function get(db: Connection, id: string) {
+function get(db: Transaction, id: string) {
   const row = db.sql('SELECT * FROM inbound_mails WHERE id = +?').get(toId(id)) as Row | undefined;
   if (!row) return null;
   const content = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = +?', 'column').get(row.seq);
@@ -67,7 +65,7 @@ function get(db: Connection, id: string) {
 }
 
 /** In small slices: whoever waits for the writer does not wait long. */
-function forget(db: Connection, { content, records }: { content: number; records: number }, limit: number): number {
+function forget(db: Transaction, { content, records }: { content: number; records: number }, limit: number): number {
   const old = db.sql(
     'SELECT seq FROM inbound_mails WHERE received_at < +? AND processed_at IS NOT NULL LIMIT +?',
     'column',
@@ -89,7 +87,7 @@ function forget(db: Connection, { content, records }: { content: number; records
   return gone.length + emptied + days + forgetDmarcReports(db, records, limit);
 }
 
-function makeRoom(db: Connection, limit: number): number {
+function makeRoom(db: Transaction, limit: number): number {
   const contents = eraseOldestContents(db, limit) || eraseOldestReturned(db, limit);
   if (contents > 0) return contents;
   const oldest = db.sql('SELECT min(day) FROM dmarc_domain_days', 'column').get() as string | null;

@@ -10,7 +10,7 @@ import type {
   ReportedMessage,
   WaitingInboundMail,
 } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
@@ -20,18 +20,18 @@ import { countReturned, placeOfReturned, settleReturned } from './returned-mail.
 import { insertSuppression } from './suppressions.ts';
 import { countUnasked } from './unasked-mail.ts';
 
-type InboundVerbs = Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>;
+type InboundVerbs = Work<Pick<InboundStore, 'keepInbound' | 'waitingInbound' | 'findReported' | 'recordInbound'>>;
 
-export function inboundVerbs(db: Connection): InboundVerbs {
+export function inboundVerbs(db: Transaction): InboundVerbs {
   return {
-    keepInbound: (mail, store) => db.writeMail(() => keep(db, mail, store)),
-    waitingInbound: (afterSeq, limit) => db.read(() => waiting(db, afterSeq, limit)),
-    findReported: (messageId) => db.read(() => findReported(db, messageId)),
-    recordInbound: (update) => db.writeMail(() => record(db, update)),
+    keepInbound: (mail, store) => keep(db, mail, store),
+    waitingInbound: (afterSeq, limit) => waiting(db, afterSeq, limit),
+    findReported: (messageId) => findReported(db, messageId),
+    recordInbound: (update) => record(db, update),
   };
 }
 
-function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptInbound {
+function keep(db: Transaction, mail: NewInboundMail, store?: ContentStore): KeptInbound {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
   const bytes = content.length;
   const place = store?.of === 'returned' ? placeOfReturned(db, { receivedAt, bytes }, store) : 'within';
@@ -52,7 +52,7 @@ function keep(db: Connection, mail: NewInboundMail, store?: ContentStore): KeptI
 // A page of large mails would fill the memory: the limit of octets ends it early.
 const MOST_OCTETS_AT_ONCE = 32 * 1024 * 1024;
 
-function waiting(db: Connection, afterSeq: number, limit: number): WaitingInboundMail[] {
+function waiting(db: Transaction, afterSeq: number, limit: number): WaitingInboundMail[] {
   const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > +? ORDER BY seq LIMIT +?');
   const mails: WaitingInboundMail[] = [];
   let octets = 0;
@@ -83,7 +83,7 @@ export function receptionFromRow(row: Row): Omit<NewInboundMail, 'content'> {
   };
 }
 
-function findReported(db: Connection, messageId: string): ReportedMessage | null {
+function findReported(db: Transaction, messageId: string): ReportedMessage | null {
   const row = db
     .sql(
       `SELECT m.id, m.tenant_id, m.submission_id, m.recipient, m.state, m.attempts, m.created_at,
@@ -112,7 +112,7 @@ function findReported(db: Connection, messageId: string): ReportedMessage | null
 }
 
 /** The action first: what it finds decides what is noted. A mail that has its note already changes nothing. */
-function record(db: Connection, update: InboundUpdate): InboundResult {
+function record(db: Transaction, update: InboundUpdate): InboundResult {
   const { seq, at, verdict, action } = update;
   const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = +? AND processed_at IS NOT NULL').get(seq);
   if (known !== undefined) return known as InboundResult;
@@ -150,7 +150,7 @@ interface Target {
 }
 
 /** Null when it was done, else why nothing was. */
-function act(db: Connection, update: InboundUpdate, action: Exclude<InboundAction, { do: 'dmarc' }>): string | null {
+function act(db: Transaction, update: InboundUpdate, action: Exclude<InboundAction, { do: 'dmarc' }>): string | null {
   const { messageId, tenantId } = update.verdict;
   if (messageId === null || tenantId === null) return 'it proves no message';
   const target = { messageId, tenantId, at: update.at };
@@ -189,14 +189,14 @@ function act(db: Connection, update: InboundUpdate, action: Exclude<InboundActio
 /** A receiver that tells every quarter of an hour that it still tries fills nobody's feed. */
 const MOST_NOTICES = 10;
 
-function isRepeated(db: Connection, { verdict }: InboundUpdate, messageId: string): boolean {
+function isRepeated(db: Transaction, { verdict }: InboundUpdate, messageId: string): boolean {
   const same = db.sql(
     `SELECT 1 FROM inbound_mails WHERE message_id = +? AND digest = +? AND processed_at IS NOT NULL AND effect <> 'none'`,
   );
   return same.get(toId(messageId), verdict.digest) !== undefined;
 }
 
-function markComplained(db: Connection, { messageId, tenantId }: Target, weight: number): boolean {
+function markComplained(db: Transaction, { messageId, tenantId }: Target, weight: number): boolean {
   const mark = db.sql(
     'UPDATE messages SET complained = 1, complaint_weight = +? WHERE id = +? AND tenant_id = +? AND complained = 0',
   );
@@ -208,7 +208,7 @@ function markComplained(db: Connection, { messageId, tenantId }: Target, weight:
  * end nobody saw has arrived after all, and ends here, too. What has another end keeps it.
  */
 function bounce(
-  db: Connection,
+  db: Transaction,
   target: Target,
   { bounce, suppress, event, why }: Extract<InboundAction, { do: 'bounce' }> & { why: string },
 ): string | null {

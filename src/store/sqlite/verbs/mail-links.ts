@@ -1,47 +1,44 @@
 // Links in mails, and what they do, in SQLite.
 import type { Joining, MailLink, MailLinkStore, SignUp } from '../../accounts.ts';
 import type { User } from '../../tenants.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, fromOptionalId, type Row, toId } from '../engine/values.ts';
 import { insertTenant, readTenant } from './tenants.ts';
 import { insertUser, readUser } from './users.ts';
 
-export function mailLinkVerbs(db: Connection): MailLinkStore {
+type MailLinkVerbs = Work<Omit<MailLinkStore, keyof SignUpVerbs>>;
+
+export function mailLinkVerbs(db: Transaction): MailLinkVerbs {
   return {
-    ...signUpVerbs(db),
-    keepMailLink: (link) => db.writeMail(() => keepLink(db, link)),
-    keepInvitation: (link, maxOpen) =>
-      db.writeMail(() => {
-        const others = openInvitations(db, link.tenantId!, link.createdAt).filter(({ email }) => email !== link.email);
-        if (others.length >= maxOpen) return 'too_many';
-        keepLink(db, link);
-        return 'kept';
-      }),
-    findMailLink: (tokenHash, now) => db.read(() => readLink(db, tokenHash, now)),
-    listInvitations: (tenantId, now) => db.read(() => openInvitations(db, tenantId, now)),
-    cancelInvitation: (tenantId, id) =>
-      db.writeMail(() => {
-        const cancel = db.sql(`DELETE FROM mail_links WHERE tenant_id = +? AND id = +? AND purpose = 'invitation'`);
-        return cancel.run(toId(tenantId), toId(id)).changes === 1;
-      }),
-    resetByLink: (tokenHash, passwordHash, now) => db.write(() => resetByLink(db, { tokenHash, passwordHash, now })),
-    joinByLink: (tokenHash, joining) => db.write(() => joinByLink(db, tokenHash, joining)),
-    confirmByLink: (tokenHash, now) =>
-      db.write(() => {
-        const link = readLink(db, tokenHash, now);
-        if (link?.purpose !== 'confirmation') return null;
-        dropLink(db, link);
-        return confirmSignUp(db, link.userId!);
-      }),
-    eraseMailLinks: (now, limit) =>
-      db.writeMail(() => {
-        const erase = 'DELETE FROM mail_links WHERE id IN (SELECT id FROM mail_links WHERE expires_at <= +? LIMIT +?)';
-        return db.sql(erase).run(now, limit).changes;
-      }),
+    keepMailLink: (link) => keepLink(db, link),
+    keepInvitation: (link, maxOpen) => {
+      const others = openInvitations(db, link.tenantId!, link.createdAt).filter(({ email }) => email !== link.email);
+      if (others.length >= maxOpen) return 'too_many';
+      keepLink(db, link);
+      return 'kept';
+    },
+    findMailLink: (tokenHash, now) => readLink(db, tokenHash, now),
+    listInvitations: (tenantId, now) => openInvitations(db, tenantId, now),
+    cancelInvitation: (tenantId, id) => {
+      const cancel = db.sql(`DELETE FROM mail_links WHERE tenant_id = +? AND id = +? AND purpose = 'invitation'`);
+      return cancel.run(toId(tenantId), toId(id)).changes === 1;
+    },
+    resetByLink: (tokenHash, passwordHash, now) => resetByLink(db, { tokenHash, passwordHash, now }),
+    joinByLink: (tokenHash, joining) => joinByLink(db, tokenHash, joining),
+    confirmByLink: (tokenHash, now) => {
+      const link = readLink(db, tokenHash, now);
+      if (link?.purpose !== 'confirmation') return null;
+      dropLink(db, link);
+      return confirmSignUp(db, link.userId!);
+    },
+    eraseMailLinks: (now, limit) => {
+      const erase = 'DELETE FROM mail_links WHERE id IN (SELECT id FROM mail_links WHERE expires_at <= +? LIMIT +?)';
+      return db.sql(erase).run(now, limit).changes;
+    },
   };
 }
 
-function keepLink(db: Connection, link: MailLink): void {
+function keepLink(db: Transaction, link: MailLink): void {
   const [user, tenant] = [link.userId && toId(link.userId), link.tenantId && toId(link.tenantId)];
   if (user) db.sql('DELETE FROM mail_links WHERE user_id = +? AND purpose = +?').run(user, link.purpose);
   if (tenant) db.sql('DELETE FROM mail_links WHERE tenant_id = +? AND email = +?').run(tenant, link.email);
@@ -61,16 +58,16 @@ function keepLink(db: Connection, link: MailLink): void {
   );
 }
 
-function dropLink(db: Connection, { id }: MailLink): void {
+function dropLink(db: Transaction, { id }: MailLink): void {
   db.sql('DELETE FROM mail_links WHERE id = +?').run(toId(id));
 }
 
-function readLink(db: Connection, tokenHash: Buffer, now: number): MailLink | null {
+function readLink(db: Transaction, tokenHash: Buffer, now: number): MailLink | null {
   const row = db.sql('SELECT * FROM mail_links WHERE token_hash = +? AND expires_at > +?').get(tokenHash, now);
   return row === undefined ? null : linkFromRow(row as Row);
 }
 
-function openInvitations(db: Connection, tenantId: string, now: number): MailLink[] {
+function openInvitations(db: Transaction, tenantId: string, now: number): MailLink[] {
   const list = 'SELECT * FROM mail_links WHERE tenant_id = +? AND expires_at > +? ORDER BY id';
   return (db.sql(list).all(toId(tenantId), now) as Row[]).map(linkFromRow);
 }
@@ -81,7 +78,7 @@ interface Reset {
   now: number;
 }
 
-function resetByLink(db: Connection, { tokenHash, passwordHash, now }: Reset): User | null {
+function resetByLink(db: Transaction, { tokenHash, passwordHash, now }: Reset): User | null {
   const link = readLink(db, tokenHash, now);
   if (link?.purpose !== 'reset') return null;
   const user = toId(link.userId!);
@@ -93,7 +90,7 @@ function resetByLink(db: Connection, { tokenHash, passwordHash, now }: Reset): U
   return readUser(db, link.userId!);
 }
 
-function joinByLink(db: Connection, tokenHash: Buffer, { userId, passwordHash, at }: Joining): User | 'exists' | null {
+function joinByLink(db: Transaction, tokenHash: Buffer, { userId, passwordHash, at }: Joining): User | 'exists' | null {
   const link = readLink(db, tokenHash, at);
   if (link?.purpose !== 'invitation') return null;
   const { tenantId, email, role } = link;
@@ -121,18 +118,17 @@ function linkFromRow(row: Row): MailLink {
 // Tenants that come by themselves, in SQLite: until their address is confirmed they are remembered apart,
 // and forgotten when that never happens.
 
-type SignUpVerbs = Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>;
+type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>>;
 
-function signUpVerbs(db: Connection): SignUpVerbs {
+export function signUpVerbs(db: Transaction): SignUpVerbs {
   return {
-    signUp: (signUp) => db.write(() => writeSignUp(db, signUp)),
-    isUnconfirmed: (userId) =>
-      db.read(() => db.sql('SELECT 1 FROM sign_ups WHERE user_id = +?').get(toId(userId)) !== undefined),
-    eraseSignUps: (before, limit) => db.write(() => eraseSignUps(db, before, limit)),
+    signUp: (signUp) => writeSignUp(db, signUp),
+    isUnconfirmed: (userId) => db.sql('SELECT 1 FROM sign_ups WHERE user_id = +?').get(toId(userId)) !== undefined,
+    eraseSignUps: (before, limit) => eraseSignUps(db, before, limit),
   };
 }
 
-function writeSignUp(db: Connection, { tenant, user }: SignUp): 'created' | 'exists' {
+function writeSignUp(db: Transaction, { tenant, user }: SignUp): 'created' | 'exists' {
   if (db.sql('SELECT 1 FROM users WHERE email = +?').get(user.email) !== undefined) return 'exists';
   insertTenant(db, tenant);
   insertUser(db, user);
@@ -142,7 +138,7 @@ function writeSignUp(db: Connection, { tenant, user }: SignUp): 'created' | 'exi
 }
 
 /** Null when the user did not come by a sign-up, or has confirmed it before. */
-function confirmSignUp(db: Connection, userId: string): SignUp | null {
+function confirmSignUp(db: Transaction, userId: string): SignUp | null {
   const row = db.sql('DELETE FROM sign_ups WHERE user_id = +? RETURNING tenant_id').get(toId(userId));
   if (row === undefined) return null;
   const tenantId = (row as Row).tenant_id;
@@ -152,7 +148,7 @@ function confirmSignUp(db: Connection, userId: string): SignUp | null {
   return tenant && user ? { tenant, user } : null;
 }
 
-function eraseSignUps(db: Connection, before: number, limit: number): number {
+function eraseSignUps(db: Transaction, before: number, limit: number): number {
   const old = db.sql('SELECT tenant_id FROM sign_ups WHERE created_at < +? LIMIT +?', 'column');
   const tenants = old.all(before, limit) as Buffer[];
   for (const tenant of tenants) {
@@ -163,7 +159,7 @@ function eraseSignUps(db: Connection, before: number, limit: number): number {
 }
 
 /** Whoever has this address has proved it, and wants something else than what somebody has begun with it. */
-function dropSignUpOf(db: Connection, email: string): void {
+function dropSignUpOf(db: Transaction, email: string): void {
   const begun = db.sql(
     'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = +?',
     'column',
@@ -175,7 +171,7 @@ function dropSignUpOf(db: Connection, email: string): void {
 }
 
 /** By an operator: then it is no longer a mere sign-up. */
-function isTouched(db: Connection, tenant: Buffer): boolean {
+function isTouched(db: Transaction, tenant: Buffer): boolean {
   const touched = db.sql(
     `SELECT 1 FROM tenants t WHERE t.id = +@tenant AND (t.status <> 'pending_verification'
        OR EXISTS (SELECT 1 FROM api_keys k WHERE k.tenant_id = +@tenant)
@@ -184,7 +180,7 @@ function isTouched(db: Connection, tenant: Buffer): boolean {
   return touched.get({ tenant }) !== undefined;
 }
 
-function eraseTenant(db: Connection, tenant: Buffer): void {
+function eraseTenant(db: Transaction, tenant: Buffer): void {
   db.sql('DELETE FROM users WHERE tenant_id = +?').run(tenant);
   db.sql('DELETE FROM tenants WHERE id = +?').run(tenant);
 }

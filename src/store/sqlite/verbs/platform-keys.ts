@@ -1,27 +1,25 @@
 // Keys of the platform itself in SQLite.
 import type { PlatformKey, PlatformKeyStore } from '../../platform-keys.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import type { Row } from '../engine/values.ts';
 
-export function platformKeyVerbs(db: Connection): PlatformKeyStore {
+export function platformKeyVerbs(db: Transaction): Work<PlatformKeyStore> {
   return {
-    listPlatformKeys: (purpose) =>
-      db.read(() => {
-        const rows = db.sql(
-          `SELECT * FROM platform_keys WHERE purpose = +? AND retired_at IS NULL ORDER BY created_at DESC, key_id DESC`,
-        );
-        return (rows.all(purpose) as Row[]).map(keyFromRow);
-      }),
-    addPlatformKey: (key) =>
-      db.write(() => {
-        const insert = db.sql(
-          `INSERT INTO platform_keys (purpose, key_id, master_key_id, sealed, public_part, created_at)
+    listPlatformKeys: (purpose) => {
+      const rows = db.sql(
+        `SELECT * FROM platform_keys WHERE purpose = +? AND retired_at IS NULL ORDER BY created_at DESC, key_id DESC`,
+      );
+      return (rows.all(purpose) as Row[]).map(keyFromRow);
+    },
+    addPlatformKey: (key) => {
+      const insert = db.sql(
+        `INSERT INTO platform_keys (purpose, key_id, master_key_id, sealed, public_part, created_at)
            VALUES (+?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
-        );
-        const { masterKeyId, sealed } = key.secret;
-        const result = insert.run(key.purpose, key.keyId, masterKeyId, sealed, key.publicPart, key.createdAt);
-        return result.changes === 1 ? 'added' : 'exists';
-      }),
+      );
+      const { masterKeyId, sealed } = key.secret;
+      const result = insert.run(key.purpose, key.keyId, masterKeyId, sealed, key.publicPart, key.createdAt);
+      return result.changes === 1 ? 'added' : 'exists';
+    },
   };
 }
 

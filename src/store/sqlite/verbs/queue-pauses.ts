@@ -12,26 +12,25 @@ import type {
   ShapingStore,
 } from '../../shaping.ts';
 import type { LaneNotice } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
-type PauseVerbs = Pick<ShapingStore, 'pauseQueue' | 'resumeQueue' | 'findPause' | 'listPauses'>;
+type PauseVerbs = Work<Pick<ShapingStore, 'pauseQueue' | 'resumeQueue' | 'findPause' | 'listPauses'>>;
 
-export function pauseVerbs(db: Connection): PauseVerbs {
+export function pauseVerbs(db: Transaction): PauseVerbs {
   return {
-    pauseQueue: (pause) => db.write(() => pauseQueue(db, pause)),
-    resumeQueue: (target) => db.write(() => resumeQueue(db, target)),
-    findPause: (target) => db.read(() => findPause(db, target)),
-    listPauses: (limit) =>
-      db.read(() => {
-        const rows = db.sql('SELECT * FROM queue_pauses ORDER BY paused_at DESC, kind, target LIMIT +?').all(limit);
-        return (rows as Row[]).map(pauseFromRow);
-      }),
+    pauseQueue: (pause) => pauseQueue(db, pause),
+    resumeQueue: (target) => resumeQueue(db, target),
+    findPause: (target) => findPause(db, target),
+    listPauses: (limit) => {
+      const rows = db.sql('SELECT * FROM queue_pauses ORDER BY paused_at DESC, kind, target LIMIT +?').all(limit);
+      return (rows as Row[]).map(pauseFromRow);
+    },
   };
 }
 
-function pauseQueue(db: Connection, pause: QueuePause): boolean {
+function pauseQueue(db: Transaction, pause: QueuePause): boolean {
   const { kind, key, by, note, at } = pause;
   if (findPause(db, pause)) return false;
   const add = db.sql(
@@ -48,7 +47,7 @@ function pauseQueue(db: Connection, pause: QueuePause): boolean {
   return add.run(kind, key, by, note, at, dueAt).changes === 1;
 }
 
-function resumeQueue(db: Connection, target: QueueTarget): { pause: QueuePause; lane: LaneNotice | null } | null {
+function resumeQueue(db: Transaction, target: QueueTarget): { pause: QueuePause; lane: LaneNotice | null } | null {
   const row = db
     .sql('DELETE FROM queue_pauses WHERE kind = +? AND target = +? RETURNING *')
     .get(target.kind, target.key) as Row | undefined;
@@ -58,7 +57,7 @@ function resumeQueue(db: Connection, target: QueueTarget): { pause: QueuePause; 
 }
 
 /** It may have ended meanwhile: its lifetime goes on. */
-function unpark(db: Connection, messageId: string, dueAt: number): LaneNotice | null {
+function unpark(db: Transaction, messageId: string, dueAt: number): LaneNotice | null {
   const id = toId(messageId);
   const back = db.sql(
     `UPDATE messages SET parked = 0, due_at = +? WHERE id = +? AND state IN ('queued', 'deferred') AND parked = 1`,
@@ -70,7 +69,7 @@ function unpark(db: Connection, messageId: string, dueAt: number): LaneNotice | 
   return laneFromRow(lane);
 }
 
-function findPause(db: Connection, { kind, key }: QueueTarget): QueuePause | null {
+function findPause(db: Transaction, { kind, key }: QueueTarget): QueuePause | null {
   const row = db.sql('SELECT * FROM queue_pauses WHERE kind = +? AND target = +?').get(kind, key) as Row | undefined;
   return row ? pauseFromRow(row) : null;
 }
@@ -88,25 +87,27 @@ export function pauseFromRow(row: Row): QueuePause {
 // Acting on whole lanes of the queue in SQLite: which lanes lead to a target, and their waiting
 // messages in portions.
 
-type TargetVerbs = Pick<ShapingStore, 'groupOfDomain' | 'lanesOf' | 'hastenLane' | 'waitingOfLane' | 'forgetDomains'>;
+type TargetVerbs = Work<
+  Pick<ShapingStore, 'groupOfDomain' | 'lanesOf' | 'hastenLane' | 'waitingOfLane' | 'forgetDomains'>
+>;
 
-export function targetVerbs(db: Connection): TargetVerbs {
+export function targetVerbs(db: Transaction): TargetVerbs {
   return {
-    groupOfDomain: (domain) => db.read(() => groupOfDomain(db, domain)),
-    lanesOf: (target, after, limit) => db.read(() => lanesOf(db, target, { after, limit })),
-    hastenLane: (lane, portion) => db.write(() => hastenLane(db, lane, portion)),
-    waitingOfLane: (lane, limit) => db.read(() => waitingOfLane(db, lane, limit)),
-    forgetDomains: (seenBefore, limit) => db.write(() => forgetDomains(db, seenBefore, limit)),
+    groupOfDomain: (domain) => groupOfDomain(db, domain),
+    lanesOf: (target, after, limit) => lanesOf(db, target, { after, limit }),
+    hastenLane: (lane, portion) => hastenLane(db, lane, portion),
+    waitingOfLane: (lane, limit) => waitingOfLane(db, lane, limit),
+    forgetDomains: (seenBefore, limit) => forgetDomains(db, seenBefore, limit),
   };
 }
 
-function groupOfDomain(db: Connection, domain: string): string | null {
+function groupOfDomain(db: Transaction, domain: string): string | null {
   const row = db.sql('SELECT mx_group FROM groups_of_domains WHERE domain = +?').get(domain) as Row | undefined;
   return (row?.mx_group as string | undefined) ?? null;
 }
 
 /** Each kind in the order of the index that leads to it, so that no page sorts anything. */
-function lanesOf(db: Connection, { kind, key }: LanesTarget, { after, limit }: Page): LanePage {
+function lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }: Page): LanePage {
   if (kind === 'group') return lanesOfGroup(db, key, { after, limit });
   if (kind === 'domain') {
     const rows = db
@@ -126,7 +127,7 @@ interface Page {
 }
 
 /** A page of its domains, with the lanes of each. */
-function lanesOfGroup(db: Connection, group: string, { after, limit }: Page): LanePage {
+function lanesOfGroup(db: Transaction, group: string, { after, limit }: Page): LanePage {
   const domains = db
     .sql('SELECT domain FROM groups_of_domains WHERE mx_group = +? AND domain > +? ORDER BY domain LIMIT +?')
     .all(group, after ?? '', limit) as { domain: string }[];
@@ -136,7 +137,7 @@ function lanesOfGroup(db: Connection, group: string, { after, limit }: Page): La
 }
 
 function hastenLane(
-  db: Connection,
+  db: Transaction,
   lane: number,
   { at, limit, putOff = false }: HastenPortion,
 ): { moved: number; notice: LaneNotice | null } {
@@ -154,7 +155,7 @@ function hastenLane(
   return { moved, notice: row ? laneFromRow(row) : null };
 }
 
-function waitingOfLane(db: Connection, lane: number, limit: number): ClaimedMessage[] {
+function waitingOfLane(db: Transaction, lane: number, limit: number): ClaimedMessage[] {
   const due = db.sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`).all(lane, limit) as Row[];
   const parked = db
     .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?`)
@@ -162,7 +163,7 @@ function waitingOfLane(db: Connection, lane: number, limit: number): ClaimedMess
   return [...due, ...parked].flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
 }
 
-function forgetDomains(db: Connection, seenBefore: number, limit: number): number {
+function forgetDomains(db: Transaction, seenBefore: number, limit: number): number {
   const forget = db.sql(
     `DELETE FROM groups_of_domains WHERE domain IN (SELECT domain FROM groups_of_domains WHERE seen_at < +? LIMIT +?)`,
   );

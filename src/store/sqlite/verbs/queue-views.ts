@@ -3,29 +3,27 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../../base/outcome.ts';
 import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
-type QueueViewVerbs = Pick<
-  QueueStore,
-  'queueSummary' | 'listQueue' | 'getMessage' | 'findMessage' | 'retryNow' | 'findWaiting'
->;
+type QueueViewVerbs = Work<Pick<QueueStore, 'getMessage' | 'findMessage' | 'retryNow' | 'findWaiting'>>;
 
-export function queueViewVerbs(db: Connection): QueueViewVerbs {
+export function queueViewVerbs(db: Transaction): QueueViewVerbs {
   return {
-    queueSummary: () => queueSummary(db),
-    listQueue: (filter) => listQueue(db, filter),
-    getMessage: (id) => db.read(() => getMessage(db, id)),
-    findMessage: (tenantId, id) =>
-      db.read(() => {
-        const message = getMessage(db, id);
-        return message?.tenantId === tenantId ? message : null;
-      }),
-    retryNow: (id, at) => db.write(() => retryNow(db, id, at)),
-    findWaiting: (id) => db.read(() => findClaimable(db, id)),
+    getMessage: (id) => getMessage(db, id),
+    findMessage: (tenantId, id) => {
+      const message = getMessage(db, id);
+      return message?.tenantId === tenantId ? message : null;
+    },
+    retryNow: (id, at) => retryNow(db, id, at),
+    findWaiting: (id) => findClaimable(db, id),
   };
+}
+
+export function queueListVerbs(db: Connection): Pick<QueueStore, 'queueSummary' | 'listQueue'> {
+  return { queueSummary: () => queueSummary(db), listQueue: (filter) => listQueue(db, filter) };
 }
 
 // About 2 ms where each has few messages.
@@ -43,7 +41,7 @@ async function queueSummary(db: Connection): Promise<QueueLane[]> {
   return lanes.sort((a, b) => b.waiting - a.waiting || (a.domain < b.domain ? -1 : 1));
 }
 
-function summaryOf(db: Connection, after: number): Row[] {
+function summaryOf(db: Transaction, after: number): Row[] {
   const rows = db.sql(
     `SELECT q.lane, l.id, l.tenant_id, l.domain, q.due_at, q.waiting FROM
        (SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m WHERE m.lane > +? AND ${WAITING}
@@ -70,7 +68,7 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
   };
 }
 
-function retryNow(db: Connection, id: string, at: number): LaneNotice | null {
+function retryNow(db: Transaction, id: string, at: number): LaneNotice | null {
   const retry = db.sql(
     `UPDATE messages SET due_at = +?, parked = 0, put_off = 0 WHERE id = +? AND state IN ('queued', 'deferred')`,
   );
@@ -165,12 +163,12 @@ function byExpiry(a: QueuedMessage, b: QueuedMessage): number {
   return a.expiresAt - b.expiresAt || (a.id < b.id ? -1 : 1);
 }
 
-function firstToExpire(db: Connection, limit: number): Row[] {
+function firstToExpire(db: Transaction, limit: number): Row[] {
   const rows = db.sql('SELECT m.* FROM messages m WHERE m.finished_at IS NULL ORDER BY m.expires_at, m.id LIMIT +?');
   return rows.all(limit) as Row[];
 }
 
-function unfinished(db: Connection, id: Buffer): QueuedMessage[] {
+function unfinished(db: Transaction, id: Buffer): QueuedMessage[] {
   const row = db.sql('SELECT m.* FROM messages m WHERE m.id = +? AND m.finished_at IS NULL').get(id) as Row | undefined;
   return row ? [messageFromRow(row)] : [];
 }
@@ -202,7 +200,7 @@ interface LaneKey {
   domain: string;
 }
 
-function lanesOf(db: Connection, { tenantId, domain }: QueueFilter, after: LaneKey | null): LaneKey[] {
+function lanesOf(db: Transaction, { tenantId, domain }: QueueFilter, after: LaneKey | null): LaneKey[] {
   if (tenantId === undefined) {
     const rows = db.sql('SELECT id, domain FROM lanes WHERE domain = +? AND id > +? ORDER BY id LIMIT +?');
     return rows.all(domain, after?.id ?? -1, SLICE_LANES) as LaneKey[];
@@ -216,13 +214,13 @@ function lanesOf(db: Connection, { tenantId, domain }: QueueFilter, after: LaneK
   return rows.all(toId(tenantId), after?.domain ?? '', SLICE_LANES) as LaneKey[];
 }
 
-function inLane(db: Connection, lane: number, limit: number): Buffer[] {
+function inLane(db: Transaction, lane: number, limit: number): Buffer[] {
   const waiting = db.sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`);
   const parked = db.sql('SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?');
   return [...(waiting.all(lane, limit) as Row[]), ...(parked.all(lane, limit) as Row[])].map(({ id }) => id as Buffer);
 }
 
-function sending(db: Connection, { tenantId, domain }: QueueFilter): Buffer[] {
+function sending(db: Transaction, { tenantId, domain }: QueueFilter): Buffer[] {
   const rows = db
     .sql(
       `SELECT m.id, m.tenant_id, l.domain FROM messages m LEFT JOIN lanes l ON l.id = m.lane WHERE m.state = 'sending'`,
@@ -248,7 +246,7 @@ async function walkByExpiry(db: Connection, { tenantId, domain, limit }: QueueFi
   }
 }
 
-function sliceByExpiry(db: Connection, after: Row | null): Row[] {
+function sliceByExpiry(db: Transaction, after: Row | null): Row[] {
   const rows = db.sql(
     `SELECT m.*, l.domain FROM messages m LEFT JOIN lanes l ON l.id = m.lane
      WHERE m.finished_at IS NULL AND (m.expires_at, m.id) > (+?, +?) ORDER BY m.expires_at, m.id LIMIT +?`,

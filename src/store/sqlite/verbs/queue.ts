@@ -8,28 +8,27 @@ import type {
   Transition,
 } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { insertPlatformSuppression, insertSuppression } from './suppressions.ts';
 
-type QueueVerbs = Pick<
-  QueueStore,
-  'release' | 'record' | 'recordEarlier' | 'endWaiting' | 'recoverInterrupted' | 'expired'
+type QueueVerbs = Work<
+  Pick<QueueStore, 'release' | 'record' | 'recordEarlier' | 'endWaiting' | 'recoverInterrupted' | 'expired'>
 >;
 
 // Repeated word for word in every query that shall use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 
-export function queueVerbs(db: Connection): QueueVerbs {
+export function queueVerbs(db: Transaction): QueueVerbs {
   return {
-    release: (ids, at, putOff = false) => db.writeMail(() => ids.flatMap((id) => release(db, id, { at, putOff }))),
-    record: (updates) => db.writeResults(() => updates.flatMap((update) => recordUpdate(db, update))),
-    recordEarlier: (updates) => db.writeMail(() => updates.filter((update) => recordEarlier(db, update)).length),
-    endWaiting: (update) => db.writeMail(() => endWaiting(db, update)),
-    recoverInterrupted: (at, except = []) => db.write(() => recoverInterrupted(db, at, except)),
-    expired: (now, limit) => db.read(() => expired(db, now, limit)),
+    release: (ids, at, putOff = false) => ids.flatMap((id) => release(db, id, { at, putOff })),
+    record: (updates) => updates.flatMap((update) => recordUpdate(db, update)),
+    recordEarlier: (updates) => updates.filter((update) => recordEarlier(db, update)).length,
+    endWaiting: (update) => endWaiting(db, update),
+    recoverInterrupted: (at, except = []) => recoverInterrupted(db, at, except),
+    expired: (now, limit) => expired(db, now, limit),
   };
 }
 
@@ -68,7 +67,7 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
 }
 
 /** Gives back what was claimed and never tried, as if it had not been claimed. */
-function release(db: Connection, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
+function release(db: Transaction, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
   const back = db.sql(
     `UPDATE messages SET state = CASE WHEN attempts > 1 THEN 'deferred' ELSE 'queued' END, attempts = attempts - 1,
        due_at = +?, put_off = +? WHERE id = +? AND state = 'sending'`,
@@ -76,23 +75,23 @@ function release(db: Connection, id: string, { at, putOff }: { at: number; putOf
   return back.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
 }
 
-function laneOf(db: Connection, messageId: string): LaneNotice[] {
+function laneOf(db: Transaction, messageId: string): LaneNotice[] {
   const row = db
     .sql(`SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`)
     .get(toId(messageId)) as Row | undefined;
   return row && row.due_at !== null ? [laneFromRow(row)] : [];
 }
 
-function endWaiting(db: Connection, update: MessageUpdate): boolean {
+function endWaiting(db: Transaction, update: MessageUpdate): boolean {
   return findClaimable(db, update.messageId) !== null && applyUpdate(db, update);
 }
 
-function recordUpdate(db: Connection, update: MessageUpdate): LaneNotice[] {
+function recordUpdate(db: Transaction, update: MessageUpdate): LaneNotice[] {
   const applied = applyUpdate(db, update);
   return applied && update.transition.to === 'deferred' ? laneOf(db, update.messageId) : [];
 }
 
-function recordEarlier(db: Connection, update: MessageUpdate): boolean {
+function recordEarlier(db: Transaction, update: MessageUpdate): boolean {
   const attempt = update.attempt?.attempt ?? null;
   const open = db.sql(
     `SELECT 1 FROM messages m WHERE m.id = +@id AND m.tenant_id = +@tenant AND m.attempts = +@attempt
@@ -102,7 +101,7 @@ function recordEarlier(db: Connection, update: MessageUpdate): boolean {
   return open.get(of) !== undefined && applyUpdate(db, update);
 }
 
-function applyUpdate(db: Connection, update: MessageUpdate): boolean {
+function applyUpdate(db: Transaction, update: MessageUpdate): boolean {
   if (!moveMessage(db, update)) return false;
   if (update.attempt) insertAttempt(db, update.attempt);
   if (update.event) insertEvent(db, update, update.event);
@@ -117,7 +116,7 @@ function applyUpdate(db: Connection, update: MessageUpdate): boolean {
  * cannot be read: it keeps its state and waits for a person.
  * False when the message is already at an end: somebody else was first, nothing changes.
  */
-function moveMessage(db: Connection, { messageId, tenantId, at, transition, event }: MessageUpdate): boolean {
+function moveMessage(db: Transaction, { messageId, tenantId, at, transition, event }: MessageUpdate): boolean {
   const id = toId(messageId);
   if (transition.to === 'parked') {
     const park = db.sql(
@@ -138,7 +137,7 @@ function moveMessage(db: Connection, { messageId, tenantId, at, transition, even
 }
 
 function finish(
-  db: Connection,
+  db: Transaction,
   message: { messageId: string; tenantId: string; at: number },
   transition: Exclude<Transition, { to: 'deferred' | 'parked' }>,
 ): boolean {
@@ -159,7 +158,7 @@ function finish(
 }
 
 export function suppressHardBounce(
-  db: Connection,
+  db: Transaction,
   { messageId, tenantId, at }: { messageId: string; tenantId: string; at: number },
   note: HardBounceNote,
 ): void {
@@ -175,7 +174,7 @@ export function suppressHardBounce(
 
 /** As long as the platform's own entries last; what DNS alone has said is no evidence for everybody. */
 function isSaidOfAnother(
-  db: Connection,
+  db: Transaction,
   tenantId: string,
   { address, since }: { address: string; since: number },
 ): boolean {
@@ -186,7 +185,7 @@ function isSaidOfAnother(
   return said.get(address, toId(tenantId), since) !== undefined;
 }
 
-function insertAttempt(db: Connection, attempt: AttemptRecord): void {
+function insertAttempt(db: Transaction, attempt: AttemptRecord): void {
   const { peer } = attempt;
   db.sql(
     `INSERT INTO attempts (message_id, number, tenant_id, outcome, started_at, elapsed_ms, stage, mx, remote_ip, tls,
@@ -216,7 +215,7 @@ function insertAttempt(db: Connection, attempt: AttemptRecord): void {
  * A first attempt that was cut off is repeated at once. Later ones wait for the time that was
  * stored before they began: a message that kills the daemon must not kill it in a circle.
  */
-function recoverInterrupted(db: Connection, at: number, except: readonly string[]): number {
+function recoverInterrupted(db: Transaction, at: number, except: readonly string[]): number {
   const recover = db.sql(
     `UPDATE messages SET state = 'deferred', due_at = CASE WHEN attempts = 1 THEN +? ELSE due_at END,
        last_reason = 'the daemon stopped during an attempt', ambiguous = 1
@@ -226,7 +225,7 @@ function recoverInterrupted(db: Connection, at: number, except: readonly string[
   return recover.run(at, JSON.stringify(spared)).changes;
 }
 
-function expired(db: Connection, now: number, limit: number): ClaimedMessage[] {
+function expired(db: Transaction, now: number, limit: number): ClaimedMessage[] {
   const rows = db.sql(
     `SELECT ${CLAIMED_COLUMNS} WHERE m.finished_at IS NULL AND m.expires_at <= +? AND m.state <> 'sending'
      ORDER BY m.expires_at LIMIT +?`,
@@ -234,7 +233,7 @@ function expired(db: Connection, now: number, limit: number): ClaimedMessage[] {
   return (rows.all(now, limit) as Row[]).map((row) => claimedFromRow(row, 0));
 }
 
-export function findClaimable(db: Connection, id: string): ClaimedMessage | null {
+export function findClaimable(db: Transaction, id: string): ClaimedMessage | null {
   const row = db
     .sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +? AND m.finished_at IS NULL AND m.state <> 'sending'`)
     .get(toId(id)) as Row | undefined;

@@ -3,21 +3,21 @@
 // address would take some 10 µs and 5 KB of the log for each (measured with a million messages).
 import { crc32 } from 'node:zlib';
 import type { RecipientMarkStore } from '../../upkeep.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { idAt, type Row, toId } from '../engine/values.ts';
 
 const STRETCH = 1024;
 const MARK_BYTES = 4;
 
-export function recipientMarkVerbs(db: Connection): RecipientMarkStore {
+export function recipientMarkVerbs(db: Transaction): Work<RecipientMarkStore> {
   return {
-    markRecipients: (settledBefore) => db.writeMail(() => markRecipients(db, settledBefore)),
-    forgetRecipientMarks: (limit) => db.writeMail(() => forgetRecipientMarks(db, limit)),
+    markRecipients: (settledBefore) => markRecipients(db, settledBefore),
+    forgetRecipientMarks: (limit) => forgetRecipientMarks(db, limit),
   };
 }
 
-function markRecipients(db: Connection, settledBefore: number): boolean {
+function markRecipients(db: Transaction, settledBefore: number): boolean {
   const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
   const rows = db
     .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > +? AND id < +? ORDER BY id LIMIT +?')
@@ -31,7 +31,7 @@ function markRecipients(db: Connection, settledBefore: number): boolean {
   return true;
 }
 
-function forgetRecipientMarks(db: Connection, limit: number): number {
+function forgetRecipientMarks(db: Transaction, limit: number): number {
   const oldest = db.sql('SELECT id FROM messages ORDER BY id LIMIT 1', 'column').get() as Buffer | undefined;
   if (oldest === undefined) return 0;
   const gone = `DELETE FROM recipient_marks WHERE seq IN

@@ -1,38 +1,31 @@
 // Doubted receivers and stopped tenants in SQLite.
 import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../suppressions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 
-export function reputationVerbs(db: Connection): ReputationStore {
+export function reputationVerbs(db: Transaction): Work<ReputationStore> {
   return {
-    doubtReceiver: ({ mxGroup, since, reason }) =>
-      db.writeMail(() => {
-        const doubt =
-          'INSERT INTO doubted_receivers (mx_group, since, reason) VALUES (+?, +?, +?) ON CONFLICT DO NOTHING';
-        return db.sql(doubt).run(mxGroup, since, reason).changes === 1;
-      }),
-    trustReceiver: (mxGroup) =>
-      db.writeMail(() => {
-        const row = db.sql('DELETE FROM doubted_receivers WHERE mx_group = +? RETURNING *').get(mxGroup);
-        return row === undefined ? null : doubtFromRow(row as Row);
-      }),
+    doubtReceiver: ({ mxGroup, since, reason }) => {
+      const doubt =
+        'INSERT INTO doubted_receivers (mx_group, since, reason) VALUES (+?, +?, +?) ON CONFLICT DO NOTHING';
+      return db.sql(doubt).run(mxGroup, since, reason).changes === 1;
+    },
+    trustReceiver: (mxGroup) => {
+      const row = db.sql('DELETE FROM doubted_receivers WHERE mx_group = +? RETURNING *').get(mxGroup);
+      return row === undefined ? null : doubtFromRow(row as Row);
+    },
     listDoubtedReceivers: () =>
-      db.read(() => (db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all() as Row[]).map(doubtFromRow)),
-    standingSinceReview: (tenantId, window) => db.read(() => standing(db, tenantId, window)),
-    stopForReview: (tenantId, review) => db.write(() => stopForReview(db, tenantId, review)),
-    reviewOf: (tenantId) =>
-      db.read(() => {
-        const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = +?').get(toId(tenantId));
-        return (row as { at: number; reason: string } | undefined) ?? null;
-      }),
-    ownersOf: (tenantId) =>
-      db.read(() => {
-        const owners = db.sql(
-          `SELECT email FROM users WHERE tenant_id = +? AND role = 'owner' ORDER BY email`,
-          'column',
-        );
-        return owners.all(toId(tenantId)) as string[];
-      }),
+      (db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all() as Row[]).map(doubtFromRow),
+    standingSinceReview: (tenantId, window) => standing(db, tenantId, window),
+    stopForReview: (tenantId, review) => stopForReview(db, tenantId, review),
+    reviewOf: (tenantId) => {
+      const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = +?').get(toId(tenantId));
+      return (row as { at: number; reason: string } | undefined) ?? null;
+    },
+    ownersOf: (tenantId) => {
+      const owners = db.sql(`SELECT email FROM users WHERE tenant_id = +? AND role = 'owner' ORDER BY email`, 'column');
+      return owners.all(toId(tenantId)) as string[];
+    },
   };
 }
 
@@ -41,7 +34,7 @@ const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FR
     AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), x'')
   ORDER BY id DESC LIMIT +?`;
 
-function standing(db: Connection, tenantId: string, window: number): JudgedMail {
+function standing(db: Transaction, tenantId: string, window: number): JudgedMail {
   const tenant = toId(tenantId);
   const messages = db.sql(`SELECT count(*) FROM (${LAST_MESSAGES})`, 'column').get(tenant, tenant, window) as number;
   const rows = db
@@ -59,7 +52,7 @@ function standing(db: Connection, tenantId: string, window: number): JudgedMail 
   return { messages, trouble };
 }
 
-function stopForReview(db: Connection, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {
+function stopForReview(db: Transaction, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {
   const tenant = toId(tenantId);
   const stop = db.sql(
     `UPDATE tenants SET status = 'in_review', status_reason = +? WHERE id = +? AND status = 'active'`,

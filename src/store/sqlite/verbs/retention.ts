@@ -1,41 +1,38 @@
 // Erasing what has been kept long enough, in SQLite: walks along the index of finished messages, a few
 // milliseconds at a time. The writer's other verbs wait no longer than that.
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../upkeep.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventsCountedTo } from './figures.ts';
 
 /** Rows are asked for in such numbers, and the time is looked at after each. */
 const ROWS_AT_ONCE = 100;
 
-export function retentionVerbs(db: Connection): RetentionStore {
+export function retentionVerbs(db: Transaction): Work<RetentionStore> {
   return {
-    eraseContents: (walk) => db.writeMail(() => eraseContents(db, walk)),
-    eraseRecords: (before, budgetMs) => db.writeMail(() => eraseRecords(db, before, budgetMs)),
-    contentDaysInUse: () =>
-      db.read(() => {
-        const days = db.sql(
-          'SELECT DISTINCT content_days FROM tenants WHERE content_days IS NOT NULL ORDER BY 1',
-          'column',
-        );
-        return days.all() as number[];
-      }),
-    setContentDays: (tenantId, days) => db.write(() => setContentDays(db, tenantId, days)),
-    contentDaysOf: (tenantId) =>
-      db.read(() => {
-        const days = db.sql('SELECT content_days FROM tenants WHERE id = +?', 'column').get(toId(tenantId));
-        return (days as number | null | undefined) ?? null;
-      }),
-    reusableBytes: () =>
-      db.read(() => {
-        const pages = 'SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size';
-        return db.sql(pages, 'column').get() as number;
-      }),
+    eraseContents: (walk) => eraseContents(db, walk),
+    eraseRecords: (before, budgetMs) => eraseRecords(db, before, budgetMs),
+    contentDaysInUse: () => {
+      const days = db.sql(
+        'SELECT DISTINCT content_days FROM tenants WHERE content_days IS NOT NULL ORDER BY 1',
+        'column',
+      );
+      return days.all() as number[];
+    },
+    setContentDays: (tenantId, days) => setContentDays(db, tenantId, days),
+    contentDaysOf: (tenantId) => {
+      const days = db.sql('SELECT content_days FROM tenants WHERE id = +?', 'column').get(toId(tenantId));
+      return (days as number | null | undefined) ?? null;
+    },
+    reusableBytes: () => {
+      const pages = 'SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size';
+      return db.sql(pages, 'column').get() as number;
+    },
   };
 }
 
 /** Messages of the past come under the new setting, too: its walk begins anew. */
-function setContentDays(db: Connection, tenantId: string, days: number | null): boolean {
+function setContentDays(db: Transaction, tenantId: string, days: number | null): boolean {
   const set = db.sql('UPDATE tenants SET content_days = +? WHERE id = +?');
   if (set.run(days, toId(tenantId)).changes === 0) return false;
   db.sql('DELETE FROM meta WHERE name = +?').run(cursorName(days));
@@ -46,13 +43,13 @@ function cursorName(days: number | null): string {
   return `content_walk_${days ?? 'default'}`;
 }
 
-function readCursor(db: Connection, days: number | null): RetentionCursor {
+function readCursor(db: Transaction, days: number | null): RetentionCursor {
   const text = db.sql('SELECT value FROM meta WHERE name = +?', 'column').get(cursorName(days)) as string | undefined;
   const [finishedAt = '0', messageId = '00000000-0000-0000-0000-000000000000'] = text?.split(' ') ?? [];
   return { finishedAt: Number(finishedAt), messageId };
 }
 
-function writeCursor(db: Connection, days: number | null, { finishedAt, messageId }: RetentionCursor): void {
+function writeCursor(db: Transaction, days: number | null, { finishedAt, messageId }: RetentionCursor): void {
   db.sql('INSERT INTO meta (name, value) VALUES (+?, +?) ON CONFLICT (name) DO UPDATE SET value = excluded.value').run(
     cursorName(days),
     `${finishedAt} ${messageId}`,
@@ -60,7 +57,7 @@ function writeCursor(db: Connection, days: number | null, { finishedAt, messageI
 }
 
 /** The walk passes every message of a submission, and at the one that was finished last the content goes. */
-function eraseContents(db: Connection, { days, before, budgetMs }: ContentWalk): RetentionSlice {
+function eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk): RetentionSlice {
   const endsAt = performance.now() + budgetMs;
   let cursor = readCursor(db, days);
   const rows = db
@@ -82,7 +79,7 @@ function eraseContents(db: Connection, { days, before, budgetMs }: ContentWalk):
   return { seen, erased, more: seen < rows.length || rows.length === ROWS_AT_ONCE };
 }
 
-function eraseContentOf(db: Connection, submission: Buffer, before: number): number {
+function eraseContentOf(db: Transaction, submission: Buffer, before: number): number {
   const erase = db.sql(
     `DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = +@submission) AND NOT EXISTS
        (SELECT 1 FROM messages m WHERE m.submission_id = +@submission
@@ -91,7 +88,7 @@ function eraseContentOf(db: Connection, submission: Buffer, before: number): num
   return erase.run({ submission, before }).changes;
 }
 
-function eraseRecords(db: Connection, before: number, budgetMs: number): RetentionSlice {
+function eraseRecords(db: Transaction, before: number, budgetMs: number): RetentionSlice {
   const endsAt = performance.now() + budgetMs;
   const rows = db
     .sql(
@@ -111,11 +108,11 @@ function eraseRecords(db: Connection, before: number, budgetMs: number): Retenti
   return { seen: erased, erased, more: erased < rows.length || rows.length === ROWS_AT_ONCE };
 }
 
-function hasEventBeyond(db: Connection, message: Buffer, seq: number): boolean {
+function hasEventBeyond(db: Transaction, message: Buffer, seq: number): boolean {
   return db.sql('SELECT 1 FROM events WHERE message_id = +? AND seq > +? LIMIT 1').get(message, seq) !== undefined;
 }
 
-function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {
+function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
   eraseEvents(db, id);
   db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
   db.sql('DELETE FROM messages WHERE id = +?').run(id);
@@ -125,7 +122,7 @@ function eraseMessage(db: Connection, id: Buffer, submission: Buffer): void {
 }
 
 /** With what was to be told of them: the webhooks of a tenant are few, and its deliveries begin with them. */
-function eraseEvents(db: Connection, message: Buffer): void {
+function eraseEvents(db: Transaction, message: Buffer): void {
   const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = +?').all(message) as Row[];
   for (const { seq, tenant_id: tenant } of events) {
     const webhooks = db.sql('SELECT id FROM webhooks WHERE tenant_id = +?', 'column').all(tenant) as Buffer[];

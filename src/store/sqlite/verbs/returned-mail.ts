@@ -2,7 +2,7 @@
 // all is bounded, and what one message gets within a day. All of it is acted on first: a content goes after that.
 import { DAY_MS } from '../../../base/clock.ts';
 import type { InboundKind, ReturnedStore } from '../../inbound.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { ERASED_FOR_ROOM } from './unasked-mail.ts';
 
@@ -17,7 +17,7 @@ const NOT_KEPT = 'its content was not kept: too much came to the address of this
 
 /** `beyond`: its content goes when it was acted on; `full`: too many of those wait already. */
 export function placeOfReturned(
-  db: Connection,
+  db: Transaction,
   { receivedAt, bytes }: { receivedAt: number; bytes: number },
   limits: ReturnedStore,
 ): 'within' | 'beyond' | 'full' {
@@ -33,7 +33,7 @@ export function placeOfReturned(
 
 /** Called within the transaction that has kept the mail. */
 export function countReturned(
-  db: Connection,
+  db: Transaction,
   mail: { seq: number | bigint; receivedAt: number; bytes: number; isBeyond: boolean },
   { messageId, maxBytes }: ReturnedStore,
 ): void {
@@ -46,12 +46,12 @@ export function countReturned(
   }
 }
 
-function roomOf(db: Connection): { bytes: number; waiting_bytes: number } {
+function roomOf(db: Transaction): { bytes: number; waiting_bytes: number } {
   return db.sql('SELECT bytes, waiting_bytes FROM returned_room').get() as { bytes: number; waiting_bytes: number };
 }
 
 /** Of those that were acted on. Returns how many. */
-export function eraseOldestReturned(db: Connection, limit: number): number {
+export function eraseOldestReturned(db: Transaction, limit: number): number {
   const oldest = db.sql(
     `SELECT r.mail_seq FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq
      WHERE r.bytes > 0 AND m.processed_at IS NOT NULL ORDER BY r.mail_seq LIMIT +?`,
@@ -64,7 +64,7 @@ export function eraseOldestReturned(db: Connection, limit: number): number {
 
 /** Within the transaction that has acted on it. Returns the words about it for its reason; null: the content stays. */
 export function settleReturned(
-  db: Connection,
+  db: Transaction,
   seq: number,
   { kind, hadEffect }: { kind: InboundKind; hadEffect: boolean },
 ): string | null {
@@ -86,14 +86,14 @@ export function settleReturned(
   return isUnread ? null : NOT_KEPT;
 }
 
-function forgetNotes(db: Connection): void {
+function forgetNotes(db: Transaction): void {
   db.sql(
     `DELETE FROM inbound_mails WHERE seq IN
        (SELECT mail_seq FROM returned_mails WHERE beyond = ${ONLY_NOTED} ORDER BY mail_seq DESC LIMIT -1 OFFSET +?)`,
   ).run(MAX_NOTED_BEYOND);
 }
 
-function eraseContent(db: Connection, seq: number, why: string): void {
+function eraseContent(db: Transaction, seq: number, why: string): void {
   db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
   db.sql("UPDATE inbound_mails SET reason = coalesce(reason || '; ', '') || +? WHERE seq = +?").run(why, seq);
 }

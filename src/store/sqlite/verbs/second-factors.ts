@@ -1,71 +1,65 @@
 // Second factors of users in SQLite.
 import type { SecondFactor, SecondFactorStore } from '../../accounts.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { readUser } from './users.ts';
 
-export function secondFactorVerbs(db: Connection): SecondFactorStore {
+export function secondFactorVerbs(db: Transaction): Work<SecondFactorStore> {
   return {
-    findSecondFactor: (userId) => db.read(() => readFactor(db, toId(userId))),
-    beginSecondFactor: (userId, { masterKeyId, sealed }, at) =>
-      db.writeMail(() => {
-        if (!readUser(db, userId)) return false;
-        const begin = db.sql(
-          `INSERT INTO second_factors (user_id, master_key_id, sealed, last_step, created_at) VALUES (+?, +?, +?, 0, +?)
+    findSecondFactor: (userId) => readFactor(db, toId(userId)),
+    beginSecondFactor: (userId, { masterKeyId, sealed }, at) => {
+      if (!readUser(db, userId)) return false;
+      const begin = db.sql(
+        `INSERT INTO second_factors (user_id, master_key_id, sealed, last_step, created_at) VALUES (+?, +?, +?, 0, +?)
            ON CONFLICT (user_id) DO UPDATE SET master_key_id = excluded.master_key_id, sealed = excluded.sealed,
              last_step = 0, created_at = excluded.created_at
            WHERE confirmed_at IS NULL`,
-        );
-        return begin.run(toId(userId), masterKeyId, sealed, at).changes === 1;
-      }),
-    confirmSecondFactor: (userId, { step, at, recoveryCodeHashes }) =>
-      db.writeMail(() => {
-        const confirm = db.sql(
-          'UPDATE second_factors SET confirmed_at = +?, last_step = +? WHERE user_id = +? AND confirmed_at IS NULL',
-        );
-        if (confirm.run(at, step, toId(userId)).changes === 0) return false;
-        replaceCodes(db, toId(userId), recoveryCodeHashes);
-        return true;
-      }),
-    takeStep: (userId, step) =>
-      db.writeMail(() => {
-        const take = 'UPDATE second_factors SET last_step = +? WHERE user_id = +? AND last_step < +?';
-        return db.sql(take).run(step, toId(userId), step).changes === 1;
-      }),
-    takeRecoveryCode: (userId, codeHash) =>
-      db.writeMail(() => {
-        const user = toId(userId);
-        const take = db.sql('DELETE FROM recovery_codes WHERE user_id = +? AND code_hash = +?');
-        return take.run(user, codeHash).changes === 1 ? codesLeft(db, user) : null;
-      }),
-    replaceRecoveryCodes: (userId, codeHashes) =>
-      db.writeMail(() => {
-        const user = toId(userId);
-        const confirmed = 'SELECT 1 FROM second_factors WHERE user_id = +? AND confirmed_at IS NOT NULL';
-        if (db.sql(confirmed).get(user) === undefined) return false;
-        replaceCodes(db, user, codeHashes);
-        return true;
-      }),
-    dropSecondFactor: (userId) =>
-      db.writeMail(() => {
-        const user = toId(userId);
-        db.sql('DELETE FROM recovery_codes WHERE user_id = +?').run(user);
-        return db.sql('DELETE FROM second_factors WHERE user_id = +?').run(user).changes === 1;
-      }),
+      );
+      return begin.run(toId(userId), masterKeyId, sealed, at).changes === 1;
+    },
+    confirmSecondFactor: (userId, { step, at, recoveryCodeHashes }) => {
+      const confirm = db.sql(
+        'UPDATE second_factors SET confirmed_at = +?, last_step = +? WHERE user_id = +? AND confirmed_at IS NULL',
+      );
+      if (confirm.run(at, step, toId(userId)).changes === 0) return false;
+      replaceCodes(db, toId(userId), recoveryCodeHashes);
+      return true;
+    },
+    takeStep: (userId, step) => {
+      const take = 'UPDATE second_factors SET last_step = +? WHERE user_id = +? AND last_step < +?';
+      return db.sql(take).run(step, toId(userId), step).changes === 1;
+    },
+    takeRecoveryCode: (userId, codeHash) => {
+      const user = toId(userId);
+      const take = db.sql('DELETE FROM recovery_codes WHERE user_id = +? AND code_hash = +?');
+      return take.run(user, codeHash).changes === 1 ? codesLeft(db, user) : null;
+    },
+    replaceRecoveryCodes: (userId, codeHashes) => {
+      const user = toId(userId);
+      const confirmed = 'SELECT 1 FROM second_factors WHERE user_id = +? AND confirmed_at IS NOT NULL';
+      if (db.sql(confirmed).get(user) === undefined) return false;
+      replaceCodes(db, user, codeHashes);
+      return true;
+    },
+    dropSecondFactor: (userId) => {
+      const user = toId(userId);
+      db.sql('DELETE FROM recovery_codes WHERE user_id = +?').run(user);
+      return db.sql('DELETE FROM second_factors WHERE user_id = +?').run(user).changes === 1;
+    },
   };
 }
 
-function replaceCodes(db: Connection, user: Buffer, hashes: readonly Buffer[]): void {
+function replaceCodes(db: Transaction, user: Buffer, hashes: readonly Buffer[]): void {
   db.sql('DELETE FROM recovery_codes WHERE user_id = +?').run(user);
   const add = db.sql('INSERT INTO recovery_codes (user_id, code_hash) VALUES (+?, +?)');
   for (const hash of hashes) add.run(user, hash);
 }
 
-function codesLeft(db: Connection, user: Buffer): number {
+function codesLeft(db: Transaction, user: Buffer): number {
   return db.sql('SELECT count(*) FROM recovery_codes WHERE user_id = +?', 'column').get(user) as number;
 }
 
-function readFactor(db: Connection, user: Buffer): SecondFactor | null {
+function readFactor(db: Transaction, user: Buffer): SecondFactor | null {
   const row = db.sql('SELECT * FROM second_factors WHERE user_id = +?').get(user) as Row | undefined;
   if (!row) return null;
   return {

@@ -1,48 +1,42 @@
 // Sessions of people in SQLite.
 import type { Session, SessionStore, Visitor } from '../../accounts.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { readTenant } from './tenants.ts';
 import { readUser } from './users.ts';
 
-export function sessionVerbs(db: Connection): SessionStore {
+export function sessionVerbs(db: Transaction): Work<SessionStore> {
   return {
-    createSession: (session, maxLive) => db.write(() => createSession(db, session, maxLive)),
-    findSession: (tokenHash, now) => db.read(() => findSession(db, tokenHash, now)),
-    touchSession: (userId, id, { at, expiresAt, address }) =>
-      db.writeMail(() => {
-        const touch =
-          'UPDATE sessions SET last_seen_at = +?, expires_at = min(+?, ends_at), address = +? WHERE id = +? AND user_id = +?';
-        db.sql(touch).run(at, expiresAt, address, toId(id), toId(userId));
-      }),
-    listSessions: (userId, now) =>
-      db.read(() => {
-        const live =
-          'SELECT * FROM sessions WHERE user_id = +? AND expires_at > +? ORDER BY last_seen_at DESC, id DESC';
-        return (db.sql(live).all(toId(userId), now) as Row[]).map(sessionFromRow);
-      }),
-    endSession: (userId, id) =>
-      db.writeMail(() => {
-        const end = db.sql('DELETE FROM sessions WHERE id = +? AND user_id = +?');
-        return end.run(toId(id), toId(userId)).changes === 1;
-      }),
-    endSessionsOf: (userId, exceptId) =>
-      db.writeMail(() => {
-        const end = db.sql('DELETE FROM sessions WHERE user_id = +? AND id <> +?');
-        return end.run(toId(userId), exceptId === undefined ? NO_ID : toId(exceptId)).changes;
-      }),
-    eraseSessions: (now, limit) =>
-      db.writeMail(() => {
-        const erase = 'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= +? LIMIT +?)';
-        return db.sql(erase).run(now, limit).changes;
-      }),
+    createSession: (session, maxLive) => createSession(db, session, maxLive),
+    findSession: (tokenHash, now) => findSession(db, tokenHash, now),
+    touchSession: (userId, id, { at, expiresAt, address }) => {
+      const touch =
+        'UPDATE sessions SET last_seen_at = +?, expires_at = min(+?, ends_at), address = +? WHERE id = +? AND user_id = +?';
+      db.sql(touch).run(at, expiresAt, address, toId(id), toId(userId));
+    },
+    listSessions: (userId, now) => {
+      const live = 'SELECT * FROM sessions WHERE user_id = +? AND expires_at > +? ORDER BY last_seen_at DESC, id DESC';
+      return (db.sql(live).all(toId(userId), now) as Row[]).map(sessionFromRow);
+    },
+    endSession: (userId, id) => {
+      const end = db.sql('DELETE FROM sessions WHERE id = +? AND user_id = +?');
+      return end.run(toId(id), toId(userId)).changes === 1;
+    },
+    endSessionsOf: (userId, exceptId) => {
+      const end = db.sql('DELETE FROM sessions WHERE user_id = +? AND id <> +?');
+      return end.run(toId(userId), exceptId === undefined ? NO_ID : toId(exceptId)).changes;
+    },
+    eraseSessions: (now, limit) => {
+      const erase = 'DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at <= +? LIMIT +?)';
+      return db.sql(erase).run(now, limit).changes;
+    },
   };
 }
 
 /** Equal to no id. */
 const NO_ID = Buffer.alloc(0);
 
-function createSession(db: Connection, session: Session, maxLive: number): boolean {
+function createSession(db: Transaction, session: Session, maxLive: number): boolean {
   const user = toId(session.userId);
   if (!readUser(db, session.userId)) return false;
   db.sql(
@@ -66,7 +60,7 @@ function createSession(db: Connection, session: Session, maxLive: number): boole
   return true;
 }
 
-function findSession(db: Connection, tokenHash: Buffer, now: number): Visitor | null {
+function findSession(db: Transaction, tokenHash: Buffer, now: number): Visitor | null {
   const found = 'SELECT * FROM sessions WHERE token_hash = +? AND expires_at > +?';
   const row = db.sql(found).get(tokenHash, now) as Row | undefined;
   if (!row) return null;

@@ -10,26 +10,31 @@ import type {
   Suspension,
   TenantPace,
 } from '../../shaping.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
-import { pauseFromRow, pauseVerbs, targetVerbs } from './queue-pauses.ts';
+import { pauseFromRow } from './queue-pauses.ts';
 
 const NOBODY = Buffer.alloc(0);
 
-export function shapingVerbs(db: Connection): ShapingStore {
+type ShapingVerbs = Work<
+  Pick<
+    ShapingStore,
+    'loadShaping' | 'saveShaping' | 'liftSuspensions' | 'addOperatorNote' | 'listOperatorNotes' | 'isKnownGroup'
+  >
+>;
+
+export function shapingVerbs(db: Transaction): ShapingVerbs {
   return {
-    loadShaping: (now) => db.write(() => loadShaping(db, now)),
-    saveShaping: (changes) => db.write(() => saveShaping(db, changes)),
-    liftSuspensions: (of) => db.write(() => liftSuspensions(db, of)),
-    addOperatorNote: (note) => db.write(() => addOperatorNote(db, note)),
-    listOperatorNotes: (filter) => db.read(() => listOperatorNotes(db, filter)),
-    isKnownGroup: (mxGroup) => db.read(() => isKnownGroup(db, mxGroup)),
-    ...pauseVerbs(db),
-    ...targetVerbs(db),
+    loadShaping: (now) => loadShaping(db, now),
+    saveShaping: (changes) => saveShaping(db, changes),
+    liftSuspensions: (of) => liftSuspensions(db, of),
+    addOperatorNote: (note) => addOperatorNote(db, note),
+    listOperatorNotes: (filter) => listOperatorNotes(db, filter),
+    isKnownGroup: (mxGroup) => isKnownGroup(db, mxGroup),
   };
 }
 
-function loadShaping(db: Connection, now: number): ShapingSnapshot {
+function loadShaping(db: Transaction, now: number): ShapingSnapshot {
   db.sql('DELETE FROM suspensions WHERE until <= +?').run(now);
   forgetFinished(db);
   const pauses = db.sql('SELECT * FROM queue_pauses').all() as Row[];
@@ -51,14 +56,14 @@ function loadShaping(db: Connection, now: number): ShapingSnapshot {
 }
 
 /** A paused message can end: its lifetime goes on. */
-function forgetFinished(db: Connection): void {
+function forgetFinished(db: Transaction): void {
   const waits = db.sql('SELECT 1 FROM messages WHERE id = +? AND finished_at IS NULL');
   const forget = db.sql(`DELETE FROM queue_pauses WHERE kind = 'message' AND target = +?`);
   const paused = db.sql(`SELECT target FROM queue_pauses WHERE kind = 'message'`).all() as { target: string }[];
   for (const { target } of paused) if (waits.get(toId(target)) === undefined) forget.run(target);
 }
 
-function saveShaping(db: Connection, { suspensions, groups, paces, domains }: ShapingChanges): void {
+function saveShaping(db: Transaction, { suspensions, groups, paces, domains }: ShapingChanges): void {
   for (const suspension of suspensions ?? []) saveSuspension(db, suspension);
   for (const { mxGroup, concurrency, at } of groups ?? []) {
     if (concurrency === null) db.sql('DELETE FROM group_states WHERE mx_group = +?').run(mxGroup);
@@ -81,7 +86,7 @@ function saveShaping(db: Connection, { suspensions, groups, paces, domains }: Sh
   for (const { domain, mxGroup, at } of domains ?? []) db.sql(note).run(domain, mxGroup, at);
 }
 
-function saveSuspension(db: Connection, suspension: Suspension): void {
+function saveSuspension(db: Transaction, suspension: Suspension): void {
   const { mxGroup, scope, tenantId, subject, rule, reply, since, until } = suspension;
   const save = `INSERT INTO suspensions (mx_group, scope, tenant_id, subject, rule, reply, since, until)
     VALUES (+?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT (mx_group, scope, tenant_id, subject)
@@ -90,7 +95,7 @@ function saveSuspension(db: Connection, suspension: Suspension): void {
 }
 
 function liftSuspensions(
-  db: Connection,
+  db: Transaction,
   of: { mxGroup: string } | { tenantId: string } | { domain: string },
 ): Suspension[] {
   const lifted = () => {
@@ -103,12 +108,15 @@ function liftSuspensions(
   return (lifted() as Row[]).map(suspensionFromRow);
 }
 
-function addOperatorNote(db: Connection, { at, by, action, kind, key, note, messages }: OperatorNote): void {
+function addOperatorNote(db: Transaction, { at, by, action, kind, key, note, messages }: OperatorNote): void {
   const add = `INSERT INTO operator_notes (at, made_by, action, kind, target, note, messages) VALUES (+?, +?, +?, +?, +?, +?, +?)`;
   db.sql(add).run(at, by, action, kind, key, note, messages);
 }
 
-function listOperatorNotes(db: Connection, { target, limit }: { target?: QueueTarget; limit: number }): OperatorNote[] {
+function listOperatorNotes(
+  db: Transaction,
+  { target, limit }: { target?: QueueTarget; limit: number },
+): OperatorNote[] {
   const rows = target
     ? db
         .sql('SELECT * FROM operator_notes WHERE kind = +? AND target = +? ORDER BY id DESC LIMIT +?')
@@ -125,7 +133,7 @@ function listOperatorNotes(db: Connection, { target, limit }: { target?: QueueTa
   }));
 }
 
-function isKnownGroup(db: Connection, mxGroup: string): boolean {
+function isKnownGroup(db: Transaction, mxGroup: string): boolean {
   const known = db.sql(
     `SELECT EXISTS (SELECT 1 FROM groups_of_domains WHERE mx_group = +@name)
        OR EXISTS (SELECT 1 FROM group_states WHERE mx_group = +@name)

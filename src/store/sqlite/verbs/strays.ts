@@ -2,28 +2,27 @@
 // sent, and with lanes, never with messages.
 import type { ClaimedMessage, SendingMark, StrayStore } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
-export function strayVerbs(db: Connection): StrayStore {
+export function strayVerbs(db: Transaction): Work<StrayStore> {
   return {
-    listSending: (after, limit) => db.read(() => listSending(db, after, limit)),
-    returnStrays: (strays, at, reason) =>
-      db.writeMail(() => strays.flatMap((stray) => returnStray(db, stray, { at, reason }))),
-    findLostLanes: (after, limit) => db.read(() => findLostLanes(db, after, limit)),
-    parkLane: (lane, limit, reason) => db.writeMail(() => parkLane(db, lane, { limit, reason })),
+    listSending: (after, limit) => listSending(db, after, limit),
+    returnStrays: (strays, at, reason) => strays.flatMap((stray) => returnStray(db, stray, { at, reason })),
+    findLostLanes: (after, limit) => findLostLanes(db, after, limit),
+    parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
   };
 }
 
-function listSending(db: Connection, after: string | null, limit: number): SendingMark[] {
+function listSending(db: Transaction, after: string | null, limit: number): SendingMark[] {
   const rows = db.sql(`SELECT id, attempts FROM messages WHERE state = 'sending' AND id > +? ORDER BY id LIMIT +?`);
   const marks = rows.all(after === null ? Buffer.alloc(0) : toId(after), limit) as Row[];
   return marks.map((row) => ({ id: fromId(row.id), attempt: row.attempts as number }));
 }
 
 function returnStray(
-  db: Connection,
+  db: Transaction,
   { id, attempt }: SendingMark,
   { at, reason }: { at: number; reason: string },
 ): LaneNotice[] {
@@ -39,7 +38,7 @@ function returnStray(
 }
 
 /** Jumps from lane to lane in the index, as SQLite does not do by itself for DISTINCT with a join. */
-function findLostLanes(db: Connection, after: number, limit: number) {
+function findLostLanes(db: Transaction, after: number, limit: number) {
   const rows = db.sql(
     `WITH RECURSIVE used(lane) AS (
        SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after)
@@ -55,7 +54,7 @@ function findLostLanes(db: Connection, after: number, limit: number) {
   return { lanes, lookedUpTo: used.length === limit ? used.at(-1)!.lane : null };
 }
 
-function parkLane(db: Connection, lane: number, { limit, reason }: { limit: number; reason: string }) {
+function parkLane(db: Transaction, lane: number, { limit, reason }: { limit: number; reason: string }) {
   const rows = db
     .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND ${WAITING} LIMIT +?`)
     .all(lane, limit) as Row[];

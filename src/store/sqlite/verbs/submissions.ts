@@ -9,16 +9,16 @@ import type {
   SubmissionStore,
 } from '../../submissions.ts';
 import type { SuppressionReason } from '../../suppressions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { countAccepted } from './figures.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 
-export function submissionVerbs(db: Connection): SubmissionStore {
+export function submissionVerbs(db: Transaction): Work<SubmissionStore> {
   return {
-    accept: (submission) => db.writeMail(() => accept(db, submission)),
-    findReceipt: (tenantId, idempotencyKey) => db.read(() => readReceipt(db, tenantId, idempotencyKey)),
+    accept: (submission) => accept(db, submission),
+    findReceipt: (tenantId, idempotencyKey) => readReceipt(db, tenantId, idempotencyKey),
   };
 }
 
@@ -26,7 +26,7 @@ export function submissionVerbs(db: Connection): SubmissionStore {
  * The insert of the submission itself finds a replay, by the unique index; it is looked for apart from
  * that only where nothing would be inserted.
  */
-function accept(db: Connection, submission: NewSubmission): AcceptResult {
+function accept(db: Transaction, submission: NewSubmission): AcceptResult {
   const replayOr = (result: AcceptResult) => replayOf(db, submission) ?? result;
   if (!isActive(db, submission.tenantId)) return replayOr({ kind: 'tenant_not_active' });
   const { taken, rejected } = sortOut(db, submission);
@@ -41,17 +41,17 @@ function accept(db: Connection, submission: NewSubmission): AcceptResult {
   return { kind: 'accepted', receipt, lanes };
 }
 
-function replayOf(db: Connection, { tenantId, idempotencyKey }: NewSubmission): AcceptResult | null {
+function replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission): AcceptResult | null {
   const receipt = idempotencyKey === null ? null : readReceipt(db, tenantId, idempotencyKey);
   return receipt && { kind: 'replayed', receipt };
 }
 
-function isActive(db: Connection, tenantId: string): boolean {
+function isActive(db: Transaction, tenantId: string): boolean {
   const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`).get(toId(tenantId));
   return db.recall(`active tenant ${tenantId}`, () => active() ?? null) !== null;
 }
 
-function isVerified(db: Connection, { domainId, tenantId }: NewSubmission): boolean {
+function isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): boolean {
   const verified = () =>
     db
       .sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`)
@@ -59,7 +59,7 @@ function isVerified(db: Connection, { domainId, tenantId }: NewSubmission): bool
   return db.recall(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
 
-function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
+function sortOut(db: Transaction, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
   const taken: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
@@ -71,7 +71,7 @@ function sortOut(db: Connection, submission: NewSubmission): { taken: NewRecipie
 }
 
 function reasonAgainst(
-  db: Connection,
+  db: Transaction,
   { tenantId, acceptedAt, ofService = false }: NewSubmission,
   address: string,
 ): SuppressionReason | null {
@@ -87,7 +87,7 @@ function passesOver({ staysUsable = false }: NewRecipient, reason: SuppressionRe
 
 /** A replay when the key is already there: then nothing is inserted. */
 function insertSubmission(
-  db: Connection,
+  db: Transaction,
   submission: NewSubmission,
   rejected: RejectedRecipient[],
 ): AcceptResult | null {
@@ -119,7 +119,7 @@ function insertSubmission(
   return replayOf(db, submission);
 }
 
-function insertMessage(db: Connection, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
+function insertMessage(db: Transaction, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
   const lane = laneFor(db, submission.tenantId, recipient.domain);
   db.sql(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
@@ -139,7 +139,7 @@ function insertMessage(db: Connection, submission: NewSubmission, recipient: New
   return { lane, tenantId: submission.tenantId, domain: recipient.domain, dueAt: submission.acceptedAt };
 }
 
-function laneFor(db: Connection, tenantId: string, domain: string): number {
+function laneFor(db: Transaction, tenantId: string, domain: string): number {
   return db.recall(`lane ${tenantId} ${domain}`, () => {
     const tenant = toId(tenantId);
     const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?').get(tenant, domain) as
@@ -150,7 +150,7 @@ function laneFor(db: Connection, tenantId: string, domain: string): number {
   });
 }
 
-function readReceipt(db: Connection, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
+function readReceipt(db: Transaction, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
   const row = db
     .sql('SELECT id, rejected FROM submissions WHERE tenant_id = +? AND idempotency_key = +?')
     .get(toId(tenantId), idempotencyKey) as Row | undefined;

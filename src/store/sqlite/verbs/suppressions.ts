@@ -7,49 +7,45 @@ import type {
   SuppressionStore,
   UndoneBounces,
 } from '../../suppressions.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromOptionalId, type Row, toId } from '../engine/values.ts';
 
-export function suppressionVerbs(db: Connection): SuppressionStore {
+export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
   return {
-    addSuppression: (tenantId, entry) => db.write(() => insertSuppression(db, tenantId, entry)),
+    addSuppression: (tenantId, entry) => insertSuppression(db, tenantId, entry),
     importSuppressions: (tenantId, entries) =>
-      db.write(() => entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length),
-    removeSuppression: (tenantId, address, now) =>
-      db.write(() => {
-        const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = +? AND address = +?');
-        const removed = remove.run(toId(tenantId), address).changes === 1;
-        const row = db
-          .sql('SELECT * FROM platform_suppressions WHERE address = +? AND expires_at > +?')
-          .get(address, now);
-        return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
-      }),
-    listSuppressions: (tenantId, page) =>
-      db.read(() => {
-        const rows = db.sql(
-          `SELECT * FROM suppressions WHERE tenant_id = +? AND address > +? AND address >= +? AND address < +?
+      entries.filter((entry) => insertSuppression(db, tenantId, entry) === 'added').length,
+    removeSuppression: (tenantId, address, now) => {
+      const remove = db.sql('DELETE FROM suppressions WHERE tenant_id = +? AND address = +?');
+      const removed = remove.run(toId(tenantId), address).changes === 1;
+      const row = db
+        .sql('SELECT * FROM platform_suppressions WHERE address = +? AND expires_at > +?')
+        .get(address, now);
+      return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
+    },
+    listSuppressions: (tenantId, page) => {
+      const rows = db.sql(
+        `SELECT * FROM suppressions WHERE tenant_id = +? AND address > +? AND address >= +? AND address < +?
            ORDER BY address LIMIT +?`,
-        );
-        return (rows.all(toId(tenantId), ...bounds(page)) as Row[]).map(suppressionFromRow);
-      }),
-    addPlatformSuppression: (entry) => db.write(() => insertPlatformSuppression(db, entry)),
+      );
+      return (rows.all(toId(tenantId), ...bounds(page)) as Row[]).map(suppressionFromRow);
+    },
+    addPlatformSuppression: (entry) => insertPlatformSuppression(db, entry),
     removePlatformSuppression: (address) =>
-      db.write(() => db.sql('DELETE FROM platform_suppressions WHERE address = +?').run(address).changes === 1),
-    listPlatformSuppressions: (page) =>
-      db.read(() => {
-        const rows = db.sql(
-          `SELECT * FROM platform_suppressions WHERE address > +? AND address >= +? AND address < +?
+      db.sql('DELETE FROM platform_suppressions WHERE address = +?').run(address).changes === 1,
+    listPlatformSuppressions: (page) => {
+      const rows = db.sql(
+        `SELECT * FROM platform_suppressions WHERE address > +? AND address >= +? AND address < +?
            ORDER BY address LIMIT +?`,
-        );
-        return (rows.all(...bounds(page)) as Row[]).map(platformFromRow);
-      }),
-    undoHardBounces: (of, limit) => db.write(() => undoHardBounces(db, of, limit)),
-    forgetExpiredSuppressions: (now, limit) =>
-      db.write(() => {
-        const expired = `DELETE FROM platform_suppressions WHERE address IN
+      );
+      return (rows.all(...bounds(page)) as Row[]).map(platformFromRow);
+    },
+    undoHardBounces: (of, limit) => undoHardBounces(db, of, limit),
+    forgetExpiredSuppressions: (now, limit) => {
+      const expired = `DELETE FROM platform_suppressions WHERE address IN
           (SELECT address FROM platform_suppressions WHERE expires_at <= +? LIMIT +?)`;
-        return db.sql(expired).run(now, limit).changes;
-      }),
+      return db.sql(expired).run(now, limit).changes;
+    },
   };
 }
 
@@ -60,7 +56,7 @@ export function bounds({ after, prefix = '', limit }: SuppressionPage): [string,
   return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
 }
 
-function undoHardBounces(db: Connection, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
+function undoHardBounces(db: Transaction, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
   const { since } = of;
   if ('mxGroup' in of) return undoGroup(db, of, limit);
   const [low, high] = rulesFrom(of.rule);
@@ -95,7 +91,7 @@ function rulesFrom(rule: string): [low: string, high: string] {
 
 /** Most are on tenants' lists alone: the platform's gets an entry when a second tenant's message confirms it. */
 function undoGroup(
-  db: Connection,
+  db: Transaction,
   { mxGroup, since }: { mxGroup: string; since: number },
   limit: number,
 ): { platform: number; tenants: number } {
@@ -114,7 +110,7 @@ function undoGroup(
 
 /** With `mxGroup`, what is known to have been said by another group stays on tenants' lists. */
 function undoAddresses(
-  db: Connection,
+  db: Transaction,
   addresses: readonly string[],
   { since, alsoTenants, mxGroup = null }: { since: number; alsoTenants: boolean; mxGroup?: string | null },
 ): { platform: number; tenants: number } {
@@ -131,7 +127,7 @@ function undoAddresses(
   return { platform: addresses.length, tenants };
 }
 
-export function insertSuppression(db: Connection, tenantId: string, entry: Suppression): 'added' | 'exists' {
+export function insertSuppression(db: Transaction, tenantId: string, entry: Suppression): 'added' | 'exists' {
   const insert = db.sql(
     `INSERT INTO suppressions (tenant_id, address, reason, message_id, created_at, rule, mx_group)
      VALUES (+?, +?, +?, +?, +?, +?, +?) ON CONFLICT DO NOTHING`,
@@ -143,7 +139,7 @@ export function insertSuppression(db: Connection, tenantId: string, entry: Suppr
 }
 
 /** A newer statement renews an entry: it expires later. */
-export function insertPlatformSuppression(db: Connection, entry: PlatformSuppression): 'added' | 'exists' {
+export function insertPlatformSuppression(db: Transaction, entry: PlatformSuppression): 'added' | 'exists' {
   const known = db.sql('SELECT 1 FROM platform_suppressions WHERE address = +?').get(entry.address) !== undefined;
   db.sql(
     `INSERT INTO platform_suppressions (address, mx_group, rule, message_id, created_at, expires_at)
@@ -163,7 +159,7 @@ export function insertPlatformSuppression(db: Connection, entry: PlatformSuppres
 
 /** The tenant's own list first, with its reason; then the platform's list of mailboxes that do not exist. */
 export function suppressionReason(
-  db: Connection,
+  db: Transaction,
   tenantId: string,
   address: string,
   now: number,
@@ -176,7 +172,7 @@ export function suppressionReason(
 }
 
 /** The tenant's own list alone. */
-export function ownSuppressionReason(db: Connection, tenantId: string, address: string): SuppressionReason | null {
+export function ownSuppressionReason(db: Transaction, tenantId: string, address: string): SuppressionReason | null {
   const reason = db.sql('SELECT reason FROM suppressions WHERE tenant_id = +? AND address = +?', 'column');
   return (reason.get(toId(tenantId), address) as SuppressionReason | undefined) ?? null;
 }

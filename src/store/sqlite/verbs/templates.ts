@@ -8,30 +8,28 @@ import type {
   TemplateReplacement,
   TemplateStore,
 } from '../../templates.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { BEHIND_ALL_IDS, fromId, type Row, toId } from '../engine/values.ts';
 
-export function templateVerbs(db: Connection): TemplateStore {
+export function templateVerbs(db: Transaction): Work<TemplateStore> {
   return {
-    createTemplate: (tenantId, template, quota) => db.write(() => createTemplate(db, { tenantId, template, quota })),
-    listTemplates: (tenantId) =>
-      db.read(() => {
-        const rows = db.sql('SELECT * FROM templates WHERE tenant_id = +? ORDER BY id');
-        return (rows.all(toId(tenantId)) as Row[]).map(templateFromRow);
-      }),
-    listTemplateNames: (tenantId, page) => db.read(() => listNames(db, tenantId, page)),
-    getTemplate: (tenantId, id) => db.read(() => readTemplate(db, tenantId, id)),
-    replaceTemplate: (tenantId, id, change) => db.write(() => replaceTemplate(db, { tenantId, id, change })),
-    deleteTemplate: (tenantId, id) =>
-      db.write(() => {
-        const remove = db.sql('DELETE FROM templates WHERE tenant_id = +? AND id = +?');
-        return remove.run(toId(tenantId), toId(id)).changes === 1;
-      }),
+    createTemplate: (tenantId, template, quota) => createTemplate(db, { tenantId, template, quota }),
+    listTemplates: (tenantId) => {
+      const rows = db.sql('SELECT * FROM templates WHERE tenant_id = +? ORDER BY id');
+      return (rows.all(toId(tenantId)) as Row[]).map(templateFromRow);
+    },
+    listTemplateNames: (tenantId, page) => listNames(db, tenantId, page),
+    getTemplate: (tenantId, id) => readTemplate(db, tenantId, id),
+    replaceTemplate: (tenantId, id, change) => replaceTemplate(db, { tenantId, id, change }),
+    deleteTemplate: (tenantId, id) => {
+      const remove = db.sql('DELETE FROM templates WHERE tenant_id = +? AND id = +?');
+      return remove.run(toId(tenantId), toId(id)).changes === 1;
+    },
   };
 }
 
 function listNames(
-  db: Connection,
+  db: Transaction,
   tenantId: string,
   { before, limit }: { before: string | null; limit: number },
 ): TemplateName[] {
@@ -51,7 +49,7 @@ function listNames(
 }
 
 function createTemplate(
-  db: Connection,
+  db: Transaction,
   { tenantId, template, quota }: { tenantId: string; template: Template; quota: TemplateQuota },
 ): 'created' | TemplateExcess {
   const [tenant, id] = [toId(tenantId), toId(template.id)];
@@ -69,7 +67,7 @@ function createTemplate(
 }
 
 function replaceTemplate(
-  db: Connection,
+  db: Transaction,
   { tenantId, id, change }: { tenantId: string; id: string; change: TemplateReplacement },
 ): Template | 'too_large' | null {
   const { content, updatedAt, changedBy, quota } = change;
@@ -82,7 +80,7 @@ function replaceTemplate(
 }
 
 /** What the tenant keeps besides the one template. octet_length reads no text, only its length. */
-function usage(db: Connection, tenant: Buffer, except: Buffer): { count: number; bytes: number } {
+function usage(db: Transaction, tenant: Buffer, except: Buffer): { count: number; bytes: number } {
   return db
     .sql(
       `SELECT count(*) AS count,
@@ -96,7 +94,7 @@ function bytesOf({ html, text }: TemplateContent): number {
   return Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
 }
 
-function readTemplate(db: Connection, tenantId: string, id: string): Template | null {
+function readTemplate(db: Transaction, tenantId: string, id: string): Template | null {
   const row = db.sql('SELECT * FROM templates WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
   return row === undefined ? null : templateFromRow(row as Row);
 }

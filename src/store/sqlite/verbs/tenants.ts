@@ -2,6 +2,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type {
   ApiKey,
+  ApiKeyStore,
   KeyUse,
   KeyUseStore,
   Scope,
@@ -11,49 +12,43 @@ import type {
   TenantStore,
   Tier,
 } from '../../tenants.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toFlag, toId } from '../engine/values.ts';
 
-type TenantVerbs = Omit<TenantStore, 'createUser' | 'findUserByEmail' | 'setPassword'>;
-
-export function tenantVerbs(db: Connection): TenantVerbs {
+export function tenantVerbs(db: Transaction): Work<TenantStore> {
   return {
-    createTenant: (tenant) => db.write(() => void insertTenant(db, tenant)),
-    getTenant: (id) => db.read(() => readTenant(db, id)),
-    listTenants: () => db.read(() => (db.sql('SELECT * FROM tenants ORDER BY id').all() as Row[]).map(tenantFromRow)),
-    updateTenant: (id, change) => db.write(() => updateTenant(db, id, change)),
-    standingOf: (tenantId, window) => db.read(() => readStanding(db, tenantId, window)),
-    raiseTier: (tenantId, tier) =>
-      db.write(() => {
-        const raise = db.sql('UPDATE tenants SET tier = +? WHERE id = +? AND tier_pinned = 0');
-        return raise.run(tier, toId(tenantId)).changes === 1;
-      }),
-    createApiKey: (key, maxLive) => db.write(() => createApiKey(db, key, maxLive)),
-    findApiKey: (publicId) => db.read(() => findApiKey(db, publicId)),
-    findApiKeyBySecret: (publicId, secretHash) =>
-      db.read(() =>
-        // By the hash as well: only who knows the secret finds what was recalled for it.
-        db.recall(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
-          hasSecret(db, publicId, secretHash) ? findApiKey(db, publicId) : null,
-        ),
-      ),
-    listApiKeys: (tenantId) =>
-      db.read(() =>
-        (db.sql('SELECT * FROM api_keys WHERE tenant_id = +? ORDER BY id').all(toId(tenantId)) as Row[]).map(
-          keyFromRow,
-        ),
-      ),
-    revokeApiKey: (tenantId, id, at) =>
-      db.write(() => {
-        const revoke = db.sql(
-          'UPDATE api_keys SET revoked_at = +? WHERE tenant_id = +? AND id = +? AND revoked_at IS NULL',
-        );
-        return revoke.run(at, toId(tenantId), toId(id)).changes === 1;
-      }),
+    createTenant: (tenant) => void insertTenant(db, tenant),
+    getTenant: (id) => readTenant(db, id),
+    listTenants: () => (db.sql('SELECT * FROM tenants ORDER BY id').all() as Row[]).map(tenantFromRow),
+    updateTenant: (id, change) => updateTenant(db, id, change),
+    standingOf: (tenantId, window) => readStanding(db, tenantId, window),
+    raiseTier: (tenantId, tier) => {
+      const raise = db.sql('UPDATE tenants SET tier = +? WHERE id = +? AND tier_pinned = 0');
+      return raise.run(tier, toId(tenantId)).changes === 1;
+    },
   };
 }
 
-export function insertTenant(db: Connection, tenant: Tenant): void {
+export function apiKeyVerbs(db: Transaction): Work<ApiKeyStore> {
+  return {
+    createApiKey: (key, maxLive) => createApiKey(db, key, maxLive),
+    findApiKey: (publicId) => findApiKey(db, publicId),
+    findApiKeyBySecret: (publicId, secretHash) =>
+      db.recall(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
+        hasSecret(db, publicId, secretHash) ? findApiKey(db, publicId) : null,
+      ),
+    listApiKeys: (tenantId) =>
+      (db.sql('SELECT * FROM api_keys WHERE tenant_id = +? ORDER BY id').all(toId(tenantId)) as Row[]).map(keyFromRow),
+    revokeApiKey: (tenantId, id, at) => {
+      const revoke = db.sql(
+        'UPDATE api_keys SET revoked_at = +? WHERE tenant_id = +? AND id = +? AND revoked_at IS NULL',
+      );
+      return revoke.run(at, toId(tenantId), toId(id)).changes === 1;
+    },
+  };
+}
+
+export function insertTenant(db: Transaction, tenant: Tenant): void {
   db.sql(
     `INSERT INTO tenants (id, name, status, status_reason, tier, tier_pinned, open_tracking, click_tracking,
        unsubscribe, links_host, bounces_domain, created_at)
@@ -62,7 +57,7 @@ export function insertTenant(db: Connection, tenant: Tenant): void {
   ).run(tenantColumns(tenant));
 }
 
-function updateTenant(db: Connection, id: string, change: TenantChange): Tenant | null {
+function updateTenant(db: Transaction, id: string, change: TenantChange): Tenant | null {
   const current = readTenant(db, id);
   if (!current) return null;
   const tenant = { ...current, ...change };
@@ -76,7 +71,7 @@ function updateTenant(db: Connection, id: string, change: TenantChange): Tenant 
   return tenant;
 }
 
-function readStanding(db: Connection, tenantId: string, window: number): Standing {
+function readStanding(db: Transaction, tenantId: string, window: number): Standing {
   const row = db
     .sql(
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
@@ -99,7 +94,7 @@ function tenantColumns(tenant: Tenant) {
   };
 }
 
-export function readTenant(db: Connection, id: string): Tenant | null {
+export function readTenant(db: Transaction, id: string): Tenant | null {
   const row = db.sql('SELECT * FROM tenants WHERE id = +?').get(toId(id)) as Row | undefined;
   return row ? tenantFromRow(row) : null;
 }
@@ -121,7 +116,7 @@ function tenantFromRow(row: Row): Tenant {
   };
 }
 
-function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' | 'too_many' {
+function createApiKey(db: Transaction, key: ApiKey, maxLive: number): 'created' | 'too_many' {
   const live = db
     .sql('SELECT count(*) AS n FROM api_keys WHERE tenant_id = +? AND revoked_at IS NULL')
     .get(toId(key.tenantId)) as { n: number };
@@ -146,12 +141,12 @@ function createApiKey(db: Connection, key: ApiKey, maxLive: number): 'created' |
 // Compared with when there is no such key: no secret is known that hashes to it.
 const HASH_OF_NOBODY = Buffer.alloc(32);
 
-function hasSecret(db: Connection, publicId: string, secretHash: Buffer): boolean {
+function hasSecret(db: Transaction, publicId: string, secretHash: Buffer): boolean {
   const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = +?', 'column').get(publicId);
   return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
 }
 
-function findApiKey(db: Connection, publicId: string): { key: ApiKey; tenant: Tenant } | null {
+function findApiKey(db: Transaction, publicId: string): { key: ApiKey; tenant: Tenant } | null {
   const row = db.sql('SELECT * FROM api_keys WHERE public_id = +?').get(publicId) as Row | undefined;
   if (!row) return null;
   const key = keyFromRow(row);
@@ -175,18 +170,17 @@ function keyFromRow(row: Row): ApiKey {
 
 // When API keys were last used, in SQLite.
 
-export function keyUseVerbs(db: Connection): KeyUseStore {
+export function keyUseVerbs(db: Transaction): Work<KeyUseStore> {
   return {
-    noteKeyUses: (uses) => db.writeMail(() => note(db, uses)),
-    lastKeyUses: (tenantId) =>
-      db.read(() => {
-        const rows = db.sql('SELECT key_id, last_used_at FROM api_key_uses WHERE tenant_id = +?').all(toId(tenantId));
-        return (rows as Row[]).map((row) => ({ keyId: fromId(row.key_id), at: row.last_used_at as number }));
-      }),
+    noteKeyUses: (uses) => note(db, uses),
+    lastKeyUses: (tenantId) => {
+      const rows = db.sql('SELECT key_id, last_used_at FROM api_key_uses WHERE tenant_id = +?').all(toId(tenantId));
+      return (rows as Row[]).map((row) => ({ keyId: fromId(row.key_id), at: row.last_used_at as number }));
+    },
   };
 }
 
-function note(db: Connection, uses: readonly KeyUse[]): void {
+function note(db: Transaction, uses: readonly KeyUse[]): void {
   const insert = db.sql(
     `INSERT INTO api_key_uses (key_id, tenant_id, last_used_at) SELECT id, tenant_id, +@at FROM api_keys WHERE id = +@key
      ON CONFLICT (key_id) DO UPDATE SET last_used_at = max(last_used_at, excluded.last_used_at)`,

@@ -1,24 +1,23 @@
 // Opens and clicks in SQLite.
 import type { MessageState } from '../../queue.ts';
 import type { HitUpdate, LinkHits, LinkIndex, TrackedMessage, TrackingStore } from '../../tracking.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { insertEvent } from './events.ts';
 
 const PIXEL = -1;
 
-export function trackingVerbs(db: Connection): TrackingStore {
+export function trackingVerbs(db: Transaction): Work<TrackingStore> {
   return {
-    findTracked: (tenantId, messageId) => db.read(() => findTracked(db, tenantId, messageId)),
-    recordHits: (updates) =>
-      db.writeMail(() => {
-        for (const update of updates) recordHit(db, update);
-      }),
+    findTracked: (tenantId, messageId) => findTracked(db, tenantId, messageId),
+    recordHits: (updates) => {
+      for (const update of updates) recordHit(db, update);
+    },
   };
 }
 
 /** Every few clicks ask: as one statement, for each takes and gives back the lock of the log. */
-function findTracked(db: Connection, tenantId: string, messageId: string): TrackedMessage | null {
+function findTracked(db: Transaction, tenantId: string, messageId: string): TrackedMessage | null {
   const rows = db
     .sql(
       `SELECT m.submission_id, m.recipient, m.state, m.finished_at, m.attempts, s.from_address, s.subject, d.name AS from_domain,
@@ -45,7 +44,7 @@ function findTracked(db: Connection, tenantId: string, messageId: string): Track
   };
 }
 
-function recordHit(db: Connection, update: HitUpdate): void {
+function recordHit(db: Transaction, update: HitUpdate): void {
   const { tenantId, messageId, link, hits, firstAt, lastAt, event } = update;
   const count = db.sql(
     `INSERT INTO link_hits (message_id, link, tenant_id, hits, events, first_at, last_at, last_event_at)

@@ -5,19 +5,19 @@ import type {
   TransportSecurityReader,
   TransportSecurityStore,
 } from '../../transport-security.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { openForReading } from '../engine/database-file.ts';
 import type { Row } from '../engine/values.ts';
 
 const FIND_POLICY = 'SELECT * FROM tls_policies WHERE domain = +? AND expires_at > +?';
 const FIND_BROKEN = 'SELECT * FROM broken_tls WHERE host = +? AND expires_at > +?';
 
-export function transportSecurityVerbs(db: Connection): TransportSecurityStore {
+export function transportSecurityVerbs(db: Transaction): Work<TransportSecurityStore> {
   return {
-    findTlsPolicy: (domain, now) => db.read(() => policyFromRow(db.sql(FIND_POLICY).get(domain, now))),
-    putTlsPolicy: (policy, maxPolicies) => db.write(() => putPolicy(db, policy, maxPolicies)),
-    findBrokenTls: (host, now) => db.read(() => brokenFromRow(db.sql(FIND_BROKEN).get(host, now))),
-    putBrokenTls: (broken, maxHosts) => db.write(() => putBroken(db, broken, maxHosts)),
+    findTlsPolicy: (domain, now) => policyFromRow(db.sql(FIND_POLICY).get(domain, now)),
+    putTlsPolicy: (policy, maxPolicies) => putPolicy(db, policy, maxPolicies),
+    findBrokenTls: (host, now) => brokenFromRow(db.sql(FIND_BROKEN).get(host, now)),
+    putBrokenTls: (broken, maxHosts) => putBroken(db, broken, maxHosts),
   };
 }
 
@@ -31,7 +31,7 @@ export function openTransportSecurityReader(file: string): TransportSecurityRead
   };
 }
 
-function putPolicy(db: Connection, policy: TlsPolicy, maxPolicies: number): void {
+function putPolicy(db: Transaction, policy: TlsPolicy, maxPolicies: number): void {
   db.sql('DELETE FROM tls_policies WHERE domain = +? OR expires_at <= +?').run(policy.domain, policy.fetchedAt);
   db.sql(
     `DELETE FROM tls_policies WHERE domain IN (SELECT domain FROM tls_policies ORDER BY expires_at LIMIT
@@ -42,7 +42,7 @@ function putPolicy(db: Connection, policy: TlsPolicy, maxPolicies: number): void
   ).run(policy.domain, policy.policyId, policy.mode, JSON.stringify(policy.mx), policy.fetchedAt, policy.expiresAt);
 }
 
-function putBroken(db: Connection, { host, reason, since, expiresAt }: BrokenTls, maxHosts: number): void {
+function putBroken(db: Transaction, { host, reason, since, expiresAt }: BrokenTls, maxHosts: number): void {
   db.sql('DELETE FROM broken_tls WHERE host = +? OR expires_at <= +?').run(host, since);
   db.sql(
     `DELETE FROM broken_tls WHERE host IN (SELECT host FROM broken_tls ORDER BY expires_at LIMIT

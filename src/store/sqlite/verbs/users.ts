@@ -1,28 +1,24 @@
 // Users in SQLite: people who sign in, of a tenant or of the platform.
-import type { Member, MemberChange, MemberStore, TenantStore, User } from '../../tenants.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Member, MemberChange, MemberStore, User, UserStore } from '../../tenants.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, fromOptionalId, type Row, toId } from '../engine/values.ts';
 
-type UserVerbs = Pick<TenantStore, 'createUser' | 'findUserByEmail' | 'setPassword'>;
-
-export function userVerbs(db: Connection): UserVerbs {
+export function userVerbs(db: Transaction): Work<UserStore> {
   return {
-    createUser: (user) => db.write(() => (insertUser(db, user) ? 'created' : 'exists')),
-    findUserByEmail: (email) =>
-      db.read(() => {
-        const row = db.sql('SELECT * FROM users WHERE email = +?').get(email.toLowerCase()) as Row | undefined;
-        return row ? userFromRow(row) : null;
-      }),
-    setPassword: (userId, passwordHash) =>
-      db.write(() => {
-        db.sql('UPDATE users SET password_hash = +? WHERE id = +?').run(passwordHash, toId(userId));
-        db.sql(`DELETE FROM mail_links WHERE user_id = +? AND purpose = 'reset'`).run(toId(userId));
-      }),
+    createUser: (user) => (insertUser(db, user) ? 'created' : 'exists'),
+    findUserByEmail: (email) => {
+      const row = db.sql('SELECT * FROM users WHERE email = +?').get(email.toLowerCase()) as Row | undefined;
+      return row ? userFromRow(row) : null;
+    },
+    setPassword: (userId, passwordHash) => {
+      db.sql('UPDATE users SET password_hash = +? WHERE id = +?').run(passwordHash, toId(userId));
+      db.sql(`DELETE FROM mail_links WHERE user_id = +? AND purpose = 'reset'`).run(toId(userId));
+    },
   };
 }
 
 /** False when the address has a user. */
-export function insertUser(db: Connection, user: User): boolean {
+export function insertUser(db: Transaction, user: User): boolean {
   const insert = db.sql(
     `INSERT INTO users (id, tenant_id, email, role, password_hash, created_at) VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT (email) DO NOTHING`,
@@ -32,7 +28,7 @@ export function insertUser(db: Connection, user: User): boolean {
   return insert.run(toId(user.id), tenant, email, user.role, user.passwordHash, user.createdAt).changes === 1;
 }
 
-export function readUser(db: Connection, id: string): User | null {
+export function readUser(db: Transaction, id: string): User | null {
   const row = db.sql('SELECT * FROM users WHERE id = +?').get(toId(id)) as Row | undefined;
   return row ? userFromRow(row) : null;
 }
@@ -50,33 +46,29 @@ function userFromRow(row: Row): User {
 
 // The people of a tenant, and operators, in SQLite.
 
-export function memberVerbs(db: Connection): MemberStore {
+export function memberVerbs(db: Transaction): Work<MemberStore> {
   return {
-    getUser: (id) => db.read(() => readUser(db, id)),
-    listMembers: (tenantId) =>
-      db.read(() => {
-        const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id = +? ORDER BY u.id`;
-        return (db.sql(list).all(toId(tenantId)) as Row[]).map(memberFromRow);
-      }),
-    listOperators: () =>
-      db.read(() => {
-        const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id IS NULL ORDER BY u.id`;
-        return (db.sql(list).all() as Row[]).map(memberFromRow);
-      }),
-    changeRole: (tenantId, userId, role) =>
-      db.write(() => {
-        const problem = changeProblem(db, { tenantId, userId, staysOwner: role === 'owner' });
-        if (problem) return problem;
-        db.sql('UPDATE users SET role = +? WHERE tenant_id = +? AND id = +?').run(role, toId(tenantId), toId(userId));
-        return 'changed';
-      }),
-    removeMember: (tenantId, userId) =>
-      db.write(() => {
-        const problem = changeProblem(db, { tenantId, userId, staysOwner: false });
-        if (problem) return problem;
-        db.sql('DELETE FROM users WHERE tenant_id = +? AND id = +?').run(toId(tenantId), toId(userId));
-        return 'changed';
-      }),
+    getUser: (id) => readUser(db, id),
+    listMembers: (tenantId) => {
+      const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id = +? ORDER BY u.id`;
+      return (db.sql(list).all(toId(tenantId)) as Row[]).map(memberFromRow);
+    },
+    listOperators: () => {
+      const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id IS NULL ORDER BY u.id`;
+      return (db.sql(list).all() as Row[]).map(memberFromRow);
+    },
+    changeRole: (tenantId, userId, role) => {
+      const problem = changeProblem(db, { tenantId, userId, staysOwner: role === 'owner' });
+      if (problem) return problem;
+      db.sql('UPDATE users SET role = +? WHERE tenant_id = +? AND id = +?').run(role, toId(tenantId), toId(userId));
+      return 'changed';
+    },
+    removeMember: (tenantId, userId) => {
+      const problem = changeProblem(db, { tenantId, userId, staysOwner: false });
+      if (problem) return problem;
+      db.sql('DELETE FROM users WHERE tenant_id = +? AND id = +?').run(toId(tenantId), toId(userId));
+      return 'changed';
+    },
   };
 }
 
@@ -90,7 +82,7 @@ interface Change {
   staysOwner: boolean;
 }
 
-function changeProblem(db: Connection, { tenantId, userId, staysOwner }: Change): MemberChange | null {
+function changeProblem(db: Transaction, { tenantId, userId, staysOwner }: Change): MemberChange | null {
   const tenant = toId(tenantId);
   const role = db.sql('SELECT role FROM users WHERE tenant_id = +? AND id = +?', 'column').get(tenant, toId(userId));
   if (role === undefined) return 'unknown';

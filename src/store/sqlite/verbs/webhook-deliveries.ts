@@ -11,32 +11,34 @@ import type {
   Endpoint,
   FailingWebhook,
 } from '../../webhooks.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from './events.ts';
-import { attemptVerbs, replayVerbs } from './webhook-history.ts';
 
-export function deliveryVerbs(db: Connection): DeliveryStore {
+type DeliveryVerbs = Work<
+  Pick<
+    DeliveryStore,
+    'dueWebhooks' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks' | 'recoverDeliveries'
+  >
+>;
+
+export function deliveryVerbs(db: Transaction): DeliveryVerbs {
   return {
-    watchDeliveries: (listener) => db.dueNotices.watch(listener),
-    dueWebhooks: (after, limit) => db.read(() => dueWebhooks(db, after, limit)),
-    claimDeliveries: (claims, terms) => db.writeMail(() => claims.map((claim) => claimFor(db, claim, terms))),
-    recordDeliveries: (results, at) => db.writeMail(() => record(db, results, at)),
-    takeFailingWebhooks: (since, at) => db.writeMail(() => takeFailing(db, since, at)),
-    recoverDeliveries: (at) =>
-      db.write(() => {
-        // Not counted: a daemon that is restarted often must not use up the retry table.
-        const recover = db.sql(
-          'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?) WHERE leased = 1',
-        );
-        return recover.run(at).changes;
-      }),
-    ...attemptVerbs(db),
-    ...replayVerbs(db),
+    dueWebhooks: (after, limit) => dueWebhooks(db, after, limit),
+    claimDeliveries: (claims, terms) => claims.map((claim) => claimFor(db, claim, terms)),
+    recordDeliveries: (results, at) => record(db, results, at),
+    takeFailingWebhooks: (since, at) => takeFailing(db, since, at),
+    recoverDeliveries: (at) => {
+      // Not counted: a daemon that is restarted often must not use up the retry table.
+      const recover = db.sql(
+        'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?) WHERE leased = 1',
+      );
+      return recover.run(at).changes;
+    },
   };
 }
 
-function dueWebhooks(db: Connection, after: string | null, limit: number) {
+function dueWebhooks(db: Transaction, after: string | null, limit: number) {
   const rows = db
     .sql(
       `SELECT w.id, (SELECT min(d.due_at) FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)
@@ -53,7 +55,7 @@ function dueWebhooks(db: Connection, after: string | null, limit: number) {
   };
 }
 
-function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: ClaimTerms): ClaimedDeliveries {
+function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: ClaimTerms): ClaimedDeliveries {
   const endpoint = endpointOf(db, webhookId, terms.now);
   if (endpoint === null) return { webhookId, endpoint, deliveries: [], nextDueAt: null };
   const id = toId(webhookId);
@@ -81,11 +83,11 @@ function claimFor(db: Connection, { webhookId, limit }: DeliveryClaim, terms: Cl
 }
 
 /** A damaged row that nobody can send must not be found due again and again. */
-function dropWithoutEvent(db: Connection, webhookId: Buffer, eventSeq: number): void {
+function dropWithoutEvent(db: Transaction, webhookId: Buffer, eventSeq: number): void {
   db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhookId, eventSeq);
 }
 
-function endpointOf(db: Connection, webhookId: string, now: number): Endpoint | null {
+function endpointOf(db: Transaction, webhookId: string, now: number): Endpoint | null {
   const row = db.sql('SELECT tenant_id, target FROM webhooks WHERE id = +?').get(toId(webhookId)) as Row | undefined;
   if (!row) return null;
   const secrets = db
@@ -100,7 +102,7 @@ function endpointOf(db: Connection, webhookId: string, now: number): Endpoint | 
   };
 }
 
-function nextDueAt(db: Connection, webhookId: Buffer): number | null {
+function nextDueAt(db: Transaction, webhookId: Buffer): number | null {
   const next = db.sql(
     'SELECT min(due_at) AS due_at FROM webhook_deliveries WHERE webhook_id = +? AND due_at IS NOT NULL',
   );
@@ -114,7 +116,7 @@ interface WebhookTally {
   failed: boolean;
 }
 
-function record(db: Connection, results: DeliveryResult[], at: number): void {
+function record(db: Transaction, results: DeliveryResult[], at: number): void {
   const tallies = new Map<string, WebhookTally | null>();
   for (const result of results) {
     const { webhookId } = result.delivery;
@@ -138,7 +140,7 @@ function record(db: Connection, results: DeliveryResult[], at: number): void {
  * answered 2xx. failed: the retry table is used up. A replay leads from either end back to due.
  * False when the lease is not that of this attempt: the result comes too late, nothing changes.
  */
-function moveDelivery(db: Connection, { delivery, end }: DeliveryResult, at: number): boolean {
+function moveDelivery(db: Transaction, { delivery, end }: DeliveryResult, at: number): boolean {
   const key = [toId(delivery.webhookId), delivery.eventSeq, delivery.attempt];
   const where = 'WHERE webhook_id = +? AND event_seq = +? AND attempts = +? AND leased = 1';
   switch (end.to) {
@@ -160,7 +162,7 @@ function moveDelivery(db: Connection, { delivery, end }: DeliveryResult, at: num
   }
 }
 
-function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult): void {
+function insertAttempt(db: Transaction, tenantId: string, result: DeliveryResult): void {
   const { delivery, end, startedAt, elapsedMs, status, reason, answer } = result;
   db.sql(
     `INSERT INTO webhook_attempts (webhook_id, event_seq, number, tenant_id, started_at, elapsed_ms, status, reason,
@@ -179,7 +181,7 @@ function insertAttempt(db: Connection, tenantId: string, result: DeliveryResult)
   );
 }
 
-function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
+function tallyOf(db: Transaction, webhookId: string): WebhookTally | null {
   const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = +?').get(toId(webhookId)) as
     | Row
     | undefined;
@@ -189,7 +191,7 @@ function tallyOf(db: Connection, webhookId: string): WebhookTally | null {
 }
 
 /** Written when it changes, and not at every result. */
-function noteHealth(db: Connection, webhookId: string, tally: WebhookTally, at: number): void {
+function noteHealth(db: Transaction, webhookId: string, tally: WebhookTally, at: number): void {
   const isFailing = tally.failingSince !== null;
   if (tally.succeeded && isFailing) {
     db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = +?').run(toId(webhookId));
@@ -200,7 +202,7 @@ function noteHealth(db: Connection, webhookId: string, tally: WebhookTally, at: 
 
 const TOLD_AT_ONCE = 100;
 
-function takeFailing(db: Connection, since: number, at: number): FailingWebhook[] {
+function takeFailing(db: Transaction, since: number, at: number): FailingWebhook[] {
   const rows = db
     .sql(
       `SELECT id, tenant_id, url, failing_since FROM webhooks

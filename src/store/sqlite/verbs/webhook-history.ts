@@ -1,19 +1,18 @@
 // Attempts to deliver events to webhooks in SQLite, for people to read: by the clock, of one event,
 // or the last ones of what waits and of what has failed.
 import type { AttemptFilter, AttemptName, AttemptView, DeliveryStore, ReplayOutcome } from '../../webhooks.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from './events.ts';
 
-export function attemptVerbs(db: Connection): Pick<DeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt'> {
+export function attemptVerbs(db: Transaction): Work<Pick<DeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt'>> {
   return {
-    listWebhookAttempts: (tenantId, filter) => db.read(() => listAttempts(db, tenantId, filter)),
-    findWebhookAttempt: (tenantId, webhookId, attempt) =>
-      db.read(() => findAttempt(db, { tenantId, webhookId }, attempt)),
+    listWebhookAttempts: (tenantId, filter) => listAttempts(db, tenantId, filter),
+    findWebhookAttempt: (tenantId, webhookId, attempt) => findAttempt(db, { tenantId, webhookId }, attempt),
   };
 }
 
-function hasWebhook(db: Connection, tenant: Buffer, webhook: Buffer): boolean {
+function hasWebhook(db: Transaction, tenant: Buffer, webhook: Buffer): boolean {
   return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?').get(tenant, webhook) !== undefined;
 }
 
@@ -26,7 +25,7 @@ const ATTEMPTS = `SELECT ${COLUMNS} FROM webhook_attempts a JOIN events e ON e.s
   JOIN webhook_deliveries d ON d.webhook_id = a.webhook_id AND d.event_seq = a.event_seq`;
 const NEWEST = 'ORDER BY a.started_at DESC, a.event_seq DESC, a.number DESC LIMIT +@limit';
 
-function listAttempts(db: Connection, tenantId: string, filter: AttemptFilter): AttemptView[] {
+function listAttempts(db: Transaction, tenantId: string, filter: AttemptFilter): AttemptView[] {
   const { webhookId, eventId, limit, state, after } = filter;
   const of = { tenant: toId(tenantId), webhook: toId(webhookId), limit };
   if (!hasWebhook(db, of.tenant, of.webhook)) return [];
@@ -58,7 +57,7 @@ interface Of {
   limit: number;
 }
 
-function placeOf(db: Connection, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
+function placeOf(db: Transaction, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
   const place = db.sql(
     `SELECT started_at AS startedAt, event_seq AS seq, number FROM webhook_attempts
      WHERE webhook_id = +? AND number = +? AND tenant_id = +?
@@ -68,7 +67,7 @@ function placeOf(db: Connection, { tenant, webhook }: Of, { eventId, number }: A
   return row as { startedAt: number; seq: number; number: number } | undefined;
 }
 
-function lastAttempts(db: Connection, of: Of, state: NonNullable<AttemptFilter['state']>): AttemptView[] {
+function lastAttempts(db: Transaction, of: Of, state: NonNullable<AttemptFilter['state']>): AttemptView[] {
   // An attempt that is under way is counted already, and not written down.
   const [which, order] =
     state === 'due'
@@ -85,7 +84,7 @@ function lastAttempts(db: Connection, of: Of, state: NonNullable<AttemptFilter['
 }
 
 function findAttempt(
-  db: Connection,
+  db: Transaction,
   of: { tenantId: string; webhookId: string },
   { eventId, number }: AttemptName,
 ): { attempt: AttemptView; event: ReturnType<typeof eventFromRow> } | null {
@@ -120,18 +119,18 @@ function attemptFromRow(row: Row): AttemptView {
 // What people do with deliveries in SQLite: replaying; and erasing what deleted webhooks leave
 // behind. Old deliveries go with the messages of their events (retention.ts).
 
-type ReplayVerbs = Pick<DeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>;
+type ReplayVerbs = Work<Pick<DeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>>;
 
-export function replayVerbs(db: Connection): ReplayVerbs {
+export function replayVerbs(db: Transaction): ReplayVerbs {
   return {
-    replayDelivery: (tenantId, target, at) => db.writeMail(() => replay(db, { tenantId, ...target }, at)),
-    replayFailed: (tenantId, target, at) => db.writeMail(() => replayFailed(db, { tenantId, ...target }, at)),
-    forgetDeletedWebhooks: (limit) => db.writeMail(() => forgetDeleted(db, limit)),
+    replayDelivery: (tenantId, target, at) => replay(db, { tenantId, ...target }, at),
+    replayFailed: (tenantId, target, at) => replayFailed(db, { tenantId, ...target }, at),
+    forgetDeletedWebhooks: (limit) => forgetDeleted(db, limit),
   };
 }
 
 function replay(
-  db: Connection,
+  db: Transaction,
   target: { tenantId: string; webhookId: string; eventId: string },
   at: number,
 ): ReplayOutcome {
@@ -154,7 +153,7 @@ function replay(
 }
 
 function replayFailed(
-  db: Connection,
+  db: Transaction,
   target: { tenantId: string; webhookId: string; since: number; limit: number },
   at: number,
 ): number {
@@ -171,7 +170,7 @@ function replayFailed(
   return changes;
 }
 
-function forgetDeleted(db: Connection, limit: number): number {
+function forgetDeleted(db: Transaction, limit: number): number {
   const gone = db.sql('SELECT id FROM deleted_webhooks LIMIT 1').get() as Row | undefined;
   if (!gone) return 0;
   for (const table of ['webhook_attempts', 'webhook_deliveries']) {

@@ -8,47 +8,42 @@ import {
   type WebhookSecret,
   type WebhookStore,
 } from '../../webhooks.ts';
-import type { Connection } from '../engine/connection.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 
-export function webhookVerbs(db: Connection): WebhookStore {
+export function webhookVerbs(db: Transaction): Work<WebhookStore> {
   return {
-    createWebhook: (webhook, maxPerTenant) => db.write(() => createWebhook(db, webhook, maxPerTenant)),
-    getWebhook: (tenantId, id) =>
-      db.read(() => {
-        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
-        return row === undefined ? null : webhookFromRow(row as Row);
-      }),
-    listWebhooks: (tenantId) =>
-      db.read(() => {
-        const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
-        return (rows as Row[]).map(webhookFromRow);
-      }),
-    deleteWebhook: (tenantId, id) => db.write(() => deleteWebhook(db, tenantId, id)),
-    rotateWebhookSecret: (tenantId, id, rotation) => db.write(() => rotateSecret(db, { tenantId, id }, rotation)),
-    ownerOfWebhook: (id) =>
-      db.read(() => {
-        const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = +?').get(toId(id)) as Row | undefined;
-        return row === undefined ? null : fromId(row.tenant_id);
-      }),
-    listWebhookHealth: (tenantId, countedAtMost = COUNTED_AT_MOST) =>
-      db.read(() => {
-        const rows =
-          tenantId === null
-            ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
-            : db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
-        return (rows as Row[]).map((row) => healthFromRow(db, row, countedAtMost));
-      }),
-    getWebhookHealth: (tenantId, id) =>
-      db.read(() => {
-        const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
-        return row === undefined ? null : healthFromRow(db, row as Row, COUNTED_AT_MOST);
-      }),
-    listWebhookSecrets: (tenantId, id, now) => db.read(() => listSecrets(db, { tenantId, id }, now)),
+    createWebhook: (webhook, maxPerTenant) => createWebhook(db, webhook, maxPerTenant),
+    getWebhook: (tenantId, id) => {
+      const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
+      return row === undefined ? null : webhookFromRow(row as Row);
+    },
+    listWebhooks: (tenantId) => {
+      const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
+      return (rows as Row[]).map(webhookFromRow);
+    },
+    deleteWebhook: (tenantId, id) => deleteWebhook(db, tenantId, id),
+    rotateWebhookSecret: (tenantId, id, rotation) => rotateSecret(db, { tenantId, id }, rotation),
+    ownerOfWebhook: (id) => {
+      const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = +?').get(toId(id)) as Row | undefined;
+      return row === undefined ? null : fromId(row.tenant_id);
+    },
+    listWebhookHealth: (tenantId, countedAtMost = COUNTED_AT_MOST) => {
+      const rows =
+        tenantId === null
+          ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
+          : db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
+      return (rows as Row[]).map((row) => healthFromRow(db, row, countedAtMost));
+    },
+    getWebhookHealth: (tenantId, id) => {
+      const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
+      return row === undefined ? null : healthFromRow(db, row as Row, COUNTED_AT_MOST);
+    },
+    listWebhookSecrets: (tenantId, id, now) => listSecrets(db, { tenantId, id }, now),
   };
 }
 
-function createWebhook(db: Connection, webhook: NewWebhook, maxPerTenant: number): 'created' | 'exists' | 'too_many' {
+function createWebhook(db: Transaction, webhook: NewWebhook, maxPerTenant: number): 'created' | 'exists' | 'too_many' {
   const tenant = toId(webhook.tenantId);
   const same = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND target = +?');
   if (same.get(tenant, webhook.target) !== undefined) return 'exists';
@@ -66,14 +61,14 @@ function createWebhook(db: Connection, webhook: NewWebhook, maxPerTenant: number
 }
 
 /** Its secrets go with it (ON DELETE CASCADE); its deliveries are out of reach from now on, and erased in slices. */
-function deleteWebhook(db: Connection, tenantId: string, id: string): boolean {
+function deleteWebhook(db: Transaction, tenantId: string, id: string): boolean {
   const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = +? AND id = +?');
   if (remove.run(toId(tenantId), toId(id)).changes === 0) return false;
   db.sql('INSERT INTO deleted_webhooks (id) VALUES (+?)').run(toId(id));
   return true;
 }
 
-function rotateSecret(db: Connection, of: { tenantId: string; id: string }, rotation: SecretRotation): boolean {
+function rotateSecret(db: Transaction, of: { tenantId: string; id: string }, rotation: SecretRotation): boolean {
   const id = toId(of.id);
   const known = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?');
   if (known.get(toId(of.tenantId), id) === undefined) return false;
@@ -84,14 +79,14 @@ function rotateSecret(db: Connection, of: { tenantId: string; id: string }, rota
   return true;
 }
 
-function insertSecret(db: Connection, id: Buffer, { secret, at }: Pick<SecretRotation, 'secret' | 'at'>): void {
+function insertSecret(db: Transaction, id: Buffer, { secret, at }: Pick<SecretRotation, 'secret' | 'at'>): void {
   const insert = db.sql(
     `INSERT INTO webhook_secrets (webhook_id, master_key_id, sealed, created_at) VALUES (+?, +?, +?, +?)`,
   );
   insert.run(id, secret.masterKeyId, secret.sealed, at);
 }
 
-function listSecrets(db: Connection, of: { tenantId: string; id: string }, now: number): WebhookSecret[] {
+function listSecrets(db: Transaction, of: { tenantId: string; id: string }, now: number): WebhookSecret[] {
   const rows = db
     .sql(
       `SELECT s.master_key_id, s.sealed, s.created_at, s.expires_at
@@ -106,7 +101,7 @@ function listSecrets(db: Connection, of: { tenantId: string; id: string }, now: 
   }));
 }
 
-function healthFromRow(db: Connection, row: Row, countedAtMost: number): WebhookHealth {
+function healthFromRow(db: Transaction, row: Row, countedAtMost: number): WebhookHealth {
   const count = (condition: string) => {
     const counted = db.sql(
       `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = +? AND ${condition} LIMIT +?)`,

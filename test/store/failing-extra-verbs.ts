@@ -1,4 +1,4 @@
-// A writer's thread whose company cannot be made: for threaded-store.test.ts.
+// A writer's thread whose extra verbs cannot be made: for threaded-store.test.ts.
 import { Fault } from '../../src/base/errors.ts';
 import { serveWriter } from '../../src/store/sqlite/serve-writer.ts';
 

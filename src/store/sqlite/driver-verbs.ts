@@ -1,0 +1,76 @@
+// The driver's verbs by noun: which files each noun's come from.
+import { type DriverVerbs, together } from './engine/bind-verbs.ts';
+import type { Connection } from './engine/connection.ts';
+import { onboardingVerbs } from './reading/overview.ts';
+import { auditVerbs } from './verbs/audit.ts';
+import { claimVerbs, dueLaneVerbs, sourceVerbs } from './verbs/claims.ts';
+import { dmarcVerbs } from './verbs/dmarc.ts';
+import { domainCheckVerbs, domainRecheckVerbs, domainVerbs } from './verbs/domains.ts';
+import { eventVerbs } from './verbs/events.ts';
+import { chartFigureVerbs, figuresVerbs } from './verbs/figures.ts';
+import { inboundVerbs } from './verbs/inbound.ts';
+import { inboundRefusalVerbs } from './verbs/inbound-refusals.ts';
+import { inboundTrialVerbs } from './verbs/inbound-trials.ts';
+import { inboundViewVerbs } from './verbs/inbound-views.ts';
+import { mailLinkVerbs, signUpVerbs } from './verbs/mail-links.ts';
+import { platformKeyVerbs } from './verbs/platform-keys.ts';
+import { queueVerbs } from './verbs/queue.ts';
+import { pauseVerbs, targetVerbs } from './verbs/queue-pauses.ts';
+import { queueListVerbs, queueViewVerbs } from './verbs/queue-views.ts';
+import { recipientMarkVerbs } from './verbs/recipient-marks.ts';
+import { reputationVerbs } from './verbs/reputation.ts';
+import { retentionVerbs } from './verbs/retention.ts';
+import { secondFactorVerbs } from './verbs/second-factors.ts';
+import { sessionVerbs } from './verbs/sessions.ts';
+import { shapingVerbs } from './verbs/shaping.ts';
+import { strayVerbs } from './verbs/strays.ts';
+import { submissionVerbs } from './verbs/submissions.ts';
+import { suppressionVerbs } from './verbs/suppressions.ts';
+import { templateVerbs } from './verbs/templates.ts';
+import { apiKeyVerbs, keyUseVerbs, tenantVerbs } from './verbs/tenants.ts';
+import { trackingVerbs } from './verbs/tracking.ts';
+import { transportSecurityVerbs } from './verbs/transport-security.ts';
+import { memberVerbs, userVerbs } from './verbs/users.ts';
+import { deliveryVerbs } from './verbs/webhook-deliveries.ts';
+import { attemptVerbs, replayVerbs } from './verbs/webhook-history.ts';
+import { webhookVerbs } from './verbs/webhooks.ts';
+
+export function driverVerbs(db: Connection): DriverVerbs {
+  return {
+    tenants: tenantVerbs(db),
+    keys: together(apiKeyVerbs(db), keyUseVerbs(db)),
+    accounts: together(
+      userVerbs(db),
+      memberVerbs(db),
+      sessionVerbs(db),
+      secondFactorVerbs(db),
+      mailLinkVerbs(db),
+      signUpVerbs(db),
+    ),
+    audit: auditVerbs(db),
+    domains: together(domainVerbs(db), domainCheckVerbs(db), domainRecheckVerbs(db)),
+    templates: templateVerbs(db),
+    submissions: submissionVerbs(db),
+    queue: together(
+      dueLaneVerbs(db),
+      claimVerbs(db),
+      queueVerbs(db),
+      queueListVerbs(db),
+      queueViewVerbs(db),
+      strayVerbs(db),
+    ),
+    sources: sourceVerbs(db),
+    shaping: together(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
+    events: eventVerbs(db),
+    figures: together(figuresVerbs(db), chartFigureVerbs(db), onboardingVerbs(db)),
+    inbound: together(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
+    dmarc: dmarcVerbs(db),
+    suppressions: suppressionVerbs(db),
+    reputation: reputationVerbs(db),
+    webhooks: together(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), replayVerbs(db)),
+    tracking: trackingVerbs(db),
+    platformKeys: platformKeyVerbs(db),
+    transportSecurity: transportSecurityVerbs(db),
+    upkeep: together(retentionVerbs(db), recipientMarkVerbs(db)),
+  };
+}

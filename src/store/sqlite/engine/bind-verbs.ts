@@ -1,0 +1,60 @@
+// Makes the store's verbs of the driver's work. The table says of each verb how it is run, so nobody has to
+// begin one to find out.
+import type { Namespace, Verbs } from '../../store.ts';
+import { VERBS, type VerbKind } from '../../verbs.ts';
+import type { Work } from './connection.ts';
+
+/** A verb of `slices` is run as it is; every other is work in one transaction. */
+export type DriverVerbs = { [Noun in Namespace]: WorkOf<Noun> };
+
+type WorkOf<Noun extends Namespace> = {
+  [Name in keyof Verbs[Noun]]: Noun extends keyof typeof VERBS
+    ? Name extends keyof (typeof VERBS)[Noun]
+      ? (typeof VERBS)[Noun][Name] extends 'slices'
+        ? Verbs[Noun][Name]
+        : Work<Verbs[Noun]>[Name]
+      : never
+    : never;
+};
+
+export type Run = (...args: unknown[]) => unknown;
+
+export interface DeclaredVerb {
+  /** As messages between threads name it: `queue.claim`. */
+  name: string;
+  kind: VerbKind;
+  work: Run;
+}
+
+export function bindVerbs(driver: DriverVerbs, bind: (verb: DeclaredVerb) => Run): Verbs {
+  const nouns = Object.entries(VERBS).map(([noun, kinds]) => {
+    const works = driver[noun as Namespace] as unknown as Record<string, Run>;
+    const bound = Object.entries(kinds as Record<string, VerbKind>).map(([name, kind]) => {
+      return [name, bind({ name: `${noun}.${name}`, kind, work: works[name]! })];
+    });
+    return [noun, Object.fromEntries(bound)];
+  });
+  return Object.fromEntries(nouns) as Verbs;
+}
+
+/** By name, for whoever calls verbs by messages. */
+export function verbsByName(verbs: Verbs): Map<string, Run> {
+  return new Map(
+    Object.entries(VERBS).flatMap(([noun, kinds]) => {
+      const bound = verbs[noun as Namespace] as unknown as Record<string, Run>;
+      return Object.keys(kinds).map((name): [string, Run] => [`${noun}.${name}`, bound[name]!]);
+    }),
+  );
+}
+
+type All<Parts> = Parts extends readonly [infer First, ...infer Rest] ? First & All<Rest> : unknown;
+
+/** One noun's verbs of several files. No name stands in two of them. */
+export function together<Parts extends readonly object[]>(...parts: Parts): All<Parts> {
+  const all = new Map<string, unknown>();
+  for (const [name, verb] of parts.flatMap((part) => Object.entries(part))) {
+    if (all.has(name)) throw new Error(`the verb ${name} is there twice`);
+    all.set(name, verb);
+  }
+  return Object.fromEntries(all) as All<Parts>;
+}
