@@ -75,7 +75,7 @@ async function fill(store: Store, vault: Vault): Promise<string[]> {
   const tenantId = ids.next();
   await store.tenants.createTenant({
     ...{ id: tenantId, name: 'Bench', status: 'active', statusReason: null, tier: '1k', tierPinned: false },
-    ...{ openTracking: false, clickTracking: false, unsubscribe: false, linksHost: null, bouncesDomain: null },
+    ...{ openTracking: false, clickTracking: false, unsubscribe: false, bouncesDomain: null },
     createdAt: now,
   });
   const domainId = ids.next();

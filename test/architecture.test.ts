@@ -7,7 +7,8 @@ import t from 'tap';
 import { parseSource, readSources } from './architecture/read-source.ts';
 import { longFiles, packagesAtHome, RULES, type Rule } from './architecture/rules.ts';
 import { HOMES } from './architecture/tiers.ts';
-import { readAll, unusedExports } from './architecture/unused-exports.ts';
+import { readAll, unusedExports, unusedVerbs } from './architecture/unused-exports.ts';
+import { VERB_NAMES } from './support/wrap-verbs.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -193,6 +194,17 @@ t.test('what is exported is imported', async (t) => {
   const hint = 'remove it, or only its "export"';
   t.same(found, [`src/base/a.ts: nobody imports b; ${hint}`, `src/base/b.ts: nobody imports e; ${hint}`]);
   for (const each of unusedExports(readAll(ROOT))) t.fail(each, { at: null, stack: '' });
+});
+
+t.test('what the store can do is asked for', async (t) => {
+  const files = [
+    { file: 'src/api/a.ts', text: 'await store.queue.claim(1);' },
+    { file: 'src/store/sqlite/b.ts', text: 'db.release()' },
+    { file: 'test/c.ts', text: 'store.queue.release()' },
+  ];
+  const found = unusedVerbs(['queue.claim', 'queue.release', 'inbound.listDmarcDays'], files);
+  t.same(found, ['src/store/verbs.ts: nobody calls queue.release; remove it with its work']);
+  for (const each of unusedVerbs(VERB_NAMES, readAll(ROOT))) t.fail(each, { at: null, stack: '' });
 });
 
 t.test('the table is sound', async (t) => {

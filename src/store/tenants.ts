@@ -23,7 +23,6 @@ export interface Tenant {
   openTracking: boolean;
   clickTracking: boolean;
   unsubscribe: boolean;
-  linksHost: string | null;
   bouncesDomain: string | null;
   createdAt: number;
 }

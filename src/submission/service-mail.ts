@@ -145,7 +145,6 @@ async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Pr
       openTracking: false,
       clickTracking: false,
       unsubscribe: false,
-      linksHost: null,
       bouncesDomain: null,
       createdAt: clock.now(),
     });

@@ -45,7 +45,6 @@ export function newTenant(of: Pick<Tenant, 'id' | 'name' | 'status' | 'createdAt
     openTracking: false,
     clickTracking: false,
     unsubscribe: false,
-    linksHost: null,
     bouncesDomain: null,
   };
 }

@@ -59,3 +59,15 @@ function originalName(written: string): string {
     .replace(/^type\s+/, '')
     .split(/\s+as\s+|\s*:\s*/)[0]!;
 }
+
+/** Tests see by these what other verbs wrote; the daemon asks for the same in another process or thread. */
+const ASKED_BY_TESTS = new Set(['figures.providersOf', 'inbound.listDmarcDays', 'transportSecurity.findBrokenTls']);
+
+/** Verbs of the store, such as `queue.claim`, that nothing in src/ calls. */
+export function unusedVerbs(verbs: readonly string[], files: readonly CheckedFile[]): string[] {
+  const callers = files.filter(({ file }) => file.startsWith('src/') && !file.startsWith('src/store/'));
+  const text = callers.map((file) => file.text).join('\n');
+  return verbs
+    .filter((verb) => !ASKED_BY_TESTS.has(verb) && !new RegExp(`\\.${verb.split('.')[1]}\\b`).test(text))
+    .map((verb) => `src/store/verbs.ts: nobody calls ${verb}; remove it with its work`);
+}

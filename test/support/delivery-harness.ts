@@ -295,7 +295,6 @@ async function addTenant(store: Store, ids: IdSource): Promise<string> {
     openTracking: false,
     clickTracking: false,
     unsubscribe: false,
-    linksHost: null,
     bouncesDomain: null,
     createdAt: Date.now(),
   });

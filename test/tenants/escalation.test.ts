@@ -19,7 +19,6 @@ function tenantOf(ageDays: number, rest: Partial<Tenant> = {}): Tenant {
     openTracking: false,
     clickTracking: false,
     unsubscribe: false,
-    linksHost: null,
     bouncesDomain: null,
     createdAt: NOW - ageDays * DAY_MS,
     ...rest,

@@ -24,7 +24,6 @@ t.test('tenants', async (t) => {
       openTracking: false,
       clickTracking: false,
       unsubscribe: false,
-      linksHost: null,
       bouncesDomain: null,
       createdAt: 1_790_000_000_000,
     });

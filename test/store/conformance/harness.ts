@@ -64,7 +64,6 @@ export class Bench {
       openTracking: false,
       clickTracking: false,
       unsubscribe: false,
-      linksHost: null,
       bouncesDomain: null,
       createdAt: T0,
       ...change,

@@ -14,7 +14,6 @@ export const tenantCases = {
       tierPinned: true,
       openTracking: true,
       unsubscribe: true,
-      linksHost: 'links.acme.test',
       bouncesDomain: 'b.acme.test',
     });
     t.strictSame(await bench.store.tenants.getTenant(tenant.id), tenant);

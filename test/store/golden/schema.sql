@@ -600,7 +600,6 @@ CREATE TABLE tenants (
  open_tracking INTEGER NOT NULL,
  click_tracking INTEGER NOT NULL,
  unsubscribe INTEGER NOT NULL,
- links_host TEXT,
  bounces_domain TEXT,
  created_at INTEGER NOT NULL
 , content_days INTEGER) STRICT, WITHOUT ROWID;

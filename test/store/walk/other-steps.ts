@@ -211,7 +211,7 @@ async function signUps(walk: Walk): Promise<void> {
   const { store } = walk;
   const [tenantId, userId] = [walk.id(), walk.id()];
   const email = `${userId}@sign-up.test`;
-  const flags = { openTracking: false, clickTracking: false, unsubscribe: false, linksHost: null, bouncesDomain: null };
+  const flags = { openTracking: false, clickTracking: false, unsubscribe: false, bouncesDomain: null };
   const standing = { status: 'pending_verification', statusReason: null, tier: '1k', tierPinned: false } as const;
   const tenant = { id: tenantId, name: 'New', ...standing, ...flags, createdAt: walk.now };
   const user: User = { id: userId, tenantId, email, role: 'owner', passwordHash: 'h', createdAt: walk.now };

@@ -17,7 +17,7 @@ const SECRET = { masterKeyId: 'master1', sealed: Buffer.from('sealed') };
 function newTenant(walk: Walk): Tenant {
   return {
     ...{ id: walk.id(), name: 'Acme', status: 'active' as const, statusReason: null, tier: '1k', tierPinned: false },
-    ...{ openTracking: false, clickTracking: false, unsubscribe: false, linksHost: null, bouncesDomain: null },
+    ...{ openTracking: false, clickTracking: false, unsubscribe: false, bouncesDomain: null },
     createdAt: walk.now,
   };
 }

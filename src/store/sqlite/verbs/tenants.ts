@@ -51,9 +51,9 @@ export function apiKeyVerbs(db: Transaction): Work<ApiKeyStore> {
 export function insertTenant(db: Transaction, tenant: Tenant): void {
   db.sql(
     `INSERT INTO tenants (id, name, status, status_reason, tier, tier_pinned, open_tracking, click_tracking,
-       unsubscribe, links_host, bounces_domain, created_at)
+       unsubscribe, bounces_domain, created_at)
      VALUES (+@id, +@name, +@status, +@statusReason, +@tier, +@tierPinned, +@openTracking, +@clickTracking,
-       +@unsubscribe, +@linksHost, +@bouncesDomain, +@createdAt)`,
+       +@unsubscribe, +@bouncesDomain, +@createdAt)`,
   ).run(tenantColumns(tenant));
 }
 
@@ -65,7 +65,7 @@ function updateTenant(db: Transaction, id: string, change: TenantChange): Tenant
   db.sql(
     `UPDATE tenants SET name = +@name, status = +@status, status_reason = +@statusReason, tier = +@tier,
        tier_pinned = +@tierPinned, open_tracking = +@openTracking, click_tracking = +@clickTracking,
-       unsubscribe = +@unsubscribe, links_host = +@linksHost, bounces_domain = +@bouncesDomain
+       unsubscribe = +@unsubscribe, bounces_domain = +@bouncesDomain
      WHERE id = +@id`,
   ).run(columns);
   return tenant;
@@ -110,7 +110,6 @@ function tenantFromRow(row: Row): Tenant {
     openTracking: row.open_tracking === 1,
     clickTracking: row.click_tracking === 1,
     unsubscribe: row.unsubscribe === 1,
-    linksHost: row.links_host as string | null,
     bouncesDomain: row.bounces_domain as string | null,
     createdAt: row.created_at as number,
   };
