@@ -1,7 +1,7 @@
 // Claiming when the store fails in the middle of it: no message stays in a hand that does not exist.
 import t from 'tap';
 import { Claims } from '../../src/delivery/queue/claims.ts';
-import { newLane } from '../../src/delivery/queue/lane.ts';
+import { Lane } from '../../src/delivery/queue/lane.ts';
 import { MessagesInHand } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
@@ -9,7 +9,7 @@ import type { ClaimedMessage, QueueStore } from '../../src/store/queue.ts';
 import type { HastenPortion, ShapingStore } from '../../src/store/shaping.ts';
 
 const NOW = 1_000_000;
-const LANE = newLane({ lane: 1, tenantId: 'tenant', domain: 'rcpt.test', dueAt: NOW });
+const LANE = new Lane({ id: 1, tenantId: 'tenant', domain: 'rcpt.test' });
 
 function message(id: string, fromDomain: string): ClaimedMessage {
   return { id, tenantId: 'tenant', lane: 1, fromDomain, attempt: 1 } as ClaimedMessage;
