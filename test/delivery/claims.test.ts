@@ -31,10 +31,12 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const settled: unknown[] = [];
   const shaping = {
-    reserve() {},
-    settle: (_group: string, _tenantId: string, outcome: { reserved: number; claimed: ClaimedMessage[] }) =>
-      void settled.push([outcome.reserved, outcome.claimed.length]),
-    givenBack() {},
+    reservations: {
+      reserve() {},
+      settle: (_group: string, _tenantId: string, outcome: { reserved: number; claimed: ClaimedMessage[] }) =>
+        void settled.push([outcome.reserved, outcome.claimed.length]),
+      givenBack() {},
+    },
     senderSuspension: (_group: string, _tenantId: string, domain: string) =>
       domain === 'paused.test' ? { scope: 'sender_domain', mxGroup: 'g', subject: domain, until: NOW + 5000 } : null,
   };
@@ -70,7 +72,8 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
     },
   };
   const suspension = { scope: 'sender_domain', mxGroup: 'g', subject: 'paused.test', until: NOW + 5000 };
-  const shaping = { reserve() {}, settle() {}, senderSuspension: () => (paused.is ? suspension : null) };
+  const reservations = { reserve() {}, settle() {} };
+  const shaping = { reservations, senderSuspension: () => (paused.is ? suspension : null) };
   const claims = new Claims({
     store: store as unknown as QueueStore & ShapingStore,
     shaping: shaping as unknown as Shaping,

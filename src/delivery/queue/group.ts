@@ -19,7 +19,7 @@ import { hostsKeyOf, type Standing, Turns } from './turns.ts';
 
 export interface GroupKit {
   session: SessionKit;
-  shaping: Pick<Shaping, 'verdict' | 'room' | 'connected'>;
+  shaping: Pick<Shaping, 'verdict' | 'reservations' | 'connected'>;
   /** The sessions that may be open in all. */
   slots: Slots;
   /** Outlives the group. */
@@ -271,7 +271,7 @@ export class Group {
 
   /** How many messages may be claimed at once. */
   #room({ tenantId }: Lane): number {
-    return this.#kit.shaping.room(this.name, tenantId);
+    return this.#kit.shaping.reservations.room(this.name, tenantId);
   }
 }
 
