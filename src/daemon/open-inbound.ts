@@ -5,7 +5,7 @@ import { DAY_MS } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
 import { type Inbound, startInbound } from '../inbound/inbound.ts';
-import type { Recorded } from '../inbound/processor.ts';
+import type { Recorded } from '../inbound/mail-work.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';

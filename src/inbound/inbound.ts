@@ -13,9 +13,10 @@ import type { SuppressionStore } from '../store/suppressions.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
 import { type ListenerOptions, startInboundListener } from './listener.ts';
 import type { ReceptionOutcome } from './mail-keeper.ts';
+import type { Recorded } from './mail-work.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
 import { processMail } from './process-mail.ts';
-import { InboundProcessor, type Recorded } from './processor.ts';
+import { InboundProcessor } from './processor.ts';
 import { proveSender } from './report-sender.ts';
 
 export interface InboundKit {
