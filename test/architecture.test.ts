@@ -81,6 +81,17 @@ t.test('the rules catch offenders', async (t) => {
     'src/api/a.ts:2: seen is state of the module; put it into an object',
   ]);
   offence(
+    'parts get what they use by name',
+    {
+      'src/daemon/a.ts': 'f({ ...foundation, a });\ng({ ...kit.pool, ...kits });',
+      'src/delivery/a.ts': '// ...kit\nf({ ...this.#kit, a });',
+    },
+    [
+      'src/daemon/a.ts:1: ...foundation hands over a whole bag; name what the part uses',
+      'src/delivery/a.ts:2: ...this.#kit hands over a whole bag; name what the part uses',
+    ],
+  );
+  offence(
     'SQL only in the driver',
     {
       'src/api/a.ts': 'db.run(`SELECT id\n  FROM tenants`);\n// DELETE FROM tenants\nf("Select one from the list");',

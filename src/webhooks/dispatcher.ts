@@ -62,8 +62,11 @@ export class Dispatcher {
 
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
+    const { store, clock, log } = kit;
     this.#book = new ResultBook({
-      ...kit,
+      store,
+      clock,
+      log,
       onRecorded: (results) => {
         for (const { delivery, end } of results) {
           if (end.to === 'due') this.#expect(delivery.webhookId, end.dueAt);

@@ -146,6 +146,15 @@ const noModuleState: Rule = (sources) =>
 
 const SQL = /\b(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET)\s/g;
 
+/** A bag holds more than a part needs; the daemon's holds what opens every secret. */
+const partsByName: Rule = (sources) =>
+  sources.flatMap(({ file, codeOnly }) =>
+    [...codeOnly.matchAll(/\.\.\.((?:this\.)?#?(?:foundation|kit))\b(?!\.)/g)].map(
+      ({ index, 1: bag }) =>
+        `${file}:${lineAt(codeOnly, index)}: ...${bag} hands over a whole bag; name what the part uses`,
+    ),
+  );
+
 const sqlAtHome: Rule = (sources) =>
   sources
     .filter(({ file }) => houseOf(homeOf(file)) !== 'store/sqlite')
@@ -202,6 +211,7 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no barrel files': noBarrels,
   'environment and exit only where the process is run': noSideDoors,
   'no module state': noModuleState,
+  'parts get what they use by name': partsByName,
   'SQL only in the driver': sqlAtHome,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,

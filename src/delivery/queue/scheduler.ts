@@ -38,10 +38,10 @@ export interface SchedulerKit {
   /** Our own addresses; null: the system picks. */
   sources: SourceAddresses | null;
   /** Of this machine. */
-  readInterfaces?: () => Interfaces;
+  readInterfaces?: (() => Interfaces) | undefined;
   secondLooks: SecondLooks;
   noRoute: NoRouteRules;
-  endWatch?: EndWatch;
+  endWatch?: EndWatch | undefined;
   clock: Clock;
   bounceRules: BounceRules;
   random: () => number;
@@ -91,9 +91,11 @@ export class Scheduler {
     this.#kit = kit;
     this.#lanes = new Lanes(kit.clock, (lane) => this.#dispatch(lane));
     this.#slots = new Slots(kit.limits.sessions);
-    this.#claims = new Claims(kit);
+    const { store, shaping, results, recorder, clock, log, pausesMs } = kit;
+    this.#claims = new Claims({ store, shaping, results, clock, log, pausesMs });
     const giveBack = async (ids: string[]) => this.notice(await this.#claims.giveBack(ids, null));
-    this.#unrouted = new UnroutedMail({ ...kit, rules: kit.noRoute, giveBack });
+    const { secondLooks, noRoute: rules, endWatch } = kit;
+    this.#unrouted = new UnroutedMail({ store, recorder, secondLooks, rules, endWatch, clock, log, giveBack });
   }
 
   async start(): Promise<void> {
@@ -185,11 +187,11 @@ export class Scheduler {
   }
 
   async #enqueue(lane: Lane, route: Extract<Route, { kind: 'group' }>): Promise<void> {
-    const { sources } = this.#kit;
+    const { store, sources, readInterfaces, clock, log } = this.#kit;
     const { group, hosts } = route;
-    const unreachable = findUnreachable(group, hosts, this.#kit);
+    const unreachable = findUnreachable(group, hosts, { sources, readInterfaces });
     if (unreachable) return this.#judgeUnrouted(lane, unreachable);
-    const source = sources ? await findDeparture({ ...this.#kit, sources }, lane, route) : null;
+    const source = sources ? await findDeparture({ store, sources, clock, log }, lane, route) : null;
     if (this.#stopped) return;
     if (sources && !source) await this.#claim(lane, 1, { group, from: sources.claim(null, group, hosts) });
     else {
