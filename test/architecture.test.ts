@@ -7,8 +7,7 @@ import t from 'tap';
 import { parseSource, readSources } from './architecture/read-source.ts';
 import { longFiles, packagesAtHome, RULES, type Rule } from './architecture/rules.ts';
 import { HOMES } from './architecture/tiers.ts';
-import { readAll, unusedExports, unusedVerbs } from './architecture/unused-exports.ts';
-import { VERB_NAMES } from './support/wrap-verbs.ts';
+import { readAll, unusedExports } from './architecture/unused-exports.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 const MANIFEST = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
@@ -82,6 +81,17 @@ t.test('the rules catch offenders', async (t) => {
     'src/api/a.ts:2: seen is state of the module; put it into an object',
   ]);
   offence(
+    'parts get what they use by name',
+    {
+      'src/daemon/a.ts': 'f({ ...foundation, a });\ng({ ...kit.pool, ...kits });',
+      'src/delivery/a.ts': '// ...kit\nf({ ...this.#kit, a });',
+    },
+    [
+      'src/daemon/a.ts:1: ...foundation hands over a whole bag; name what the part uses',
+      'src/delivery/a.ts:2: ...this.#kit hands over a whole bag; name what the part uses',
+    ],
+  );
+  offence(
     'SQL only in the driver',
     {
       'src/api/a.ts': 'db.run(`SELECT id\n  FROM tenants`);\n// DELETE FROM tenants\nf("Select one from the list");',
@@ -96,18 +106,6 @@ t.test('the rules catch offenders', async (t) => {
       'src/api/a.ts: does not open with a comment that says what it is for',
       'src/api/c.ts: opens with 6 lines of comment; five are enough',
     ],
-  );
-  offence(
-    'parameters of SQL keep their plan',
-    {
-      'src/store/sqlite/verbs/a.ts':
-        "const a = `SELECT b FROM c WHERE d = ? AND e = +?\\n  LIMIT ?`;\nconst f = 'g = @h AND i = +@h';\nconst j = k > l ? m : n;",
-      'src/api/a.ts': "const a = 'who = ?';",
-    },
-    [1, 1, 2].map(
-      (line) =>
-        `src/store/sqlite/verbs/a.ts:${line}: a parameter without a plus; write +? or +@name, or SQLite plans anew at every call`,
-    ),
   );
   offence('names say something', { 'src/api/mail-utils.ts': '', 'src/api/index.ts': '', 'src/api/MyFile.ts': '' }, [
     'src/api/mail-utils.ts: "utils" says nothing; name it after what it holds',
@@ -194,17 +192,6 @@ t.test('what is exported is imported', async (t) => {
   const hint = 'remove it, or only its "export"';
   t.same(found, [`src/base/a.ts: nobody imports b; ${hint}`, `src/base/b.ts: nobody imports e; ${hint}`]);
   for (const each of unusedExports(readAll(ROOT))) t.fail(each, { at: null, stack: '' });
-});
-
-t.test('what the store can do is asked for', async (t) => {
-  const files = [
-    { file: 'src/api/a.ts', text: 'await store.queue.claim(1);' },
-    { file: 'src/store/sqlite/b.ts', text: 'db.release()' },
-    { file: 'test/c.ts', text: 'store.queue.release()' },
-  ];
-  const found = unusedVerbs(['queue.claim', 'queue.release', 'inbound.listDmarcDays'], files);
-  t.same(found, ['src/store/verbs.ts: nobody calls queue.release; remove it with its work']);
-  for (const each of unusedVerbs(VERB_NAMES, readAll(ROOT))) t.fail(each, { at: null, stack: '' });
 });
 
 t.test('the table is sound', async (t) => {

@@ -59,7 +59,9 @@ export class BodyPool implements BodyReader {
 function startBodyThread(limits: BodyLimits, onIdle: () => void, onTrouble: (error: unknown) => void) {
   const { jobMs, memoryMb } = limits;
   return new KillableThread<BodyJob, BodyResult>({
-    ...{ jobMs, onIdle, onTrouble },
+    jobMs,
+    onIdle,
+    onTrouble,
     startWorker: () =>
       new Worker(new URL('./body-worker.ts', import.meta.url), {
         resourceLimits: { maxOldGenerationSizeMb: memoryMb },

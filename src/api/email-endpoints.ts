@@ -44,7 +44,12 @@ export function emailEndpoints({ submission, store }: EmailServices): Endpoint[]
 
   return [
     {
-      ...{ method: 'POST', pattern: '/emails', scope: 'emails:send', body: 'json', idempotent: true, answer: send },
+      method: 'POST',
+      pattern: '/emails',
+      scope: 'emails:send',
+      body: 'json',
+      idempotent: true,
+      answer: send,
       refuseEarly: ({ key, idempotencyKey }) => submission.refuseEarly(key, idempotencyKey),
     },
     { method: 'GET', pattern: '/emails/:id', scope: null, body: 'none', answer: show },

@@ -127,7 +127,11 @@ export class Pipeline {
     const address = request.clientAddress;
     return {
       // The bytes may have gone to another thread when somebody asks.
-      ...{ key, tenant, id, idempotencyKey, bodyBytes: bytes.length },
+      key,
+      tenant,
+      id,
+      idempotencyKey,
+      bodyBytes: bytes.length,
       audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
       get query() {
         return request.query;

@@ -57,8 +57,17 @@ export function explainMail(octets: Buffer, rules: BounceRules, mx: string | nul
 function explainRecipient(judged: JudgedRecipient): ExplainedRecipient {
   const { recipient, originalRecipient, kind, action, status, smtpCode, label, rule, reason } = judged;
   return {
-    ...{ recipient, original_recipient: originalRecipient, kind, action, status, smtp_code: smtpCode },
-    ...{ label, rule, reason, remote_mta: judged.remoteMta, diagnostic: judged.diagnostic },
+    recipient,
+    original_recipient: originalRecipient,
+    kind,
+    action,
+    status,
+    smtp_code: smtpCode,
+    label,
+    rule,
+    reason,
+    remote_mta: judged.remoteMta,
+    diagnostic: judged.diagnostic,
   };
 }
 

@@ -70,7 +70,11 @@ function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts:
   const found = diagnostics.map(findReply);
   const smtpCode = found.find((reply) => reply.smtpCode !== null)?.smtpCode ?? null;
   const common = {
-    ...{ recipient: address, originalRecipient: originalAddress, action, remoteMta, smtpCode },
+    recipient: address,
+    originalRecipient: originalAddress,
+    action,
+    remoteMta,
+    smtpCode,
     diagnostic: diagnostics[0] ?? null,
   };
   const status = statusOf(

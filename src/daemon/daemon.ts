@@ -19,13 +19,11 @@ import { createResolver } from '../protocol/dns/resolver.ts';
 import { createSecondLooks } from '../protocol/dns/second-look.ts';
 import type { Store } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import { tellByMail } from '../submission/service-mail.ts';
 import { NO_BRAKES } from '../suppression/reputation.ts';
-import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import { openDelivery, openWebhooks } from './open-delivery.ts';
 import { type Foundation, openFoundation } from './open-foundation.ts';
 import { openSite } from './open-http.ts';
-import { openIncoming, reputationOf, serviceMailOf } from './open-inbound.ts';
+import { openIncoming, openServiceMail, reputationOf } from './open-inbound.ts';
 import { openMetricsListener } from './open-metrics.ts';
 import { openTimers } from './open-timers.ts';
 import { reachableAddresses } from './reachable-addresses.ts';
@@ -65,23 +63,17 @@ export async function startDaemon(config: Config, options: DaemonOptions): Promi
 }
 
 async function open(config: Config, options: DaemonOptions, opened: ClosingStack): Promise<Daemon> {
-  const foundation = await openFoundation(config, options.logTo ?? 'stdout', opened);
+  const { foundation, masterKeys } = await openFoundation(config, options.logTo ?? 'stdout', opened);
   const { clock, ids, log, store, identity, intake } = foundation;
   const { sandbox } = options;
   const isSandbox = sandbox !== undefined;
   const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
-  // Until delivery runs it has nobody to tell: it looks at the whole queue when it starts.
-  const running: Running = { delivery: null, timers: null, inbound: null };
-  const inboundWaits = () => running.inbound?.lookAgain();
-  const onAccepted = (lanes: LaneNotice[]) => running.delivery?.notice(lanes);
-  const sendServiceMail = serviceMailOf(config, foundation, onAccepted);
-  const tell = tellByMail(sendServiceMail, log);
-  const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl: config.service.base_url });
-  opened.add(() => tellOwners.close());
+  const { running, inboundWaits, onAccepted } = notYetRunning();
+  const { send, tell, tellOwners } = openServiceMail(config, foundation, onAccepted, opened);
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
   opened.add(hooks.close);
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
-  const ways = { resolver, secondLooks, addresses: reachable.mail };
+  const ways = { resolver, secondLooks, addresses: reachable.mail, masterKeys };
   const delivery = await openDelivery(config, foundation, ways, reputation);
   running.delivery = delivery;
   const drainDelivery = once(() => delivery.close(config.stop.grace));
@@ -91,23 +83,29 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const domains = createDomains(domainParts);
   const queue = liveQueueControl({ store, clock, ids, log, config }, delivery, foundation.bounceRules);
   const tenantChanged = () => void delivery.reconcile();
-  const timersNow = () => running.timers?.list() ?? [];
   const { unstoredResults } = delivery;
-  const site = {
-    ...{ resolver, domains, queue, tenantChanged, inboundWaits, onAccepted, reputation },
-    ...{ sendServiceMail, tell, tellOwners },
-    ...{ webhooks: hooks.webhooks, webhookTests: hooks.tests, timers: timersNow, unstoredResults },
+  const portal = {
+    domains,
+    hooks,
+    queue,
+    tenantChanged,
+    inboundWaits,
+    tell,
+    reputation,
+    tellOwners,
+    timers: () => running.timers?.list() ?? [],
+    unstoredResults,
     captured: sandbox?.captured ?? null,
-    ...(sandbox && { staysUsable: sandbox.staysUsable }),
   };
-  const http = await openSite(config, foundation, site, opened);
+  const accepting = { onAccepted, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
+  const http = await openSite(config, foundation, { portal, accepting }, opened);
   opened.add(() => {
     // At the same time: the two share one grace, and no session begins while a call is waited for.
     drainDelivery().catch(() => {}); // told further down, where it is waited for
     return http.close(config.stop.grace);
   });
 
-  const inbound = await openIncoming(config, foundation, { resolver, reputation, send: sendServiceMail });
+  const inbound = await openIncoming(config, foundation, { resolver, reputation, send });
   running.inbound = inbound;
   opened.add(() => inbound.close());
   const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, tellOwners.timer];
@@ -118,8 +116,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const shared = { store, clock, ids, config, queue, tellOwners, isSandbox, vault: () => foundation.vault };
   const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
   await openControl(foundation, { run: options.commands, services }, opened);
-  const { ownTrouble } = reputation;
-  await openMetricsListener(config, foundation, { unstoredResults, ownTrouble }, opened);
+  await openMetricsListener(config, foundation, { unstoredResults, ownTrouble: reputation.ownTrouble }, opened);
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');
 
   const close = async () => {
@@ -135,6 +132,16 @@ interface Running {
   delivery: Delivery | null;
   timers: Timers | null;
   inbound: Inbound | null;
+}
+
+/** Until they run they have nobody to tell: delivery looks at the whole queue when it starts. */
+function notYetRunning() {
+  const running: Running = { delivery: null, timers: null, inbound: null };
+  return {
+    running,
+    inboundWaits: () => running.inbound?.lookAgain(),
+    onAccepted: (lanes: LaneNotice[]) => running.delivery?.notice(lanes),
+  };
 }
 
 /** For the command line beside a running daemon. */
@@ -176,7 +183,11 @@ function domainsOptions(
   const { service } = config;
   const ownNames = [service.bounces_domain, service.spf_domain, service.dkim_domain, service.ehlo_name];
   return {
-    ...{ store, vault, clock, ids, lookups },
+    store,
+    vault,
+    clock,
+    ids,
+    lookups,
     // The sandbox asks nobody but itself.
     turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
     service: {

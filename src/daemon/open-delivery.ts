@@ -16,28 +16,31 @@ const WEBHOOK_LOOKUPS = 2048;
 // RFC 8461 section 3.3 knows no other.
 const HTTPS_PORT = 443;
 
+interface DeliveryWays extends Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'> {
+  /** A courier thread opens the tenants' keys itself. */
+  masterKeys: Buffer[];
+}
+
 export function openDelivery(
   config: Config,
   foundation: Foundation,
-  { resolver, secondLooks, addresses }: Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'>,
+  { resolver, secondLooks, addresses, masterKeys }: DeliveryWays,
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
-  const { store, clock, ids, log, identity, masterKeys, folder, bounceRules } = foundation;
+  const { store, clock, ids, log, identity, folder, bounceRules } = foundation;
   const shaping = shapingSettings(config);
   return startDelivery({
-    ...{
-      store,
-      resolver,
-      secondLooks,
-      addresses,
-      log,
-      ids,
-      clock,
-      bounceRules,
-      endWatch,
-      ...attemptObserver(foundation.metrics),
-    },
+    store,
+    resolver,
+    secondLooks,
+    addresses,
+    log,
+    ids,
+    clock,
+    bounceRules,
+    endWatch,
+    ...attemptObserver(foundation.metrics),
     random: Math.random,
     journalFile: folder.resultJournal,
     courier: {
@@ -68,9 +71,9 @@ export function openDelivery(
 
 /** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
 export function openWebhooks(
-  foundation: Foundation,
+  { store, vault, clock, ids, log }: Foundation,
   { servers, policy, tell }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'tell'>,
 ): Promise<RunningWebhooks> {
-  const resolver = createResolver({ servers, clock: foundation.clock, maxConcurrent: WEBHOOK_LOOKUPS });
-  return startWebhooks({ ...foundation, resolver, random: Math.random, policy, tell });
+  const resolver = createResolver({ servers, clock, maxConcurrent: WEBHOOK_LOOKUPS });
+  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, tell });
 }

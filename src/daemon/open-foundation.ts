@@ -41,7 +41,6 @@ export interface Foundation {
   reads: PortalReads;
   /** Whether new mail is taken in. */
   intake: Intake;
-  masterKeys: Buffer[];
   vault: Vault;
   identity: ServiceIdentity;
   bounceRules: BounceRules;
@@ -54,7 +53,7 @@ export async function openFoundation(
   config: Config,
   logTo: 'stdout' | LogSink,
   opened: ClosingStack,
-): Promise<Foundation> {
+): Promise<{ foundation: Foundation; masterKeys: Buffer[] }> {
   tuneHeaps();
   const clock = systemClock;
   const ids = new IdSource();
@@ -69,7 +68,9 @@ export async function openFoundation(
   const lock = lockDataFolder(folder.dir);
   opened.add(() => lock.release());
   const intake: Intake = new Intake({
-    ...{ clock, log, limits: intakeLimits(config) },
+    clock,
+    log,
+    limits: intakeLimits(config),
     diskFreeShare: () => diskFreeShare(folder.dir),
     reusableShare: async () => shareOfDisk(folder.dir, await store.upkeep.reusableBytes()),
     makeRoom: () => makeRoom({ store, clock, ...keptDays(config) }),
@@ -109,8 +110,8 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, masterKeys, vault, identity };
-  return { ...held, bounceRules, keyUses, metrics };
+  const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, vault, identity };
+  return { foundation: { ...held, bounceRules, keyUses, metrics }, masterKeys };
 }
 
 // The rest is for the page cache, which the database lives from, and for everything else that runs.

@@ -13,7 +13,6 @@ import type { Logger } from '../observe/log.ts';
 import { createMailReader } from '../portal/mails/mail-reader.ts';
 import { createPublicPages } from '../public/create-public-pages.ts';
 import { unknownPages } from '../public/unknown-pages.ts';
-import type { LaneNotice } from '../store/submissions.ts';
 import type { Tier } from '../store/tenants.ts';
 import { createSubmission, type SubmissionOptions } from '../submission/submit.ts';
 import { RenderPool } from '../templates/render-pool.ts';
@@ -22,20 +21,20 @@ import type { Foundation } from './open-foundation.ts';
 import { handlerOf } from './open-metrics.ts';
 import { type PortalParts, portalRoutes } from './open-portal.ts';
 
-export interface SiteParts extends Omit<PortalParts, 'templates' | 'renderer' | 'reader'> {
-  onAccepted(lanes: LaneNotice[]): void;
-  /** Only in the sandbox. */
-  staysUsable?: SubmissionOptions['staysUsable'];
+export interface SiteParts {
+  portal: Omit<PortalParts, 'templates' | 'reader'>;
+  /** `staysUsable` only in the sandbox. */
+  accepting: Pick<SubmissionOptions, 'onAccepted' | 'staysUsable'>;
 }
 
 export async function openSite(
   config: Config,
   foundation: Foundation,
-  parts: SiteParts,
+  { portal: parts, accepting }: SiteParts,
   opened: ClosingStack,
 ): Promise<HttpServer> {
   const { clock, ids, log, store, identity, intake, keyUses } = foundation;
-  const { domains, webhooks, onAccepted } = parts;
+  const { domains, hooks, tellOwners } = parts;
   const reader = createMailReader();
   opened.add(() => reader.close());
   const renderer = new RenderPool({ clock, log });
@@ -45,20 +44,25 @@ export async function openSite(
   const templates = createTemplates({ store, renderer, clock, ids });
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
-  const submission = createSubmission({
-    ...{ store, templates, clock, ids, log, lifetimeMs, refuseNew, onAccepted },
-    ...(parts.staysUsable && { staysUsable: parts.staysUsable }),
+  const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, ...accepting });
+  const api = createApi({
+    store,
+    domains,
+    templates,
+    webhooks: hooks.webhooks,
+    submission,
+    bodies,
+    tellOwners,
+    clock,
+    ids,
+    log,
+    keyUsed: keyUses.note,
+    requestsPerMinute: (tier) => requestCap(config, tier),
   });
-  const { tellOwners } = parts;
-  const services = {
-    ...{ store, domains, templates, webhooks, submission, bodies, tellOwners },
-    ...{ clock, ids, log, keyUsed: keyUses.note },
-  };
-  const api = createApi({ ...services, requestsPerMinute: (tier) => requestCap(config, tier) });
   const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
   opened.add(() => hits.close());
-  const links = linkPages({ ...foundation, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
-  const portal = portalRoutes(config, foundation, { ...parts, templates, renderer, reader });
+  const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
+  const portal = portalRoutes(config, foundation, { ...parts, templates, reader });
   const open = createPublicPages();
   const pages = {
     routes: [...api.routes, ...open.routes, ...portal.routes],
@@ -77,7 +81,12 @@ function requestCap(config: Config, tier: Tier): number | null {
 function httpOptions({ http }: Config, log: Logger, handler: HttpHandler): HttpOptions {
   const { engine, host, port, tls_cert, tls_key } = http;
   return {
-    ...{ engine, host, port, handler, log, trustedProxies: http.trusted_proxies },
+    engine,
+    host,
+    port,
+    handler,
+    log,
+    trustedProxies: http.trusted_proxies,
     ...(tls_cert && tls_key && { tls: { certFile: tls_cert, keyFile: tls_key } }),
     onError: (error) => log.error({ error }, 'HTTP handler failed'),
   };

@@ -2,28 +2,37 @@
 // own mail, and the inbound listener. A part of the wiring list in daemon.ts.
 
 import { DAY_MS } from '../base/clock.ts';
+import type { ClosingStack } from '../base/closing-stack.ts';
 import type { Config } from '../config/keys.ts';
 import type { EndWatch } from '../delivery/outcome/doubted-bounce.ts';
 import { type Inbound, startInbound } from '../inbound/inbound.ts';
-import type { Recorded } from '../inbound/processor.ts';
+import type { Recorded } from '../inbound/mail-work.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import { createServiceMail, type SendServiceMail } from '../submission/service-mail.ts';
+import { createServiceMail, type SendServiceMail, tellByMail } from '../submission/service-mail.ts';
 import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
+import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { Foundation } from './open-foundation.ts';
 
 const MIB = 1024 * 1024;
 
-export function serviceMailOf(
+/** What the service itself writes: to the operator, and to owners of tenants. */
+export function openServiceMail(
   config: Config,
-  { store, vault, clock, ids, identity }: Foundation,
+  { store, vault, clock, ids, log, identity }: Foundation,
   onAccepted: (lanes: LaneNotice[]) => void,
-): SendServiceMail {
-  const bouncesDomain = config.service.bounces_domain;
+  opened: ClosingStack,
+) {
+  const { bounces_domain: bouncesDomain, base_url: baseUrl } = config.service;
   const lifetimeMs = config.delivery.lifetime;
-  return createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim: identity.dkim, lifetimeMs, onAccepted });
+  const { dkim } = identity;
+  const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
+  const tell = tellByMail(send, log);
+  const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl });
+  opened.add(() => tellOwners.close());
+  return { send, tell, tellOwners };
 }
 
 export function reputationOf(
@@ -33,7 +42,11 @@ export function reputationOf(
 ): Promise<Reputation> {
   const { suppression, service } = config;
   return openReputation({
-    ...{ store, clock, log, tell, operatorAddress: service.operator_address },
+    store,
+    clock,
+    log,
+    tell,
+    operatorAddress: service.operator_address,
     ownDomain: service.dkim_domain,
     leapRule: {
       windowMs: suppression.leap_window,
@@ -56,7 +69,13 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
   const { smtp, service, retention, dmarc } = config;
   const { resolver, reputation, send } = parts;
   return startInbound({
-    ...{ store, clock, ids, log, resolver, rules, send },
+    store,
+    clock,
+    ids,
+    log,
+    resolver,
+    rules,
+    send,
     listen: {
       host: smtp.host,
       port: smtp.port,

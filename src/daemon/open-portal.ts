@@ -33,34 +33,27 @@ import type { LimitsShown } from '../portal/settings/settings-services.ts';
 import { suppressionPages } from '../portal/suppressions/suppression-pages.ts';
 import { templatePages } from '../portal/templates/template-pages.ts';
 import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
-import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
 import type { Visitor } from '../store/accounts.ts';
-import type { SendServiceMail, tellByMail } from '../submission/service-mail.ts';
+import type { tellByMail } from '../submission/service-mail.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';
-import type { RenderPool } from '../templates/render-pool.ts';
 import type { Templates } from '../templates/templates.ts';
 import { createAccountKit } from '../tenants/account-kit.ts';
 import { createKeys } from '../tenants/keys.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
 import { lacksSecondStep } from '../tenants/second-step-rule.ts';
-import type { TestSender } from '../webhooks/test-sender.ts';
-import type { Webhooks } from '../webhooks/webhooks.ts';
+import type { RunningWebhooks } from '../webhooks/start-webhooks.ts';
 import type { Foundation } from './open-foundation.ts';
 
 export interface PortalParts {
-  resolver: Resolver;
   domains: Domains;
   templates: Templates;
-  renderer: RenderPool;
-  webhooks: Webhooks;
-  webhookTests: TestSender;
+  hooks: Pick<RunningWebhooks, 'webhooks' | 'tests'>;
   queue: QueueControl;
   /** Something about a tenant has changed that delivery must hear of. */
   tenantChanged(): void;
   inboundWaits(): void;
-  sendServiceMail: SendServiceMail;
   tell: ReturnType<typeof tellByMail>;
   reputation: Reputation;
   tellOwners: OwnerNotices;
@@ -74,10 +67,17 @@ export interface PortalParts {
 
 export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
   const { store, clock, ids, log, vault, identity } = foundation;
-  const { tellOwners } = parts;
+  const { hooks, tellOwners, captured } = parts;
   const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
   const accounts = createAccountKit({
-    ...{ store, clock, ids, log, vault, baseUrl, operatorAddress, tell: parts.tell },
+    store,
+    clock,
+    ids,
+    log,
+    vault,
+    baseUrl,
+    operatorAddress,
+    tell: parts.tell,
     signUpOpen: config.portal.sign_up,
     secondStepFor: config.portal.require_second_step,
     browserKeys: { key: identity.browserKey, keys: (keyId) => identity.browserKeys.get(keyId) },
@@ -91,15 +91,18 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...suppressionPages({ store, reads: foundation.reads, turn: () => nextTurn() }),
     ...domainPages(domainServices(config, foundation, parts)),
     ...keyPages({ keys, store, baseUrl, tellOwners }),
-    ...webhookPages({ webhooks: parts.webhooks, tests: parts.webhookTests, store, tellOwners }),
+    ...webhookPages({ webhooks: hooks.webhooks, tests: hooks.tests, store, tellOwners }),
     ...accountPages(accounts, foundation.reads),
     ...settingsPages({ accounts, store, limits: limitsShown(config), brake: brakeOfTenant(config, foundation, parts) }),
     ...operatorPages(operatorServices(config, foundation, parts)),
     ...dmarcPages({ store }),
-    ...(parts.captured ? capturedPages(capturedServices(foundation, { ...parts, captured: parts.captured })) : []),
+    ...(captured ? capturedPages(capturedServices(foundation, { captured, reader: parts.reader })) : []),
   ];
   const kit = {
-    ...{ clock, log, baseUrl, sandbox: parts.captured !== null },
+    clock,
+    log,
+    baseUrl,
+    sandbox: captured !== null,
     findVisitor: accounts.sessions.findVisitor,
     lacksSecondStep: ({ user }: Visitor) => lacksSecondStep(accounts, user),
     recordAudit: (entry: AuditEntry) => store.audit.recordAudit(auditEntry(entry)),
@@ -111,7 +114,15 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
   const { store, reads, clock, intake, log } = foundation;
   const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, tell, captured } = parts;
   return {
-    ...{ store, reads, queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, tell },
+    store,
+    reads,
+    queue,
+    timers,
+    unstoredResults,
+    reader,
+    tenantChanged,
+    inboundWaits,
+    tell,
     intake: () => intake.state,
     doctor: new DoctorRuns({
       now: () => clock.now(),
@@ -141,7 +152,8 @@ function capturedServices(
   { captured, reader }: { captured: CapturedMails; reader: MailReader },
 ): CapturedServices {
   return {
-    ...{ captured, reader },
+    captured,
+    reader,
     messageOf: (returnPath) => readReturnPath(returnPath.split('@')[0]!, (keyId) => identity.tokenKeys.get(keyId)),
     findMessage: (tenantId, id) => store.queue.findMessage(tenantId, id),
   };
@@ -154,7 +166,8 @@ function messageServices(
 ): MessageServices {
   const kit = { bouncesDomain: service.bounces_domain, linksUrl: service.links_url };
   return {
-    ...{ store, reads },
+    store,
+    reads,
     sandbox: captured !== null,
     explain: (message) => queue.explain.message(message),
     sourceOf: (content) => messageSource(content, kit),

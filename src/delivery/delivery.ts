@@ -107,23 +107,21 @@ export interface Delivery {
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
-  const { clock, random, log, policy } = kit;
+  const { clock, ids, random, log, policy, providers, limits, endWatch, onAttempt } = kit;
   const inHand = new MessagesInHand();
   const store = inHand.noting(kit.store);
   const pool = openCouriers(kit);
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
   const { routes, giveUpFetches } = openRoutes(kit);
-  const pausesMs = () => pausesAfterAttempts(policy.ladder, random);
-  const shaping = await Shaping.open({ ...kit, store, retryStepsMs: kit.coolDownStepsMs ?? policy.ladder.stepsMs });
+  const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
+  const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs });
   const earliestAttempt = (finding: Finding, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const journal = new ResultJournal(kit.journalFile, log);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
-  const recorder = new Recorder({ ...kit, results, earliestAttempt });
+  const recorder = new Recorder({ results, clock, ids, random, policy, log, endWatch, earliestAttempt, onAttempt });
   const sources = await openSources(kit, shaping);
-  const scheduler = new Scheduler({
-    ...{ ...kit, store, routes, pool, recorder, results, shaping, pausesMs },
-    sources: sources?.addresses ?? null,
-  });
+  const ownAddresses = sources?.addresses ?? null;
+  const scheduler = openScheduler(kit, { store, routes, pool, recorder, results, shaping, sources: ownAddresses });
 
   const earlier = new EarlierResults({ store, journal, clock, log });
   await earlier.store();
@@ -136,8 +134,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
     await earlier.store();
     await strays.sweep();
   };
-  const sweeping = { strays: { sweep }, periodMs: kit.expiryPeriodMs };
-  const sweeper = startExpirySweeper({ ...kit, store, ...sweeping });
+  const sweeper = startExpirySweeper({ store, clock, ids, log, strays: { sweep }, periodMs: kit.expiryPeriodMs });
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
@@ -164,8 +161,27 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   };
 }
 
+type SchedulerParts = 'store' | 'routes' | 'pool' | 'recorder' | 'results' | 'shaping' | 'sources';
+
+function openScheduler(kit: DeliveryKit, opened: Pick<SchedulerKit, SchedulerParts>): Scheduler {
+  const { secondLooks, noRoute, endWatch, bounceRules, limits, policy, clock, random, log, readInterfaces } = kit;
+  return new Scheduler({
+    ...opened,
+    secondLooks,
+    noRoute,
+    endWatch,
+    bounceRules,
+    limits,
+    clock,
+    random,
+    log,
+    readInterfaces,
+    pausesMs: () => pausesAfterAttempts(policy.ladder, random),
+  });
+}
+
 function openCouriers(kit: DeliveryKit): CourierPool {
-  const { log } = kit;
+  const { store, clock, log } = kit;
   return openCourierPool(
     { ...kit.courier, mtaSts: kit.mtaSts !== null },
     {
@@ -173,7 +189,7 @@ function openCouriers(kit: DeliveryKit): CourierPool {
       threads: kit.threads,
       onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
       onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
-      onHostNote: (note) => takeHostNote(note, kit),
+      onHostNote: (note) => takeHostNote(note, { store, clock, log }),
     },
   );
 }
@@ -188,13 +204,14 @@ function earliestUnder(shaping: Shaping, { message, mxGroup }: Finding, dueAt: n
 
 /** With each route the store knows the TLS policy of its domain. */
 function openRoutes(kit: DeliveryKit): { routes: Routes; giveUpFetches(): void } {
-  const routes = createRoutes(kit);
-  const { mtaSts, resolver, addresses } = kit;
+  const { mtaSts, store, resolver, addresses, providers, clock, random, log } = kit;
+  const routes = createRoutes({ resolver, clock, random, addresses, providers });
   if (mtaSts === null) return { routes, giveUpFetches() {} };
   const ending = new AbortController();
   const options = { resolver, addresses, signal: ending.signal, ...mtaSts };
   const fetch = (domain: string) => fetchPolicy(domain, options);
-  const policies = createTransportPolicies({ ...kit, fetch, signal: ending.signal });
+  const { signal } = ending;
+  const policies = createTransportPolicies({ store, resolver, fetch, clock, log, signal });
   return { routes: routesUnderPolicies(routes, policies), giveUpFetches: () => ending.abort() };
 }
 
@@ -203,13 +220,13 @@ const SOURCE_CHECK_EVERY_MS = 5 * MINUTE_MS;
 const FORGOTTEN_AT_ONCE = 500;
 
 async function openSources(kit: DeliveryKit, shaping: Shaping) {
-  const { sources, store, clock, log } = kit;
+  const { sources, store, resolver, clock, log } = kit;
   if (!sources || sources.pool.length === 0) return null;
   const pauseOf = (group: string, ip: string) => {
     const suspension = shaping.sourceSuspension(group, ip);
     return suspension && { until: suspension.until, reason: `${whatPauses(suspension)}: ${suspension.reply}` };
   };
-  const addresses = new SourceAddresses({ ...kit, ...sources, bindProblem, pauseOf });
+  const addresses = new SourceAddresses({ ...sources, resolver, clock, log, bindProblem, pauseOf });
   await addresses.check();
   const lookAgain = async () => {
     await addresses.check();

@@ -10,7 +10,10 @@ const NO_MESSAGE = '00000000-0000-7000-8000-000000000000';
 
 export function testEvent({ id, at }: { id: string; at: number }): EventBody {
   return {
-    ...{ id, type: TEST_EVENT_TYPE, family: TEST_EVENT_TYPE, timestamp: toTimestamp(at) },
+    id,
+    type: TEST_EVENT_TYPE,
+    family: TEST_EVENT_TYPE,
+    timestamp: toTimestamp(at),
     data: {
       message_id: NO_MESSAGE,
       submission_id: NO_MESSAGE,

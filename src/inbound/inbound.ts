@@ -10,10 +10,12 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
-import { type ListenerOptions, type ReceptionOutcome, startInboundListener } from './listener.ts';
+import { type ListenerOptions, startInboundListener } from './listener.ts';
+import type { ReceptionOutcome } from './mail-keeper.ts';
+import type { Recorded } from './mail-work.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
 import { processMail } from './process-mail.ts';
-import { InboundProcessor, type Recorded } from './processor.ts';
+import { InboundProcessor } from './processor.ts';
 import { proveSender } from './report-sender.ts';
 
 export interface InboundKit {
@@ -58,15 +60,21 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
   const recipients = { bouncesDomain, ehloName: kit.listen.name, dmarcReportAddress, tokenKeys };
   const passOn = new PassOn({ operatorAddress, recipients, clock, log, send: kit.send });
   const processor = new InboundProcessor({
-    ...{ store, clock, log, onRecorded: kit.onRecorded },
+    store,
+    clock,
+    log,
+    onRecorded: kit.onRecorded,
     process: (mail, isPatient) => processMail(mail, processKit, isPatient),
   });
-  const dmarc: DmarcKit = {
-    ...{ store, limits: kit.dmarcLimits },
-    proveSender: (mail) => proveSender(mail, kit.resolver),
-  };
+  const dmarc: DmarcKit = { store, limits: kit.dmarcLimits, proveSender: (mail) => proveSender(mail, kit.resolver) };
   const processKit = {
-    ...{ store, clock, ids, rules: kit.rules, resolver: kit.resolver, recipients, tokenKeys },
+    store,
+    clock,
+    ids,
+    rules: kit.rules,
+    resolver: kit.resolver,
+    recipients,
+    tokenKeys,
     serviceDkimDomain: service.dkimDomain,
     platformSuppressionMs: kit.platformSuppressionMs,
     read: readInboundMail,
@@ -75,7 +83,12 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     passOn: (...[mail, role, about]: PassOnArguments) => passOn.take(mail, { role, ...about }),
   };
   const listener = await startInboundListener({
-    ...{ ...kit.listen, recipients, store, clock, ids, log },
+    ...kit.listen,
+    recipients,
+    store,
+    clock,
+    ids,
+    log,
     refusal: kit.refusal,
     onKept: () => processor.notice(),
     ...(kit.onReceived && { onReceived: kit.onReceived }),

@@ -6,21 +6,19 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
-import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import type { IdSource } from '../base/ids.ts';
 import { listenFault } from '../base/system-words.ts';
 import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
-import type { Logger } from '../observe/log.ts';
-import type { NewInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
+import { type Envelope, MailKeeper, type MailKeeperKit, NOT_STORED } from './mail-keeper.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
-import { NO_ROOM, type Received, ReceptionRoom, type Refusal, receive, type SmtpReply } from './reception.ts';
+import { NO_ROOM, ReceptionRoom, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
 import { limitOfMail, type SizeLimits, storeOf } from './size-limits.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
-export interface ListenerOptions {
+export interface ListenerOptions extends MailKeeperKit {
   host: string;
   /** 0 for any free one. */
   port: number;
@@ -32,19 +30,10 @@ export interface ListenerOptions {
   limits: PeerLimits & SizeLimits;
   timeouts?: { idleMs?: number; sessionMs?: number };
   recipients: RecipientBook;
-  store: StoreVerbs<{ inbound: 'keepInbound' | 'findReported' | 'noteRefusedInbound' }>;
+  store: MailKeeperKit['store'] & StoreVerbs<{ inbound: 'findReported' }>;
   /** Why nothing is taken at the moment; null while mail is. */
   refusal(): string | null;
-  /** Called when there is something new in the store. */
-  onKept(): void;
-  /** Told how each mail ended that was received up to its final dot, or cut off before. */
-  onReceived?(outcome: ReceptionOutcome): void;
-  clock: Clock;
-  ids: IdSource;
-  log: Logger;
 }
-
-export type ReceptionOutcome = 'kept' | 'not_stored' | Refusal;
 
 export interface InboundListener {
   port: number;
@@ -70,8 +59,6 @@ const ONE_AT_A_TIME: SmtpReply = {
   code: 452,
   text: '4.5.3 One recipient per report: send to this recipient separately',
 };
-const TOO_MUCH_WAITS: SmtpReply = { code: 452, text: '4.2.2 Too much mail for this address waits; try again later' };
-const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could not be stored; try again later' };
 
 export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
   const pair = options.tls && (await readTlsPair(options.tls));
@@ -127,11 +114,12 @@ class Hall {
   readonly #room = new ReceptionRoom(MOST_OCTETS_IN_RECEPTION);
   /** By the id of their session; who was not welcome has none. */
   readonly #visits = new Map<string, Visit>();
-  readonly #storing = new Set<Promise<unknown>>();
+  readonly #keeper: MailKeeper;
 
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#gate = new PeerGate(options.clock, options.limits);
+    this.#keeper = new MailKeeper(options);
   }
 
   serverOptions(): SMTPServerOptions {
@@ -157,8 +145,9 @@ class Hall {
     };
   }
 
-  async settled(): Promise<void> {
-    await Promise.allSettled(this.#storing);
+  /** When all that has come in whole is stored. */
+  settled(): Promise<void> {
+    return this.#keeper.settled();
   }
 
   #welcome(session: SMTPServerSession): Error | null {
@@ -238,9 +227,14 @@ class Hall {
     const limit = limitOfMail(this.#recipientsOf(session), this.#options.limits);
     return this.#room.hold(async (take) => {
       const received = await receive(stream, { ...limit, maxReadOctets: this.#options.limits.maxOctets, take });
-      if (received.kind === 'mail') return this.#keep(received.content, session);
+      if (received.kind === 'mail') {
+        const { limits } = this.#options;
+        const kept = { envelope: this.#envelopeOf(session), place: storeOf(this.#recipientsOf(session), limits) };
+        const answer = await this.#keeper.keep(received.content, kept);
+        return answer.code === 250 ? answer.text : toError(answer);
+      }
       const { reply, hangUp } = received;
-      await this.#noteRefused(received, session);
+      await this.#keeper.noteRefused(received, this.#envelopeOf(session));
       if (!hangUp) return toError(reply);
       // The rest of it need not come in at all.
       const connection = this.server.connectionOf(session);
@@ -250,51 +244,11 @@ class Hall {
     });
   }
 
-  /** An operator can see who was refused: the sender may tell nobody. */
-  async #noteRefused(refused: Extract<Received, { kind: 'refused' }>, session: SMTPServerSession): Promise<void> {
-    const { store, ids, clock, log, onReceived } = this.#options;
-    const { why, sizeOctets } = refused;
-    const reply = `${refused.reply.code} ${refused.reply.text}`;
-    onReceived?.(why);
-    log.info({ fact: 'inbound_refused', why, remote_ip: session.remoteAddress, reply }, 'inbound mail rejected');
-    // It comes back by itself, and writing would need the room that there is not.
-    if (why === 'no_room') return;
-    const mail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), sizeOctets, reply };
-    try {
-      await store.inbound.noteRefusedInbound(mail);
-    } catch (error) {
-      log.error({ error }, `a rejected mail could not be recorded: ${describeError(error)}`);
-    }
-  }
-
-  async #keep(content: Buffer, session: SMTPServerSession): Promise<string | Error> {
-    const { store, ids, clock, log, limits, onKept, onReceived } = this.#options;
-    const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...this.#envelopeOf(session), content };
-    const stored = store.inbound.keepInbound(mail, storeOf(this.#recipientsOf(session), limits));
-    const whatever = stored.catch(() => {});
-    this.#storing.add(whatever);
-    try {
-      if ((await stored) === 'full') {
-        onReceived?.('no_room');
-        return toError(TOO_MUCH_WAITS);
-      }
-    } catch (error) {
-      log.error({ error }, `an inbound mail could not be stored: ${describeError(error)}`);
-      onReceived?.('not_stored');
-      return toError(NOT_STORED);
-    } finally {
-      this.#storing.delete(whatever);
-    }
-    onReceived?.('kept');
-    onKept();
-    return `2.0.0 Ok: kept as ${mail.id}`;
-  }
-
   #recipientsOf(session: SMTPServerSession): InboundRecipient[] {
     return session.envelope.rcptTo.map(({ address }) => recognise(address, this.#options.recipients));
   }
 
-  #envelopeOf(session: SMTPServerSession): Omit<NewInboundMail, 'id' | 'receivedAt' | 'content'> {
+  #envelopeOf(session: SMTPServerSession): Envelope {
     const { envelope, remoteAddress, hostNameAppearsAs } = session;
     return {
       remoteIp: remoteAddress,

@@ -170,7 +170,9 @@ function reportAction(
     needsSecondTenant: true,
   };
   const event = reportedBounceEvent(stamp, message, {
-    ...{ ...facts, bounce, suppressed: suppress },
+    ...facts,
+    bounce,
+    suppressed: suppress,
     ...(forwardedTo !== undefined && { forwardedTo: forwardedTo.slice(0, MAX_ADDRESS_OCTETS) }),
   });
   return { do: 'bounce', bounce, suppress: suppress ? note : null, event };

@@ -5,42 +5,21 @@
 // others are worked on, no suspect is noted, so a try still counts against the mail that is in work alone.
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, SECOND_MS } from '../base/clock.ts';
+import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import type { Logger } from '../observe/log.ts';
-import * as mailLog from '../observe/mail-log.ts';
-import type {
-  InboundResult,
-  InboundSuspect,
-  InboundUpdate,
-  ReportedMessage,
-  WaitingInboundMail,
-} from '../store/inbound.ts';
+import type { InboundSuspect, WaitingInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import type { Outcome } from './process-mail.ts';
+import { MailWork, type MailWorkKit } from './mail-work.ts';
 
-export interface ProcessorKit {
-  store: StoreVerbs<{
-    inbound: 'waitingInbound' | 'recordInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach';
-  }>;
-  process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
-  /** Told after the commit, with what was really done. */
-  onRecorded?(recorded: Recorded): void;
-  clock: Clock;
-  log: Logger;
+export interface ProcessorKit extends MailWorkKit {
+  store: MailWorkKit['store'] &
+    StoreVerbs<{ inbound: 'waitingInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' }>;
   /** Before what failed is tried again; for tests. */
   afterFaultMs?: number;
   /** How long a suspect is worked on alone; for tests. */
   aloneMs?: number;
   /** How long suspects are worked on before it is the others' turn, and the other way round; for tests. */
   turnMs?: number;
-}
-
-export interface Recorded {
-  mail: WaitingInboundMail;
-  update: Omit<InboundUpdate, 'seq' | 'at'>;
-  message: ReportedMessage | null;
-  result: InboundResult;
 }
 
 /** Some wait for the DNS; a commit bears many at once. */
@@ -55,8 +34,6 @@ const MOST_DELAYS = 10;
 const MOST_DELAYED = 500;
 /** Each mail in hand is in memory whole: beyond this, the next one waits in the store. */
 const MOST_OCTETS_AT_ONCE = 64 * 1024 * 1024;
-/** A mail that cannot be worked on so many times, while the store takes a note of that, is itself the cause. */
-const MOST_FAULTS = 10;
 /** There is one daemon per database; several will be told apart by this. */
 const WORKER = 'daemon';
 /** More than are in work or delayed at any time, and these are the first of what waits. */
@@ -69,10 +46,9 @@ const MAX_REACH = 8192;
 
 export class InboundProcessor {
   readonly #kit: ProcessorKit;
+  readonly #work: MailWork;
   readonly #working = new Map<number, Promise<void>>();
   readonly #delayed = new Map<number, NodeJS.Timeout>();
-  /** How often work on a mail failed, by its seq; only of those where it did. */
-  readonly #faults = new Map<number, number>();
   #octetsWorking = 0;
   #octetsDelayed = 0;
   #cursor = 0;
@@ -89,6 +65,7 @@ export class InboundProcessor {
 
   constructor(kit: ProcessorKit) {
     this.#kit = kit;
+    this.#work = new MailWork(kit);
   }
 
   /** Begins with what waits since before the start. */
@@ -237,7 +214,7 @@ export class InboundProcessor {
 
   #begin(mail: WaitingInboundMail, delays: number): void {
     this.#octetsWorking += mail.content.length;
-    const work = this.#work(mail, delays)
+    const work = this.#workOn(mail, delays)
       .catch((error: unknown) => this.#startOver(error))
       .finally(() => {
         this.#working.delete(mail.seq);
@@ -247,40 +224,13 @@ export class InboundProcessor {
     this.#working.set(mail.seq, work);
   }
 
-  async #work(mail: WaitingInboundMail, delays: number): Promise<void> {
+  async #workOn(mail: WaitingInboundMail, delays: number): Promise<void> {
     const canWait = this.#delayed.size < MOST_DELAYED && this.#octetsDelayed < MOST_OCTETS_AT_ONCE;
-    const outcome = await this.#processOrKeep(mail, delays < MOST_DELAYS && canWait);
-    if (outcome.kind === 'later') return this.#delay(mail, delays + 1);
-    const { update, message } = outcome;
-    const result = await this.#record({ ...update, seq: mail.seq, at: this.#kit.clock.now() });
-    this.#faults.delete(mail.seq);
-    const recorded = { mail, update, message, result };
-    this.#log(recorded);
-    this.#kit.onRecorded?.(recorded);
-  }
-
-  async #record(update: InboundUpdate): Promise<InboundResult> {
-    try {
-      return await this.#kit.store.inbound.recordInbound(update);
-    } catch (error) {
-      this.#storeFails = true;
-      throw error;
-    }
-  }
-
-  /** Without an end to it, a mail that nobody can read would be worked on every second for ever. */
-  async #processOrKeep(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome> {
-    try {
-      return await this.#kit.process(mail, isPatient);
-    } catch (error) {
-      const faults = (this.#faults.get(mail.seq) ?? 0) + 1;
-      this.#faults.set(mail.seq, faults);
-      if (faults < MOST_FAULTS) throw error;
-      const reason = `processing failed ${faults} times: ${describeError(error)}`;
-      const nothing = { digest: null, messageId: null, tenantId: null, finding: {} };
-      const verdict = { kind: 'unreadable', effect: 'kept', reason, ...nothing } as const;
-      return { kind: 'done', update: { verdict, action: null }, message: null };
-    }
+    const worked = await this.#work.workOn(mail, delays < MOST_DELAYS && canWait);
+    if (worked.kind === 'later') this.#delay(mail, delays + 1);
+    if (worked.kind !== 'failed') return;
+    if (worked.storeFails) this.#storeFails = true;
+    this.#startOver(worked.error);
   }
 
   #delay(mail: WaitingInboundMail, delays: number): void {
@@ -304,20 +254,5 @@ export class InboundProcessor {
       this.#cursor = this.#lastSuspect;
       this.notice();
     }, this.#kit.afterFaultMs ?? AFTER_FAULT_MS);
-  }
-
-  #log({ mail, update, message, result }: Recorded): void {
-    const { log } = this.#kit;
-    const { verdict, action } = update;
-    const { effect, reason } = result;
-    const facts = { inbound_id: mail.id, kind: verdict.kind, effect, reason, message_id: verdict.messageId };
-    log.info({ fact: 'inbound', ...facts, remote_ip: mail.remoteIp }, 'inbound mail');
-    if (!message || effect === 'none') return;
-    if (action?.do === 'bounce') {
-      const { bounce, suppress } = action;
-      mailLog.bounced(log, message, { attempt: null, source: 'dsn', bounce, reason, suppressed: suppress !== null });
-    } else if (action?.do === 'complaint') {
-      mailLog.complained(log, message, { source: 'arf', suppressed: action.suppressionKey !== null });
-    }
   }
 }

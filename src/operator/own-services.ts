@@ -29,7 +29,13 @@ export function withOwnServices<T>(
     const vault = () => new Vault(loadMasterKeys(config, () => {}));
     const tellOwners = waitingNotices(config, { store, clock, ids, vault });
     const services: OperatorServices = {
-      ...{ store, clock, ids, config, queue, vault, tellOwners },
+      store,
+      clock,
+      ids,
+      config,
+      queue,
+      vault,
+      tellOwners,
       isSandbox: fs.existsSync(folder.captured),
       tenantChanged: () => {},
       receiverTrusted: () => {},
@@ -54,7 +60,12 @@ function waitingNotices({ service, delivery }: Config, { store, clock, ids, vaul
     if (to.length === 0 || !(await hasServiceIdentity({ store, dkim }))) return;
     const identity = await loadServiceIdentity({ store, vault: vault(), clock, dkim });
     const send = createServiceMail({
-      ...{ store, vault: vault(), clock, ids, bouncesDomain: service.bounces_domain, dkim: identity.dkim },
+      store,
+      vault: vault(),
+      clock,
+      ids,
+      bouncesDomain: service.bounces_domain,
+      dkim: identity.dkim,
       lifetimeMs: delivery.lifetime,
       onAccepted: () => {},
     });

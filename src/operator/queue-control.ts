@@ -29,9 +29,10 @@ export function liveQueueControl(
   delivery: Pick<Delivery, 'shaping' | 'notice' | 'load' | 'sourceAddresses'>,
   rules: BounceRules,
 ): QueueControl {
+  const { store, clock, ids, log } = parts;
   const { shaping } = delivery;
   const onLanes = (lanes: LaneNotice[]) => delivery.notice(lanes);
-  const actions = new QueueActions({ ...parts, shaping, onLanes });
+  const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes });
   const load = (group: string | null) => delivery.load(group);
   const control = controlOf(parts, { actions, shaping, load, rules: () => rules });
   return { ...control, sources: () => delivery.sourceAddresses() };
@@ -42,8 +43,9 @@ export async function storeQueueControl(
   parts: QueueControlParts,
   onLanes: (lanes: LaneNotice[]) => void = () => {},
 ): Promise<QueueControl> {
-  const shaping = await Shaping.open({ ...parts, ...shapingSettings(parts.config), random: Math.random });
-  const actions = new QueueActions({ ...parts, shaping, onLanes });
+  const { store, clock, ids, log, config } = parts;
+  const shaping = await Shaping.open({ store, clock, log, ...shapingSettings(config), random: Math.random });
+  const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes });
   // Reading the rules takes some time, and few commands want them.
   return controlOf(parts, { actions, shaping, load: null, rules: () => loadBounceRules(SHIPPED_RULES) });
 }

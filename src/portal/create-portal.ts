@@ -180,7 +180,13 @@ class Portal {
     const userAgent = request.header('user-agent') ?? '';
     const client = { ip: request.clientAddress, userAgent, browser: cookies.read(request, 'browser') };
     return {
-      ...{ path: request.path, params, query: request.query, form: form.fields, files: form.files, client, visitor },
+      path: request.path,
+      params,
+      query: request.query,
+      form: form.fields,
+      files: form.files,
+      client,
+      visitor,
       now: clock.now(),
       formField: formField(secret),
       may: (role) => visitor !== null && hasRole(visitor, role),

@@ -43,8 +43,11 @@ export function apiReader(style: Route): Route[] {
     load: async () =>
       Buffer.from(
         docsPage({
-          ...{ path: READER_PATH, title: 'API reference', body },
-          ...{ styles: [viewerCss, style, readerCss], scripts: [viewer, start] },
+          path: READER_PATH,
+          title: 'API reference',
+          body,
+          styles: [viewerCss, style, readerCss],
+          scripts: [viewer, start],
         }),
       ),
   });

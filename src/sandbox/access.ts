@@ -131,8 +131,12 @@ async function readRemembered(file: string): Promise<Remembered> {
 async function remember(file: string, { tenantId, apiKey, email, password, operator }: Access): Promise<void> {
   const draft = `${file}.new`;
   const lines = {
-    ...{ tenant_id: tenantId, api_key: apiKey, email, password },
-    ...{ operator_email: operator.email, operator_password: operator.password },
+    tenant_id: tenantId,
+    api_key: apiKey,
+    email,
+    password,
+    operator_email: operator.email,
+    operator_password: operator.password,
   };
   await writeFile(draft, `${JSON.stringify(lines, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, file);

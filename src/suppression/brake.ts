@@ -72,7 +72,10 @@ export function brakeOf({ messages, trouble }: JudgedMail, limits: ReviewLimits)
     decision: tooMany || tooUnwanted ? 'review' : nearness >= WARNED_FROM ? 'warn' : 'go_on',
     reason: reasons,
     distance: distanceOf({ hardBounces, complaints }, limits),
-    ...{ messages, hardBounces, complaints, nearness },
+    messages,
+    hardBounces,
+    complaints,
+    nearness,
   };
 }
 

@@ -55,11 +55,17 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
   const { store, clock, log, operatorAddress, tell } = kit;
   const operator = operatorAddress === null ? [] : [operatorAddress];
   const watch = await HardBounceWatch.open({
-    ...{ store, clock, log, rule: kit.leapRule },
+    store,
+    clock,
+    log,
+    rule: kit.leapRule,
     onDoubt: (doubt) => tell(operator, noticeOf(doubt)),
   });
   const reviews = new TenantReviews({
-    ...{ store, clock, log, limits: kit.reviewLimits },
+    store,
+    clock,
+    log,
+    limits: kit.reviewLimits,
     ownTenant: async () => (await store.domains.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
     onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
     async onWarned({ id, name }, { reason, distance }) {

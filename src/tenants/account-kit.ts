@@ -38,7 +38,8 @@ export interface AccountParts {
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
-export interface AccountKit extends AccountParts {
+/** Without the vault: only second factors are kept in it. */
+export interface AccountKit extends Omit<AccountParts, 'vault' | 'browserKeys'> {
   passwords: PasswordLine;
   secondFactors: SecondFactors;
   sessions: Sessions;
@@ -88,14 +89,15 @@ const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
 };
 
 export function createAccountKit(parts: AccountParts): AccountKit {
-  const { store, clock, ids, vault, log } = parts;
+  const { vault, browserKeys, ...shared } = parts;
+  const { store, clock, ids, log } = shared;
   const throttle = (name: keyof AccountThrottles) => new AttemptThrottle(clock, RULES[name]);
   return {
-    ...parts,
+    ...shared,
     passwords: new PasswordLine(),
     secondFactors: new SecondFactors({ store, clock, vault }),
     sessions: createSessions({ store, clock, ids }),
-    knownBrowsers: new KnownBrowsers({ clock, ...parts.browserKeys }),
+    knownBrowsers: new KnownBrowsers({ clock, ...browserKeys }),
     throttles: {
       pair: throttle('pair'),
       address: throttle('address'),

@@ -18,7 +18,10 @@ export function actOf(user: User, { action, at, address, data = {}, tenantId }: 
   const isOperator = user.role === 'operator';
   return {
     tenantId: isOperator ? (tenantId ?? null) : user.tenantId,
-    ...{ at, address, action, data },
+    at,
+    address,
+    action,
+    data,
     actor: isOperator ? 'operator' : 'user',
     userId: user.id,
     who: user.email,
@@ -28,16 +31,29 @@ export function actOf(user: User, { action, at, address, data = {}, tenantId }: 
 /** What somebody did about an account who has not proved to be its user. */
 export function actOfStranger(user: User, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
   return {
-    ...{ tenantId: user.tenantId, at, address, action, data: { account: user.email, ...data } },
-    ...{ actor: 'system', userId: user.id, who: 'not signed in' },
+    tenantId: user.tenantId,
+    at,
+    address,
+    action,
+    data: { account: user.email, ...data },
+    actor: 'system',
+    userId: user.id,
+    who: 'not signed in',
   };
 }
 
 /** What a program did with an API key. */
 export function actOfKey(key: ApiKey, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
   return {
-    ...{ tenantId: key.tenantId, at, address, action, data },
-    ...{ actor: 'key', userId: null, keyId: key.id, who: `${key.name} (${publicPart(key.publicId)})` },
+    tenantId: key.tenantId,
+    at,
+    address,
+    action,
+    data,
+    actor: 'key',
+    userId: null,
+    keyId: key.id,
+    who: `${key.name} (${publicPart(key.publicId)})`,
   };
 }
 

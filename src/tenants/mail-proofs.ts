@@ -100,8 +100,13 @@ function newLink(
   const token = newToken();
   const createdAt = kit.clock.now();
   const link: MailLink = {
-    ...{ id: kit.ids.next(), tokenHash: tokenHash(token)!, userId: null, tenantId: null, role: null },
-    ...{ createdAt, expiresAt: createdAt + lifeMs },
+    id: kit.ids.next(),
+    tokenHash: tokenHash(token)!,
+    userId: null,
+    tenantId: null,
+    role: null,
+    createdAt,
+    expiresAt: createdAt + lifeMs,
     ...of,
   };
   return { link, url: portalUrl(kit, `${PAGES[of.purpose]}?token=${token}`) };

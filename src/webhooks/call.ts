@@ -104,7 +104,10 @@ async function tryAddress(line: Line, url: URL, call: TimedCall): Promise<Tried>
 async function post({ pool }: Line, url: URL, { headers, body, signal, onStatus }: TimedCall): Promise<Tried> {
   try {
     const response = await pool.request({
-      ...{ method: 'POST', path: `${url.pathname}${url.search}`, body, signal },
+      method: 'POST',
+      path: `${url.pathname}${url.search}`,
+      body,
+      signal,
       headers: { ...CALL_HEADERS, ...headers },
     });
     const retryAfter = response.headers['retry-after'];

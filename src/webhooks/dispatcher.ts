@@ -2,21 +2,19 @@
 // one call each; those that fail or are slow share places of their own, so that they never keep
 // quick ones waiting. Memory holds what is being sent and the next time of each endpoint, no more.
 
-import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Vault } from '../base/vault.ts';
-import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import type { ClaimedDeliveries, Delivery, DeliveryClaim } from '../store/webhooks.ts';
-import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
+import { makeAttempt } from './attempt.ts';
+import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
 import { EndpointLine, type WaitingDelivery } from './endpoint-line.ts';
 import { ResultBook } from './result-book.ts';
-import { signedRequest } from './sent-request.ts';
 import { type Place, Turns } from './turns.ts';
 import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
@@ -66,8 +64,11 @@ export class Dispatcher {
 
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
+    const { store, clock, log } = kit;
     this.#book = new ResultBook({
-      ...kit,
+      store,
+      clock,
+      log,
       onRecorded: (results) => {
         for (const { delivery, end } of results) {
           if (end.to === 'due') this.#expect(delivery.webhookId, end.dueAt);
@@ -264,15 +265,12 @@ export class Dispatcher {
 
   async #call(line: EndpointLine, delivery: Delivery): Promise<void> {
     const { clock, random, log } = this.#kit;
-    const startedAt = clock.now();
-    const began = performance.now();
     const call = new AbortController();
     line.calls.add(call);
-    const outcome = await this.#send(line, delivery, { startedAt, signal: call.signal });
+    const { outcome, startedAt, elapsedMs } = await makeAttempt(line, delivery, call.signal, this.#kit);
     line.calls.delete(call);
     if (call.signal.reason === DELETED) return;
     if (call.signal.aborted) return this.#release(delivery);
-    const elapsedMs = performance.now() - began;
     const now = clock.now();
     const decision = decideDelivery({ outcome, step: delivery.step, now }, random);
     if (decision.decision === 'delivered') line.succeeded(elapsedMs);
@@ -280,19 +278,6 @@ export class Dispatcher {
     if (line.isResting(now)) for (const { delivery: kept } of line.waiting.splice(0)) this.#release(kept);
     this.#book.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
-  }
-
-  async #send(
-    line: EndpointLine,
-    { event }: Delivery,
-    { startedAt, signal }: { startedAt: number; signal: AbortSignal },
-  ): Promise<CallOutcome> {
-    try {
-      const { headers, body } = signedRequest(eventBody(event), startedAt, line.keys);
-      return await callEndpoint({ target: line.target, headers, body, signal }, this.#kit);
-    } catch (error) {
-      return { kind: 'unanswered', reason: `The endpoint could not be called: ${describeError(error)}.` };
-    }
   }
 
   #release(delivery: Delivery): void {

@@ -40,15 +40,15 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids, policy } = kit;
-  const calling = { ...kit, connections: new Connections({ clock }) };
-  const dispatcher = new Dispatcher({ ...calling, tickMs: TICK_MS });
+  const { store, vault, clock, ids, log, random, resolver, policy, tell } = kit;
+  const calling = { resolver, policy, connections: new Connections({ clock }) };
+  const dispatcher = new Dispatcher({ store, vault, clock, log, random, ...calling, tickMs: TICK_MS });
   await dispatcher.start();
   return {
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
-    tests: new TestSender(calling),
+    tests: new TestSender({ store, vault, clock, ids, ...calling }),
     timers: [
-      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => tellOfFailing(kit) },
+      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => tellOfFailing({ store, clock, log, tell }) },
       { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },
     ],
     close: () => dispatcher.close(GRACE_MS),

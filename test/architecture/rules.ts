@@ -146,6 +146,15 @@ const noModuleState: Rule = (sources) =>
 
 const SQL = /\b(?:SELECT\s[\s\S]{1,200}?\sFROM|INSERT\s+(?:OR\s+\w+\s+)?INTO|DELETE\s+FROM|UPDATE\s+\w+\s+SET)\s/g;
 
+/** A bag holds more than a part needs; the daemon's holds what opens every secret. */
+const partsByName: Rule = (sources) =>
+  sources.flatMap(({ file, codeOnly }) =>
+    [...codeOnly.matchAll(/\.\.\.((?:this\.)?#?(?:foundation|kit))\b(?!\.)/g)].map(
+      ({ index, 1: bag }) =>
+        `${file}:${lineAt(codeOnly, index)}: ...${bag} hands over a whole bag; name what the part uses`,
+    ),
+  );
+
 const sqlAtHome: Rule = (sources) =>
   sources
     .filter(({ file }) => houseOf(homeOf(file)) !== 'store/sqlite')
@@ -153,22 +162,6 @@ const sqlAtHome: Rule = (sources) =>
       [...withoutComments.matchAll(SQL)].map(
         (match) => `${file}:${lineAt(withoutComments, match.index)}: SQL outside src/store/sqlite`,
       ),
-    );
-
-const BARE_PARAMETER =
-  /(?:[=<>(,'|*/-]|\b[A-Z]{2,})\s*\?(?=[,)'`;]|\s*$|\s+(?:[A-Z]{2}|[|/*<>=-]))|(?<![+\w])@[a-zA-Z]+/gm;
-
-/** The reason stands at the top of store/sqlite/engine/statements.ts. */
-const steadyPlans: Rule = (sources) =>
-  sources
-    .filter(({ file }) => houseOf(homeOf(file)) === 'store/sqlite')
-    .flatMap(({ file, withoutComments, codeOnly }) =>
-      [...withoutComments.matchAll(BARE_PARAMETER)]
-        .filter((match) => codeOnly[match.index + match[0].length - 1] === ' ')
-        .map(
-          (match) =>
-            `${file}:${lineAt(withoutComments, match.index)}: a parameter without a plus; write +? or +@name, or SQLite plans anew at every call`,
-        ),
     );
 
 const openingComment: Rule = (sources) =>
@@ -218,8 +211,8 @@ export const RULES: Readonly<Record<string, Rule>> = {
   'no barrel files': noBarrels,
   'environment and exit only where the process is run': noSideDoors,
   'no module state': noModuleState,
+  'parts get what they use by name': partsByName,
   'SQL only in the driver': sqlAtHome,
-  'parameters of SQL keep their plan': steadyPlans,
   'every file says what it is for': openingComment,
   'names say something': tellingNames,
   'files end before they are too long': boundedLength,

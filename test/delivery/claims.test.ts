@@ -2,7 +2,7 @@
 
 import t from 'tap';
 import { Claims } from '../../src/delivery/queue/claims.ts';
-import { newLane } from '../../src/delivery/queue/lane.ts';
+import { Lane } from '../../src/delivery/queue/lane.ts';
 import { MessagesInHand } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
@@ -11,7 +11,7 @@ import type { HastenPortion } from '../../src/store/shaping.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const NOW = 1_000_000;
-const LANE = newLane({ lane: 1, tenantId: 'tenant', domain: 'rcpt.test', dueAt: NOW });
+const LANE = new Lane({ id: 1, tenantId: 'tenant', domain: 'rcpt.test' });
 
 function message(id: string, fromDomain: string): ClaimedMessage {
   return { id, tenantId: 'tenant', lane: 1, fromDomain, attempt: 1 } as ClaimedMessage;
@@ -19,7 +19,7 @@ function message(id: string, fromDomain: string): ClaimedMessage {
 
 t.test('what was claimed with mail that must wait is given back when the store cannot put that off', async (t) => {
   const released: string[][] = [];
-  const queue = {
+  const store = {
     claim: async () => ({
       messages: [message('kept-back', 'paused.test'), message('free', 'acme.test')],
       nextDueAt: null,
@@ -33,16 +33,18 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const settled: unknown[] = [];
   const shaping = {
-    reserve() {},
-    settle: (_group: string, _tenantId: string, outcome: { reserved: number; claimed: ClaimedMessage[] }) =>
-      void settled.push([outcome.reserved, outcome.claimed.length]),
-    givenBack() {},
+    reservations: {
+      reserve() {},
+      settle: (_group: string, _tenantId: string, outcome: { reserved: number; claimed: ClaimedMessage[] }) =>
+        void settled.push([outcome.reserved, outcome.claimed.length]),
+      givenBack() {},
+    },
     senderSuspension: (_group: string, _tenantId: string, domain: string) =>
       domain === 'paused.test' ? { scope: 'sender_domain', mxGroup: 'g', subject: domain, until: NOW + 5000 } : null,
   };
   const inHand = new MessagesInHand();
   const claims = new Claims({
-    store: inHand.noting({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
+    store: inHand.noting(store as unknown as Pick<Store, 'queue' | 'shaping'>),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },
@@ -60,23 +62,22 @@ t.test('what was claimed with mail that must wait is given back when the store c
 t.test('a pause that is ended while its mail is being put off lets that go, too', async (t) => {
   const paused = { is: true };
   const hastened: [lane: number, portion: HastenPortion][] = [];
-  const queue = {
+  const store = {
     claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
     async release() {
       paused.is = false;
       return [];
     },
-  };
-  const shapingVerbs = {
     async hastenLane(lane: number, portion: HastenPortion) {
       hastened.push([lane, portion]);
       return { moved: 1, notice: null };
     },
   };
   const suspension = { scope: 'sender_domain', mxGroup: 'g', subject: 'paused.test', until: NOW + 5000 };
-  const shaping = { reserve() {}, settle() {}, senderSuspension: () => (paused.is ? suspension : null) };
+  const reservations = { reserve() {}, settle() {} };
+  const shaping = { reservations, senderSuspension: () => (paused.is ? suspension : null) };
   const claims = new Claims({
-    store: { queue, shaping: shapingVerbs } as unknown as Pick<Store, 'queue' | 'shaping'>,
+    store: store as unknown as Pick<Store, 'queue' | 'shaping'>,
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },

@@ -1,10 +1,10 @@
 // Whose turn it is in the line of one MX group: deficit round robin, counted in messages.
 import t from 'tap';
-import { newLane } from '../../src/delivery/queue/lane.ts';
+import { Lane } from '../../src/delivery/queue/lane.ts';
 import { hostsKeyOf, type Standing, Turns } from '../../src/delivery/queue/turns.ts';
 
 const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): Standing => ({
-  lane: newLane({ lane: id, tenantId, domain: `d${id}.test`, dueAt: 0 }),
+  lane: new Lane({ id, tenantId, domain: `d${id}.test` }),
   hosts: [],
   source: null,
   hostsKey,

@@ -82,6 +82,37 @@ t.test('a database that cannot be used for a moment', async (t) => {
   await processor.stop();
 });
 
+t.test('while the store takes no notes, nothing is begun', async (t) => {
+  const bench = await openStore(t);
+  await keep(bench, 1);
+  const failed = Promise.withResolvers<void>();
+  let reads = 0;
+  const store: ProcessorKit['store'] = {
+    ...bench.store,
+    inbound: {
+      ...bench.store.inbound,
+      async waitingInbound(after, limit) {
+        reads++;
+        return bench.store.inbound.waitingInbound(after, limit);
+      },
+      recordInbound: () => Promise.reject(new Error('disk')),
+    },
+  };
+  const log = { ...silentLogger, error: () => failed.resolve() };
+  const { processor } = processorOf(bench, { store, log, afterFaultMs: 3_600_000 });
+  processor.notice();
+  await failed.promise;
+  const readsBefore = reads;
+  await keep(bench, 1);
+  processor.notice();
+  // Another one that is told after it has read by then: so would this one have.
+  const other = processorOf(bench);
+  other.processor.notice();
+  await until('the other one has worked', () => other.done.length > 0);
+  t.equal(reads, readsBefore);
+  await Promise.all([processor.stop(), other.processor.stop()]);
+});
+
 t.test('a mail that cannot be worked on is kept for a person in the end, and holds nobody up', async (t) => {
   const bench = await openStore(t);
   const [poison, ...others] = await keep(bench, 3);

@@ -24,7 +24,8 @@ export const dmarcList = storeCommand({
     return done({
       ...shownPeriod(period),
       domains: domains.map(({ domain, unprovenMessages, ...sums }) => ({
-        ...{ domain, ...shown(sums) },
+        domain,
+        ...shown(sums),
         unverified_messages: unprovenMessages,
       })),
       next,
@@ -48,7 +49,9 @@ export const dmarcShow = storeCommand({
     const period = periodOf(clock.now(), span);
     const report = await store.dmarc.sumDmarc(domain, period, limit);
     return done({
-      ...{ domain, ...shownPeriod(period), ...shown(report.total) },
+      domain,
+      ...shownPeriod(period),
+      ...shown(report.total),
       reporters: report.reporters.map(shownReporter),
       unverified: { ...shown(report.unproven.total), reporters: report.unproven.reporters.map(shownReporter) },
       sources: report.sources.map(({ sourceIp, ...sums }) => ({ source_ip: sourceIp, ...shown(sums) })),

@@ -132,7 +132,11 @@ export class Explainer {
       ...shaping.verdict({ tenantId: '', domain: '', group: { name, open }, connections: null }),
       group: name,
       provider: provider?.reason ?? null,
-      ...{ open, lanes, ceiling, messagesPerConnection, messagesPerMinute },
+      open,
+      lanes,
+      ceiling,
+      messagesPerConnection,
+      messagesPerMinute,
       permitted: permittedConnections(shaping.memory.group(name).concurrency),
       suspensions: shaping.memory.suspensionsNow(at).filter(({ mxGroup }) => mxGroup === name),
     };

@@ -23,11 +23,11 @@ export interface RecorderKit {
   policy: RetryPolicy;
   log: Logger;
   /** Hears how messages end. */
-  endWatch?: EndWatch;
+  endWatch?: EndWatch | undefined;
   /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
   earliestAttempt?(finding: Finding, dueAt: number): number | null;
   /** Told of every attempt when it is on disk. */
-  onAttempt?(facts: AttemptFacts): void;
+  onAttempt?: ((facts: AttemptFacts) => void) | undefined;
 }
 
 export interface AttemptFacts {

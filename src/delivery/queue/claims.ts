@@ -50,7 +50,7 @@ export class Claims {
     const { store, clock, shaping, results, pausesMs, log } = this.#kit;
     const now = clock.now();
     if (results.isFull) return { messages: [], nextDueAt: now + AFTER_STORE_FAULT_MS };
-    if (group !== null) shaping.reserve(group, lane.tenantId, limit);
+    if (group !== null) shaping.reservations.reserve(group, lane.tenantId, limit);
     let claimed: ClaimedMessage[] = [];
     try {
       const times = { now, dueAgainAt: pausesMs().map((ms) => now + ms), ...(from && { from }) };
@@ -68,13 +68,13 @@ export class Claims {
       claimed = [];
       return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
     } finally {
-      if (group !== null) shaping.settle(group, lane.tenantId, { reserved: limit, claimed });
+      if (group !== null) shaping.reservations.settle(group, lane.tenantId, { reserved: limit, claimed });
     }
   }
 
   async giveBack(messageIds: string[], group: string | null): Promise<LaneNotice[]> {
     try {
-      this.#kit.shaping.givenBack(group, messageIds);
+      this.#kit.shaping.reservations.givenBack(group, messageIds);
       return await this.#kit.store.queue.release(messageIds, this.#kit.clock.now());
     } catch (error) {
       // They stay marked as being sent, until somebody looks for strays or the daemon starts again.

@@ -1,41 +1,46 @@
-// One MX group: the line of lanes in front of it, and the sessions that are open to it. The
+// One MX group: the queue of lanes in front of it, and the sessions that are open to it. The
 // number of open sessions is the number of connections, whatever thread they run in. Who may go
 // is decided by shaping; a session serves the lanes whose mail goes to its hosts.
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import type { Logger } from '../../observe/log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { SessionSource } from '../courier/messages.ts';
 import type { Finding } from '../outcome/recorder.ts';
-import { SessionHost, type SessionHostKit } from '../session/session-host.ts';
+import { SessionHost, type SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
-import type { ShapingOutcome } from '../shaping/shaping-state.ts';
+import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
+import { batchSize, notePace, type Pace } from './pace.ts';
+import type { Slots } from './slots.ts';
 import { hostsKeyOf, type Standing, Turns } from './turns.ts';
 
-export interface GroupKit extends Omit<SessionHostKit, 'learn' | 'onConnected' | 'nextBatch' | 'onWaiting'> {
-  /** What shaping says of the lane's mail over a connection that has yet to be opened, or over one that is open. */
-  mayGo(lane: Lane, group: Group, connection: 'new' | 'open'): ShapingVerdict;
-  /** How many messages may be claimed at once. */
-  room(lane: Lane): number;
-  /** The lane is kept back, and taken care of elsewhere. */
-  hold(lane: Lane, verdict: ShapingVerdict): void;
-  /** Takes one of the sessions that may be open in all; false when none is left: the group will be pumped later. */
-  takeSlot(group: Group): boolean;
-  releaseSlot(): void;
-  /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
-  claim(next: Standing, limit: number): Promise<ClaimedMessage[]>;
-  /** As of a session; with the connections that are open beside the one that it is about. */
-  learn(finding: Finding, group: Group, others: ShapingOutcome['others']): boolean;
-  onConnected(group: Group, working: number): void;
-  /** How long a message takes there, as far as that is known; it outlives the group. */
-  pace: { ms: number | null };
+export interface GroupKit {
+  session: SessionKit;
+  shaping: Pick<Shaping, 'verdict' | 'reservations' | 'connected'>;
+  /** The sessions that may be open in all. */
+  slots: Slots;
+  /** Outlives the group. */
+  pace: Pace;
   random: () => number;
   clock: Clock;
-  onWait(group: Group, verdict: ShapingVerdict): void;
+  log: Logger;
+}
+
+/** What a group asks of the scheduler, which holds the lanes. */
+export interface GroupPort {
+  /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
+  claim(group: Group, next: Standing, limit: number): Promise<ClaimedMessage[]>;
+  /** Messages that were claimed and not tried go back to the queue. */
+  giveBack(group: Group, messageIds: string[]): Promise<void>;
+  /** The lane is kept back, and the scheduler brings it back later. */
+  hold(lane: Lane, verdict: ShapingVerdict): void;
+  /** An attempt's outcome, with the connections that are open beside its own. False: it was no attempt. */
+  learn(group: Group, finding: Finding, others: ShapingOutcome['others']): boolean;
+  /** One of its sessions has ended: the group may be idle. */
   onSessionEnd(group: Group): void;
-  onError(message: string): void;
 }
 
 export interface GroupLoad {
@@ -48,12 +53,6 @@ export interface GroupLoad {
 
 // A session starts with this many; the rest is asked for while it runs.
 const FIRST_BATCH = 20;
-// As long as nobody knows how slow the server is. Fewer would open more connections for a few messages.
-const FIRST_BATCH_OF_A_STRANGER = 10;
-/** A session that is fed asks whose turn it is this often at least: others wait no longer than that. */
-const BATCH_MS = 800;
-// How much the latest message counts in the average of how long one takes.
-const PACE_WEIGHT = 0.2;
 /** No timer is set for longer: a clock that was set must not strand anybody. */
 const LONGEST_SLEEP_MS = MINUTE_MS;
 
@@ -69,6 +68,7 @@ const LONGEST_SLEEP_MS = MINUTE_MS;
 export class Group {
   readonly name: string;
   readonly #kit: GroupKit;
+  readonly #port: GroupPort;
   readonly #turns = new Turns();
   /** With the hosts that they are connected to. */
   readonly #sessions = new Map<SessionHost, string>();
@@ -78,9 +78,10 @@ export class Group {
   #stopped = false;
   #alarm: NodeJS.Timeout | null = null;
 
-  constructor(name: string, kit: GroupKit) {
+  constructor(name: string, kit: GroupKit, port: GroupPort) {
     this.name = name;
     this.#kit = kit;
+    this.#port = port;
   }
 
   get idle(): boolean {
@@ -98,7 +99,6 @@ export class Group {
   }
 
   add(lane: Lane, hosts: MailHost[], source: SessionSource | null): void {
-    lane.state = 'ready';
     // A session speaks from one address only.
     const hostsKey = source ? `${hostsKeyOf(hosts)} from ${source.ip}` : hostsKeyOf(hosts);
     this.#turns.add({ lane, hosts, source, hostsKey });
@@ -109,21 +109,15 @@ export class Group {
   pump(): void {
     for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
       const lingering = this.#lingeringTo(next.hostsKey);
-      const verdict = this.#kit.mayGo(next.lane, this, lingering ? 'open' : 'new');
+      const verdict = this.#mayGo(next.lane, lingering ? 'open' : 'new');
       if (verdict.decision === 'wait') {
         if (!this.#keepBack(next, verdict)) return;
       } else if (lingering) {
         lingering.wake();
         return;
-      } else if (this.#kit.takeSlot(this)) this.#start(next);
+      } else if (this.#kit.slots.take(this)) this.#start(next);
       else return;
     }
-  }
-
-  /** How long the last message took: slow servers get smaller batches, so that turns come round. */
-  notePace(elapsedMs: number): void {
-    const { pace } = this.#kit;
-    pace.ms = pace.ms === null ? elapsedMs : pace.ms + PACE_WEIGHT * (elapsedMs - pace.ms);
   }
 
   /** What is on the wire is finished, and nothing more is sent before shaping lets it. */
@@ -142,14 +136,20 @@ export class Group {
   #keepBack(next: Standing, verdict: ShapingVerdict): boolean {
     if (verdict.reach !== 'group') {
       this.#turns.remove(next);
-      this.#kit.hold(next.lane, verdict);
+      this.#port.hold(next.lane, verdict);
       return true;
     }
-    this.#kit.onWait(this, verdict);
+    this.#tellWaiting(verdict);
     const timed = verdict.reasons.flatMap(({ until }) => until ?? []);
     if (timed.length > 0) this.#sleepUntil(Math.max(...timed));
     else this.#makeRoom();
     return false;
+  }
+
+  #tellWaiting({ reasons, until }: ShapingVerdict): void {
+    const { slots, log } = this.#kit;
+    if (reasons.some(({ code }) => code === 'all_connections_full')) slots.waitFor(this);
+    log.debug({ group: this.name, lanes: this.lanes, until, reasons }, `waits: ${reasons[0]?.reason}`);
   }
 
   #sleepUntil(at: number): void {
@@ -170,7 +170,8 @@ export class Group {
   }
 
   #start(next: Standing): void {
-    const limit = Math.min(this.#batch(FIRST_BATCH), this.#kit.messagesPerSession, this.#kit.room(next.lane));
+    const { pace, session } = this.#kit;
+    const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#room(next.lane));
     this.#starting++;
     void this.#startSession(next, this.#take(next, limit));
   }
@@ -180,23 +181,23 @@ export class Group {
       let first = await claiming;
       if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
       this.#starting--;
-      if (this.#stopped) await this.#kit.giveBack(first.map(({ id }) => id));
+      if (this.#stopped) await this.#port.giveBack(this, idsOf(first));
       else if (first.length > 0) await this.#runSession(next, first);
     } catch (error) {
-      this.#kit.onError(`a session with ${this.name} failed: ${describeError(error)}`);
+      this.#kit.log.error({ group: this.name }, `a session with ${this.name} failed: ${describeError(error)}`);
     } finally {
-      this.#kit.releaseSlot();
+      this.#kit.slots.release();
       this.pump();
-      this.#kit.onSessionEnd(this);
+      this.#port.onSessionEnd(this);
     }
   }
 
   async #runSession({ hosts, source, hostsKey }: Standing, first: ClaimedMessage[]): Promise<void> {
-    const host: SessionHost = new SessionHost(this.name, {
-      ...this.#kit,
-      learn: (finding) => this.#kit.learn(finding, this, this.#workingBeside(host, hostsKey)),
-      onConnected: () => this.#kit.onConnected(this, this.#workingBeside(null, hostsKey).working),
+    const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
+      giveBack: (ids) => this.#port.giveBack(this, ids),
+      learn: (finding) => this.#learn(finding, this.#workingBeside(host, hostsKey)),
+      onConnected: () => this.#kit.shaping.connected(this.name, this.#workingBeside(null, hostsKey).working),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
     });
     this.#sessions.set(host, hostsKey);
@@ -208,6 +209,13 @@ export class Group {
       this.#sessions.delete(host);
       this.#waiting.delete(host);
     }
+  }
+
+  #learn(finding: Finding, others: ShapingOutcome['others']): boolean {
+    const { judgement } = finding;
+    const tried = this.#port.learn(this, finding, others);
+    if (tried && judgement.kind !== 'unreadable') notePace(this.#kit.pace, judgement.peer.elapsedMs);
+    return tried;
   }
 
   #workingBeside(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
@@ -227,12 +235,12 @@ export class Group {
   async #nextBatch(hostsKey: string, limit: number): Promise<ClaimedMessage[]> {
     for (let next = this.#turns.firstTo(hostsKey); next && !this.#stopped; next = this.#turns.firstTo(hostsKey)) {
       if (this.#mustGiveWay(hostsKey)) return [];
-      const verdict = this.#kit.mayGo(next.lane, this, 'open');
+      const verdict = this.#mayGo(next.lane, 'open');
       if (verdict.decision === 'wait') {
         if (!this.#keepBack(next, verdict)) return [];
         continue;
       }
-      const messages = await this.#take(next, Math.min(this.#batch(limit), limit, this.#kit.room(next.lane)));
+      const messages = await this.#take(next, Math.min(batchSize(this.#kit.pace, limit), this.#room(next.lane)));
       if (messages.length > 0) return messages;
     }
     return [];
@@ -242,23 +250,33 @@ export class Group {
   #mustGiveWay(hostsKey: string): boolean {
     const first = this.#turns.first();
     if (!first || this.#turns.isTurnOf(hostsKey)) return false;
-    return this.#kit
-      .mayGo(first.lane, this, 'new')
-      .reasons.some(({ code }) => code === 'connections_full' || code === 'all_connections_full');
+    return this.#mayGo(first.lane, 'new').reasons.some(
+      ({ code }) => code === 'connections_full' || code === 'all_connections_full',
+    );
   }
 
   async #take(next: Standing, limit: number): Promise<ClaimedMessage[]> {
     const granted = this.#turns.take(next, limit);
-    const messages = await this.#kit.claim(next, granted);
+    const messages = await this.#port.claim(this, next, granted);
     this.#turns.refund(next.lane.tenantId, granted - messages.length);
     return messages;
   }
 
-  #batch(most: number): number {
-    const { ms } = this.#kit.pace;
-    if (ms === null) return Math.min(most, FIRST_BATCH_OF_A_STRANGER);
-    return Math.max(1, Math.min(most, Math.floor(BATCH_MS / Math.max(ms, 1))));
+  /** What shaping says of the lane's mail over a connection that has yet to be opened, or over one that is open. */
+  #mayGo({ tenantId, domain }: Lane, connection: 'new' | 'open'): ShapingVerdict {
+    const { shaping, slots } = this.#kit;
+    const connections = connection === 'new' ? { open: slots.open, limit: slots.limit } : null;
+    return shaping.verdict({ tenantId, domain, group: this, connections });
   }
+
+  /** How many messages may be claimed at once. */
+  #room({ tenantId }: Lane): number {
+    return this.#kit.shaping.reservations.room(this.name, tenantId);
+  }
+}
+
+function idsOf(messages: readonly ClaimedMessage[]): string[] {
+  return messages.map(({ id }) => id);
 }
 
 /** RFC 5321 section 5.1: hosts of equal preference in random order, anew for each session. */

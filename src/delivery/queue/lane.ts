@@ -1,34 +1,105 @@
-// A lane: one tenant's mail to one domain, as the scheduler holds it in memory. Only lanes
-// that have something waiting are held; their messages stay in the store.
-import type { LaneNotice } from '../../store/submissions.ts';
+// A lane: one tenant's mail to one domain, as the scheduler holds it in memory, and the one place that
+// changes its state. Only lanes that have mail waiting are held; their messages stay in the store.
+import { unreachable } from '../../base/errors.ts';
 
-/*
- * resting: waits in the heap for its time. held: something else than its time keeps it back;
- * it waits in the heap for the end of that, or, when nobody knows the end, for being let go.
- * routing: its MX hosts are being looked up. ready: stands in its group's line for a session.
- * claiming: the store is marking its due messages as being sent; notices that come meanwhile
- * are kept in dueAt.
- */
-export type LaneState = 'resting' | 'held' | 'routing' | 'ready' | 'claiming';
+export type LaneState =
+  /** Waits until its next message is due; Infinity in a lane that was made a moment ago. */
+  | { kind: 'resting'; dueAt: number }
+  /** Due: its MX hosts are being looked up. */
+  | { kind: 'routing' }
+  /** Waits in its group's queue for a session. */
+  | { kind: 'ready' }
+  /** The store is marking its due messages as being sent. `dueAt`: the earliest that was noticed meanwhile. */
+  | { kind: 'claiming'; dueAt: number }
+  /** Due, and shaping keeps it back; null: nobody knows until when. */
+  | { kind: 'held'; until: number | null }
+  /** Nothing waits in it, and the scheduler has forgotten it. The next notice makes a new lane. */
+  | { kind: 'gone' };
 
-export interface Lane {
-  id: number;
-  tenantId: string;
-  domain: string;
-  /** When its next message is due; Infinity when it has none. */
-  dueAt: number;
-  /** The time of its entry in the heap that counts; others are outdated. */
-  wakeAt: number;
-  state: LaneState;
+export type LaneEvent =
+  /** The store says that a message is due at a time. */
+  | { kind: 'noticed'; dueAt: number }
+  /** The time it waited for has come, or an operator has ended what held it. */
+  | { kind: 'woken' }
+  /** It was put into its group's queue. */
+  | { kind: 'queued' }
+  | { kind: 'held'; until: number | null }
+  /** The store is asked for its messages. */
+  | { kind: 'claiming' }
+  /** The store has answered; null: nothing else waits in the lane. */
+  | { kind: 'claimed'; nextDueAt: number | null }
+  /** Its route could not be found. */
+  | { kind: 'failed'; retryAt: number };
+
+const ROUTING: LaneState = { kind: 'routing' };
+const READY: LaneState = { kind: 'ready' };
+const GONE: LaneState = { kind: 'gone' };
+
+export class Lane {
+  readonly id: number;
+  readonly tenantId: string;
+  readonly domain: string;
+  /** When LaneAlarms wakes it; Infinity: not at any time. Only LaneAlarms sets this. */
+  alarmAt = Number.POSITIVE_INFINITY;
+  #state: LaneState = { kind: 'resting', dueAt: Number.POSITIVE_INFINITY };
+
+  constructor({ id, tenantId, domain }: Pick<Lane, 'id' | 'tenantId' | 'domain'>) {
+    this.id = id;
+    this.tenantId = tenantId;
+    this.domain = domain;
+  }
+
+  get state(): LaneState {
+    return this.#state;
+  }
+
+  /** False: the event changed nothing. */
+  change(event: LaneEvent, now: number): boolean {
+    const before = this.#state;
+    this.#state = nextState(before, event, now);
+    return this.#state !== before;
+  }
 }
 
-export function newLane(notice: LaneNotice): Lane {
-  return {
-    id: notice.lane,
-    tenantId: notice.tenantId,
-    domain: notice.domain,
-    dueAt: notice.dueAt,
-    wakeAt: Number.POSITIVE_INFINITY,
-    state: 'resting',
-  };
+/*
+ *   resting ──due──▶ routing ──MX group known──▶ ready ──a session takes it──▶ claiming ──▶ resting, routing or gone
+ *   routing or ready ──shaping keeps it back──▶ held ──woken──▶ routing
+ *   routing ──no route: claimed to be judged──▶ claiming
+ *   routing ──the look-up failed──▶ resting
+ *
+ * A notice makes a resting lane due, or due earlier. While the store claims, a notice is kept, because the answer may not
+ * know of that message yet: the earlier of the two times counts. In every other state the lane is due already, and a
+ * claim will find the message. An event that comes too late for the state that it was meant for changes nothing.
+ */
+function nextState(state: LaneState, event: LaneEvent, now: number): LaneState {
+  switch (event.kind) {
+    case 'noticed':
+      if (state.kind === 'resting' && event.dueAt < state.dueAt) return dueFrom(event.dueAt, now);
+      if (state.kind === 'claiming' && event.dueAt < state.dueAt) return { kind: 'claiming', dueAt: event.dueAt };
+      return state;
+    case 'woken':
+      return state.kind === 'resting' || state.kind === 'held' ? ROUTING : state;
+    case 'queued':
+      return state.kind === 'routing' ? READY : state;
+    case 'held':
+      return isDue(state) ? { kind: 'held', until: event.until } : state;
+    case 'claiming':
+      return isDue(state) ? { kind: 'claiming', dueAt: Number.POSITIVE_INFINITY } : state;
+    case 'claimed':
+      if (state.kind !== 'claiming') return state;
+      return dueFrom(Math.min(state.dueAt, event.nextDueAt ?? Number.POSITIVE_INFINITY), now);
+    case 'failed':
+      return state.kind === 'routing' ? { kind: 'resting', dueAt: event.retryAt } : state;
+    default:
+      return unreachable(event);
+  }
+}
+
+function isDue({ kind }: LaneState): boolean {
+  return kind === 'routing' || kind === 'ready';
+}
+
+function dueFrom(dueAt: number, now: number): LaneState {
+  if (dueAt === Number.POSITIVE_INFINITY) return GONE;
+  return dueAt <= now ? ROUTING : { kind: 'resting', dueAt };
 }

@@ -11,11 +11,17 @@ export class Slots {
   readonly #size: number;
   readonly #starved = new Set<SlotHolder>();
   #free: number;
+  #closed = false;
   #onQuiet: (() => void) | null = null;
 
   constructor(size: number) {
     this.#size = size;
     this.#free = size;
+  }
+
+  /** How many may be open. */
+  get limit(): number {
+    return this.#size;
   }
 
   get open(): number {
@@ -24,6 +30,7 @@ export class Slots {
 
   /** False when none is left: the holder will be pumped later. */
   take(holder: SlotHolder): boolean {
+    if (this.#closed) return false;
     if (this.#free === 0) {
       this.#starved.add(holder);
       return false;
@@ -47,8 +54,9 @@ export class Slots {
     }
   }
 
-  /** Settles when none is open; nobody may take one any more. */
-  async allClosed(): Promise<void> {
+  /** None is given away any more. Settles when none is open. */
+  async close(): Promise<void> {
+    this.#closed = true;
     if (this.#free === this.#size) return;
     await new Promise<void>((resolve) => (this.#onQuiet = resolve));
   }

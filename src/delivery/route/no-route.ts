@@ -199,7 +199,7 @@ interface UnroutedMailKit {
   secondLooks: SecondLooks;
   rules: NoRouteRules;
   /** Counts what has no route, and knows whether that is held. */
-  endWatch?: Pick<EndWatch, 'unrouted' | 'doubtOf'>;
+  endWatch?: Pick<EndWatch, 'unrouted' | 'doubtOf'> | undefined;
   clock: Clock;
   log: Logger;
   /** They were not judged after all. */

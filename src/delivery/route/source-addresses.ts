@@ -146,7 +146,7 @@ interface OwnAddressesKit {
   /** Null: the system picks. */
   sources: Pick<SourceAddresses, 'whyUnreachable'> | null;
   /** Of this machine; other ones in tests. */
-  readInterfaces?: () => Interfaces;
+  readInterfaces?: (() => Interfaces) | undefined;
 }
 
 /** Loopback, and link-local addresses (RFC 4291 section 2.4): no mail server is reached from these. */

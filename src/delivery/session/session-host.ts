@@ -11,14 +11,20 @@ import { findSkipped, hostsFor, type Interfaces } from '../route/source-addresse
 import type { CourierPool } from './courier-pool.ts';
 import type { CourierLink } from './courier-thread.ts';
 
-export interface SessionHostKit {
+export interface SessionKit {
   pool: CourierPool;
   /** Of this machine. */
   readInterfaces?: (() => Interfaces) | undefined;
   recorder: Pick<Recorder, 'record'>;
   clock: Clock;
   judge(result: CourierResult): Judgement;
-  /** The next messages for this group: none when nothing is due. */
+  messagesPerSession: number;
+  lingerMs: number;
+}
+
+/** What a session asks of its group, and tells it. */
+export interface SessionPort {
+  /** The next messages for this session: none when nothing is due. */
   nextBatch(limit: number): Promise<ClaimedMessage[]>;
   /** Messages that were claimed and not tried go back to the queue. */
   giveBack(messageIds: string[]): Promise<void>;
@@ -28,15 +34,14 @@ export interface SessionHostKit {
   onConnected(): void;
   /** A session that waits for mail offers itself; `false` comes when it stops waiting. */
   onWaiting(host: SessionHost, waiting: boolean): void;
-  messagesPerSession: number;
-  lingerMs: number;
 }
 
 // Large enough that asking costs nothing beside sending, small enough that turns come round.
 const BATCH_MESSAGES = 50;
 
 export class SessionHost {
-  readonly #kit: SessionHostKit;
+  readonly #kit: SessionKit;
+  readonly #port: SessionPort;
   readonly #group: string;
   readonly #inFlight = new Map<string, ClaimedMessage>();
   #link: CourierLink | null = null;
@@ -49,9 +54,10 @@ export class SessionHost {
   #feeding: Promise<void> = Promise.resolve();
   #givingBack: Promise<unknown> = Promise.resolve();
 
-  constructor(group: string, kit: SessionHostKit) {
+  constructor(group: string, kit: SessionKit, port: SessionPort) {
     this.#group = group;
     this.#kit = kit;
+    this.#port = port;
   }
 
   /** Whether its connection is open. */
@@ -110,7 +116,7 @@ export class SessionHost {
       this.#link = this.#kit.pool.start(plan, (report) => this.#onReport(report));
       return this.#link;
     } catch (error) {
-      await this.#kit.giveBack(first.map(({ id }) => id));
+      await this.#port.giveBack(first.map(({ id }) => id));
       throw error;
     }
   }
@@ -131,7 +137,7 @@ export class SessionHost {
         break;
       case 'connected':
         this.#connected = true;
-        this.#kit.onConnected();
+        this.#port.onConnected();
         break;
       case 'more':
         this.#feeding = this.#feed();
@@ -157,12 +163,12 @@ export class SessionHost {
   #onUntried(messageIds: string[]): void {
     for (const id of messageIds) this.#inFlight.delete(id);
     if (messageIds.length === 0) return;
-    this.#givingBack = Promise.all([this.#givingBack, this.#kit.giveBack(messageIds)]);
+    this.#givingBack = Promise.all([this.#givingBack, this.#port.giveBack(messageIds)]);
   }
 
   #record(message: ClaimedMessage, startedAt: number, judgement: Judgement): void {
     const finding = { message, startedAt, judgement, mxGroup: this.#group };
-    if (this.#kit.learn(finding)) void this.#kit.recorder.record(finding);
+    if (this.#port.learn(finding)) void this.#kit.recorder.record(finding);
     else this.#onUntried([message.id]);
   }
 
@@ -172,7 +178,7 @@ export class SessionHost {
       this.#end();
       return;
     }
-    const messages = await this.#kit.nextBatch(room);
+    const messages = await this.#port.nextBatch(room);
     // The daemon may have begun to stop while the store was at work.
     if (this.#ending) {
       this.#onUntried(messages.map(({ id }) => id));
@@ -185,7 +191,7 @@ export class SessionHost {
     this.#lingering = setTimeout(() => {
       if (this.#stopLingering()) this.#end();
     }, this.#kit.lingerMs);
-    this.#kit.onWaiting(this, true);
+    this.#port.onWaiting(this, true);
   }
 
   #end(): void {
@@ -198,7 +204,7 @@ export class SessionHost {
     if (this.#lingering === null) return false;
     clearTimeout(this.#lingering);
     this.#lingering = null;
-    this.#kit.onWaiting(this, false);
+    this.#port.onWaiting(this, false);
     return true;
   }
 }

@@ -11,6 +11,7 @@ import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
 import { adapt, isUntroubled, type Sign, untroubled } from './adaptive-limit.ts';
 import type { Providers } from './provider-limits.ts';
+import { Reservations } from './reservations.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
 import { type GroupLimits, type ShapingLimits, ShapingMemory, type ShapingQuestion } from './shaping-memory.ts';
 import { type OtherConnections, readSigns, suspensionTarget } from './shaping-signs.ts';
@@ -61,20 +62,19 @@ const SCOPES: readonly SuspensionScope[] = ['group', 'source', 'sender_domain', 
 const MAX_NOTED_DOMAINS = 20_000;
 
 /*
- * Facts live in ShapingMemory, the decision is the pure function in shaping.ts; this class keeps the two together. Three
- * things change the facts: outcomes of attempts (`learn`: connection limit, pauses, what was sent), operators (`paused`,
- * `released`), and time. A change holds at once and is stored right after, so that a restart forgets a moment at most;
- * what was sent within the hour follows every five seconds. The scheduler is told three things: `onBlocked`, a group
- * must stop now; `onRoom`, a group may have more connections again; `onReleased`, an operator ended something, so
- * everything that is kept back asks again. Nobody is told of a pause's end: whoever waits for it knows the time.
+ * Facts live in ShapingMemory, what is left of the limits per minute and hour in Reservations, the decision is the pure
+ * function in shaping.ts; this class keeps them together. Three things change the facts: outcomes of attempts (`learn`:
+ * connection limit, pauses, what was sent), operators (`paused`, `released`), and time. A change holds at once and is
+ * stored right after, so that a restart forgets a moment at most; what was sent within the hour follows every five
+ * seconds. The scheduler is told three things: `onBlocked`, a group must stop now; `onRoom`, a group may have more
+ * connections again; `onReleased`, an operator ended something, so everything that is kept back asks again. Nobody is told
+ * of a pause's end: whoever waits for it knows the time.
  */
 export class Shaping {
   readonly memory: ShapingMemory;
+  readonly reservations: Reservations;
   readonly #kit: ShapingKit;
   #listener: ShapingListener | null = null;
-  /** First attempts of paced tenants that are under way, by message. */
-  readonly #counted = new Map<string, string>();
-  readonly #dirtyPaces = new Set<string>();
   readonly #notedDomains = new Map<string, { mxGroup: string; at: number }>();
   readonly #saving = new Set<Promise<void>>();
   #saver: NodeJS.Timeout | null = null;
@@ -89,6 +89,7 @@ export class Shaping {
   private constructor(kit: ShapingKit, memory: ShapingMemory) {
     this.#kit = kit;
     this.memory = memory;
+    this.reservations = new Reservations(memory, kit.clock);
   }
 
   start(listener: ShapingListener): void {
@@ -139,50 +140,6 @@ export class Shaping {
     this.#listener?.onReleased();
   }
 
-  /** How many messages may be claimed at once, by what is left of the minute and of the tenant's hour. */
-  room(group: string | null, tenantId: string): number {
-    const now = this.#kit.clock.now();
-    const perMinute = group === null ? null : this.memory.limitsOf(group).messagesPerMinute;
-    const window = group === null ? null : this.memory.group(group).window;
-    const ofGroup = window && perMinute !== null ? perMinute - window.used(now) : Number.POSITIVE_INFINITY;
-    const perHour = this.memory.perHour(tenantId);
-    const ofTenant = perHour === null ? Number.POSITIVE_INFINITY : perHour - this.memory.paceOf(tenantId).used(now);
-    return Math.max(0, Math.min(ofGroup, ofTenant));
-  }
-
-  /** Counted before the store is asked, so that two who ask at once do not share one room. */
-  reserve(group: string, tenantId: string, messages: number): void {
-    const now = this.#kit.clock.now();
-    this.memory.group(group).window?.add(messages, now);
-    if (this.memory.perHour(tenantId) !== null) this.memory.paceOf(tenantId).add(messages, now);
-  }
-
-  /** What became of the reservation. A repetition is no new message of the tenant's. */
-  settle(
-    group: string,
-    tenantId: string,
-    { reserved, claimed }: { reserved: number; claimed: ClaimedMessage[] },
-  ): void {
-    this.memory.group(group).window?.takeBack(reserved - claimed.length);
-    if (this.memory.perHour(tenantId) === null) return;
-    const fresh = claimed.filter(({ attempt }) => attempt === 1);
-    this.memory.paceOf(tenantId).takeBack(reserved - fresh.length);
-    for (const { id } of fresh) this.#counted.set(id, tenantId);
-    this.#dirtyPaces.add(tenantId);
-  }
-
-  /** They were not sent after all. */
-  givenBack(group: string | null, messageIds: readonly string[]): void {
-    if (group !== null) this.memory.group(group).window?.takeBack(messageIds.length);
-    for (const id of messageIds) {
-      const tenantId = this.#counted.get(id);
-      if (tenantId === undefined) continue;
-      this.#counted.delete(id);
-      this.memory.paceOf(tenantId).takeBack(1);
-      this.#dirtyPaces.add(tenantId);
-    }
-  }
-
   /** False: the message was not tried, since its connection was one too many; it is to be given back. */
   learn(outcome: ShapingOutcome): boolean {
     const { group, message, recipientDomain, judgement, open } = outcome;
@@ -203,7 +160,7 @@ export class Shaping {
       const targets = () => SCOPES.map((scope) => suspensionTarget(scope, about));
       this.memory.shortenPauses(targets, now);
     }
-    if (!surplus) this.#counted.delete(message.id);
+    if (!surplus) this.reservations.tried(message.id);
     return !surplus;
   }
 
@@ -239,7 +196,7 @@ export class Shaping {
   /** Forgets what says nothing any more; now and then. */
   async tidy(): Promise<void> {
     const now = this.#kit.clock.now();
-    for (const tenantId of this.memory.tidy(now)) this.#dirtyPaces.add(tenantId);
+    this.reservations.dropped(this.memory.tidy(now));
     await this.#kit.store.shaping.forgetDomains(now - DOMAIN_MEMORY_MS, FORGET_PORTION);
   }
 
@@ -305,10 +262,8 @@ export class Shaping {
   }
 
   #savePaces(): void {
-    if (this.#dirtyPaces.size === 0) return;
-    const paces = this.memory.pacesToStore(this.#dirtyPaces, this.#kit.clock.now());
-    this.#dirtyPaces.clear();
-    this.#save({ paces });
+    const paces = this.reservations.takeChanges();
+    if (paces.length > 0) this.#save({ paces });
   }
 
   /** What cannot be stored still holds until the next restart. */

@@ -88,20 +88,21 @@ function addForm({ domain, selector, problem }: Attempt, { formField, now }: Vis
   return html`<h2>Add a domain</h2>
 <form method="post" action="${LIST}" class="card">${formField}
 ${field({
-  ...{
-    name: 'domain',
-    label: 'Domain',
-    value: domain,
-    required: true,
-    placeholder: 'example.com',
-    autocomplete: 'off',
-  },
+  name: 'domain',
+  label: 'Domain',
+  value: domain,
+  required: true,
+  placeholder: 'example.com',
+  autocomplete: 'off',
   hint: 'The part after the @ in your From address. A subdomain like mail.example.com is a separate domain.',
   problem: at('domain'),
 })}
 <details${selector !== '' && html` open`}><summary>DKIM selector</summary>
 ${field({
-  ...{ name: 'selector', label: 'Selector (optional)', value: selector, placeholder: defaultSelector(now) },
+  name: 'selector',
+  label: 'Selector (optional)',
+  value: selector,
+  placeholder: defaultSelector(now),
   hint: 'The first part of the DKIM record’s name. Choose your own only if the default is already in use.',
   problem: at('selector'),
 })}</details>

@@ -53,7 +53,12 @@ ${heading('New API key')}
 ${problemBox(at(null) ?? at('scopes') ?? at('domain'))}
 <form method="post" action="/portal/keys/new" class="card">${formField}
 ${field({
-  ...{ name: 'name', label: 'Name', value: wish.name, required: true, maxLength: MOST_NAME_CHARS, autocomplete: 'off' },
+  name: 'name',
+  label: 'Name',
+  value: wish.name,
+  required: true,
+  maxLength: MOST_NAME_CHARS,
+  autocomplete: 'off',
   hint: 'A name to recognize it by, like “shop, production”.',
   problem: at('name'),
 })}

@@ -42,7 +42,10 @@ export function capturedPages(services: CapturedServices): PortalRoute[] {
       open: (visit) => open(services, visit, ofTenant),
     }),
     ...mailPages({
-      ...{ listPath: ofOperator, listName, access: 'operator', reader },
+      listPath: ofOperator,
+      listName,
+      access: 'operator',
+      reader,
       open: (visit) => open(services, visit, ofOperator),
     }),
   ];

@@ -19,7 +19,10 @@ export interface TimelineEntry {
 export function timelineOf({ message, events, apiKey }: MessageView): TimelineEntry[] {
   const facts: TimelineEntry['facts'] = apiKey === null ? [] : [['API key', apiKey.name]];
   const accepted: TimelineEntry = {
-    ...{ at: message.createdAt, tone: 'busy', title: 'Accepted and stored', facts },
+    at: message.createdAt,
+    tone: 'busy',
+    title: 'Accepted and stored',
+    facts,
     reason: null,
   };
   const own = events.filter((event) => !isOfAttempt(event, message.attemptList));
@@ -45,7 +48,10 @@ function attemptEntry({ attempt, startedAt, outcome, peer }: AttemptRecord): Tim
     ['Duration', durationText(peer.elapsedMs)],
   ];
   return {
-    ...{ at: startedAt, tone, title: `Attempt ${attempt}: ${title}`, reason },
+    at: startedAt,
+    tone,
+    title: `Attempt ${attempt}: ${title}`,
+    reason,
     facts: facts.filter((fact): fact is [string, string] => fact[1] !== null && fact[1] !== ''),
   };
 }

@@ -20,7 +20,10 @@ export function inboundPages(services: Services): PortalRoute[] {
     page({ path: PATH, access: 'operator', show: (visit) => showList(services, visit) }),
     action({ path: `${PATH}/:id/retry`, access: 'operator', run: (visit) => retry(services, visit) }),
     ...mailPages({
-      ...{ listPath: PATH, listName: 'Inbound mail', access: 'operator', reader },
+      listPath: PATH,
+      listName: 'Inbound mail',
+      access: 'operator',
+      reader,
       async open({ params, formField }) {
         const { id = '' } = params;
         const found = isUuid(id) ? await store.inbound.getInbound(id) : null;

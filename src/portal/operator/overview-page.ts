@@ -37,7 +37,13 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const intake = services.intake();
   const timers = services.timers();
   const tasks = tasksOf({
-    ...{ tenants, doubts, pauses, timers, own, doctor: services.doctor.last, unstored: services.unstoredResults() },
+    tenants,
+    doubts,
+    pauses,
+    timers,
+    own,
+    doctor: services.doctor.last,
+    unstored: services.unstoredResults(),
     human: human === 'unknown' ? [] : human.filter(({ receivedAt }) => receivedAt > visit.now - HUMAN_MAIL_MS),
   });
   const body = html`${heading('Overview')}

@@ -77,11 +77,18 @@ function doubtCard(doubt: DoubtedReceiver, formField: Html): Html {
   const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
   return html`<div class="card"><p><strong><a href="${pausePath({ kind: 'group', key: mxGroup })}">${mxGroup}</a></strong>: ${reason}. Its hard bounces have counted as soft since ${time(since)}.</p>
 <div class="actions">${confirmed({
-    ...{ label: 'Trust again', button: 'Trust again', action: `${PATH}/trust`, formField, tone: 'neutral' },
+    label: 'Trust again',
+    button: 'Trust again',
+    action: `${PATH}/trust`,
+    formField,
+    tone: 'neutral',
     question: `Trust hard bounces from ${mxGroup} again? Do this if they were correct, or once the problem is over.`,
     fields: group,
   })}${confirmed({
-    ...{ label: 'Undo its hard bounces', button: 'Undo', action: `${PATH}/undo`, formField },
+    label: 'Undo its hard bounces',
+    button: 'Undo',
+    action: `${PATH}/undo`,
+    formField,
     question: `Remove all suppressions that ${mxGroup} has caused since then, from the platform’s list and from tenants’ lists?`,
     fields: html`${group}${sinceField(`since-${mxGroup}`, start)}`,
   })}</div></div>`;
@@ -92,11 +99,18 @@ function noRouteCard({ since, reason }: DoubtedReceiver, formField: Html): Html 
   const start = new Date(since - 60 * 60 * 1000).toISOString().slice(0, 16);
   return html`<div class="card"><p><strong>Mail without a route in DNS</strong>: ${reason}. It has been held since ${time(since)}: no such message bounces or fails. <a href="/portal/operator/doctor">Check your DNS servers</a> first.</p>
 <div class="actions">${confirmed({
-    ...{ label: 'Release', button: 'Release', action: `${PATH}/trust`, formField, tone: 'neutral' },
+    label: 'Release',
+    button: 'Release',
+    action: `${PATH}/trust`,
+    formField,
+    tone: 'neutral',
     question: 'Trust DNS again? Each held message is decided at its next attempt, within the hour.',
     fields: group,
   })}${confirmed({
-    ...{ label: 'Undo what DNS decided', button: 'Undo', action: `${PATH}/undo`, formField },
+    label: 'Undo what DNS decided',
+    button: 'Undo',
+    action: `${PATH}/undo`,
+    formField,
     question:
       'Remove all suppressions that DNS has caused since then, from the platform’s list and from tenants’ lists?',
     fields: html`${group}${sinceField(`since-${NO_ROUTE}`, start)}`,

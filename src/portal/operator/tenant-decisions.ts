@@ -56,7 +56,9 @@ async function changeStatus(services: OperatorServices, visit: VisitOf<'operator
   if (result.kind === 'refused') return refusal(tenant, result.message);
   tenantChanged();
   await visit.audit(`tenant.${step}`, {
-    ...{ tenant_id: tenant.id, name: tenant.name, from: tenant.status },
+    tenant_id: tenant.id,
+    name: tenant.name,
+    from: tenant.status,
     ...(step === 'suspended' && { reason }),
   });
   const key = `status:${tenant.id}:${visit.now}`;

@@ -70,7 +70,10 @@ function decisions({ id, name, status }: Tenant, { formField, isOwn }: { formFie
     confirmed({ ...about, label, question, button: label, tone: 'primary', fields: statusField('active') });
   const reason = html`<div class="field"><label for="reason">Reason</label><p class="hint" id="reason-hint">Its members see it in the portal; its owners also get it by mail.</p><input type="text" id="reason" name="reason" required maxlength="${MAX_NOTE_CHARS}" aria-describedby="reason-hint"></div>`;
   const suspend = confirmed({
-    ...{ ...about, label: 'Suspend', button: 'Suspend', fields: html`${statusField('suspended')}${reason}` },
+    ...about,
+    label: 'Suspend',
+    button: 'Suspend',
+    fields: html`${statusField('suspended')}${reason}`,
     question: `Stop all mail of ${name}? Messages that are being sent right now are finished; the rest waits. Its owners are notified by mail.`,
   });
   const isNew = status === 'in_review' || status === 'pending_verification';

@@ -147,7 +147,10 @@ function rateChart(shown: FiguresShown): Html {
   const top = fitting ?? RATE_TOPS.at(-1)!;
   const title = fitting === undefined ? 'Complaint rate (scale ends at 1 %)' : 'Complaint rate';
   return lineChart({
-    ...{ id: 'rate', title, top, format: percentText },
+    id: 'rate',
+    title,
+    top,
+    format: percentText,
     series: [{ label: 'Complaints per delivered message', values, style: 5 }],
     thresholds: [
       { value: WATCH_RATE, label: 'keep below 0.1 %', style: 'warn' },

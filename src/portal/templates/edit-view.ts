@@ -41,12 +41,18 @@ function form({ template, fields, formField, nameProblem }: EditShown): Html {
 ${template && html`<input type="hidden" name="id" value="${template.id}">`}
 ${field({ name: 'name', label: 'Name', value: fields.name, required: true, maxLength: 200, autocomplete: 'off', problem: nameProblem ?? null })}
 ${field({
-  ...{ name: 'html', label: 'HTML', value: fields.html, rows: 18 },
+  name: 'html',
+  label: 'HTML',
+  value: fields.html,
+  rows: 18,
   hint: html`<a href="https://shopify.github.io/liquid/" rel="noreferrer">Liquid</a>: <code>{{ name }}</code> is escaped, <code>{{ name | raw }}</code> is not.`,
 })}
 ${field({ name: 'text', label: 'Text', value: fields.text, rows: 8, hint: 'The same in plain text; nothing is escaped here.' })}
 ${field({
-  ...{ name: 'data', label: 'Sample data', value: fields.data, rows: 8 },
+  name: 'data',
+  label: 'Sample data',
+  value: fields.data,
+  rows: 8,
   hint: html`JSON for the preview, like <code>data</code> in an API call. It isn’t saved with the template.`,
 })}
 <div class="actions"><button class="primary">${template ? 'Save' : 'Create template'}</button><button formaction="/portal/templates/preview" formnovalidate>Preview</button></div>

@@ -23,13 +23,21 @@ ${heading('New webhook')}
 ${problemBox(problem === '' ? null : (sentence ?? problem))}
 <form method="post" action="/portal/webhooks/new" class="card">${formField}
 ${field({
-  ...{ name: 'url', label: 'URL', type: 'url', value: url, required: true, maxLength: MOST_URL_CHARS },
+  name: 'url',
+  label: 'URL',
+  type: 'url',
+  value: url,
+  required: true,
+  maxLength: MOST_URL_CHARS,
   placeholder: 'https://example.com/postrider-events',
   hint: 'Events are posted here as JSON. HTTPS is recommended; the URL must lead to a public address.',
   problem: at === 'url' ? sentence : null,
 })}
 ${field({
-  ...{ name: 'description', label: 'Description (optional)', value: description, maxLength: MOST_DESCRIPTION_CHARS },
+  name: 'description',
+  label: 'Description (optional)',
+  value: description,
+  maxLength: MOST_DESCRIPTION_CHARS,
   hint: 'For your own reference: which of your systems listens there.',
   problem: at === 'description' ? sentence : null,
 })}

@@ -81,7 +81,11 @@ interface Target extends PolicyFetchOptions {
 function get({ host, ip, port, ca, signal }: Target): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const request = httpsRequest({
-    ...{ host: ip, port, path: POLICY_PATH, servername: host, signal },
+    host: ip,
+    port,
+    path: POLICY_PATH,
+    servername: host,
+    signal,
     headers: { host: port === 443 ? host : `${host}:${port}`, accept: 'text/plain' },
     // A connection of its own: one that is kept could have been made under other rules.
     agent: false,

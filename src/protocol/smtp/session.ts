@@ -162,7 +162,11 @@ export class SmtpSession {
     this.#announced = null;
     const leave = this.#wire.loseOn(signal);
     const verdict = await runTransaction(this.#wire, {
-      ...{ envelope, message, announced, capabilities: this.capabilities, timeouts: this.#timeouts },
+      envelope,
+      message,
+      announced,
+      capabilities: this.capabilities,
+      timeouts: this.#timeouts,
       // An announced one follows a final dot, whatever the answer to that: no transaction is open then.
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),

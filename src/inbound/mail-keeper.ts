@@ -1,0 +1,82 @@
+// Where received mail goes: what came in whole is stored before its 250, what was refused is noted for the
+// operator. No mail is acted on here.
+
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import type { Logger } from '../observe/log.ts';
+import type { ContentStore, NewInboundMail } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { Received, Refusal, SmtpReply } from './reception.ts';
+
+export interface MailKeeperKit {
+  store: StoreVerbs<{ inbound: 'keepInbound' | 'noteRefusedInbound' }>;
+  /** Called when there is something new in the store. */
+  onKept(): void;
+  /** Told how each mail ended that was received up to its final dot, or cut off before. */
+  onReceived?(outcome: ReceptionOutcome): void;
+  clock: Clock;
+  ids: IdSource;
+  log: Logger;
+}
+
+export type ReceptionOutcome = 'kept' | 'not_stored' | Refusal;
+
+export type Envelope = Omit<NewInboundMail, 'id' | 'receivedAt' | 'content'>;
+
+const TOO_MUCH_WAITS: SmtpReply = { code: 452, text: '4.2.2 Too much mail for this address waits; try again later' };
+export const NOT_STORED: SmtpReply = { code: 451, text: '4.3.0 The mail could not be stored; try again later' };
+
+export class MailKeeper {
+  readonly #kit: MailKeeperKit;
+  readonly #storing = new Set<Promise<unknown>>();
+
+  constructor(kit: MailKeeperKit) {
+    this.#kit = kit;
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#storing);
+  }
+
+  /** The answer to the sender: 250 when the mail is on disk. */
+  async keep(content: Buffer, { envelope, place }: { envelope: Envelope; place: ContentStore }): Promise<SmtpReply> {
+    const { store, ids, clock, log, onKept, onReceived } = this.#kit;
+    const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...envelope, content };
+    const stored = store.inbound.keepInbound(mail, place);
+    const whatever = stored.catch(() => {});
+    this.#storing.add(whatever);
+    try {
+      if ((await stored) === 'full') {
+        onReceived?.('no_room');
+        return TOO_MUCH_WAITS;
+      }
+    } catch (error) {
+      log.error({ error }, `an inbound mail could not be stored: ${describeError(error)}`);
+      onReceived?.('not_stored');
+      return NOT_STORED;
+    } finally {
+      this.#storing.delete(whatever);
+    }
+    onReceived?.('kept');
+    onKept();
+    return { code: 250, text: `2.0.0 Ok: kept as ${mail.id}` };
+  }
+
+  /** An operator can see who was refused: the sender may tell nobody. */
+  async noteRefused(refused: Extract<Received, { kind: 'refused' }>, envelope: Envelope): Promise<void> {
+    const { store, ids, clock, log, onReceived } = this.#kit;
+    const { why, sizeOctets } = refused;
+    const reply = `${refused.reply.code} ${refused.reply.text}`;
+    onReceived?.(why);
+    log.info({ fact: 'inbound_refused', why, remote_ip: envelope.remoteIp, reply }, 'inbound mail rejected');
+    // It comes back by itself, and writing would need the room that there is not.
+    if (why === 'no_room') return;
+    const mail = { id: ids.next(), receivedAt: clock.now(), ...envelope, sizeOctets, reply };
+    try {
+      await store.inbound.noteRefusedInbound(mail);
+    } catch (error) {
+      log.error({ error }, `a rejected mail could not be recorded: ${describeError(error)}`);
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Work on one inbound mail: it is processed, what follows is recorded in one verb, and the log and whoever
+// else wants to know are told of what was really done.
+
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import type { Logger } from '../observe/log.ts';
+import * as mailLog from '../observe/mail-log.ts';
+import type { InboundResult, InboundUpdate, ReportedMessage, WaitingInboundMail } from '../store/inbound.ts';
+import type { StoreVerbs } from '../store/store.ts';
+import type { Outcome } from './process-mail.ts';
+
+export interface MailWorkKit {
+  store: StoreVerbs<{ inbound: 'recordInbound' }>;
+  process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
+  /** Told after the commit, with what was really done. */
+  onRecorded?(recorded: Recorded): void;
+  clock: Clock;
+  log: Logger;
+}
+
+export interface Recorded {
+  mail: WaitingInboundMail;
+  update: Omit<InboundUpdate, 'seq' | 'at'>;
+  message: ReportedMessage | null;
+  result: InboundResult;
+}
+
+export type Worked =
+  | { kind: 'done' }
+  /** It is to be processed again a moment later. */
+  | { kind: 'later' }
+  /** It waits in the store as before. */
+  | { kind: 'failed'; error: unknown; storeFails: boolean };
+
+/** A mail that cannot be worked on so many times, while the store takes a note of that, is itself the cause. */
+const MOST_FAULTS = 10;
+
+export class MailWork {
+  readonly #kit: MailWorkKit;
+  /** How often work on a mail failed, by its seq; only of those where it did. */
+  readonly #faults = new Map<number, number>();
+
+  constructor(kit: MailWorkKit) {
+    this.#kit = kit;
+  }
+
+  /** `isPatient`: whether it may be put off. */
+  async workOn(mail: WaitingInboundMail, isPatient: boolean): Promise<Worked> {
+    const { store, clock, onRecorded } = this.#kit;
+    let outcome: Outcome;
+    try {
+      outcome = await this.#kit.process(mail, isPatient);
+    } catch (error) {
+      const given = this.#givenUp(mail, error);
+      if (given === null) return { kind: 'failed', error, storeFails: false };
+      outcome = given;
+    }
+    if (outcome.kind === 'later') return { kind: 'later' };
+    const { update, message } = outcome;
+    let result: InboundResult;
+    try {
+      result = await store.inbound.recordInbound({ ...update, seq: mail.seq, at: clock.now() });
+    } catch (error) {
+      return { kind: 'failed', error, storeFails: true };
+    }
+    this.#faults.delete(mail.seq);
+    const recorded = { mail, update, message, result };
+    this.#log(recorded);
+    onRecorded?.(recorded);
+    return { kind: 'done' };
+  }
+
+  /** Without an end to it, a mail that nobody can read would be worked on every second for ever. */
+  #givenUp({ seq }: WaitingInboundMail, error: unknown): Extract<Outcome, { kind: 'done' }> | null {
+    const faults = (this.#faults.get(seq) ?? 0) + 1;
+    this.#faults.set(seq, faults);
+    if (faults < MOST_FAULTS) return null;
+    const reason = `processing failed ${faults} times: ${describeError(error)}`;
+    const nothing = { digest: null, messageId: null, tenantId: null, finding: {} };
+    const verdict = { kind: 'unreadable', effect: 'kept', reason, ...nothing } as const;
+    return { kind: 'done', update: { verdict, action: null }, message: null };
+  }
+
+  #log({ mail, update, message, result }: Recorded): void {
+    const { log } = this.#kit;
+    const { verdict, action } = update;
+    const { effect, reason } = result;
+    const facts = { inbound_id: mail.id, kind: verdict.kind, effect, reason, message_id: verdict.messageId };
+    log.info({ fact: 'inbound', ...facts, remote_ip: mail.remoteIp }, 'inbound mail');
+    if (!message || effect === 'none') return;
+    if (action?.do === 'bounce') {
+      const { bounce, suppress } = action;
+      mailLog.bounced(log, message, { attempt: null, source: 'dsn', bounce, reason, suppressed: suppress !== null });
+    } else if (action?.do === 'complaint') {
+      mailLog.complained(log, message, { source: 'arf', suppressed: action.suppressionKey !== null });
+    }
+  }
+}

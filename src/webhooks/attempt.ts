@@ -1,0 +1,42 @@
+// One attempt to deliver an event: signed, sent, timed. Never throws: what goes wrong is an outcome.
+import { performance } from 'node:perf_hooks';
+import type { Clock } from '../base/clock.ts';
+import { describeError } from '../base/errors.ts';
+import { eventBody } from '../events/event-body.ts';
+import type { Delivery } from '../store/webhooks.ts';
+import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
+import type { EndpointLine } from './endpoint-line.ts';
+import { signedRequest } from './sent-request.ts';
+
+export interface Attempt {
+  outcome: CallOutcome;
+  startedAt: number;
+  elapsedMs: number;
+}
+
+type Addressee = Pick<EndpointLine, 'keys' | 'target'>;
+
+export async function makeAttempt(
+  to: Addressee,
+  { event }: Delivery,
+  signal: AbortSignal,
+  kit: CallKit & { clock: Clock },
+): Promise<Attempt> {
+  const startedAt = kit.clock.now();
+  const began = performance.now();
+  const outcome = await send(to, event, { startedAt, signal, kit });
+  return { outcome, startedAt, elapsedMs: performance.now() - began };
+}
+
+async function send(
+  { keys, target }: Addressee,
+  event: Delivery['event'],
+  { startedAt, signal, kit }: { startedAt: number; signal: AbortSignal; kit: CallKit },
+): Promise<CallOutcome> {
+  try {
+    const { headers, body } = signedRequest(eventBody(event), startedAt, keys);
+    return await callEndpoint({ target, headers, body, signal }, kit);
+  } catch (error) {
+    return { kind: 'unanswered', reason: `The endpoint could not be called: ${describeError(error)}.` };
+  }
+}
