@@ -1,7 +1,9 @@
 // Takes down opens and clicks. They are kept in memory for a moment, and then written in small slices, with room
 // for other writers between them. What a crash loses is what came in the last moments; nothing else may be lost
 // like that.
+
 import { setTimeout as pause } from 'node:timers/promises';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
@@ -57,7 +59,7 @@ export class HitRecorder {
   /** By message id. */
   readonly #waiting = new Map<string, WaitingMessage>();
   /** What may fit whom, by User-Agent. */
-  readonly #rulesByAgent = new Map<string | null, MachineRules>();
+  readonly #rulesByAgent = new BoundedMap<string | null, MachineRules>(MOST_KNOWN_AGENTS);
   #waitingLinks = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -102,9 +104,8 @@ export class HitRecorder {
 
   #rulesFor(userAgent: string | null): MachineRules {
     if (userAgent !== null && userAgent.length > MAX_AGENT_CHARS) return this.#kit.rules;
-    const known = this.#rulesByAgent.get(userAgent);
+    const known = this.#rulesByAgent.use(userAgent);
     if (known) return known;
-    if (this.#rulesByAgent.size >= MOST_KNOWN_AGENTS) this.#rulesByAgent.clear();
     const rules = rulesForAgent(this.#kit.rules, userAgent);
     this.#rulesByAgent.set(userAgent, rules);
     return rules;
