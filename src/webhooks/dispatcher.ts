@@ -1,10 +1,12 @@
 // Sends due events to webhooks: on a wake-up from the store, and by the clock. Endpoints take turns,
 // one call each; those that fail or are slow share places of their own, so that they never keep
 // quick ones waiting. Memory holds what is being sent and the next time of each endpoint, no more.
+
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { Logger } from '../observe/log.ts';
@@ -55,7 +57,10 @@ export class Dispatcher {
   readonly #turns = new Turns();
   readonly #book: ResultBook;
   #ticker: NodeJS.Timeout | null = null;
-  #pumping = false;
+  readonly #pumping = new OncePerTick(() => {
+    this.#pump();
+    this.#settle();
+  });
   #claims = 0;
   #calls = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -160,17 +165,7 @@ export class Dispatcher {
     const now = this.#kit.clock.now();
     if (this.#stopped || !(line.mayBegin(now) || line.wanted(now) > 0)) return;
     this.#turns.queue(line);
-    this.#wake();
-  }
-
-  #wake(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    setImmediate(() => {
-      this.#pumping = false;
-      this.#pump();
-      this.#settle();
-    });
+    this.#pumping.request();
   }
 
   #pump(): void {
@@ -191,7 +186,7 @@ export class Dispatcher {
       if (line.mayBegin(now)) this.#begin(line, turn.take());
       if (line.mayBegin(now)) this.#turns.queue(line);
     }
-    if (claimable === 0) this.#wake();
+    if (claimable === 0) this.#pumping.request();
     if (claims.length > 0) void this.#claim(claims);
   }
 
@@ -256,7 +251,7 @@ export class Dispatcher {
       place.free();
       this.#calls--;
       this.#offer(line);
-      this.#wake();
+      this.#pumping.request();
     });
   }
 
@@ -299,7 +294,8 @@ export class Dispatcher {
 
   #settle(): void {
     if (this.#idle.length === 0) return;
-    const busy = this.#calls > 0 || this.#claims > 0 || this.#pumping || !this.#book.isEmpty || this.#turns.size > 0;
+    const busy =
+      this.#calls > 0 || this.#claims > 0 || this.#pumping.isPending || !this.#book.isEmpty || this.#turns.size > 0;
     if (busy && !(this.#stopped && this.#calls === 0 && this.#claims === 0)) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }

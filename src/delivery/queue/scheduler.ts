@@ -1,9 +1,11 @@
 // Who may go now. Holds the lanes that have mail and the times when they are due, finds the
 // MX group of each lane that is due and that shaping does not keep back, and puts it in that
 // group's line. Messages stay in the store: memory grows with lanes, not with messages.
+
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import { FewPerTick } from '../../base/per-tick.ts';
 import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
@@ -22,7 +24,6 @@ import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findDeparture } from './claims.ts';
 import { DueHeap } from './due-heap.ts';
-import { FewPerTurn } from './few-per-turn.ts';
 import { Group, type GroupLoad } from './group.ts';
 import { type Lane, newLane } from './lane.ts';
 import { Slots } from './slots.ts';
@@ -81,8 +82,8 @@ export class Scheduler {
   readonly #slots: Slots;
   readonly #claims: Claims;
   readonly #unrouted: UnroutedMail;
-  readonly #dispatching = new FewPerTurn<Lane>(LANES_PER_TURN, (lane) => this.#dispatch(lane));
-  readonly #pumping = new FewPerTurn<Group>(GROUPS_PER_TURN, (group) => group.pump());
+  readonly #dispatching = new FewPerTick<Lane>(LANES_PER_TURN, (lane) => this.#dispatch(lane));
+  readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #alarm: NodeJS.Timeout | null = null;
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
