@@ -3,7 +3,7 @@
 // piscina: which thread is ready, and whose job cost one, decides here who goes next.
 import { performance } from 'node:perf_hooks';
 import { Fault } from './errors.ts';
-import { FairLines } from './fair-lines.ts';
+import { FairQueue } from './fair-queue.ts';
 import type { ThreadState } from './killable-thread.ts';
 
 export interface PoolThread<Job, Result> {
@@ -31,7 +31,6 @@ export interface FairPoolOptions<Job, Result> {
 
 interface WaitingJob<Job, Result> {
   job: Job;
-  size: number;
   timer: NodeJS.Timeout;
   resolve(outcome: PoolOutcome<Result>): void;
   reject(reason: unknown): void;
@@ -39,35 +38,30 @@ interface WaitingJob<Job, Result> {
 
 export class FairPool<Job, Result> {
   readonly #options: FairPoolOptions<Job, Result>;
-  readonly #lines = new FairLines<WaitingJob<Job, Result>>();
-  readonly #waitingSize = new Map<string, number>();
+  readonly #queue: FairQueue<WaitingJob<Job, Result>>;
   readonly #running = new Set<string>();
   readonly #threads: PoolThread<Job, Result>[] = [];
   #closed = false;
 
   constructor(options: FairPoolOptions<Job, Result>) {
     this.#options = options;
+    this.#queue = new FairQueue({ perKey: options.sizePerTenant, sizeOf: ({ job }) => options.sizeOf(job) });
   }
 
   run(tenantId: string, job: Job): Promise<PoolOutcome<Result>> {
     if (this.#closed) return Promise.reject(new Fault('the daemon is stopping'));
-    const { waitMs, sizePerTenant } = this.#options;
-    const size = this.#options.sizeOf(job);
-    const waitingSize = this.#waitingSize.get(tenantId) ?? 0;
-    if (waitingSize > 0 && waitingSize + size > sizePerTenant) return Promise.resolve({ kind: 'overloaded' });
     this.#startThreads();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#giveUp(tenantId, waiting), waitMs);
-      const waiting: WaitingJob<Job, Result> = { job, size, timer, resolve, reject };
-      this.#lines.add(tenantId, waiting);
-      this.#waitingSize.set(tenantId, waitingSize + size);
-      this.#dispatch();
+      const timer = setTimeout(() => this.#giveUp(tenantId, waiting), this.#options.waitMs);
+      const waiting: WaitingJob<Job, Result> = { job, timer, resolve, reject };
+      if (this.#queue.add(tenantId, waiting)) this.#dispatch();
+      else this.#giveUp(tenantId, waiting);
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { timer, reject } of this.#lines.clear()) {
+    for (const { timer, reject } of this.#queue.clear()) {
       clearTimeout(timer);
       reject(new Fault('the daemon is stopping'));
     }
@@ -83,11 +77,10 @@ export class FairPool<Job, Result> {
   #dispatch(): void {
     for (const thread of this.#threads) {
       if (thread.state !== 'idle') continue;
-      const next = this.#lines.take((tenantId) => this.#mayGo(tenantId));
+      const next = this.#queue.take((tenantId) => this.#mayGo(tenantId));
       if (!next) return;
       clearTimeout(next.job.timer);
-      this.#forgetWaiting(next.tenantId, next.job);
-      void this.#runOn(thread, next.tenantId, next.job);
+      void this.#runOn(thread, next.key, next.job);
     }
   }
 
@@ -116,14 +109,8 @@ export class FairPool<Job, Result> {
   }
 
   #giveUp(tenantId: string, waiting: WaitingJob<Job, Result>): void {
-    this.#lines.remove(tenantId, waiting);
-    this.#forgetWaiting(tenantId, waiting);
+    clearTimeout(waiting.timer);
+    this.#queue.remove(tenantId, waiting);
     waiting.resolve({ kind: 'overloaded' });
-  }
-
-  #forgetWaiting(tenantId: string, { size }: WaitingJob<Job, Result>): void {
-    const left = (this.#waitingSize.get(tenantId) ?? 0) - size;
-    if (left > 0) this.#waitingSize.set(tenantId, left);
-    else this.#waitingSize.delete(tenantId);
   }
 }

@@ -2,7 +2,7 @@
 // and all names below it, since anyone can register any number of names of somebody else's zone. Where tokens are
 // short, tenants take turns: one that asks without end costs each of the others one interval, not its whole queue.
 import { type Clock, steadyClock } from '../base/clock.ts';
-import { FairLines } from '../base/fair-lines.ts';
+import { FairQueue } from '../base/fair-queue.ts';
 import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 
@@ -46,7 +46,7 @@ export function zoneOf(name: string): string {
 
 class Zone {
   readonly #kit: ZoneTurnsKit;
-  readonly #lines = new FairLines<() => void>();
+  readonly #waiting = new FairQueue<() => void>();
   readonly #bucket: TokenBucket;
   #fullAt = Number.NEGATIVE_INFINITY;
   #isServing = false;
@@ -58,32 +58,32 @@ class Zone {
 
   /** Nobody waits, and nobody has used it for some time. */
   get isFull(): boolean {
-    return this.#fullAt <= this.#kit.clock.now() && this.#lines.size === 0;
+    return this.#fullAt <= this.#kit.clock.now() && this.#waiting.isEmpty;
   }
 
   /** At once, or not. */
   tryTake(): boolean {
-    if (this.#lines.size > 0 || this.#waitMs() > 0) return false;
+    if (!this.#waiting.isEmpty || this.#waitMs() > 0) return false;
     this.#spend();
     return true;
   }
 
   wait(tenantId: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lines.add(tenantId, resolve);
+    this.#waiting.add(tenantId, resolve);
     if (!this.#isServing) void this.#serve();
     return promise;
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    while (this.#lines.size > 0) {
+    while (!this.#waiting.isEmpty) {
       const waitMs = this.#waitMs();
       if (waitMs > 0) {
         await this.#kit.pause(waitMs);
       } else {
         this.#spend();
-        this.#lines.take(() => true)!.job();
+        this.#waiting.take()!.job();
       }
     }
     this.#isServing = false;
