@@ -85,20 +85,3 @@ export function takeTry(gates: Gates): number {
   for (const [throttle, key] of gates) throttle.count(key);
   return 0;
 }
-
-/** Of an IPv6 address the network: whoever has one address there has all 2^64. */
-export function networkOf(address: string): string {
-  return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
-}
-
-/** What a provider gives to one customer: 65,536 of the networks above. Null for IPv4, where addresses are scarce. */
-export function siteOf(address: string): string | null {
-  return address.includes(':') ? `${groupsOf(address).slice(0, 3).join(':')}::/48` : null;
-}
-
-function groupsOf(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const [before, after] = [head.split(':'), tail?.split(':') ?? []].map((part) => part.filter((group) => group !== ''));
-  const gap = tail === undefined ? 0 : 8 - before!.length - after!.length;
-  return [...before!, ...Array<string>(Math.max(0, gap)).fill('0'), ...after!];
-}

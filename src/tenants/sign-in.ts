@@ -5,9 +5,10 @@
 // A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
 import { BoundedMap } from '../base/bounded-map.ts';
 import { MINUTE_MS } from '../base/clock.ts';
+import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { networkOf, takeTry } from './attempt-throttle.ts';
+import { takeTry } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import { newToken } from './secret-tokens.ts';
