@@ -209,6 +209,7 @@ export class WorkerHost<T extends Hosted> {
     this.#restart = setTimeout(() => this.#start(), pauseMs).unref();
     const reason = error === null ? '' : `: ${describeError(error)}`;
     const fault = new Fault(`${this.#options.name} has ended${reason}; it is started again in ${pauseMs / 1000} s`, {
+      detail: `loss ${this.#losses} since the start`,
       cause: error ?? undefined,
     });
     this.#options.onLost(fault, lost, pauseMs);
