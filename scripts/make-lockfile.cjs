@@ -12,6 +12,8 @@ const path = require('node:path');
 
 const root = path.join(__dirname, '..');
 const STAND_IN = 'uWebSockets.js';
+/** An optional native addon of piscina for thread priorities, which we set by node:os: seventeen packages for nothing. */
+const UNUSED_SCOPE = '@napi-rs/';
 
 function isGit(spec) {
   return /^(?:git|github:|gitlab:|bitbucket:)/.test(spec);
@@ -30,6 +32,16 @@ function removeGitDependencies(lock) {
   }
 }
 
+function removeUnused(lock) {
+  for (const [location, entry] of Object.entries(lock.packages)) {
+    if (location.startsWith(`node_modules/${UNUSED_SCOPE}`)) delete lock.packages[location];
+    const names = Object.keys(entry.optionalDependencies ?? {});
+    const kept = names.filter((name) => !name.startsWith(UNUSED_SCOPE));
+    if (kept.length === 0) delete entry.optionalDependencies;
+    else for (const name of names) if (!kept.includes(name)) delete entry.optionalDependencies[name];
+  }
+}
+
 function make(folder) {
   const manifest = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
   manifest.overrides = { ...manifest.overrides, [STAND_IN]: `$${STAND_IN}` };
@@ -40,6 +52,7 @@ function make(folder) {
   execFileSync('npm', args, { cwd: folder, stdio: 'inherit' });
   const lock = JSON.parse(fs.readFileSync(path.join(folder, 'package-lock.json'), 'utf8'));
   removeGitDependencies(lock);
+  removeUnused(lock);
   fs.writeFileSync(path.join(root, 'package-lock.json'), `${JSON.stringify(lock, null, 2)}\n`);
 }
 

@@ -8,7 +8,8 @@ const require = createRequire(import.meta.url);
 const builtin = require('node:worker_threads') as { Worker: typeof threads.Worker };
 builtin.Worker = class extends builtin.Worker {
   constructor(entry: string | URL, options: threads.WorkerOptions = {}) {
-    super(entry, { execArgv: [], ...options });
+    // Piscina gives the option without a value.
+    super(entry, { ...options, execArgv: options.execArgv ?? [] });
   }
 };
 syncBuiltinESMExports();

@@ -1,12 +1,11 @@
 // Where bodies are read: small ones at once, on the thread that serves everybody; what is over 64 KiB
 // in threads that can be killed, one body per tenant at a time, tenants in turns. A body of 5 MiB can
 // be made to take a fifth of a second, in which nobody else would be answered.
-import { Worker } from 'node:worker_threads';
 import { describeError } from '../base/errors.ts';
 import { FairPool } from '../base/fair-pool.ts';
-import { type Exceeded, KillableThread } from '../base/killable-thread.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Logger } from '../observe/log.ts';
+import { type Exceeded, JobPool } from '../threads/job-pool.ts';
 import { BODY_LIMITS, type BodyJob, type BodyLimits, type BodyResult } from './body-job.ts';
 import type { BodyShape } from './body-shape.ts';
 import { readBody, receivedBody } from './read-body.ts';
@@ -30,11 +29,18 @@ export class BodyPool implements BodyReader {
   readonly #pool: FairPool<BodyJob, BodyResult>;
 
   constructor({ log, limits = BODY_LIMITS }: BodyPoolOptions) {
-    const onTrouble = (error: unknown) =>
-      log.error({ error, reason: describeError(error) }, 'a body parser thread died and was replaced');
+    const { threads, jobMs, memoryMb } = limits;
     this.#pool = new FairPool({
-      threads: limits.threads,
-      startThread: (onIdle) => startBodyThread(limits, onIdle, onTrouble),
+      startThreads: (onIdle) =>
+        new JobPool<BodyJob, BodyResult>({
+          ...{ name: 'body parser', threads, memoryMb, jobMs, onIdle },
+          entry: new URL('./body-worker.ts', import.meta.url),
+          onTrouble: (error) =>
+            log.error({ error, reason: describeError(error) }, 'a body parser thread died and was replaced'),
+          exceeded: (_job, what) => ({ kind: 'refused', refusal: exceededRefusal(what, limits) }),
+          transfers: ({ bytes: { buffer, byteLength } }) =>
+            buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [],
+        }),
       sizeOf: ({ bytes }) => bytes.byteLength,
       waitMs: limits.waitMs,
       sizePerTenant: limits.bytesPerTenant,
@@ -54,23 +60,6 @@ export class BodyPool implements BodyReader {
     if (outcome.kind !== 'overloaded') return receivedBody<Body>(outcome);
     return busy('Too many large requests are waiting to be parsed. Retry later.');
   }
-}
-
-function startBodyThread(limits: BodyLimits, onIdle: () => void, onTrouble: (error: unknown) => void) {
-  const { jobMs, memoryMb } = limits;
-  return new KillableThread<BodyJob, BodyResult>({
-    jobMs,
-    onIdle,
-    onTrouble,
-    startWorker: () =>
-      new Worker(new URL('./body-worker.ts', import.meta.url), {
-        resourceLimits: { maxOldGenerationSizeMb: memoryMb },
-        name: 'body',
-      }),
-    exceeded: (_job, what) => ({ kind: 'refused', refusal: exceededRefusal(what, limits) }),
-    transfers: ({ bytes: { buffer, byteLength } }) =>
-      buffer instanceof ArrayBuffer && buffer.byteLength === byteLength ? [buffer] : [],
-  });
 }
 
 /** Time may have run out because the machine is busy, memory only because of the body. */

@@ -7,6 +7,23 @@ export interface Clock {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/**
+ * Milliseconds since it was made, by a clock that may be set back: it then goes on from what it showed last. Small
+ * numbers, so that fractions of a millisecond can be added to them.
+ */
+export function steadyClock(clock: Clock): Clock {
+  let origin = clock.now();
+  let latest = 0;
+  return {
+    now() {
+      const shown = clock.now() - origin;
+      if (shown < latest) origin -= latest - shown;
+      latest = Math.max(latest, shown);
+      return latest;
+    },
+  };
+}
+
 /** RFC 3339 in UTC with milliseconds, the only form of time that leaves the daemon. */
 export function toTimestamp(ms: number): string {
   // A damaged row can hold a time beyond all calendars; whoever lists it wants to see it all the same.

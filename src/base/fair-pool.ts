@@ -1,13 +1,15 @@
-// Threads for the tenants' jobs: one job per tenant at a time, and tenants take turns, so that no
-// tenant's job holds up another's for longer than a turn. Threads start with the first job. Not
-// piscina: which thread is ready, and whose job cost one, decides here who goes next.
+// Threads for the tenants' jobs: one job per tenant at a time, and tenants take turns, so that no tenant's job holds
+// up another's for longer than a turn. Threads start with the first job, and may end when there was none for a while.
 import { performance } from 'node:perf_hooks';
 import { Fault } from './errors.ts';
-import { FairLines } from './fair-lines.ts';
-import type { ThreadState } from './killable-thread.ts';
+import { FairQueue } from './fair-queue.ts';
 
-export interface PoolThread<Job, Result> {
-  readonly state: ThreadState;
+/** What carries the jobs. It is given one only when a thread is idle. */
+export interface JobThreads<Job, Result> {
+  readonly size: number;
+  readonly idle: number;
+  /** Of those that are to be, not ready yet. */
+  readonly starting: number;
   run(job: Job): Promise<Result>;
   close(): Promise<void>;
 }
@@ -16,22 +18,23 @@ export interface PoolThread<Job, Result> {
 export type PoolOutcome<Result> = Result | { kind: 'overloaded' };
 
 export interface FairPoolOptions<Job, Result> {
-  threads: number;
-  startThread(onIdle: () => void): PoolThread<Job, Result>;
-  sizeOf(job: Job): number;
+  startThreads(onIdle: () => void): JobThreads<Job, Result>;
+  /** 1 when left out: jobs are counted. */
+  sizeOf?(job: Job): number;
   /** How long a job waits for its turn. */
   waitMs: number;
   /** Of the jobs of one tenant that wait. A single one may be larger: it has limits of its own. */
   sizePerTenant: number;
+  /** Without a job for so long, the threads end. */
+  idleMs?: number;
   /** Whether a tenant may have a thread now, besides having none already. */
-  mayGo?(tenantId: string, threads: readonly PoolThread<Job, Result>[]): boolean;
+  mayGo?(tenantId: string, threads: JobThreads<Job, Result>): boolean;
   onStart?(tenantId: string): void;
   onEnd?(tenantId: string, elapsedMs: number): void;
 }
 
 interface WaitingJob<Job, Result> {
   job: Job;
-  size: number;
   timer: NodeJS.Timeout;
   resolve(outcome: PoolOutcome<Result>): void;
   reject(reason: unknown): void;
@@ -39,65 +42,61 @@ interface WaitingJob<Job, Result> {
 
 export class FairPool<Job, Result> {
   readonly #options: FairPoolOptions<Job, Result>;
-  readonly #lines = new FairLines<WaitingJob<Job, Result>>();
-  readonly #waitingSize = new Map<string, number>();
+  readonly #queue: FairQueue<WaitingJob<Job, Result>>;
   readonly #running = new Set<string>();
-  readonly #threads: PoolThread<Job, Result>[] = [];
+  #threads: JobThreads<Job, Result> | null = null;
+  #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(options: FairPoolOptions<Job, Result>) {
     this.#options = options;
+    this.#queue = new FairQueue({
+      perKey: options.sizePerTenant,
+      sizeOf: ({ job }) => options.sizeOf?.(job) ?? 1,
+    });
   }
 
   run(tenantId: string, job: Job): Promise<PoolOutcome<Result>> {
     if (this.#closed) return Promise.reject(new Fault('the daemon is stopping'));
-    const { waitMs, sizePerTenant } = this.#options;
-    const size = this.#options.sizeOf(job);
-    const waitingSize = this.#waitingSize.get(tenantId) ?? 0;
-    if (waitingSize > 0 && waitingSize + size > sizePerTenant) return Promise.resolve({ kind: 'overloaded' });
-    this.#startThreads();
+    clearTimeout(this.#idleTimer);
+    this.#threads ??= this.#options.startThreads(() => this.#dispatch());
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#giveUp(tenantId, waiting), waitMs);
-      const waiting: WaitingJob<Job, Result> = { job, size, timer, resolve, reject };
-      this.#lines.add(tenantId, waiting);
-      this.#waitingSize.set(tenantId, waitingSize + size);
-      this.#dispatch();
+      const timer = setTimeout(() => this.#giveUp(tenantId, waiting), this.#options.waitMs);
+      const waiting: WaitingJob<Job, Result> = { job, timer, resolve, reject };
+      if (this.#queue.add(tenantId, waiting)) this.#dispatch();
+      else this.#giveUp(tenantId, waiting);
     });
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { timer, reject } of this.#lines.clear()) {
+    for (const { timer, reject } of this.#queue.clear()) {
       clearTimeout(timer);
       reject(new Fault('the daemon is stopping'));
     }
-    await Promise.all(this.#threads.map((thread) => thread.close()));
-  }
-
-  #startThreads(): void {
-    if (this.#threads.length > 0) return;
-    const { threads, startThread } = this.#options;
-    for (let count = 0; count < threads; count++) this.#threads.push(startThread(() => this.#dispatch()));
+    await this.#endThreads();
   }
 
   #dispatch(): void {
-    for (const thread of this.#threads) {
-      if (thread.state !== 'idle') continue;
-      const next = this.#lines.take((tenantId) => this.#mayGo(tenantId));
-      if (!next) return;
+    const threads = this.#threads;
+    while (threads && threads.idle > 0) {
+      const next = this.#queue.take((tenantId) => this.#mayGo(tenantId, threads));
+      if (!next) {
+        this.#restWhenIdle();
+        return;
+      }
       clearTimeout(next.job.timer);
-      this.#forgetWaiting(next.tenantId, next.job);
-      void this.#runOn(thread, next.tenantId, next.job);
+      void this.#runOn(threads, next.key, next.job);
     }
   }
 
-  #mayGo(tenantId: string): boolean {
+  #mayGo(tenantId: string, threads: JobThreads<Job, Result>): boolean {
     if (this.#running.has(tenantId)) return false;
-    return this.#options.mayGo?.(tenantId, this.#threads) ?? true;
+    return this.#options.mayGo?.(tenantId, threads) ?? true;
   }
 
   async #runOn(
-    thread: PoolThread<Job, Result>,
+    threads: JobThreads<Job, Result>,
     tenantId: string,
     { job, resolve, reject }: WaitingJob<Job, Result>,
   ): Promise<void> {
@@ -105,7 +104,7 @@ export class FairPool<Job, Result> {
     this.#running.add(tenantId);
     this.#options.onStart?.(tenantId);
     try {
-      resolve(await thread.run(job));
+      resolve(await threads.run(job));
     } catch (error) {
       reject(error);
     } finally {
@@ -116,14 +115,22 @@ export class FairPool<Job, Result> {
   }
 
   #giveUp(tenantId: string, waiting: WaitingJob<Job, Result>): void {
-    this.#lines.remove(tenantId, waiting);
-    this.#forgetWaiting(tenantId, waiting);
+    clearTimeout(waiting.timer);
+    this.#queue.remove(tenantId, waiting);
     waiting.resolve({ kind: 'overloaded' });
   }
 
-  #forgetWaiting(tenantId: string, { size }: WaitingJob<Job, Result>): void {
-    const left = (this.#waitingSize.get(tenantId) ?? 0) - size;
-    if (left > 0) this.#waitingSize.set(tenantId, left);
-    else this.#waitingSize.delete(tenantId);
+  #restWhenIdle(): void {
+    const { idleMs } = this.#options;
+    if (idleMs === undefined || this.#running.size > 0 || !this.#queue.isEmpty) return;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.#endThreads(), idleMs).unref();
+  }
+
+  async #endThreads(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    const threads = this.#threads;
+    this.#threads = null;
+    await threads?.close();
   }
 }

@@ -35,7 +35,7 @@ export async function openSite(
 ): Promise<HttpServer> {
   const { clock, ids, log, store, identity, intake, keyUses } = foundation;
   const { domains, hooks, tellOwners } = parts;
-  const reader = createMailReader();
+  const reader = createMailReader({ log });
   opened.add(() => reader.close());
   const renderer = new RenderPool({ clock, log });
   opened.add(() => renderer.close());

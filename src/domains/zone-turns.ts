@@ -1,8 +1,9 @@
 // How often the name servers of one zone are asked: a token bucket for each organizational domain, over all tenants
 // and all names below it, since anyone can register any number of names of somebody else's zone. Where tokens are
 // short, tenants take turns: one that asks without end costs each of the others one interval, not its whole queue.
-import type { Clock } from '../base/clock.ts';
-import { FairLines } from '../base/fair-lines.ts';
+import { type Clock, steadyClock } from '../base/clock.ts';
+import { FairQueue } from '../base/fair-queue.ts';
+import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 
 export interface ZoneTurnsKit {
@@ -21,7 +22,8 @@ export class ZoneTurns {
   readonly #zones = new Map<string, Zone>();
 
   constructor(kit: ZoneTurnsKit) {
-    this.#kit = kit;
+    // A clock that was set back makes nobody wait longer.
+    this.#kit = { ...kit, clock: steadyClock(kit.clock) };
   }
 
   of(name: string): Zone {
@@ -44,58 +46,54 @@ export function zoneOf(name: string): string {
 
 class Zone {
   readonly #kit: ZoneTurnsKit;
-  readonly #lines = new FairLines<() => void>();
-  #tokens = BURST;
-  #filledAt: number;
+  readonly #waiting = new FairQueue<() => void>();
+  readonly #bucket: TokenBucket;
+  #fullAt = Number.NEGATIVE_INFINITY;
   #isServing = false;
 
   constructor(kit: ZoneTurnsKit) {
     this.#kit = kit;
-    this.#filledAt = kit.clock.now();
+    this.#bucket = { capacity: BURST, refillMs: kit.intervalMs };
   }
 
   /** Nobody waits, and nobody has used it for some time. */
   get isFull(): boolean {
-    this.#fill();
-    return this.#tokens === BURST && this.#lines.size === 0;
+    return this.#fullAt <= this.#kit.clock.now() && this.#waiting.isEmpty;
   }
 
   /** At once, or not. */
   tryTake(): boolean {
-    this.#fill();
-    if (this.#lines.size > 0 || this.#tokens === 0) return false;
-    this.#tokens--;
+    if (!this.#waiting.isEmpty || this.#waitMs() > 0) return false;
+    this.#spend();
     return true;
   }
 
   wait(tenantId: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lines.add(tenantId, resolve);
+    this.#waiting.add(tenantId, resolve);
     if (!this.#isServing) void this.#serve();
     return promise;
   }
 
   async #serve(): Promise<void> {
     this.#isServing = true;
-    while (this.#lines.size > 0) {
-      this.#fill();
-      if (this.#tokens === 0) {
-        await this.#kit.pause(this.#filledAt + this.#kit.intervalMs - this.#kit.clock.now());
+    while (!this.#waiting.isEmpty) {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) {
+        await this.#kit.pause(waitMs);
       } else {
-        this.#tokens--;
-        this.#lines.take(() => true)!.job();
+        this.#spend();
+        this.#waiting.take()!.job();
       }
     }
     this.#isServing = false;
   }
 
-  #fill(): void {
-    const { clock, intervalMs } = this.#kit;
-    const now = clock.now();
-    // A clock that was set back makes nobody wait longer than one interval.
-    if (this.#filledAt > now) this.#filledAt = now;
-    const due = intervalMs === 0 ? BURST : Math.floor((now - this.#filledAt) / intervalMs);
-    this.#tokens = Math.min(BURST, this.#tokens + due);
-    this.#filledAt = this.#tokens === BURST ? now : this.#filledAt + due * intervalMs;
+  #waitMs(): number {
+    return tokenWaitMs(this.#bucket, this.#fullAt, this.#kit.clock.now());
+  }
+
+  #spend(): void {
+    this.#fullAt = fullAfter(this.#bucket, this.#fullAt, this.#kit.clock.now());
   }
 }

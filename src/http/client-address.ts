@@ -1,20 +1,9 @@
 // Who is at the other end: addresses in one spelling, and the client behind trusted proxies.
 // X-Forwarded-For grows to the right, so it is read from there, and only as far as trusted
 // hops reach: everything further left is what a client chose to write.
-import { BlockList, isIP, SocketAddress } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 import { Fault } from '../base/errors.ts';
-
-/** RFC 5952 spelling; IPv4-mapped IPv6 becomes IPv4. Null if it is no address. */
-export function normaliseAddress(written: string): string | null {
-  // A link-local zone (`fe80::1%eth0`) means something on one host only.
-  const text = written.replace(/%.*$/, '');
-  const family = isIP(text);
-  if (family === 4) return text;
-  if (family === 0) return null;
-  const shortest = new SocketAddress({ address: text, family: 'ipv6' }).address;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest);
-  return mapped ? mapped[1]! : shortest;
-}
+import { normaliseAddress } from '../base/ip-address.ts';
 
 export class TrustedProxies {
   readonly #networks = new BlockList();

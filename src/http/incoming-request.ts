@@ -1,6 +1,7 @@
 // The request as handlers see it, the same for both engines. Only what is asked for is
 // computed: most requests never look at query, addresses or more than four headers.
-import { normaliseAddress, type TrustedProxies } from './client-address.ts';
+import { normaliseAddress } from '../base/ip-address.ts';
+import type { TrustedProxies } from './client-address.ts';
 import type { BodyResult, BodyRoom, HttpRequest } from './http.ts';
 import type { RequestBody } from './request-body.ts';
 

@@ -1,7 +1,7 @@
 // How much one peer may do: connections at once, connections, mails and refused recipients in a
 // minute. Somebody with one address must not take what bounces from everywhere else need.
-import { isIPv6 } from 'node:net';
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
+import { networkOf } from '../base/ip-address.ts';
 
 export interface PeerLimits {
   /** Open at once, of all peers together. */
@@ -94,16 +94,4 @@ export class PeerGate {
 
 function refuse(reason: string): GateDecision {
   return { decision: 'refuse', reason };
-}
-
-/** Whoever has an IPv6 address has a whole /64 of them. */
-export function networkOf(ip: string): string {
-  const plain = ip.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail] = plain.split('::');
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
-  const groups = [...left, ...zeros, ...right].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/64`;
 }

@@ -6,7 +6,7 @@ import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
 import { judgeInboundMail } from '../classify/judge-report.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../events/report-events.ts';
-import { MAX_ADDRESS_OCTETS, parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import { MAX_ADDRESS_OCTETS, suppressionKeyOf } from '../protocol/mail/address.ts';
 import type { Complaint, DeliveryReport, InboundMail, KnownEnvelope } from '../protocol/mail/inbound/inbound-mail.ts';
 import type {
   InboundAction,
@@ -163,7 +163,7 @@ function reportAction(
     return { do: 'delay_notice', event: delayNoticeEvent(stamp, message, facts) };
   const { bounce, suppress, forwardedTo } = decision;
   const note = {
-    suppressionKey: keyOf(message.recipient),
+    suppressionKey: suppressionKeyOf(message.recipient),
     mxGroup: message.mxGroup,
     rule: judged.rule ?? 'report',
     platformExpiresAt: now + kit.platformSuppressionMs,
@@ -200,7 +200,7 @@ async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit
   });
   const action = {
     do: 'complaint',
-    suppressionKey: decision.suppressAs === null ? null : keyOf(message.recipient),
+    suppressionKey: decision.suppressAs === null ? null : suppressionKeyOf(message.recipient),
     reason: decision.suppressAs ?? 'complaint',
     weight,
     event,
@@ -218,7 +218,7 @@ async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<O
   const message = await kit.store.inbound.findReported(messageId);
   const verdict = { ...BLANK, kind: 'unsubscribe', messageId } as const;
   if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer stored' });
-  const action = { do: 'unsubscribe', suppressionKey: keyOf(message.recipient) } as const;
+  const action = { do: 'unsubscribe', suppressionKey: suppressionKeyOf(message.recipient) } as const;
   const reason = "a mail was sent to the message's unsubscribe address";
   const { tenantId } = message;
   return {
@@ -246,11 +246,6 @@ const BLANK = { digest: null, messageId: null, tenantId: null, finding: {} } as 
 
 function done(verdict: InboundVerdict): Outcome {
   return { kind: 'done', update: { verdict, action: null }, message: null };
-}
-
-function keyOf(recipient: string): string {
-  const parsed = parseAddress(recipient);
-  return parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
 }
 
 function timeOf(date: string | null): number | null {

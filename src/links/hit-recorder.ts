@@ -3,6 +3,7 @@
 // like that.
 
 import { setTimeout as pause } from 'node:timers/promises';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
@@ -59,7 +60,7 @@ export class HitRecorder {
   /** By message id. */
   readonly #waiting = new Map<string, WaitingMessage>();
   /** What may fit whom, by User-Agent. */
-  readonly #rulesByAgent = new Map<string | null, MachineRules>();
+  readonly #rulesByAgent = new BoundedMap<string | null, MachineRules>(MOST_KNOWN_AGENTS);
   #waitingLinks = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -104,9 +105,8 @@ export class HitRecorder {
 
   #rulesFor(userAgent: string | null): MachineRules {
     if (userAgent !== null && userAgent.length > MAX_AGENT_CHARS) return this.#kit.rules;
-    const known = this.#rulesByAgent.get(userAgent);
+    const known = this.#rulesByAgent.use(userAgent);
     if (known) return known;
-    if (this.#rulesByAgent.size >= MOST_KNOWN_AGENTS) this.#rulesByAgent.clear();
     const rules = rulesForAgent(this.#kit.rules, userAgent);
     this.#rulesByAgent.set(userAgent, rules);
     return rules;

@@ -4,7 +4,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
-import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
+import { suppressionKeyOf } from '../protocol/mail/address.ts';
 import type { HmacKey } from '../protocol/mail/message-token.ts';
 import { makeUnsubscribeAddress } from '../protocol/mail/unsubscribe-address.ts';
 import type { StoreVerbs } from '../store/store.ts';
@@ -43,10 +43,12 @@ export async function unsubscribe(
   { store, clock, log }: UnsubscribeKit,
   { tenantId, messageId, recipient }: UnsubscribeToken,
 ): Promise<void> {
-  const parsed = parseAddress(recipient);
-  // It was valid when the message was accepted.
-  const address = parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
-  const entry = { address, reason: 'unsubscribe', messageId, createdAt: clock.now() } as const;
+  const entry = {
+    address: suppressionKeyOf(recipient),
+    reason: 'unsubscribe',
+    messageId,
+    createdAt: clock.now(),
+  } as const;
   if ((await store.suppressions.addSuppression(tenantId, entry)) === 'exists') return;
   mailLog.unsubscribed(log, { id: messageId, tenantId, recipient });
 }

@@ -1,7 +1,9 @@
 // The log: JSON lines, one fact each. Everybody speaks to the small Logger interface, so that
 // only this file knows pino, and tests can hand in a list.
+
 import { pino } from 'pino';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
+import { BatchPerTick } from '../base/per-tick.ts';
 import { Redactor, redactText } from './redact.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -46,7 +48,7 @@ export function createLogger({ level, to, clock = systemClock }: LogOptions): Lo
 class StandardStream implements LogSink {
   // Not its own buffer: that one can only be emptied together with an fsync.
   readonly #stream: ReturnType<typeof pino.destination>;
-  #held = '';
+  readonly #held = new BatchPerTick<string>((lines) => void this.#stream.write(lines.join('')));
 
   constructor(to: 'stdout' | 'stderr') {
     this.#stream = pino.destination({ fd: to === 'stdout' ? 1 : 2, sync: true });
@@ -54,14 +56,11 @@ class StandardStream implements LogSink {
   }
 
   write(line: string): void {
-    if (this.#held === '') setImmediate(() => this.flush());
-    this.#held += line;
+    this.#held.add(line);
   }
 
   flush(): void {
-    const lines = this.#held;
-    this.#held = '';
-    if (lines !== '') this.#stream.write(lines);
+    this.#held.flush();
   }
 }
 

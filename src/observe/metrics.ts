@@ -1,7 +1,9 @@
 // The metrics of one daemon: made from the table, told of facts by those who know them, and asked for
 // the rest at each scrape. When the listener is off none of this exists, and nobody is told.
+
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { BounceType } from '../base/outcome.ts';
 import { METRICS, type MetricName, type MetricSpec, type NameOf } from './metric-table.ts';
 
@@ -158,7 +160,7 @@ const OTHER_GROUPS = 'other';
 
 export class GroupLabels {
   readonly #labels = new Set<string>();
-  readonly #candidates = new Map<string, number>();
+  readonly #candidates = new BoundedMap<string, number>(MOST_CANDIDATES);
 
   /** A group keeps the label that it has been given. */
   labelOf(group: string | null): string {
@@ -167,8 +169,6 @@ export class GroupLabels {
     if (this.#labels.size >= MOST_LABELS) return OTHER_GROUPS;
     const attempts = (this.#candidates.get(group) ?? 0) + 1;
     if (attempts < LARGE) {
-      // Whoever is large comes back soon after everything was forgotten.
-      if (this.#candidates.size >= MOST_CANDIDATES && !this.#candidates.has(group)) this.#candidates.clear();
       this.#candidates.set(group, attempts);
       return OTHER_GROUPS;
     }

@@ -1,15 +1,14 @@
 // How much one person may change at once. A program calls the API, which counts its calls; forms must be no way
 // around that: each can be work for the database, for keys, or for the DNS. Nobody types so fast.
-import { type Clock, SECOND_MS } from '../base/clock.ts';
+import { type Clock, SECOND_MS, steadyClock } from '../base/clock.ts';
+import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
 
 const AT_ONCE = 8;
-/** More than the live preview of templates sends while somebody writes. */
-const PER_SECOND = 2;
-const BURST = 120;
+/** Two in a second: more than the live preview of templates sends while somebody writes. */
+const BUCKET: TokenBucket = { capacity: 120, refillMs: SECOND_MS / 2 };
 
 interface Allowance {
-  left: number;
-  at: number;
+  fullAt: number;
   running: number;
 }
 
@@ -21,18 +20,18 @@ export class ActionLimit {
   readonly #people = new Map<string, Allowance>();
 
   constructor(clock: Clock) {
-    this.#clock = clock;
+    this.#clock = steadyClock(clock);
   }
 
   take(userId: string): Permission {
     const now = this.#clock.now();
-    const { left, at, running } = this.#people.get(userId) ?? { left: BURST, at: now, running: 0 };
-    const allowance = { left: refilled(left, now - at), at: now, running };
-    this.#people.set(userId, allowance);
-    if (running >= AT_ONCE) return { kind: 'wait', seconds: 1 };
-    if (allowance.left < 1) return { kind: 'wait', seconds: Math.ceil((1 - allowance.left) / PER_SECOND) };
-    allowance.left--;
+    const allowance = this.#people.get(userId) ?? { fullAt: now, running: 0 };
+    if (allowance.running >= AT_ONCE) return { kind: 'wait', seconds: 1 };
+    const waitMs = tokenWaitMs(BUCKET, allowance.fullAt, now);
+    if (waitMs > 0) return { kind: 'wait', seconds: Math.ceil(waitMs / SECOND_MS) };
+    allowance.fullAt = fullAfter(BUCKET, allowance.fullAt, now);
     allowance.running++;
+    this.#people.set(userId, allowance);
     return { kind: 'go', done: () => this.#done(userId) };
   }
 
@@ -40,12 +39,8 @@ export class ActionLimit {
     const allowance = this.#people.get(userId);
     if (allowance) allowance.running--;
     const now = this.#clock.now();
-    for (const [id, { left, at, running }] of this.#people) {
-      if (running === 0 && refilled(left, now - at) === BURST) this.#people.delete(id);
+    for (const [id, { fullAt, running }] of this.#people) {
+      if (running === 0 && fullAt <= now) this.#people.delete(id);
     }
   }
-}
-
-function refilled(left: number, elapsedMs: number): number {
-  return Math.min(BURST, left + (Math.max(0, elapsedMs) / SECOND_MS) * PER_SECOND);
 }

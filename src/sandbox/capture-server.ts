@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
+import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -51,7 +52,7 @@ const NOT_KEPT: SmtpRefusal = { code: 451, text: '4.3.0 The message could not be
 export async function startCaptureServer(options: CaptureServerOptions): Promise<CaptureServer> {
   const { host, clock, log } = options;
   const closing = new AbortController();
-  const firstTries = new FirstTries();
+  const firstTries: FirstTries = new BoundedMap(MAX_REMEMBERED_TRIES);
   const server = new SMTPServer({
     name: host,
     banner: 'Postrider sandbox',
@@ -93,7 +94,7 @@ function refusalAtRcpt(firstTries: FirstTries, recipient: string, sender: string
   const treatment = treatmentOf(recipient);
   if (treatment.kind !== 'refuse') return null;
   // The sender's address names the message: it is a return path of our own.
-  if (treatment.onlyFirstTry && !firstTries.note(`${sender} ${recipient}`)) return null;
+  if (treatment.onlyFirstTry && !isFirst(firstTries, `${sender} ${recipient}`)) return null;
   return treatment.reply;
 }
 
@@ -159,15 +160,11 @@ function toError({ code, text }: SmtpRefusal): Error {
   return Object.assign(new Error(text), { responseCode: code });
 }
 
-/** Bounded: the oldest are forgotten first, and would be put off once more. */
-class FirstTries {
-  readonly #seen = new Set<string>();
+type FirstTries = BoundedMap<string, true>;
 
-  /** Whether this is the first. */
-  note(key: string): boolean {
-    if (this.#seen.has(key)) return false;
-    if (this.#seen.size >= MAX_REMEMBERED_TRIES) this.#seen.delete(this.#seen.keys().next().value!);
-    this.#seen.add(key);
-    return true;
-  }
+/** Whether this is the first. */
+function isFirst(tries: FirstTries, key: string): boolean {
+  if (tries.has(key)) return false;
+  tries.set(key, true);
+  return true;
 }

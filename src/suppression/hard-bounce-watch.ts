@@ -3,6 +3,7 @@
 // memory: after a restart a bad hour is noticed a few bounces later. Mail that DNS shows no way for is
 // watched in the same way, as one group.
 
+import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -39,7 +40,8 @@ const MAX_WATCHED = 10_000;
 
 export class HardBounceWatch {
   readonly #kit: HardBounceWatchKit;
-  readonly #watched = new Map<string, Watched>();
+  /** The oldest makes room: good enough for a count that starts again. */
+  readonly #watched = new BoundedMap<string, Watched>(MAX_WATCHED);
   readonly #doubts = new Map<string, DoubtedReceiver>();
 
   private constructor(kit: HardBounceWatchKit, doubts: readonly DoubtedReceiver[]) {
@@ -101,11 +103,7 @@ export class HardBounceWatch {
     const now = this.#kit.clock.now();
     const known = this.#watched.get(mxGroup);
     const watched = known ?? { buckets: [], before: { messages: 0, hard: 0 } };
-    if (!known) {
-      // The oldest goes: good enough for a count that begins anew.
-      if (this.#watched.size >= MAX_WATCHED) this.#watched.delete(this.#watched.keys().next().value!);
-      this.#watched.set(mxGroup, watched);
-    }
+    if (!known) this.#watched.set(mxGroup, watched);
     const { windowMs } = this.#kit.rule;
     const last = watched.buckets.at(-1);
     if (!last || now - last.startedAt >= windowMs / BUCKETS) {

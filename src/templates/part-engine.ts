@@ -14,8 +14,8 @@ import {
   type Template,
   TypeGuards,
 } from 'liquidjs';
-import { BoundedParser } from './bounded-parser.ts';
-import { ParsedTemplates } from './parsed-templates.ts';
+import { BoundedMap } from '../base/bounded-map.ts';
+import { BoundedParser, type ParsedTemplate } from './bounded-parser.ts';
 import { escapeHtml, isLarger, plainText } from './plain-text.ts';
 import type { Part } from './render-job.ts';
 import type { RenderLimits } from './render-limits.ts';
@@ -33,12 +33,13 @@ export class PartEngine {
   readonly #engine: Liquid;
   readonly #limits: RenderLimits;
   readonly #stopwatch: Stopwatch;
-  readonly #parsed: ParsedTemplates;
+  /** By source and not by id: what was replaced cannot be found any more, and needs no notice. */
+  readonly #parsed: BoundedMap<string, ParsedTemplate>;
 
   constructor(part: Part, limits: RenderLimits, stopwatch: Stopwatch) {
     this.#limits = limits;
     this.#stopwatch = stopwatch;
-    this.#parsed = new ParsedTemplates(limits.cacheBytes);
+    this.#parsed = new BoundedMap(limits.cacheBytes, ({ bytes }) => bytes);
     this.#engine = new Liquid({
       // A map instead of a file system: with the default one, liquidjs reads below the working directory.
       templates: {},
@@ -55,11 +56,11 @@ export class PartEngine {
 
   /** Throws what liquidjs throws, or a LiquidError of ours. */
   parse(source: string): Template[] {
-    const known = this.#parsed.get(source);
-    if (known) return known;
-    const { markupChars } = this.#limits;
+    const known = this.#parsed.use(source);
+    if (known) return known.templates;
+    const { markupChars, cacheBytes } = this.#limits;
     const parsed = new BoundedParser(this.#engine, { stopwatch: this.#stopwatch, markupChars }).parseSource(source);
-    this.#parsed.add(source, parsed);
+    if (parsed.bytes <= cacheBytes) this.#parsed.set(source, parsed);
     return parsed.templates;
   }
 

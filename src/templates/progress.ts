@@ -10,7 +10,7 @@ export function createProgressMemory(): SharedArrayBuffer {
 }
 
 export class Progress {
-  readonly #cells: Int32Array;
+  #cells: Int32Array;
 
   constructor(memory: SharedArrayBuffer) {
     this.#cells = new Int32Array(memory);
@@ -25,8 +25,9 @@ export class Progress {
     this.#cells[1] = offset;
   }
 
-  reset(): void {
-    this.#cells.fill(0);
+  /** The next job has memory of its own. */
+  use(memory: SharedArrayBuffer): void {
+    this.#cells = new Int32Array(memory);
   }
 
   /** Where the thread is. Before any part was entered: the beginning of the first that there is. */

@@ -1,6 +1,5 @@
 // What the main thread and a render thread say to each other. Only texts cross: the data stays
 // JSON, so that copying it costs the main thread next to nothing, whatever it holds.
-import type { ThreadReport } from '../base/killable-thread.ts';
 import type { RenderLimits } from './render-limits.ts';
 
 export const PARTS = ['html', 'text'] as const;
@@ -36,10 +35,12 @@ export type RenderResult =
   /** Parts that the template lacks are null; all are when only the syntax was checked. */
   ({ kind: 'rendered' } & TemplateSource) | { kind: 'flawed'; flaw: Flaw };
 
-export type RenderReport = ThreadReport<RenderResult>;
+/** As it goes over to a thread. */
+export interface ThreadJob extends RenderJob {
+  /** Of this job alone: a thread that is being killed must not write into the next one's. See progress.ts. */
+  progress: SharedArrayBuffer;
+}
 
 export interface ThreadSettings {
   limits: RenderLimits;
-  /** See progress.ts. */
-  progress: SharedArrayBuffer;
 }

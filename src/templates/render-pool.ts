@@ -4,11 +4,12 @@
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
-import { FairPool, type PoolOutcome, type PoolThread } from '../base/fair-pool.ts';
+import { FairPool, type JobThreads, type PoolOutcome } from '../base/fair-pool.ts';
 import type { Logger } from '../observe/log.ts';
-import type { RenderJob, RenderResult } from './render-job.ts';
+import { type Exceeded, JobPool } from '../threads/job-pool.ts';
+import { createProgressMemory, Progress } from './progress.ts';
+import type { RenderJob, RenderResult, ThreadJob, ThreadSettings } from './render-job.ts';
 import { RENDER_LIMITS, type RenderLimits, WAITING_LIMITS, type WaitingLimits } from './render-limits.ts';
-import { startRenderThread } from './render-thread.ts';
 import { Standing } from './standing.ts';
 
 export type RenderOutcome = PoolOutcome<RenderResult>;
@@ -32,17 +33,22 @@ const MAX_THREADS = 4;
 
 export class RenderPool implements Renderer {
   readonly #standing: Standing;
-  readonly #pool: FairPool<RenderJob, RenderResult>;
+  readonly #pool: FairPool<ThreadJob, RenderResult>;
   /** By tenant: what runs right now, and whether it counts as slow. */
   readonly #running = new Map<string, { trusted: boolean }>();
 
   constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
     this.#standing = new Standing(clock);
-    const onTrouble = (error: unknown) =>
-      log.error({ error, reason: describeError(error) }, 'a template render thread died');
-    this.#pool = new FairPool({
-      threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
-      startThread: (onIdle) => startRenderThread({ limits, onIdle, onTrouble }),
+    this.#pool = new FairPool<ThreadJob, RenderResult>({
+      startThreads: (onIdle) =>
+        new JobPool<ThreadJob, RenderResult>({
+          ...{ name: 'template render', memoryMb: limits.memoryMb, jobMs: limits.jobMs, onIdle },
+          entry: new URL('./render-worker.ts', import.meta.url),
+          threads: Math.max(MIN_THREADS, threads ?? Math.min(MAX_THREADS, availableParallelism())),
+          workerData: { limits } satisfies ThreadSettings,
+          onTrouble: (error) => log.error({ error, reason: describeError(error) }, 'a template render thread died'),
+          exceeded: (job, what) => exceededResult(job, what, limits),
+        }),
       sizeOf,
       waitMs: waiting.waitMs,
       sizePerTenant: waiting.charsPerTenant,
@@ -56,21 +62,26 @@ export class RenderPool implements Renderer {
   }
 
   run(tenantId: string, job: RenderJob): Promise<RenderOutcome> {
-    return this.#pool.run(tenantId, job);
+    return this.#pool.run(tenantId, { ...job, progress: createProgressMemory() });
   }
 
   close(): Promise<void> {
     return this.#pool.close();
   }
 
-  #mayGo(tenantId: string, threads: readonly PoolThread<RenderJob, RenderResult>[]): boolean {
+  #mayGo(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
     if (this.#standing.isTrusted(tenantId)) return true;
     // One thread stays with the quick: threads that are being replaced are no use to them.
-    const starting = threads.filter(({ state }) => state === 'starting').length;
     let slow = 0;
     for (const { trusted } of this.#running.values()) if (!trusted) slow++;
-    return starting + slow + 1 < threads.length;
+    return starting + slow + 1 < size;
   }
+}
+
+function exceededResult({ source, progress }: ThreadJob, what: Exceeded, limits: RenderLimits): RenderResult {
+  const problem =
+    what === 'time' ? `takes longer than ${limits.jobMs} ms` : `needs more than ${limits.memoryMb} MB of memory`;
+  return { kind: 'flawed', flaw: { problem, ...new Progress(progress).read(source) } };
 }
 
 function sizeOf({ source, data }: RenderJob): number {

@@ -1,42 +1,33 @@
 // Entry of a render thread: takes one job at a time, parses, renders, answers. It may be killed
 // at any moment, and holds nothing that would be missed.
-import { platform, setPriority } from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { LiquidError } from 'liquidjs';
 import { describeError } from '../base/errors.ts';
+import { startJobThread } from '../threads/job-thread.ts';
 import { PartEngine, tooMuchOutput } from './part-engine.ts';
-import { Progress } from './progress.ts';
+import { createProgressMemory, Progress } from './progress.ts';
 import {
   type Flaw,
   PARTS,
   type Part,
   type Place,
-  type RenderJob,
-  type RenderReport,
   type RenderResult,
   type TemplateSource,
+  type ThreadJob,
   type ThreadSettings,
 } from './render-job.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-// When processors are short, calls and commits go first. Only Linux has priorities per thread:
-// elsewhere this would slow down the whole daemon.
-const NICENESS = 5;
-
-const { limits, progress: progressMemory } = workerData as ThreadSettings;
-const progress = new Progress(progressMemory);
+const { limits } = workerData as ThreadSettings;
+const progress = new Progress(createProgressMemory());
 const stopwatch = new Stopwatch(progress, limits.workMs);
 const engines = {
   html: new PartEngine('html', limits, stopwatch),
   text: new PartEngine('text', limits, stopwatch),
 };
 
-const report = (message: RenderReport) => parentPort!.postMessage(message);
-parentPort!.on('message', (job: RenderJob) => report(runJob(job)));
-if (platform() === 'linux') setPriority(NICENESS);
-report({ kind: 'ready' });
-
-function runJob({ source, data }: RenderJob): RenderResult {
+export function runJob({ source, data, progress: memory }: ThreadJob): RenderResult {
+  progress.use(memory);
   const read = data === null ? null : createDataReader(data, source);
   const result: TemplateSource = { html: null, text: null };
   stopwatch.start();
@@ -88,3 +79,5 @@ function placeOf(error: unknown): Place | null {
   const [line = 1, column = 1] = error.token.getPosition();
   return { line, column };
 }
+
+startJobThread();

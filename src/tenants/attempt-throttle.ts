@@ -1,7 +1,9 @@
 // How often something may be tried: some times freely, then with pauses that double. Counted before the try,
 // so that many at once are no way around it. Kept in memory, in bounded room: whoever is forgotten early has
 // to compete with tens of thousands of others for it, and a restart forgives everybody.
+
 import { hash } from 'node:crypto';
+import { BoundedMap } from '../base/bounded-map.ts';
 import type { Clock } from '../base/clock.ts';
 
 export interface ThrottleRule {
@@ -25,14 +27,13 @@ const KEY_MAX_CHARS = 380;
 export class AttemptThrottle {
   readonly #clock: Clock;
   readonly #rule: ThrottleRule;
-  readonly #maxKeys: number;
   /** The one that tried last comes last. */
-  readonly #tries = new Map<string, Tries>();
+  readonly #tries: BoundedMap<string, Tries>;
 
   constructor(clock: Clock, rule: ThrottleRule, maxKeys = MAX_KEYS) {
     this.#clock = clock;
     this.#rule = rule;
-    this.#maxKeys = maxKeys;
+    this.#tries = new BoundedMap(maxKeys);
   }
 
   /** 0: it may be tried now. */
@@ -46,9 +47,7 @@ export class AttemptThrottle {
     const count = (this.#find(key)?.count ?? 0) + 1;
     const over = count - freeTries;
     const waitMs = over < 0 ? 0 : Math.min(longestWaitMs, firstWaitMs * 2 ** over);
-    this.#tries.delete(shorten(key));
     this.#tries.set(shorten(key), { count, openAt: now + waitMs, lastAt: now });
-    if (this.#tries.size > this.#maxKeys) this.#tries.delete(this.#tries.keys().next().value!);
   }
 
   /** It was no guess after all: one try less. */
@@ -85,21 +84,4 @@ export function takeTry(gates: Gates): number {
   if (waitMs > 0) return waitMs;
   for (const [throttle, key] of gates) throttle.count(key);
   return 0;
-}
-
-/** Of an IPv6 address the network: whoever has one address there has all 2^64. */
-export function networkOf(address: string): string {
-  return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
-}
-
-/** What a provider gives to one customer: 65,536 of the networks above. Null for IPv4, where addresses are scarce. */
-export function siteOf(address: string): string | null {
-  return address.includes(':') ? `${groupsOf(address).slice(0, 3).join(':')}::/48` : null;
-}
-
-function groupsOf(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const [before, after] = [head.split(':'), tail?.split(':') ?? []].map((part) => part.filter((group) => group !== ''));
-  const gap = tail === undefined ? 0 : 8 - before!.length - after!.length;
-  return [...before!, ...Array<string>(Math.max(0, gap)).fill('0'), ...after!];
 }

@@ -2,6 +2,7 @@
 // confirmation of a sign-up. Each link works once; looking at its page does not use it up, because mail
 // programs look at links by themselves.
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
+import { networkOf } from '../base/ip-address.ts';
 import type { MailLink } from '../store/accounts.ts';
 import type { MemberRole, Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
@@ -13,7 +14,7 @@ import {
   resetMail,
   signUpMail,
 } from './account-mails.ts';
-import { type Gates, networkOf, takeTry } from './attempt-throttle.ts';
+import { type Gates, takeTry } from './attempt-throttle.ts';
 import { actOf, actOfStranger } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';

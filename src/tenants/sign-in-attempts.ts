@@ -2,9 +2,11 @@
 // address and the networks around it, so each of them can be used up by others. A browser that has signed in to the
 // account before is counted for itself and within a share of the account that no stranger can touch: neither guesses
 // from the same office nor from everywhere keep it out, and somebody who has stolen its cookie has few tries.
+
+import { networkOf, siteOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, AccountThrottles, Client } from './account-kit.ts';
-import { type Gates, networkOf, siteOf } from './attempt-throttle.ts';
+import type { Gates } from './attempt-throttle.ts';
 
 export interface Attempt {
   gates: Gates;

@@ -3,10 +3,12 @@
 // Browsers that have signed in to the account before are counted apart (sign-in-attempts.ts).
 //
 // A sign-in is at its password, or between the steps (kept here for five minutes and five codes), or done.
+import { BoundedMap } from '../base/bounded-map.ts';
 import { MINUTE_MS } from '../base/clock.ts';
+import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { networkOf, takeTry } from './attempt-throttle.ts';
+import { takeTry } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import { newToken } from './secret-tokens.ts';
@@ -57,7 +59,7 @@ interface Login {
 export class SignIn {
   readonly #kit: AccountKit;
   /** Oldest first. */
-  readonly #between = new Map<string, Between>();
+  readonly #between = new BoundedMap<string, Between>(STEPS_AT_ONCE);
 
   constructor(kit: AccountKit) {
     this.#kit = kit;
@@ -159,7 +161,6 @@ export class SignIn {
   #remember(user: User): string {
     const step = newToken();
     this.#between.set(step, { user, until: this.#kit.clock.now() + STEP_LIFE_MS, codes: 0 });
-    if (this.#between.size > STEPS_AT_ONCE) this.#between.delete(this.#between.keys().next().value!);
     return step;
   }
 }

@@ -5,6 +5,7 @@
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
+import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
@@ -55,7 +56,10 @@ export class Dispatcher {
   readonly #turns = new Turns();
   readonly #book: ResultBook;
   #ticker: NodeJS.Timeout | null = null;
-  #pumping = false;
+  readonly #pumping = new OncePerTick(() => {
+    this.#pump();
+    this.#settle();
+  });
   #claims = 0;
   #calls = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
@@ -163,17 +167,7 @@ export class Dispatcher {
     const now = this.#kit.clock.now();
     if (this.#stopped || !(line.mayBegin(now) || line.wanted(now) > 0)) return;
     this.#turns.queue(line);
-    this.#wake();
-  }
-
-  #wake(): void {
-    if (this.#pumping) return;
-    this.#pumping = true;
-    setImmediate(() => {
-      this.#pumping = false;
-      this.#pump();
-      this.#settle();
-    });
+    this.#pumping.request();
   }
 
   #pump(): void {
@@ -194,7 +188,7 @@ export class Dispatcher {
       if (line.mayBegin(now)) this.#begin(line, turn.take());
       if (line.mayBegin(now)) this.#turns.queue(line);
     }
-    if (claimable === 0) this.#wake();
+    if (claimable === 0) this.#pumping.request();
     if (claims.length > 0) void this.#claim(claims);
   }
 
@@ -259,7 +253,7 @@ export class Dispatcher {
       place.free();
       this.#calls--;
       this.#offer(line);
-      this.#wake();
+      this.#pumping.request();
     });
   }
 
@@ -286,7 +280,8 @@ export class Dispatcher {
 
   #settle(): void {
     if (this.#idle.length === 0) return;
-    const busy = this.#calls > 0 || this.#claims > 0 || this.#pumping || !this.#book.isEmpty || this.#turns.size > 0;
+    const busy =
+      this.#calls > 0 || this.#claims > 0 || this.#pumping.isPending || !this.#book.isEmpty || this.#turns.size > 0;
     if (busy && !(this.#stopped && this.#calls === 0 && this.#claims === 0)) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }

@@ -23,6 +23,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // Parts get the values they need, not the configuration: so a part can be tested without one.
   config: { tier: 1, onlyFor: ['operator', 'cli', 'daemon', 'sandbox', 'main'] },
   http: { tier: 1 },
+  threads: { tier: 1 },
   'protocol/mail': { tier: 1 },
   'protocol/mail/inbound': { tier: 1, partOf: 'protocol/mail' },
   'protocol/dns': { tier: 1 },
@@ -120,6 +121,7 @@ export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
   'better-sqlite3': ['store/sqlite'],
   parse5: ['links'],
   mailparser: ['portal/mails'],
+  piscina: ['threads'],
 };
 
 /** What a command may only load when it runs: reading its arguments, and asking the daemon, must not wait for them. */
@@ -127,6 +129,7 @@ export const HEAVY_HOMES: readonly string[] = [
   'store/sqlite',
   'observe',
   'http',
+  'threads',
   'protocol/mail/inbound',
   'classify',
   'delivery',

@@ -1,21 +1,5 @@
 import t from 'tap';
-import { normaliseAddress, TrustedProxies } from '../../src/http/client-address.ts';
-
-t.test('one spelling for each address', async (t) => {
-  const cases: [written: string, normal: string | null][] = [
-    ['192.0.2.1', '192.0.2.1'],
-    ['2001:0DB8:0000:0000:0000:0000:0000:0001', '2001:db8::1'],
-    ['0000:0000:0000:0000:0000:ffff:c000:0201', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['::1', '::1'],
-    ['fe80::1%eth0', 'fe80::1'],
-    ['192.0.2.256', null],
-    ['0x7f000001', null],
-    ['unknown', null],
-    ['', null],
-  ];
-  for (const [written, normal] of cases) t.equal(normaliseAddress(written), normal, written);
-});
+import { TrustedProxies } from '../../src/http/client-address.ts';
 
 t.test('the client is the first hop from the right that is not trusted', async (t) => {
   const proxies = new TrustedProxies(['10.0.0.0/8', '2001:db8::/32', '192.0.2.1']);

@@ -4,7 +4,6 @@ import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
 import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
 import { decideReport } from '../../src/inbound/decide-report.ts';
 import { lineAt, loneLineEndAt } from '../../src/inbound/line-ends.ts';
-import { networkOf } from '../../src/inbound/peer-gate.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
 const MESSAGE: ReportedMessage = {
@@ -136,12 +135,4 @@ t.test('the line of a place', async (t) => {
   t.equal(lineAt(octets, 0), 1);
   t.equal(lineAt(octets, 6), 3, 'a line end belongs to its line');
   t.equal(lineAt(octets, 7), 4);
-});
-
-t.test('an IPv6 peer is its /64', async (t) => {
-  t.equal(networkOf('192.0.2.7'), '192.0.2.7');
-  t.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7');
-  t.equal(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64');
-  t.equal(networkOf('2001:db8:1:2::1'), '2001:db8:1:2::/64');
-  t.equal(networkOf('::1'), '0:0:0:0::/64');
 });

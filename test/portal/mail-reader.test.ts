@@ -1,11 +1,15 @@
 // Mails of strangers in the viewer: read in their charsets, cut to what a page holds, and given up in time.
 import t, { type Test } from 'tap';
+import { silentLogger } from '../../src/observe/log.ts';
 import { createMailReader, type MailReaderLimits } from '../../src/portal/mails/mail-reader.ts';
 import { MAIL_LIMITS, type ShownMail } from '../../src/portal/mails/shown-mail.ts';
 import { patience } from '../support/patience.ts';
 
 function readerOf(t: Test, limits: Partial<MailReaderLimits> = {}) {
-  const reader = createMailReader({ mailMs: patience(5000), ...limits });
+  const reader = createMailReader({
+    log: silentLogger,
+    limits: { mailMs: patience(5000), waitMs: patience(20_000), ...limits },
+  });
   t.teardown(() => reader.close());
   return {
     reader,
@@ -91,13 +95,16 @@ t.test('what cannot be taken apart is given up, and the next mail is read', asyn
 });
 
 t.test('a mail that takes too long costs its thread, and nobody else anything', async (t) => {
-  const hasty = createMailReader({ mailMs: 1 });
+  const hasty = createMailReader({ log: silentLogger, limits: { mailMs: 1, waitMs: patience(20_000) } });
   const [first, second] = await Promise.all([hasty.read(Buffer.from('a')), hasty.read(Buffer.from('b'))]);
   for (const reading of [first, second]) t.match(reading, { kind: 'unreadable', reason: /took longer than/ });
   await hasty.close();
   t.match(await hasty.read(Buffer.from('c')), { kind: 'unreadable', reason: /restarting/ }, 'closed');
 
-  const small = createMailReader({ mailMs: patience(5000), memoryMb: 48 });
+  const small = createMailReader({
+    log: silentLogger,
+    limits: { mailMs: patience(5000), waitMs: patience(20_000), memoryMb: 48 },
+  });
   t.teardown(() => small.close());
   const lines = Buffer.from(`Subject: x\r\n\r\n${'a\r\n'.repeat(3_000_000)}`);
   t.match(await small.read(lines), { kind: 'unreadable', reason: /memory/ });

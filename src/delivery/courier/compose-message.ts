@@ -2,6 +2,7 @@
 // which carry tokens made with the keys of the kit.
 
 import { randomBytes } from 'node:crypto';
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { fillInOutline, type HtmlOutline, outlineHtml } from '../../links/track-html.ts';
 import { unsubscribeHeaders } from '../../links/unsubscribe.ts';
 import { type Composed, compose, composeBody } from '../../protocol/mail/compose.ts';
@@ -112,10 +113,9 @@ export async function hashedBody(submissionId: string, parts: BodyParts): Promis
 }
 
 export class SharedBodies {
-  /** In the order in which they were made. */
-  readonly #bodies = new Map<string, HashedBody>();
+  /** The newest is kept whatever its size: it has been made, and the other recipients come next. */
+  readonly #bodies = new BoundedMap<string, HashedBody>(MOST_KEPT_OCTETS, ({ content }) => content.length);
   readonly #beingMade = new Map<string, Promise<HashedBody>>();
-  #octets = 0;
 
   /** Nothing but the submission decides about the body: text and HTML are those that were accepted. */
   bodyOf({ submissionId, text, html }: MessageContent): HashedBody | Promise<HashedBody> {
@@ -129,21 +129,10 @@ export class SharedBodies {
   async #make(submissionId: string, parts: BodyParts): Promise<HashedBody> {
     try {
       const hashed = await hashedBody(submissionId, parts);
-      this.#keep(submissionId, hashed);
+      this.#bodies.set(submissionId, hashed);
       return hashed;
     } finally {
       this.#beingMade.delete(submissionId);
-    }
-  }
-
-  /** The newest is kept whatever its size: it has been made, and the other recipients come next. */
-  #keep(submissionId: string, body: HashedBody): void {
-    this.#bodies.set(submissionId, body);
-    this.#octets += body.content.length;
-    for (const [oldestId, oldest] of this.#bodies) {
-      if (this.#octets <= MOST_KEPT_OCTETS || oldestId === submissionId) return;
-      this.#bodies.delete(oldestId);
-      this.#octets -= oldest.content.length;
     }
   }
 }

@@ -2,6 +2,7 @@
 // again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy. The
 // next message is announced behind the one before where it may go over the same connection.
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { DAY_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { noPeer, type TlsPolicyFacts } from '../../base/outcome.ts';
@@ -243,8 +244,8 @@ const MOST_KEPT_HOSTS = 1000;
 /** Per courier thread: whatever is forgotten costs one more try. */
 export class Announcements {
   readonly #now: () => number;
-  /** MX host to the time from which on it gets another chance; in the order in which they were noted. */
-  readonly #misheardUntil = new Map<string, number>();
+  /** MX host to the time from which on it gets another chance. */
+  readonly #misheardUntil = new BoundedMap<string, number>(MOST_KEPT_HOSTS);
 
   constructor(now: () => number) {
     this.#now = now;
@@ -255,10 +256,6 @@ export class Announcements {
   }
 
   misheardBy(host: string): void {
-    this.#misheardUntil.delete(host);
-    if (this.#misheardUntil.size >= MOST_KEPT_HOSTS) {
-      this.#misheardUntil.delete(this.#misheardUntil.keys().next().value!);
-    }
     this.#misheardUntil.set(host, this.#now() + MISHEARD_FOR_MS);
   }
 }

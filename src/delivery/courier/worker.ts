@@ -1,9 +1,11 @@
 // Entry of a courier thread: opens the database for reading, parses the keys once, and runs
 // the sessions that the main thread hands over, many at a time.
+
 import { platform, setPriority } from 'node:os';
 import { createSecureContext } from 'node:tls';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../base/clock.ts';
+import { BatchPerTick } from '../../base/per-tick.ts';
 import { Vault } from '../../base/vault.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
 import { openSession } from '../../protocol/smtp/session.ts';
@@ -12,10 +14,10 @@ import { openContentReader } from '../../store/sqlite/verbs/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/verbs/transport-security.ts';
 import type { DoorKnocker, TransportSecurity } from './connect.ts';
 import { Announcements } from './line.ts';
-import type { CourierBirth, CourierCall, CourierHeartbeat, SessionPlan, SessionWord } from './messages.ts';
+import type { CourierBirth, CourierCall, CourierHeartbeat, CourierNews, SessionPlan, SessionWord } from './messages.ts';
 import { createPrepare } from './prepare.ts';
 import { runCourierSession } from './session.ts';
-import { OrderInbox, Outbox, Pulse } from './session-port.ts';
+import { OrderInbox, Pulse } from './session-port.ts';
 
 // When processors are short, calls and commits go a little ahead: a 202 under full load then takes a sixth less, and as
 // much mail goes out. Not far ahead: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds.
@@ -24,7 +26,8 @@ const NICENESS = 2;
 if (platform() === 'linux') setPriority(NICENESS);
 
 const { line, ...settings } = workerData as CourierBirth;
-const outbox = new Outbox((news) => line.postMessage(news));
+// A message to the other thread for each word would cost this one, and wake the main thread, as much as the delivery itself.
+const outbox = new BatchPerTick<CourierNews[number]>((news) => line.postMessage(news));
 // What has been seen is told even if this thread fails at the next thing.
 process.once('exit', () => outbox.flush());
 
@@ -90,7 +93,7 @@ line.on('message', (call: CourierCall) => {
 });
 
 async function run(session: number, plan: SessionPlan): Promise<void> {
-  const report = (word: SessionWord) => outbox.add(session, word);
+  const report = (word: SessionWord) => outbox.add([session, word]);
   const inbox = new OrderInbox(() => report({ kind: 'taken' }));
   const pulse = new Pulse(inbox.signal);
   const beat = () => {

@@ -7,7 +7,7 @@ import type { BounceType } from '../../base/outcome.ts';
 import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../events/delivery-events.ts';
 import type { Logger } from '../../observe/log.ts';
 import * as mailLog from '../../observe/mail-log.ts';
-import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
+import { suppressionKeyOf } from '../../protocol/mail/address.ts';
 import type { NewEvent } from '../../store/events.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
@@ -61,7 +61,7 @@ export class Recorder {
   record(found: Finding): Promise<void> {
     const { clock, random, policy, endWatch } = this.#kit;
     const finding = heed(found, endWatch);
-    const key = keyOf(finding.message.recipient);
+    const key = suppressionKeyOf(finding.message.recipient);
     const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
     const decision = decide(finding.judgement, finding.message, policy, moment);
     const nextAttemptAt = this.#nextAttemptAt(finding, decision);
@@ -118,11 +118,6 @@ export class Recorder {
         return unreachable(transition);
     }
   }
-}
-
-function keyOf(recipient: string): string {
-  const parsed = parseAddress(recipient);
-  return parsed.ok ? suppressionKey(parsed.address) : recipient.toLowerCase();
 }
 
 function attemptFacts({ message, mxGroup }: Finding, { transition }: Decision, at: number): AttemptFacts {

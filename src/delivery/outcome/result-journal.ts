@@ -3,8 +3,10 @@
 // start: a full disk is what keeps results out of the database most of all. Written synchronously, since it is rare and
 // the process may be about to end; synced beside the main thread, since a disk that hangs must not stop what tells of it.
 // A line per result; behind the last one the file is zeros.
+
 import fs from 'node:fs';
 import { describeError } from '../../base/errors.ts';
+import { OncePerTick } from '../../base/per-tick.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { MessageUpdate } from '../../store/queue.ts';
 
@@ -24,7 +26,7 @@ export class ResultJournal {
   /** In the file and not in the database. */
   readonly #open: Set<MessageUpdate>;
   #end: number;
-  #syncing: NodeJS.Immediate | null = null;
+  readonly #syncSoon = new OncePerTick(() => this.#syncBeside());
   #isSyncing = false;
   /** Lines that no sync has made durable. */
   #unsynced = 0;
@@ -57,14 +59,13 @@ export class ResultJournal {
     this.#end += line.length;
     this.#open.add(update);
     this.#unsynced++;
-    this.#syncing ??= setImmediate(() => this.#syncBeside());
+    this.#syncSoon.request();
     return true;
   }
 
   /** At the end: whatever is not durable yet. */
   sync(): void {
-    if (this.#syncing) clearImmediate(this.#syncing);
-    this.#syncing = null;
+    this.#syncSoon.cancel();
     if (this.#unsynced === 0) return;
     this.#unsynced = 0;
     this.#safely(() => fs.fdatasyncSync(this.#fd));
@@ -84,7 +85,6 @@ export class ResultJournal {
 
   /** One at a time: a disk that hangs must not use up the threads that all files share. */
   #syncBeside(): void {
-    this.#syncing = null;
     if (this.#isSyncing) return;
     this.#isSyncing = true;
     const lines = this.#unsynced;

@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import { BatchPerTick } from '../../base/per-tick.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { MessageUpdate } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
@@ -55,8 +56,8 @@ const MAX_KEPT = 1000;
  */
 export class ResultWriter {
   readonly #kit: ResultWriterKit;
-  #waiting: Entry[] = [];
-  #scheduled = false;
+  /** Results of one turn of the event loop are one verb. */
+  readonly #waiting = new BatchPerTick<Entry>((entries) => void this.#store(entries));
   /** In the order in which they came. */
   readonly #unsettled = new Set<Entry>();
   #idle: (() => void)[] = [];
@@ -78,17 +79,8 @@ export class ResultWriter {
     return new Promise((resolve) => {
       const entry: Entry = { update, writtenAt: this.#kit.clock.now(), inJournal: false, done: resolve };
       this.#unsettled.add(entry);
-      this.#waiting.push(entry);
+      this.#waiting.add(entry);
       this.#checkLater();
-      if (this.#scheduled) return;
-      this.#scheduled = true;
-      // What comes in one turn of the event loop is one verb.
-      setImmediate(() => {
-        this.#scheduled = false;
-        const entries = this.#waiting;
-        this.#waiting = [];
-        void this.#store(entries);
-      });
     });
   }
 

@@ -2,8 +2,9 @@
 // (lane.ts) asks for. Memory grows with lanes, not with messages.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
+import { FewPerTick } from '../../base/per-tick.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import { FewPerTurn } from './few-per-turn.ts';
+
 import { Lane, type LaneEvent } from './lane.ts';
 import { LaneAlarms } from './lane-alarms.ts';
 
@@ -14,13 +15,13 @@ export class Lanes {
   readonly #clock: Clock;
   readonly #lanes = new Map<number, Lane>();
   readonly #alarms: LaneAlarms;
-  readonly #routing: FewPerTurn<Lane>;
+  readonly #routing: FewPerTick<Lane>;
   #stopped = false;
 
   constructor(clock: Clock, route: (lane: Lane) => void) {
     this.#clock = clock;
     this.#alarms = new LaneAlarms(clock, (lane) => this.change(lane, { kind: 'woken' }));
-    this.#routing = new FewPerTurn(LANES_PER_TURN, (lane) => {
+    this.#routing = new FewPerTick(LANES_PER_TURN, (lane) => {
       if (lane.state.kind === 'routing') route(lane);
     });
   }

@@ -4,6 +4,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
+import { FewPerTick } from '../../base/per-tick.ts';
 import type { BounceRules } from '../../classify/classify-reply.ts';
 import type { Logger } from '../../observe/log.ts';
 import { requeued } from '../../observe/mail-log.ts';
@@ -23,7 +24,6 @@ import type { CourierPool } from '../session/courier-pool.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findDeparture } from './claims.ts';
-import { FewPerTurn } from './few-per-turn.ts';
 import { Group, type GroupLoad, type GroupPort } from './group.ts';
 import type { Lane } from './lane.ts';
 import { Lanes } from './lanes.ts';
@@ -77,7 +77,7 @@ export class Scheduler {
   readonly #slots: Slots;
   readonly #claims: Claims;
   readonly #unrouted: UnroutedMail;
-  readonly #pumping = new FewPerTurn<Group>(GROUPS_PER_TURN, (group) => group.pump());
+  readonly #pumping = new FewPerTick<Group>(GROUPS_PER_TURN, (group) => group.pump());
   #reconciler: NodeJS.Timeout | null = null;
   #stopped = false;
   #routing = new Set<Promise<void>>();

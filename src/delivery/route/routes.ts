@@ -1,6 +1,7 @@
 // Where each recipient domain's mail goes right now, remembered for as long as DNS allows.
 // Domains of one large provider, or that share their set of MX hosts, form one group: limits hold
 // for it as a whole. Each domain keeps its own hosts in their own order.
+import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { AddressPolicy } from '../../protocol/dns/address-policy.ts';
 import { findMailRoute, type MailHost, type MailRoute } from '../../protocol/dns/mail-route.ts';
@@ -28,7 +29,7 @@ const MAX_REMEMBERED = 20_000;
 const LONGEST_MEMORY_MS = 5 * 60_000;
 
 export function createRoutes(options: RoutesOptions): Routes {
-  const remembered = new Map<string, { route: Route; until: number; version: number }>();
+  const remembered = new BoundedMap<string, { route: Route; until: number; version: number }>(MAX_REMEMBERED);
   return {
     async find(domain) {
       const known = remembered.get(domain);
@@ -37,7 +38,6 @@ export function createRoutes(options: RoutesOptions): Routes {
       const found = await findMailRoute(domain, options);
       const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
       if (found.kind === 'hosts') {
-        if (remembered.size >= MAX_REMEMBERED) remembered.delete(remembered.keys().next().value!);
         const until = options.clock.now() + Math.min(found.ttlMs, LONGEST_MEMORY_MS);
         remembered.set(domain, { route, until, version });
       }

@@ -2,6 +2,7 @@
 // sets out: couriers read it there. A policy host that fails never takes a policy away that is
 // still valid, and holds mail up once at most.
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DAY_MS, MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -84,8 +85,8 @@ export function createTransportPolicies(kit: TransportPolicyKit): TransportPolic
 
 class PolicyBook {
   readonly #kit: TransportPolicyKit;
-  readonly #failures = new Map<string, Failure>();
-  readonly #silentUntil = new Map<string, number>();
+  readonly #failures = new BoundedMap<string, Failure>(MAX_REMEMBERED_FAILURES);
+  readonly #silentUntil = new BoundedMap<string, number>(MAX_REMEMBERED_FAILURES);
   readonly #underWay = new Map<string, Promise<void>>();
 
   constructor(kit: TransportPolicyKit) {
@@ -106,7 +107,7 @@ class PolicyBook {
     const silentUntil = this.#silentUntil.get(domain);
     if (silentUntil !== undefined && silentUntil > clock.now()) return;
     const found = await resolver.txt(`_mta-sts.${domain}`);
-    if (found.kind === 'unavailable') remember(this.#silentUntil, domain, clock.now() + ASK_DNS_AGAIN_AFTER_MS);
+    if (found.kind === 'unavailable') this.#silentUntil.set(domain, clock.now() + ASK_DNS_AGAIN_AFTER_MS);
     const announcedId = found.kind === 'found' ? announcedPolicyId(found.records) : null;
     // Section 5.1: without an announcement, a policy that is known stays in force until it ends.
     if (announcedId === null) return;
@@ -134,7 +135,7 @@ class PolicyBook {
     if (signal?.aborted) return;
     const now = clock.now();
     if (fetched.kind === 'failed') {
-      remember(this.#failures, domain, { policyId, at: now });
+      this.#failures.set(domain, { policyId, at: now });
       log.warn({ domain, policy_id: policyId, reason: fetched.reason }, 'the MTA-STS policy could not be fetched');
       return;
     }
@@ -146,13 +147,6 @@ class PolicyBook {
     this.#failures.delete(domain);
     log.info({ domain, policy_id: policyId, mode, mx }, 'MTA-STS policy fetched');
   }
-}
-
-/** The oldest entry makes room. */
-function remember<T>(memory: Map<string, T>, domain: string, entry: T): void {
-  memory.delete(domain);
-  if (memory.size >= MAX_REMEMBERED_FAILURES) memory.delete(memory.keys().next().value!);
-  memory.set(domain, entry);
 }
 
 /** Routes whose domains' policies are known when they are handed out. */

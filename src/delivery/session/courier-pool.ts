@@ -1,7 +1,7 @@
 // The courier threads, as the main thread sees them: somebody to hand a session to. A thread
 // that dies takes its sessions with it and is replaced; a session or thread that is stuck is
-// ended (below). No library: those we know give up on a pool for good when one thread dies
-// early, and mail must not wait for a restart.
+// ended (below). Not piscina (src/threads/): many sessions share a thread, and what a dying
+// thread has still said is heard before its sessions end.
 
 import { SECOND_MS } from '../../base/clock.ts';
 import { Fault, unreachable } from '../../base/errors.ts';

@@ -1,5 +1,6 @@
 // What is known for shaping, in memory: pauses, suspensions, what each group bears and has sent,
 // and what paced tenants have sent. Puts the facts together; decides nothing, stores nothing.
+import { BoundedMap } from '../../base/bounded-map.ts';
 import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
 import type {
   GroupConcurrency,
@@ -74,7 +75,7 @@ export class ShapingMemory {
   readonly #lengths = new Map<string, EarlierPause>();
   readonly #groups = new Map<string, GroupMemory>();
   readonly #paces = new Map<string, SendWindow>();
-  readonly #tenants = new Map<string, TenantMemory>();
+  readonly #tenants = new BoundedMap<string, TenantMemory>(MAX_TENANTS);
 
   constructor(limits: ShapingLimits, providers: Providers, snapshot: ShapingSnapshot) {
     this.#limits = limits;
@@ -197,7 +198,6 @@ export class ShapingMemory {
 
   learnTenant(id: string, tenant: Pick<Tenant, 'status' | 'statusReason' | 'tier'>, readAt: number): void {
     const { status, statusReason, tier } = tenant;
-    if (this.#tenants.size >= MAX_TENANTS) this.#tenants.delete(this.#tenants.keys().next().value!);
     this.#tenants.set(id, { status, statusReason, tier, readAt });
   }
 

@@ -1,6 +1,7 @@
 // Shaping as it lives: answers who may go, learns from every outcome, keeps what must survive a
 // restart in the store, and tells the scheduler when something was stopped or let go.
 
+import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -75,7 +76,7 @@ export class Shaping {
   readonly reservations: Reservations;
   readonly #kit: ShapingKit;
   #listener: ShapingListener | null = null;
-  readonly #notedDomains = new Map<string, { mxGroup: string; at: number }>();
+  readonly #notedDomains = new BoundedMap<string, { mxGroup: string; at: number }>(MAX_NOTED_DOMAINS);
   readonly #saving = new Set<Promise<void>>();
   #saver: NodeJS.Timeout | null = null;
 
@@ -187,8 +188,6 @@ export class Shaping {
     const at = this.#kit.clock.now();
     const known = this.#notedDomains.get(domain);
     if (known?.mxGroup === mxGroup && at - known.at < NOTED_AGAIN_AFTER_MS) return;
-    if (this.#notedDomains.size >= MAX_NOTED_DOMAINS)
-      this.#notedDomains.delete(this.#notedDomains.keys().next().value!);
     this.#notedDomains.set(domain, { mxGroup, at });
     this.#save({ domains: [{ domain, mxGroup, at }] });
   }

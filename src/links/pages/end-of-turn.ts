@@ -3,24 +3,18 @@
 // mostly a proxy on this host, is woken once and is still at work when the next one comes; woken for each, it would
 // cost both sides as much as all else about a click. Who sends a next request before the answer is hung up on, as
 // everywhere where an answer has to be waited for: browsers and proxies do not.
+import { BatchPerTick } from '../../base/per-tick.ts';
 
 /** Each takes some 30 µs: a turn with so many of them delays nobody by more than a fraction of a millisecond. */
 const MOST_IN_A_TURN = 20;
 
 export class EndOfTurn {
-  #waiting: (() => void)[] = [];
+  readonly #waiting = new BatchPerTick<() => void>((resolvers) => {
+    for (const resolve of resolvers) resolve();
+  }, MOST_IN_A_TURN);
 
   /** Settles when it is the caller's turn, in the order in which they came. */
   wait(): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#waiting.push(resolve) === 1) setImmediate(() => this.#go());
-    });
-  }
-
-  #go(): void {
-    const now = this.#waiting.slice(0, MOST_IN_A_TURN);
-    this.#waiting = this.#waiting.slice(now.length);
-    for (const resolve of now) resolve();
-    if (this.#waiting.length > 0) setImmediate(() => this.#go());
+    return new Promise((resolve) => this.#waiting.add(resolve));
   }
 }

@@ -1,17 +1,15 @@
-// The thread that takes mails apart, one after the other, for mail-reader.ts.
-import { parentPort } from 'node:worker_threads';
+// Entry of the thread that takes mails apart, one after the other, for mail-reader.ts.
 import { describeError } from '../../base/errors.ts';
+import { startJobThread } from '../../threads/job-thread.ts';
 import { readShownMail } from './read-mail.ts';
 import type { MailReading } from './shown-mail.ts';
 
-parentPort?.on('message', async (octets: Uint8Array) => {
-  parentPort?.postMessage(await readingOf(octets));
-});
-
-async function readingOf(octets: Uint8Array): Promise<MailReading> {
+export async function runJob(octets: Uint8Array): Promise<MailReading> {
   try {
     return { kind: 'read', mail: await readShownMail(Buffer.from(octets)) };
   } catch (error) {
     return { kind: 'unreadable', reason: describeError(error) };
   }
 }
+
+startJobThread();

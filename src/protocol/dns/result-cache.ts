@@ -1,5 +1,6 @@
 // Remembers what look-ups found, so that a burst of mail to one domain asks once (RFC 2308 for negative
 // answers). Bounded: the oldest entries go first.
+import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 import type { DnsResult } from './dns-result.ts';
@@ -17,7 +18,7 @@ export interface ResultCache<T> {
 }
 
 export function createResultCache<T>(clock: Clock, maxEntries: number): ResultCache<T> {
-  const entries = new Map<string, { result: DnsResult<T>; expiresAt: number }>();
+  const entries = new BoundedMap<string, { result: DnsResult<T>; expiresAt: number }>(maxEntries);
 
   function get(key: string): DnsResult<T> | null {
     const entry = entries.get(key);
@@ -32,8 +33,6 @@ export function createResultCache<T>(clock: Clock, maxEntries: number): ResultCa
 
   function put(key: string, result: DnsResult<T>): DnsResult<T> {
     const lifeMs = lifetimeMs(result);
-    entries.delete(key);
-    if (entries.size >= maxEntries) entries.delete(entries.keys().next().value!);
     entries.set(key, { result, expiresAt: clock.now() + lifeMs });
     return result.kind === 'found' ? { ...result, ttlMs: lifeMs } : result;
   }

@@ -111,6 +111,12 @@ export function suppressionKey(address: Address): string {
   return `${plainLocal(address).toLowerCase().normalize('NFC')}@${address.asciiDomain}`;
 }
 
+/** Of an address as it was accepted: should it be none by today's rules, its lower case is as good. */
+export function suppressionKeyOf(text: string): string {
+  const parsed = parseAddress(text);
+  return parsed.ok ? suppressionKey(parsed.address) : text.toLowerCase();
+}
+
 /**
  * Equal for all spellings that most likely reach one person: without case, and without what follows a plus sign.
  * For comparing and counting only: mail goes to the address as it was written.

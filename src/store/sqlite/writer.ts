@@ -1,8 +1,8 @@
 // The main thread's side of the writer's thread: sends calls and hands out their answers. An answer is
 // given after the commit and after everything that the commit made stale is forgotten; so whoever has
 // done something reads what he did.
-import { Worker } from 'node:worker_threads';
 import { Fault } from '../../base/errors.ts';
+import { HostedThread } from '../../base/worker-host.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
 import { storeFault } from './engine/database-fault.ts';
 import { LocalConnection } from './engine/local-connection.ts';
@@ -46,9 +46,8 @@ export class Writer {
   /** Settles when the database is there, with the latest tables. */
   readonly opened: Promise<LocalConnection>;
   readonly #options: WriterOptions;
-  readonly #thread: Worker;
+  readonly #thread: HostedThread<WriterReport>;
   readonly #callers = new Map<number, Caller>();
-  readonly #exited = Promise.withResolvers<void>();
   #unsent: Call[] = [];
   #lastCall = 0;
   #local: LocalConnection | null = null;
@@ -61,13 +60,15 @@ export class Writer {
     this.#options = options;
     const { file, entry = new URL('./bare-writer-thread.ts', import.meta.url) } = options;
     const task: WriterTask = { file, checkpointLimits: options.checkpointLimits ?? CHECKPOINT_LIMITS };
-    this.#thread = new Worker(entry, {
-      workerData: task,
-      name: 'writer',
-      // A fraction of V8's own measure: nothing that comes here lives for long.
-      resourceLimits: { maxYoungGenerationSizeMb: 24 },
-    });
-    this.opened = this.#open(file);
+    const opening = Promise.withResolvers<LocalConnection>();
+    this.opened = opening.promise;
+    const listener = {
+      onMessage: (report: WriterReport) => this.#onReport(report, opening),
+      onEnd: (error: unknown) => this.#onEnd(error, opening),
+    };
+    // A fraction of V8's own measure: nothing that comes here lives for long.
+    const resourceLimits = { maxYoungGenerationSizeMb: 24 };
+    this.#thread = new HostedThread(entry, { workerData: task, name: 'writer', resourceLimits }, listener);
   }
 
   call(verb: string, args: unknown[]): Promise<unknown> {
@@ -92,41 +93,37 @@ export class Writer {
     return this.#closing;
   }
 
-  #open(file: string): Promise<LocalConnection> {
-    const { promise, resolve, reject } = Promise.withResolvers<LocalConnection>();
-    let death: unknown = null;
-    this.#thread.on('error', (error) => {
-      death = error;
-    });
-    this.#thread.once('exit', () => {
-      this.#local?.close();
-      const detail = 'the thread that writes has ended';
-      const lost = new Fault('the database could not be used', { detail, cause: death });
-      this.#exited.resolve(); // first: whoever hears of the loss may throw
-      if (!this.#local) reject(lost);
-      else if (death !== null || !this.#closing) this.#lose(lost);
-    });
-    this.#thread.on('message', (report: WriterReport) => {
-      if (report.kind === 'news') return this.#hear(report.news);
-      if (report.kind === 'due') return this.#listener?.(report.webhookIds);
-      if (report.kind === 'log') return this.#options.onLogLine?.(report);
-      if (report.kind === 'not_opened') return reject(faultOf(report.fault));
-      try {
-        this.#local = new LocalConnection(file);
-        resolve(this.#local);
-      } catch (error) {
-        reject(storeFault(error));
-        void this.#thread.terminate();
-      }
-    });
-    return promise;
+  #onReport(report: WriterReport, opening: PromiseWithResolvers<LocalConnection>): void {
+    if (report.kind === 'news') this.#hear(report.news);
+    else if (report.kind === 'due') this.#listener?.(report.webhookIds);
+    else if (report.kind === 'log') this.#options.onLogLine?.(report);
+    else if (report.kind === 'not_opened') opening.reject(faultOf(report.fault));
+    else this.#openLocal(opening);
+  }
+
+  #openLocal(opening: PromiseWithResolvers<LocalConnection>): void {
+    try {
+      this.#local = new LocalConnection(this.#options.file);
+      opening.resolve(this.#local);
+    } catch (error) {
+      opening.reject(storeFault(error));
+      void this.#thread.end();
+    }
+  }
+
+  #onEnd(error: unknown, opening: PromiseWithResolvers<LocalConnection>): void {
+    this.#local?.close();
+    const detail = 'the thread that writes has ended';
+    const lost = new Fault('the database could not be used', { detail, cause: error });
+    if (!this.#local) opening.reject(lost);
+    else if (error !== null || !this.#closing) this.#lose(lost);
   }
 
   async #close(): Promise<void> {
     if (this.#callers.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
     this.#local?.close(); // the last connection has to be one that can empty the log
     this.#order({ kind: 'close' });
-    await this.#exited.promise;
+    await this.#thread.exited;
   }
 
   #send(): void {
@@ -137,7 +134,7 @@ export class Writer {
   }
 
   #order(order: WriterOrder): void {
-    this.#thread.postMessage(order);
+    this.#thread.post(order);
   }
 
   #hear({ answers, forget, groups, faults }: WriterNews): void {

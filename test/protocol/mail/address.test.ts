@@ -8,6 +8,7 @@ import {
   policyRefusal,
   recipientKey,
   suppressionKey,
+  suppressionKeyOf,
 } from '../../../src/protocol/mail/address.ts';
 
 function address(text: string): Address {
@@ -156,6 +157,8 @@ t.test('suppression is checked without case', async (t) => {
   t.equal(key('"JO"@Example.com'), key('jo@example.com'));
   t.equal(key('JU\u0308RGEN@example.com'), key('jürgen@example.com'));
   t.not(key('jo.x@example.com'), key('jox@example.com'));
+  t.equal(suppressionKeyOf('"JO"@Example.com'), key('jo@example.com'), 'of an address as it is written');
+  t.equal(suppressionKeyOf('No Address@Example.com'), 'no address@example.com', 'and of what is none any more');
 });
 
 // Where the corpus departs from the RFC: section and reason.

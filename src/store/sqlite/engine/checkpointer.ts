@@ -1,9 +1,8 @@
 // The writer's side of the checkpoint thread: tells it when there were commits, and keeps the
 // writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
 // does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
-import { Worker } from 'node:worker_threads';
-import { describeError, Fault } from '../../../base/errors.ts';
-import { RestartPauses } from '../../../base/restart-pauses.ts';
+import { Fault } from '../../../base/errors.ts';
+import { HostedThread, type Life, WorkerHost } from '../../../base/worker-host.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 
 export type CheckpointOrder =
@@ -47,24 +46,32 @@ export function startCheckpointer(kit: CheckpointerKit): Checkpointer {
   return new CheckpointThread(kit);
 }
 
+/** Is told to end, and then closes its connection first. */
+interface CheckpointLife {
+  order(order: CheckpointOrder): void;
+  /** It has done what it was ordered. */
+  rest(): void;
+  end(): Promise<void>;
+}
+
 class CheckpointThread implements Checkpointer {
   readonly #kit: CheckpointerKit;
-  #worker: Worker | null = null;
+  readonly #host: WorkerHost<CheckpointLife>;
   #atWork = false;
   /** Somebody asked for a look meanwhile. */
   #missedLook = false;
   #resumeWriter: (() => void) | null = null;
   #lookTimer: NodeJS.Timeout | null = null;
   #quietTimer: NodeJS.Timeout | null = null;
-  #replaceTimer: NodeJS.Timeout | null = null;
-  readonly #pauses = new RestartPauses();
-  #bornAt = 0;
-  #death: unknown = null;
   #closing = false;
 
   constructor(kit: CheckpointerKit) {
     this.#kit = kit;
-    this.#start();
+    this.#host = new WorkerHost({
+      name: 'the checkpoint thread',
+      start: (life) => this.#start(life),
+      onLost: (fault) => this.#lost(fault),
+    });
   }
 
   committed(): void {
@@ -77,34 +84,37 @@ class CheckpointThread implements Checkpointer {
 
   async close(): Promise<void> {
     this.#closing = true;
-    for (const timer of [this.#lookTimer, this.#quietTimer, this.#replaceTimer]) if (timer) clearTimeout(timer);
-    const worker = this.#worker;
-    if (!worker) return;
-    worker.ref();
-    const exited = new Promise((resolve) => worker.once('exit', resolve));
-    this.#order({ kind: 'close' });
-    await exited;
+    for (const timer of [this.#lookTimer, this.#quietTimer]) if (timer) clearTimeout(timer);
+    await this.#host.end();
+    this.#rest();
   }
 
-  #start(): void {
-    this.#replaceTimer = null;
-    this.#bornAt = performance.now();
-    const worker = new Worker(this.#kit.entry ?? new URL('./checkpoint-thread.ts', import.meta.url), {
-      workerData: { file: this.#kit.file, limits: this.#kit.limits } satisfies CheckpointTask,
-      name: 'checkpoint',
-      resourceLimits: { maxYoungGenerationSizeMb: 1 }, // it makes next to nothing, and otherwise takes 16 times that
-    });
-    worker.unref(); // closing the store ends it; forgetting to must not keep the process
-    worker.on('message', (report: CheckpointReport) => this.#hear(report));
-    worker.on('error', (error) => {
-      this.#death = error;
-    });
-    worker.once('exit', () => this.#lost());
-    this.#worker = worker;
+  #start(life: Life): CheckpointLife {
+    const { entry = new URL('./checkpoint-thread.ts', import.meta.url), file, limits } = this.#kit;
+    const workerData: CheckpointTask = { file, limits };
+    const resourceLimits = { maxYoungGenerationSizeMb: 1 }; // it makes next to nothing, and otherwise takes 16 times that
+    const listener = {
+      onMessage: (report: CheckpointReport) => this.#hear(report),
+      onEnd: (error: unknown) => life.lost(error),
+    };
+    const thread = new HostedThread(entry, { workerData, name: 'checkpoint', resourceLimits }, listener);
+    // Closing the store ends it; forgetting to must not keep the process. At work it does: the writer may wait for it.
+    thread.hold(false);
+    return {
+      order(order) {
+        thread.hold(true);
+        thread.post(order);
+      },
+      rest: () => thread.hold(this.#closing),
+      async end() {
+        this.order({ kind: 'close' });
+        await thread.exited;
+      },
+    };
   }
 
   #look(quiet: boolean): void {
-    if (!this.#worker) return;
+    if (!this.#host.current) return;
     if (this.#atWork) {
       this.#missedLook = true;
       return;
@@ -145,6 +155,7 @@ class CheckpointThread implements Checkpointer {
 
   #rest(): void {
     this.#atWork = false;
+    this.#host.current?.rest();
     this.#resumeWriter?.();
     this.#resumeWriter = null;
     if (!this.#missedLook || this.#closing) return;
@@ -152,20 +163,13 @@ class CheckpointThread implements Checkpointer {
     this.#look(false);
   }
 
-  #lost(): void {
-    this.#worker = null;
+  #lost(fault: Fault): void {
     this.#rest();
-    if (this.#closing) return;
     this.#kit.checkpointInCommits(true);
-    const pauseMs = this.#pauses.next(performance.now() - this.#bornAt);
-    const said = this.#death === null ? '' : `: ${describeError(this.#death)}`;
-    const what = `the checkpoint thread has ended${said}; it is started again in ${pauseMs / 1000} s`;
-    this.#kit.onFault(new Fault(what, { cause: this.#death }));
-    this.#death = null;
-    this.#replaceTimer = setTimeout(() => this.#start(), pauseMs).unref();
+    this.#kit.onFault(fault);
   }
 
   #order(order: CheckpointOrder): void {
-    this.#worker?.postMessage(order);
+    this.#host.current?.order(order);
   }
 }

@@ -1,0 +1,35 @@
+// IP addresses in one spelling, and the network that an address stands for where clients are counted: whoever has
+// one IPv6 address has all 2^64 of its network.
+import { isIP, SocketAddress } from 'node:net';
+
+/** RFC 5952 spelling; IPv4-mapped IPv6 becomes IPv4. Null if it is no address. */
+export function normaliseAddress(written: string): string | null {
+  // A link-local zone (`fe80::1%eth0`) means something on one host only.
+  const text = written.replace(/%.*$/, '');
+  const family = isIP(text);
+  if (family === 4) return text;
+  if (family === 0) return null;
+  const shortest = new SocketAddress({ address: text, family: 'ipv6' }).address;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(shortest);
+  return mapped ? mapped[1]! : shortest;
+}
+
+/** The /64 of an IPv6 address; an IPv4 address itself, for those are scarce; and what is no address as it is. */
+export function networkOf(written: string): string {
+  const address = normaliseAddress(written) ?? written;
+  return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
+}
+
+/** What a provider gives to one customer: a /48, 65,536 of the networks above. Null for IPv4. */
+export function siteOf(written: string): string | null {
+  const address = normaliseAddress(written) ?? written;
+  return isIP(address) === 6 ? `${groupsOf(address).slice(0, 3).join(':')}::/48` : null;
+}
+
+/** Of an address in its shortest spelling. A dotted end counts as one group: there are only zeros in front of it. */
+function groupsOf(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = tail === undefined ? 0 : 8 - before!.length - after!.length;
+  return [...before!, ...Array<string>(zeros).fill('0'), ...after!];
+}
