@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { newDataDir, type RunningSandbox, spawnSandbox } from './sandbox-process.ts';
 import { until } from './until.ts';
 
-const CALLS = 150;
+const CALLS = 60;
 const CALLS_AT_ONCE = 10;
 /** All of them in every call, without a +: the very same addresses each time. */
 const MAGIC = ['bounce', 'block', 'full', 'defer', 'slow', 'later-bounce', 'complain'];
