@@ -9,11 +9,12 @@ const LEAST_PER_KILL = 2;
 
 t.test('what was promised is kept over kills and power cuts', async (t) => {
   const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
-  t.comment(`SEED=${seed}`);
   // Each is a step, so that a slow machine is not taken for one that hangs.
-  const onKill = ({ number, moment }: { number: number; moment: string }) => t.pass(`kill ${number}: ${moment}`);
+  let kills = 0;
+  const onKill = ({ number, moment }: { number: number; moment: string }) =>
+    t.equal(number, ++kills, `kill ${number}: ${moment}`);
   const { findings, losses, powerCutsSimulated } = await runChaos(t, { seed, kills: KILLS, onKill });
-  t.ok(powerCutsSimulated, 'a C compiler is there (apt-get install gcc libc6-dev)');
+  t.ok(powerCutsSimulated, `note: SEED=${seed}; a C compiler is there (apt-get install gcc libc6-dev)`);
   for (const [name, problems] of Object.entries(findings)) t.same(problems, [], name);
   const { promised, reports, inFlight, twice, byMoment, powerCuts } = losses;
   t.comment(JSON.stringify({ promised, reports, inFlight, twice, powerCuts, byMoment }));

@@ -83,9 +83,10 @@ t.test('lanes of a group with hosts of their own: nobody waits for a connection 
   const { harness } = await setUp(t, { providers: provider({ connections: 1 }), limits: { lingerMs: 60_000 } });
   for (const name of ['one', 'two', 'three'])
     setMx(harness, `${name}.test`, { [`${name}.big.test`]: { ip: '127.0.0.1' } });
-  for (const name of ['one', 'two', 'three'])
-    await harness.untilAll(await harness.send([`a@${name}.test`]), isDelivered);
-  t.pass('each got the only connection in its turn');
+  for (const name of ['one', 'two', 'three']) {
+    const delivered = await harness.untilAll(await harness.send([`a@${name}.test`]), isDelivered);
+    t.equal(delivered.length, 1, `${name} got the only connection in its turn`);
+  }
 });
 
 t.test('messages per minute: the rest waits, with the reason and the time', async (t) => {
