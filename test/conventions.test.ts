@@ -4,6 +4,8 @@ import path from 'node:path';
 import t from 'tap';
 
 const NAMED_BY_VERSION = new Set(['npm-9.test.ts']);
+/** What starts something. */
+const STARTS = /^export (?:async )?function (?:start|spawn|install|run|new)[A-Z(]/m;
 const files = globSync('**/*.ts', { cwd: import.meta.dirname });
 
 t.test('every assertion can fail', async (t) => {
@@ -20,6 +22,15 @@ t.test('files are named by behaviour', async (t) => {
     [],
     'not by number',
   );
+});
+
+t.test('the page shows a test that runs, and each file of test/support that starts something', async (t) => {
+  const page = read('README.md');
+  const [, example = ''] = /```ts\n(.*?)```/s.exec(page) ?? [];
+  t.ok(read('flows/accepted-mail-is-delivered.test.ts').endsWith(`\n${example}`), 'the example is a test');
+  const starters = files.filter((file) => /^support\//.test(file) && STARTS.test(read(file)));
+  t.ok(starters.length > 15, `${starters.length} files`);
+  for (const file of starters) t.ok(page.includes(`\`${path.basename(file)}\``), file);
 });
 
 function read(file: string): string {

@@ -1,6 +1,6 @@
 // Section 4 of the specification: the endpoints, each with what it answers when all is well, and
 // the rules below them.
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import { NOBODY } from './contract-world.ts';
 import { goodMail, refused, type Stage } from './stage.ts';
 import type { Cases, CONTRACT_ENDPOINTS, ENDPOINT_RULES, ENDPOINTS } from './tables.ts';

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { RECEIVER, registerSender, send, startWorld, stateOf } from './world.ts';
+import { RECEIVER, registerSender, send, startWorld, stateOf } from '../support/world.ts';
 
 t.test('killed before a result could be stored: nothing is sent again', async (t) => {
   let other: Database.Database | null = null;

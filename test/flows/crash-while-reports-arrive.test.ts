@@ -7,7 +7,7 @@ import type { Daemon } from '../support/daemon-process.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { messageIdOf, RECEIVER, registerSender, send, startWorld } from './world.ts';
+import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
 
 async function smtpPortOf(daemon: Daemon): Promise<number> {
   return Number((await daemon.logged({ msg: 'ready' })).smtp_port);

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Installation } from '../support/daemon-process.ts';
+import { lookInto } from '../support/database.ts';
+import { registerSender, startWorld } from '../support/world.ts';
 import { Arrivals } from './arrivals.ts';
-import { lookInto } from './database.ts';
 import { OrderingClient, type Scene } from './ordering-client.ts';
-import { registerSender, startWorld } from './world.ts';
 
 const KILLS = 20;
 const CLIENTS = 8;

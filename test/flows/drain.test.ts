@@ -8,11 +8,11 @@ import { buffer } from 'node:stream/consumers';
 import type { SMTPServerSession } from 'smtp-server';
 import t from 'tap';
 import type { Daemon } from '../support/daemon-process.ts';
+import { lookInto } from '../support/database.ts';
 import { patience } from '../support/patience.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { RECEIVER, registerSender, type Sender, send, startWorld, type WorldOptions } from '../support/world.ts';
 import { Arrivals } from './arrivals.ts';
-import { lookInto } from './database.ts';
-import { RECEIVER, registerSender, type Sender, send, startWorld, type WorldOptions } from './world.ts';
 
 const SESSIONS = 4;
 const PER_CALL = 50;

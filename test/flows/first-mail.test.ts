@@ -11,7 +11,7 @@ import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
 import type { TestDnsServer } from '../support/dns-server.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
-import { type DnsRecord, publish, RECEIVER, startWorld } from './world.ts';
+import { type DnsRecord, publish, RECEIVER, startWorld } from '../support/world.ts';
 
 const VERIFIER = fileURLToPath(new URL('../support/dkim-verify.pl', import.meta.url));
 const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';

@@ -2,11 +2,11 @@
 // refused with a note; and taken at the EHLO name.
 import { execFile } from 'node:child_process';
 import t from 'tap';
-import { until } from '../sandbox/until.ts';
 import type { Daemon, Installation } from '../support/daemon-process.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { startWorld } from './world.ts';
+import { until } from '../support/until.ts';
+import { startWorld } from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;

@@ -3,7 +3,7 @@
 import t from 'tap';
 import type { Json } from '../support/daemon-process.ts';
 import { type MailSink, type SinkReply, startMailSink } from '../support/mail-sink.ts';
-import { addReceiver, RECEIVER, registerSender, send, startWorld } from './world.ts';
+import { addReceiver, RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
 
 t.test('greylisting: not now, then yes', async (t) => {
   const seen = new Set<string>();

@@ -18,7 +18,7 @@ import {
   startWorld,
   stateOf,
   type World,
-} from './world.ts';
+} from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';

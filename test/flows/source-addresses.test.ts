@@ -1,6 +1,6 @@
 // The real daemon sends from the addresses that its configuration names, and keeps to them.
 import t from 'tap';
-import { RECEIVER, registerSender, send, startWorld } from './world.ts';
+import { RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
 
 t.test('mail goes out from a configured address under its name', async (t) => {
   const visits: { from: string; ehlo: string }[] = [];

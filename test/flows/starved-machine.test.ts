@@ -5,8 +5,8 @@ import fs from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { PROGRAM } from '../cli/program.ts';
-import { startWorld } from './world.ts';
+import { PROGRAM } from '../support/program.ts';
+import { startWorld } from '../support/world.ts';
 
 function serveWith(files: number, configFile: string) {
   const script = `ulimit -n ${files} && exec "$0" serve --config "$1"`;

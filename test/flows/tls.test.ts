@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { ApiAnswer } from '../support/daemon-process.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_HOST, TEST_ONLY_KEY } from '../support/smtp-peer-tls.ts';
-import { type DnsRecord, publish, RECEIVER, startWorld } from './world.ts';
+import { type DnsRecord, publish, RECEIVER, startWorld } from '../support/world.ts';
 
 for (const engine of ['uws', 'node']) {
   t.test(`over TLS on ${engine}`, async (t) => {

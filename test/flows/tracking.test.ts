@@ -5,13 +5,13 @@ import { Resolver } from 'node:dns/promises';
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
-import { until } from '../sandbox/until.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';
+import { withDatabase } from '../support/database.ts';
 import type { TestDnsServer } from '../support/dns-server.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { askOnce, type RawAnswer } from '../support/raw-http.ts';
-import { withDatabase } from './database.ts';
-import { messageIdOf, publish, RECEIVER, registerSender, type Sender, send, startWorld } from './world.ts';
+import { until } from '../support/until.ts';
+import { messageIdOf, publish, RECEIVER, registerSender, type Sender, send, startWorld } from '../support/world.ts';
 
 const LINKS_URL = 'https://links.postrider.test';
 const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';

@@ -3,9 +3,9 @@
 import type Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { uuidToBytes } from '../../src/base/ids.ts';
+import { withDatabase } from '../support/database.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
-import { withDatabase } from './database.ts';
-import { messageIdOf, RECEIVER, registerSender, send, startWorld } from './world.ts';
+import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
 
 const OF_CONTENT =
   'WHERE id = (SELECT content_id FROM submissions s JOIN messages m ON m.submission_id = s.id WHERE m.id = ?)';

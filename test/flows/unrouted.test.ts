@@ -1,11 +1,11 @@
 // Mail that DNS shows no way for, with the real daemon: its tenant hears of it at once, a second look decides,
 // also after a kill, and what DNS alone has put on a list can be undone.
 import t from 'tap';
-import { until } from '../sandbox/until.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { startEndpoint } from '../webhooks/stage.ts';
-import { addReceiver, registerSender, send, startWorld, stateOf } from './world.ts';
+import { until } from '../support/until.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { addReceiver, registerSender, send, startWorld, stateOf } from '../support/world.ts';
 
 const DELIVERY = { no_route_lifetime: '3s', source_addresses: ['127.0.0.1 out.postrider.test'] };
 

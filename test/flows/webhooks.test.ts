@@ -2,10 +2,10 @@
 // their webhook; and whoever reads the feed while many write skips none.
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
-import { until } from '../sandbox/until.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';
-import { type Received, startEndpoint } from '../webhooks/stage.ts';
-import { RECEIVER, registerSender, type Sender, send, startWorld, type World } from './world.ts';
+import { until } from '../support/until.ts';
+import { type Received, startEndpoint } from '../support/webhook-endpoint.ts';
+import { RECEIVER, registerSender, type Sender, send, startWorld, type World } from '../support/world.ts';
 
 async function startHooked(
   t: Parameters<typeof startWorld>[0],

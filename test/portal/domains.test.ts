@@ -1,10 +1,10 @@
 // The pages of domains through a real daemon and a real DNS server: add, see what is expected and found, check,
 // download, remove; wrong input, other people's ids, roles, and records that strangers have written.
 import t from 'tap';
-import { type DnsRecord, publish } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
+import { type PortalWorld, startPortal } from '../support/portal.ts';
+import { until } from '../support/until.ts';
+import { type DnsRecord, publish } from '../support/world.ts';
 import { HOSTILE } from './hostile-world.ts';
-import { type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t);
 const { daemon, sender, dns } = world;

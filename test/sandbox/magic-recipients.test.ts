@@ -2,8 +2,8 @@
 // tenant, nor pause anything, nor make the sandbox doubt its capture server.
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { newDataDir, type RunningSandbox, spawnSandbox } from './sandbox-process.ts';
-import { until } from './until.ts';
+import { newDataDir, type RunningSandbox, spawnSandbox } from '../support/sandbox-process.ts';
+import { until } from '../support/until.ts';
 
 const CALLS = 60;
 const CALLS_AT_ONCE = 10;

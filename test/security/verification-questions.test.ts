@@ -1,9 +1,9 @@
 // Whoever owns a domain chooses which name servers its zone refers to: a verification must not become a way to make
 // us ask somebody else's servers, or about somebody else's names, hundreds of questions.
 import t, { type Test } from 'tap';
-import { registerSender, startWorld } from '../flows/world.ts';
 import { type ApiAnswer, type ApiHarness, SERVICE, startApiHarness } from '../support/api-harness.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+import { registerSender, startWorld } from '../support/world.ts';
 
 const LABELS = ['a', 'b', 'c', 'd', 'e', 'f'];
 const NAMES_PER_REFERRAL = 13;

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { pasteCurlLine } from '../sandbox/curl-line.ts';
-import { until } from '../sandbox/until.ts';
+import { until } from './until.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** npm fetches 100 MB and more. */

@@ -7,8 +7,8 @@ import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../../src/base/base32.ts';
 import { hotp, stepAt } from '../../../src/tenants/totp.ts';
 import { nextLetter } from '../../portal/next-letter.ts';
-import { type PortalWorld, startPortal } from '../../portal/portal-harness.ts';
-import { noBrowser, type OpenBrowser, openBrowser } from './open-browser.ts';
+import { noBrowser, type OpenBrowser, openBrowser } from '../../support/browser.ts';
+import { type PortalWorld, startPortal } from '../../support/portal.ts';
 
 const AXE = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 const PASSWORD = 'horse battery lake';

@@ -1,7 +1,7 @@
 // What people do on every page of the portal, found by what they see: labels, names of buttons and links, texts.
 import type { Locator, Page } from 'playwright-core';
-import type { Login } from '../../portal/portal-harness.ts';
 import { patience } from '../../support/patience.ts';
+import type { Login } from '../../support/portal.ts';
 
 /** Longer than a busy machine needs; whoever waits longer waits for something that does not come. */
 export const PATIENCE_MS = patience(20_000);

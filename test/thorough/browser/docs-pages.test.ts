@@ -2,9 +2,9 @@
 // says, on a phone too, and linked with each other.
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { startPortal } from '../../portal/portal-harness.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { startPortal } from '../../support/portal.ts';
 import { checkPage } from './check-page.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
 
 /** What Swagger UI builds, and no style mends: buttons within buttons, and lists to choose from without a label. */
 const OF_SWAGGER_UI = ['nested-interactive', 'select-name'];

@@ -2,9 +2,9 @@
 // as it is published, and what is shown once can be copied with one click.
 import type { BrowserContext } from 'playwright-core';
 import t from 'tap';
-import { type DnsRecord, publish } from '../../flows/world.ts';
-import { type PortalVisitor, type PortalWorld, startPortal } from '../../portal/portal-harness.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';
+import { type DnsRecord, publish } from '../../support/world.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
   const world: PortalWorld = await startPortal(t, { settings: { webhooks: { allow_private: true } } });

@@ -4,9 +4,9 @@ import type { Page } from 'playwright-core';
 import t from 'tap';
 import { crawl } from '../../portal/crawl.ts';
 import { startHostileWorld } from '../../portal/hostile-world.ts';
-import type { Login } from '../../portal/portal-harness.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import type { Login } from '../../support/portal.ts';
 import { checkPage } from './check-page.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
 
 t.test('every kind of page', { skip: noBrowser }, async (t) => {
   const world = await startHostileWorld(t);

@@ -3,12 +3,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
-import { startWorld, type World } from '../../flows/world.ts';
 import { nextLetter } from '../../portal/next-letter.ts';
+import { noBrowser, type OpenBrowser, openBrowser } from '../../support/browser.ts';
 import type { Daemon } from '../../support/daemon-process.ts';
-import { startEndpoint, type TestEndpoint } from '../../webhooks/stage.ts';
+import { startEndpoint, type TestEndpoint } from '../../support/webhook-endpoint.ts';
+import { startWorld, type World } from '../../support/world.ts';
 import { copied, decide, goTo, PATIENCE_MS, rowWith, signIn, told } from './as-people-do.ts';
-import { noBrowser, type OpenBrowser, openBrowser } from './open-browser.ts';
 
 const EVE = { email: 'eve@receiver.test', password: 'horse battery lake' };
 const OPERATOR = 'ops@receiver.test';

@@ -1,9 +1,9 @@
 // A message's HTML in a real browser: nothing in it runs, nothing of it leaves the browser, and images
 // are loaded only when somebody asks for them.
 import t from 'tap';
-import { send } from '../../flows/world.ts';
-import { startPortal } from '../../portal/portal-harness.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { startPortal } from '../../support/portal.ts';
+import { send } from '../../support/world.ts';
 
 /** Each line would ask somebody elsewhere, or run something, if it could. */
 const HOSTILE = `<!doctype html><html><head>

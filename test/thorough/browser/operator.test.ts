@@ -1,9 +1,9 @@
 // What the operator's pages need a browser for: the doctor's page that looks again by itself, and a mail in its
 // frame, where nothing of it runs.
 import t from 'tap';
-import { startPortal } from '../../portal/portal-harness.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { startPortal } from '../../support/portal.ts';
 import { SmtpClient } from '../../support/smtp-client.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
 
 t.test('the doctor, and a mail', { skip: noBrowser }, async (t) => {
   const settings = { doctor: { mail_domains: [], known_domains: [], time_sources: [], blocklists: [] } };

@@ -3,8 +3,8 @@
 import Database from 'better-sqlite3';
 import type { BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { type PortalVisitor, type PortalWorld, startPortal } from '../../portal/portal-harness.ts';
-import { noBrowser, openBrowser } from './open-browser.ts';
+import { noBrowser, openBrowser } from '../../support/browser.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../../support/portal.ts';
 
 t.test('in a browser', { skip: noBrowser }, async (t) => {
   const world: PortalWorld = await startPortal(t);

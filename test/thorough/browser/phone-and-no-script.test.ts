@@ -2,11 +2,11 @@
 // switched off, where everything that has to be done can still be done.
 import type { Locator } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { stateOf } from '../../flows/world.ts';
-import { type PortalWorld, startPortal } from '../../portal/portal-harness.ts';
-import { until } from '../../sandbox/until.ts';
+import { noBrowser, type OpenBrowser, openBrowser } from '../../support/browser.ts';
+import { type PortalWorld, startPortal } from '../../support/portal.ts';
+import { until } from '../../support/until.ts';
+import { stateOf } from '../../support/world.ts';
 import { decide, goTo, PATIENCE_MS, rowWith, signIn, told } from './as-people-do.ts';
-import { noBrowser, type OpenBrowser, openBrowser } from './open-browser.ts';
 
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true };
 const LONG_SUBJECT = `Your order ${'0123456789'.repeat(12)} is on its way, and this says so at some length`;

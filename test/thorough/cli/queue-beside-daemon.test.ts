@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { RECEIVER, registerSender, send, startWorld } from '../../flows/world.ts';
+import { RECEIVER, registerSender, send, startWorld } from '../../support/world.ts';
 
 const GROUP = `mx.${RECEIVER}`;
 

@@ -4,7 +4,7 @@ import t from 'tap';
 import { testContract, WHERE_BYTES_MATTER } from '../../contract/all-tables.ts';
 import { ContractClient } from '../../contract/contract-client.ts';
 import { type ContractWorld, startContractWorld } from '../../contract/contract-world.ts';
-import { nginxMissing } from '../../contract/nginx.ts';
+import { nginxMissing } from '../../support/nginx.ts';
 import { RawHttp } from '../../support/raw-http.ts';
 
 const skip = nginxMissing();

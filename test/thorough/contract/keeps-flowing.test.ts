@@ -6,9 +6,9 @@ import t, { type Test } from 'tap';
 import { uuidToBytes } from '../../../src/base/ids.ts';
 import { ContractClient } from '../../contract/contract-client.ts';
 import { goodMail, refused, type Stage, setStage } from '../../contract/stage.ts';
-import { withDatabase } from '../../flows/database.ts';
-import { RECEIVER } from '../../flows/world.ts';
+import { withDatabase } from '../../support/database.ts';
 import type { SinkReply } from '../../support/mail-sink.ts';
+import { RECEIVER } from '../../support/world.ts';
 
 /** A receiver that says "later" to whoever it does not take yet. */
 class Greylist {

@@ -7,8 +7,8 @@ import t, { type Test } from 'tap';
 import { type ContractWorld, startContractWorld } from '../../contract/contract-world.ts';
 import { inMib, memoryOf, pidByArgument } from '../../contract/process-memory.ts';
 import { goodMail } from '../../contract/stage.ts';
-import { RECEIVER } from '../../flows/world.ts';
 import { patience } from '../../support/patience.ts';
+import { RECEIVER } from '../../support/world.ts';
 
 const MIB = 1024 * 1024;
 const BODY_LIMIT_BYTES = 5 * MIB;

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { trySending } from '../../flows/try-sending.ts';
-import { RECEIVER, registerSender, send, startWorld } from '../../flows/world.ts';
+import { RECEIVER, registerSender, send, startWorld } from '../../support/world.ts';
 
 t.test('a process that is too large', async (t) => {
   const mood = { willing: false };

@@ -1,7 +1,7 @@
 // A provider that answers 5.1.1 for everybody: its hard bounces are doubted, suppress nobody any more,
 // and what they have done can be undone. The operator's whole way, by the command line.
 import t from 'tap';
-import { addReceiver, RECEIVER, registerSender, send, startWorld } from '../../flows/world.ts';
+import { addReceiver, RECEIVER, registerSender, send, startWorld } from '../../support/world.ts';
 
 const GROUP = `mx.${RECEIVER}`;
 

@@ -3,9 +3,9 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { lookInto } from '../../flows/database.ts';
-import { RECEIVER, registerSender, send, startWorld, stateOf, type WorldOptions } from '../../flows/world.ts';
 import { install } from '../../support/daemon-process.ts';
+import { lookInto } from '../../support/database.ts';
+import { RECEIVER, registerSender, send, startWorld, stateOf, type WorldOptions } from '../../support/world.ts';
 
 /** A receiver that says "not now" until it is told otherwise. */
 function reluctantWorld(settings: WorldOptions['settings'] = {}) {

@@ -4,8 +4,8 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import t from 'tap';
-import { withDatabase } from '../../flows/database.ts';
-import { startWorld } from '../../flows/world.ts';
+import { withDatabase } from '../../support/database.ts';
+import { startWorld } from '../../support/world.ts';
 
 t.test('a database of a newer version is left alone', async (t) => {
   const { postrider } = await startWorld(t);

@@ -2,7 +2,7 @@
 // their links are followed as people do.
 import t, { type Test } from 'tap';
 import { nextLetter } from '../../portal/next-letter.ts';
-import { type PortalWorld, startPortal } from '../../portal/portal-harness.ts';
+import { type PortalWorld, startPortal } from '../../support/portal.ts';
 
 const PASSWORD = 'horse battery lake';
 

@@ -3,11 +3,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { runInThisProcess } from '../../cli/program.ts';
 import { HOSTILE } from '../../portal/hostile-world.ts';
-import { type Login, PortalVisitor, startPortal } from '../../portal/portal-harness.ts';
-import { newDataDir, spawnSandbox } from '../../sandbox/sandbox-process.ts';
-import { until } from '../../sandbox/until.ts';
+import { type Login, PortalVisitor, startPortal } from '../../support/portal.ts';
+import { runInThisProcess } from '../../support/program.ts';
+import { newDataDir, spawnSandbox } from '../../support/sandbox-process.ts';
+import { until } from '../../support/until.ts';
 
 t.test('in the sandbox', async (t) => {
   const dataDir = newDataDir(t);

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net, { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { patience } from '../support/patience.ts';
+import { patience } from './patience.ts';
 
 export interface NginxOptions {
   folder: string;

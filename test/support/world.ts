@@ -8,9 +8,9 @@ import {
   type Launch,
   type Owner,
   type Settings,
-} from '../support/daemon-process.ts';
-import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
-import { type MailSink, type SinkOptions, startMailSink } from '../support/mail-sink.ts';
+} from './daemon-process.ts';
+import { startDnsServer, type TestDnsServer } from './dns-server.ts';
+import { type MailSink, type SinkOptions, startMailSink } from './mail-sink.ts';
 
 export const RECEIVER = 'receiver.test';
 

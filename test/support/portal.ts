@@ -1,9 +1,9 @@
 // The portal as people meet it: a real daemon with a tenant, a user and a verified domain, and visitors
 // with cookies of their own who read pages and send forms, as a browser without script does.
 import type { Test } from 'tap';
-import { registerSender, type Sender, startWorld, type World, type WorldOptions } from '../flows/world.ts';
-import type { Daemon } from '../support/daemon-process.ts';
+import type { Daemon } from './daemon-process.ts';
 import { type Page, type PageForm, readPage } from './page-reader.ts';
+import { registerSender, type Sender, startWorld, type World, type WorldOptions } from './world.ts';
 
 export interface PortalWorld extends World {
   daemon: Daemon;

@@ -1,6 +1,6 @@
 // Waits for something that another process or thread does, by looking often.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { patience } from '../support/patience.ts';
+import { patience } from './patience.ts';
 
 const LOOK_EVERY_MS = 20;
 
