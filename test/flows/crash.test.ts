@@ -1,4 +1,4 @@
-// kill -9 at random moments, twenty times and more, while clients send without a pause. What was
+// kill -9 at random moments while clients send without a pause; `npm run chaos` does it a thousand times. What was
 // answered 202 arrives, whatever happened; what arrives twice was on its way at a kill. The seed
 // is printed; SEED=… repeats its choices, as far as a machine repeats itself.
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ import { registerSender, startWorld } from '../support/world.ts';
 import { Arrivals } from './arrivals.ts';
 import { OrderingClient, type Scene } from './ordering-client.ts';
 
-const KILLS = 20;
+const KILLS = 12;
 const CLIENTS = 8;
 /** A kill comes at a random moment of so long after the daemon was ready … */
 const LONGEST_LIFE_MS = 400;
@@ -19,7 +19,8 @@ const LONGEST_LIFE_MS = 400;
 const LONGEST_START_MS = 700;
 
 t.test('nothing that was promised is lost', async (t) => {
-  const random = seededRandom(t);
+  const seed = Number(process.env.SEED ?? Date.now() % 1_000_000);
+  const random = seededRandom(seed);
   const arrivals = new Arrivals();
   const { postrider, dns } = await startWorld(t, {
     sink: { onMail: (mail) => arrivals.take(mail) },
@@ -47,12 +48,12 @@ t.test('nothing that was promised is lost', async (t) => {
 
   const promised = new Set(clients.flatMap((client) => client.promised));
   const lost = await arrivals.missing(promised);
-  t.same(lost, [], 'every message that was promised with a 202 arrived');
+  t.same(lost, [], `note: SEED=${seed}: every message that was promised with a 202 arrived`);
   const inAll = [...cutOff.values()].reduce((sum, times) => sum + times, 0);
   const replays = clients.reduce((sum, client) => sum + client.replays, 0);
   const facts = { promised: promised.size, replays, duplicates: arrivals.duplicates, onTheirWay: inAll };
-  t.comment(`after ${KILLS} kills: ${JSON.stringify(facts)}`);
-  t.ok(promised.size > 2 * KILLS, 'the clients got something done between the kills');
+  const about = `after ${KILLS} kills: ${JSON.stringify(facts)}`;
+  t.ok(promised.size > 2 * KILLS, `note: ${about}: the clients got something done between the kills`);
   t.ok(inAll > 0, 'the kills hit messages on their way');
   const unexplained = [...arrivals.times].filter(([id, times]) => times > 1 + (cutOff.get(id) ?? 0));
   t.same(unexplained, [], 'nothing arrived twice but what was on its way at a kill');
@@ -76,9 +77,8 @@ function onTheirWay(t: Test, { folder, databaseFile }: Installation): string[] {
 }
 
 /** Mulberry32: small, and the same everywhere. */
-function seededRandom(t: Test): () => number {
-  let state = Number(process.env.SEED ?? Date.now() % 1_000_000);
-  t.comment(`SEED=${state}`);
+function seededRandom(seed: number): () => number {
+  let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
