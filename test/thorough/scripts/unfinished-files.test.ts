@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
-import { RUN_FOLDER_VARIABLE } from '../../scripts/test-pace.ts';
-import { STEP_LIMIT_VARIABLE } from '../../scripts/watch-test-file.ts';
+import { RUN_FOLDER_VARIABLE } from '../../../scripts/test-pace.ts';
+import { STEP_LIMIT_VARIABLE } from '../../../scripts/watch-test-file.ts';
 
-const ROOT = path.join(import.meta.dirname, '../..');
+const ROOT = path.join(import.meta.dirname, '../../..');
 
 const FILES = {
   hangs: `t.test('outer', async (t) => {

@@ -1,9 +1,9 @@
 // The magic recipients can be used without end: hundreds of bounces and complaints neither stop the
 // tenant, nor pause anything, nor make the sandbox doubt its capture server.
 import t from 'tap';
-import { openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { newDataDir, type RunningSandbox, spawnSandbox } from '../support/sandbox-process.ts';
-import { until } from '../support/until.ts';
+import { openSqliteStore } from '../../../src/store/sqlite/open.ts';
+import { newDataDir, type RunningSandbox, spawnSandbox } from '../../support/sandbox-process.ts';
+import { until } from '../../support/until.ts';
 
 const CALLS = 60;
 const CALLS_AT_ONCE = 10;

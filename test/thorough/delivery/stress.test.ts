@@ -1,9 +1,9 @@
 // Everything at once: many domains on few servers that refuse, hang up, and dawdle as they like.
 // Whatever they do, each message is delivered, and only those twice that may have arrived before.
 import t from 'tap';
-import type { SinkReply } from '../support/mail-sink.ts';
-import { within } from '../support/patience.ts';
-import { isFinished, setMx, setUp } from './set-up.ts';
+import { isFinished, setMx, setUp } from '../../delivery/set-up.ts';
+import type { SinkReply } from '../../support/mail-sink.ts';
+import { within } from '../../support/patience.ts';
 
 const DOMAINS = 300;
 const PER_DOMAIN = 10;
