@@ -1,7 +1,7 @@
 // `npm test`: runs the test files with tap and ends with `N passed, N failed`.
-// Arguments (files or folders) choose a subset; `--thorough` is what takes long and is run by CI
-// and on request, not each time; `--nightly` is what takes hours. Where CI=true
-// a skipped test is a failure: there everything that a test needs is installed, so a skip hides something.
+// Arguments (files or folders) choose a subset. Without them it runs all but two folders: `--thorough` runs
+// test/thorough/, which takes long and is run by CI and on request; `--nightly` runs test/nightly/, which takes hours.
+// Where CI=true a skipped test is a failure: everything that a test needs is installed there, so a skip hides something.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
@@ -16,28 +16,11 @@ import { endDeafFiles, STEP_LIMIT_VARIABLE } from './watch-test-file.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 const BIN = path.join(ROOT, 'node_modules/.bin');
 const TAP = path.join(BIN, 'tap');
-/** What takes long: real time that has to pass, many rounds, the same once more in other ways. */
-const THOROUGH = [
-  ...['go', 'java', 'php', 'python', 'ruby'].map((name) => `test/clients/${name}.test.ts`),
-  'test/chaos/chaos.test.ts',
-  'test/contract/ways',
-  ...['idempotency', 'keeps-flowing', 'rivals', 'size'].map((name) => `test/contract/${name}.test.ts`),
-  ...['close', 'faults', 'mta-sts', 'shaping-live', 'watchdog'].map((name) => `test/delivery/${name}.test.ts`),
-  'test/cli/queue-beside-daemon.test.ts',
-  'test/docs/operate-page.test.ts',
-  ...['02-crash', '03-drain', '04-retry', '05-operator', '08-refused-starts'].map(
-    (name) => `test/flows/${name}.test.ts`,
-  ),
-  ...['09-back-pressure', '09-leap', '09-reports-and-crash'].map((name) => `test/flows/${name}.test.ts`),
-  'test/fuzz',
-  'test/peers',
-  'test/portal/browser',
-  ...['account-mails', 'captured', 'security'].map((name) => `test/portal/${name}.test.ts`),
-  'test/protocol/mail/compose-oracle.test.ts',
-  ...[1, 2, 3].map((part) => `test/store/threaded-conformance-${part}.test.ts`),
-];
+/** What takes long: `npm run thorough`, which CI runs too. */
+const THOROUGH = 'test/thorough';
 /** What takes hours, or programs that nothing else needs: `npm run nightly`. */
-const NIGHTLY = ['test/nightly'];
+const NIGHTLY = 'test/nightly';
+const APART = new RegExp(`^(?:${THOROUGH}|${NIGHTLY})/`);
 /** How long a test may take for one step on a quiet machine; a step is an assertion, or the begin of a test. */
 const STEP_LIMIT_MS = 120_000;
 const NIGHTLY_STEP_LIMIT_MS = 4 * 3_600_000;
@@ -76,6 +59,7 @@ async function main(selection: string[]): Promise<number> {
   const { failed, skipped } = report.counts;
   const skipsForbidden = process.env.CI === 'true' && skipped > 0;
   if (skipsForbidden) console.log('A skipped test is a failure where CI=true.');
+  for (const line of report.slowest()) console.log(line);
   console.log(report.summary());
   return failed > 0 || skipsForbidden ? 1 : 0;
 }
@@ -91,15 +75,15 @@ function findTests(selection: string[]): string[] | string {
     for (const file of found) files.add(path.relative(ROOT, path.join(absolute, file)));
   }
   if (names.length === 0) {
-    for (const file of files) if ([...THOROUGH, ...NIGHTLY].some((apart) => file.startsWith(apart))) files.delete(file);
+    for (const file of files) if (APART.test(file)) files.delete(file);
   }
   return files.size > 0 ? [...files].sort() : `no test files in ${names.join(', ')}`;
 }
 
-/** `--nightly` takes names behind it, too, for they get its time. */
+/** Names after `--thorough` or `--nightly` choose a subset; `--nightly` gives each step more time. */
 function chosenNames([first, ...rest]: string[]): string[] {
-  if (first === '--thorough') return THOROUGH;
-  if (first === '--nightly') return rest.length > 0 ? rest : NIGHTLY;
+  if (first === '--thorough') return rest.length > 0 ? rest : [THOROUGH];
+  if (first === '--nightly') return rest.length > 0 ? rest : [NIGHTLY];
   return first === undefined ? [] : [first, ...rest];
 }
 

@@ -28,6 +28,9 @@ export interface Counts {
 
 const NOTE = 'note: ';
 
+/** How many of the slowest files are named at the end of a run, if it had more files than that. */
+const SLOWEST = 10;
+
 /** What playwright says when the browser, or the process of a page, has died under it. */
 const BROWSER_DIED = /(?:page, context or browser has been closed|page crashed|target crashed)/i;
 
@@ -57,6 +60,7 @@ export class TestReport {
   /** Where a file is that has not come to its end. */
   readonly #whereabouts: (file: string) => string[];
   readonly #ended = new Set<string>();
+  readonly #durations = new Map<string, number>();
   #file: Counts = { passed: 0, failed: 0, skipped: 0 };
   #notes: string[] = [];
   #browserDied = false;
@@ -102,6 +106,18 @@ export class TestReport {
     }
   }
 
+  /** The files that took longest, the longest first. Nothing for a run of a few files. */
+  slowest(): string[] {
+    if (this.#durations.size <= SLOWEST) return [];
+    const ranked = [...this.#durations].sort((a, b) => b[1] - a[1]).slice(0, SLOWEST);
+    const total = [...this.#durations.values()].reduce((sum, ms) => sum + ms, 0);
+    const lines = ranked.map(([file, ms]) => `  ${inSeconds(ms).padStart(8)}  ${file}`);
+    return [
+      `The ${SLOWEST} slowest of ${this.#durations.size} files, which took ${inSeconds(total)} in all:`,
+      ...lines,
+    ];
+  }
+
   summary(): string {
     const { passed, failed, skipped } = this.counts;
     return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
@@ -130,11 +146,11 @@ export class TestReport {
 
     const { passed, failed, skipped } = this.#file;
     const counts = [`${passed} passed`, failed ? `${failed} failed` : '', skipped ? `${skipped} skipped` : ''];
-    const seconds = ((file.time ?? 0) / 1000).toFixed(1);
     const name = file.name ?? '';
+    this.#durations.set(name, file.time ?? 0);
     const isOnceMore = this.#browserDied && !this.again.has(name);
     const verdict = isOnceMore ? 'AGAIN' : failed ? 'FAIL ' : 'ok   ';
-    this.#print(`${verdict} ${name}  ${counts.filter(Boolean).join(', ')}  ${seconds} s`);
+    this.#print(`${verdict} ${name}  ${counts.filter(Boolean).join(', ')}  ${inSeconds(file.time ?? 0)}`);
     for (const note of this.#notes) this.#print(note);
     const isCutOff = !file.ok && (file.diag?.signal !== undefined || this.#timedOut);
     if (isCutOff) for (const line of this.#whereabouts(name)) this.#print(`  ${line}`);
@@ -176,6 +192,10 @@ function describeDiagnostics(diag: Record<string, unknown>): string[] {
     else lines.push(`    ${name}:`, ...block.map((line) => `      ${line}`));
   }
   return lines;
+}
+
+function inSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 function sum(counts: Counts): number {

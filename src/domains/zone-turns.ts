@@ -23,7 +23,8 @@ export class ZoneTurns {
 
   constructor(kit: ZoneTurnsKit) {
     // A clock that was set back makes nobody wait longer.
-    this.#kit = { ...kit, clock: steadyClock(kit.clock) };
+    const { clock, intervalMs } = kit;
+    this.#kit = { clock: steadyClock(clock), intervalMs, pause: (ms) => kit.pause(ms) };
   }
 
   of(name: string): Zone {

@@ -1,7 +1,7 @@
 // Programs of a tenant: they send orders over HTTP, repeat a call with its idempotency key until it is answered,
 // and remember what they were promised. What has no key is never repeated.
 import { setTimeout as pause } from 'node:timers/promises';
-import { RECEIVER, type Sender } from '../flows/world.ts';
+import { RECEIVER, type Sender } from '../support/world.ts';
 import { drawFate } from './receiver.ts';
 import type { Scene } from './scene.ts';
 

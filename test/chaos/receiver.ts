@@ -1,8 +1,8 @@
 // The receiving server of a chaos run: takes, defers or refuses by the recipient's local part, counts each
 // message at the moment of its final dot, and says which mails are to be reported later.
 
-import { messageIdOf } from '../flows/world.ts';
 import type { ReceivedMail, SinkOptions, SinkReply } from '../support/mail-sink.ts';
+import { messageIdOf } from '../support/world.ts';
 
 /** What becomes of a mail; the local part begins with it. */
 export type Fate = 'plain' | 'slow' | 'full' | 'gone' | 'late' | 'spam';

@@ -4,8 +4,8 @@
 // comes to rest, and the checks (check.ts) compare what was promised outside with what the store says.
 
 import { fileURLToPath } from 'node:url';
-import { publish, registerSender, type Sender, startWorld, type World } from '../flows/world.ts';
 import type { Launch, Owner } from '../support/daemon-process.ts';
+import { publish, registerSender, type Sender, startWorld, type World } from '../support/world.ts';
 import { check, type Findings } from './check.ts';
 import { Client } from './clients.ts';
 import { type FlakyEndpoint, startFlakyEndpoint } from './endpoints.ts';

@@ -12,7 +12,7 @@ import type { WaitingInboundMail } from '../../src/store/inbound.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { NO_ROUTE } from '../../src/store/suppressions.ts';
-import { newProgram } from './program.ts';
+import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
 const CHANGE_NOTHING = [

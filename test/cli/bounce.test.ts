@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { leastOf } from '../support/processor-time.ts';
-import { PROGRAM, runInThisProcess } from './program.ts';
+import { PROGRAM, runInThisProcess } from '../support/program.ts';
 
 t.test('bounce reply says what a reply means and what decided', async (t) => {
   const asJson = async (...args: string[]) => {

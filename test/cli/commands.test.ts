@@ -6,7 +6,7 @@ import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyApiKey } from '../../src/tenants/api-keys.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
-import { newProgram, runInThisProcess, runProgram } from './program.ts';
+import { newProgram, runInThisProcess, runProgram } from '../support/program.ts';
 
 const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;

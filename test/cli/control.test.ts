@@ -19,7 +19,7 @@ import { storeQueueControl } from '../../src/operator/queue-control.ts';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
-import { newProgram } from './program.ts';
+import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
 /** What the daemon does for the command line: lock, store, socket. */

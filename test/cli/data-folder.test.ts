@@ -4,7 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { makeDataFolder } from '../../src/operator/data-folder.ts';
 import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
-import { newProgram, runProgram } from './program.ts';
+import { newProgram, runProgram } from '../support/program.ts';
 
 const LIST = ['tenant', 'list'];
 const CREATE = ['tenant', 'create', '--name', 'Acme'];

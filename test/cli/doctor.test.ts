@@ -6,7 +6,7 @@ import { doctorDaemon } from '../../src/cli/commands/doctor.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { install } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
-import { newProgram } from './program.ts';
+import { newProgram } from '../support/program.ts';
 
 const NO_NETWORK = '[doctor]\nmail_domains = []\nknown_domains = []\ntime_sources = []\nblocklists = []\n';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { suppressionExport } from '../../src/cli/commands/suppression-csv.ts';
-import { newProgram, runInThisProcess } from './program.ts';
+import { newProgram, runInThisProcess } from '../support/program.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const shell = (script: string) =>

@@ -1,8 +1,8 @@
 // What a command costs in processor time, as multiples of what Node itself costs when it does nothing.
 import t from 'tap';
-import { startWorld } from '../flows/world.ts';
 import { leastOf } from '../support/processor-time.ts';
-import { PROGRAM } from './program.ts';
+import { PROGRAM } from '../support/program.ts';
+import { startWorld } from '../support/world.ts';
 
 /** In times of `node -e 0`. */
 const AT_MOST = { version: 4, help: 8, queueList: 8 };

@@ -6,7 +6,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { newProgram, runInThisProcess } from './program.ts';
+import { newProgram, runInThisProcess } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
 const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
-import { newProgram, PROGRAM, type Program } from './program.ts';
+import { newProgram, PROGRAM, type Program } from '../support/program.ts';
 
 interface Served {
   program: Program;

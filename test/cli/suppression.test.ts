@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { runInThisProcess } from './program.ts';
+import { runInThisProcess } from '../support/program.ts';
 
 async function installation(t: Test) {
   // Directly below the system's temporary folder: a socket's name may not be long.

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { COMMAND_NAMES, findCommand, loadDaemonCommands } from '../../src/cli/registry.ts';
 import type { OperatorServices } from '../../src/operator/operator-services.ts';
-import { runInThisProcess, runProgram } from './program.ts';
+import { runInThisProcess, runProgram } from '../support/program.ts';
 
 const ID = '01a1fa75-69d8-7000-b301-908cb7826839';
 

@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
-import { until } from '../sandbox/until.ts';
 import { closedUrl } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
 import { contains } from './compare-case.ts';
 import type { Installed, Language } from './language.ts';
 import { Runners } from './runner-process.ts';
 import type { SandboxSite } from './sandbox-site.ts';
-import { catchWebhooks } from './webhook-catcher.ts';
 
 const MAIL = { from: 'Shop <shop@hello.verified.test>', to: ['Jo <jo@example.org>'], subject: 'Grüße 🎉', text: 'Ω' };
 const UUID = '/^[0-9a-f-]{36}$/';
@@ -177,7 +177,7 @@ async function refusals(t: Test, call: Caller, site: SandboxSite): Promise<void>
 }
 
 async function webhooks(t: Test, call: Caller): Promise<void> {
-  const { url, caught } = await catchWebhooks(t);
+  const { url, received } = await startEndpoint(t);
   const made = await call.gives({ id: UUID, url, description: 'Grüße' }, 'webhooks.create', {
     url,
     description: 'Grüße',
@@ -190,21 +190,22 @@ async function webhooks(t: Test, call: Caller): Promise<void> {
     'is in the list',
   );
   await call.result('emails.send', MAIL);
-  const { headers, body } = await until('a webhook comes', () => caught.find(({ body }) => body.includes('Grüße')));
+  const came = await until('a webhook comes', () => received.find(({ text }) => text.includes('Grüße')));
+  const { headersAsSent: headers, text } = came;
 
-  const event = JSON.parse(body.toString()) as Json;
+  const event = JSON.parse(text) as Json;
   const given = { headers, secret };
-  await call.gives(event, 'verify_webhook', { ...given, payload: body.toString() });
-  await call.gives(event, 'verify_webhook', { ...given, payload_base64: body.toString('base64') });
+  await call.gives(event, 'verify_webhook', { ...given, payload: text });
+  await call.gives(event, 'verify_webhook', { ...given, payload_base64: Buffer.from(text).toString('base64') });
   await call.gives({ type: 'email.delivered' }, 'verify_webhook', {
     ...given,
     secret: `whsec_${secret}`,
-    payload: body.toString(),
+    payload: text,
   });
   const forged = { class: 'WebhookVerificationError', code: 'no_matching_signature' };
   const verify = (args: JsonObject) => ({ method: 'verify_webhook', args: { ...given, ...args } });
-  await call.fails(forged, verify({ payload: body.toString().replace('jo@', 'joe@') }));
-  await call.fails(forged, verify({ payload: body.toString(), secret: Buffer.alloc(32).toString('base64') }));
+  await call.fails(forged, verify({ payload: text.replace('jo@', 'joe@') }));
+  await call.fails(forged, verify({ payload: text, secret: Buffer.alloc(32).toString('base64') }));
   t.equal(await call.result('webhooks.delete', { id }), null);
   const gone = { class: 'ValidationError', status: 404, code: 'webhook_not_found' };
   await call.fails(gone, { method: 'webhooks.get', args: { id } });

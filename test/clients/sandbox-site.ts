@@ -3,8 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
-import { runInThisProcess } from '../cli/program.ts';
-import { newDataDir, spawnSandbox } from '../sandbox/sandbox-process.ts';
+import { runInThisProcess } from '../support/program.ts';
+import { newDataDir, spawnSandbox } from '../support/sandbox-process.ts';
 
 export interface SandboxSite {
   url: string;

@@ -4,12 +4,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
 import { SCOPES, type Scope, type Tenant, type TenantStatus } from '../../src/store/tenants.ts';
-import { startWorld, type World, type WorldOptions } from '../flows/world.ts';
 import type { Daemon, Settings } from '../support/daemon-process.ts';
+import { startNginx } from '../support/nginx.ts';
 import { RawHttp } from '../support/raw-http.ts';
 import { TEST_ONLY_CERTIFICATE, TEST_ONLY_KEY } from '../support/smtp-peer-tls.ts';
+import { startWorld, type World, type WorldOptions } from '../support/world.ts';
 import { type Answer, type Call, ContractClient } from './contract-client.ts';
-import { startNginx } from './nginx.ts';
 
 export type Engine = 'uws' | 'node';
 

@@ -1,5 +1,5 @@
 // Tenants and keys with every combination of what can be wrong with them, made when first asked for.
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import type { ContractWorld, TestTenant } from './contract-world.ts';
 import { goodMail } from './stage.ts';
 

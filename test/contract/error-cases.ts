@@ -2,8 +2,8 @@
 // these cases to the registry of codes, so that a new code needs a case.
 import type { Test } from 'tap';
 import type { RefusalCode } from '../../src/base/refusals.ts';
-import { withDatabase } from '../flows/database.ts';
-import { RECEIVER } from '../flows/world.ts';
+import { withDatabase } from '../support/database.ts';
+import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { FIRST_TIER, NOBODY } from './contract-world.ts';
 import { goodMail, type Stage } from './stage.ts';

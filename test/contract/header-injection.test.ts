@@ -2,7 +2,7 @@
 // the call is refused with the field's name, or what arrives has the header fields that every
 // message has, and not one more.
 import t, { type Test } from 'tap';
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { fieldValue, namesOf } from './raw-mail.ts';
 import { setStage } from './stage.ts';

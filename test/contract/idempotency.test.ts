@@ -1,8 +1,8 @@
 // One key, many calls: at the same time, over a restart, and over a kill in the middle. However
 // often it is repeated, there is one submission, and everybody is told of that one.
 import t, { type Test } from 'tap';
-import { withDatabase } from '../flows/database.ts';
-import { RECEIVER } from '../flows/world.ts';
+import { withDatabase } from '../support/database.ts';
+import { RECEIVER } from '../support/world.ts';
 import { type Answer, ContractClient } from './contract-client.ts';
 import { type ContractWorld, type Sender, startContractWorld } from './contract-world.ts';
 import { goodMail } from './stage.ts';

@@ -1,8 +1,8 @@
 // What belongs to one tenant does not exist for another: every endpoint with an id answers for a
 // stranger's thing as for one that nobody has, and changes nothing; lists hold one's own alone.
 import t, { type Test } from 'tap';
-import { RECEIVER } from '../flows/world.ts';
 import { operations } from '../support/openapi-check.ts';
+import { RECEIVER } from '../support/world.ts';
 import { NOBODY, type Sender } from './contract-world.ts';
 import { goodMail, setStage } from './stage.ts';
 

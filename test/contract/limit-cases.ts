@@ -1,5 +1,5 @@
 // Section 8 of the specification: limits, reached and passed, and the rules below them.
-import { RECEIVER, startWorld } from '../flows/world.ts';
+import { RECEIVER, startWorld } from '../support/world.ts';
 import { ContractClient } from './contract-client.ts';
 import { FIRST_TIER } from './contract-world.ts';
 import { goodMail, refused } from './stage.ts';

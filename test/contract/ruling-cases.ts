@@ -108,17 +108,18 @@ async function newDomain({ world, acme }: Stage, name: string) {
 
 export const domainRulingCases: Cases<typeof DOMAIN_RULINGS> = {
   async 'the reasons of a failed check'(t, stage) {
-    const { dns } = stage.world;
-    const subject = await newDomain(stage, 'reasons');
     const other = (await newDomain(stage, 'other-reasons')).dkim.value;
-    const cases: [reason: string, records: string[]][] = [
-      ['not_found', []],
-      ['not_found', ['some text']],
-      ['mismatch', [other]],
-      ['invalid_record', ['v=DKIM1; k=rsa']],
-      ['multiple_records', [subject.dkim.value, other]],
+    const cases: [reason: string, records: (own: string) => string[]][] = [
+      ['not_found', () => []],
+      ['not_found', () => ['some text']],
+      ['mismatch', () => [other]],
+      ['invalid_record', () => ['v=DKIM1; k=rsa']],
+      ['multiple_records', (own) => [own, other]],
     ];
-    for (const [reason, records] of cases) {
+    // A domain for each, since checks of one domain are 10 s apart.
+    for (const [number, [reason, recordsOf]] of cases.entries()) {
+      const subject = await newDomain(stage, `reason-${number}`);
+      const records = recordsOf(subject.dkim.value);
       subject.publish(...records);
       const { status, body } = await subject.verify();
       const check = { record: 'dkim', type: 'TXT', name: subject.dkim.name, expected: subject.dkim.value, ok: false };
@@ -126,10 +127,11 @@ export const domainRulingCases: Cases<typeof DOMAIN_RULINGS> = {
       t.same(body.check.found, records);
       t.match(await subject.show(), { state: 'failed', failure_reason: reason });
     }
-    dns.behave(subject.dkim.name, 'servfail');
-    t.match((await subject.verify()).body, { check: { reason: 'dns_unavailable', found: [] } });
-    dns.behave(subject.dkim.name, null);
-    t.match(await subject.show(), { state: 'failed', failure_reason: 'dns_unavailable' });
+    const unavailable = await newDomain(stage, 'reason-unavailable');
+    stage.world.dns.behave(unavailable.dkim.name, 'servfail');
+    t.match((await unavailable.verify()).body, { check: { reason: 'dns_unavailable', found: [] } });
+    stage.world.dns.behave(unavailable.dkim.name, null);
+    t.match(await unavailable.show(), { state: 'failed', failure_reason: 'dns_unavailable' });
   },
 
   async 'a verified domain survives a silent DNS'(t, stage) {

@@ -1,6 +1,6 @@
 // Section 2.1 of the specification: the fields of a send request and the headers that go with it.
 import type { Test } from 'tap';
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import { NOBODY } from './contract-world.ts';
 import { addressOf, goodMail, refused, type Stage } from './stage.ts';
 import type { Cases, SEND_REQUEST, SEND_REQUEST_HEADERS } from './tables.ts';

@@ -1,6 +1,6 @@
 // Section 2.2 of the specification: the answer to a send request.
 import type { Test } from 'tap';
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import type { Stage } from './stage.ts';
 import type { Cases, REJECTION_REASONS, SEND_RESPONSE } from './tables.ts';
 

@@ -1,6 +1,6 @@
 // Rulings of the contract on sending and on templates, as far as the tables do not show them.
 import type { Test } from 'tap';
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { addressOf, refused, type Stage } from './stage.ts';
 import type { Cases, SENDING_RULINGS, TEMPLATE_RULINGS } from './tables.ts';

@@ -2,9 +2,9 @@
 // that arrives, found by its id.
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser';
 import type { Test } from 'tap';
-import { messageIdOf, RECEIVER } from '../flows/world.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { patience } from '../support/patience.ts';
+import { messageIdOf, RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { type ContractWorld, type ContractWorldOptions, type Sender, startContractWorld } from './contract-world.ts';
 

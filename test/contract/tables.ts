@@ -11,6 +11,8 @@ export type Cases<Rows extends readonly string[]> = Readonly<Record<Rows[number]
 
 export interface Table {
   title: string;
+  /** Its cases wait, and none of them touches another: they run at the same time. */
+  atOnce?: boolean;
   cases: Readonly<Record<string, Case>>;
 }
 

@@ -1,7 +1,7 @@
 // Any Unicode that is Unicode: names, subjects and headers arrive as they were given, whatever
 // their script; a lone surrogate is none, and is refused wherever it stands.
 import t from 'tap';
-import { RECEIVER } from '../flows/world.ts';
+import { RECEIVER } from '../support/world.ts';
 import { decodeWords, fieldValue, namesOf } from './raw-mail.ts';
 import { refused, setStage } from './stage.ts';
 

@@ -1,16 +1,15 @@
-// How the rules do on mails of a source that they were not written for: `node test/corpus/leave-one-out.ts`
-// scores each source of real mails without the phrases that only this source proves. History lets no more be
-// told: what was in the rules before any mail was seen (phrases-before-the-corpus.txt) counts as nobody's, and
+// How the rules do on mails of a source that they were not written for: each source of real mails is scored
+// without the phrases that only this source proves. History lets no more be told: what was in the rules before any mail was seen (phrases-before-the-corpus.txt) counts as nobody's, and
 // whatever came later, for whichever mail, is left out unless a mail of another source has it too. The parser
 // of reports is the same for all: it cannot be divided like that.
 import fs from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { BounceRule } from '../../src/classify/bounce-rule.ts';
 import { type BounceRules, compileRules } from '../../src/classify/classify-reply.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
 import { wordsOf } from '../../src/classify/words.ts';
 import { readInboundMail } from '../../src/protocol/mail/inbound/read-inbound-mail.ts';
-import { type CorpusMail, readCorpus, type Score, scoreOf } from './bounce-corpus.ts';
+import { type CorpusMail, readCorpus } from './read-corpus.ts';
+import { type Score, scoreOf } from './score.ts';
 
 const BEFORE_THE_CORPUS = new URL('./phrases-before-the-corpus.txt', import.meta.url);
 
@@ -66,7 +65,7 @@ function withoutPhrases(rules: BounceRules, touched: ReadonlySet<string>): Bounc
   });
 }
 
-export function tableOf(results: readonly LeftOut[]): string[] {
+export function sourceTable(results: readonly LeftOut[]): string[] {
   const columns = ['source', 'mails', 'left out', 'exact kinds', 'all kinds', 'recipients', 'wrongly hard'];
   const rows = results.map(({ source, mails, without, score }) => [source, mails, without, ...figuresOf([score])]);
   const all = [
@@ -91,11 +90,4 @@ function figuresOf(scores: readonly Score[]): string[] {
     share(({ recipients }) => recipients),
     String(wrong),
   ];
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const results = leaveOneOut();
-  for (const { source, score } of results)
-    for (const miss of [...score.kinds.wrong, ...score.recipients.wrong]) console.log(`${source}: ${miss}`);
-  for (const line of tableOf(results)) console.log(line);
 }

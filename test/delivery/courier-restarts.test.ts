@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import t from 'tap';
 import type { SessionPlan } from '../../src/delivery/courier/messages.ts';
 import { type CourierPoolSettings, openCourierPool } from '../../src/delivery/session/courier-pool.ts';
-import { until } from '../sandbox/until.ts';
+import { until } from '../support/until.ts';
 
 t.test('a pause between deaths holds for sessions that wait as well', async (t) => {
   const diedAt: number[] = [];

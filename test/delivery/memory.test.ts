@@ -1,7 +1,7 @@
 // What grows with the queue: one entry per lane that has something waiting, never one per message.
 import t from 'tap';
 import { DueHeap } from '../../src/delivery/queue/due-heap.ts';
-import { until } from '../sandbox/until.ts';
+import { until } from '../support/until.ts';
 import { isDeferred, isDelivered, setOneMx, setUp } from './set-up.ts';
 
 const LATER = { code: 451, text: 'later' };

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { newDataDir, spawnSandbox } from '../sandbox/sandbox-process.ts';
+import { newDataDir, spawnSandbox } from '../support/sandbox-process.ts';
 import { noCurl, openPage, plainEnv, walkPage } from './walk-page.ts';
 
 const NEEDS_CURL = { skip: noCurl };

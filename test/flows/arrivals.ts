@@ -1,7 +1,7 @@
 // What came to the receiving server, counted the moment it had the whole of a message.
 import type { ReceivedMail } from '../support/mail-sink.ts';
 import { patience } from '../support/patience.ts';
-import { messageIdOf } from './world.ts';
+import { messageIdOf } from '../support/world.ts';
 
 const PATIENCE_MS = 20_000;
 

@@ -8,8 +8,8 @@ import path from 'node:path';
 import t from 'tap';
 import { noCompiler } from '../chaos/power-cut.ts';
 import type { Daemon } from '../support/daemon-process.ts';
+import { RECEIVER, registerSender, startWorld } from '../support/world.ts';
 import { trySending } from './try-sending.ts';
-import { RECEIVER, registerSender, startWorld } from './world.ts';
 
 const { EIO, EROFS } = os.constants.errno;
 

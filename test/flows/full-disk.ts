@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { RECEIVER, registerSender, startWorld } from '../support/world.ts';
 import { trySending } from './try-sending.ts';
-import { RECEIVER, registerSender, startWorld } from './world.ts';
 
 const DISK_MIB = 64;
 

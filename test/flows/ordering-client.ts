@@ -1,7 +1,7 @@
 // A client that sends one order after the other, whatever happens to the daemon, and remembers
 // what it was promised.
 import type { Daemon } from '../support/daemon-process.ts';
-import { RECEIVER, type Sender } from './world.ts';
+import { RECEIVER, type Sender } from '../support/world.ts';
 
 export interface Scene {
   daemon: Daemon;

@@ -6,8 +6,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import type { Daemon } from '../support/daemon-process.ts';
+import { RECEIVER, registerSender, startWorld } from '../support/world.ts';
 import { trySending } from './try-sending.ts';
-import { RECEIVER, registerSender, startWorld } from './world.ts';
 
 t.setTimeout(0); // the runner has its own limit
 

@@ -1,7 +1,7 @@
 // One POST /emails as a client sees it, whatever the answer is; it is held to the API description.
 import type { Daemon } from '../support/daemon-process.ts';
 import { checkAnswer } from '../support/openapi-check.ts';
-import type { Sender } from './world.ts';
+import type { Sender } from '../support/world.ts';
 
 export async function trySending(daemon: Daemon, sender: Sender, to: string) {
   const [method, path] = ['POST', '/emails'];

@@ -6,9 +6,9 @@ import t, { type Test } from 'tap';
 import { ReceptionRoom, receive as receiveData } from '../../src/inbound/reception.ts';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
-import { until } from '../sandbox/until.ts';
 import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { until } from '../support/until.ts';
 import { BOUNCES, KEY, LIMITS, newReturnPath, receive } from './listener-kit.ts';
 
 const MAIL = 'Subject: hello\r\n\r\nHello.';

@@ -7,8 +7,8 @@ import { type ProcessKit, processMail } from '../../src/inbound/process-mail.ts'
 import { InboundProcessor, type ProcessorKit } from '../../src/inbound/processor.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { InboundVerdict, NewInboundMail, WaitingInboundMail } from '../../src/store/inbound.ts';
-import { until } from '../sandbox/until.ts';
 import type { Bench } from '../store/conformance/harness.ts';
+import { until } from '../support/until.ts';
 import { openStore } from './store-kit.ts';
 
 const KEPT: InboundVerdict = {

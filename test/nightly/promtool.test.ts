@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import t from 'tap';
-import { registerSender, send, startWorld } from '../flows/world.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { registerSender, send, startWorld } from '../support/world.ts';
 
 const ALERTS = path.join(import.meta.dirname, '../../docs/monitoring/alerts.yaml');
 const isMissing = spawnSync('promtool', ['--version']).error !== undefined;

@@ -1,7 +1,6 @@
 // Postrider in a world of real servers, all on loopback addresses and one port: each of them takes mail for
 // a domain of its own, passes it on to a server that refuses it, and brings its reports back to our listener.
 import type { Test } from 'tap';
-import { registerSender, type Sender, send } from '../flows/world.ts';
 import { type Daemon, install, type Json, type LogLine } from '../support/daemon-process.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { type Dovecot, noDovecot, startDovecot } from '../support/dovecot-server.ts';
@@ -9,6 +8,7 @@ import { type Exim, noExim, startExim } from '../support/exim-server.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { noOpenSmtpd, type OpenSmtpd, startOpenSmtpd } from '../support/opensmtpd-server.ts';
 import { noPostfix, type Postfix, startPostfix } from '../support/postfix-server.ts';
+import { registerSender, type Sender, send } from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 export const EHLO_NAME = 'mail.postrider.test';

@@ -3,8 +3,8 @@ import t from 'tap';
 import { silentLogger } from '../../src/observe/log.ts';
 import { type Figures, GroupLabels, Metrics } from '../../src/observe/metrics.ts';
 import { startMetricsListener } from '../../src/observe/metrics-listener.ts';
-import { registerSender, send, startWorld } from '../flows/world.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { registerSender, send, startWorld } from '../support/world.ts';
 
 const FIGURES: Figures = {
   queueMessages: 7,

@@ -3,10 +3,10 @@
 import t from 'tap';
 import type { MessageDetail } from '../../src/store/queue.ts';
 import { setMx, setUpFor } from '../delivery/set-up.ts';
-import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../flows/world.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { startMailSink } from '../support/mail-sink.ts';
 import { noSmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -1,7 +1,7 @@
 // What the audit log has beside changes: sign-outs, exports, requested resets, failed sign-ins; and the mails to owners.
 import t, { type Test } from 'tap';
+import { type PortalVisitor, startPortal } from '../support/portal.ts';
 import { nextLetter } from './next-letter.ts';
-import { type PortalVisitor, startPortal } from './portal-harness.ts';
 
 async function signOut(visitor: PortalVisitor) {
   return visitor.submit(await visitor.get('/portal'), '/portal/sign-out');

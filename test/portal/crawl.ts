@@ -1,7 +1,8 @@
 // Walks through the portal as a curious visitor would: every link of every page, each kind of page a few
 // times, and none of the forms; these are listed for whoever wants to try them.
-import type { Page, PageForm } from './page-reader.ts';
-import type { PortalVisitor } from './portal-harness.ts';
+
+import type { Page, PageForm } from '../support/page-reader.ts';
+import type { PortalVisitor } from '../support/portal.ts';
 
 export interface VisitedPage {
   /** With `:id` where an id stands, and without the query. */

@@ -1,18 +1,21 @@
 // The pages of domains through a real daemon and a real DNS server: add, see what is expected and found, check,
 // download, remove; wrong input, other people's ids, roles, and records that strangers have written.
 import t from 'tap';
-import { type DnsRecord, publish } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
+import { type PortalWorld, startPortal } from '../support/portal.ts';
+import { until } from '../support/until.ts';
+import { type DnsRecord, publish } from '../support/world.ts';
 import { HOSTILE } from './hostile-world.ts';
-import { type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t);
 const { daemon, sender, dns } = world;
 const owner = await world.visitor();
 type Page = Awaited<ReturnType<typeof owner.get>>;
+/** Checks of one domain are 10 s apart: what waits for them runs at the same time, each in a browser of its own. */
+const WAITS = { buffered: true };
+t.jobs = 4;
 
-async function add(domain: string, selector = ''): Promise<Page> {
-  const page = await owner.submit(await owner.get('/portal/domains'), '/portal/domains', { domain, selector });
+async function add(domain: string, selector = '', person = owner): Promise<Page> {
+  const page = await person.submit(await person.get('/portal/domains'), '/portal/domains', { domain, selector });
   t.match(page.path, /^\/portal\/domains\/[0-9a-f-]{36}$/, page.text.slice(0, 300));
   return page;
 }
@@ -22,13 +25,14 @@ async function recordsOf({ path }: Page): Promise<DnsRecord[]> {
   return body.records as DnsRecord[];
 }
 
-const check = (page: Page) => owner.submit(page, 'Check now');
+const check = (page: Page, person = owner) => person.submit(page, 'Check now');
 const part = (page: Page, kind: string) => page.texts((_name, { id }) => id === `found-${kind}`)[0] ?? '';
 const copies = ({ source }: Page) => [...source.matchAll(/data-copy="([^"]*)"/g)].map(([, text]) => text);
 
-t.test('a domain from added to verified', async (t) => {
+t.test('a domain from added to verified', WAITS, async (t) => {
+  const person = await world.visitor();
   dns.addZone('shop.test');
-  const added = await add(' Shop.TEST. ');
+  const added = await add(' Shop.TEST. ', '', person);
   t.match(added.text, 'shop.test was added. Now publish its DNS records.');
   t.equal(added.title, 'shop.test · Postrider', 'as people write it, and as it is kept');
   t.match(added.text, 'not verified yet');
@@ -39,7 +43,7 @@ t.test('a domain from added to verified', async (t) => {
   }
   t.match(added.text, /If your provider refuses it as too long .* 2 strings in one record/);
 
-  const missing = await check(added);
+  const missing = await check(added, person);
   t.match(
     missing.source,
     '<p class="notice warn" role="status">DNS was checked. Publish the DKIM record as a TXT record at',
@@ -47,11 +51,25 @@ t.test('a domain from added to verified', async (t) => {
   t.match(part(missing, 'dkim'), /^In DNS: missing/);
   t.match(missing.text, 'failed Can’t send: the DKIM record is missing.');
 
-  const [dkim, spf, dmarc] = records;
+  publish(dns, records);
+  const verified = await check(missing, person);
+  t.match(verified.text, 'shop.test is verified: its DKIM record is correct.');
+  for (const kind of ['dkim', 'spf', 'dmarc']) t.match(part(verified, kind), /^In DNS: OK/);
+  t.equal(verified.texts((_name, attributes) => 'data-poll' in attributes).length, 0, 'nothing is waited for');
+  t.match((await person.get('/portal/domains')).text, /shop\.test verified Ready to send since/);
+  const body = { from: 'a@shop.test', to: 'joe@receiver.test', subject: 'Hi', text: 'Hi' };
+  t.equal((await daemon.call(sender.key, 'POST /emails', { body })).status, 202);
+});
+
+t.test('records that are wrong are shown with what to change', WAITS, async (t) => {
+  const person = await world.visitor();
+  dns.addZone('wrong.test');
+  const added = await add('wrong.test', '', person);
+  const [dkim, spf, dmarc] = await recordsOf(added);
   dns.set(dkim!.name, 'TXT', [dkim!.value.slice(0, 255)]);
   dns.set(spf!.name, 'TXT', ['v=spf1 include:_spf.other.test -all']);
   dns.set(dmarc!.name, 'TXT', ['v=DMARC1; p=reject']);
-  const wrong = await check(missing);
+  const wrong = await check(added, person);
   t.match(
     part(wrong, 'dkim'),
     /incorrect .* The value is truncated: 253 of \d+ characters are present\. Many DNS forms keep only the first 255/,
@@ -64,30 +82,36 @@ t.test('a domain from added to verified', async (t) => {
     copies(wrong).find((text) => text?.startsWith('v=DMARC1; p=reject;')),
     /rua=mailto:/,
   );
-
-  publish(dns, records);
-  const verified = await check(wrong);
-  t.match(verified.text, 'shop.test is verified: its DKIM record is correct.');
-  for (const kind of ['dkim', 'spf', 'dmarc']) t.match(part(verified, kind), /^In DNS: OK/);
-  t.equal(verified.texts((_name, attributes) => 'data-poll' in attributes).length, 0, 'nothing is waited for');
-  t.match((await owner.get('/portal/domains')).text, /shop\.test verified Ready to send since/);
-  const body = { from: 'a@shop.test', to: 'joe@receiver.test', subject: 'Hi', text: 'Hi' };
-  t.equal((await daemon.call(sender.key, 'POST /emails', { body })).status, 202);
 });
 
-t.test('an open page looks by itself', async (t) => {
+t.test('an open page looks by itself', WAITS, async (t) => {
+  const person = await world.visitor();
   dns.addZone('waits.test');
-  const added = await add('waits.test');
+  const added = await add('waits.test', '', person);
   t.same(added.texts((_name, attributes) => attributes['data-poll'] === added.path).length, 1);
   const first = await until('it to be shown', async () => {
-    const page = await owner.get(added.path);
+    const page = await person.get(added.path);
     return part(page, 'dkim').startsWith('In DNS: missing') ? page : null;
   });
   t.match(first.text, 'not verified yet Waiting for its DKIM record.', 'nothing is held against it');
   publish(dns, await recordsOf(added));
   await until('it to be shown', async () =>
-    (await owner.get(added.path)).text.includes('Ready to send since') ? true : null,
+    (await person.get(added.path)).text.includes('Ready to send since') ? true : null,
   );
+});
+
+t.test('what strangers write into DNS stays text', WAITS, async (t) => {
+  const person = await world.visitor();
+  dns.addZone('hostile.test');
+  const added = await add('hostile.test', '', person);
+  const [dkim, spf] = await recordsOf(added);
+  dns.set(dkim!.name, 'TXT', [`v=DKIM1; p=${HOSTILE}`, ...Array.from({ length: 19 }, () => `v=DKIM1; p=${HOSTILE}`)]);
+  dns.set(spf!.name, 'TXT', [`v=spf1 ${HOSTILE.replaceAll(' ', '')} ~all`]);
+  const page = await check(added, person);
+  t.equal(page.texts((name, attributes) => name === 'xss-probe' || 'onxss' in attributes).length, 0);
+  t.match(part(page, 'dkim'), 'There are 20 records of this kind');
+  t.match(part(page, 'dkim'), 'and 15 more');
+  t.ok(page.source.length < 50_000, `${page.source.length} bytes`);
 });
 
 t.test('records for a subdomain, and as a zone file', async (t) => {
@@ -102,19 +126,6 @@ t.test('records for a subdomain, and as a zone file', async (t) => {
   t.equal(file.headers.get('content-type'), 'text/plain; charset=utf-8');
   t.equal(file.headers.get('content-disposition'), 'attachment; filename="sub.acme.co.uk.zone"');
   t.match(file.source, /^own1\._domainkey\.sub\.acme\.co\.uk\. 3600 IN TXT "v=DKIM1; .{239,}" ".+"$/m);
-});
-
-t.test('what strangers write into DNS stays text', async (t) => {
-  dns.addZone('hostile.test');
-  const added = await add('hostile.test');
-  const [dkim, spf] = await recordsOf(added);
-  dns.set(dkim!.name, 'TXT', [`v=DKIM1; p=${HOSTILE}`, ...Array.from({ length: 19 }, () => `v=DKIM1; p=${HOSTILE}`)]);
-  dns.set(spf!.name, 'TXT', [`v=spf1 ${HOSTILE.replaceAll(' ', '')} ~all`]);
-  const page = await check(added);
-  t.equal(page.texts((name, attributes) => name === 'xss-probe' || 'onxss' in attributes).length, 0);
-  t.match(part(page, 'dkim'), 'There are 20 records of this kind');
-  t.match(part(page, 'dkim'), 'and 15 more');
-  t.ok(page.source.length < 50_000, `${page.source.length} bytes`);
 });
 
 t.test('a domain is removed, and can be added anew', async (t) => {

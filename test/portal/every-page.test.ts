@@ -3,9 +3,9 @@
 // And nobody gets at what is not theirs, by a page or by a form.
 import t, { type Test } from 'tap';
 import { patience } from '../support/patience.ts';
+import type { PortalVisitor } from '../support/portal.ts';
 import { crawl, formsOf, kindOf, type VisitedPage } from './crawl.ts';
 import { type HostileWorld, startHostileWorld } from './hostile-world.ts';
-import type { PortalVisitor } from './portal-harness.ts';
 
 const PAGE_LIMIT_BYTES = 100 * 1024;
 /** 50 ms is wanted on a quiet machine (bench/); a test may run on a busy one. */

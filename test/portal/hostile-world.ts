@@ -1,9 +1,9 @@
 // A portal full of what attackers would store: markup in every name, subject, template, URL, reply of a
 // receiving server, program's name and inbound mail. None of it may become markup of a page.
 import type { Test } from 'tap';
-import { RECEIVER, send } from '../flows/world.ts';
+import { type Login, type PortalWorld, startPortal } from '../support/portal.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
-import { type Login, type PortalWorld, startPortal } from './portal-harness.ts';
+import { RECEIVER, send } from '../support/world.ts';
 
 /** An element and an attribute that no page of ours has; closes whatever it may stand in. */
 export const HOSTILE = `x" onxss="1' onxss='1><xss-probe></xss-probe></title></textarea></script>{{xss}}`;

@@ -9,7 +9,7 @@ import { action, missing, page, redirect, view } from '../../src/portal/page.ts'
 import type { Visitor } from '../../src/store/accounts.ts';
 import type { UserRole } from '../../src/store/tenants.ts';
 import { type LogLine, listLogger } from '../support/api-harness.ts';
-import { PortalVisitor } from './portal-harness.ts';
+import { PortalVisitor } from '../support/portal.ts';
 
 const NOW = Date.UTC(2026, 0, 31);
 

@@ -1,8 +1,8 @@
 // The pages of API keys through a real daemon: making one that works, its last use, revoking it, and what is
 // refused on the way.
 import t from 'tap';
+import { type PortalWorld, startPortal } from '../support/portal.ts';
 import { HOSTILE } from './hostile-world.ts';
-import { type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t);
 const { daemon, sender } = world;

@@ -1,6 +1,6 @@
 // A browser that has signed in before gets in while strangers at the same address guess: through a real daemon.
 import t from 'tap';
-import { type Login, type PortalVisitor, startPortal } from './portal-harness.ts';
+import { type Login, type PortalVisitor, startPortal } from '../support/portal.ts';
 
 const KNOWN = 'postrider_browser';
 const HALF_A_YEAR = 180 * 24 * 60 * 60;

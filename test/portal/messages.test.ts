@@ -1,11 +1,11 @@
 // The pages of messages: the list with its filters, one message with its course, its HTML and its source,
 // and that nobody sees another tenant's.
 import t from 'tap';
-import { addReceiver, registerSender, type Sender, send } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
 import type { Daemon } from '../support/daemon-process.ts';
-import type { Page } from './page-reader.ts';
-import { type PortalVisitor, startPortal } from './portal-harness.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalVisitor, startPortal } from '../support/portal.ts';
+import { until } from '../support/until.ts';
+import { addReceiver, registerSender, type Sender, send } from '../support/world.ts';
 
 const MARKUP = `"><xss-probe onxss=1></xss-probe></title></textarea></pre>`;
 const REFUSAL = 'no such user <xss-probe></xss-probe>';

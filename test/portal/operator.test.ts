@@ -3,14 +3,14 @@
 // that a stranger wrote becomes markup.
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { withDatabase } from '../flows/database.ts';
-import { publish, RECEIVER, send } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
+import { withDatabase } from '../support/database.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalWorld, startPortal } from '../support/portal.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { until } from '../support/until.ts';
+import { publish, RECEIVER, send } from '../support/world.ts';
 import { HOSTILE } from './hostile-world.ts';
-import type { Page } from './page-reader.ts';
-import { type PortalWorld, startPortal } from './portal-harness.ts';
 
 const SERVICE_KEY = 'postrider._domainkey.bounces.mail.postrider.test';
 const STRANGER = '01a1fa75-69d8-7000-b301-908cb7826839';

@@ -2,7 +2,7 @@
 // behind a proxy that says which of the two it was.
 import t, { type Test } from 'tap';
 import { ENGINES } from '../http/both-engines.ts';
-import { type Login, type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
+import { type Login, type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 
 const OVER_TLS = { 'X-Forwarded-Proto': 'https' };
 const POLICY = 'max-age=31536000';

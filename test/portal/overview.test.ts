@@ -1,11 +1,11 @@
 // The overview through a real daemon: steps that are ticked as they are taken, why sending is blocked, figures
 // of mail that was really sent, what waits and why; each tenant its own.
 import t from 'tap';
-import { send } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
+import { until } from '../support/until.ts';
+import { send } from '../support/world.ts';
 import { HOSTILE } from './hostile-world.ts';
-import type { Page } from './page-reader.ts';
-import { type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t, {
   sink: {

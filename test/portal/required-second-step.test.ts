@@ -3,8 +3,8 @@
 import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../src/base/base32.ts';
 import { hotp, stepAt } from '../../src/tenants/totp.ts';
-import type { Page } from './page-reader.ts';
-import { type Login, type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type Login, type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 
 const SET_UP = '/portal/account/second-step';
 const REQUIRED = /This service requires a second step for your account\. No other page opens/;

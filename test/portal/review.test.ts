@@ -1,8 +1,8 @@
 // Why a tenant may not send is said in the same words wherever it is asked: by the API, to its people and to
 // the operator in the portal, and by the command line.
 import t from 'tap';
-import { addReceiver, RECEIVER, send } from '../flows/world.ts';
-import { startPortal } from './portal-harness.ts';
+import { startPortal } from '../support/portal.ts';
+import { addReceiver, RECEIVER, send } from '../support/world.ts';
 
 const world = await startPortal(t, {
   sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },

@@ -2,9 +2,9 @@
 // and by tenants who want more than is theirs. What is wrong with single services is in test/tenants/account-attacks.test.ts.
 import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { nextLetter } from './next-letter.ts';
-import { type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
 
 const PASSWORD = 'horse battery lake';
 

@@ -1,6 +1,6 @@
 // Settings, members and the audit log through a real daemon; what roles may and may not do.
 import t from 'tap';
-import { type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 
 const AT = '/portal/settings';
 const MEMBERS = `${AT}/members`;

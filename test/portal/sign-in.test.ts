@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { decodeBase32 } from '../../src/base/base32.ts';
 import { hotp, stepAt } from '../../src/tenants/totp.ts';
 import { pidByArgument } from '../contract/process-memory.ts';
-import { type Login, type PortalVisitor, startPortal } from './portal-harness.ts';
+import { type Login, type PortalVisitor, startPortal } from '../support/portal.ts';
 
 const SESSION = 'postrider_session';
 const NEW_PASSWORD = 'horse battery lake';

@@ -1,9 +1,9 @@
 // The pages of the suppression list: search, add, remove, import by file and by pasted text, export; and
 // that nobody changes another tenant's.
 import t from 'tap';
-import { registerSender, send } from '../flows/world.ts';
-import type { Page } from './page-reader.ts';
-import { type PortalVisitor, startPortal } from './portal-harness.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalVisitor, startPortal } from '../support/portal.ts';
+import { registerSender, send } from '../support/world.ts';
 
 const LIST = '/portal/suppressions';
 const MARKUP = '<xss-probe></xss-probe>';

@@ -2,9 +2,9 @@
 // what is wrong is shown at its place; hostile ones are stopped with a reason; each tenant its own.
 import Database from 'better-sqlite3';
 import t from 'tap';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
 import { HOSTILE } from './hostile-world.ts';
-import type { Page } from './page-reader.ts';
-import { type PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t);
 const { daemon, sender, postrider } = world;

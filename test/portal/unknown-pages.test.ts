@@ -1,7 +1,7 @@
 // Addresses at which there is no page: people are led on, or see a page that leads on; the API's unknown paths
 // stay JSON.
 import t from 'tap';
-import { startPortal } from './portal-harness.ts';
+import { startPortal } from '../support/portal.ts';
 
 const world = await startPortal(t);
 const guest = world.guest();

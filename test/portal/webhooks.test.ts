@@ -4,12 +4,12 @@ import { Webhook } from 'standardwebhooks';
 import t from 'tap';
 import { HOUR_MS } from '../../src/base/clock.ts';
 import { uuidToBytes } from '../../src/base/ids.ts';
-import { withDatabase } from '../flows/database.ts';
-import { send } from '../flows/world.ts';
-import { until } from '../sandbox/until.ts';
-import { startEndpoint } from '../webhooks/stage.ts';
+import { withDatabase } from '../support/database.ts';
+import { PortalVisitor, type PortalWorld, startPortal } from '../support/portal.ts';
+import { until } from '../support/until.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { send } from '../support/world.ts';
 import { HOSTILE } from './hostile-world.ts';
-import { PortalVisitor, type PortalWorld, startPortal } from './portal-harness.ts';
 
 const world: PortalWorld = await startPortal(t, { settings: { webhooks: { allow_private: true } } });
 const { daemon, sender } = world;

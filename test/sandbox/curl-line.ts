@@ -17,8 +17,8 @@ export async function pasteCurlLine(t: Test, line: string): Promise<CurlAnswer> 
 }
 
 async function callInstead(t: Test, line: string): Promise<CurlAnswer> {
-  t.pass('note: the printed line was called by fetch, since there is no curl: apt-get install curl');
   const [, url = ''] = /(http:\S+)/.exec(line) ?? [];
+  t.ok(url, 'note: the printed line was called by fetch, since there is no curl: apt-get install curl');
   const [, body = ''] = / -d '([^']*)'/.exec(line) ?? [];
   const headers = [...line.matchAll(/ -H '([^:']+): ([^']*)'/g)].map(([, name, value]) => [name!, value!]);
   const answer = await fetch(url, { method: 'POST', headers: Object.fromEntries(headers), body });

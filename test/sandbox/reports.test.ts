@@ -9,8 +9,8 @@ import { createLogger, silentLogger } from '../../src/observe/log.ts';
 import { createReportSender, type ReportSender } from '../../src/sandbox/report-sender.ts';
 import { type MailSink, type SinkOptions, startMailSink } from '../support/mail-sink.ts';
 import { within } from '../support/patience.ts';
+import { until } from '../support/until.ts';
 import { SENDER, type Sending, sendTo, startCapture, verdictOf } from './capture-kit.ts';
-import { until } from './until.ts';
 
 const ORIGINAL = [
   'From: Shop <shop@hello.verified.test>',

@@ -11,7 +11,6 @@ import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
 import { patience } from '../support/patience.ts';
-import { pasteCurlLine } from './curl-line.ts';
 import {
   newDataDir,
   type RunningSandbox,
@@ -19,8 +18,9 @@ import {
   spawnSandbox,
   spawnSandboxCommand,
   spawnSandboxWith,
-} from './sandbox-process.ts';
-import { until } from './until.ts';
+} from '../support/sandbox-process.ts';
+import { until } from '../support/until.ts';
+import { pasteCurlLine } from './curl-line.ts';
 
 interface Told {
   url: string;

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { until } from '../sandbox/until.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 

@@ -162,3 +162,15 @@ t.test('a browser that dies is no verdict yet: the file is run again, and that c
   for (const event of [point('fail', 'wrong'), end('test/a.test.ts', failed)]) other.report.read(JSON.stringify(event));
   t.equal(other.report.summary(), '0 passed, 1 failed', 'what else was wrong shows the second time');
 });
+
+t.test('the ten slowest files are named at the end of a long run', async (t) => {
+  const files = Array.from({ length: 12 }, (_, n) => `test/${n}.test.ts`);
+  const events = files.flatMap((file, n) => [point('pass', 'one'), end(file, { time: 1000 * ((n * 5) % 12) + 100 })]);
+  const { report: long } = report(events);
+  const [title, ...slowest] = long.slowest();
+  t.equal(title, 'The 10 slowest of 12 files, which took 67.2 s in all:');
+  t.equal(slowest.length, 10);
+  t.equal(slowest[0], '    11.1 s  test/7.test.ts');
+  t.equal(slowest[9], '     2.1 s  test/10.test.ts');
+  t.same(report(events.slice(0, 20)).report.slowest(), [], 'not after a run of ten files');
+});

@@ -2,10 +2,10 @@
 // day's arrivals, are used up. The reports of others are stored all the same.
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { registerSender, startWorld } from '../flows/world.ts';
 import type { Installation, Json, Settings } from '../support/daemon-process.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { registerSender, startWorld } from '../support/world.ts';
 
 t.setTimeout(0); // the runner has its own limit
 

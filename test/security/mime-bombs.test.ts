@@ -5,11 +5,11 @@ import fs from 'node:fs';
 import { deflateRawSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { memoryOf, pidByArgument } from '../contract/process-memory.ts';
-import { RECEIVER, registerSender, send, startWorld, stateOf } from '../flows/world.ts';
 import { dsnFor } from '../support/bounce-mail.ts';
 import type { Json } from '../support/daemon-process.ts';
 import { dmarcMail, zipOf } from '../support/dmarc-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { RECEIVER, registerSender, send, startWorld, stateOf } from '../support/world.ts';
 
 t.setTimeout(0); // the runner has its own limit
 

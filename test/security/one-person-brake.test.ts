@@ -2,6 +2,8 @@
 // subdomains, not with complaints from spellings of one address. A real daemon, real SMTP, real reports.
 import t, { type Test } from 'tap';
 import { composeArf } from '../../src/protocol/mail/arf.ts';
+import type { Daemon } from '../support/daemon-process.ts';
+import { SmtpClient } from '../support/smtp-client.ts';
 import {
   addReceiver,
   publish,
@@ -11,9 +13,7 @@ import {
   send,
   startWorld,
   type World,
-} from '../flows/world.ts';
-import type { Daemon } from '../support/daemon-process.ts';
-import { SmtpClient } from '../support/smtp-client.ts';
+} from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const SERVICE_KEY = `postrider._domainkey.${BOUNCES}`;

@@ -9,8 +9,8 @@ import { createOwnAddresses } from '../../src/protocol/dns/own-addresses.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
 import { endpointAddresses } from '../../src/webhooks/call.ts';
 import { refuseTarget, targetPolicy } from '../../src/webhooks/target.ts';
-import { addReceiver, registerSender, send, startWorld } from '../flows/world.ts';
 import type { Daemon, Json } from '../support/daemon-process.ts';
+import { addReceiver, registerSender, send, startWorld } from '../support/world.ts';
 
 const OWN_4 = '203.0.114.7';
 const OWN_6 = '2606:4700::7';

@@ -1,8 +1,8 @@
 // Whoever has a key can add and remove webhooks in a loop: owners hear of the first ones at once, and of the rest in
 // one mail. And a key that is made while no daemon runs is told of when the next one does.
 import t from 'tap';
-import { RECEIVER, startWorld } from '../flows/world.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
+import { RECEIVER, startWorld } from '../support/world.ts';
 
 const subjectOf = ({ raw }: ReceivedMail) => /^Subject: (.*)\r$/m.exec(raw.toString())?.[1];
 

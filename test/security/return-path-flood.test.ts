@@ -2,10 +2,10 @@
 // bounds of one message, and the bounce that comes in the middle of it takes effect all the same.
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { RECEIVER, registerSender, send, startWorld, stateOf } from '../flows/world.ts';
 import { dsnFor } from '../support/bounce-mail.ts';
 import type { Json } from '../support/daemon-process.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { RECEIVER, registerSender, send, startWorld, stateOf } from '../support/world.ts';
 
 t.setTimeout(0); // the runner has its own limit
 

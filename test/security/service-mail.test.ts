@@ -2,8 +2,8 @@
 // notices go on, to that address as well. Two complaints stopped them all before.
 import t from 'tap';
 import { composeArf } from '../../src/protocol/mail/arf.ts';
-import { RECEIVER, startWorld } from '../flows/world.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { RECEIVER, startWorld } from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const OPERATOR = `ops@${RECEIVER}`;

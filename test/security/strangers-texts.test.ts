@@ -5,12 +5,12 @@ import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { composeDsn } from '../../src/protocol/mail/dsn.ts';
 import { fieldValue, namesOf } from '../contract/raw-mail.ts';
-import { RECEIVER, send } from '../flows/world.ts';
 import { HOSTILE } from '../portal/hostile-world.ts';
-import type { Page } from '../portal/page-reader.ts';
-import { type PortalWorld, startPortal } from '../portal/portal-harness.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
+import type { Page } from '../support/page-reader.ts';
+import { type PortalWorld, startPortal } from '../support/portal.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { RECEIVER, send } from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
 const OPERATOR = `ops@${RECEIVER}`;

@@ -3,10 +3,10 @@
 import fs from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { registerSender, startWorld } from '../flows/world.ts';
 import type { Json } from '../support/daemon-process.ts';
 import { dmarcMail, dmarcXml } from '../support/dmarc-mail.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { registerSender, startWorld } from '../support/world.ts';
 
 t.setTimeout(0); // the runner has its own limit
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
 import { pasteCurlLine } from '../sandbox/curl-line.ts';
-import { until } from '../sandbox/until.ts';
+import { until } from './until.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** npm fetches 100 MB and more. */
@@ -150,8 +150,11 @@ export function checkProduction(t: Test, folder: string): void {
   const tools = TOOLS.filter((name) => fs.existsSync(path.join(modules, name)));
   t.same(tools, [], 'no development tools');
   const size = sizeMiB(modules, (name) => name.startsWith('node-linux-'));
-  t.pass(`note: a production install takes ${sizeMiB(modules)} MiB, ${size} MiB without the runtime`);
-  t.ok(size < MOST_MIB, `below ${MOST_MIB} MiB without the runtime: ${size}`);
+  const all = sizeMiB(modules);
+  t.ok(
+    size < MOST_MIB,
+    `note: a production install takes ${all} MiB; ${size} without the runtime, of at most ${MOST_MIB}`,
+  );
   const binaries = fs.readdirSync(path.join(modules, 'uws-pack/dist/bin'));
   t.equal(binaries.length, 1, 'one binary of uWebSockets');
 }

@@ -7,9 +7,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type Finished, runInThisProcess, runProgram } from '../cli/program.ts';
 import type { TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
+import { type Finished, runInThisProcess, runProgram } from './program.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 

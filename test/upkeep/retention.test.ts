@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { eraseOld } from '../../src/upkeep/retention.ts';
-import { newProgram } from '../cli/program.ts';
 import { Bench, countAll, T0 } from '../store/conformance/harness.ts';
+import { newProgram } from '../support/program.ts';
 
 async function openWorld(t: Test) {
   const file = path.join(t.testdir(), 'postrider.db');

@@ -12,7 +12,8 @@ import { makeSelfSigned } from '../../src/sandbox/self-signed.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { RETRY_TABLE } from '../../src/webhooks/decide-delivery.ts';
 import { patience, within } from '../support/patience.ts';
-import { happen, openStage, registered, startEndpoint } from './stage.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { happen, openStage, registered } from './stage.ts';
 
 t.test('an event arrives at every webhook, and the official library takes it', async (t) => {
   const { bench, webhooks, store, ...stage } = await openStage(t);

@@ -5,7 +5,8 @@ import t, { type Test } from 'tap';
 import { HOUR_MS, MINUTE_MS } from '../../src/base/clock.ts';
 import type { Domain } from '../../src/store/domains.ts';
 import { patience } from '../support/patience.ts';
-import { happen, openStage, registered, type Stage, startEndpoint } from './stage.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { happen, openStage, registered, type Stage } from './stage.ts';
 
 t.test('an endpoint that was down for a day gets everything after its return', async (t) => {
   const { bench, webhooks, clock, pass, store, told, ...stage } = await openStage(t);

@@ -8,7 +8,8 @@ import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { webhookSecretContext } from '../../src/webhooks/webhooks.ts';
 import { patience } from '../support/patience.ts';
-import { happen, openStage, type Stage, startEndpoint } from './stage.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { happen, openStage, type Stage } from './stage.ts';
 
 const LITERALS = [
   ...[

@@ -1,14 +1,10 @@
-// The stage for webhooks: a real store, a real DNS server, real endpoints on loopback, and a
-// dispatcher whose clock the test can move.
-import { once } from 'node:events';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+// The stage for webhooks: a real store, a real DNS server, and a dispatcher whose clock the test can move. Endpoints
+// are in test/support/webhook-endpoint.ts.
 import path from 'node:path';
 import type { Test } from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import { isRefusal } from '../../src/base/refusals.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
-import type { EventBody } from '../../src/events/event-body.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import type { Domain } from '../../src/store/domains.ts';
@@ -126,67 +122,4 @@ export async function happen(
   await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   await new Promise(setImmediate); // the dispatcher hears of it one turn after the commit
   return event.id;
-}
-
-export interface Received {
-  id: string;
-  path: string;
-  headers: Record<string, string>;
-  text: string;
-  body: EventBody;
-}
-
-export interface TestEndpoint {
-  port: number;
-  url: string;
-  readonly received: Received[];
-  /** Connections so far. */
-  connections: number;
-  /** What is answered from now on. */
-  answer: (response: ServerResponse, got: Received) => void;
-  /** Settles when so many have come. */
-  until(count: number): Promise<Received[]>;
-  close(): Promise<void>;
-}
-
-export async function startEndpoint(t: Test, port = 0, host = '127.0.0.1'): Promise<TestEndpoint> {
-  const server = http.createServer();
-  const waiting: { count: number; resolve: () => void }[] = [];
-  const endpoint: TestEndpoint = {
-    port: 0,
-    url: '',
-    received: [],
-    connections: 0,
-    answer: (response) => response.writeHead(204).end(),
-    until(count) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      waiting.push({ count, resolve });
-      look();
-      return promise.then(() => endpoint.received);
-    },
-    async close() {
-      server.closeAllConnections();
-      if (server.listening) await new Promise((resolve) => server.close(resolve));
-    },
-  };
-  const look = () => {
-    for (const { count, resolve } of waiting) if (endpoint.received.length >= count) resolve();
-  };
-  server.on('connection', () => endpoint.connections++);
-  server.on('request', async (request: IncomingMessage, response: ServerResponse) => {
-    const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const text = Buffer.concat(parts).toString();
-    const headers = request.headers as Record<string, string>;
-    const got = { id: headers['webhook-id']!, path: request.url!, headers, text, body: JSON.parse(text) as EventBody };
-    endpoint.received.push(got);
-    endpoint.answer(response, got);
-    look();
-  });
-  server.listen(port, host);
-  await once(server, 'listening');
-  endpoint.port = (server.address() as AddressInfo).port;
-  endpoint.url = `http://${host}:${endpoint.port}/hook`;
-  t.teardown(() => endpoint.close());
-  return endpoint;
 }

@@ -7,7 +7,8 @@ import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { TestSender } from '../../src/webhooks/test-sender.ts';
-import { openStage, registered, type Stage, startEndpoint } from './stage.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { openStage, registered, type Stage } from './stage.ts';
 
 function senderOf({ store, vault, dns }: Stage, allowPrivate = true): TestSender {
   const clock = { now: () => Date.now() };

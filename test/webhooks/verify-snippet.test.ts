@@ -5,7 +5,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { isRefusal } from '../../src/base/refusals.ts';
-import { happen, openStage, registered, startEndpoint } from './stage.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { happen, openStage, registered } from './stage.ts';
 
 type Verify = (secret: string, headers: Record<string, string>, body: string) => unknown;
 

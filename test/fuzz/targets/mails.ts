@@ -3,7 +3,7 @@ import { explainMail } from '../../../src/classify/explain-mail.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../../src/classify/load-rules.ts';
 import { composeArf } from '../../../src/protocol/mail/arf.ts';
 import { readInboundMail } from '../../../src/protocol/mail/inbound/read-inbound-mail.ts';
-import { KINDS, readCorpus } from '../../corpus/bounce-corpus.ts';
+import { KINDS, readCorpus } from '../../corpus/read-corpus.ts';
 import { mutateMail } from '../mail-mutations.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { type FuzzTarget, seedLines } from '../target.ts';

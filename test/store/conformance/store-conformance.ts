@@ -79,10 +79,8 @@ const GROUPS = {
   'isolation of tenants': isolationCases,
 };
 
-/** `part`: every third group from this one, for a driver that takes long to open. */
-export function storeConformance(t: Test, name: string, openStore: OpenStore, part?: 0 | 1 | 2): void {
-  for (const [index, [group, cases]] of Object.entries(GROUPS).entries()) {
-    if (part !== undefined && index % 3 !== part) continue;
+export function storeConformance(t: Test, name: string, openStore: OpenStore): void {
+  for (const [group, cases] of Object.entries(GROUPS)) {
     t.test(`${name}: ${group}`, async (t) => runCases(t, openStore, cases));
   }
 }

@@ -4,7 +4,7 @@ import { judgeInboundMail } from '../../../../src/classify/judge-report.ts';
 import { loadBounceRules, SHIPPED_RULES } from '../../../../src/classify/load-rules.ts';
 import type { KnownEnvelope } from '../../../../src/protocol/mail/inbound/inbound-mail.ts';
 import { readInboundMail } from '../../../../src/protocol/mail/inbound/read-inbound-mail.ts';
-import { readCorpus } from '../../../corpus/bounce-corpus.ts';
+import { readCorpus } from '../../../corpus/read-corpus.ts';
 
 const RECIPIENT = 'Jo.Doe@rcpt.test';
 const RETURN_PATH = 'babcdef@bounces.acme.test';

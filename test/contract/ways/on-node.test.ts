@@ -1,5 +1,0 @@
-// The whole contract on the engine that runs wherever Node runs.
-import t from 'tap';
-import { testContract } from '../all-tables.ts';
-
-testContract(t, { engine: 'node' });
