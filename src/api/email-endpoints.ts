@@ -7,7 +7,7 @@ import type { SendBody } from '../submission/send-request.ts';
 import type { Submission } from '../submission/submit.ts';
 import { ok } from './answer.ts';
 import { loadBodyShape } from './body-shape.ts';
-import type { Call, Endpoint } from './endpoint.ts';
+import type { ApiCall, Endpoint } from './endpoint.ts';
 
 export interface EmailServices {
   submission: Submission;
@@ -17,14 +17,14 @@ export interface EmailServices {
 export function emailEndpoints({ submission, store }: EmailServices): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
 
-  async function send({ key, idempotencyKey, bodyBytes, read }: Call) {
+  async function send({ key, idempotencyKey, bodyBytes, read }: ApiCall) {
     const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: () => read(shape) });
     if (isRefusal(answer)) return answer;
     const { id, messageIds, rejected } = answer.receipt;
     return { status: 202, body: { id, message_ids: messageIds, rejected, replayed: answer.replayed } };
   }
 
-  async function show({ tenant, id }: Call) {
+  async function show({ tenant, id }: ApiCall) {
     const message = await store.queue.findMessage(tenant.id, id);
     if (!message) {
       return refuse('email_not_found', "Message not found. Use an ID from `message_ids`, not the submission's `id`.");

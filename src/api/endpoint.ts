@@ -18,7 +18,7 @@ export interface Endpoint {
   idempotent?: true;
   /** What is refused whatever the body says; asked before a large body is read. */
   refuseEarly?(call: EarlyCall): Promise<Refusal | null>;
-  answer(call: Call): Promise<Answer | Refusal>;
+  answer(call: ApiCall): Promise<Answer | Refusal>;
 }
 
 /** As much as is known before the body. */
@@ -27,7 +27,7 @@ export interface EarlyCall extends Pick<Caller, 'key'> {
 }
 
 /** A call that has passed every check up to its body. */
-export interface Call extends Caller {
+export interface ApiCall extends Caller {
   /** From the path, in lower case; empty when the pattern has none. */
   id: string;
   readonly query: URLSearchParams;

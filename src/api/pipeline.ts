@@ -17,7 +17,7 @@ import { type Answer, type ReplyHeaders, refusalReply, toReply } from './answer.
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
 import { BodyBudget, type BodyShare } from './body-budget.ts';
 import { type BodyReader, SMALL_BODY_BYTES } from './body-pool.ts';
-import type { Call, EarlyCall, Endpoint } from './endpoint.ts';
+import type { ApiCall, EarlyCall, Endpoint } from './endpoint.ts';
 import { BODY_LIMIT_BYTES, readBytes, refuseMediaType } from './json-body.ts';
 import { RateLimiter, type RateVerdict } from './rate-limiter.ts';
 
@@ -106,7 +106,7 @@ export class Pipeline {
   async #admit(
     endpoint: Endpoint,
     { request, params, headers, caller, share }: Asked & { caller: Caller; share: BodyShare },
-  ): Promise<Call | Refusal> {
+  ): Promise<ApiCall | Refusal> {
     const { key, tenant } = caller;
     this.#options.keyUsed?.(key.id);
     const early = refuseInactive(tenant) ?? this.#refuseRate(caller, headers) ?? refuseScope(key, endpoint.scope);

@@ -9,7 +9,7 @@ export type Action = 'retry' | 'give_up' | 'suspend';
 /** Who has to make a pause: everybody for this MX group, one of our IP addresses, one sender domain. */
 export type SuspendScope = 'group' | 'source' | 'sender_domain';
 
-export interface Suspension {
+export interface PauseRule {
   /** The time after a refusal for good, and the longest after temporary ones. */
   forMs: number;
   /** The first pause after a temporary refusal; null: a minute. */
@@ -40,7 +40,7 @@ export interface BounceRule {
   isGeneral: boolean;
   /** Null: as the first digit of the reply says. */
   action: Action | null;
-  suspend: Suspension | null;
+  suspend: PauseRule | null;
   /** What such servers really say: code, enhanced code if any, text. */
   samples: readonly string[];
 }

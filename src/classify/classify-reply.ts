@@ -4,7 +4,7 @@
 // reply, and the rules behind it get their turn.
 import { describeError } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
-import type { Action, BounceRule, StatusPattern, Suspension } from './bounce-rule.ts';
+import type { Action, BounceRule, PauseRule, StatusPattern } from './bounce-rule.ts';
 import { LABELS, type Label } from './labels.ts';
 import { PhraseFinder } from './phrase-finder.ts';
 import { wordsOf } from './words.ts';
@@ -28,7 +28,7 @@ export interface Classification {
   /** One sentence for people. */
   reason: string;
   /** Who should make a pause, whatever becomes of this message. */
-  suspend: Suspension | null;
+  suspend: PauseRule | null;
 }
 
 /** Rules that are ready for use. */

@@ -2,7 +2,7 @@
 // that one look at the message is enough to repair the file.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
-import type { Action, BounceRule, SuspendScope, Suspension } from './bounce-rule.ts';
+import type { Action, BounceRule, PauseRule, SuspendScope } from './bounce-rule.ts';
 import { isLabel, type Label } from './labels.ts';
 
 interface Surroundings {
@@ -96,7 +96,7 @@ export function readPhrases(value: unknown, { key, lists, complain }: PhrasesRul
   });
 }
 
-function readSuspension(fields: Record<string, unknown>, complain: (problem: string) => void): Suspension | null {
+function readSuspension(fields: Record<string, unknown>, complain: (problem: string) => void): PauseRule | null {
   const { suspend_for: duration, suspend_from: first, suspend_scope: scope, action } = fields;
   if (duration === undefined && first === undefined && scope === undefined) {
     if (action === 'suspend') complain('action suspend needs suspend_for and suspend_scope');

@@ -18,7 +18,7 @@ export interface Option<T> {
   several: boolean;
   read(text: string): Read<T>;
   /** What stands for it when it is not given, found out where the command is typed. */
-  typist?(): string | undefined;
+  loginName?(): string | undefined;
 }
 
 export type Options = Readonly<Record<string, Option<unknown>>>;
@@ -62,7 +62,7 @@ export function several<T>(given: Maybe<T>): Maybe<T[]> {
 
 /** Who acts: the login of whoever types the command, unless another name is given. */
 export function operatorName(typist: () => string | undefined): Maybe<string> {
-  return { ...remark('NAME', 'who performs this, for the audit log; default: your login name'), typist };
+  return { ...remark('NAME', 'who performs this, for the audit log; default: your login name'), loginName: typist };
 }
 
 /** A name of at most 1,000 characters, such as that of an MX group. */

@@ -14,7 +14,7 @@ import { runStoreCommand } from './run-command.ts';
 const LOCK_PATIENCE_MS = 10_000;
 const LOCK_RETRY_MS = 50;
 
-interface Place {
+interface OwnProcess {
   config: Config;
   folder: DataFolder;
   lock: { release(): void };
@@ -39,7 +39,7 @@ export async function runWhereTheWriterIs(command: StoreCommand, raw: RawArgumen
   }
 }
 
-async function runHere(command: StoreCommand, options: RawArguments, place: Place): Promise<Answer> {
+async function runHere(command: StoreCommand, options: RawArguments, place: OwnProcess): Promise<Answer> {
   try {
     const { withOwnServices } = await import('../operator/own-services.ts');
     return await withOwnServices(place, (services) => runStoreCommand(command, options, services));
@@ -50,7 +50,7 @@ async function runHere(command: StoreCommand, options: RawArguments, place: Plac
 
 /** The daemon cannot see who asks it. */
 function withTypist(command: StoreCommand, raw: RawArguments): RawArguments {
-  const known = Object.entries(command.options).flatMap(([name, { typist }]) => {
+  const known = Object.entries(command.options).flatMap(([name, { loginName: typist }]) => {
     const found = raw[name] === undefined ? typist?.() : undefined;
     return found === undefined ? [] : [[name, found] as const];
   });

@@ -12,7 +12,7 @@ import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
 import type { Config } from '../config/keys.ts';
 import { configWarnings } from '../config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
-import { HIT_DESK_VERBS, type HitDesk } from '../links/hit-desk.ts';
+import { HIT_DESK_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
 import { diskFreeShare, memoryBytes, refuseFewDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
 import { Intake } from '../observe/intake.ts';
@@ -36,7 +36,7 @@ export interface Foundation {
   folder: DataFolder;
   store: Store;
   /** On the writer's thread. */
-  hitDesk: HitDesk;
+  hitDesk: HitVerbs;
   /** For people who look at many rows; starts when one of them does. */
   reads: PortalReads;
   /** Whether new mail is taken in. */
@@ -79,7 +79,7 @@ export async function openFoundation(
   });
   const metrics = config.metrics.port > 0 ? new Metrics() : null;
   opened.add(() => metrics?.close());
-  const store = await openThreadedStore<HitDesk>({
+  const store = await openThreadedStore<HitVerbs>({
     file: folder.database,
     thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),

@@ -1,7 +1,7 @@
 // Entry of the writer's thread in the daemon: the store, and the recorder of opens and clicks, which reads
 // and writes for every few of them.
 import { IdSource } from '../base/ids.ts';
-import { hitDesk } from '../links/hit-desk.ts';
+import { hitDesk } from '../links/hit-verbs.ts';
 import { loadMachineRules, SHIPPED_MACHINE_RULES } from '../links/machine-rules.ts';
 import { serveWriter } from '../store/sqlite/serve-writer.ts';
 

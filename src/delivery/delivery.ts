@@ -20,11 +20,11 @@ import type { RetryPolicy } from './outcome/decide.ts';
 import type { EndWatch } from './outcome/doubted-bounce.ts';
 import { EarlierResults } from './outcome/earlier-results.ts';
 import { takeHostNote } from './outcome/host-notes.ts';
-import { type AttemptFacts, type Finding, Recorder } from './outcome/recorder.ts';
+import { type AttemptResult, type MeasuredAttempt, Recorder } from './outcome/recorder.ts';
 import { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
-import { MessagesInHand, StrayFinder } from './queue/orphans.ts';
+import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
 import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
 import type { NoRouteRules } from './route/no-route.ts';
 import { createRoutes, type Routes } from './route/routes.ts';
@@ -82,7 +82,7 @@ export interface DeliveryKit {
   /** Hears how messages end; knows whose hard bounces are doubted. */
   endWatch?: EndWatch;
   /** Told of every attempt when it is on disk. */
-  onAttempt?(facts: AttemptFacts): void;
+  onAttempt?(facts: MeasuredAttempt): void;
 }
 
 export interface Delivery {
@@ -108,14 +108,14 @@ const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const { clock, ids, random, log, policy, providers, limits, endWatch, onAttempt } = kit;
-  const inHand = new MessagesInHand();
+  const inHand = new MessagesInFlight();
   const store = inHand.noting(kit.store);
   const pool = openCouriers(kit);
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
   const { routes, giveUpFetches } = openRoutes(kit);
   const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
   const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs });
-  const earliestAttempt = (finding: Finding, dueAt: number) => earliestUnder(shaping, finding, dueAt);
+  const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
   const journal = new ResultJournal(kit.journalFile, log);
   const results = new ResultWriter({ store, clock, log, journal, onLanes });
   const recorder = new Recorder({ results, clock, ids, random, policy, log, endWatch, earliestAttempt, onAttempt });
@@ -129,12 +129,12 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const interrupted = await store.queue.recoverInterrupted(clock.now(), earlier.messageIds);
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
-  const strays = new StrayFinder({ store, inHand, clock, log, onLanes });
+  const orphans = new OrphanFinder({ store, inHand, clock, log, onLanes });
   const sweep = async () => {
     await earlier.store();
-    await strays.sweep();
+    await orphans.sweep();
   };
-  const sweeper = startExpirySweeper({ store, clock, ids, log, strays: { sweep }, periodMs: kit.expiryPeriodMs });
+  const sweeper = startExpirySweeper({ store, clock, ids, log, orphans: { sweep }, periodMs: kit.expiryPeriodMs });
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
@@ -195,7 +195,7 @@ function openCouriers(kit: DeliveryKit): CourierPool {
 }
 
 /** When a message can be tried again under the pauses of now. */
-function earliestUnder(shaping: Shaping, { message, mxGroup }: Finding, dueAt: number): number | null {
+function earliestUnder(shaping: Shaping, { message, mxGroup }: AttemptResult, dueAt: number): number | null {
   const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
   const group = mxGroup === null ? null : { name: mxGroup, open: 0 };
   const about = { tenantId, domain: domainOf(message.recipient), senderDomain, sourceAddress };

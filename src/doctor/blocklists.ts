@@ -4,7 +4,7 @@ import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import { reverseName } from '../protocol/dns/resolver.ts';
 import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
-import { type Finding, fine, odd, wrong } from './finding.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export interface ListAnswer {
   ip: string;
@@ -45,15 +45,17 @@ export interface ListFacts {
 function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
   const about = { check: 'blocklist', subject: list };
   const resolverOfOnesOwn = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
-  if (test.kind === 'unavailable') return odd(about, `did not answer: ${test.reason}`, resolverOfOnesOwn);
-  if (isRefusal(test)) return odd(about, 'does not answer queries from this resolver', resolverOfOnesOwn);
+  if (test.kind === 'unavailable') return warning(about, `did not answer: ${test.reason}`, resolverOfOnesOwn);
+  if (isRefusal(test)) return warning(about, 'does not answer queries from this resolver', resolverOfOnesOwn);
   if (!isListing(test)) {
-    return odd(about, 'does not list its own test entry: it was shut down, or does not answer this resolver', {
+    return warning(about, 'does not list its own test entry: it was shut down, or does not answer this resolver', {
       setting: `remove ${list} from doctor.blocklists, or change dns.servers`,
     });
   }
   if (isListing(nobody)) {
-    return odd(about, 'lists every address: it was shut down', { setting: `remove ${list} from doctor.blocklists` });
+    return warning(about, 'lists every address: it was shut down', {
+      setting: `remove ${list} from doctor.blocklists`,
+    });
   }
   const listed = answers.filter((answer) => isListing(answer.listed));
   if (listed.length > 0) {
@@ -63,7 +65,7 @@ function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Fin
     });
   }
   const silent = answers.find((answer) => answer.listed.kind === 'unavailable' || isRefusal(answer.listed));
-  if (silent) return odd(about, `did not answer about ${silent.ip}`);
+  if (silent) return warning(about, `did not answer about ${silent.ip}`);
   return fine(about, `does not list ${answers.map(({ ip }) => ip).join(', ')}`);
 }
 

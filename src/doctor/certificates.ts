@@ -7,7 +7,7 @@ import { connect } from 'node:tls';
 import { DAY_MS, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { DoctorKit, TlsFilePair } from './doctor-settings.ts';
-import { type Finding, fine, odd, type Remedy, wrong } from './finding.ts';
+import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
 
 export interface CertificateFacts {
   /** PEM or DER. */
@@ -27,12 +27,12 @@ export async function checkCertificates(kit: DoctorKit): Promise<Finding[]> {
   const base = new URL(baseUrl);
   const smtp = smtpTls
     ? await ofFiles(kit, { check: 'SMTP certificate', files: smtpTls, host: ehloName })
-    : odd({ check: 'SMTP certificate', subject: ehloName }, 'bounces are received without TLS', {
+    : warning({ check: 'SMTP certificate', subject: ehloName }, 'bounces are received without TLS', {
         setting: 'smtp.tls_cert and smtp.tls_key',
       });
   if (httpTls) return [await ofFiles(kit, { check: 'HTTP certificate', files: httpTls, host: base.hostname }), smtp];
   if (base.protocol === 'https:') return [await ofProxy(kit, base), smtp];
-  const plain = odd({ check: 'HTTP certificate', subject: base.host }, 'the API is called without TLS', {
+  const plain = warning({ check: 'HTTP certificate', subject: base.host }, 'the API is called without TLS', {
     setting: 'http.tls_cert and http.tls_key, or service.base_url = "https://…" behind a proxy that speaks TLS',
   });
   return [plain, smtp];
@@ -59,9 +59,9 @@ async function ofProxy(kit: DoctorKit, base: URL): Promise<Finding> {
   const host = base.hostname;
   const results = await Promise.all([kit.resolver.a(host), kit.resolver.aaaa(host)]);
   const ip = results.flatMap((result) => (result.kind === 'found' ? result.records : []))[0];
-  if (ip === undefined) return odd(about, `couldn't be checked: ${host} has no address`);
+  if (ip === undefined) return warning(about, `couldn't be checked: ${host} has no address`);
   const seen = await handshake(host, ip, Number(base.port) || 443);
-  if (typeof seen === 'string') return odd(about, `couldn't be checked from this machine: ${seen}`);
+  if (typeof seen === 'string') return warning(about, `couldn't be checked from this machine: ${seen}`);
   return judgeCertificate(about, { certificate: seen, key: null, host }, kit.now());
 }
 
@@ -98,10 +98,10 @@ export function judgeCertificate(
   const until = toTimestamp(endsAt);
   if (Date.parse(parsed.validFrom) > now) return wrong(about, `is not valid before ${parsed.validFrom}`);
   if (endsAt <= now) return wrong(about, `expired at ${until}`, renew);
-  if (endsAt - now < SOON_MS) return odd(about, `expires at ${until}`, renew);
+  if (endsAt - now < SOON_MS) return warning(about, `expires at ${until}`, renew);
   const named = isIP(host) === 0 ? parsed.checkHost(host) : parsed.checkIP(host);
   if (named === undefined) {
-    return odd(about, `is valid until ${until}, but not for ${host}`, { advice: `get a certificate for ${host}` });
+    return warning(about, `is valid until ${until}, but not for ${host}`, { advice: `get a certificate for ${host}` });
   }
   return fine(about, `is valid until ${until}`);
 }

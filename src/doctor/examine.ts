@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { checkBlocklists } from './blocklists.ts';
 import { checkCertificates } from './certificates.ts';
 import type { DoctorKit } from './doctor-settings.ts';
-import { type Finding, odd } from './finding.ts';
+import { type Finding, warning } from './finding.ts';
 import { judgeDaemon, judgeDatabase, judgeKeyFile } from './inside.ts';
 import { checkKnownDomains } from './known-domains.ts';
 import { checkClock, checkDisk, checkResolver } from './machine.ts';
@@ -46,7 +46,7 @@ export async function examine(kit: DoctorKit): Promise<Finding[]> {
       const about = { check: name, subject: 'this check' };
       const limitMs = name === 'database' ? DATABASE_MS : CHECK_MS;
       return within(name, limitMs, run).catch((error) => [
-        odd(about, `couldn't be completed: ${describeError(error)}`),
+        warning(about, `couldn't be completed: ${describeError(error)}`),
       ]);
     }),
   );

@@ -27,7 +27,7 @@ export function fine(about: About, message: string): Finding {
   return { ...about, health: 'ok', message, remedy: null };
 }
 
-export function odd(about: About, message: string, remedy: Remedy | null = null): Finding {
+export function warning(about: About, message: string, remedy: Remedy | null = null): Finding {
   return { ...about, health: 'warn', message, remedy };
 }
 

@@ -2,18 +2,18 @@
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { counted } from '../base/counted.ts';
 import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
-import { type Finding, fine, odd, wrong } from './finding.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   const about = { check: 'database', subject: file };
   const restore = { command: 'postrider restore BACKUP --force, with the daemon stopped' };
   switch (facts.kind) {
     case 'none':
-      return odd(about, 'does not exist yet: the first start creates it');
+      return warning(about, 'does not exist yet: the first start creates it');
     case 'unreadable':
       return wrong(about, `cannot be read: ${facts.reason}`, restore);
     case 'unfinished':
-      return odd(about, `couldn't be checked completely within ${facts.elapsedMs / SECOND_MS} s`, {
+      return warning(about, `couldn't be checked completely within ${facts.elapsedMs / SECOND_MS} s`, {
         command: 'postrider backup FILE, then: sqlite3 FILE "PRAGMA quick_check"',
       });
     case 'checked':
@@ -28,14 +28,14 @@ export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   const { file, openTo } = facts;
   const about = { check: 'master key', subject: file };
   if (openTo === null) return [fine(about, 'is readable only by its owner')];
-  return [odd(about, `is readable by ${openTo}`, { command: `chmod 600 ${file}` })];
+  return [warning(about, `is readable by ${openTo}`, { command: `chmod 600 ${file}` })];
 }
 
 export function judgeDaemon(answer: DaemonAnswer, now: number): Finding[] {
   const about = { check: 'daemon', subject: 'postrider' };
   switch (answer.kind) {
     case 'none':
-      return [odd(about, 'is not running', { command: 'systemctl start postrider' })];
+      return [warning(about, 'is not running', { command: 'systemctl start postrider' })];
     case 'silent':
       return [wrong(about, `does not answer: ${answer.reason}`, { command: 'systemctl restart postrider' })];
     case 'running': {
@@ -63,7 +63,7 @@ function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {
       'Free space or repair the disk; results are stored as soon as possible. They are kept in results.journal ' +
       'in the data folder, so a restart does not send any message again.',
   };
-  return isAlarm ? wrong(about, what, remedy) : odd(about, what, remedy);
+  return isAlarm ? wrong(about, what, remedy) : warning(about, what, remedy);
 }
 
 // A run may take long; beyond that it hangs.
@@ -82,7 +82,7 @@ export function judgeTimer(timer: TimerFacts, now: number): Finding {
     return fine(about, `${next}; ${timer.running ? 'first run in progress' : 'has not run yet'}`);
   }
   if (timer.last_result.startsWith('failed')) {
-    return odd(about, `${next}; last: ${timer.last_result}`, {
+    return warning(about, `${next}; last: ${timer.last_result}`, {
       command: "journalctl --unit postrider --output cat | grep 'a timer failed'",
     });
   }

@@ -3,7 +3,7 @@
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import type { MxRecord } from '../protocol/dns/wire.ts';
 import type { DoctorKit } from './doctor-settings.ts';
-import { type Finding, fine, odd, wrong } from './finding.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type KnownDomainAnswer = { domain: string; kind: DnsResult<unknown>['kind'] };
 
@@ -38,6 +38,6 @@ function judgeKnownDomains(server: string, answers: readonly KnownDomainAnswer[]
     return wrong(about, `says ${absent.join(', ')} does not exist: mail to such domains is deferred`, remedy);
   }
   if (bare.length > 0) return wrong(about, `says ${bare.join(', ')} has no mail server`, remedy);
-  if (silent.length > 0) return odd(about, `does not answer for ${silent.join(', ')}`, remedy);
+  if (silent.length > 0) return warning(about, `does not answer for ${silent.join(', ')}`, remedy);
   return fine(about, `resolves ${of('found').join(', ')}`);
 }

@@ -6,7 +6,7 @@ import { request as httpsRequest } from 'node:https';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { DoctorKit } from './doctor-settings.ts';
-import { type Finding, fine, odd, wrong } from './finding.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
 
 const NEARLY = 1.5;
 // Signatures of webhooks are refused at five minutes (Standard Webhooks), some receivers' TLS soon after.
@@ -21,12 +21,12 @@ export async function checkDisk({ settings, diskFreeShare }: DoctorKit): Promise
 
 export function judgeDisk(folder: string, freeShare: number | null, minFreeShare: number): Finding {
   const about = { check: 'disk', subject: folder };
-  if (freeShare === null) return odd(about, "does not exist yet, or its disk couldn't be checked");
+  if (freeShare === null) return warning(about, "does not exist yet, or its disk couldn't be checked");
   const free = `${Math.floor(freeShare * 100)} % is free`;
   const remedy = { command: `df -h ${folder}; du -xh --max-depth=1 ${folder}` };
   if (freeShare < minFreeShare) return wrong(about, `${free}: new mail is not accepted (intake.min_disk_free)`, remedy);
   if (freeShare < minFreeShare * NEARLY)
-    return odd(about, `${free}; new mail is not accepted below ${minFreeShare * 100} %`, remedy);
+    return warning(about, `${free}; new mail is not accepted below ${minFreeShare * 100} %`, remedy);
   return fine(about, free);
 }
 
@@ -37,7 +37,7 @@ export async function checkResolver({ settings, resolver }: DoctorKit): Promise<
   const results = await Promise.all(names.map((name) => resolver.mx(name)));
   const outages = results.flatMap((result) => (result.kind === 'unavailable' ? [result.reason] : []));
   if (outages.length === 0) return [fine(about, 'answers')];
-  if (outages.length < names.length) return [odd(about, `does not answer every query: ${outages[0]}`)];
+  if (outages.length < names.length) return [warning(about, `does not answer every query: ${outages[0]}`)];
   return [wrong(about, `does not answer: ${outages[0]}`, { setting: 'dns.servers, or /etc/resolv.conf' })];
 }
 
@@ -59,7 +59,7 @@ export function judgeClock(facts: readonly ClockFacts[]): Finding {
   const [best] = answers.sort((a, b) => Math.abs(a.byMs) - Math.abs(b.byMs));
   if (!best) {
     const reasons = facts.flatMap((one) => (one.kind === 'none' ? [`${one.source}: ${one.reason}`] : []));
-    return odd({ check: 'clock', subject: 'this machine' }, `couldn't verify the clock: ${reasons.join('; ')}`, {
+    return warning({ check: 'clock', subject: 'this machine' }, `couldn't verify the clock: ${reasons.join('; ')}`, {
       command: 'timedatectl',
     });
   }
@@ -68,7 +68,7 @@ export function judgeClock(facts: readonly ClockFacts[]): Finding {
   const said = `${secs} s ${best.byMs > 0 ? 'ahead of' : 'behind'} ${best.source}`;
   const remedy = { command: 'timedatectl set-ntp true' };
   if (Math.abs(best.byMs) >= WRONG_BY_MS) return wrong(about, said, remedy);
-  return Math.abs(best.byMs) >= ODD_BY_MS ? odd(about, said, remedy) : fine(about, `agrees with ${best.source}`);
+  return Math.abs(best.byMs) >= ODD_BY_MS ? warning(about, said, remedy) : fine(about, `agrees with ${best.source}`);
 }
 
 /** How far ours is ahead; zero as long as the header's second and the way there and back can explain it. */

@@ -5,7 +5,7 @@ import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { findMailRoute, type MailAddress, type MailRoute } from '../protocol/dns/mail-route.ts';
 import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
-import { type Finding, fine, odd, wrong } from './finding.ts';
+import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type CallResult =
   | { kind: 'greeted'; domain: string; ip: string; greeting: string }
@@ -49,10 +49,12 @@ export function judgeOutboundPort(port: number, from: string | null, calls: read
     return fine(about, `is open: ${greeted.map(({ domain }) => domain).join(', ')} greeted`);
   }
   if (calls.some(({ kind }) => kind === 'unwelcome')) {
-    return odd(about, `is open, but ${others}`, { advice: "the server's reply gives the reason, often a blocklist" });
+    return warning(about, `is open, but ${others}`, {
+      advice: "the server's reply gives the reason, often a blocklist",
+    });
   }
-  if (greeted.length > 0) return odd(about, `is open, but ${others}`);
-  if (calls.every(({ kind }) => kind === 'no_route')) return odd(about, `couldn't be tested: ${others}`);
+  if (greeted.length > 0) return warning(about, `is open, but ${others}`);
+  if (calls.every(({ kind }) => kind === 'no_route')) return warning(about, `couldn't be tested: ${others}`);
   return wrong(about, `is closed: ${others}`, {
     advice: `ask your hosting provider to open outbound port ${port}, and check your own firewall (nft list ruleset)`,
   });

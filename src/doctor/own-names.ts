@@ -6,7 +6,7 @@ import { checkOwnName, type OwnName } from '../protocol/dns/own-name.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import { reverseName } from '../protocol/dns/resolver.ts';
 import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
-import { type Finding, fine, odd, publish, wrong } from './finding.ts';
+import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 
 /** More are configured by nobody who then reads a list of findings. */
 const MOST_ADDRESSES = 64;
@@ -40,7 +40,7 @@ export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string |
     });
   }
   if (!isPublicAddress(ip)) {
-    return odd(
+    return warning(
       about,
       "is a private address: receivers see another one, whose reverse name can't be checked from here",
       {
@@ -52,7 +52,7 @@ export function judgeReverseName({ ip, ehloName }: OwnAddress, missing: string |
     case 'good':
       return fine(about, `is ${name.name}, which resolves back to it`);
     case 'unknown':
-      return odd(about, `couldn't be checked: ${name.reason}`);
+      return warning(about, `couldn't be checked: ${name.reason}`);
     case 'bad': {
       const used = ip.includes(':') ? 'no mail is sent from it' : 'large providers reject its mail';
       return wrong(
@@ -87,14 +87,14 @@ export function judgeEhloName(name: string, ips: readonly string[], results: rea
   const outage = results.find((result) => result.kind === 'unavailable');
   const missing = ips.find((ip) => !found.includes(ip));
   if (outage?.kind === 'unavailable' && (found.length === 0 || missing !== undefined)) {
-    return odd(about, `couldn't be checked: ${outage.reason}`);
+    return warning(about, `couldn't be checked: ${outage.reason}`);
   }
   const recordFor = (ip: string) => publish(name, ip.includes(':') ? 'AAAA' : 'A', ip);
   if (found.length === 0) {
     return wrong(about, 'has no address record', recordFor(ips[0] ?? 'the address of this machine'));
   }
   if (missing !== undefined) {
-    return odd(
+    return warning(
       about,
       `resolves to ${found.join(', ')}, but not to ${missing}, which uses it in EHLO`,
       recordFor(missing),

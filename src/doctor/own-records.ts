@@ -7,7 +7,7 @@ import { findMailRoute, type MailRoute } from '../protocol/dns/mail-route.ts';
 import { type SpfResult, spfOfAddress } from '../protocol/dns/spf-of-address.ts';
 import { isSpfRecord, parseSpfRecord } from '../protocol/dns/spf-record.ts';
 import type { DoctorKit, OwnAddress, StoredFacts } from './doctor-settings.ts';
-import { type Finding, fine, odd, publish, wrong } from './finding.ts';
+import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 
 export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
   const { bouncesDomain, ehloName } = kit.settings;
@@ -34,15 +34,15 @@ function judgeBounceRoute(
   const remedy = publish(bouncesDomain, 'MX', `10 ${ehloName}`);
   switch (route.kind) {
     case 'unavailable':
-      return odd(about, `couldn't be checked: ${route.reason}`);
+      return warning(about, `couldn't be checked: ${route.reason}`);
     case 'undeliverable':
       return wrong(about, `has no working MX, so bounces are lost: ${route.reason}`, remedy);
     case 'hosts': {
       const names = route.hosts.map(({ name }) => name).join(', ');
-      if (!hasMx) return odd(about, `has no MX record; bounces go to its address record instead`, remedy);
+      if (!hasMx) return warning(about, `has no MX record; bounces go to its address record instead`, remedy);
       const leadsHere = route.hosts.some(({ addresses }) => addresses.some(({ ip }) => ours.has(ip)));
       if (leadsHere) return fine(about, `points to ${names}`);
-      return odd(about, `points to ${names}, which is not a known address of this machine`, remedy);
+      return warning(about, `points to ${names}, which is not a known address of this machine`, remedy);
     }
   }
 }
@@ -68,7 +68,7 @@ export function judgeSpf(
   asked: readonly { ip: string; result: SpfResult }[],
 ): Finding {
   const about = { check: 'SPF', subject: domain };
-  if (record.kind === 'unavailable') return odd(about, `couldn't be checked: ${record.reason}`);
+  if (record.kind === 'unavailable') return warning(about, `couldn't be checked: ${record.reason}`);
   const terms = asked.map(({ ip }) => `${ip.includes(':') ? 'ip6' : 'ip4'}:${ip}`);
   const whole = publish(
     domain,
@@ -84,8 +84,9 @@ export function judgeSpf(
   if (refused.length > 0) return wrong(about, `does not authorize ${refused.join(', ')}`, whole);
   const unknown = asked.find(({ result }) => result.kind === 'unknown');
   if (unknown?.result.kind === 'unknown')
-    return odd(about, `couldn't be checked for ${unknown.ip}: ${unknown.result.reason}`);
-  if (asked.length === 0) return odd(about, 'has a record, but the sending addresses to compare it with are unknown');
+    return warning(about, `couldn't be checked for ${unknown.ip}: ${unknown.result.reason}`);
+  if (asked.length === 0)
+    return warning(about, 'has a record, but the sending addresses to compare it with are unknown');
   return fine(about, `authorizes ${asked.map(({ ip }) => ip).join(', ')}`);
 }
 
@@ -98,9 +99,9 @@ export async function checkServiceDkim(kit: DoctorKit, stored: StoredFacts | nul
 function judgeServiceDkim(name: string, keyB64: string | null, record: DnsResult<string>): Finding {
   const about = { check: 'DKIM', subject: name };
   if (keyB64 === null) {
-    return odd(about, "the service's own key does not exist yet", { command: 'systemctl start postrider' });
+    return warning(about, "the service's own key does not exist yet", { command: 'systemctl start postrider' });
   }
-  if (record.kind === 'unavailable') return odd(about, `couldn't be checked: ${record.reason}`);
+  if (record.kind === 'unavailable') return warning(about, `couldn't be checked: ${record.reason}`);
   const remedy = publish(name, 'TXT', `v=DKIM1; k=rsa; p=${keyB64}`);
   const verdicts = (record.kind === 'found' ? record.records : []).map((text) => checkDkimRecord(text, keyB64));
   const keys = verdicts.filter(({ kind }) => kind !== 'no_key_record');
@@ -138,14 +139,14 @@ export function judgeReportRecord(
 ): Finding {
   const about = { check: 'DMARC reports', subject: domain };
   if (isPermission(wildcard)) return fine(about, 'accepts reports about every sending domain');
-  if (wildcard.kind === 'unavailable') return odd(about, `couldn't be checked: ${wildcard.reason}`);
+  if (wildcard.kind === 'unavailable') return warning(about, `couldn't be checked: ${wildcard.reason}`);
   const remedy = publish(`*._report._dmarc.${domain}`, 'TXT', 'v=DMARC1');
   const refused = senders.filter(({ result }) => !isPermission(result)).map(({ sender }) => sender);
   if (senders.length > 0 && refused.length === 0) {
-    return odd(about, 'accepts reports about the current sending domains, but not about new ones', remedy);
+    return warning(about, 'accepts reports about the current sending domains, but not about new ones', remedy);
   }
   const whose = refused.length > 0 ? ` (${refused.slice(0, 5).join(', ')})` : '';
-  return odd(about, `receives no reports about tenants' domains${whose}: no record permits them`, remedy);
+  return warning(about, `receives no reports about tenants' domains${whose}: no record permits them`, remedy);
 }
 
 function isPermission(result: DnsResult<string>): boolean {

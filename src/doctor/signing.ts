@@ -1,7 +1,7 @@
 // How fast mail can be signed here, and whether a line in the daemon's environment would make it faster.
 import { type SigningSpeed, WITHOUT_ADX } from '../observe/signing-speed.ts';
 import type { DoctorKit } from './doctor-settings.ts';
-import { type Finding, fine, odd } from './finding.ts';
+import { type Finding, fine, warning } from './finding.ts';
 
 /** Less is within what two measurements of the same differ by on a busy machine. */
 const CLEARLY = 1.1;
@@ -18,11 +18,11 @@ export function judgeSigning({ perSecond, other }: SigningSpeed): Finding {
   if (other === null || other.perSecond < perSecond * CLEARLY) return fine(about, said);
   const file = 'the environment of the daemon (/etc/postrider/environment)';
   if (other.way === null) {
-    return odd(about, `${said}; ${rate(other.perSecond)} without OPENSSL_ia32cap`, {
+    return warning(about, `${said}; ${rate(other.perSecond)} without OPENSSL_ia32cap`, {
       advice: `remove OPENSSL_ia32cap from ${file} and restart it`,
     });
   }
-  return odd(about, `${said}; ${rate(other.perSecond)} with OpenSSL's other implementation`, {
+  return warning(about, `${said}; ${rate(other.perSecond)} with OpenSSL's other implementation`, {
     advice: `add OPENSSL_ia32cap=${WITHOUT_ADX} to ${file} and restart it`,
   });
 }

@@ -19,19 +19,19 @@ export interface EventStamp {
   at: number;
 }
 
-export interface AttemptFacts {
+export interface AttemptDetails {
   peer: PeerFacts;
   attempt: number;
 }
 
-export function deliveredEvent(stamp: EventStamp, message: EventSubject, facts: AttemptFacts): NewEvent {
+export function deliveredEvent(stamp: EventStamp, message: EventSubject, facts: AttemptDetails): NewEvent {
   return event('email.delivered', stamp, message, { delivery: deliveryPart(facts) });
 }
 
 export function deferredEvent(
   stamp: EventStamp,
   message: EventSubject,
-  facts: AttemptFacts & { nextAttemptAt: number | null },
+  facts: AttemptDetails & { nextAttemptAt: number | null },
 ): NewEvent {
   const { nextAttemptAt } = facts;
   const delivery = {
@@ -41,7 +41,7 @@ export function deferredEvent(
   return event('email.deferred', stamp, message, { delivery });
 }
 
-export interface BounceFacts extends AttemptFacts {
+export interface BounceFacts extends AttemptDetails {
   bounce: BounceType;
   suppressed: boolean;
 }
@@ -51,7 +51,7 @@ export function bouncedEvent(stamp: EventStamp, message: EventSubject, facts: Bo
 }
 
 /** Given up without a verdict of the receiving side; `diagnostic` says why. */
-export function failedEvent(stamp: EventStamp, message: EventSubject, facts: AttemptFacts): NewEvent {
+export function failedEvent(stamp: EventStamp, message: EventSubject, facts: AttemptDetails): NewEvent {
   return event('email.failed', stamp, message, { bounce: bouncePart({ ...facts, bounce: 'soft', suppressed: false }) });
 }
 
@@ -73,7 +73,7 @@ export function event(
   return { id: stamp.id, type, at: stamp.at, data: { ...common, ...part } };
 }
 
-function deliveryPart({ peer, attempt }: AttemptFacts): Record<string, unknown> {
+function deliveryPart({ peer, attempt }: AttemptDetails): Record<string, unknown> {
   return {
     mx: peer.mx,
     remote_ip: peer.remoteIp,

@@ -21,7 +21,7 @@ export interface RouterOptions {
   methodNotAllowed(request: HttpRequest, allow: string): HttpReply | Promise<HttpReply>;
 }
 
-interface Place {
+interface Resource {
   segments: string[];
   methods: Map<string, RouteHandler>;
 }
@@ -29,8 +29,8 @@ interface Place {
 const NO_PARAMS: PathParams = {};
 
 export function createRouter(options: RouterOptions): HttpHandler {
-  const literal = new Map<string, Place>();
-  const byLength = new Map<number, Place[]>();
+  const literal = new Map<string, Resource>();
+  const byLength = new Map<number, Resource[]>();
   for (const place of placesOf(options.routes)) {
     if (!place.segments.some(isParam)) literal.set(place.segments.join('/'), place);
     else byLength.set(place.segments.length, [...(byLength.get(place.segments.length) ?? []), place]);
@@ -52,8 +52,8 @@ export function createRouter(options: RouterOptions): HttpHandler {
   };
 }
 
-function placesOf(routes: readonly Route[]): Iterable<Place> {
-  const places = new Map<string, Place>();
+function placesOf(routes: readonly Route[]): Iterable<Resource> {
+  const places = new Map<string, Resource>();
   for (const { method, pattern, handler } of routes) {
     if (!pattern.startsWith('/')) throw new Fault(`a route has to start with a slash: ${pattern}`);
     const segments = pattern.split('/');
@@ -73,7 +73,7 @@ function isParam(segment: string): boolean {
 }
 
 /** The first segment in which two places differ decides: a literal one goes first. */
-function bySpecificity(one: Place, other: Place): number {
+function bySpecificity(one: Resource, other: Resource): number {
   for (const [at, segment] of one.segments.entries()) {
     const difference = Number(isParam(segment)) - Number(isParam(other.segments[at]!));
     if (difference !== 0) return difference;
@@ -86,7 +86,7 @@ function matches(pattern: string[], segments: string[]): boolean {
 }
 
 /** RFC 9110 section 9.3.2: HEAD is GET without the body, which the kernel leaves out. */
-function handlerFor(place: Place, method: string): RouteHandler | undefined {
+function handlerFor(place: Resource, method: string): RouteHandler | undefined {
   return place.methods.get(method) ?? (method === 'HEAD' ? place.methods.get('GET') : undefined);
 }
 
@@ -108,7 +108,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-async function refuseMethod(request: HttpRequest, places: Place[], options: RouterOptions): Promise<HttpReply> {
+async function refuseMethod(request: HttpRequest, places: Resource[], options: RouterOptions): Promise<HttpReply> {
   const methods = new Set(places.flatMap((place) => [...place.methods.keys()]));
   if (methods.has('GET')) methods.add('HEAD');
   const allow = [...methods].sort().join(', ');

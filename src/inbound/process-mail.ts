@@ -57,7 +57,7 @@ interface Case {
   messageId: string | null;
   /** Null: it came to no return path, or the message is no longer known. */
   message: ReportedMessage | null;
-  isPatient: boolean;
+  mayDefer: boolean;
 }
 
 /** `isPatient` false: it has waited long enough, and is decided by what is known now. */
@@ -80,7 +80,7 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
     if (dmarc) return { kind: 'done', update: dmarc, message: null };
   }
   const message = messageId === null ? null : await kit.store.inbound.findReported(messageId);
-  const one: Case = { mail, recipients, messageId, message, isPatient };
+  const one: Case = { mail, recipients, messageId, message, mayDefer: isPatient };
   return processFinding(readSafely(one, kit), one, kit);
 }
 
@@ -120,7 +120,7 @@ function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Outc
   const { messageId, message } = one;
   const { recipients } = judgeInboundMail(report, kit.rules, { mx: message?.mxGroup ?? null });
   const decision = decideReport({
-    message: message && !one.isPatient && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
+    message: message && !one.mayDefer && message.state === 'sending' ? { ...message, state: 'deferred' } : message,
     cameToReturnPath: messageId !== null,
     recipients,
     isRecognised: report.unrecognised === undefined,

@@ -2,12 +2,12 @@
 // they are decided and written (hit-desk.ts), so that requests cost this thread nothing but their answers.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { HitDesk } from './hit-desk.ts';
 import type { Hit } from './hit-recorder.ts';
+import type { HitVerbs } from './hit-verbs.ts';
 import { hitText, joinHits } from './sent-hits.ts';
 
 export interface HitPostKit {
-  desk: HitDesk;
+  desk: HitVerbs;
   clock: Clock;
   log: Logger;
 }

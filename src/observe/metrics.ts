@@ -7,7 +7,7 @@ import { BoundedMap } from '../base/bounded-map.ts';
 import type { BounceType } from '../base/outcome.ts';
 import { METRICS, type MetricName, type MetricSpec, type NameOf } from './metric-table.ts';
 
-interface AttemptFacts {
+interface AttemptLabels {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'failed' | 'parked';
   bounce: BounceType | null;
   mxGroup: string | null;
@@ -58,7 +58,7 @@ export class Metrics {
     this.#delay.enable();
   }
 
-  attempted({ outcome, bounce, mxGroup, ageMs }: AttemptFacts): void {
+  attempted({ outcome, bounce, mxGroup, ageMs }: AttemptLabels): void {
     const mx_group = this.#groups.labelOf(mxGroup);
     this.#counter('postrider_attempts_total').inc({ outcome, class: bounce ?? 'none', mx_group });
     if (outcome === 'delivered') this.#histogram('postrider_delivery_seconds').observe({ mx_group }, ageMs / 1000);

@@ -48,7 +48,7 @@ const DEFAULTS: Partial<Record<KeyName, unknown>> = {
 const PORTS_TRIED = 20;
 
 /** What does not depend on where the servers are: names, log level. */
-export function readWishes(input: ConfigInput): LoadedConfig {
+export function readOptions(input: ConfigInput): LoadedConfig {
   return load(input, {});
 }
 

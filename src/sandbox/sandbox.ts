@@ -20,7 +20,7 @@ import { openLogFile } from './log-file.ts';
 import { isBareMagic } from './magic-recipient.ts';
 import { publishedTxt } from './published-records.ts';
 import { createReportSender } from './report-sender.ts';
-import { type ConfigInput, choosePorts, dataDirOf, placeServers, readWishes } from './sandbox-config.ts';
+import { type ConfigInput, choosePorts, dataDirOf, placeServers, readOptions } from './sandbox-config.ts';
 import { startSandboxDns } from './sandbox-dns.ts';
 import { CAPTURE_HOST } from './sandbox-zone.ts';
 import { type Welcome, welcomeJson, welcomeText } from './welcome.ts';
@@ -64,7 +64,7 @@ async function open(
   opened: ClosingStack,
 ): Promise<Sandbox> {
   const input = { env, file: configFile ?? undefined };
-  const wishes = readWishes(input);
+  const wishes = readOptions(input);
   const folder = await openDataFolder(dataDir ?? dataDirOf(wishes) ?? USUAL_DATA_DIR, opened);
   const logSink = openLogFile(folder.logFile);
   opened.add(() => logSink.close());

@@ -153,14 +153,14 @@ export interface SendingMark {
   attempt: number;
 }
 
-export interface StrayStore {
+export interface OrphanStore {
   /** From behind `after` on, in the order of ids; null: from the beginning. */
   listSending(after: string | null, limit: number): Promise<SendingMark[]>;
   /**
    * Lets messages wait again whose attempt has vanished: at the time that was stored before it
    * began. One that has moved on since is left alone.
    */
-  returnStrays(strays: SendingMark[], at: number, reason: string): Promise<LaneNotice[]>;
+  returnOrphans(orphans: SendingMark[], at: number, reason: string): Promise<LaneNotice[]>;
   /**
    * Looks at up to `limit` lanes that have waiting messages, from behind `after` on, and names those
    * that do not exist or belong to no tenant. `lookedUpTo`: where to go on; null at the end.

@@ -8,7 +8,7 @@ import type { ChartPoint, HourSpan, ProviderFigures } from './figures.ts';
 import type { MessageDetail, MessageState } from './queue.ts';
 import type { MessageContent, RejectedRecipient } from './submissions.ts';
 import type { Suppression, SuppressionReason } from './suppressions.ts';
-import type { Standing } from './tenants.ts';
+import type { RecentResults } from './tenants.ts';
 
 /**
  * The queries as the driver answers them. To add one: a line here, and its function in
@@ -195,7 +195,7 @@ export interface QueueSliceView {
   messages: QueueMessageView[];
 }
 
-export interface TenantStanding extends Standing {
+export interface TenantStanding extends RecentResults {
   tenantId: string;
 }
 

@@ -11,7 +11,7 @@ import type { EventStore } from './events.ts';
 import type { ChartFigureStore, FiguresStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
-import type { QueueStore, StrayStore } from './queue.ts';
+import type { OrphanStore, QueueStore } from './queue.ts';
 import type { OnboardingStore } from './reads.ts';
 import type { ShapingStore } from './shaping.ts';
 import type { SourceStore } from './source-addresses.ts';
@@ -22,7 +22,7 @@ import type { ApiKeyStore, KeyUseStore, MemberStore, TenantStore, UserStore } fr
 import type { TrackingStore } from './tracking.ts';
 import type { TransportSecurityStore } from './transport-security.ts';
 import type { RecipientMarkStore, RetentionStore } from './upkeep.ts';
-import type { DeliveryStore, WebhookStore } from './webhooks.ts';
+import type { WebhookDeliveryStore, WebhookStore } from './webhooks.ts';
 
 export interface Verbs {
   tenants: TenantStore;
@@ -32,7 +32,7 @@ export interface Verbs {
   domains: DomainStore & DomainCheckStore & DomainRecheckStore;
   templates: TemplateStore;
   submissions: SubmissionStore;
-  queue: QueueStore & StrayStore;
+  queue: QueueStore & OrphanStore;
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;
@@ -41,7 +41,7 @@ export interface Verbs {
   dmarc: DmarcStore;
   suppressions: SuppressionStore;
   reputation: ReputationStore;
-  webhooks: WebhookStore & DeliveryStore;
+  webhooks: WebhookStore & WebhookDeliveryStore;
   tracking: TrackingStore;
   platformKeys: PlatformKeyStore;
   transportSecurity: TransportSecurityStore;

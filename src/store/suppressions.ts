@@ -69,7 +69,7 @@ export interface SuppressionStore {
 }
 
 // Contract: whose word is doubted, and which tenants were stopped: receivers whose hard bounces have
-// leapt, and tenants whose last messages bounced or drew complaints too often.
+// spiked, and tenants whose last messages bounced or drew complaints too often.
 
 /**
  * Stands among the doubted receivers for all mail that DNS shows no way for: while it does, that mail waits.

@@ -30,7 +30,7 @@ export interface Tenant {
 export type TenantChange = Partial<Omit<Tenant, 'id' | 'createdAt'>>;
 
 /** How a tenant's last messages fared. */
-export interface Standing {
+export interface RecentResults {
   messages: number;
   hardBounces: number;
   complaints: number;
@@ -66,7 +66,7 @@ export interface TenantStore {
   updateTenant(id: string, change: TenantChange): Promise<Tenant | null>;
 
   /** Over the tenant's last `window` messages that have ended. */
-  standingOf(tenantId: string, window: number): Promise<Standing>;
+  standingOf(tenantId: string, window: number): Promise<RecentResults>;
   /** Leaves a tenant alone whose tier an operator has pinned; then false. */
   raiseTier(tenantId: string, tier: Tier): Promise<boolean>;
 }

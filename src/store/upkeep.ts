@@ -41,8 +41,8 @@ export interface RetentionStore {
 
 export interface RecipientMarkStore {
   /**
-   * Marks the next stretch of messages behind those that are marked, of which the youngest came before
-   * `settledBefore` (what is accepted later comes behind it). False: there is no whole stretch.
+   * Marks the next block of messages behind those that are marked, of which the youngest came before
+   * `settledBefore` (what is accepted later comes behind it). False: there is no whole block.
    */
   markRecipients(settledBefore: number): Promise<boolean>;
   /** Marks of messages that are all gone; returns how many marks went, at most `limit`. */

@@ -117,7 +117,7 @@ export const VERBS = {
     endWaiting: 'mail',
     findWaiting: 'read',
     listSending: 'read',
-    returnStrays: 'mail',
+    returnOrphans: 'mail',
     findLostLanes: 'read',
     parkLane: 'mail',
   },

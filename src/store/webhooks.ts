@@ -67,7 +67,7 @@ export interface WebhookStore {
 // dispatcher claims them, which leases them, and records what became of each attempt.
 
 /** One event on its way to one webhook. */
-export interface Delivery {
+export interface WebhookDelivery {
   webhookId: string;
   eventSeq: number;
   /** The number of the attempt that begins now, in all; fences off results of earlier ones. */
@@ -89,7 +89,7 @@ export interface ClaimedDeliveries {
   webhookId: string;
   /** Null: the webhook is gone. */
   endpoint: Endpoint | null;
-  deliveries: Delivery[];
+  deliveries: WebhookDelivery[];
   /** When the next is due, leases included; null when nothing is. */
   nextDueAt: number | null;
 }
@@ -115,7 +115,7 @@ export type DeliveryEnd =
   | { to: 'released' };
 
 export interface DeliveryResult {
-  delivery: Pick<Delivery, 'webhookId' | 'eventSeq' | 'attempt'>;
+  delivery: Pick<WebhookDelivery, 'webhookId' | 'eventSeq' | 'attempt'>;
   end: DeliveryEnd;
   startedAt: number;
   elapsedMs: number;
@@ -165,7 +165,7 @@ export interface AttemptName {
 
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
-export interface DeliveryStore {
+export interface WebhookDeliveryStore {
   /** Webhooks for which something is due, now or later, by their ids from `after` on. */
   dueWebhooks(
     after: string | null,

@@ -122,15 +122,19 @@ async function unlessReplay(work: () => Promise<Outcome>, replay: () => Promise<
   }
 }
 
-interface Call {
+interface SubmitCall {
   sender: Sender;
   idempotencyKey: string | null;
 }
 
-type KeyedCall = Call & { idempotencyKey: string };
+type KeyedCall = SubmitCall & { idempotencyKey: string };
 
 /** Before the body is read: what is refused anyway need not be parsed. */
-async function takeIfOpen(options: SubmissionOptions, call: Call, body: SentBody): Promise<SubmissionAnswer | Refusal> {
+async function takeIfOpen(
+  options: SubmissionOptions,
+  call: SubmitCall,
+  body: SentBody,
+): Promise<SubmissionAnswer | Refusal> {
   const closed = options.refuseNew?.();
   if (closed) return closed;
   try {
@@ -145,7 +149,7 @@ async function takeIfOpen(options: SubmissionOptions, call: Call, body: SentBody
 
 async function take(
   options: SubmissionOptions,
-  call: Call,
+  call: SubmitCall,
   body: SendBody | Refusal,
 ): Promise<SubmissionAnswer | Refusal> {
   if (isRefusal(body)) return body;
@@ -177,7 +181,7 @@ function contentOf(
 
 function newSubmission(
   { ids, clock, lifetimeMs, staysUsable }: SubmissionOptions,
-  { sender, idempotencyKey }: Call,
+  { sender, idempotencyKey }: SubmitCall,
   { request, domain, content }: { request: SendRequest; domain: Domain; content: TemplateSource },
 ): NewSubmission {
   const acceptedAt = clock.now();

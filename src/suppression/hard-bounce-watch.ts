@@ -1,4 +1,4 @@
-// Watches the hard bounces of each MX group. When they leap, they count as soft from that moment on,
+// Watches the hard bounces of each MX group. When their rate spikes, they count as soft from that moment on,
 // until an operator decides: that is on disk, and outlives a restart. The counts themselves live in
 // memory: after a restart a bad hour is noticed a few bounces later. Mail that DNS shows no way for is
 // watched in the same way, as one group.
@@ -9,13 +9,13 @@ import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../store/suppressions.ts';
-import { decideLeap, type LeapRule, OF_NO_ROUTE, type Tally } from './leap-rule.ts';
+import { type BounceCounts, decideSpike, OF_NO_ROUTE, type SpikeRule } from './spike-rule.ts';
 
 export interface HardBounceWatchKit {
   store: StoreVerbs<{ reputation: 'doubtReceiver' | 'listDoubtedReceivers' }>;
   clock: Clock;
   log: Logger;
-  rule: LeapRule;
+  rule: SpikeRule;
   /** Told once for each receiver. */
   onDoubt?(doubt: DoubtedReceiver): void;
 }
@@ -23,14 +23,14 @@ export interface HardBounceWatchKit {
 /** `returned`: a hard bounce that came later; the message was counted as delivered before. Of NO_ROUTE, `hard`: no way. */
 export type MessageEnd = 'delivered' | 'hard' | 'other' | 'returned';
 
-interface Bucket extends Tally {
+interface Bucket extends BounceCounts {
   startedAt: number;
 }
 
 interface Watched {
   /** The newest last. */
   buckets: Bucket[];
-  before: Tally;
+  before: BounceCounts;
 }
 
 const BUCKETS = 6;
@@ -62,7 +62,7 @@ export class HardBounceWatch {
     if (end === 'delivered' || end === 'other') return;
     bucket.hard++;
     const words = mxGroup === NO_ROUTE ? OF_NO_ROUTE : undefined;
-    const { decision, reason } = decideLeap(sum(watched.buckets), watched.before, this.#kit.rule, words);
+    const { decision, reason } = decideSpike(sum(watched.buckets), watched.before, this.#kit.rule, words);
     if (decision === 'doubt') this.#doubt({ mxGroup, since: this.#kit.clock.now(), reason });
   }
 
@@ -120,7 +120,7 @@ export class HardBounceWatch {
   }
 }
 
-function sum(buckets: readonly Tally[]): Tally {
+function sum(buckets: readonly BounceCounts[]): BounceCounts {
   const total = { messages: 0, hard: 0 };
   for (const { messages, hard } of buckets) {
     total.messages += messages;

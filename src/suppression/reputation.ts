@@ -1,4 +1,4 @@
-// The two brakes put together: receivers whose hard bounces leap, tenants whose mail bounces. Both
+// The two brakes put together: receivers whose hard-bounce rate spikes, tenants whose mail bounces. Both
 // hear how messages end, at once in SMTP or later by a report; operator and owners are told by mail.
 
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../store/suppressions.ts';
 import type { BrakeState, ReviewLimits } from './brake.ts';
 import { HardBounceWatch, type MessageEnd } from './hard-bounce-watch.ts';
-import type { LeapRule } from './leap-rule.ts';
+import type { SpikeRule } from './spike-rule.ts';
 import { TenantReviews } from './tenant-review.ts';
 
 export interface ReputationKit {
@@ -16,7 +16,7 @@ export interface ReputationKit {
     StoreVerbs<{ tenants: 'listTenants' | 'getTenant'; domains: 'findVerifiedHolder' }>;
   clock: Clock;
   log: Logger;
-  leapRule: LeapRule;
+  leapRule: SpikeRule;
   reviewLimits: ReviewLimits;
   operatorAddress: string | null;
   /** Of the service's own signature: its verified holder is the service's own tenant. */

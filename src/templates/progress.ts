@@ -1,6 +1,6 @@
 // How far a render thread has come: written by it at every step, read by the main thread when
 // it had to be killed, so that even then the error can name a line and a column.
-import { PARTS, type Part, type Place, type TemplateSource } from './render-job.ts';
+import { PARTS, type Part, type TemplatePosition, type TemplateSource } from './render-job.ts';
 
 /** Part (0: none yet) and offset in its source. */
 const CELLS = 2;
@@ -31,13 +31,13 @@ export class Progress {
   }
 
   /** Where the thread is. Before any part was entered: the beginning of the first that there is. */
-  read(source: TemplateSource): { part: Part; place: Place } {
+  read(source: TemplateSource): { part: Part; place: TemplatePosition } {
     const part = PARTS[this.#cells[0]! - 1] ?? (source.html === null ? 'text' : 'html');
     return { part, place: placeAt(source[part] ?? '', this.#cells[1]!) };
   }
 }
 
-function placeAt(source: string, offset: number): Place {
+function placeAt(source: string, offset: number): TemplatePosition {
   const before = source.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }

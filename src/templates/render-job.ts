@@ -17,7 +17,7 @@ export interface RenderJob {
 }
 
 /** Counted from 1, as Liquid counts: columns in UTF-16 units. */
-export interface Place {
+export interface TemplatePosition {
   line: number;
   column: number;
 }
@@ -28,7 +28,7 @@ export interface Flaw {
   /** Ends without a full stop. */
   problem: string;
   /** Null when it concerns the part as a whole. */
-  place: Place | null;
+  place: TemplatePosition | null;
 }
 
 export type RenderResult =

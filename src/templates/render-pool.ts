@@ -10,7 +10,7 @@ import { type Exceeded, JobPool } from '../threads/job-pool.ts';
 import { createProgressMemory, Progress } from './progress.ts';
 import type { RenderJob, RenderResult, ThreadJob, ThreadSettings } from './render-job.ts';
 import { RENDER_LIMITS, type RenderLimits, WAITING_LIMITS, type WaitingLimits } from './render-limits.ts';
-import { Standing } from './standing.ts';
+import { RenderTrust } from './render-trust.ts';
 
 export type RenderOutcome = PoolOutcome<RenderResult>;
 
@@ -32,13 +32,13 @@ const MIN_THREADS = 2;
 const MAX_THREADS = 4;
 
 export class RenderPool implements Renderer {
-  readonly #standing: Standing;
+  readonly #standing: RenderTrust;
   readonly #pool: FairPool<ThreadJob, RenderResult>;
   /** By tenant: what runs right now, and whether it counts as slow. */
   readonly #running = new Map<string, { trusted: boolean }>();
 
   constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
-    this.#standing = new Standing(clock);
+    this.#standing = new RenderTrust(clock);
     this.#pool = new FairPool<ThreadJob, RenderResult>({
       startThreads: (onIdle) =>
         new JobPool<ThreadJob, RenderResult>({

@@ -10,8 +10,8 @@ import {
   type Flaw,
   PARTS,
   type Part,
-  type Place,
   type RenderResult,
+  type TemplatePosition,
   type TemplateSource,
   type ThreadJob,
   type ThreadSettings,
@@ -74,7 +74,7 @@ function flawOf(part: Part, error: unknown): Flaw {
   return { part, problem: (WORDS[message] ?? message).slice(0, MAX_PROBLEM_CHARS), place: placeOf(error) };
 }
 
-function placeOf(error: unknown): Place | null {
+function placeOf(error: unknown): TemplatePosition | null {
   if (!LiquidError.is(error)) return null;
   const [line = 1, column = 1] = error.token.getPosition();
   return { line, column };

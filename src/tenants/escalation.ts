@@ -4,7 +4,7 @@
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import type { Standing, Tenant, Tier } from '../store/tenants.ts';
+import type { RecentResults, Tenant, Tier } from '../store/tenants.ts';
 
 export interface EscalationLimits {
   /** Age at which the tiers 10k and uncapped are reached. */
@@ -23,7 +23,12 @@ export interface TierDecision {
 
 const ORDER: readonly Tier[] = ['1k', '10k', 'uncapped'];
 
-export function decideTier(tenant: Tenant, standing: Standing, limits: EscalationLimits, now: number): TierDecision {
+export function decideTier(
+  tenant: Tenant,
+  standing: RecentResults,
+  limits: EscalationLimits,
+  now: number,
+): TierDecision {
   const keep = (reason: string): TierDecision => ({ decision: 'keep', tier: tenant.tier, reason });
   if (tenant.tierPinned) return keep('an operator has pinned the tier');
   if (tenant.status !== 'active') return keep(`the tenant is ${tenant.status}`);
@@ -35,7 +40,7 @@ export function decideTier(tenant: Tenant, standing: Standing, limits: Escalatio
   return { decision: 'raise', tier, reason: `${Math.floor(ageDays)} days old and in good standing` };
 }
 
-function objectionTo({ messages, hardBounces, complaints }: Standing, limits: EscalationLimits): string | null {
+function objectionTo({ messages, hardBounces, complaints }: RecentResults, limits: EscalationLimits): string | null {
   if (messages === 0) return null;
   const of = `of its last ${messages} messages`;
   if (hardBounces / messages >= limits.hardBounceRate) return `${hardBounces} ${of} bounced hard`;

@@ -24,7 +24,7 @@ export interface ShownKey extends Omit<ApiKey, 'secretHash'> {
   lastUsedAt: number | null;
 }
 
-export interface KeyWish {
+export interface KeyRequest {
   name: string;
   scopes: readonly string[];
   boundDomain: string | null;
@@ -32,7 +32,7 @@ export interface KeyWish {
 
 export interface Keys {
   readonly maxLive: number;
-  create(tenantId: string, wish: KeyWish): Promise<CreatedApiKey | Refused>;
+  create(tenantId: string, wish: KeyRequest): Promise<CreatedApiKey | Refused>;
   /** Oldest first, revoked ones included. */
   list(tenantId: string): Promise<ShownKey[]>;
   /** Null when the tenant has no such key, or has revoked it already. */

@@ -34,5 +34,5 @@ export async function markRecipients({ store, clock, pause }: MarkingKit, stoppe
     await pause(PAUSE_MS);
   }
   const forgotten = await store.upkeep.forgetRecipientMarks(FORGOTTEN_AT_ONCE);
-  return `${made} stretches of messages marked, ${forgotten} forgotten`;
+  return `${made} blocks of messages marked, ${forgotten} forgotten`;
 }

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { eventBody } from '../events/event-body.ts';
-import type { Delivery } from '../store/webhooks.ts';
+import type { WebhookDelivery } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
 import type { EndpointLine } from './endpoint-line.ts';
 import { signedRequest } from './sent-request.ts';
@@ -18,7 +18,7 @@ type Addressee = Pick<EndpointLine, 'keys' | 'target'>;
 
 export async function makeAttempt(
   to: Addressee,
-  { event }: Delivery,
+  { event }: WebhookDelivery,
   signal: AbortSignal,
   kit: CallKit & { clock: Clock },
 ): Promise<Attempt> {
@@ -30,7 +30,7 @@ export async function makeAttempt(
 
 async function send(
   { keys, target }: Addressee,
-  event: Delivery['event'],
+  event: WebhookDelivery['event'],
   { startedAt, signal, kit }: { startedAt: number; signal: AbortSignal; kit: CallKit },
 ): Promise<CallOutcome> {
   try {

@@ -6,11 +6,11 @@ import type { Dispatcher } from 'undici';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
-import type { Connections, Line } from './connections.ts';
+import type { Connections, EndpointPool } from './connections.ts';
 import { CALL_HEADERS } from './sent-request.ts';
 import { isLocalhost, LOOPBACK, refuseAddress, refuseTarget, type TargetPolicy } from './target.ts';
 
-interface Call {
+interface WebhookCall {
   target: string;
   headers: Record<string, string>;
   body: string;
@@ -37,7 +37,7 @@ const ANSWER_MAX_BYTES = 4096;
 const ANSWER_BODY_MS = 2 * SECOND_MS;
 const MAX_TRIED_ADDRESSES = 3;
 
-export async function callEndpoint(call: Call, kit: CallKit): Promise<CallOutcome> {
+export async function callEndpoint(call: WebhookCall, kit: CallKit): Promise<CallOutcome> {
   const timeoutMs = kit.timeoutMs ?? CALL_TIMEOUT_MS;
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), timeoutMs);
@@ -65,7 +65,7 @@ function whenOver(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
-interface TimedCall extends Call {
+interface TimedCall extends WebhookCall {
   onStatus(outcome: Extract<CallOutcome, { kind: 'answered' }>): void;
 }
 
@@ -91,7 +91,7 @@ type Tried =
   /** `untouched`: it was not even connected to, so another address may be tried. */
   | { kind: 'failed'; why: string; untouched: boolean };
 
-async function tryAddress(line: Line, url: URL, call: TimedCall): Promise<Tried> {
+async function tryAddress(line: EndpointPool, url: URL, call: TimedCall): Promise<Tried> {
   const openedBefore = line.opened;
   const first = await post(line, url, call);
   // The other side may close a kept connection just when we write to it: that says nothing about the
@@ -101,7 +101,7 @@ async function tryAddress(line: Line, url: URL, call: TimedCall): Promise<Tried>
   return post(line, url, call);
 }
 
-async function post({ pool }: Line, url: URL, { headers, body, signal, onStatus }: TimedCall): Promise<Tried> {
+async function post({ pool }: EndpointPool, url: URL, { headers, body, signal, onStatus }: TimedCall): Promise<Tried> {
   try {
     const response = await pool.request({
       method: 'POST',

@@ -10,13 +10,13 @@ export interface ConnectionsOptions {
   ca?: string | undefined;
 }
 
-export interface Line {
+export interface EndpointPool {
   pool: Pool;
   /** How many connections were ever opened on it. */
   opened: number;
 }
 
-interface Entry extends Line {
+interface Entry extends EndpointPool {
   usedAt: number;
   users: number;
 }
@@ -37,7 +37,7 @@ export class Connections {
     this.#options = options;
   }
 
-  async use<T>(origin: string, ip: string, work: (line: Line) => Promise<T>): Promise<T> {
+  async use<T>(origin: string, ip: string, work: (line: EndpointPool) => Promise<T>): Promise<T> {
     const key = `${origin} ${ip}`;
     const entry = this.#entries.get(key) ?? this.#open(origin, ip);
     this.#entries.set(key, entry);

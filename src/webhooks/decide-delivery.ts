@@ -28,14 +28,14 @@ export type DeliveryDecision =
   | { decision: 'retry'; reason: string; until: number }
   | { decision: 'give_up'; reason: string };
 
-export interface AttemptFacts {
+export interface CallAttempt {
   outcome: CallOutcome;
   /** 1 for the first since the event happened or was replayed. */
   step: number;
   now: number;
 }
 
-export function decideDelivery({ outcome, step, now }: AttemptFacts, random: () => number): DeliveryDecision {
+export function decideDelivery({ outcome, step, now }: CallAttempt, random: () => number): DeliveryDecision {
   const reason = describeOutcome(outcome);
   if (outcome.kind === 'answered' && isSuccess(outcome.status)) return { decision: 'delivered', reason };
   if (step > RETRY_TABLE.stepsMs.length) {

@@ -1,10 +1,10 @@
 // An attempt as the store keeps it.
-import type { Delivery, DeliveryEnd, DeliveryResult } from '../store/webhooks.ts';
+import type { DeliveryEnd, DeliveryResult, WebhookDelivery } from '../store/webhooks.ts';
 import type { CallOutcome } from './call.ts';
 import type { DeliveryDecision } from './decide-delivery.ts';
 
 export interface AttemptOutcome {
-  delivery: Delivery;
+  delivery: WebhookDelivery;
   /** Null: nobody was called, and the delivery is given back. */
   outcome: CallOutcome | null;
   decision: DeliveryDecision | null;

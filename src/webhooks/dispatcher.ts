@@ -9,14 +9,14 @@ import { OncePerTick } from '../base/per-tick.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
-import type { ClaimedDeliveries, Delivery, DeliveryClaim } from '../store/webhooks.ts';
+import type { ClaimedDeliveries, DeliveryClaim, WebhookDelivery } from '../store/webhooks.ts';
 import { makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
 import { EndpointLine, type WaitingDelivery } from './endpoint-line.ts';
+import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
 import { ResultBook } from './result-book.ts';
-import { type Place, Turns } from './turns.ts';
 import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
 
@@ -53,7 +53,7 @@ const PAGE = 1000;
 export class Dispatcher {
   readonly #kit: DispatcherKit;
   readonly #lines = new Map<string, EndpointLine>();
-  readonly #turns = new Turns();
+  readonly #turns = new EndpointRotation();
   readonly #book: ResultBook;
   #ticker: NodeJS.Timeout | null = null;
   readonly #pumping = new OncePerTick(() => {
@@ -240,7 +240,7 @@ export class Dispatcher {
     this.#offer(line);
   }
 
-  #begin(line: EndpointLine, place: Place): void {
+  #begin(line: EndpointLine, place: CallSlot): void {
     const { delivery, claimedAt } = line.waiting.shift() as WaitingDelivery;
     if (this.#kit.clock.now() - claimedAt > BEGUN_WITHIN_MS) {
       // Its lease may end while it is called: somebody could call a second time.
@@ -257,7 +257,7 @@ export class Dispatcher {
     });
   }
 
-  async #call(line: EndpointLine, delivery: Delivery): Promise<void> {
+  async #call(line: EndpointLine, delivery: WebhookDelivery): Promise<void> {
     const { clock, random, log } = this.#kit;
     const call = new AbortController();
     line.calls.add(call);
@@ -274,7 +274,7 @@ export class Dispatcher {
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
   }
 
-  #release(delivery: Delivery): void {
+  #release(delivery: WebhookDelivery): void {
     this.#book.add(toResult({ delivery, outcome: null, decision: null, startedAt: 0, elapsedMs: 0 }));
   }
 

@@ -1,11 +1,11 @@
 // What waits for one endpoint and how the endpoint does: how many calls it may have at a time, and
 // whether it rests after failures. Knows no store and makes no calls.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
-import type { Delivery } from '../store/webhooks.ts';
+import type { WebhookDelivery } from '../store/webhooks.ts';
 
 /** A claimed delivery that is not begun yet. */
 export interface WaitingDelivery {
-  delivery: Delivery;
+  delivery: WebhookDelivery;
   claimedAt: number;
 }
 

@@ -1,13 +1,13 @@
 // Webhooks in the log: one function per fact. URLs are never here: their query can hold a secret.
 import { toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
-import type { Delivery, FailingWebhook } from '../store/webhooks.ts';
+import type { FailingWebhook, WebhookDelivery } from '../store/webhooks.ts';
 import type { CallOutcome } from './call.ts';
 import type { DeliveryDecision } from './decide-delivery.ts';
 
 export function attempted(
   log: Logger,
-  delivery: Delivery,
+  delivery: WebhookDelivery,
   { decision, outcome, elapsedMs }: { decision: DeliveryDecision; outcome: CallOutcome; elapsedMs: number },
 ): void {
   const { webhookId, attempt, event } = delivery;

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { Claims } from '../../src/delivery/queue/claims.ts';
 import { Lane } from '../../src/delivery/queue/lane.ts';
-import { MessagesInHand } from '../../src/delivery/queue/orphans.ts';
+import { MessagesInFlight } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
@@ -42,7 +42,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
     senderSuspension: (_group: string, _tenantId: string, domain: string) =>
       domain === 'paused.test' ? { scope: 'sender_domain', mxGroup: 'g', subject: domain, until: NOW + 5000 } : null,
   };
-  const inHand = new MessagesInHand();
+  const inHand = new MessagesInFlight();
   const claims = new Claims({
     store: inHand.noting(store as unknown as Pick<Store, 'queue' | 'shaping'>),
     shaping: shaping as unknown as Shaping,
@@ -54,7 +54,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   const { messages, nextDueAt } = await claims.claim(LANE, 10, { group: 'g', from: undefined });
   t.same(messages, []);
   t.equal(nextDueAt, NOW + 1000);
-  t.equal(inHand.size, 0, 'nobody answers for them: who looks for strays finds what could not be given back');
+  t.equal(inHand.size, 0, 'nobody answers for them: who looks for orphans finds what could not be given back');
   t.same(released.at(-1), ['kept-back', 'free']);
   t.same(settled, [[10, 0]], 'none of them counts as sent');
 });

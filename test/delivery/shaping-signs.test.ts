@@ -5,7 +5,7 @@ import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts
 import type { CourierResult } from '../../src/delivery/courier/messages.ts';
 import { judge } from '../../src/delivery/outcome/judge.ts';
 import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provider-limits.ts';
-import { type AttemptFacts, readSigns } from '../../src/delivery/shaping/shaping-signs.ts';
+import { readSigns, type ShapedAttempt } from '../../src/delivery/shaping/shaping-signs.ts';
 
 const NOW = 1_000_000;
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ interface Said {
   stage?: SmtpStage;
   /** Said instead of a greeting, or to EHLO: no connection came about. */
   atTheDoor?: boolean;
-  facts?: Partial<AttemptFacts>;
+  facts?: Partial<ShapedAttempt>;
 }
 
 function signs(code: number | null, text: string, { stage = 'rcpt', atTheDoor = false, facts = {} }: Said = {}) {
@@ -175,7 +175,7 @@ t.test('doors: nobody there, or nobody let in', async (t) => {
 
 t.test('silence beside connections that work', async (t) => {
   for (const stage of ['connect', 'greeting'] as const) {
-    const said = (facts: Partial<AttemptFacts>) => signs(null, 'ECONNRESET', { stage, atTheDoor: true, facts });
+    const said = (facts: Partial<ShapedAttempt>) => signs(null, 'ECONNRESET', { stage, atTheDoor: true, facts });
     t.match(said(BESIDE), { sign: { kind: 'full', working: 2 }, suspension: null, surplus: true }, 'one too many');
     t.same(said(ELSEWHERE), { sign: null, suspension: null, surplus: false }, 'only these hosts are silent');
     t.match(said({}), { sign: { kind: 'closed' }, surplus: false }, 'none beside it');

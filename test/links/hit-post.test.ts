@@ -3,9 +3,9 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { HIT_DESK_VERBS, type HitDesk } from '../../src/links/hit-desk.ts';
 import { HitPost } from '../../src/links/hit-post.ts';
 import type { Hit } from '../../src/links/hit-recorder.ts';
+import { HIT_DESK_VERBS, type HitVerbs } from '../../src/links/hit-verbs.ts';
 import { hitText, readHits } from '../../src/links/sent-hits.ts';
 import { type Facts, silentLogger } from '../../src/observe/log.ts';
 import type { LogLine } from '../../src/store/sqlite/engine/writer-messages.ts';
@@ -28,7 +28,7 @@ function someHit(change: Partial<Hit> = {}): Omit<Hit, 'at'> {
   };
 }
 
-class Desk implements HitDesk {
+class Desk implements HitVerbs {
   readonly parcels: Hit[][] = [];
   readonly answers = Promise.withResolvers<void>();
   closed = false;
@@ -53,7 +53,7 @@ class Desk implements HitDesk {
   }
 }
 
-function postTo(desk: HitDesk) {
+function postTo(desk: HitVerbs) {
   const told: [level: string, facts: Facts, message: string][] = [];
   const log = {
     ...silentLogger,
@@ -122,7 +122,7 @@ t.test("on the daemon's writing thread they become events, and its troubles reac
   const file = path.join(t.testdir(), 'postrider.db');
   const onTrouble = (error: unknown) => t.fail(String(error));
   const troubled = Promise.withResolvers<LogLine>();
-  const store = await openThreadedStore<HitDesk>({
+  const store = await openThreadedStore<HitVerbs>({
     file,
     thread: { entry: new URL('../../src/daemon/writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
     ...{ onCheckpointFault: onTrouble, onLost: onTrouble, onLogLine: troubled.resolve },

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { reservePort } from '../../src/http/reserve-port.ts';
-import { choosePorts, placeServers, readWishes } from '../../src/sandbox/sandbox-config.ts';
+import { choosePorts, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
 
 const PLACES = { dataDir: '/tmp/own', dns: 5301, capture: 2526, http: 8081, smtp: 2525, busyHttp: null };
 
@@ -55,21 +55,21 @@ t.test('what would lead out of it cannot be changed, the rest can', async (t) =>
 });
 
 t.test('mistakes are told as by the daemon', async (t) => {
-  const read = () => readWishes({ env: { POSTRIDER_HTTP_PORT: 'eighty' }, file: undefined });
+  const read = () => readOptions({ env: { POSTRIDER_HTTP_PORT: 'eighty' }, file: undefined });
   t.throws(read, { message: /^http\.port \(from POSTRIDER_HTTP_PORT\): must be an integer/ });
 });
 
 t.test('a port that was asked for is the port', async (t) => {
   const port = await reservePort('127.0.0.1', 0);
   const env = { POSTRIDER_HTTP_PORT: String(port), POSTRIDER_SMTP_PORT: '0' };
-  const chosen = await choosePorts(readWishes({ env, file: undefined }));
+  const chosen = await choosePorts(readOptions({ env, file: undefined }));
   t.match(chosen, { http: port, busyHttp: null });
   t.ok(chosen.smtp < 32_768, `${chosen.smtp} is none that the system gives to outgoing calls`);
   t.ok(chosen.smtp > 0, '0 is any free one, which is known before the daemon starts');
 });
 
 t.test('the usual port gives way when something else has it', async (t) => {
-  const wishes = readWishes({ env: {}, file: undefined });
+  const wishes = readOptions({ env: {}, file: undefined });
   // Stands for 8080, which may be in use on the machine that runs this test.
   const usual = await occupy(t, 0);
   const { config, source } = wishes;

@@ -109,7 +109,7 @@ t.test('claiming for one of our addresses uses the index of what is due, too', a
   t.match(forget, 'SEARCH source_usage USING COVERING INDEX source_usage_by_day (day<?)');
 });
 
-t.test('looking for strays reads what is being sent, and jumps from lane to lane', async (t) => {
+t.test('looking for orphans reads what is being sent, and jumps from lane to lane', async (t) => {
   const planner = await Planner.open(t);
   const sending = await planner.plansOf((store) => store.queue.listSending(null, 10));
   t.equal(sending, 'SEARCH messages USING INDEX messages_sending (id>?)');

@@ -4,9 +4,9 @@ import { HOUR_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { type DoubtedReceiver, NO_ROUTE } from '../../src/store/suppressions.ts';
 import { HardBounceWatch, type MessageEnd } from '../../src/suppression/hard-bounce-watch.ts';
-import { decideLeap, type LeapRule } from '../../src/suppression/leap-rule.ts';
+import { decideSpike, type SpikeRule } from '../../src/suppression/spike-rule.ts';
 
-const RULE: LeapRule = { windowMs: HOUR_MS, minHardBounces: 10, share: 0.5, factor: 5 };
+const RULE: SpikeRule = { windowMs: HOUR_MS, minHardBounces: 10, share: 0.5, factor: 5 };
 const MX = 'mx.big.test';
 
 async function watching(known: DoubtedReceiver[] = []) {
@@ -31,7 +31,7 @@ async function watching(known: DoubtedReceiver[] = []) {
 
 t.test('the decision', async (t) => {
   const nothing = { messages: 0, hard: 0 };
-  const decide = (messages: number, hard: number, before = nothing) => decideLeap({ messages, hard }, before, RULE);
+  const decide = (messages: number, hard: number, before = nothing) => decideSpike({ messages, hard }, before, RULE);
   t.equal(decide(10, 10).decision, 'doubt');
   t.equal(decide(9, 9).decision, 'trust', 'too few');
   t.equal(decide(21, 10).decision, 'trust', 'too small a share');

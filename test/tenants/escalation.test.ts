@@ -1,12 +1,12 @@
 import t from 'tap';
 import { DAY_MS } from '../../src/base/clock.ts';
 import { silentLogger } from '../../src/observe/log.ts';
-import type { Standing, Tenant } from '../../src/store/tenants.ts';
+import type { RecentResults, Tenant } from '../../src/store/tenants.ts';
 import { decideTier, escalateTiers } from '../../src/tenants/escalation.ts';
 
 const NOW = 1_800_000_000_000;
 const LIMITS = { days: [10, 30] as const, hardBounceRate: 0.05, complaintRate: 0.003, window: 1000 };
-const GOOD: Standing = { messages: 1000, hardBounces: 49, complaints: 2 };
+const GOOD: RecentResults = { messages: 1000, hardBounces: 49, complaints: 2 };
 
 function tenantOf(ageDays: number, rest: Partial<Tenant> = {}): Tenant {
   return {
@@ -26,7 +26,7 @@ function tenantOf(ageDays: number, rest: Partial<Tenant> = {}): Tenant {
 }
 
 t.test('the tier follows age, standing and the operator', async (t) => {
-  const cases: [what: string, tenant: Tenant, standing: Standing, decision: string, tier: string][] = [
+  const cases: [what: string, tenant: Tenant, standing: RecentResults, decision: string, tier: string][] = [
     ['too young', tenantOf(9.99), GOOD, 'keep', '1k'],
     ['ten days', tenantOf(10), GOOD, 'raise', '10k'],
     ['ten days, there already', tenantOf(12, { tier: '10k' }), GOOD, 'keep', '10k'],

@@ -23,7 +23,7 @@ function stage(stretches: number) {
 
 t.test('it marks all that is ten minutes old, with a pause after each slice', async (t) => {
   const { kit, asked, state } = stage(3);
-  t.equal(await markRecipients(kit, new AbortController().signal), '3 stretches of messages marked, 3 forgotten');
+  t.equal(await markRecipients(kit, new AbortController().signal), '3 blocks of messages marked, 3 forgotten');
   t.strictSame(asked, Array(4).fill(90 * MINUTE));
   t.equal(state.pauses, 3);
 });

@@ -1,11 +1,11 @@
 import t from 'tap';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/base/clock.ts';
-import { type AttemptFacts, decideDelivery, retryAfterMs } from '../../src/webhooks/decide-delivery.ts';
+import { type CallAttempt, decideDelivery, retryAfterMs } from '../../src/webhooks/decide-delivery.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
 const TABLE_S = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 
-function decide(status: number, change: Partial<AttemptFacts> & { retryAfter?: string; random?: number } = {}) {
+function decide(status: number, change: Partial<CallAttempt> & { retryAfter?: string; random?: number } = {}) {
   const { retryAfter = null, random = 0.5, step = 1 } = change;
   return decideDelivery(
     { outcome: { kind: 'answered', status, retryAfter, answer: '' }, step, now: NOW },

@@ -2,7 +2,7 @@
 // bounce explain: the same for mails that came back, with all that they say.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemWords } from '../../base/system-words.ts';
-import type { Suspension } from '../../classify/bounce-rule.ts';
+import type { PauseRule } from '../../classify/bounce-rule.ts';
 import type { SaidReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';
 import { type Answer, done, ended, wrongUsage } from '../../operator/answer.ts';
@@ -61,7 +61,7 @@ async function explain(reply: string, mx: string | null) {
   });
 }
 
-function shownPause({ scope }: Suspension, { first, longest }: { first: number; longest: number }) {
+function shownPause({ scope }: PauseRule, { first, longest }: { first: number; longest: number }) {
   return { first_secs: first / 1000, for_secs: longest / 1000, scope };
 }
 

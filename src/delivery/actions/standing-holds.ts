@@ -21,7 +21,7 @@ export interface StandingHold {
 /** Of many lanes; who reads more has a list of its own. */
 const MOST = 20;
 
-interface Place {
+interface MailSort {
   tenantId: string;
   domain: string;
   group: string | null;
@@ -67,7 +67,7 @@ export class StandingHolds {
     return reasons.map(({ reason }) => reason);
   }
 
-  async #look(place: Place): Promise<void> {
+  async #look(place: MailSort): Promise<void> {
     const { reasons } = await this.#ask(place);
     for (const { code, reason } of reasons) {
       const held = holdOf(code, place);
@@ -75,14 +75,14 @@ export class StandingHolds {
     }
   }
 
-  async #ask(place: Place): Promise<ShapingVerdict> {
+  async #ask(place: MailSort): Promise<ShapingVerdict> {
     await this.#shaping.learnTenant(place.tenantId);
     const group = place.group === null ? null : { name: place.group, open: 0 };
     return this.#shaping.verdict({ ...place, group, connections: null });
   }
 }
 
-function placeOf({ kind, key }: LanesTarget): Place {
+function placeOf({ kind, key }: LanesTarget): MailSort {
   return {
     tenantId: kind === 'tenant' ? key : '',
     domain: kind === 'domain' ? key : '',
@@ -90,7 +90,7 @@ function placeOf({ kind, key }: LanesTarget): Place {
   };
 }
 
-function holdOf(code: ShapingCode, { tenantId, domain, group }: Place): Omit<StandingHold, 'reason'> | null {
+function holdOf(code: ShapingCode, { tenantId, domain, group }: MailSort): Omit<StandingHold, 'reason'> | null {
   switch (code) {
     case 'tenant_not_active':
       return { kind: 'tenant', key: tenantId, how: 'inactive' };

@@ -11,7 +11,7 @@ import type { OpenResult, SmtpSession } from '../../protocol/smtp/session.ts';
 import { takesNoMail } from '../../protocol/smtp/tried-hosts.ts';
 import type { BrokenTls, TlsPolicy } from '../../store/transport-security.ts';
 
-export interface DoorKnocker {
+export interface Connector {
   /** Where every host is called. */
   port: number;
   /** Why an address is not called where there are others; null: it is called. */
@@ -38,7 +38,7 @@ const MAX_PASSED_OVER = 20;
  */
 export async function connectToAny(
   hosts: MailHost[],
-  knocker: DoorKnocker,
+  knocker: Connector,
   chooseTls: (mx: string) => TlsChoice,
 ): Promise<Connected> {
   const tried: TriedHost[] = [];
@@ -75,7 +75,7 @@ export async function connectToAny(
 }
 
 /** Nothing is skipped where nothing else is left: a TLS policy can have ruled out the other hosts. */
-function skipsOf(hosts: MailHost[], knocker: DoorKnocker): (ip: string) => string | null {
+function skipsOf(hosts: MailHost[], knocker: Connector): (ip: string) => string | null {
   const whySkipped = (ip: string) => knocker.whySkipped?.(ip) ?? null;
   const anyCallable = hosts.some(({ addresses }) => addresses.some(({ ip }) => whySkipped(ip) === null));
   return anyCallable ? whySkipped : () => null;

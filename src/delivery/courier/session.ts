@@ -1,12 +1,12 @@
 // One courier task: a session with one MX group. Takes batches of messages, prepares the next
 // one while the last is on the wire, keeps the connection for as long as the main thread has
 // more, and reports each result as it comes.
-import { Line, type LineKit } from './line.ts';
+import { MailConnection, type MailConnectionKit } from './mail-connection.ts';
 import type { CourierReport, CourierResult } from './messages.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
 import type { OrderInbox } from './session-port.ts';
 
-export interface CourierTask extends LineKit {
+export interface CourierTask extends MailConnectionKit {
   inbox: OrderInbox;
   report(report: CourierReport): void;
   prepare: Prepare;
@@ -14,7 +14,7 @@ export interface CourierTask extends LineKit {
 }
 
 export async function runCourierSession(task: CourierTask): Promise<void> {
-  const line = new Line(task);
+  const line = new MailConnection(task);
   for (;;) {
     const messageIds = await task.inbox.nextBatch();
     if (messageIds === null) break;
@@ -24,7 +24,7 @@ export async function runCourierSession(task: CourierTask): Promise<void> {
   await line.hangUp();
 }
 
-async function deliverBatch(task: CourierTask, line: Line, messageIds: string[]): Promise<void> {
+async function deliverBatch(task: CourierTask, line: MailConnection, messageIds: string[]): Promise<void> {
   const preparations = new Preparations(task, messageIds);
   for (const [index, messageId] of messageIds.entries()) {
     // What was announced to the server is as good as on the wire: it is finished.

@@ -12,8 +12,8 @@ import { openSession } from '../../protocol/smtp/session.ts';
 import { scaleTimeouts } from '../../protocol/smtp/timeouts.ts';
 import { openContentReader } from '../../store/sqlite/verbs/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/verbs/transport-security.ts';
-import type { DoorKnocker, TransportSecurity } from './connect.ts';
-import { Announcements } from './line.ts';
+import type { Connector, TransportSecurity } from './connect.ts';
+import { Announcements } from './mail-connection.ts';
 import type { CourierBirth, CourierCall, CourierHeartbeat, CourierNews, SessionPlan, SessionWord } from './messages.ts';
 import { createPrepare } from './prepare.ts';
 import { runCourierSession } from './session.ts';
@@ -62,7 +62,7 @@ const security: TransportSecurity = {
 const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
-const knockerFrom = ({ source, skipped }: SessionPlan, { dial }: Pulse): DoorKnocker => ({
+const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Pulse): Connector => ({
   port: settings.smtpPort,
   whySkipped: (ip) => (skipped?.ips.includes(ip) ? skipped.reason : null),
   open: ({ mx, ip, tls }) =>
@@ -101,10 +101,19 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
   };
   inboxes.set(session, inbox);
   beats.add(beat);
-  const knocker = knockerFrom(plan, pulse);
+  const knocker = connectorFrom(plan, pulse);
   try {
     await runCourierSession({
-      ...{ hosts: plan.hosts, inbox, report, prepare, knocker, security, announcements, now: systemClock.now },
+      ...{
+        hosts: plan.hosts,
+        inbox,
+        report,
+        prepare,
+        connector: knocker,
+        security,
+        announcements,
+        now: systemClock.now,
+      },
       signal: inbox.signal,
       usualTls: settings.tls,
       onConnected: () => report({ kind: 'connected' }),

@@ -1,5 +1,5 @@
 // Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
-// a message that is never tried again ends too. Strays are brought back first; what somebody is
+// a message that is never tried again ends too. Orphans are brought back first; what somebody is
 // sending right now ends when that attempt has.
 
 import { type Clock, HOUR_MS } from '../../base/clock.ts';
@@ -11,13 +11,13 @@ import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
-import type { StrayFinder } from '../queue/orphans.ts';
+import type { OrphanFinder } from '../queue/orphans.ts';
 
 interface ExpirySweeperKit extends GiveUpKit {
   store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting' }>;
   clock: Clock;
   log: Logger;
-  strays: Pick<StrayFinder, 'sweep'>;
+  orphans: Pick<OrphanFinder, 'sweep'>;
   periodMs: number;
 }
 
@@ -48,10 +48,10 @@ export function startExpirySweeper(kit: ExpirySweeperKit): ExpirySweeper {
 }
 
 async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
-  const { store, clock, log, strays } = kit;
+  const { store, clock, log, orphans } = kit;
   let ended = 0;
   try {
-    await strays.sweep();
+    await orphans.sweep();
   } catch (error) {
     log.error({ error }, `orphaned messages could not be looked up: ${describeError(error)}`);
   }

@@ -18,7 +18,7 @@ interface Ended {
 }
 
 /** The finding as it counts. */
-export function heed<F extends Ended>(finding: F, watch: EndWatch | undefined): F {
+export function downgradeIfDoubted<F extends Ended>(finding: F, watch: EndWatch | undefined): F {
   const { judgement, mxGroup, message } = finding;
   if (!watch || judgement.kind === 'temporary' || judgement.kind === 'unreadable') return finding;
   const { tenantId } = message;

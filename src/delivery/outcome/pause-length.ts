@@ -2,7 +2,7 @@
 // holds. A temporary one is none: it begins with what the words can mean, a minute where the rule says
 // nothing else, and doubles while it repeats. A time that the reply names is kept. Pure.
 import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
-import type { Suspension } from '../../classify/bounce-rule.ts';
+import type { PauseRule } from '../../classify/bounce-rule.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
 
 /** The pause before, of the same mail for the same reason. */
@@ -18,16 +18,13 @@ const LONGEST_NAMED_MS = 4 * HOUR_MS;
 /** An earlier pause counts as a repetition for as long as it lasted, and for this time at least. */
 const REPEATED_WITHIN_MS = 15 * MINUTE_MS;
 
-export function pauseBounds(
-  { forMs, fromMs }: Suspension,
-  smtpCode: number | null,
-): { first: number; longest: number } {
+export function pauseBounds({ forMs, fromMs }: PauseRule, smtpCode: number | null): { first: number; longest: number } {
   const isVerdict = smtpCode !== null && smtpCode >= 500;
   return { first: isVerdict ? forMs : Math.min(fromMs ?? FIRST_PAUSE_MS, forMs), longest: forMs };
 }
 
 export interface PauseFacts {
-  suspend: Suspension;
+  suspend: PauseRule;
   smtpCode: number | null;
   /** Its words: they may name a time, or what the limit is counted by. */
   response: string;

@@ -11,7 +11,7 @@ import { suppressionKeyOf } from '../../protocol/mail/address.ts';
 import type { NewEvent } from '../../store/events.ts';
 import type { ClaimedMessage, MessageUpdate } from '../../store/queue.ts';
 import { type Decision, decide, type RetryPolicy } from './decide.ts';
-import { type EndWatch, heed } from './doubted-bounce.ts';
+import { downgradeIfDoubted, type EndWatch } from './doubted-bounce.ts';
 import type { Judgement } from './judge.ts';
 import type { ResultWriter } from './result-writer.ts';
 
@@ -25,12 +25,12 @@ export interface RecorderKit {
   /** Hears how messages end. */
   endWatch?: EndWatch | undefined;
   /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
-  earliestAttempt?(finding: Finding, dueAt: number): number | null;
+  earliestAttempt?(finding: AttemptResult, dueAt: number): number | null;
   /** Told of every attempt when it is on disk. */
-  onAttempt?: ((facts: AttemptFacts) => void) | undefined;
+  onAttempt?: ((facts: MeasuredAttempt) => void) | undefined;
 }
 
-export interface AttemptFacts {
+export interface MeasuredAttempt {
   outcome: MessageUpdate['transition']['to'];
   bounce: BounceType | null;
   mxGroup: string | null;
@@ -38,7 +38,7 @@ export interface AttemptFacts {
 }
 
 /** One attempt that is over. */
-export interface Finding {
+export interface AttemptResult {
   message: ClaimedMessage;
   startedAt: number;
   judgement: Judgement;
@@ -58,9 +58,9 @@ export class Recorder {
   }
 
   /** Settles when the finding is on disk. */
-  record(found: Finding): Promise<void> {
+  record(found: AttemptResult): Promise<void> {
     const { clock, random, policy, endWatch } = this.#kit;
-    const finding = heed(found, endWatch);
+    const finding = downgradeIfDoubted(found, endWatch);
     const key = suppressionKeyOf(finding.message.recipient);
     const moment = { now: clock.now(), random, mxGroup: finding.mxGroup, suppressionKey: key };
     const decision = decide(finding.judgement, finding.message, policy, moment);
@@ -73,14 +73,14 @@ export class Recorder {
   }
 
   /** Its own time, or the end of a pause behind that; null where nobody knows, or where its lifetime ends before. */
-  #nextAttemptAt(finding: Finding, { transition }: Decision): number | null {
+  #nextAttemptAt(finding: AttemptResult, { transition }: Decision): number | null {
     if (transition.to !== 'deferred') return null;
     const { dueAt } = transition;
     const at = this.#kit.earliestAttempt ? this.#kit.earliestAttempt(finding, dueAt) : dueAt;
     return at !== null && at < finding.message.expiresAt ? at : null;
   }
 
-  #update({ message, startedAt, judgement }: Finding, decided: Decided, at: number): MessageUpdate {
+  #update({ message, startedAt, judgement }: AttemptResult, decided: Decided, at: number): MessageUpdate {
     const { transition, tell, nextAttemptAt } = decided;
     const { id: messageId, tenantId, attempt } = message;
     const record =
@@ -120,12 +120,12 @@ export class Recorder {
   }
 }
 
-function attemptFacts({ message, mxGroup }: Finding, { transition }: Decision, at: number): AttemptFacts {
+function attemptFacts({ message, mxGroup }: AttemptResult, { transition }: Decision, at: number): MeasuredAttempt {
   const bounce = transition.to === 'bounced' ? transition.bounce : null;
   return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
 }
 
-function logFinding(log: Logger, { message, judgement }: Finding, { transition, nextAttemptAt }: Decided): void {
+function logFinding(log: Logger, { message, judgement }: AttemptResult, { transition, nextAttemptAt }: Decided): void {
   if (judgement.kind === 'unreadable') {
     mailLog.parked(log, message, { reason: judgement.reason });
     return;

@@ -77,7 +77,7 @@ export class Claims {
       this.#kit.shaping.reservations.givenBack(group, messageIds);
       return await this.#kit.store.queue.release(messageIds, this.#kit.clock.now());
     } catch (error) {
-      // They stay marked as being sent, until somebody looks for strays or the daemon starts again.
+      // They stay marked as being sent, until somebody looks for orphans or the daemon starts again.
       this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
       return [];
     }

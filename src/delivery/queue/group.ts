@@ -8,14 +8,14 @@ import type { Logger } from '../../observe/log.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { SessionSource } from '../courier/messages.ts';
-import type { Finding } from '../outcome/recorder.ts';
+import type { AttemptResult } from '../outcome/recorder.ts';
 import { SessionHost, type SessionKit } from '../session/session-host.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
+import { hostsKeyOf, LaneRotation, type WaitingLane } from './lane-rotation.ts';
 import { batchSize, notePace, type Pace } from './pace.ts';
 import type { Slots } from './slots.ts';
-import { hostsKeyOf, type Standing, Turns } from './turns.ts';
 
 export interface GroupKit {
   session: SessionKit;
@@ -32,13 +32,13 @@ export interface GroupKit {
 /** What a group asks of the scheduler, which holds the lanes. */
 export interface GroupPort {
   /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
-  claim(group: Group, next: Standing, limit: number): Promise<ClaimedMessage[]>;
+  claim(group: Group, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
   /** Messages that were claimed and not tried go back to the queue. */
   giveBack(group: Group, messageIds: string[]): Promise<void>;
   /** The lane is kept back, and the scheduler brings it back later. */
   hold(lane: Lane, verdict: ShapingVerdict): void;
   /** An attempt's outcome, with the connections that are open beside its own. False: it was no attempt. */
-  learn(group: Group, finding: Finding, others: ShapingOutcome['others']): boolean;
+  learn(group: Group, finding: AttemptResult, others: ShapingOutcome['others']): boolean;
   /** One of its sessions has ended: the group may be idle. */
   onSessionEnd(group: Group): void;
 }
@@ -69,7 +69,7 @@ export class Group {
   readonly name: string;
   readonly #kit: GroupKit;
   readonly #port: GroupPort;
-  readonly #turns = new Turns();
+  readonly #turns = new LaneRotation();
   /** With the hosts that they are connected to. */
   readonly #sessions = new Map<SessionHost, string>();
   /** Those that linger, in the same way. */
@@ -133,7 +133,7 @@ export class Group {
   }
 
   /** Whether the line moves on behind it: not when the whole group waits. */
-  #keepBack(next: Standing, verdict: ShapingVerdict): boolean {
+  #keepBack(next: WaitingLane, verdict: ShapingVerdict): boolean {
     if (verdict.reach !== 'group') {
       this.#turns.remove(next);
       this.#port.hold(next.lane, verdict);
@@ -169,14 +169,14 @@ export class Group {
     return null;
   }
 
-  #start(next: Standing): void {
+  #start(next: WaitingLane): void {
     const { pace, session } = this.#kit;
     const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#room(next.lane));
     this.#starting++;
     void this.#startSession(next, this.#take(next, limit));
   }
 
-  async #startSession(next: Standing, claiming: Promise<ClaimedMessage[]>): Promise<void> {
+  async #startSession(next: WaitingLane, claiming: Promise<ClaimedMessage[]>): Promise<void> {
     try {
       let first = await claiming;
       if (first.length === 0) first = await this.#nextBatch(next.hostsKey, FIRST_BATCH);
@@ -192,7 +192,7 @@ export class Group {
     }
   }
 
-  async #runSession({ hosts, source, hostsKey }: Standing, first: ClaimedMessage[]): Promise<void> {
+  async #runSession({ hosts, source, hostsKey }: WaitingLane, first: ClaimedMessage[]): Promise<void> {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       giveBack: (ids) => this.#port.giveBack(this, ids),
@@ -211,7 +211,7 @@ export class Group {
     }
   }
 
-  #learn(finding: Finding, others: ShapingOutcome['others']): boolean {
+  #learn(finding: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { judgement } = finding;
     const tried = this.#port.learn(this, finding, others);
     if (tried && judgement.kind !== 'unreadable') notePace(this.#kit.pace, judgement.peer.elapsedMs);
@@ -255,7 +255,7 @@ export class Group {
     );
   }
 
-  async #take(next: Standing, limit: number): Promise<ClaimedMessage[]> {
+  async #take(next: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
     const granted = this.#turns.take(next, limit);
     const messages = await this.#port.claim(this, next, granted);
     this.#turns.refund(next.lane.tenantId, granted - messages.length);

@@ -11,7 +11,7 @@ import type { LaneNotice } from '../../store/submissions.ts';
 
 interface StrayFinderKit {
   store: Pick<Store, 'queue'>;
-  inHand: Pick<MessagesInHand, 'has'>;
+  inHand: Pick<MessagesInFlight, 'has'>;
   clock: Clock;
   log: Logger;
   onLanes(lanes: LaneNotice[]): void;
@@ -33,7 +33,7 @@ interface Suspicion {
   since: number;
 }
 
-export class StrayFinder {
+export class OrphanFinder {
   readonly #kit: StrayFinderKit;
   #suspects = new Map<string, Suspicion>();
   #nextLane = BEFORE_ALL_LANES;
@@ -51,17 +51,17 @@ export class StrayFinder {
     const { store, clock, log, onLanes } = this.#kit;
     const now = clock.now();
     const suspects = new Map<string, Suspicion>();
-    const strays: SendingMark[] = [];
+    const orphans: SendingMark[] = [];
     for await (const mark of this.#unattended()) {
       const known = this.#suspects.get(mark.id);
       const since = known?.attempt === mark.attempt ? known.since : now;
-      if (now - since >= CERTAIN_AFTER_MS) strays.push(mark);
+      if (now - since >= CERTAIN_AFTER_MS) orphans.push(mark);
       else suspects.set(mark.id, { attempt: mark.attempt, since });
     }
     this.#suspects = suspects;
-    if (strays.length === 0) return;
-    log.error({ messages: strays.length, first: strays[0]!.id }, `messages wait again: ${LOST_ATTEMPT}`);
-    onLanes(await store.queue.returnStrays(strays, now, LOST_ATTEMPT));
+    if (orphans.length === 0) return;
+    log.error({ messages: orphans.length, first: orphans[0]!.id }, `messages wait again: ${LOST_ATTEMPT}`);
+    onLanes(await store.queue.returnOrphans(orphans, now, LOST_ATTEMPT));
   }
 
   /** Marked as being sent, and in nobody's hand. */
@@ -88,12 +88,12 @@ export class StrayFinder {
 }
 
 // Which messages somebody in this process answers for: from their claim until their outcome is on
-// disk or they are given back. What is marked as being sent and stands not here is a stray.
+// disk or they are given back. What is marked as being sent and stands not here is an orphan.
 // It listens to the store's verbs, so that nobody has to remember to tell it.
 
 type HandVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordEarlier' | 'release' }>;
 
-export class MessagesInHand {
+export class MessagesInFlight {
   readonly #ids = new Set<string>();
 
   has(id: string): boolean {

@@ -16,7 +16,7 @@ import type { LaneNotice } from '../../store/submissions.ts';
 import type { CourierResult } from '../courier/messages.ts';
 import type { EndWatch } from '../outcome/doubted-bounce.ts';
 import { judge } from '../outcome/judge.ts';
-import type { Finding, Recorder } from '../outcome/recorder.ts';
+import type { AttemptResult, Recorder } from '../outcome/recorder.ts';
 import { type NoRouteRules, type Unrouted, UnroutedMail } from '../route/no-route.ts';
 import type { Route, Routes } from '../route/routes.ts';
 import { findUnreachable, type Interfaces, type SourceAddresses } from '../route/source-addresses.ts';
@@ -26,9 +26,9 @@ import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
 import { Claims, type ClaimsKit, findDeparture } from './claims.ts';
 import { Group, type GroupLoad, type GroupPort } from './group.ts';
 import type { Lane } from './lane.ts';
+import type { WaitingLane } from './lane-rotation.ts';
 import { Lanes } from './lanes.ts';
 import { Slots } from './slots.ts';
-import type { Standing } from './turns.ts';
 
 export interface SchedulerKit {
   store: ClaimsKit['store'] & StoreVerbs<{ queue: 'dueLanes' | 'getMessage'; sources: 'peekDue' }>;
@@ -227,7 +227,7 @@ export class Scheduler {
   }
 
   /** What came of an attempt also says what the group bears. False: it was no attempt. */
-  #learn({ name, open }: Group, { message, judgement }: Finding, others: ShapingOutcome['others']): boolean {
+  #learn({ name, open }: Group, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;
     const tried = shaping.learn({ group: name, message, recipientDomain, judgement, open, others });
@@ -235,7 +235,7 @@ export class Scheduler {
     return tried;
   }
 
-  #claimFor({ name }: Group, { lane, hosts, source }: Standing, limit: number): Promise<ClaimedMessage[]> {
+  #claimFor({ name }: Group, { lane, hosts, source }: WaitingLane, limit: number): Promise<ClaimedMessage[]> {
     const from = source ? this.#kit.sources?.claim(source.ip, name, hosts) : undefined;
     return this.#claim(lane, limit, { group: name, from });
   }

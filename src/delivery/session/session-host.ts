@@ -6,7 +6,7 @@ import { noPeer } from '../../base/outcome.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { CourierReport, CourierResult, SessionPlan } from '../courier/messages.ts';
 import type { Judgement } from '../outcome/judge.ts';
-import type { Finding, Recorder } from '../outcome/recorder.ts';
+import type { AttemptResult, Recorder } from '../outcome/recorder.ts';
 import { findSkipped, hostsFor, type Interfaces } from '../route/source-addresses.ts';
 import type { CourierPool } from './courier-pool.ts';
 import type { CourierLink } from './courier-thread.ts';
@@ -29,7 +29,7 @@ export interface SessionPort {
   /** Messages that were claimed and not tried go back to the queue. */
   giveBack(messageIds: string[]): Promise<void>;
   /** What an attempt says about the receiver. False: it was none, and the message goes back to the queue. */
-  learn(finding: Finding): boolean;
+  learn(finding: AttemptResult): boolean;
   /** The server let a connection in. */
   onConnected(): void;
   /** A session that waits for mail offers itself; `false` comes when it stops waiting. */

@@ -2,7 +2,7 @@
 // connections, and a pause where a bounce rule calls for one. Only what the peer did counts;
 // findings of our own say nothing about it.
 import type { SmtpStage } from '../../base/outcome.ts';
-import type { SuspendScope, Suspension as SuspensionWish } from '../../classify/bounce-rule.ts';
+import type { SuspendScope, PauseRule as SuspensionWish } from '../../classify/bounce-rule.ts';
 import type { Label } from '../../classify/labels.ts';
 import type { Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Judgement, Permanent, Temporary } from '../outcome/judge.ts';
@@ -10,7 +10,7 @@ import { type EarlierPause, pauseLength } from '../outcome/pause-length.ts';
 import type { Sign } from './adaptive-limit.ts';
 import type { Provider } from './provider-limits.ts';
 
-export interface AttemptFacts {
+export interface ShapedAttempt {
   mxGroup: string;
   provider: Provider | null;
   tenantId: string;
@@ -55,9 +55,9 @@ const NOT_OUR_SPEED: ReadonlySet<Label> = new Set<Label>([
 ]);
 
 /** Nobody was there; a failure at STARTTLS or later was somebody. */
-const AT_THE_DOOR: ReadonlySet<SmtpStage> = new Set<SmtpStage>(['connect', 'greeting']);
+const BEFORE_THE_SESSION: ReadonlySet<SmtpStage> = new Set<SmtpStage>(['connect', 'greeting']);
 
-export function readSigns(facts: AttemptFacts, now: number): Signs {
+export function readSigns(facts: ShapedAttempt, now: number): Signs {
   const { judgement } = facts;
   switch (judgement.kind) {
     case 'unreadable':
@@ -78,7 +78,7 @@ export function readSigns(facts: AttemptFacts, now: number): Signs {
 function ofSilence(judgement: Temporary | Permanent, { open, working, sameHosts }: OtherConnections): Signs {
   const { peer, reason } = judgement;
   const nobody = judgement.kind === 'temporary' && judgement.nobodyOpened && peer.mx !== null;
-  if (!nobody || !AT_THE_DOOR.has(peer.stage)) return NOTHING;
+  if (!nobody || !BEFORE_THE_SESSION.has(peer.stage)) return NOTHING;
   const wasAccepted = (peer.tried ?? [peer]).some(({ stage }) => stage === 'greeting');
   const mayStillOpen = working === 0 && open > 0 && wasAccepted;
   if (sameHosts > 0 || mayStillOpen) return { ...signs({ kind: 'full', reason, working }), surplus: true };
@@ -89,7 +89,7 @@ function signs(sign: Sign): Signs {
   return { ...NOTHING, sign };
 }
 
-function ofReply(facts: AttemptFacts, judgement: Temporary | Permanent, now: number): Signs {
+function ofReply(facts: ShapedAttempt, judgement: Temporary | Permanent, now: number): Signs {
   const { reason, verdict, peer } = judgement;
   if (!verdict) return NOTHING;
   const { open, working } = facts.others;
@@ -121,7 +121,7 @@ function ofReply(facts: AttemptFacts, judgement: Temporary | Permanent, now: num
  * Customers of a hoster can write the texts of its permanent refusals from RCPT on (transport
  * rules, content compliance). Such a text must not stop everybody's mail to that hoster.
  */
-function reachOf(scope: SuspendScope, facts: AttemptFacts, { peer }: Temporary | Permanent): SuspensionScope {
+function reachOf(scope: SuspendScope, facts: ShapedAttempt, { peer }: Temporary | Permanent): SuspensionScope {
   const { provider, recipientDomain } = facts;
   if (scope === 'sender_domain' || !provider?.customerDomains) return scope;
   const isFinal = (peer.smtpCode ?? 0) >= 500;
@@ -130,7 +130,7 @@ function reachOf(scope: SuspendScope, facts: AttemptFacts, { peer }: Temporary |
 }
 
 function ofSuspension(
-  facts: AttemptFacts,
+  facts: ShapedAttempt,
   { suspend, judgement, rule }: { suspend: SuspensionWish; judgement: Temporary | Permanent; rule: string },
   now: number,
 ): Signs {
@@ -143,7 +143,7 @@ function ofSuspension(
   return { ...signs(sign), suspension };
 }
 
-type TargetFacts = Pick<AttemptFacts, 'mxGroup' | 'tenantId' | 'senderDomain' | 'recipientDomain' | 'sourceAddress'>;
+type TargetFacts = Pick<ShapedAttempt, 'mxGroup' | 'tenantId' | 'senderDomain' | 'recipientDomain' | 'sourceAddress'>;
 
 /** Which pause of this scope the message is subject to. */
 export function suspensionTarget(scope: SuspensionScope, facts: TargetFacts): SuspensionTarget {

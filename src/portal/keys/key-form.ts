@@ -2,7 +2,7 @@
 import { type Html, html } from '../../http/html.ts';
 import type { Domain } from '../../store/domains.ts';
 import type { Scope } from '../../store/tenants.ts';
-import type { KeyWish } from '../../tenants/keys.ts';
+import type { KeyRequest } from '../../tenants/keys.ts';
 import type { Refused } from '../../tenants/refused.ts';
 import { checkbox, field, heading, problemBox, select } from '../elements.ts';
 
@@ -20,11 +20,11 @@ export interface KeyProblem {
   message: string;
 }
 
-export function emptyWish(): KeyWish {
+export function emptyKeyRequest(): KeyRequest {
   return { name: '', scopes: ['emails:send'], boundDomain: null };
 }
 
-export function readWish(form: URLSearchParams): KeyWish {
+export function readKeyRequest(form: URLSearchParams): KeyRequest {
   const domain = form.get('domain') ?? '';
   return { name: form.get('name') ?? '', scopes: form.getAll('scopes'), boundDomain: domain === '' ? null : domain };
 }
@@ -40,7 +40,7 @@ export function keyProblem({ field: at, message }: Refused): KeyProblem {
 }
 
 export interface KeyFormFacts {
-  wish: KeyWish;
+  wish: KeyRequest;
   domains: readonly Domain[];
   formField: Html;
   problem?: KeyProblem;

@@ -8,7 +8,7 @@ import type { OwnerNotices } from '../../tenants/owner-notices.ts';
 import { badge, confirmed, emptyState, heading, table, time } from '../elements.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { createdKey } from './created-key.ts';
-import { emptyWish, keyForm, keyProblem, readWish } from './key-form.ts';
+import { emptyKeyRequest, keyForm, keyProblem, readKeyRequest } from './key-form.ts';
 
 export interface KeyServices {
   keys: Keys;
@@ -91,7 +91,10 @@ function revokedTable(keys: readonly ShownKey[]): Html {
 
 async function showForm({ store }: KeyServices, visit: VisitOf<'member'>): Promise<PageResult> {
   const domains = await store.domains.listDomains(visit.visitor.tenant.id);
-  return view({ title: 'New API key', body: keyForm({ wish: emptyWish(), domains, formField: visit.formField }) });
+  return view({
+    title: 'New API key',
+    body: keyForm({ wish: emptyKeyRequest(), domains, formField: visit.formField }),
+  });
 }
 
 async function createKey(
@@ -99,7 +102,7 @@ async function createKey(
   visit: VisitOf<'member'>,
 ): Promise<PageResult> {
   const { tenant, user } = visit.visitor;
-  const wish = readWish(visit.form);
+  const wish = readKeyRequest(visit.form);
   const domains = await store.domains.listDomains(tenant.id);
   const result = await keys.create(tenant.id, wish);
   if (result.kind === 'refused') {

@@ -14,7 +14,7 @@ import type { BrakeState } from '../../suppression/brake.ts';
 import type { MailReader } from '../mails/mail-reader.ts';
 import type { DoctorRuns } from './doctor-runs.ts';
 
-export interface QueueDesk {
+export interface QueueOperations {
   act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome>;
   explain: Pick<Explainer, 'message' | 'group' | 'groups'>;
   sources?(): readonly SourceAddressState[];
@@ -37,7 +37,7 @@ export interface OperatorServices {
     | 'audit'
   >;
   reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'standingsOf'>;
-  queue: QueueDesk;
+  queue: QueueOperations;
   intake(): IntakeState;
   timers(): readonly TimerStatus[];
   unstoredResults(): UnstoredResults | null;

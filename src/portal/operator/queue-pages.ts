@@ -9,7 +9,7 @@ import type { OperatorNote, QueuePause, QueueTarget } from '../../store/shaping.
 import { badge, emptyState, facts, heading, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import { ageText, orRefusal, reasonList } from './explained.ts';
-import type { OperatorServices, QueueDesk } from './operator-services.ts';
+import type { OperatorServices, QueueOperations } from './operator-services.ts';
 import { actionForms, findForm, pauseName, pausePath, QUEUE_PATH, readTarget } from './queue-targets.ts';
 
 const MOST = { groups: 100, lanes: 50, messages: 50, pauses: 50, notes: 20, parked: 50 };
@@ -103,7 +103,7 @@ function groupRows(sums: readonly QueueGroupSums[], explained: readonly GroupExp
   return [...rows, ...others.map((one): GroupRow => ({ mxGroup: one.group, sums: null, explained: one }))];
 }
 
-function groupsTable(sums: readonly QueueGroupSums[], explain: QueueDesk['explain']): Html {
+function groupsTable(sums: readonly QueueGroupSums[], explain: QueueOperations['explain']): Html {
   const all = groupRows(sums, explain.groups());
   if (all.length === 0) return emptyState('The queue is empty', 'Every accepted message is finished.');
   const rows = all.slice(0, MOST.groups).map(({ mxGroup, sums: one, explained }): HtmlPart[] => {

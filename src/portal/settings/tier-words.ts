@@ -1,6 +1,6 @@
 // What a tenant may do in its rate tier and when that rises, in words: pure functions of tenant and limits.
 import { DAY_MS } from '../../base/clock.ts';
-import type { Standing, Tenant } from '../../store/tenants.ts';
+import type { RecentResults, Tenant } from '../../store/tenants.ts';
 import type { LimitsShown } from './settings-services.ts';
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -40,7 +40,7 @@ export function riseWords(tenant: Tenant, limits: LimitsShown, now: number): str
 }
 
 /** How the last messages fared, against what stops a tenant. */
-export function standingWords({ messages, hardBounces, complaints }: Standing, limits: LimitsShown): string {
+export function standingWords({ messages, hardBounces, complaints }: RecentResults, limits: LimitsShown): string {
   if (messages === 0) return 'No finished messages yet.';
   const of = `Of your last ${number(messages)} messages, ${share(hardBounces, messages)} bounced hard and ${share(complaints, messages)} drew complaints.`;
   const over = `Above ${percent(limits.reviewHardBounceRate)} or ${percent(limits.reviewComplaintRate)}, sending is suspended for a review.`;

@@ -2,13 +2,13 @@
 // Liquid, and shown as the lines around it with the place marked.
 import { scanJson } from '../../base/json-scan.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Flaw, Place } from '../../templates/render-job.ts';
+import type { Flaw, TemplatePosition } from '../../templates/render-job.ts';
 
 export interface Fault {
   part: 'html' | 'text' | 'data';
   /** A sentence without its full stop. */
   problem: string;
-  place: Place | null;
+  place: TemplatePosition | null;
 }
 
 export function faultOf({ part, problem, place }: Flaw): Fault {
@@ -37,7 +37,7 @@ function quoted(char: string): string {
 }
 
 /** Counted from 1, columns in UTF-16 units. */
-export function placeAt(text: string, at: number): Place {
+export function placeAt(text: string, at: number): TemplatePosition {
   const before = text.slice(0, at);
   const line = before.split('\n').length;
   return { line, column: at - (before.lastIndexOf('\n') + 1) + 1 };
@@ -58,7 +58,7 @@ export function faultView(fault: Fault, source: string): Html {
   return html`<div class="fault"><p role="alert"><strong>${wherePlace(fault)}:</strong> ${problem}.</p>${place && excerpt(source, place)}</div>`;
 }
 
-function excerpt(source: string, { line, column }: Place): Html {
+function excerpt(source: string, { line, column }: TemplatePosition): Html {
   const lines = source.split('\n');
   const from = Math.max(1, line - LINES_BESIDE);
   const shown = lines.slice(from - 1, line + LINES_BESIDE);

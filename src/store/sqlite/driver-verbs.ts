@@ -13,6 +13,7 @@ import { inboundRefusalVerbs } from './verbs/inbound-refusals.ts';
 import { inboundTrialVerbs } from './verbs/inbound-trials.ts';
 import { inboundViewVerbs } from './verbs/inbound-views.ts';
 import { mailLinkVerbs, signUpVerbs } from './verbs/mail-links.ts';
+import { orphanVerbs } from './verbs/orphans.ts';
 import { platformKeyVerbs } from './verbs/platform-keys.ts';
 import { queueVerbs } from './verbs/queue.ts';
 import { pauseVerbs, targetVerbs } from './verbs/queue-pauses.ts';
@@ -23,7 +24,6 @@ import { retentionVerbs } from './verbs/retention.ts';
 import { secondFactorVerbs } from './verbs/second-factors.ts';
 import { sessionVerbs } from './verbs/sessions.ts';
 import { shapingVerbs } from './verbs/shaping.ts';
-import { strayVerbs } from './verbs/strays.ts';
 import { submissionVerbs } from './verbs/submissions.ts';
 import { suppressionVerbs } from './verbs/suppressions.ts';
 import { templateVerbs } from './verbs/templates.ts';
@@ -57,7 +57,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
       queueVerbs(db),
       queueListVerbs(db),
       queueViewVerbs(db),
-      strayVerbs(db),
+      orphanVerbs(db),
     ),
     sources: sourceVerbs(db),
     shaping: together(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),

@@ -5,8 +5,8 @@ import type { Logger } from '../../observe/log.ts';
 import type { Store } from '../store.ts';
 import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
-  type Call,
   sendable,
+  type VerbCall,
   type WriterNews,
   type WriterOrder,
   type WriterReport,
@@ -16,7 +16,7 @@ import {
 import { openSqliteStore } from './open.ts';
 
 /** Verbs that are called as the store's are, and work with it without a message in between. */
-export type MakeExtraVerbs = (store: Store, log: WriterLog) => object;
+export type WriterExtension = (store: Store, log: WriterLog) => object;
 
 /** What the operator is told goes into the one log of the process. */
 export type WriterLog = Pick<Logger, 'warn' | 'error'>;
@@ -51,14 +51,14 @@ class News {
   }
 }
 
-export function serveWriter(makeExtraVerbs: MakeExtraVerbs = () => ({})): void {
+export function serveWriter(makeExtraVerbs: WriterExtension = () => ({})): void {
   serve(workerData as WriterTask, makeExtraVerbs).catch((error: unknown) => {
     tell({ kind: 'not_opened', fault: sendable(error) });
     port.close();
   });
 }
 
-async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVerbs: MakeExtraVerbs): Promise<void> {
+async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVerbs: WriterExtension): Promise<void> {
   const news = new News();
   const fault = (of: 'commit' | 'checkpoint', error: unknown) =>
     news.untold.faults.push({ of, fault: sendable(error) });
@@ -66,18 +66,18 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
     file,
     onGroup: (group) => news.untold.groups.push(group),
     onFailedCommit: (error) => fault('commit', error),
-    onRecalledChanged() {
+    onCachedChanged() {
       news.untold.forget = true;
     },
     checkpointThread: { limits, onFault: (error) => fault('checkpoint', error) },
   });
   const verbs = new Map<string, Run>([
     ...verbsByName(store),
-    ...Object.entries(await extraVerbsOf(store, makeExtraVerbs)),
+    ...Object.entries(await extend(store, makeExtraVerbs)),
     ['ping', () => store.ping()],
     ['proveWritable', (at) => store.proveWritable(at as number)],
   ]);
-  const answer = async ([number, verb, args]: Call) => {
+  const answer = async ([number, verb, args]: VerbCall) => {
     try {
       const value = await verbs.get(verb)!(...(withBuffers(args) as unknown[]));
       news.untold.answers.push([number, true, value]);
@@ -100,7 +100,7 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
 }
 
 /** Without its extra verbs the thread does not serve, and leaves nothing open. */
-async function extraVerbsOf(store: Store, makeExtraVerbs: MakeExtraVerbs): Promise<object> {
+async function extend(store: Store, makeExtraVerbs: WriterExtension): Promise<object> {
   try {
     return makeExtraVerbs(store, log);
   } catch (error) {

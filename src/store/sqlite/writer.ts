@@ -8,9 +8,9 @@ import { storeFault } from './engine/database-fault.ts';
 import { LocalConnection } from './engine/local-connection.ts';
 import {
   type Answer,
-  type Call,
   faultOf,
   type LogLine,
+  type VerbCall,
   type WriterNews,
   type WriterOrder,
   type WriterReport,
@@ -48,7 +48,7 @@ export class Writer {
   readonly #options: WriterOptions;
   readonly #thread: HostedThread<WriterReport>;
   readonly #callers = new Map<number, Caller>();
-  #unsent: Call[] = [];
+  #unsent: VerbCall[] = [];
   #lastCall = 0;
   #local: LocalConnection | null = null;
   #listener: ((webhookIds: string[]) => void) | null = null;

@@ -1,7 +1,7 @@
 // A courier session against a scripted server: a batch goes out with each message announced behind
 // the one before, and a server that cannot bear that gets them in turn.
 import t, { type Test } from 'tap';
-import { Announcements } from '../../../src/delivery/courier/line.ts';
+import { Announcements } from '../../../src/delivery/courier/mail-connection.ts';
 import type { CourierReport, HostNote } from '../../../src/delivery/courier/messages.ts';
 import type { Prepared } from '../../../src/delivery/courier/prepare.ts';
 import { runCourierSession } from '../../../src/delivery/courier/session.ts';
@@ -49,7 +49,7 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
       };
     },
     hosts: [{ name: MX, addresses: [{ ip: '127.0.0.1', family: 4 }] }] as never,
-    knocker: {
+    connector: {
       port: peer.port,
       async open({ mx, ip, tls }) {
         const { timeouts = {}, onOpen } = setting;
@@ -151,7 +151,7 @@ t.test(
         );
         t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted in turn', 'm3 accepted in turn']);
         t.equal(peer.connections, 2);
-        t.equal(announcements.areHeardBy(MX), false);
+        t.equal(announcements.workWith(MX), false);
         t.same(notes, [{ kind: 'announcement_lost', host: MX, reason }], 'the operator is told once');
       });
     }
@@ -174,7 +174,7 @@ t.test('a refusal that is meant is told, and says nothing about the server', asy
   );
   t.same(resultsOf(reports), ['m1 accepted took it', 'm2 refused no such user']);
   t.equal(peer.connections, 1);
-  t.equal(announcements.areHeardBy(MX), true);
+  t.equal(announcements.workWith(MX), true);
 });
 
 t.test('who stops between two messages finishes the announced one, and announces no other', async (t) => {
@@ -254,7 +254,7 @@ t.test('what our own side cuts off says nothing about the server', async (t) => 
   );
   t.match(resultsOf(reports), ['m1 accepted took it', /^m2 no_connection/, /^m3 no_connection/]);
   t.same(notes, []);
-  t.equal(announcements.areHeardBy(MX), true);
+  t.equal(announcements.workWith(MX), true);
 });
 
 t.test('a message is not announced over a connection that its TLS policy forbids', async (t) => {
@@ -272,13 +272,13 @@ t.test('a server gets another chance after a day, and only so many are remembere
   let now = 1_000_000;
   const announcements = new Announcements(() => now);
   announcements.misheardBy('first.test');
-  t.equal(announcements.areHeardBy('first.test'), false);
-  t.equal(announcements.areHeardBy('other.test'), true);
+  t.equal(announcements.workWith('first.test'), false);
+  t.equal(announcements.workWith('other.test'), true);
   now += 24 * 3_600_000;
-  t.equal(announcements.areHeardBy('first.test'), true);
+  t.equal(announcements.workWith('first.test'), true);
   announcements.misheardBy('first.test');
   announcements.misheardBy('second.test');
   for (let count = 0; count < 999; count++) announcements.misheardBy(`host${count}.test`);
-  t.equal(announcements.areHeardBy('first.test'), true, 'the oldest is forgotten');
-  t.equal(announcements.areHeardBy('second.test'), false);
+  t.equal(announcements.workWith('first.test'), true, 'the oldest is forgotten');
+  t.equal(announcements.workWith('second.test'), false);
 });

@@ -17,6 +17,7 @@ import { mailLinkCases } from './mail-links.ts';
 import { memberCases } from './members.ts';
 import { messageSearchCases } from './message-search.ts';
 import { messageViewCases } from './message-view.ts';
+import { orphanCases } from './orphans.ts';
 import { overviewCases } from './overview.ts';
 import { platformKeyCases } from './platform-keys.ts';
 import { queueClaimCases } from './queue-claim.ts';
@@ -28,7 +29,6 @@ import { secondFactorCases } from './second-factors.ts';
 import { sessionCases } from './sessions.ts';
 import { shapingCases } from './shaping.ts';
 import { sourceAddressCases } from './source-addresses.ts';
-import { strayCases } from './strays.ts';
 import { submissionCases } from './submissions.ts';
 import { suppressionCases } from './suppressions.ts';
 import { templateCases } from './templates.ts';
@@ -56,7 +56,7 @@ const GROUPS = {
   'queue: claiming': queueClaimCases,
   'queue: recording': queueRecordCases,
   'queue: views': queueViewCases,
-  'queue: strays': strayCases,
+  'queue: orphans': orphanCases,
   'queue: own addresses': sourceAddressCases,
   shaping: shapingCases,
   events: eventCases,

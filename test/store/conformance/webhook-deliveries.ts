@@ -2,7 +2,7 @@
 // reach once the webhook is deleted.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { Delivery, DeliveryEnd, DeliveryResult } from '../../../src/store/webhooks.ts';
+import type { DeliveryEnd, DeliveryResult, WebhookDelivery } from '../../../src/store/webhooks.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 
 const LEASE_MS = 60_000;
@@ -34,12 +34,12 @@ async function claim(bench: Bench, webhookId: string, now = T0, limit = 10) {
   return claimed!;
 }
 
-function resultOf(delivery: Delivery, end: DeliveryEnd): DeliveryResult {
+function resultOf(delivery: WebhookDelivery, end: DeliveryEnd): DeliveryResult {
   const status = end.to === 'delivered' ? 200 : 500;
   return { delivery, end, startedAt: T0, elapsedMs: 12, status, reason: `It was ${status}.`, answer: 'ok' };
 }
 
-function record(bench: Bench, delivery: Delivery, end: DeliveryEnd, at = T0) {
+function record(bench: Bench, delivery: WebhookDelivery, end: DeliveryEnd, at = T0) {
   return bench.store.webhooks.recordDeliveries([resultOf(delivery, end)], at);
 }
 

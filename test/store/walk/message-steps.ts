@@ -216,7 +216,7 @@ async function recoverInterrupted(walk: Walk): Promise<void> {
   }
 }
 
-async function returnStray(walk: Walk): Promise<void> {
+async function returnOrphan(walk: Walk): Promise<void> {
   const marks = await walk.store.queue.listSending(null, 1000);
   const sending = inState(walk, 'sending').sort((a, b) => (a.id < b.id ? -1 : 1));
   walk.same(
@@ -226,13 +226,13 @@ async function returnStray(walk: Walk): Promise<void> {
   );
   const message = walk.pick(sending);
   if (!message) return;
-  const [late] = await walk.store.queue.returnStrays(
+  const [late] = await walk.store.queue.returnOrphans(
     [{ id: message.id, attempt: message.attempts + 1 }],
     walk.now,
     'lost',
   );
   walk.same(late, undefined, 'an attempt that is not the last');
-  await walk.store.queue.returnStrays([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
+  await walk.store.queue.returnOrphans([{ id: message.id, attempt: message.attempts }], walk.now, 'lost');
   Object.assign(message, { state: 'deferred', ambiguous: true });
 }
 
@@ -292,7 +292,7 @@ export const messageSteps: readonly Step[] = [
   { name: 'recordEarlier', run: recordEarlier },
   { name: 'release', run: release },
   { name: 'recoverInterrupted', weight: 0.5, run: recoverInterrupted },
-  { name: 'returnStrays', weight: 0.5, run: returnStray },
+  { name: 'returnStrays', weight: 0.5, run: returnOrphan },
   { name: 'endWaiting', run: endExpired },
   { name: 'retryNow', run: retryNow },
   { name: 'hastenLane', weight: 0.5, run: hastenLane },

@@ -12,7 +12,7 @@ export interface Transaction extends Queries {
    * What `look` finds about tenants, their keys, domains and lanes, looked up once until a verb runs
    * that may change it. Nothing is kept when it finds null.
    */
-  recall<T>(name: string, look: () => T): T;
+  cached<T>(name: string, look: () => T): T;
 
   /**
    * For a counter that many verbs of a group change: adds up what they say and writes it once, inside

@@ -6,14 +6,14 @@ import type { Connection } from './connection.ts';
 import { readOrFault } from './database-fault.ts';
 import { openForReading } from './database-file.ts';
 import { DueNotices } from './due-notices.ts';
-import { Recollection } from './recollection.ts';
+import { ReadCache } from './read-cache.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
 
 export class LocalConnection implements Connection {
   readonly dueNotices = new DueNotices();
   readonly #db: Database.Database;
   readonly #statements: Statements;
-  readonly #recollection = new Recollection();
+  readonly #cache = new ReadCache();
   #closed = false;
 
   constructor(file: string) {
@@ -30,13 +30,13 @@ export class LocalConnection implements Connection {
     return readOrFault(work);
   }
 
-  recall<T>(name: string, look: () => T): T {
-    return this.#recollection.recall(name, look);
+  cached<T>(name: string, look: () => T): T {
+    return this.#cache.cached(name, look);
   }
 
-  /** Something was committed that may have changed what is recalled; whoever did it is told after this. */
+  /** Something was committed that may have changed what is cached; whoever did it is told after this. */
   forget(): void {
-    this.#recollection.clear();
+    this.#cache.clear();
   }
 
   addUp(): never {

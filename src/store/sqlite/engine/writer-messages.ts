@@ -10,10 +10,10 @@ export interface WriterTask {
   checkpointLimits: CheckpointLimits;
 }
 
-export type WriterOrder = { kind: 'calls'; calls: Call[] } | { kind: 'watch_deliveries' } | { kind: 'close' };
+export type WriterOrder = { kind: 'calls'; calls: VerbCall[] } | { kind: 'watch_deliveries' } | { kind: 'close' };
 
 /** Number, verb, arguments. */
-export type Call = [number, string, unknown[]];
+export type VerbCall = [number, string, unknown[]];
 
 export type WriterReport =
   | { kind: 'opened' }
@@ -31,7 +31,7 @@ export interface LogLine {
 
 export interface WriterNews {
   answers: Answer[];
-  /** What is recalled may have changed. */
+  /** What is cached may have changed. */
   forget: boolean;
   groups: GroupStats[];
   faults: { of: 'commit' | 'checkpoint'; fault: SentFault }[];

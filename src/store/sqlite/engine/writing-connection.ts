@@ -11,7 +11,7 @@ import { isGroupFatal, readOrFault, storeFault } from './database-fault.ts';
 import { DueNotices } from './due-notices.ts';
 import { GroupPace } from './group-pace.ts';
 import { GroupSums } from './group-sums.ts';
-import { Recollection } from './recollection.ts';
+import { ReadCache } from './read-cache.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
   /** A verb runs that may change what others recall. */
-  onRecalledChanged?(): void;
+  onCachedChanged?(): void;
 }
 
 export interface GroupStats {
@@ -39,7 +39,7 @@ export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 
 interface Verb {
   work: () => unknown;
-  /** Whether it leaves what is recalled as it is. */
+  /** Whether it leaves what is cached as it is. */
   mailOnly: boolean;
   /** Set when the verb has run. */
   settle: () => void;
@@ -58,7 +58,7 @@ export class WritingConnection implements Connection {
   readonly #beginStatement: Database.Statement;
   readonly #commitStatement: Database.Statement;
   readonly #statements: Statements;
-  readonly #recollection = new Recollection();
+  readonly #cache = new ReadCache();
   readonly #sums = new GroupSums();
   readonly #pace = new GroupPace();
   #waiting: Verb[] = [];
@@ -89,8 +89,8 @@ export class WritingConnection implements Connection {
     return readOrFault(work);
   }
 
-  recall<T>(name: string, look: () => T): T {
-    return this.#recollection.recall(name, look);
+  cached<T>(name: string, look: () => T): T {
+    return this.#cache.cached(name, look);
   }
 
   addUp(name: string, by: number, write: (sum: number) => void): void {
@@ -245,8 +245,8 @@ export class WritingConnection implements Connection {
   #work(verb: Verb): void {
     if (!verb.mailOnly) {
       this.#sums.write();
-      this.#recollection.suspend();
-      this.#options.onRecalledChanged?.();
+      this.#cache.suspend();
+      this.#options.onCachedChanged?.();
     }
     this.#options.faults?.beforeVerb?.();
     const value = verb.work();
@@ -261,18 +261,18 @@ export class WritingConnection implements Connection {
     this.#sums.write();
     this.#options.faults?.beforeCommit?.(verbs);
     this.#commitStatement.run();
-    this.#recollection.resume();
+    this.#cache.resume();
   }
 
   #rollBack(): void {
     this.#forget();
     if (this.#db.open && this.#db.inTransaction) this.#db.exec('ROLLBACK');
-    this.#recollection.resume();
+    this.#cache.resume();
   }
 
   /** What a verb has said or seen that is rolled back now. */
   #forget(): void {
     this.#sums.clear();
-    this.#recollection.clear();
+    this.#cache.clear();
   }
 }

@@ -24,12 +24,12 @@ export interface Asked {
   day: string;
 }
 
-export type Place =
+export type RoomGiven =
   | { rows: DmarcReportRow[]; bytes: number; remark: string | null }
   /** There is no room, not even for its sums. */
   | { rows: null; reason: string };
 
-export function placeFor(db: Transaction, asked: Asked): Place {
+export function placeFor(db: Transaction, asked: Asked): RoomGiven {
   const { report } = asked;
   const bytesLeft = leftIn(bytesOf(db, asked));
   const whole = fitRows(db, asked, report.rows);

@@ -27,7 +27,7 @@ export function domainVerbs(db: Transaction): Work<DomainStore> {
       return (rows.all(toId(tenantId)) as Row[]).map(domainFromRow);
     },
     findVerifiedDomain: (tenantId, name) => {
-      const holder = db.recall(`verified holder ${name}`, () => readVerifiedHolder(db, name));
+      const holder = db.cached(`verified holder ${name}`, () => readVerifiedHolder(db, name));
       return holder?.tenantId === tenantId ? holder : null;
     },
     findVerifiedHolder: (name) => readVerifiedHolder(db, name),
@@ -254,12 +254,12 @@ function noteRecheck(db: Transaction, seen: Domain, note: RecheckNote): boolean 
      WHERE tenant_id = +? AND domain_id = +?`,
   );
   plan.run(note.nextAt, note.misses, note.firstMissAt, tenant, id);
-  // A verified domain that fails begins a stretch of its own.
-  if (note.failsWith !== null) beginStretch(db, id, note.at, note.nextAt);
+  // A verified domain that fails begins a re-check period of its own.
+  if (note.failsWith !== null) beginRecheckPeriod(db, id, note.at, note.nextAt);
   return true;
 }
 
-function beginStretch(db: Transaction, id: Buffer, at: number, nextAt: number | null): void {
+function beginRecheckPeriod(db: Transaction, id: Buffer, at: number, nextAt: number | null): void {
   db.sql(
     `UPDATE domain_rechecks SET since = +?, next_at = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?`,
   ).run(at, nextAt, id);

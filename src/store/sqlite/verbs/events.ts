@@ -27,7 +27,7 @@ export function insertEvent(db: Transaction, of: { tenantId: string; messageId: 
     ...[toId(event.id), tenant, toId(of.messageId), event.type, event.at, data],
   );
   // Most tenants have none: that must not cost a look-up for each event.
-  const webhooks = db.recall(`webhooks ${of.tenantId}`, () => webhookIds(db, tenant));
+  const webhooks = db.cached(`webhooks ${of.tenantId}`, () => webhookIds(db, tenant));
   if (webhooks.length === 0) return;
   const due = db.sql(
     `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)

@@ -1,4 +1,4 @@
-// Marks of recipients in SQLite: for every stretch of messages the sorted check sums of its recipients.
+// Marks of recipients in SQLite: for every block of messages the sorted check sums of its recipients.
 // What it costs is paid beside the mail: 2 ms and 4 KB per 1,024 messages, where an index over the
 // address would take some 10 µs and 5 KB of the log for each (measured with a million messages).
 import { crc32 } from 'node:zlib';
@@ -7,7 +7,7 @@ import type { Transaction, Work } from '../engine/connection.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { idAt, type Row, toId } from '../engine/values.ts';
 
-const STRETCH = 1024;
+const BLOCK = 1024;
 const MARK_BYTES = 4;
 
 export function recipientMarkVerbs(db: Transaction): Work<RecipientMarkStore> {
@@ -21,8 +21,8 @@ function markRecipients(db: Transaction, settledBefore: number): boolean {
   const last = db.sql('SELECT last_id FROM recipient_marks ORDER BY seq DESC LIMIT 1', 'column').get();
   const rows = db
     .sql('SELECT id, tenant_id, recipient FROM messages WHERE id > +? AND id < +? ORDER BY id LIMIT +?')
-    .all(last ?? Buffer.alloc(0), idAt(settledBefore), STRETCH) as Row[];
-  if (rows.length < STRETCH) return false;
+    .all(last ?? Buffer.alloc(0), idAt(settledBefore), BLOCK) as Row[];
+  if (rows.length < BLOCK) return false;
   const marks = new Uint32Array(
     rows.map(({ tenant_id, recipient }) => markOf(tenant_id as Buffer, recipient as string)),
   );
@@ -50,7 +50,7 @@ function bytesOf(marks: Uint32Array): Buffer {
   return bytes;
 }
 
-export interface Stretch {
+export interface MarkedBlock {
   /** Inclusive. */
   first: Buffer;
   last: Buffer;
@@ -63,7 +63,7 @@ export function* stretchesFor(
   db: ReadingConnection,
   { tenantId, recipient }: { tenantId: string; recipient: string },
   { above, oldest }: { above: Buffer; oldest: Buffer },
-): Generator<Stretch> {
+): Generator<MarkedBlock> {
   const wanted = markOf(toId(tenantId), recipient);
   const rows = db.sql(
     'SELECT first_id, last_id, marks FROM recipient_marks WHERE first_id < +? AND last_id >= +? ORDER BY seq DESC',

@@ -48,7 +48,7 @@ function replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission):
 
 function isActive(db: Transaction, tenantId: string): boolean {
   const active = () => db.sql(`SELECT 1 FROM tenants WHERE id = +? AND status = 'active'`).get(toId(tenantId));
-  return db.recall(`active tenant ${tenantId}`, () => active() ?? null) !== null;
+  return db.cached(`active tenant ${tenantId}`, () => active() ?? null) !== null;
 }
 
 function isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): boolean {
@@ -56,7 +56,7 @@ function isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): boo
     db
       .sql(`SELECT 1 FROM domains WHERE id = +? AND tenant_id = +? AND state = 'verified'`)
       .get(toId(domainId), toId(tenantId));
-  return db.recall(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
+  return db.cached(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
 
 function sortOut(db: Transaction, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
@@ -140,7 +140,7 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
 }
 
 function laneFor(db: Transaction, tenantId: string, domain: string): number {
-  return db.recall(`lane ${tenantId} ${domain}`, () => {
+  return db.cached(`lane ${tenantId} ${domain}`, () => {
     const tenant = toId(tenantId);
     const known = db.sql('SELECT id FROM lanes WHERE tenant_id = +? AND domain = +?').get(tenant, domain) as
       | { id: number }

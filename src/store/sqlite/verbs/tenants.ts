@@ -5,8 +5,8 @@ import type {
   ApiKeyStore,
   KeyUse,
   KeyUseStore,
+  RecentResults,
   Scope,
-  Standing,
   Tenant,
   TenantChange,
   TenantStore,
@@ -34,7 +34,7 @@ export function apiKeyVerbs(db: Transaction): Work<ApiKeyStore> {
     createApiKey: (key, maxLive) => createApiKey(db, key, maxLive),
     findApiKey: (publicId) => findApiKey(db, publicId),
     findApiKeyBySecret: (publicId, secretHash) =>
-      db.recall(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
+      db.cached(`key ${publicId} ${secretHash.toString('latin1')}`, () =>
         hasSecret(db, publicId, secretHash) ? findApiKey(db, publicId) : null,
       ),
     listApiKeys: (tenantId) =>
@@ -71,7 +71,7 @@ function updateTenant(db: Transaction, id: string, change: TenantChange): Tenant
   return tenant;
 }
 
-function readStanding(db: Transaction, tenantId: string, window: number): Standing {
+function readStanding(db: Transaction, tenantId: string, window: number): RecentResults {
   const row = db
     .sql(
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,

@@ -4,12 +4,12 @@ import { atStep } from '../../../base/backoff.ts';
 import type {
   ClaimedDeliveries,
   ClaimTerms,
-  Delivery,
   DeliveryClaim,
   DeliveryResult,
-  DeliveryStore,
   Endpoint,
   FailingWebhook,
+  WebhookDelivery,
+  WebhookDeliveryStore,
 } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
@@ -17,7 +17,7 @@ import { eventFromRow } from './events.ts';
 
 type DeliveryVerbs = Work<
   Pick<
-    DeliveryStore,
+    WebhookDeliveryStore,
     'dueWebhooks' | 'claimDeliveries' | 'recordDeliveries' | 'takeFailingWebhooks' | 'recoverDeliveries'
   >
 >;
@@ -67,7 +67,7 @@ function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: C
   const lease = db.sql(
     `UPDATE webhook_deliveries SET attempts = attempts + 1, leased = 1, due_at = +? WHERE webhook_id = +? AND event_seq = +?`,
   );
-  const deliveries: Delivery[] = [];
+  const deliveries: WebhookDelivery[] = [];
   for (const row of due.all(id, terms.now, limit) as Row[]) {
     if (row.id === null) {
       dropWithoutEvent(db, id, row.event_seq as number);

@@ -1,11 +1,13 @@
 // Attempts to deliver events to webhooks in SQLite, for people to read: by the clock, of one event,
 // or the last ones of what waits and of what has failed.
-import type { AttemptFilter, AttemptName, AttemptView, DeliveryStore, ReplayOutcome } from '../../webhooks.ts';
+import type { AttemptFilter, AttemptName, AttemptView, ReplayOutcome, WebhookDeliveryStore } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from './events.ts';
 
-export function attemptVerbs(db: Transaction): Work<Pick<DeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt'>> {
+export function attemptVerbs(
+  db: Transaction,
+): Work<Pick<WebhookDeliveryStore, 'listWebhookAttempts' | 'findWebhookAttempt'>> {
   return {
     listWebhookAttempts: (tenantId, filter) => listAttempts(db, tenantId, filter),
     findWebhookAttempt: (tenantId, webhookId, attempt) => findAttempt(db, { tenantId, webhookId }, attempt),
@@ -119,7 +121,7 @@ function attemptFromRow(row: Row): AttemptView {
 // What people do with deliveries in SQLite: replaying; and erasing what deleted webhooks leave
 // behind. Old deliveries go with the messages of their events (retention.ts).
 
-type ReplayVerbs = Work<Pick<DeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>>;
+type ReplayVerbs = Work<Pick<WebhookDeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>>;
 
 export function replayVerbs(db: Transaction): ReplayVerbs {
   return {

@@ -6,7 +6,7 @@ import type { SessionSource } from '../courier/messages.ts';
 import type { Lane } from './lane.ts';
 
 /** A lane in the line, with the MX hosts that its own mail goes to, in their order. */
-export interface Standing {
+export interface WaitingLane {
   lane: Lane;
   hosts: MailHost[];
   /** From which of our addresses; null: the system picks. */
@@ -18,8 +18,8 @@ export interface Standing {
 interface Tenant {
   id: string;
   /** In the order of their arrival. */
-  lanes: Set<Standing>;
-  byHosts: Map<string, Set<Standing>>;
+  lanes: Set<WaitingLane>;
+  byHosts: Map<string, Set<WaitingLane>>;
   /** Messages that the tenant may still have in this turn. */
   deficit: number;
 }
@@ -27,7 +27,7 @@ interface Tenant {
 // One batch of a session: less would cost more questions to the store than it wins in fairness.
 const QUANTUM_MESSAGES = 50;
 
-export class Turns {
+export class LaneRotation {
   /** In the order of their turns. */
   #order: Tenant[] = [];
   readonly #tenants = new Map<string, Tenant>();
@@ -42,7 +42,7 @@ export class Turns {
     return lanes;
   }
 
-  add(standing: Standing): void {
+  add(standing: WaitingLane): void {
     const { tenantId } = standing.lane;
     let tenant = this.#tenants.get(tenantId);
     if (!tenant) {
@@ -57,7 +57,7 @@ export class Turns {
   }
 
   /** Whose turn it is; it stays in the line. */
-  first(): Standing | null {
+  first(): WaitingLane | null {
     return this.#order[0]?.lanes.values().next().value ?? null;
   }
 
@@ -67,7 +67,7 @@ export class Turns {
   }
 
   /** The next one in turn that goes to these hosts; it stays in the line. */
-  firstTo(hostsKey: string): Standing | null {
+  firstTo(hostsKey: string): WaitingLane | null {
     for (const { byHosts } of this.#order) {
       const sharing = byHosts.get(hostsKey);
       if (sharing) return sharing.values().next().value!;
@@ -76,7 +76,7 @@ export class Turns {
   }
 
   /** Takes it out of the line. Returns how many of the wanted messages its tenant may have now. */
-  take(standing: Standing, wanted: number): number {
+  take(standing: WaitingLane, wanted: number): number {
     const tenant = this.#tenants.get(standing.lane.tenantId)!;
     this.#leave(tenant, standing);
     if (tenant.deficit <= 0) tenant.deficit += QUANTUM_MESSAGES;
@@ -98,11 +98,11 @@ export class Turns {
   }
 
   /** Takes it out of the line, without a turn. */
-  remove(standing: Standing): void {
+  remove(standing: WaitingLane): void {
     this.#leave(this.#tenants.get(standing.lane.tenantId)!, standing);
   }
 
-  #leave(tenant: Tenant, standing: Standing): void {
+  #leave(tenant: Tenant, standing: WaitingLane): void {
     tenant.lanes.delete(standing);
     const sharing = tenant.byHosts.get(standing.hostsKey)!;
     sharing.delete(standing);

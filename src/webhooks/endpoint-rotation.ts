@@ -7,14 +7,14 @@ import type { EndpointLine } from './endpoint-line.ts';
 const PLACES_FOR_ALL = 768;
 const PLACES_FOR_QUICK = 256;
 
-export interface Place {
+export interface CallSlot {
   free(): void;
 }
 
 export interface Turn {
   line: EndpointLine;
   /** Occupies a place for a call. */
-  take(): Place;
+  take(): CallSlot;
 }
 
 interface Room {
@@ -22,7 +22,7 @@ interface Room {
   free: number;
 }
 
-export class Turns {
+export class EndpointRotation {
   readonly #quick: Room;
   readonly #others: Room;
 
@@ -60,7 +60,7 @@ export class Turns {
   }
 }
 
-function occupy(room: Room): Place {
+function occupy(room: Room): CallSlot {
   room.free--;
   return {
     free() {

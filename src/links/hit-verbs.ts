@@ -3,16 +3,16 @@
 import { HitRecorder, type HitRecorderKit } from './hit-recorder.ts';
 import { readHits } from './sent-hits.ts';
 
-export interface HitDesk {
+export interface HitVerbs {
   /** Settles when they are in memory there; they are written soon after. */
   takeHits(sent: string): Promise<void>;
   /** Writes what is not written yet, and takes no more. */
   closeHits(): Promise<void>;
 }
 
-export const HIT_DESK_VERBS: readonly (keyof HitDesk)[] = ['takeHits', 'closeHits'];
+export const HIT_DESK_VERBS: readonly (keyof HitVerbs)[] = ['takeHits', 'closeHits'];
 
-export function hitDesk(kit: HitRecorderKit): HitDesk {
+export function hitDesk(kit: HitRecorderKit): HitVerbs {
   const recorder = new HitRecorder(kit);
   return {
     async takeHits(sent) {

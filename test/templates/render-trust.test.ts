@@ -1,9 +1,9 @@
 // Who is known to render quickly.
 import t from 'tap';
-import { Standing } from '../../src/templates/standing.ts';
+import { RenderTrust } from '../../src/templates/render-trust.ts';
 
 t.test('trust is earned by a quick job, and lost by slow ones', async (t) => {
-  const standing = new Standing({ now: () => 0 });
+  const standing = new RenderTrust({ now: () => 0 });
   t.equal(standing.isTrusted('a'), false, 'unknown');
   standing.note('a', 3);
   t.equal(standing.isTrusted('a'), true);
@@ -21,7 +21,7 @@ t.test('trust is earned by a quick job, and lost by slow ones', async (t) => {
 
 t.test('a debt wears off, within a minute at most', async (t) => {
   let now = 1e9;
-  const standing = new Standing({ now: () => now });
+  const standing = new RenderTrust({ now: () => now });
   for (let count = 0; count < 20; count++) standing.note('a', 3000);
   now += 59_000;
   t.equal(standing.isTrusted('a'), false);
@@ -35,7 +35,7 @@ t.test('a debt wears off, within a minute at most', async (t) => {
 });
 
 t.test('memory is bounded: who has not rendered for longest is unknown again', async (t) => {
-  const standing = new Standing({ now: () => 0 });
+  const standing = new RenderTrust({ now: () => 0 });
   for (let tenant = 0; tenant <= 10_000; tenant++) standing.note(String(tenant), 1);
   t.equal(standing.isTrusted('0'), false);
   t.equal(standing.isTrusted('1'), true);

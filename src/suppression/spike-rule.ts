@@ -1,8 +1,8 @@
-// When a receiver's hard bounces leap: a provider that answers 5.1.1 for everybody, for an hour, has
+// When a receiver's hard-bounce rate spikes: a provider that answers 5.1.1 for everybody, for an hour, has
 // a bad hour and not a million closed mailboxes. The rule is data (configuration, `[suppression]`);
 // here it is applied, by one pure decision.
 
-export interface LeapRule {
+export interface SpikeRule {
   /** Over which time it is looked. */
   windowMs: number;
   /** Fewer hard bounces than this say nothing. */
@@ -13,20 +13,20 @@ export interface LeapRule {
   factor: number;
 }
 
-export interface Tally {
+export interface BounceCounts {
   messages: number;
   hard: number;
 }
 
-export interface LeapDecision {
+export interface SpikeDecision {
   decision: 'trust' | 'doubt';
   reason: string;
 }
 
 // What is taken as usual where little is known: 2 % of hard bounces over so many messages.
-const PRIOR: Tally = { messages: 100, hard: 2 };
+const PRIOR: BounceCounts = { messages: 100, hard: 2 };
 
-function usualShare({ messages, hard }: Tally): number {
+function usualShare({ messages, hard }: BounceCounts): number {
   return (hard + PRIOR.hard) / (messages + PRIOR.messages);
 }
 
@@ -39,7 +39,12 @@ interface Words {
 const OF_A_RECEIVER: Words = { what: "this receiver's hard-bounce rate has spiked", did: 'bounced hard' };
 export const OF_NO_ROUTE: Words = { what: 'mail without a route has spiked', did: 'had no route in DNS' };
 
-export function decideLeap(recent: Tally, before: Tally, rule: LeapRule, words = OF_A_RECEIVER): LeapDecision {
+export function decideSpike(
+  recent: BounceCounts,
+  before: BounceCounts,
+  rule: SpikeRule,
+  words = OF_A_RECEIVER,
+): SpikeDecision {
   // What was delivered in an earlier window can come back in this one.
   const share = recent.hard / Math.max(recent.messages, recent.hard, 1);
   const usual = usualShare(before);

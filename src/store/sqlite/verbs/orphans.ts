@@ -1,15 +1,15 @@
 // Messages that nobody would come back to, in SQLite. The cost of a look grows with what is being
 // sent, and with lanes, never with messages.
-import type { ClaimedMessage, SendingMark, StrayStore } from '../../queue.ts';
+import type { ClaimedMessage, OrphanStore, SendingMark } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
-export function strayVerbs(db: Transaction): Work<StrayStore> {
+export function orphanVerbs(db: Transaction): Work<OrphanStore> {
   return {
     listSending: (after, limit) => listSending(db, after, limit),
-    returnStrays: (strays, at, reason) => strays.flatMap((stray) => returnStray(db, stray, { at, reason })),
+    returnOrphans: (orphans, at, reason) => orphans.flatMap((orphan) => returnOrphan(db, orphan, { at, reason })),
     findLostLanes: (after, limit) => findLostLanes(db, after, limit),
     parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
   };
@@ -21,7 +21,7 @@ function listSending(db: Transaction, after: string | null, limit: number): Send
   return marks.map((row) => ({ id: fromId(row.id), attempt: row.attempts as number }));
 }
 
-function returnStray(
+function returnOrphan(
   db: Transaction,
   { id, attempt }: SendingMark,
   { at, reason }: { at: number; reason: string },

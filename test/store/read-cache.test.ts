@@ -16,7 +16,7 @@ function openRecalling(t: Test) {
     looks++;
     return (connection.sql('SELECT count(*) AS n FROM facts').get() as { n: number }).n || null;
   };
-  const recalled = () => connection.recall('facts', look);
+  const recalled = () => connection.cached('facts', look);
   return { ...facts, recalled, looks: () => looks };
 }
 
@@ -47,11 +47,11 @@ t.test('what is not committed is seen by the group alone', async (t) => {
   t.equal(recalled(), 1, 'after it was rolled back');
   const mail = connection.write('mail', () => {
     connection.sql('INSERT INTO facts (name) VALUES (?)').run('c');
-    connection.recall('c', () => 'found');
+    connection.cached('c', () => 'found');
   });
   await t.rejects(mail, UNUSABLE);
   t.equal(
-    connection.recall('c', () => null),
+    connection.cached('c', () => null),
     null,
     'nothing of a verb that was rolled back is remembered',
   );

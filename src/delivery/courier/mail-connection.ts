@@ -15,9 +15,9 @@ import type { SmtpSession } from '../../protocol/smtp/session.ts';
 import type { TlsPolicy } from '../../store/transport-security.ts';
 import {
   type Connected,
+  type Connector,
   chooseTls,
   connectToAny,
-  type DoorKnocker,
   policyGap,
   policyRefusal,
   type TlsChoice,
@@ -26,9 +26,9 @@ import {
 import type { CourierResult, HostNote } from './messages.ts';
 import type { Ready } from './prepare.ts';
 
-export interface LineKit {
+export interface MailConnectionKit {
   hosts: MailHost[];
-  knocker: DoorKnocker;
+  connector: Connector;
   security: TransportSecurity;
   /** What holds where no policy says otherwise. */
   usualTls: TlsMode;
@@ -42,8 +42,8 @@ export interface LineKit {
 type Open = Extract<Connected, { kind: 'open' }>;
 type Closed = Extract<CourierResult, { kind: 'no_connection' | 'insecure' }>;
 
-export class Line {
-  readonly #kit: LineKit;
+export class MailConnection {
+  readonly #kit: MailConnectionKit;
   /** What was found of policies that no host satisfies: not tried again for each message. */
   readonly #unsatisfied = new Map<string, Closed>();
   #open: Open | null = null;
@@ -51,7 +51,7 @@ export class Line {
   #ahead: { message: Ready; policy: TlsPolicy | null } | null = null;
   #messagesOnSession = 0;
 
-  constructor(kit: LineKit) {
+  constructor(kit: MailConnectionKit) {
     this.#kit = kit;
   }
 
@@ -110,7 +110,7 @@ export class Line {
   }
 
   #toBeAnnounced(open: Open, next: Sending['next']): Ready | null {
-    if (!this.#kit.announcements.areHeardBy(open.mx)) return null;
+    if (!this.#kit.announcements.workWith(open.mx)) return null;
     const message = next();
     if (!message) return null;
     try {
@@ -137,7 +137,7 @@ export class Line {
     await this.hangUp();
     const { hosts, narrowed } = permittedHosts(this.#kit.hosts, policy);
     const choose = (mx: string) => this.#chooseTls(mx, policy);
-    const connected = await connectToAny(hosts, this.#kit.knocker, choose);
+    const connected = await connectToAny(hosts, this.#kit.connector, choose);
     if (connected.kind === 'none') return this.#closed(policy, connected, narrowed);
     this.#open = connected;
     this.#messagesOnSession = 0;
@@ -251,7 +251,7 @@ export class Announcements {
     this.#now = now;
   }
 
-  areHeardBy(host: string): boolean {
+  workWith(host: string): boolean {
     return (this.#misheardUntil.get(host) ?? 0) <= this.#now();
   }
 

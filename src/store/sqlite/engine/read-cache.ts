@@ -6,11 +6,11 @@
 // Some 500 bytes each. The one that does not fit any more empties it, and it fills again.
 const MAX_ENTRIES = 50_000;
 
-export class Recollection {
+export class ReadCache {
   readonly #found = new Map<string, unknown>();
   #suspended = false;
 
-  recall<T>(name: string, look: () => T): T {
+  cached<T>(name: string, look: () => T): T {
     const known = this.#found.get(name);
     if (known !== undefined) return known as T;
     const found = look();

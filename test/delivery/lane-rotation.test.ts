@@ -1,9 +1,9 @@
 // Whose turn it is in the line of one MX group: deficit round robin, counted in messages.
 import t from 'tap';
 import { Lane } from '../../src/delivery/queue/lane.ts';
-import { hostsKeyOf, type Standing, Turns } from '../../src/delivery/queue/turns.ts';
+import { hostsKeyOf, LaneRotation, type WaitingLane } from '../../src/delivery/queue/lane-rotation.ts';
 
-const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): Standing => ({
+const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): WaitingLane => ({
   lane: new Lane({ id, tenantId, domain: `d${id}.test` }),
   hosts: [],
   source: null,
@@ -11,7 +11,7 @@ const standing = (tenantId: string, id: number, hostsKey = 'mx.test'): Standing 
 });
 
 /** Serves until nobody is left: each lane has so many messages, and comes back while it has more. */
-function serve(turns: Turns, messages: Map<Standing, number>, batch = 50): string[] {
+function serve(turns: LaneRotation, messages: Map<WaitingLane, number>, batch = 50): string[] {
   const served: string[] = [];
   for (let next = turns.first(); next; next = turns.first()) {
     const granted = turns.take(next, batch);
@@ -25,7 +25,7 @@ function serve(turns: Turns, messages: Map<Standing, number>, batch = 50): strin
 }
 
 t.test('a tenant with many messages and one with a single one', async (t) => {
-  const turns = new Turns();
+  const turns = new LaneRotation();
   t.equal(turns.empty, true);
   t.equal(turns.first(), null);
   const [large, small] = [standing('a', 1), standing('b', 2)];
@@ -45,14 +45,14 @@ t.test('a tenant with many messages and one with a single one', async (t) => {
 });
 
 t.test('many small lanes count as much as one large lane', async (t) => {
-  const turns = new Turns();
+  const turns = new LaneRotation();
   const large = standing('a', 1);
   const small = Array.from({ length: 100 }, (_, index) => standing('b', index + 10));
   turns.add(large);
   for (const each of small) turns.add(each);
   const served = serve(
     turns,
-    new Map<Standing, number>([[large, 150], ...small.map((each): [Standing, number] => [each, 1])]),
+    new Map<WaitingLane, number>([[large, 150], ...small.map((each): [WaitingLane, number] => [each, 1])]),
   );
   const sumUntil = (tenant: string, last: string) =>
     served
@@ -68,7 +68,7 @@ t.test('many small lanes count as much as one large lane', async (t) => {
 });
 
 t.test('a slow server hands out small batches, and the turn lasts until its messages are used', async (t) => {
-  const turns = new Turns();
+  const turns = new LaneRotation();
   const [a, b] = [standing('a', 1), standing('b', 2)];
   turns.add(a);
   turns.add(b);
@@ -84,7 +84,7 @@ t.test('a slow server hands out small batches, and the turn lasts until its mess
 });
 
 t.test('a session serves those who go to its hosts, in their turns', async (t) => {
-  const turns = new Turns();
+  const turns = new LaneRotation();
   for (const each of [standing('a', 1, 'x'), standing('b', 2, 'y'), standing('c', 3, 'y')]) turns.add(each);
   t.equal(turns.isTurnOf('x'), true);
   t.equal(turns.isTurnOf('y'), false);
@@ -98,7 +98,7 @@ t.test('a session serves those who go to its hosts, in their turns', async (t) =
 });
 
 t.test('who leaves the line takes nothing saved with him', async (t) => {
-  const turns = new Turns();
+  const turns = new LaneRotation();
   const lane = standing('a', 1);
   turns.add(lane);
   t.equal(turns.take(lane, 10), 10);

@@ -5,7 +5,7 @@ import { type Bench, DUE_AGAIN_STEP_MS, T0 } from './harness.ts';
 
 const ids = (marks: { id: string }[]) => marks.map(({ id }) => id);
 
-export const strayCases = {
+export const orphanCases = {
   'what is being sent is listed in portions, with its attempt': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const first = await bench.sending(domain, 'a@x.test');
@@ -17,10 +17,10 @@ export const strayCases = {
     t.strictSame(await bench.store.queue.listSending(second.id, 10), []);
   },
 
-  'a stray waits again, for the time that was stored before its attempt': async (t: Test, bench: Bench) => {
+  'an orphan waits again, for the time that was stored before its attempt': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const { id, lane } = await bench.sending(domain, 'a@x.test');
-    const notices = await bench.store.queue.returnStrays([{ id, attempt: 1 }], T0 + 500, 'its session is gone');
+    const notices = await bench.store.queue.returnOrphans([{ id, attempt: 1 }], T0 + 500, 'its session is gone');
     t.match(notices, [{ lane, dueAt: T0 + DUE_AGAIN_STEP_MS, domain: 'x.test' }]);
     t.match(await bench.message(id), {
       state: 'deferred',
@@ -31,14 +31,14 @@ export const strayCases = {
     t.strictSame(await bench.store.queue.listSending(null, 10), []);
   },
 
-  'one that has moved on is no stray': async (t: Test, bench: Bench) => {
+  'one that has moved on is not an orphan': async (t: Test, bench: Bench) => {
     const { domain } = await bench.sender('acme.test');
     const message = await bench.sending(domain, 'a@x.test');
     const { id } = message;
-    t.strictSame(await bench.store.queue.returnStrays([{ id, attempt: 2 }], T0, 'gone'), [], 'in another attempt');
+    t.strictSame(await bench.store.queue.returnOrphans([{ id, attempt: 2 }], T0, 'gone'), [], 'in another attempt');
     t.equal((await bench.message(id)).state, 'sending');
     await bench.store.queue.record([bench.attempted(message, { to: 'delivered' })]);
-    t.strictSame(await bench.store.queue.returnStrays([{ id, attempt: 1 }], T0, 'gone'), [], 'at its end');
+    t.strictSame(await bench.store.queue.returnOrphans([{ id, attempt: 1 }], T0, 'gone'), [], 'at its end');
     t.equal((await bench.message(id)).state, 'delivered');
   },
 

@@ -2,15 +2,15 @@
 // that fail again and again.
 import t from 'tap';
 import { SECOND_MS } from '../../src/base/clock.ts';
-import type { Delivery } from '../../src/store/webhooks.ts';
+import type { WebhookDelivery } from '../../src/store/webhooks.ts';
 import { EndpointLine } from '../../src/webhooks/endpoint-line.ts';
-import { Turns } from '../../src/webhooks/turns.ts';
+import { EndpointRotation } from '../../src/webhooks/endpoint-rotation.ts';
 
 const NOW = 1_000_000;
 
 function lineWith(id: string, waiting = 0): EndpointLine {
   const line = new EndpointLine(id);
-  for (let n = 0; n < waiting; n++) line.waiting.push({ delivery: {} as Delivery, claimedAt: NOW });
+  for (let n = 0; n < waiting; n++) line.waiting.push({ delivery: {} as WebhookDelivery, claimedAt: NOW });
   return line;
 }
 
@@ -21,7 +21,7 @@ function quickLine(id: string): EndpointLine {
 }
 
 t.test('lines have their turns in order, and each stands in the queue once', async (t) => {
-  const turns = new Turns();
+  const turns = new EndpointRotation();
   const [a, b] = [lineWith('a'), lineWith('b')];
   for (const line of [a, b, a]) turns.queue(line);
   t.equal(turns.next()?.line, a);
@@ -32,7 +32,7 @@ t.test('lines have their turns in order, and each stands in the queue once', asy
 });
 
 t.test('however many hang, a quick one finds a place', async (t) => {
-  const turns = new Turns({ forAll: 3, forQuick: 1 });
+  const turns = new EndpointRotation({ forAll: 3, forQuick: 1 });
   const dead = Array.from({ length: 10 }, (_, index) => lineWith(String(index)));
   for (const line of dead) turns.queue(line);
   const places = [turns.next()!.take(), turns.next()!.take(), turns.next()!.take()];

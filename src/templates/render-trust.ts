@@ -16,7 +16,7 @@ const MAX_FULL_AFTER_MS = NO_CREDIT_MS + MINUTE_MS;
 /** About 100 bytes each; whoever has not rendered for longest is forgotten, and unknown again. */
 const MAX_TENANTS = 10_000;
 
-export class Standing {
+export class RenderTrust {
   readonly #clock: Clock;
   /** By tenant, when the credit is whole again. */
   readonly #fullAt = new BoundedMap<string, number>(MAX_TENANTS);

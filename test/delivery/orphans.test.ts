@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { IdSource, uuidToBytes } from '../../src/base/ids.ts';
 import { startExpirySweeper } from '../../src/delivery/ends/expiry.ts';
-import { MessagesInHand, StrayFinder } from '../../src/delivery/queue/orphans.ts';
+import { MessagesInFlight, OrphanFinder } from '../../src/delivery/queue/orphans.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
@@ -21,12 +21,12 @@ async function open(t: Test) {
   const store = await openSqliteStore({ file });
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const clock = { at: T0, now: () => clock.at };
-  const inHand = new MessagesInHand();
+  const inHand = new MessagesInFlight();
   const noticed: LaneNotice[] = [];
   const onLanes = (lanes: LaneNotice[]) => void noticed.push(...lanes);
   const kit = { store, clock, ids: new IdSource(), log: silentLogger };
-  const strays = new StrayFinder({ ...kit, inHand, onLanes });
-  const sweeper = startExpirySweeper({ ...kit, strays, periodMs: 3_600_000 });
+  const orphans = new OrphanFinder({ ...kit, inHand, onLanes });
+  const sweeper = startExpirySweeper({ ...kit, orphans, periodMs: 3_600_000 });
   t.teardown(async () => {
     await sweeper.stop();
     await store.close();
@@ -79,7 +79,7 @@ t.test('a message whose session is gone waits again, and not before that is cert
   t.match(noticed, [{ lane, domain: 'x.test' }], 'and the scheduler hears of it');
 });
 
-t.test('what is taken anew between two looks is no stray', async (t) => {
+t.test('what is taken anew between two looks is not an orphan', async (t) => {
   const { bench, clock, sweeper, hand, take } = await open(t);
   const message = await take('a@x.test');
   await hand.queue.release([message.id], clock.at);
