@@ -6,15 +6,7 @@ const path = require('node:path');
 
 /** Never loaded: `@scarf/scarf` is an install script that reports home, `node-addon-api` is C++ headers. */
 const UNUSED_PACKAGES = ['@scarf/scarf', 'node-addon-api'];
-const UNUSED_FOLDERS = [
-  'better-sqlite3/deps',
-  'better-sqlite3/src',
-  'bintrees/test',
-  'pino/benchmarks',
-  'pino/docs',
-  'pino/test',
-  'undici/docs',
-];
+const UNUSED_FOLDERS = ['better-sqlite3/deps', 'better-sqlite3/src', 'bintrees/test', 'undici/docs'];
 /** The two files that are served at /docs, and what has to come with them. */
 const SWAGGER_FILES = [
   'package.json',

@@ -43,7 +43,7 @@ t.test('the rules catch offenders', async (t) => {
     'commands start light',
     {
       'src/main.ts': "import '../cli/a.ts';\nimport './cli/a.ts';\nawait import('./delivery/a.ts');",
-      'src/cli/a.ts': "import type { X } from 'pino';\nimport { type Y, y } from './b.ts';",
+      'src/cli/a.ts': "import type { X } from 'undici';\nimport { type Y, y } from './b.ts';",
       'src/cli/b.ts': "import 'node:fs';\nimport z from 'ajv';",
       'src/cli/commands/c.ts':
         "import type { A } from '../../delivery/a.ts';\nimport { a } from '../../delivery/a.ts';",
@@ -168,11 +168,11 @@ t.test('imports run downhill', async (t) => {
 
 t.test('packages stay behind their interface', async (t) => {
   const importing = (file: string, target: string) => violations(packages, { [file]: `import x from '${target}';` });
-  t.match(importing('src/api/a.ts', 'pino'), ['which only observe may know']);
+  t.match(importing('src/api/a.ts', 'sonic-boom'), ['which only observe may know']);
   t.match(importing('src/api/a.ts', 'left-pad'), ['which is not in the dependencies of package.json']);
   t.match(importing('src/api/a.ts', 'fs'), ['which is written node:fs']);
   t.match(importing('src/base/a.ts', 'ajv'), ['but base needs nothing but Node']);
-  t.same(importing('src/observe/a.ts', 'pino'), []);
+  t.same(importing('src/observe/a.ts', 'sonic-boom'), []);
   t.same(importing('src/api/a.ts', 'ajv/dist/2020.js'), []);
 });
 

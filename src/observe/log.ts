@@ -1,7 +1,7 @@
 // The log: JSON lines, one fact each. Everybody speaks to the small Logger interface, so that
-// only this file knows pino, and tests can hand in a list.
+// only this file knows how they are written, and tests can hand in a list.
 
-import { pino } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
 import { BatchPerTick } from '../base/per-tick.ts';
 import { Redactor, redactText } from './redact.ts';
@@ -47,11 +47,13 @@ export function createLogger({ level, to, clock = systemClock }: LogOptions): Lo
 /** Lines of one turn of the event loop go out with one system call: for each, it costs more than all that is in it. */
 class StandardStream implements LogSink {
   // Not its own buffer: that one can only be emptied together with an fsync.
-  readonly #stream: ReturnType<typeof pino.destination>;
-  readonly #held = new BatchPerTick<string>((lines) => void this.#stream.write(lines.join('')));
+  readonly #stream: InstanceType<typeof sonicBoom.SonicBoom>;
+  readonly #held = new BatchPerTick<string>((lines) => this.#write(lines.join('')));
+  #isClosed = false;
 
   constructor(to: 'stdout' | 'stderr') {
-    this.#stream = pino.destination({ fd: to === 'stdout' ? 1 : 2, sync: true });
+    this.#stream = new sonicBoom.SonicBoom({ fd: to === 'stdout' ? 1 : 2, sync: true });
+    this.#stream.on('error', (error: NodeJS.ErrnoException) => this.#failed(error));
     process.once('exit', () => this.flush());
   }
 
@@ -61,6 +63,16 @@ class StandardStream implements LogSink {
 
   flush(): void {
     this.#held.flush();
+  }
+
+  #write(lines: string): void {
+    if (!this.#isClosed) this.#stream.write(lines);
+  }
+
+  /** Mail goes on when nobody reads the log any more (`postrider serve | head`). */
+  #failed(error: NodeJS.ErrnoException): void {
+    if (error.code !== 'EPIPE') throw error;
+    this.#isClosed = true;
   }
 }
 

@@ -112,7 +112,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
 
 /** Packages that hide behind an interface of ours. */
 export const PACKAGE_HOMES: Readonly<Record<string, readonly string[]>> = {
-  pino: ['observe'],
+  'sonic-boom': ['observe'],
   'prom-client': ['observe'],
   'smol-toml': ['config', 'classify', 'delivery', 'links'],
   'hyper-express': ['http'],

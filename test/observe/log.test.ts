@@ -1,4 +1,6 @@
 // The log as its reader sees it: parsed lines.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import t from 'tap';
 import { Fault } from '../../src/base/errors.ts';
 import { createLogger, type LogLevel, silentLogger } from '../../src/observe/log.ts';
@@ -91,4 +93,27 @@ t.test('odd values do not break a line', async (t) => {
 
 t.test('the silent logger has silent children', async (t) => {
   t.doesNotThrow(() => silentLogger.with({ a: 1 }).error({ error: new Error('x') }, 'nobody hears'));
+});
+
+t.test('the program goes on when nobody reads its log any more', async (t) => {
+  const program = `
+    import { createLogger } from '${new URL('../../src/observe/log.ts', import.meta.url)}';
+    const log = createLogger({ level: 'info', to: 'stdout' });
+    log.info({}, 'begun');
+    process.once('message', () => {
+      log.error({}, 'to nobody');
+      log.info({}, 'to nobody');
+      setImmediate(() => setImmediate(() => process.send('goes on', () => process.disconnect())));
+    });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const [line] = await once(child.stdout!, 'data');
+  t.match(String(line), /"msg":"begun"/);
+  child.stdout!.destroy();
+  await once(child.stdout!, 'close');
+  const said = once(child, 'message');
+  child.send('log');
+  t.equal((await said)[0], 'goes on');
+  t.equal((await once(child, 'exit'))[0], 0);
 });
