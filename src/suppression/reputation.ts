@@ -27,6 +27,8 @@ export interface ReputationKit {
 
 export interface Reputation {
   ended(message: { tenantId: string; mxGroup: string | null }, end: MessageEnd): void;
+  /** The tenant is judged by it at the next review. */
+  hardBounceStored(tenantId: string): void;
   /** DNS shows no way for a message, for the first time. */
   unrouted(): void;
   complained(tenantId: string): void;
@@ -41,6 +43,7 @@ export interface Reputation {
 /** For the sandbox: nobody's reputation is at stake there, and bounces and complaints are what it is for. */
 export const NO_BRAKES: Reputation = {
   ended: () => {},
+  hardBounceStored: () => {},
   unrouted: () => {},
   complained: () => {},
   doubtOf: () => null,
@@ -89,8 +92,9 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     ended({ tenantId, mxGroup }, end) {
       watch.note(mxGroup, end);
       if (mxGroup !== null && end !== 'returned') watch.note(NO_ROUTE, 'other');
-      if (end === 'hard' || end === 'returned') reviews.note(tenantId);
+      if (end === 'returned') reviews.note(tenantId);
     },
+    hardBounceStored: (tenantId) => reviews.note(tenantId),
     unrouted: () => watch.note(NO_ROUTE, 'hard'),
     complained: (tenantId) => reviews.note(tenantId),
     doubtOf: (mxGroup) => watch.doubtOf(mxGroup),

@@ -84,7 +84,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
     await store.queue.record([
       bench.attempted(message, { to: 'bounced', bounce: 'hard', reason: '550', suppress: null }),
     ]);
-    reputation.ended({ tenantId: tenant.id, mxGroup: 'mx' }, 'hard');
+    reputation.hardBounceStored(tenant.id);
   }
   t.equal(await reviews!.run(stop), '1 stopped', 'without a grace');
   t.match(told, [

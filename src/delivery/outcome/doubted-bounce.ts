@@ -5,6 +5,8 @@ import type { Judgement } from './judge.ts';
 /** Hears how messages end, and knows whose hard bounces are doubted. */
 export interface EndWatch {
   ended(message: { tenantId: string; mxGroup: string | null }, end: 'delivered' | 'hard' | 'other'): void;
+  /** A message of the tenant bounced hard, and that is in the database: whoever judges the tenant finds it. */
+  hardBounceStored(tenantId: string): void;
   /** DNS shows no way for a message, for the first time. */
   unrouted(): void;
   /** Why, or null; of NO_ROUTE: why mail without a route is held. */

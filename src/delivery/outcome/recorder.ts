@@ -67,6 +67,9 @@ export class Recorder {
     const nextAttemptAt = this.#nextAttemptAt(finding, decision);
     const update = this.#update(finding, { ...decision, nextAttemptAt }, moment.now);
     return this.#kit.results.write(update).then(() => {
+      const { judgement } = found;
+      if (judgement.kind === 'permanent' && judgement.bounce === 'hard')
+        endWatch?.hardBounceStored(found.message.tenantId);
       logFinding(this.#kit.log, finding, { ...decision, nextAttemptAt });
       this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
     });

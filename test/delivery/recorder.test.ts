@@ -1,0 +1,39 @@
+// What an attempt leads to, and who hears of it when: with results that the test stores.
+import t from 'tap';
+import { IdSource } from '../../src/base/ids.ts';
+import { noPeer } from '../../src/base/outcome.ts';
+import { Recorder } from '../../src/delivery/outcome/recorder.ts';
+import { silentLogger } from '../../src/observe/log.ts';
+import type { ClaimedMessage } from '../../src/store/queue.ts';
+
+const MESSAGE: ClaimedMessage = {
+  ...{ id: '01900000-0000-7000-8000-000000000001', tenantId: 'tenant', submissionId: 's', lane: 1, attempt: 1 },
+  ...{ recipient: 'ann@rcpt.test', from: 'shop@acme.test', fromDomain: 'acme.test', subject: 'x', notices: 0 },
+  ...{ createdAt: 0, expiresAt: 1e9, sourceAddress: null },
+};
+
+t.test('a hard bounce counts for its receiver at once, and for its tenant when it is stored', async (t) => {
+  const heard: string[] = [];
+  const stored = Promise.withResolvers<void>();
+  const recorder = new Recorder({
+    results: { write: () => stored.promise },
+    clock: { now: () => 1000 },
+    ids: new IdSource(),
+    random: () => 0.5,
+    policy: { ladder: { stepsMs: [60_000], jitter: 0 }, platformSuppressionMs: 1e9 },
+    log: silentLogger,
+    endWatch: {
+      ended: ({ mxGroup }, end) => void heard.push(`${mxGroup} ${end}`),
+      hardBounceStored: (tenantId) => void heard.push(`${tenantId} stored`),
+      unrouted: () => {},
+      doubtOf: () => null,
+    },
+  });
+  const peer = noPeer('rcpt', '550 5.1.1 no such user');
+  const judgement = { kind: 'permanent', bounce: 'hard', reason: 'no such user', rule: 'unknown-user', peer } as const;
+  const recorded = recorder.record({ message: MESSAGE, startedAt: 900, judgement, mxGroup: 'google' });
+  t.strictSame(heard, ['google hard'], 'a review now would not find the bounce');
+  stored.resolve();
+  await recorded;
+  t.strictSame(heard, ['google hard', 'tenant stored']);
+});
