@@ -72,7 +72,7 @@ async function withCode(services: SignInServices, visit: Visit): Promise<PageRes
     return codeForm(visit, step, 'This code is wrong, or was used before. Wait for the next one.');
   }
   if (outcome.kind === 'wait') return codeForm(visit, step, problemOf(outcome, ''));
-  return passwordForm(services, visit, 'That took too long, or too many codes. Begin anew.');
+  return passwordForm(services, visit, 'That took too long, or there were too many wrong codes. Sign in again.');
 }
 
 function problemOf(outcome: SignInOutcome, wrong: string): string {
