@@ -1,5 +1,5 @@
 // Opens and clicks as requests leave them: noted here and answered at once, and sent every few milliseconds to where
-// they are decided and written (hit-desk.ts), so that requests cost this thread nothing but their answers.
+// they are decided and written (hit-verbs.ts), so that requests cost this thread nothing but their answers.
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import type { Hit } from './hit-recorder.ts';

@@ -12,7 +12,7 @@ import type { RecentResults } from './tenants.ts';
 
 /**
  * The queries as the driver answers them. To add one: a line here, and its function in
- * store/sqlite/reading-queries.ts. Look at a bounded number of rows, whatever is asked for.
+ * store/sqlite/reading/reading-queries.ts. Look at a bounded number of rows, whatever is asked for.
  */
 export interface PortalQueries extends MessageViewQueries, SuppressionQueries, OperatorQueries, OverviewQueries {
   /** Newest first. Looks through as many messages as it has time for, and says how far it came. */

@@ -43,7 +43,7 @@ export interface Suspension {
   until: number;
 }
 
-/** How many connections a group bears now. How it moves is said in delivery/adaptive-limit.ts. */
+/** How many connections a group bears now. How it moves is said in delivery/shaping/adaptive-limit.ts. */
 export interface GroupConcurrency {
   limit: number;
   /** No rise before this time. */

@@ -19,7 +19,7 @@ function message(id: string, fromDomain: string): ClaimedMessage {
 
 t.test('what was claimed with mail that must wait is given back when the store cannot put that off', async (t) => {
   const released: string[][] = [];
-  const store = {
+  const queue = {
     claim: async () => ({
       messages: [message('kept-back', 'paused.test'), message('free', 'acme.test')],
       nextDueAt: null,
@@ -44,7 +44,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const inHand = new MessagesInFlight();
   const claims = new Claims({
-    store: inHand.noting(store as unknown as Pick<Store, 'queue' | 'shaping'>),
+    store: inHand.noting({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },
@@ -62,12 +62,14 @@ t.test('what was claimed with mail that must wait is given back when the store c
 t.test('a pause that is ended while its mail is being put off lets that go, too', async (t) => {
   const paused = { is: true };
   const hastened: [lane: number, portion: HastenPortion][] = [];
-  const store = {
+  const queue = {
     claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
     async release() {
       paused.is = false;
       return [];
     },
+  };
+  const shapingVerbs = {
     async hastenLane(lane: number, portion: HastenPortion) {
       hastened.push([lane, portion]);
       return { moved: 1, notice: null };
@@ -77,7 +79,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
   const reservations = { reserve() {}, settle() {} };
   const shaping = { reservations, senderSuspension: () => (paused.is ? suspension : null) };
   const claims = new Claims({
-    store: store as unknown as Pick<Store, 'queue' | 'shaping'>,
+    store: { queue, shaping: shapingVerbs } as unknown as Pick<Store, 'queue' | 'shaping'>,
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },

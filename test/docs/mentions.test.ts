@@ -1,5 +1,5 @@
 // What the documentation mentions exists: files and folders, links, npm scripts, commands with
-// their options, configuration keys.
+// their options, configuration keys. So do the files that comments name.
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
@@ -7,8 +7,11 @@ import { ALL_KEYS } from '../../src/config/keys.ts';
 import { commandProblem } from './command-problem.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
-const PAGES = ['README.md', ...fs.globSync('docs/*.md', { cwd: ROOT }).sort()];
+const PAGES = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...fs.globSync('docs/*.md', { cwd: ROOT }).sort()];
 const SOURCES = new Set(fs.globSync('{src,test}/**/*.ts', { cwd: ROOT }).map((file) => path.basename(file)));
+const ALL_SOURCES = fs.globSync('{src,test,scripts}/**/*.ts', { cwd: ROOT });
+/** `store/reads.ts`, or the name alone. */
+const FILE_IN_COMMENT = /(?<![\w/.-])(?:[\w-]+\/)*[\w-]+\.ts\b/g;
 const SCRIPTS: Record<string, string> = JSON.parse(fs.readFileSync(path.join(ROOT, 'package.json'), 'utf8')).scripts;
 const SECTIONS = [...new Set(ALL_KEYS.map(({ name }) => name.split('.')[0]))];
 
@@ -40,6 +43,16 @@ for (const page of PAGES) {
     t.ok(markdown.length > 0);
   });
 }
+
+t.test('comments', async (t) => {
+  const named = fs.globSync('src/**/*.ts', { cwd: ROOT }).flatMap((file) => {
+    const comments = fs.readFileSync(path.join(ROOT, file), 'utf8').match(/^\s*(?:\/\/|\/?\*).*$/gm) ?? [];
+    return comments.flatMap((line) => line.match(FILE_IN_COMMENT) ?? []).map((name) => ({ file, name }));
+  });
+  t.ok(named.length > 50, `${named.length} names`);
+  const gone = named.filter(({ name }) => !ALL_SOURCES.some((file) => file.endsWith(`/${name}`) || file === name));
+  t.same(gone, []);
+});
 
 function checkLink(test: Test, page: string, target: string): void {
   const [file = '', anchor] = target.split('#');
