@@ -165,21 +165,21 @@ export const INBOUND_KEYS = {
       'all of it is held.',
     ],
     keys: {
-      leap_window: {
+      spike_window: {
         type: 'duration',
         default: '1h',
         min: '1m',
         max: '7d',
         doc: ["Time over which the rate is measured: long enough to catch a provider's bad hour."],
       },
-      leap_hard_bounces: {
+      spike_hard_bounces: {
         type: 'int',
         default: 100,
         min: 2,
         max: 1_000_000,
         doc: ['Minimum number of hard bounces in that time. One bad address list can cause fewer.'],
       },
-      leap_share: {
+      spike_share: {
         type: 'number',
         default: 0.5,
         min: 0.01,
@@ -189,7 +189,7 @@ export const INBOUND_KEYS = {
           'count as a spike.',
         ],
       },
-      leap_factor: {
+      spike_factor: {
         type: 'number',
         default: 5,
         min: 1,

@@ -9,6 +9,7 @@ import { nearest } from '../base/suggest.ts';
 import { systemWords } from '../base/system-words.ts';
 import { ALL_KEYS, type Config, type KeyName, type NamedKey } from './keys.ts';
 import { readConfigFile } from './read-config-file.ts';
+import { newNameOf } from './renamed-keys.ts';
 import { RULES } from './rules.ts';
 import { fromVariable, readValue } from './values.ts';
 
@@ -230,7 +231,12 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
   const problems: string[] = [];
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith(PREFIX) || VARIABLES.has(name)) continue;
-    const section = name.slice(PREFIX.length).split('_')[0]!;
+    const [section = '', ...rest] = name.slice(PREFIX.length).split('_');
+    const newName = newNameOf(`${section}.${rest.join('_')}`.toLowerCase());
+    if (newName !== null) {
+      problems.push(`${name}: this key is now called ${PREFIX}${newName.replace('.', '_').toUpperCase()}`);
+      continue;
+    }
     const sectionKnown = SECTIONS.has(section);
     const suggestion = nearest(name, VARIABLES, sectionKnown ? 4 : 2);
     if (suggestion !== null) problems.push(`${name}: unknown key; did you mean ${suggestion}?`);

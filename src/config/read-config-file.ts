@@ -6,6 +6,7 @@ import { describeError } from '../base/errors.ts';
 import { nearest } from '../base/suggest.ts';
 import { systemWords } from '../base/system-words.ts';
 import { ALL_KEYS } from './keys.ts';
+import { newNameOf } from './renamed-keys.ts';
 
 const SECTIONS: ReadonlySet<string> = new Set(ALL_KEYS.map(({ section }) => section));
 const NAMES: ReadonlySet<string> = new Set(ALL_KEYS.map(({ name }) => name));
@@ -30,8 +31,11 @@ function flatten(document: Record<string, unknown>): ConfigFile {
     else for (const [key, value] of Object.entries(content)) values.set(`${section}.${key}`, value);
   }
   const unknown = [...values.keys()].filter((name) => !NAMES.has(name));
-  for (const name of unknown)
-    problems.push(`${name}: unknown key${hint(inOtherSection(name) ?? nearest(name, NAMES))}`);
+  for (const name of unknown) {
+    const newName = newNameOf(name);
+    if (newName !== null) problems.push(`${name}: this key is now called ${newName}`);
+    else problems.push(`${name}: unknown key${hint(inOtherSection(name) ?? nearest(name, NAMES))}`);
+  }
   return { values, problems };
 }
 

@@ -48,11 +48,11 @@ export function reputationOf(
     tell,
     operatorAddress: service.operator_address,
     ownDomain: service.dkim_domain,
-    leapRule: {
-      windowMs: suppression.leap_window,
-      minHardBounces: suppression.leap_hard_bounces,
-      share: suppression.leap_share,
-      factor: suppression.leap_factor,
+    spikeRule: {
+      windowMs: suppression.spike_window,
+      minHardBounces: suppression.spike_hard_bounces,
+      share: suppression.spike_share,
+      factor: suppression.spike_factor,
     },
     reviewLimits: reviewLimitsOf(config),
   });

@@ -16,7 +16,7 @@ export interface ReputationKit {
     StoreVerbs<{ tenants: 'listTenants' | 'getTenant'; domains: 'findVerifiedHolder' }>;
   clock: Clock;
   log: Logger;
-  leapRule: SpikeRule;
+  spikeRule: SpikeRule;
   reviewLimits: ReviewLimits;
   operatorAddress: string | null;
   /** Of the service's own signature: its verified holder is the service's own tenant. */
@@ -61,7 +61,7 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     store,
     clock,
     log,
-    rule: kit.leapRule,
+    rule: kit.spikeRule,
     onDoubt: (doubt) => tell(operator, noticeOf(doubt)),
   });
   const reviews = new TenantReviews({

@@ -49,8 +49,8 @@ export function decideSpike(
   const share = recent.hard / Math.max(recent.messages, recent.hard, 1);
   const usual = usualShare(before);
   const facts = `${recent.hard} of the last ${recent.messages} messages ${words.did} (${percent(share)}; usual: ${percent(usual)})`;
-  const leaps = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
-  if (!leaps) return { decision: 'trust', reason: facts };
+  const spikes = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
+  if (!spikes) return { decision: 'trust', reason: facts };
   return { decision: 'doubt', reason: `${words.what}: ${facts}` };
 }
 

@@ -48,7 +48,7 @@ const SETTINGS = {
   // One sender and one receiver make more calls than a peer may, and more bounces than a tenant should.
   smtp: { connections_per_minute: 1_000_000, mails_per_minute: 10_000_000 },
   limits: { review_hard_bounce_rate: 1, review_complaint_rate: 1 },
-  suppression: { leap_hard_bounces: 1_000_000 },
+  suppression: { spike_hard_bounces: 1_000_000 },
   delivery: { retry_steps: ['100ms', '200ms'], connections_per_destination: 3 },
   domains: { recheck: false },
   webhooks: { allow_private: ['127.0.0.0/8'] },

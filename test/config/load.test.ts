@@ -154,6 +154,15 @@ t.test('variables that are none of ours, and those that should be', async (t) =>
   );
 });
 
+t.test('a key that has another name now', async (t) => {
+  const file = path.join(t.testdir(), 'postrider.toml');
+  writeFileSync(file, '[suppression]\nleap_share = 0.4\n');
+  t.same(problemsOf({ env: { POSTRIDER_SUPPRESSION_LEAP_WINDOW: '2h' }, file }), [
+    'suppression.leap_share: this key is now called suppression.spike_share',
+    'POSTRIDER_SUPPRESSION_LEAP_WINDOW: this key is now called POSTRIDER_SUPPRESSION_SPIKE_WINDOW',
+  ]);
+});
+
 t.test('warnings of what works and is unwise', async (t) => {
   const warn = (env: Record<string, string>) => configWarnings(load({ env }).config).map((text) => text.split(':')[0]);
   const named = { POSTRIDER_SERVICE_BASE_URL: 'https://mail.example.com' };

@@ -95,7 +95,7 @@ t.test('much mail without a route at once is held until an operator decides', { 
   const { dns, postrider, sink } = await startWorld(t, {
     settings: {
       dns: { second_look_after: '1s' },
-      suppression: { leap_hard_bounces: 5 },
+      suppression: { spike_hard_bounces: 5 },
       limits: { review_hard_bounce_rate: 1 },
       metrics: { port: metricsPort },
     },

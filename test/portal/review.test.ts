@@ -6,7 +6,7 @@ import { addReceiver, RECEIVER, send } from '../support/world.ts';
 
 const world = await startPortal(t, {
   sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
-  settings: { suppression: { leap_hard_bounces: 1000 } },
+  settings: { suppression: { spike_hard_bounces: 1000 } },
 });
 const { daemon, sender, postrider } = world;
 const operator = await world.visitor(await world.addUser('operator', 'jo@service.test'));

@@ -44,7 +44,7 @@ async function onlyTheGuiltyIsStopped(t: Test, { postrider }: World, stage: Awai
 t.test('hard bounces at subdomains of one owner', async (t) => {
   const world = await startWorld(t, {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
-    settings: { suppression: { leap_hard_bounces: 1000 } },
+    settings: { suppression: { spike_hard_bounces: 1000 } },
   });
   const stage = await open(t, world);
   const bounce = async (sender: Sender, domains: string[]) => {

@@ -9,7 +9,7 @@ t.test('a bad hour of a provider', async (t) => {
   const refuse = { code: 550, text: '5.1.1 No such user here' };
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => refuse },
-    settings: { suppression: { leap_hard_bounces: 5 }, limits: { review_hard_bounce_rate: 1 } },
+    settings: { suppression: { spike_hard_bounces: 5 }, limits: { review_hard_bounce_rate: 1 } },
   });
   const daemon = await postrider.serve();
   const sender = await registerSender({ dns, postrider }, daemon);
@@ -77,7 +77,7 @@ t.test('what a provider says after DATA is undone too, though only the tenant ha
 t.test('a tenant whose mail bounces is stopped', async (t) => {
   const { dns, postrider } = await startWorld(t, {
     sink: { onRcpt: () => ({ code: 550, text: '5.1.1 No such user here' }) },
-    settings: { suppression: { leap_hard_bounces: 1000 } },
+    settings: { suppression: { spike_hard_bounces: 1000 } },
   });
   const domains = Array.from({ length: 5 }, (_, index) => `receiver${index}.test`);
   for (const domain of domains) addReceiver(dns, domain);
