@@ -61,7 +61,7 @@ function kit(mxGroup: string | null): ProcessKit {
     platformSuppressionMs: 1,
     read: readInboundMail,
     doubtOf: () => null,
-    store: { findReported: async () => ({ ...MESSAGE, mxGroup }) },
+    store: { inbound: { findReported: async () => ({ ...MESSAGE, mxGroup }) } },
   } as unknown as ProcessKit;
 }
 
