@@ -11,7 +11,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import { createServiceMail, type SendServiceMail, tellByMail } from '../submission/service-mail.ts';
+import { createServiceMail, notifyByMail, type SendServiceMail } from '../submission/service-mail.ts';
 import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { Foundation } from './open-foundation.ts';
@@ -29,7 +29,7 @@ export function openServiceMail(
   const lifetimeMs = config.delivery.lifetime;
   const { dkim } = identity;
   const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
-  const tell = tellByMail(send, log);
+  const tell = notifyByMail(send, log);
   const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl });
   opened.add(() => tellOwners.close());
   return { send, tell, tellOwners };
