@@ -48,7 +48,7 @@ export function reputationOf(
     tell,
     operatorAddress: service.operator_address,
     ownDomain: service.dkim_domain,
-    leapRule: {
+    spikeRule: {
       windowMs: suppression.leap_window,
       minHardBounces: suppression.leap_hard_bounces,
       share: suppression.leap_share,

@@ -71,7 +71,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
   const told: { to: readonly string[]; subject: string; text: string }[] = [];
   const reputation = await openReputation({
     ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, reviewLimits: LIMITS },
-    leapRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
+    spikeRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
     ...{ operatorAddress: 'operator@host.test', ownDomain: 'own.test' },
     tell: (to, { subject, text }) => void told.push({ to, subject, text }),
   });
