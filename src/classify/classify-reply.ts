@@ -107,7 +107,7 @@ interface Facts {
   /** The first digit of the reply, or null without any code. */
   digit: string | null;
   stage: SmtpStage | null;
-  /** For a group, all of its hosts: the recipient domain's owner chose them, and a foreign host doesn't speak for a provider. */
+  /** For a group, all of its hosts: a domain's owner chooses them, and a foreign one doesn't speak for a provider. */
   hosts: readonly string[];
 }
 

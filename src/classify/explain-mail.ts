@@ -33,8 +33,8 @@ export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
 }
 
 /** `mx`: the MX host or group to which the message was sent, where it is known. */
-export function explainMail(octets: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
-  const mail = readInboundMail(octets);
+export function explainMail(bytes: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
+  const mail = readInboundMail(bytes);
   const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx });
   const recipients = judged.map(explainRecipient);
   const named =

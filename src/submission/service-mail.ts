@@ -43,7 +43,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
   return async (mail) => {
     const parsed = parseAddress(mail.to);
     if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
-    domain ??= preparedDomain(kit).catch((error: unknown) => {
+    domain ??= prepareDomain(kit).catch((error: unknown) => {
       domain = null;
       throw error;
     });
@@ -119,17 +119,17 @@ const NO_KEY = '00000000-0000-0000-0000-000000000000';
 /** A re-check would fail while its record is not published yet, and stop all mail of the service. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-async function preparedDomain(kit: ServiceMailKit): Promise<Domain> {
-  const domain = await registeredDomain(kit);
+async function prepareDomain(kit: ServiceMailKit): Promise<Domain> {
+  const domain = await findOrRegisterDomain(kit);
   await kit.store.domains.postponeRecheck(domain.tenantId, domain.id, NEVER);
-  // Some of these mails contain links that set passwords: content is deleted once they are delivered.
+  // Some of these mails contain links that set passwords: content is kept only until delivery ends.
   const days = await kit.store.upkeep.contentDaysOf(domain.tenantId);
   if (days === null) await kit.store.upkeep.setContentDays(domain.tenantId, 0);
   return domain;
 }
 
 /** When the key of the service's signature has changed, the domain is registered again. */
-async function registeredDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
+async function findOrRegisterDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
   const holder = await store.domains.findVerifiedHolder(dkim.domain);
   if (holder?.publicKeyB64 === dkim.publicKeyB64 && holder.selector === dkim.selector) return holder;
   const tenantId = holder?.tenantId ?? ids.next();

@@ -20,7 +20,7 @@ export interface HardBounceWatchKit {
   onDoubt?(doubt: DoubtedReceiver): void;
 }
 
-/** `returned`: a hard bounce after delivery, so the message was counted before. For NO_ROUTE, `hard` is a message without a route. */
+/** `returned`: a hard bounce of a message that was counted as delivered. For NO_ROUTE, `hard`: it has no route. */
 export type MessageEnd = 'delivered' | 'hard' | 'other' | 'returned';
 
 interface Bucket extends BounceCounts {
