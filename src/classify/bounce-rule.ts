@@ -1,46 +1,46 @@
-// One rule of config/bounce-rules.toml after reading: which replies it is about and what they
-// mean. Which of several rules decides is said in classify-reply.ts.
+// One parsed rule of config/bounce-rules.toml: which replies it matches and what they mean. Which of
+// several matching rules decides is in classify-reply.ts.
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { Label } from './labels.ts';
 
-/** What becomes of the message: tried again, given up, or kept while its sender makes a pause. */
+/** What happens to the message: it is retried, given up, or kept while its sender is paused. */
 export type Action = 'retry' | 'give_up' | 'suspend';
 
-/** Who has to make a pause: everybody for this MX group, one of our IP addresses, one sender domain. */
+/** What is paused: all mail to this MX group, one of our IP addresses, or one sender domain. */
 export type SuspendScope = 'group' | 'source' | 'sender_domain';
 
 export interface PauseRule {
-  /** The time after a refusal for good, and the longest after temporary ones. */
+  /** How long after a permanent refusal, and at most after temporary ones. */
   forMs: number;
-  /** The first pause after a temporary refusal; null: a minute. */
+  /** The first pause after a temporary refusal; null: one minute. */
   fromMs: number | null;
   scope: SuspendScope;
 }
 
-/** `5.1.1`, `*.7.*` or `5.7.60x`, at its dots. */
+/** `5.1.1`, `*.7.*` or `5.7.60x`, split at the dots. */
 export type StatusPattern = readonly string[];
 
 export interface BounceRule {
   id: string;
   /** Such as `550` or `5xx`; empty: any. */
   codes: readonly string[];
-  /** Empty: any, or none at all. */
+  /** Empty: any code, or none. */
   enhanced: readonly StatusPattern[];
-  /** Phrases of which one must be in the text; empty: any text. */
+  /** Phrases, one of which the text must contain; empty: any text. */
   text: readonly string[];
-  /** Phrases none of which may be in the text. */
+  /** Phrases that the text must not contain. */
   unless: readonly string[];
   /** Empty: any. */
   stages: readonly SmtpStage[];
-  /** Domains at or below which all MX hosts must be, or ids of providers whose MX group it must be; empty: any. */
+  /** Domains that all MX hosts must be at or below, or ids of providers whose MX group it must be; empty: any. */
   mx: readonly string[];
   class: BounceType;
   label: Label;
-  /** Its words stand in most reports, whatever the reason: there, those of other rules go first. */
+  /** Its phrases are in most reports, whatever the reason: in reports, other rules take precedence. */
   isGeneral: boolean;
-  /** Null: as the first digit of the reply says. */
+  /** Null: decided by the first digit of the reply. */
   action: Action | null;
   suspend: PauseRule | null;
-  /** What such servers really say: code, enhanced code if any, text. */
+  /** Real replies that the rule must match: code, enhanced code if any, text. */
   samples: readonly string[];
 }

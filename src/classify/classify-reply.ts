@@ -1,7 +1,7 @@
-// What a reply of a receiving server means: the first rule of config/bounce-rules.toml that fits
-// decides. Two things no rule can change: a temporary refusal is never a hard bounce, and what was
-// said before the recipient was named is not about the recipient. Such a rule does not fit such a
-// reply, and the rules behind it get their turn.
+// What a receiving server's reply means: the first matching rule of config/bounce-rules.toml decides.
+// No rule can override two facts: a temporary refusal is never a hard bounce, and a reply before RCPT
+// is not about the recipient. A rule that contradicts one of them doesn't match, and the next ones
+// are tried.
 import { describeError } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { Action, BounceRule, PauseRule, StatusPattern } from './bounce-rule.ts';
@@ -9,13 +9,13 @@ import { LABELS, type Label } from './labels.ts';
 import { PhraseFinder } from './phrase-finder.ts';
 import { wordsOf } from './words.ts';
 
-export interface SaidReply {
+export interface ServerReply {
   smtpCode: number | null;
   enhancedCode: string | null;
   response: string;
-  /** Left out where it is not known, as in reports that come later. */
+  /** Missing where it is unknown, as in later reports. */
   stage?: SmtpStage;
-  /** The MX host that we connected to, or the MX group that we resolved; never a name out of a text. */
+  /** The MX host that we connected to, or the MX group that we resolved; never a name from a text. */
   mx?: string | null;
 }
 
@@ -27,74 +27,74 @@ export interface Classification {
   rule: string;
   /** One sentence for people. */
   reason: string;
-  /** Who should make a pause, whatever becomes of this message. */
+  /** What should be paused, whatever happens to this message. */
   suspend: PauseRule | null;
 }
 
-/** Rules that are ready for use. */
+/** Compiled rules. */
 export interface BounceRules {
   readonly all: readonly BounceRule[];
   readonly finder: PhraseFinder;
-  /** For each phrase that the finder knows, the rules that want it, and those that do not. */
-  readonly wantedBy: readonly (readonly number[])[];
-  readonly unwantedBy: readonly (readonly number[])[];
+  /** For each phrase of the finder, the rules that require it, and those that exclude it. */
+  readonly requiredBy: readonly (readonly number[])[];
+  readonly excludedBy: readonly (readonly number[])[];
 }
 
-/** Tells of phrases that cannot be read. The last rule must fit everything. */
-export function compileRules(all: readonly BounceRule[], complain: (problem: string) => void): BounceRules {
+/** Calls `addProblem` for phrases that can't be parsed. The last rule must match everything. */
+export function compileRules(all: readonly BounceRule[], addProblem: (problem: string) => void): BounceRules {
   const finder = new PhraseFinder();
-  const wantedBy: number[][] = [];
-  const unwantedBy: number[][] = [];
+  const requiredBy: number[][] = [];
+  const excludedBy: number[][] = [];
   const note = (lists: number[][], phrase: string, rule: number) => {
     try {
       const number = finder.add(phrase);
       lists[number] ??= [];
       lists[number].push(rule);
     } catch (error) {
-      complain(`${all[rule]!.id}: ${describeError(error)}`);
+      addProblem(`${all[rule]!.id}: ${describeError(error)}`);
     }
   };
   for (const [number, { text, unless }] of all.entries()) {
-    for (const phrase of text) note(wantedBy, phrase, number);
-    for (const phrase of unless) note(unwantedBy, phrase, number);
+    for (const phrase of text) note(requiredBy, phrase, number);
+    for (const phrase of unless) note(excludedBy, phrase, number);
   }
-  return { all, finder, wantedBy, unwantedBy };
+  return { all, finder, requiredBy, excludedBy };
 }
 
-export function classifyReply(said: SaidReply, rules: BounceRules): Classification {
+export function classifyReply(said: ServerReply, rules: BounceRules): Classification {
   const inner = quotedIn(said);
-  const outer = firstThatFits(said, rules);
+  const outer = firstMatch(said, rules);
   if (inner === null) return verdict(outer, said);
-  const within = firstThatFits(inner, rules);
-  const tells = within.text.length > 0 || within.enhanced.length > 0;
-  return tells ? verdict(within, inner) : verdict(outer, said);
+  const within = firstMatch(inner, rules);
+  const isSpecific = within.text.length > 0 || within.enhanced.length > 0;
+  return isSpecific ? verdict(within, inner) : verdict(outer, said);
 }
 
 // `5.0.350 Remote server returned an error -> 550 5.1.1 No such user` (Exchange Online), `5.1.0 - Unknown
-// address error 550-'5.1.1 User unknown'` (Cisco): the reply of the server behind is the reason.
+// address error 550-'5.1.1 User unknown'` (Cisco): the quoted reply of the next server is the reason.
 const QUOTED_REPLY =
   /(?:->|=>|\b(?:error|reply|response|returned|said|responded(?: with)?)(?: was)?:?)\s{0,3}['"(]{0,2}(5\d\d)[\s-]{1,3}['"]?(?:#?(5\.\d{1,3}\.\d{1,3})[\s:]{0,3})?(?=\S)/i;
 
-/** The reply that a permanent one quotes behind its own words; null: it quotes none. */
-function quotedIn(said: SaidReply): SaidReply | null {
+/** The reply that a permanent reply quotes after its own words; null: it quotes none. */
+function quotedIn(said: ServerReply): ServerReply | null {
   const match = QUOTED_REPLY.exec(said.response.slice(0, 1_000));
   const leading = said.smtpCode === null ? said.enhancedCode : String(said.smtpCode);
-  // A temporary reply is left as the relaying server gave it: it goes on trying.
+  // A temporary reply counts as the relaying server gave it: that server keeps trying.
   if (match === null || match.index === 0 || (leading !== null && leading[0] !== '5')) return null;
   const response = said.response.slice(match.index + match[0].length);
   return { ...said, smtpCode: Number(match[1]), enhancedCode: match[2] ?? null, response };
 }
 
-function firstThatFits(said: SaidReply, rules: BounceRules): BounceRule {
+function firstMatch(said: ServerReply, rules: BounceRules): BounceRule {
   const facts = factsOf(said);
-  const [wanted, unwanted] = [new Set<number>(), new Set<number>()];
+  const [required, excluded] = [new Set<number>(), new Set<number>()];
   for (const phrase of rules.finder.find(wordsOf(said.response))) {
-    for (const rule of rules.wantedBy[phrase] ?? []) wanted.add(rule);
-    for (const rule of rules.unwantedBy[phrase] ?? []) unwanted.add(rule);
+    for (const rule of rules.requiredBy[phrase] ?? []) required.add(rule);
+    for (const rule of rules.excludedBy[phrase] ?? []) excluded.add(rule);
   }
   const rule = rules.all.find(
     (candidate, number) =>
-      (candidate.text.length === 0 || wanted.has(number)) && fits(candidate, facts) && !unwanted.has(number),
+      (candidate.text.length === 0 || required.has(number)) && matches(candidate, facts) && !excluded.has(number),
   );
   if (!rule) throw new Error('the bounce rules do not end with one that fits everything');
   return rule;
@@ -102,22 +102,22 @@ function firstThatFits(said: SaidReply, rules: BounceRules): BounceRule {
 
 interface Facts {
   smtpCode: string | null;
-  /** The enhanced code at its dots. */
+  /** The enhanced code, split at the dots. */
   status: readonly string[] | null;
-  /** The first digit of the reply, or null where there is no code at all. */
+  /** The first digit of the reply, or null without any code. */
   digit: string | null;
   stage: SmtpStage | null;
-  /** Of a group all of its hosts: its domain's owner chose them, and a strange one does not speak for a provider. */
+  /** For a group, all of its hosts: a domain's owner chooses them, and a foreign one doesn't speak for a provider. */
   hosts: readonly string[];
 }
 
-// Where the enhanced code is not at the beginning: qmail and its relatives write it `(#5.1.1)`.
+// An enhanced code that is not at the beginning: qmail and its relatives write `(#5.1.1)`.
 const CODE_IN_TEXT = /(?:^|[\s(#])#?([45]\.\d{1,3}\.\d{1,3})(?![.\w])/;
 
-function factsOf({ smtpCode, enhancedCode, response, stage, mx }: SaidReply): Facts {
+function factsOf({ smtpCode, enhancedCode, response, stage, mx }: ServerReply): Facts {
   const code = smtpCode === null ? null : String(smtpCode);
   const inText = enhancedCode ?? CODE_IN_TEXT.exec(response.slice(0, 1_000))?.[1] ?? null;
-  // RFC 2034 section 4: a class that does not agree with the reply code is none.
+  // RFC 2034 section 4: a class that contradicts the reply code is not an enhanced code.
   const agreed = code !== null && inText !== null && inText[0] !== code[0] ? null : inText;
   return {
     smtpCode: code,
@@ -128,10 +128,10 @@ function factsOf({ smtpCode, enhancedCode, response, stage, mx }: SaidReply): Fa
   };
 }
 
-/** Before RCPT the server does not know the recipient: whatever the words, they are about us or about the server. */
-const BEFORE_THE_RECIPIENT: ReadonlySet<SmtpStage> = new Set(['connect', 'greeting', 'ehlo', 'starttls', 'mail']);
+/** Before RCPT the server doesn't know the recipient: its reply is about us or the server, whatever the words. */
+const BEFORE_RCPT: ReadonlySet<SmtpStage> = new Set(['connect', 'greeting', 'ehlo', 'starttls', 'mail']);
 
-const ABOUT_THE_RECIPIENT: ReadonlySet<Label> = new Set([
+const ABOUT_RECIPIENT: ReadonlySet<Label> = new Set([
   'no_mailbox',
   'no_domain',
   'mailbox_disabled',
@@ -142,28 +142,28 @@ const ABOUT_THE_RECIPIENT: ReadonlySet<Label> = new Set([
   'recipient_refused',
 ]);
 
-function fits(rule: BounceRule, facts: Facts): boolean {
+function matches(rule: BounceRule, facts: Facts): boolean {
   if (rule.class === 'hard' && facts.digit === '4') return false;
-  const isAboutRecipient = rule.class === 'hard' || ABOUT_THE_RECIPIENT.has(rule.label);
-  if (isAboutRecipient && BEFORE_THE_RECIPIENT.has(facts.stage!)) return false;
-  if (rule.codes.length > 0 && !rule.codes.some((code) => isOfCode(code, facts))) return false;
-  if (rule.enhanced.length > 0 && !rule.enhanced.some((pattern) => isOfStatus(pattern, facts.status))) {
+  const isAboutRecipient = rule.class === 'hard' || ABOUT_RECIPIENT.has(rule.label);
+  if (isAboutRecipient && BEFORE_RCPT.has(facts.stage!)) return false;
+  if (rule.codes.length > 0 && !rule.codes.some((code) => matchesCode(code, facts))) return false;
+  if (rule.enhanced.length > 0 && !rule.enhanced.some((pattern) => matchesStatus(pattern, facts.status))) {
     return false;
   }
   if (rule.stages.length > 0 && !rule.stages.includes(facts.stage!)) return false;
   return rule.mx.length === 0 || rule.mx.some((domain) => isServedBy(domain, facts.hosts));
 }
 
-function isOfCode(code: string, { smtpCode, digit }: Facts): boolean {
+function matchesCode(code: string, { smtpCode, digit }: Facts): boolean {
   return code.endsWith('xx') ? digit === code[0] : smtpCode === code;
 }
 
-function isOfStatus(pattern: StatusPattern, status: readonly string[] | null): boolean {
+function matchesStatus(pattern: StatusPattern, status: readonly string[] | null): boolean {
   if (status === null) return false;
-  return pattern.every((part, place) => {
-    if (part === '*' || part === status[place]) return true;
+  return pattern.every((part, index) => {
+    if (part === '*' || part === status[index]) return true;
     // `60x`: 600 to 609, as Exchange Online numbers its families.
-    return part.endsWith('x') && status[place]!.length === part.length && status[place]!.startsWith(part.slice(0, -1));
+    return part.endsWith('x') && status[index]!.length === part.length && status[index]!.startsWith(part.slice(0, -1));
   });
 }
 
@@ -171,7 +171,7 @@ function isServedBy(domain: string, hosts: readonly string[]): boolean {
   return hosts.length > 0 && hosts.every((host) => host === domain || host.endsWith(`.${domain}`));
 }
 
-function verdict(rule: BounceRule, said: SaidReply): Classification {
+function verdict(rule: BounceRule, said: ServerReply): Classification {
   const { digit } = factsOf(said);
   // Unknown means temporary.
   const action = rule.action ?? (digit === '5' || rule.class === 'hard' ? 'give_up' : 'retry');

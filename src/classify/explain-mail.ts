@@ -1,5 +1,5 @@
-// A mail that came back, explained in one flat record: what the command line prints and programs
-// read. The names are those of the interface, in snake_case.
+// Explains an inbound mail in one flat record, which the command line prints and programs parse: its
+// field names are part of that interface, in snake_case.
 import type { BounceType } from '../base/outcome.ts';
 import type { ReportedAction } from '../protocol/mail/inbound/inbound-mail.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
@@ -9,7 +9,7 @@ import type { Label } from './labels.ts';
 
 export interface ExplainedRecipient {
   recipient: string | null;
-  /** Before forwarding; null: the report does not say. */
+  /** The address before forwarding; null: the report doesn't say. */
   original_recipient: string | null;
   kind: BounceType | 'delivered_notice' | 'complaint' | 'auto_reply';
   action: ReportedAction | null;
@@ -22,19 +22,19 @@ export interface ExplainedRecipient {
   diagnostic: string | null;
 }
 
-/** The fields of the first recipient, and of the mail. */
+/** The fields of the first recipient, and those of the whole mail. */
 export interface ExplainedMail extends Omit<ExplainedRecipient, 'kind'> {
   kind: InboundKind;
   reporting_mta: string | null;
   original_message_id: string | null;
-  /** RFC 5965; null: no complaint. */
+  /** RFC 5965; null: not a complaint. */
   feedback_type: string | null;
   recipients: ExplainedRecipient[];
 }
 
 /** `mx`: the MX host or group to which the message was sent, where it is known. */
-export function explainMail(octets: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
-  const mail = readInboundMail(octets);
+export function explainMail(bytes: Buffer, rules: BounceRules, mx: string | null = null): ExplainedMail {
+  const mail = readInboundMail(bytes);
   const { kind, reason, recipients: judged } = judgeInboundMail(mail, rules, { mx });
   const recipients = judged.map(explainRecipient);
   const named =

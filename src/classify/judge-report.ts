@@ -1,13 +1,12 @@
-// What a mail that came in means: each recipient of a report by the same rules as the replies that
-// servers give at once, the mail as a whole by its first recipient. A report speaks with several
-// voices (the code, the diagnostic, the transcript, the text for people); the first whose words a
-// rule knows is believed, then the code, then the words of the whole text.
+// What an inbound mail means: each recipient of a report is judged by the same rules as SMTP replies, the
+// mail by its first recipient. A report has several texts (code, diagnostic, transcript, text for people):
+// the first with a phrase of a rule decides, then the code, then the words of the whole text.
 import { unreachable } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { InboundMail, ReportedAction, ReportedRecipient } from '../protocol/mail/inbound/inbound-mail.ts';
 import { withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
 import type { BounceRule } from './bounce-rule.ts';
-import { type BounceRules, type Classification, classifyReply, type SaidReply } from './classify-reply.ts';
+import { type BounceRules, type Classification, classifyReply, type ServerReply } from './classify-reply.ts';
 import type { Label } from './labels.ts';
 import { type FoundReply, findReply } from './reply-in-text.ts';
 
@@ -15,14 +14,14 @@ export type InboundKind = BounceType | 'auto_reply' | 'complaint' | 'delivered_n
 
 export interface JudgedRecipient {
   recipient: string | null;
-  /** Before forwarding, where the report tells. */
+  /** The address before forwarding, if the report names it. */
   originalRecipient: string | null;
   kind: BounceType | 'delivered_notice';
   action: ReportedAction;
   /** RFC 3463; null: the report has none. */
   status: string | null;
   smtpCode: number | null;
-  /** Null where nothing was refused. */
+  /** Null if nothing was refused. */
   label: Label | null;
   rule: string | null;
   /** One sentence for people. */
@@ -34,13 +33,13 @@ export interface JudgedRecipient {
 export interface JudgedMail {
   kind: InboundKind;
   reason: string;
-  /** Empty where the mail is no delivery report. */
+  /** Empty if the mail is not a delivery report. */
   recipients: readonly JudgedRecipient[];
 }
 
 /** Facts that do not come from the mail. */
 export interface KnownFacts {
-  /** The MX group to which the message was sent; null: unknown, and rules about one provider do not fit. */
+  /** The MX group that the message was sent to; null: unknown, and no rule about one provider matches. */
   mx: string | null;
 }
 
@@ -63,7 +62,7 @@ export function judgeInboundMail(mail: InboundMail, rules: BounceRules, facts: K
   }
 }
 
-const GOOD_NEWS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
+const SUCCESS_ACTIONS: ReadonlySet<ReportedAction> = new Set(['delivered', 'relayed', 'expanded']);
 
 function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts: KnownFacts): JudgedRecipient {
   const { address, originalAddress, action, remoteMta, diagnostics } = recipient;
@@ -81,7 +80,7 @@ function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts:
     recipient.status,
     found.map(({ enhancedCode }) => enhancedCode),
   );
-  if (GOOD_NEWS.has(action)) {
+  if (SUCCESS_ACTIONS.has(action)) {
     return {
       ...common,
       kind: 'delivered_notice',
@@ -93,12 +92,12 @@ function judgeRecipient(recipient: ReportedRecipient, rules: BounceRules, facts:
   }
   const verdict = verdictOf({ ...recipient, status }, rules, facts);
   const { label, rule, reason } = verdict;
-  // Whatever the servers said on the way: it is still being tried.
+  // The reporting server is still trying, whatever replies it got so far.
   const kind = action === 'delayed' ? 'soft' : verdict.class;
   return { ...common, kind, status, label, rule, reason };
 }
 
-/** The more telling one: a status that ends in zeros says less than the code in the reply. */
+/** The more specific of the two: a status that ends in zero says less than the code in the reply. */
 function statusOf(reported: string | null, inReplies: readonly (string | null)[]): string | null {
   const said = inReplies.find((code) => code !== null) ?? null;
   if (reported === null || said === null) return reported ?? said;
@@ -106,68 +105,68 @@ function statusOf(reported: string | null, inReplies: readonly (string | null)[]
   return isVague && reported[0] === said[0] ? said : reported;
 }
 
-/** What the rules make of one text of a report. */
-interface Voice {
+/** What the rules say about one text of a report. */
+interface JudgedText {
   verdict: Classification;
   rule: BounceRule;
-  /** Its code ends in zero, so that any words say more; of policy and content even such a code says enough. */
+  /** Its code ends in zero, so any words say more; for policy and content (x.6, x.7) such a code is specific enough. */
   isVague: boolean;
 }
 
 function verdictOf(recipient: ReportedRecipient, rules: BounceRules, { mx }: KnownFacts): Classification {
   const { action, status } = recipient;
-  // The names of hosts and mailboxes must not decide anything, neither by words nor by numbers in them.
+  // Names of hosts and mailboxes must not decide anything, by words or by numbers in them.
   const diagnostics = recipient.diagnostics.map(withoutNames);
   const context = recipient.context === null ? null : withoutNames(recipient.context);
   const quoted = (diagnostics.length > 0 ? diagnostics : ['']).map((text) => ({ text, reply: findReply(text) }));
-  // One of them may tell at which command it was, and another the reply itself.
+  // One text may name the command, and another the reply.
   const stage = quoted.find(({ reply }) => reply.stage !== null)?.reply.stage ?? null;
   const circumstances = { status, action, stage, mx };
-  const hear = remembered((text) => {
-    const said = saidIn(withoutFrame(text), circumstances);
+  const judgeText = memoized((text) => {
+    const said = replyIn(withoutBoilerplate(text), circumstances);
     const verdict = classifyReply(said, rules);
     const isVague = /^\d\.[0-5]\.0$/.test(said.enhancedCode ?? '');
     return { verdict, rule: rules.all.find(({ id }) => id === verdict.rule)!, isVague };
   });
-  // Who quotes no code may still be introducing the one who does.
+  // A text without a code often introduces one with a code.
   const [coded, others] = [quoted.filter(({ reply }) => hasCode(reply)), quoted.filter(({ reply }) => !hasCode(reply))];
-  const spoken = [...coded, ...others].map(divide);
-  const own = spoken.map((each) => each.own);
-  const around = spoken.flatMap((each) => each.around);
+  const split = [...coded, ...others].map(splitAtReply);
+  const own = split.map((each) => each.own);
+  const around = split.flatMap((each) => each.around);
   const whole = context === null ? [] : [withoutReplies(context, coded)];
-  // Mostly the first reply says it all: what comes later is heard only when nothing before it has decided.
-  const first = (texts: readonly string[], decides: (voice: Voice) => boolean) => {
-    const text = texts.find((each) => decides(hear(each)));
-    return text === undefined ? undefined : hear(text);
+  // Mostly the first reply is enough: later texts are classified only if nothing before them has decided.
+  const first = (texts: readonly string[], decides: (judged: JudgedText) => boolean) => {
+    const text = texts.find((each) => decides(judgeText(each)));
+    return text === undefined ? undefined : judgeText(text);
   };
-  const voice =
-    first(own, isTelling) ??
+  const judged =
+    first(own, isSpecific) ??
     first(own, ({ rule, isVague }) => rule.enhanced.length > 0 && !isVague) ??
     first(own.slice(0, coded.length), ({ rule }) => rule.text.length > 0 && rule.class === 'block') ??
-    first([...around, ...whole], isTelling) ??
+    first([...around, ...whole], isSpecific) ??
     first([...own, ...around], ({ rule }) => rule.text.length > 0) ??
-    hear(own[0]!);
-  return voice.verdict;
+    judgeText(own[0]!);
+  return judged.verdict;
 }
 
-/** Where it was said tells as much as words do. */
-function isTelling({ rule }: Voice): boolean {
+/** The stage of a reply says as much as words do. */
+function isSpecific({ rule }: JudgedText): boolean {
   return (rule.text.length > 0 || rule.stages.length > 0) && !rule.isGeneral;
 }
 
-function remembered(hear: (text: string) => Voice): (text: string) => Voice {
-  const heard = new Map<string, Voice>();
+function memoized(judgeText: (text: string) => JudgedText): (text: string) => JudgedText {
+  const judged = new Map<string, JudgedText>();
   return (text) => {
-    const known = heard.get(text) ?? hear(text);
-    heard.set(text, known);
+    const known = judged.get(text) ?? judgeText(text);
+    judged.set(text, known);
     return known;
   };
 }
 
-/** The reply by itself first: what the writer of the report says around it has words of its own. */
-function divide({ text, reply }: Quoted): { own: string; around: string[] } {
+/** Separates the reply from the text before it: the report's introduction has words of its own. */
+function splitAtReply({ text, reply }: Quoted): { own: string; around: string[] } {
   const own = text.slice(reply.start);
-  if (reply.start === 0 || !saysSomething(own)) return { own: text, around: [] };
+  if (reply.start === 0 || !hasWords(own)) return { own: text, around: [] };
   return { own, around: [text.slice(0, reply.start)] };
 }
 
@@ -176,16 +175,16 @@ interface Quoted {
   reply: FoundReply;
 }
 
-/** Of a reply that has been heard, words must not join with those around it: `address … Client not known`. */
+/** Replies are classified separately; their words must not join with those around them: `address … Client not known`. */
 function withoutReplies(context: string, coded: readonly Quoted[]): string {
-  const replies = coded.map(({ text, reply }) => text.slice(reply.start)).filter(saysSomething);
+  const replies = coded.map(({ text, reply }) => text.slice(reply.start)).filter(hasWords);
   return replies.reduce((rest, reply) => rest.split(reply).join(' '), context);
 }
 
-/** The sign that a name was replaced by. */
+/** The placeholder for a host name. */
 const HOST = '\ue002';
-/** What servers write around each reply that they pass on, whatever it says: its words are about nothing. */
-const FRAMES: readonly string[] = [
+/** Boilerplate that servers write around every reply they pass on: its words say nothing about the cause. */
+const BOILERPLATE: readonly string[] = [
   String.raw`SMTP error from remote (?:mail ?server|mailer|server) (?:after|for) (?:RCPT TO|end of data|DATA|RCPT|TEXT|MAIL FROM|initial connection)(?: command)?\b`,
   String.raw`\b(?:remote )?(?:host|server) (?:${HOST} ?\[[^\]]{0,60}\]|[\w.-]{1,255} ?\[[\da-f.:]{3,45}\])(?: said)?:?|\b(?:remote )?(?:host|server) ${HOST}(?: said)?:|\b(?:remote )?(?:host|server) ${HOST} said\b|\bhost: ${HOST}(?: \([\d.]{1,20}\))?`,
   String.raw`\bfailed, id=\S{1,80}, from MTA ?\(\S{1,80}\):?`,
@@ -214,19 +213,19 @@ const FRAMES: readonly string[] = [
   'a message is delayed for more than [^.]{1,60} list of recipients:',
   String.raw`a message that you sent has not yet been delivered[^.]{0,120} on the queue on \S{1,255}`,
 ];
-const FRAME = new RegExp(FRAMES.join('|'), 'gi');
+const BOILERPLATE_PATTERN = new RegExp(BOILERPLATE.join('|'), 'gi');
 
-function withoutFrame(text: string): string {
-  return text.slice(0, MAX_TEXT_CHARACTERS).replace(FRAME, ' ');
+function withoutBoilerplate(text: string): string {
+  return text.slice(0, MAX_TEXT_CHARACTERS).replace(BOILERPLATE_PATTERN, ' ');
 }
 
 const MAX_TEXT_CHARACTERS = 4_000;
-const MAX_LOOKED_AT = 400;
+const MAX_SEARCHED_CHARACTERS = 400;
 
-/** Words behind the code; `(#5.1.1)` has none, for what it is about stands before it. */
-function saysSomething(reply: string): boolean {
-  const words = reply.slice(0, MAX_LOOKED_AT).match(/[a-z]{2,}|[^\x20-\x7e]{2,}/gi) ?? [];
-  // Where no blanks are written, a sentence is one word.
+/** Whether words follow the code; `(#5.1.1)` has none, because its cause is before it. */
+function hasWords(reply: string): boolean {
+  const words = reply.slice(0, MAX_SEARCHED_CHARACTERS).match(/[a-z]{2,}|[^\x20-\x7e]{2,}/gi) ?? [];
+  // In scripts without spaces, a sentence is one word.
   return words.length >= 2 || /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{3}/.test(words[0] ?? '');
 }
 
@@ -241,8 +240,8 @@ interface Circumstances {
   mx: string | null;
 }
 
-/** The text as a reply. A report that gives no code at all still says whether it is for good. */
-function saidIn(text: string, { status, action, stage, mx }: Circumstances): SaidReply {
+/** The text as a reply. A report without any code still says whether the failure is permanent. */
+function replyIn(text: string, { status, action, stage, mx }: Circumstances): ServerReply {
   const { smtpCode, enhancedCode } = findReply(text);
   const said = { response: text, mx, ...(stage && { stage }) };
   if (action === 'delayed' && String(smtpCode ?? enhancedCode ?? '4')[0] !== '4') {

@@ -1,5 +1,5 @@
-// The registry of labels: what a reply of a receiving server can be about, in one sentence each.
-// The sentence goes to log, API and portal, so it is written for the people who read those.
+// The registry of labels: what a receiving server's reply can be about, in one sentence each. The
+// sentences are shown in log, API and portal, so they are written for those readers.
 
 export const LABELS = {
   no_mailbox: 'the mailbox does not exist',

@@ -1,5 +1,5 @@
-// Reads config/bounce-rules.toml. Every problem of the file is collected and named with the rule
-// it is in; a file with a problem stops the start, because half a set of rules would judge wrongly.
+// Reads config/bounce-rules.toml. Collects every problem and names its rule; a file with a problem
+// stops the start, because an incomplete set of rules would judge wrongly.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
@@ -44,12 +44,12 @@ function readDocument(toml: string, problems: string[]): BounceRule[] {
   return rules;
 }
 
-/** A list may hold lists that stand above it. */
+/** A list may include lists that are defined above it. */
 function readLists(lists: unknown, problems: string[]): Map<string, readonly string[]> {
   const read = new Map<string, readonly string[]>();
   for (const [name, phrases] of Object.entries(lists as Record<string, unknown>)) {
-    const complain = (problem: string) => void problems.push(`phrases.${name}: ${problem}`);
-    read.set(name, readPhrases(phrases, { key: 'the list', lists: read, complain }));
+    const addProblem = (problem: string) => void problems.push(`phrases.${name}: ${problem}`);
+    read.set(name, readPhrases(phrases, { key: 'the list', lists: read, addProblem }));
   }
   return read;
 }

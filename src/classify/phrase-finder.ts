@@ -1,18 +1,18 @@
-// Finds which of some hundred phrases are in a text without trying them all: the words of the
-// text are looked up first, and a phrase is tried only when there is a word for each of its
-// parts. A phrase that many rules use is tried once.
+// Finds which of several hundred phrases a text contains without trying them all: it looks up the text's
+// words first, and tries a phrase only if there is a word for each of its parts. A phrase that many
+// rules share is tried once.
 import { type Phrase, PREFIX_LENGTH, parsePhrase } from './phrase.ts';
 
-/** A word is one that this part of this phrase waits for. */
+/** A word that may match this part of this phrase. */
 interface Clue {
   phrase: number;
-  /** A bit of its own for each part. */
+  /** One bit per part. */
   part: number;
 }
 
-// Long lists hold words that are in every other text: they cost more than they keep out.
+// Long lists contain words of every other text: looking them up costs more than it saves.
 const MAX_WORDS_OF_PART = 12;
-/** So many parts have a bit. What a phrase has beyond them is left to its pattern. */
+/** The parts that have a bit. Further parts of a phrase are left to its pattern. */
 const MAX_PARTS = 16;
 
 export class PhraseFinder {
@@ -22,14 +22,14 @@ export class PhraseFinder {
   readonly #byWord = new Map<string, Clue[]>();
   readonly #byPrefix = new Map<string, (Clue & { prefix: string })[]>();
 
-  /** The number of the phrase in what find() returns. Throws an Error when it cannot be read. */
+  /** Returns the phrase's number in the results of find(). Throws an Error if it can't be parsed. */
   add(source: string): number {
     const known = this.#known.get(source);
     if (known !== undefined) return known;
     const phrase = parsePhrase(source);
     const number = this.#phrases.push(phrase) - 1;
     this.#known.set(source, number);
-    const parts = telling(phrase.anchors);
+    const parts = selectiveParts(phrase.anchors);
     this.#complete.push(2 ** parts.length - 1);
     for (const [place, anchors] of parts.entries()) {
       const clue = { phrase: number, part: 1 << place };
@@ -41,7 +41,7 @@ export class PhraseFinder {
     return number;
   }
 
-  /** The numbers of the phrases in the words that wordsOf() made. */
+  /** The numbers of the phrases in a text that wordsOf() normalized. */
   find(words: string): number[] {
     const seen = new Uint16Array(this.#phrases.length);
     const found: number[] = [];
@@ -62,8 +62,8 @@ export class PhraseFinder {
 
 const NONE: readonly never[] = [];
 
-/** The parts that are looked for first: those of few words, or else the one of fewest. */
-function telling(parts: Phrase['anchors']): Phrase['anchors'] {
+/** The most selective parts: those with few words, or else the one with the fewest. */
+function selectiveParts(parts: Phrase['anchors']): Phrase['anchors'] {
   const short = parts.filter((anchors) => anchors.length <= MAX_WORDS_OF_PART).slice(0, MAX_PARTS);
   return short.length > 0 ? short : [parts.reduce((best, next) => (next.length < best.length ? next : best))];
 }

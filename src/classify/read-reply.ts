@@ -1,9 +1,9 @@
-// A reply as one line of text, as logs, reports and the samples of the rules hold it, taken apart.
-import type { SaidReply } from './classify-reply.ts';
+// Parses a reply from one line of text, as in logs, reports and the rules' samples.
+import type { ServerReply } from './classify-reply.ts';
 
 const REPLY = /^\s*(?:[\w-]{1,40};\s*)?(?:([245]\d\d)(?:[ -]+|$))?(?:#?([245]\.\d{1,3}\.\d{1,3})(?![.\w])[\s:]*)?/i;
 
-export function readReply(line: string): SaidReply {
+export function readReply(line: string): ServerReply {
   const [all, code, enhanced] = REPLY.exec(line)!;
   const agrees = code === undefined || enhanced === undefined || enhanced[0] === code[0];
   return {

@@ -1,12 +1,12 @@
-// Reads one [[rule]] table: every key known, every value of its kind. Problems are collected, so
-// that one look at the message is enough to repair the file.
+// Reads one [[rule]] table and checks its keys and values. Problems are collected, so that the file
+// can be repaired in one go.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
 import type { Action, BounceRule, PauseRule, SuspendScope } from './bounce-rule.ts';
 import { isLabel, type Label } from './labels.ts';
 
 interface Surroundings {
-  /** The place in the file, for rules without an id. */
+  /** The rule's position in the file, to name it if it has no id. */
   index: number;
   /** The named lists of [phrases]. */
   lists: ReadonlyMap<string, readonly string[]>;
@@ -31,19 +31,19 @@ const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: DAY_MS } as const;
 export function readRule(table: unknown, { index, lists, problems }: Surroundings): BounceRule {
   const fields = table as Record<string, unknown>;
   const id = typeof fields.id === 'string' && ID.test(fields.id) ? fields.id : `rule ${index + 1}`;
-  const complain = (problem: string) => void problems.push(`${id}: ${problem}`);
-  if (id !== fields.id) complain('id is missing or not in kebab-case');
-  for (const key of Object.keys(fields)) if (!ALL_KEYS.has(key)) complain(`unknown key ${key}`);
+  const addProblem = (problem: string) => void problems.push(`${id}: ${problem}`);
+  if (id !== fields.id) addProblem('id is missing or not in kebab-case');
+  for (const key of Object.keys(fields)) if (!ALL_KEYS.has(key)) addProblem(`unknown key ${key}`);
 
-  const texts = (key: string, isGood: (text: string) => boolean) => readTexts(fields[key], key, { isGood, complain });
-  const phrases = (key: string) => readPhrases(fields[key], { key, lists, complain });
+  const texts = (key: string, isGood: (text: string) => boolean) => readTexts(fields[key], key, { isGood, addProblem });
+  const phrases = (key: string) => readPhrases(fields[key], { key, lists, addProblem });
   const oneOf = <T extends string>(key: string, known: readonly T[]): T => {
-    if (!known.includes(fields[key] as T)) complain(`${key} is none of ${known.join(', ')}`);
+    if (!known.includes(fields[key] as T)) addProblem(`${key} is none of ${known.join(', ')}`);
     return fields[key] as T;
   };
-  if (!isLabel(fields.label)) complain(`label "${fields.label}" is not in the registry`);
+  if (!isLabel(fields.label)) addProblem(`label "${fields.label}" is not in the registry`);
   const samples = texts('samples', () => true);
-  if (samples.length === 0) complain('there is no sample');
+  if (samples.length === 0) addProblem('there is no sample');
   return {
     id,
     codes: texts('codes', (text) => CODE.test(text)),
@@ -54,60 +54,60 @@ export function readRule(table: unknown, { index, lists, problems }: Surrounding
     mx: texts('mx', (text) => HOST.test(text)),
     class: oneOf('class', CLASSES),
     label: fields.label as Label,
-    isGeneral: readFlag(fields.general, complain),
+    isGeneral: readFlag(fields.general, addProblem),
     action: fields.action === undefined ? null : oneOf('action', ACTIONS),
-    suspend: readSuspension(fields, complain),
+    suspend: readSuspension(fields, addProblem),
     samples,
   };
 }
 
-function readFlag(value: unknown, complain: (problem: string) => void): boolean {
-  if (value !== undefined && value !== true) complain('general is true or left out');
+function readFlag(value: unknown, addProblem: (problem: string) => void): boolean {
+  if (value !== undefined && value !== true) addProblem('general is true or left out');
   return value === true;
 }
 
 interface TextsRules {
   isGood(text: string): boolean;
-  complain(problem: string): void;
+  addProblem(problem: string): void;
 }
 
-/** One text or a list of them. */
-function readTexts(value: unknown, key: string, { isGood, complain }: TextsRules): string[] {
+/** One text or a list of texts. */
+function readTexts(value: unknown, key: string, { isGood, addProblem }: TextsRules): string[] {
   if (value === undefined) return [];
   const texts: unknown[] = Array.isArray(value) ? value : [value];
   const good = texts.filter((text): text is string => typeof text === 'string' && isGood(text));
-  if (good.length < texts.length || good.length === 0) complain(`${key} is not what is expected there`);
+  if (good.length < texts.length || good.length === 0) addProblem(`${key} is not what is expected there`);
   return good;
 }
 
 interface PhrasesRules {
   key: string;
   lists: ReadonlyMap<string, readonly string[]>;
-  complain(problem: string): void;
+  addProblem(problem: string): void;
 }
 
-/** `@name` stands for the phrases of that list. */
-export function readPhrases(value: unknown, { key, lists, complain }: PhrasesRules): string[] {
-  return readTexts(value, key, { isGood: () => true, complain }).flatMap((text) => {
+/** `@name` includes the phrases of that list. */
+export function readPhrases(value: unknown, { key, lists, addProblem }: PhrasesRules): string[] {
+  return readTexts(value, key, { isGood: () => true, addProblem }).flatMap((text) => {
     if (!text.startsWith('@')) return [text];
     const list = lists.get(text.slice(1));
-    if (!list) complain(`there is no list ${text} in [phrases] above`);
+    if (!list) addProblem(`there is no list ${text} in [phrases] above`);
     return list ?? [];
   });
 }
 
-function readSuspension(fields: Record<string, unknown>, complain: (problem: string) => void): PauseRule | null {
+function readSuspension(fields: Record<string, unknown>, addProblem: (problem: string) => void): PauseRule | null {
   const { suspend_for: duration, suspend_from: first, suspend_scope: scope, action } = fields;
   if (duration === undefined && first === undefined && scope === undefined) {
-    if (action === 'suspend') complain('action suspend needs suspend_for and suspend_scope');
+    if (action === 'suspend') addProblem('action suspend needs suspend_for and suspend_scope');
     return null;
   }
   const forMs = readDuration(duration);
   const fromMs = readDuration(first);
-  if (forMs === null) complain('suspend_for is no duration such as 30m or 4h');
-  if (first !== undefined && fromMs === null) complain('suspend_from is no duration such as 30m or 4h');
-  if (forMs !== null && fromMs !== null && fromMs > forMs) complain('suspend_from is longer than suspend_for');
-  if (!SCOPES.includes(scope as SuspendScope)) complain(`suspend_scope is none of ${SCOPES.join(', ')}`);
+  if (forMs === null) addProblem('suspend_for is no duration such as 30m or 4h');
+  if (first !== undefined && fromMs === null) addProblem('suspend_from is no duration such as 30m or 4h');
+  if (forMs !== null && fromMs !== null && fromMs > forMs) addProblem('suspend_from is longer than suspend_for');
+  if (!SCOPES.includes(scope as SuspendScope)) addProblem(`suspend_scope is none of ${SCOPES.join(', ')}`);
   return { forMs: forMs ?? 0, fromMs, scope: scope as SuspendScope };
 }
 

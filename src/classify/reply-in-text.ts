@@ -1,21 +1,21 @@
-// Finds the reply of a server in the words of a report: its codes, and at which command it came.
-// Reports quote replies in as many ways as there are servers; numbers that only look like codes
-// (sizes, ports, days) have to be left alone.
+// Finds a server's reply in the text of a report: its codes, and the command it answered. Reports quote
+// replies in as many ways as there are servers; numbers that only look like codes (sizes, ports, days)
+// must be ignored.
 import type { SmtpStage } from '../base/outcome.ts';
 
 export interface FoundReply {
   smtpCode: number | null;
   enhancedCode: string | null;
   stage: SmtpStage | null;
-  /** Where the reply begins in the text; 0 where no code was found. */
+  /** Where the reply begins in the text; 0 if there is no code. */
   start: number;
 }
 
 const MAX_CHARACTERS = 4_000;
 
-// `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`; the pair is never chance.
+// `550 5.1.1 …`, `550-5.1.1 …`, `550 #5.1.1`, `501: 5.1.8`, `smtp;550-5.1.1`; such a pair is never a coincidence.
 const BOTH_CODES = /(?<![\d.])([45]\d\d)(?:[\s:;-]+(?:[45]\d\d[\s-]+)?)['"#(]{0,2}([45]\.\d{1,3}\.\d{1,3})(?![.\d])/;
-/** Behind what says that a server speaks, or at the beginning. */
+/** After words that introduce a server's reply, or at the beginning. */
 const CODE_ALONE =
   /(?:^|said:?|says:?|replied:?|repl(?:y|ies)(?: was)?:?|respon(?:ded|se)(?: was| with)?:?(?: failure:?)?|returned:?|returned was:?|failed with:?|answer(?:ed)?:?|error:?|reason:?|code :?|status:?|failure:|message:?|<<<|>>>|[>)\]:;-]\s|\],\s|\bsmtp;\s?|\bhost: [\w.-]{3,255}\s|^[\w.-]+@\S+\s)\s*["'([<]{0,2}([45]\d\d)(?=[\s:;,)\]"'-]|$)/i;
 const ENHANCED_ALONE = /(?:^|[\s#(:;[=])([45]\.\d{1,3}\.\d{1,3})(?![.\d])(?!\s*\()/;

@@ -1,33 +1,33 @@
-// Brings the text of a reply into the form in which phrases are looked for: lower-case words with one
-// blank between them. What says nothing is left out: most punctuation within a clause, IP addresses, and the
-// codes that servers repeat on every line (RFC 2034 section 3), which in a report joined from several
-// lines tear sentences apart. Names of hosts and mail addresses become signs: what somebody calls a
-// server or a mailbox (`relay…`, `full@…`) must not decide anything.
+// Normalizes a reply's text for the search for phrases: lower-case words with one space between them. It
+// drops what carries no meaning: most punctuation within a clause, IP addresses, and the codes that servers
+// repeat on every line (RFC 2034 section 3), which would split sentences in a report that joins lines. Host
+// names and mail addresses become signs: a server or mailbox called `relay…` or `full@…` must not decide
+// anything.
 import { ADDRESS_SIGN, HOST_SIGN, withoutNames } from '../protocol/mail/inbound/names-in-text.ts';
 
-// RFC 5321 section 4.5.3.1.5 allows 512 octets a line; what matters is in the first ones.
+// RFC 5321 section 4.5.3.1.5 allows 512 octets a line; the first lines say what matters.
 const MAX_TEXT_CHARACTERS = 2_000;
 
-/** How phrases write them, and what they are in a text: one word each. */
+/** The placeholders' names in phrases, and their characters in texts: one word each. */
 export const SIGNS = { ADDRESS: ADDRESS_SIGN, HOST: HOST_SIGN } as const;
 /** The end of a clause. */
 export const CLAUSE_END = '\ue004';
-/** What joins a clause to its reason: `address rejected: …`, `address rejected - …`. */
+/** Separates a clause from its reason: `address rejected: …`, `address rejected - …`. */
 export const PAUSE = '\ue005';
 
 const IPV4 = /\b\d{1,3}(?:\.\d{1,3}){3}\b/g;
 const IPV6 = /\b(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){0,7}/gi;
 const REPEATED_CODE = /\b[245]\d\d-(?=\S)|(?:\b[245]\d\d[- ])?#?\b[245]\.\d{1,3}\.\d{1,3}\b(?!\.?\w)/g;
 const APOSTROPHES = /['’‘`´\u00a0]/g;
-/** A comma or full stop with a blank or the end behind it, brackets and quotation marks aside; or one of East Asia. Not `<ann>...`. */
+/** A comma or full stop before a space or the end, quotes and brackets aside; or an East Asian one. Not `<ann>...`. */
 const END_OF_CLAUSE =
   /(?<=[^\s.])(?!\.{3})[.,;!?]+['"”’)\]>]{0,3}(?=\s|$)|[\u3001\u3002\uff0c\uff0e\uff1b\uff01\uff1f\uff61]/g;
-/** A colon with a blank behind it, or a dash between blanks. */
+/** A colon before a space, or a dash between spaces. */
 const PAUSES = /(?<=[^\s:]):(?=\s)|(?<=\s)[-\u2013\u2014]{1,2}(?=\s)|\uff1a/g;
 const NAME_SIGNS = new RegExp(`[${ADDRESS_SIGN}${HOST_SIGN}]`, 'g');
 const BETWEEN_WORDS = /[^a-z0-9\u00aa-\u1fff\u2c00-\uffff]+/g;
 
-/** With a blank at both ends, so that every word has one on both sides. */
+/** With a space at both ends, so that every word is between two spaces. */
 export function wordsOf(text: string): string {
   let words = withoutNames(text.slice(0, 2 * MAX_TEXT_CHARACTERS)).slice(0, MAX_TEXT_CHARACTERS);
   if (words.includes(':')) words = words.replace(IPV6, ' ');
@@ -40,14 +40,14 @@ export function wordsOf(text: string): string {
 const CONTRACTION = /\b(does|do|did|is|was|are|were|could|would|should|has|have|had)nt\b/g;
 const MISSPELT = /\bdos(?:e)?nt\b/g;
 const CANNOT = /\bca(?:nt|n not)\b/g;
-/** A judgement that was not passed: `not classified as spam` is `is not spam`. */
+/** A judgement that is denied: `not classified as spam` becomes `is not spam`. */
 const NOT_JUDGED =
   /\bnot (?:classified|considered|detected|flagged|identified|judged|marked|rated|regarded|tagged|treated)(?: (?:as|to be))?(?: an?)? /g;
 const BRITISH = /\b(recogn|(?:un)?author|organ|categor)is(?=[a-z])/g;
-/** Kana, Han and Hangul: their texts have no blanks, or too few, so each sign is a word. */
+/** Kana, Han and Hangul: their texts have few or no spaces, so each character is a word. */
 const SIGN = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g;
 
-/** One spelling for what has several, in texts and in phrases alike, so that a rule needs one of them only. */
+/** Unifies spellings, in texts and phrases alike, so that a rule needs only one of them. */
 export function spelledOut(words: string): string {
   const plain = words
     .replace(MISSPELT, 'does not')

@@ -139,7 +139,7 @@ function notYetRunning() {
   const running: Running = { delivery: null, timers: null, inbound: null };
   return {
     running,
-    inboundWaits: () => running.inbound?.lookAgain(),
+    inboundWaits: () => running.inbound?.rescan(),
     onAccepted: (lanes: LaneNotice[]) => running.delivery?.notice(lanes),
   };
 }

@@ -11,7 +11,7 @@ import type { Metrics } from '../observe/metrics.ts';
 import { reviewLimitsOf } from '../operator/review-limits.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { LaneNotice } from '../store/submissions.ts';
-import { createServiceMail, type SendServiceMail, tellByMail } from '../submission/service-mail.ts';
+import { createServiceMail, notifyByMail, type SendServiceMail } from '../submission/service-mail.ts';
 import { openReputation, type Reputation, type ReputationKit } from '../suppression/reputation.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { Foundation } from './open-foundation.ts';
@@ -29,7 +29,7 @@ export function openServiceMail(
   const lifetimeMs = config.delivery.lifetime;
   const { dkim } = identity;
   const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
-  const tell = tellByMail(send, log);
+  const tell = notifyByMail(send, log);
   const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl });
   opened.add(() => tellOwners.close());
   return { send, tell, tellOwners };
@@ -82,10 +82,10 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
       name: service.ehlo_name,
       ...(smtp.tls_cert && smtp.tls_key && { tls: { certFile: smtp.tls_cert, keyFile: smtp.tls_key } }),
       limits: {
-        maxOctets: smtp.max_mail_mib * MIB,
-        maxRoleOctets: smtp.max_role_mail_mib * MIB,
-        maxUnaskedOctets: smtp.role_store_mib * MIB,
-        maxReturnedOctets: smtp.report_store_mib * MIB,
+        maxBytes: smtp.max_mail_mib * MIB,
+        maxRoleBytes: smtp.max_role_mail_mib * MIB,
+        maxUnaskedBytes: smtp.role_store_mib * MIB,
+        maxReturnedBytes: smtp.report_store_mib * MIB,
         connections: smtp.connections,
         connectionsPerPeer: smtp.connections_per_peer,
         connectionsPerMinute: smtp.connections_per_minute,

@@ -35,7 +35,7 @@ import { templatePages } from '../portal/templates/template-pages.ts';
 import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
 import type { Visitor } from '../store/accounts.ts';
-import type { tellByMail } from '../submission/service-mail.ts';
+import type { notifyByMail } from '../submission/service-mail.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -54,7 +54,7 @@ export interface PortalParts {
   /** Something about a tenant has changed that delivery must hear of. */
   tenantChanged(): void;
   inboundWaits(): void;
-  tell: ReturnType<typeof tellByMail>;
+  tell: ReturnType<typeof notifyByMail>;
   reputation: Reputation;
   tellOwners: OwnerNotices;
   timers(): TimerStatus[];

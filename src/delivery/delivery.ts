@@ -1,4 +1,4 @@
-// The delivery engine, put together: recorder, scheduler, courier threads, expiry.
+// Wires the delivery engine: recorder, scheduler, courier threads, expiry.
 
 import { pausesAfterAttempts } from '../base/backoff.ts';
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
@@ -19,7 +19,7 @@ import { startExpirySweeper } from './ends/expiry.ts';
 import type { RetryPolicy } from './outcome/decide.ts';
 import type { EndWatch } from './outcome/doubted-bounce.ts';
 import { EarlierResults } from './outcome/earlier-results.ts';
-import { takeHostNote } from './outcome/host-notes.ts';
+import { handleHostNote } from './outcome/host-notes.ts';
 import { type AttemptResult, type MeasuredAttempt, Recorder } from './outcome/recorder.ts';
 import { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
@@ -34,7 +34,7 @@ import {
   type SourceAddressesKit,
   type SourceAddressState,
 } from './route/source-addresses.ts';
-import { createTransportPolicies, routesUnderPolicies } from './route/transport-policy.ts';
+import { createTransportPolicies, withPolicies } from './route/transport-policy.ts';
 import {
   type CourierPool,
   type CourierPoolOptions,
@@ -48,71 +48,71 @@ import { Shaping } from './shaping/shaping-state.ts';
 
 export interface DeliveryKit {
   store: Pick<Store, 'queue' | 'transportSecurity' | 'sources' | 'shaping'> & StoreVerbs<{ tenants: 'getTenant' }>;
-  /** For results that the database does not take. */
+  /** Holds results that the database does not accept. */
   journalFile: string;
   resolver: Resolver;
-  /** Asked before a domain counts as one that does not exist. */
+  /** Queries other DNS servers before a domain counts as nonexistent. */
   secondLooks: SecondLooks;
   noRoute: NoRouteRules;
-  /** Of this machine; for tests. */
+  /** The network interfaces of this machine; for tests. */
   readInterfaces?: () => Interfaces;
   clock: Clock;
   ids: IdSource;
   random: () => number;
   log: Logger;
   courier: Omit<CourierPoolSettings, 'mtaSts'>;
-  /** Where MTA-STS policies are fetched: port 443 and Node's roots everywhere but in tests. Null: none is. */
+  /** How MTA-STS policies are fetched: port 443 and Node's root certificates except in tests. Null: not at all. */
   mtaSts: { port: number; ca?: string } | null;
-  /** How stuck courier threads are told apart; for tests. */
+  /** How stuck courier threads are detected; for tests. */
   pool?: Pick<CourierPoolOptions, 'silenceLimitMs' | 'entry' | 'elapsed'>;
   /** What the replies of receiving servers mean. */
   bounceRules: BounceRules;
   threads: number;
   /** Which addresses of receivers may be connected to. */
   addresses: AddressPolicy;
-  /** Our own addresses to send from, and how new ones begin; not given or empty: the system picks. */
+  /** Our source addresses, and how new ones are warmed up; missing or empty: the system picks. */
   sources?: Pick<SourceAddressesKit, 'pool' | 'ramp'>;
   policy: RetryPolicy;
   limits: SchedulerKit['limits'] & ShapingLimits;
-  /** Large receivers and what they bear. */
+  /** Large receivers and their limits. */
   providers: Providers;
-  /** At most this long is nobody knocked at after the first, second, … time in vain; the pauses of messages when not given. */
+  /** The longest cool-down after the first, second, … failure to connect; missing: the retry pauses of messages. */
   coolDownStepsMs?: readonly number[];
   expiryPeriodMs: number;
-  /** Hears how messages end; knows whose hard bounces are doubted. */
+  /** Is notified of each message's end; knows which receivers are doubted. */
   endWatch?: EndWatch;
-  /** Told of every attempt when it is on disk. */
+  /** Called for every attempt once it is on disk. */
   onAttempt?(facts: MeasuredAttempt): void;
 }
 
 export interface Delivery {
-  /** There is mail, or there may be. */
+  /** These lanes have mail, or may have. */
   notice(lanes: LaneNotice[]): void;
-  /** Looks at the whole queue again: after a tenant became active, for example. */
+  /** Compares the whole queue with memory: after a tenant became active, for example. */
   reconcile(): Promise<void>;
-  /** What holds mail back, and the operators' hand on it. */
+  /** What holds mail back, and operators' control over it. */
   shaping: Shaping;
-  /** Our own addresses, and which of them are not used and why. */
+  /** Our source addresses, which of them are unused, and why. */
   sourceAddresses(): readonly SourceAddressState[];
-  /** Results that the database does not take; null while it takes them. */
+  /** Results that the database has not accepted; null: none. */
   unstoredResults(): UnstoredResults | null;
-  /** What is going on in a group, and in all. */
+  /** Connections and waiting lanes of a group, and connections in all. */
   load(group: string | null): GroupLoad;
-  /** Nothing new starts, sessions finish, results are on disk; what is on the wire after `graceMs` is cut off. */
+  /** Starts nothing new, finishes sessions, stores results; cuts off what is on the wire after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
-// For the results of what was cut off at the end of the grace period: they are known at once,
-// and only the disk is waited for.
+// For the results of what was cut off at the end of the grace period: they are known at once, and only
+// have to reach the disk.
 const LAST_WRITES_MS = 2 * SECOND_MS;
 
 export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const { clock, ids, random, log, policy, providers, limits, endWatch, onAttempt } = kit;
-  const inHand = new MessagesInFlight();
-  const store = inHand.noting(kit.store);
+  const inFlight = new MessagesInFlight();
+  const store = inFlight.tracking(kit.store);
   const pool = openCouriers(kit);
   const onLanes = (lanes: LaneNotice[]) => scheduler.notice(lanes);
-  const { routes, giveUpFetches } = openRoutes(kit);
+  const { routes, abortFetches } = openRoutes(kit);
   const retryStepsMs = kit.coolDownStepsMs ?? policy.ladder.stepsMs;
   const shaping = await Shaping.open({ store, clock, random, log, providers, limits, retryStepsMs });
   const earliestAttempt = (finding: AttemptResult, dueAt: number) => earliestUnder(shaping, finding, dueAt);
@@ -125,11 +125,11 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 
   const earlier = new EarlierResults({ store, journal, clock, log });
   await earlier.store();
-  inHand.hold(earlier.messageIds);
+  inFlight.hold(earlier.messageIds);
   const interrupted = await store.queue.recoverInterrupted(clock.now(), earlier.messageIds);
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
-  const orphans = new OrphanFinder({ store, inHand, clock, log, onLanes });
+  const orphans = new OrphanFinder({ store, inFlight, clock, log, onLanes });
   const sweep = async () => {
     await earlier.store();
     await orphans.sweep();
@@ -145,7 +145,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
     load: (group) => scheduler.load(group),
     async close(graceMs) {
       const deadline = performance.now() + graceMs;
-      giveUpFetches();
+      abortFetches();
       sources?.stop();
       const stopped = Promise.all([scheduler.stop(), sweeper.stop()]);
       await within(graceMs, stopped);
@@ -189,12 +189,12 @@ function openCouriers(kit: DeliveryKit): CourierPool {
       threads: kit.threads,
       onStuck: (reason) => log.error({ reason }, `a courier session was stuck: ${reason}`),
       onThreadLost: (error) => log.error({ error }, `a courier thread died: ${describeError(error)}`),
-      onHostNote: (note) => takeHostNote(note, { store, clock, log }),
+      onHostNote: (note) => handleHostNote(note, { store, clock, log }),
     },
   );
 }
 
-/** When a message can be tried again under the pauses of now. */
+/** When a message can be retried under the current pauses. */
 function earliestUnder(shaping: Shaping, { message, mxGroup }: AttemptResult, dueAt: number): number | null {
   const { tenantId, fromDomain: senderDomain, sourceAddress } = message;
   const group = mxGroup === null ? null : { name: mxGroup, open: 0 };
@@ -202,22 +202,22 @@ function earliestUnder(shaping: Shaping, { message, mxGroup }: AttemptResult, du
   return shaping.earliestAttempt({ ...about, group, connections: null }, dueAt);
 }
 
-/** With each route the store knows the TLS policy of its domain. */
-function openRoutes(kit: DeliveryKit): { routes: Routes; giveUpFetches(): void } {
+/** When a route is found, the store knows the TLS policy of its domain. */
+function openRoutes(kit: DeliveryKit): { routes: Routes; abortFetches(): void } {
   const { mtaSts, store, resolver, addresses, providers, clock, random, log } = kit;
   const routes = createRoutes({ resolver, clock, random, addresses, providers });
-  if (mtaSts === null) return { routes, giveUpFetches() {} };
-  const ending = new AbortController();
-  const options = { resolver, addresses, signal: ending.signal, ...mtaSts };
+  if (mtaSts === null) return { routes, abortFetches() {} };
+  const aborter = new AbortController();
+  const options = { resolver, addresses, signal: aborter.signal, ...mtaSts };
   const fetch = (domain: string) => fetchPolicy(domain, options);
-  const { signal } = ending;
+  const { signal } = aborter;
   const policies = createTransportPolicies({ store, resolver, fetch, clock, log, signal });
-  return { routes: routesUnderPolicies(routes, policies), giveUpFetches: () => ending.abort() };
+  return { routes: withPolicies(routes, policies), abortFetches: () => aborter.abort() };
 }
 
-// As often as an address is looked at: its DNS records, and whether the machine has it.
+// How often each address is checked: its DNS records, and whether the machine has it.
 const SOURCE_CHECK_EVERY_MS = 5 * MINUTE_MS;
-const FORGOTTEN_AT_ONCE = 500;
+const FORGET_BATCH = 500;
 
 async function openSources(kit: DeliveryKit, shaping: Shaping) {
   const { sources, store, resolver, clock, log } = kit;
@@ -228,12 +228,12 @@ async function openSources(kit: DeliveryKit, shaping: Shaping) {
   };
   const addresses = new SourceAddresses({ ...sources, resolver, clock, log, bindProblem, pauseOf });
   await addresses.check();
-  const lookAgain = async () => {
+  const recheck = async () => {
     await addresses.check();
-    await store.sources.forgetSourceUsage(dayOf(clock.now()) - SOURCE_MEMORY_DAYS, FORGOTTEN_AT_ONCE);
+    await store.sources.forgetSourceUsage(dayOf(clock.now()) - SOURCE_MEMORY_DAYS, FORGET_BATCH);
   };
   const onError = (error: unknown) => log.error({ error }, `our addresses were not checked: ${describeError(error)}`);
-  const timer = setInterval(() => void lookAgain().catch(onError), SOURCE_CHECK_EVERY_MS);
+  const timer = setInterval(() => void recheck().catch(onError), SOURCE_CHECK_EVERY_MS);
   return { addresses, stop: () => clearInterval(timer) };
 }
 

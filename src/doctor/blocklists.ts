@@ -1,5 +1,5 @@
-// DNS blocklists (RFC 5782): whether one of our addresses is listed. Each list is tried on its test
-// entry first: many do not answer shared resolvers, and silence would look like good news.
+// DNS blocklists (RFC 5782): whether one of our addresses is listed. Each list's test entries are
+// queried first: many lists don't answer shared resolvers, and no answer would look like "not listed".
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { isPublicAddress } from '../protocol/dns/private-address.ts';
 import { reverseName } from '../protocol/dns/resolver.ts';
@@ -9,7 +9,7 @@ import { type Finding, fine, warning, wrong } from './finding.ts';
 export interface ListAnswer {
   ip: string;
   listed: DnsResult<string>;
-  /** What the list says about the entry. */
+  /** The list's TXT record for the entry. */
   why: string | null;
 }
 
@@ -19,12 +19,12 @@ export async function checkBlocklists(kit: DoctorKit, addresses: readonly OwnAdd
   return Promise.all(
     kit.settings.blocklists.map(async (list) => {
       // Section 5: 127.0.0.2 must be listed, 127.0.0.1 must not.
-      const [test, nobody] = await Promise.all([
+      const [test, unlisted] = await Promise.all([
         kit.resolver.a(`2.0.0.127.${list}`),
         kit.resolver.a(`1.0.0.127.${list}`),
       ]);
       const answers = await Promise.all(ips.map((ip) => ask(kit, list, ip)));
-      return judgeBlocklist(list, { test, nobody, answers });
+      return judgeBlocklist(list, { test, unlisted, answers });
     }),
   );
 }
@@ -38,21 +38,21 @@ async function ask({ resolver }: DoctorKit, list: string, ip: string): Promise<L
 
 export interface ListFacts {
   test: DnsResult<string>;
-  nobody: DnsResult<string>;
+  unlisted: DnsResult<string>;
   answers: readonly ListAnswer[];
 }
 
-function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Finding {
+function judgeBlocklist(list: string, { test, unlisted, answers }: ListFacts): Finding {
   const about = { check: 'blocklist', subject: list };
-  const resolverOfOnesOwn = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
-  if (test.kind === 'unavailable') return warning(about, `did not answer: ${test.reason}`, resolverOfOnesOwn);
-  if (isRefusal(test)) return warning(about, 'does not answer queries from this resolver', resolverOfOnesOwn);
+  const ownResolver = { setting: 'dns.servers = ["127.0.0.1"], with a recursive resolver on this machine' };
+  if (test.kind === 'unavailable') return warning(about, `did not answer: ${test.reason}`, ownResolver);
+  if (isRefusal(test)) return warning(about, 'does not answer queries from this resolver', ownResolver);
   if (!isListing(test)) {
     return warning(about, 'does not list its own test entry: it was shut down, or does not answer this resolver', {
       setting: `remove ${list} from doctor.blocklists, or change dns.servers`,
     });
   }
-  if (isListing(nobody)) {
+  if (isListing(unlisted)) {
     return warning(about, 'lists every address: it was shut down', {
       setting: `remove ${list} from doctor.blocklists`,
     });
@@ -69,12 +69,12 @@ function judgeBlocklist(list: string, { test, nobody, answers }: ListFacts): Fin
   return fine(about, `does not list ${answers.map(({ ip }) => ip).join(', ')}`);
 }
 
-/** Section 2.1: an answer lies in 127.0.0.0/8. */
+/** Section 2.1: a listing is an address in 127.0.0.0/8. */
 function isListing(result: DnsResult<string>): boolean {
   return result.kind === 'found' && !isRefusal(result) && result.records.some((ip) => ip.startsWith('127.'));
 }
 
-/** Spamhaus and others say "you may not ask" in 127.255.255.0/24, and anything else was made up by a resolver. */
+/** Spamhaus and others refuse a query with 127.255.255.0/24; an address outside 127.0.0.0/8 is a resolver's invention. */
 function isRefusal(result: DnsResult<string>): boolean {
   if (result.kind !== 'found') return false;
   return result.records.some((ip) => ip.startsWith('127.255.255.') || !ip.startsWith('127.'));

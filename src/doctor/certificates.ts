@@ -1,5 +1,5 @@
-// Certificates that others see: files of the HTTP and SMTP listeners, or, where a proxy speaks TLS,
-// what stands at the public address of the API.
+// The certificates that clients see: the files of the HTTP and SMTP listeners or, where a proxy
+// terminates TLS, the certificate served at the API's public address.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
@@ -12,13 +12,13 @@ import { type Finding, fine, type Remedy, warning, wrong } from './finding.ts';
 export interface CertificateFacts {
   /** PEM or DER. */
   certificate: Buffer;
-  /** PEM; null: not ours to see. */
+  /** PEM; null: behind a proxy, where we can't read it. */
   key: Buffer | null;
-  /** The name under which others call. */
+  /** The host name that clients connect to. */
   host: string;
 }
 
-// ACME clients renew 30 days before the end: half of that is gone for a reason.
+// ACME clients renew 30 days before expiry: at half of that, renewal has failed repeatedly.
 const SOON_MS = 14 * DAY_MS;
 const HANDSHAKE_MS = 8 * SECOND_MS;
 
@@ -65,7 +65,7 @@ async function ofProxy(kit: DoctorKit, base: URL): Promise<Finding> {
   return judgeCertificate(about, { certificate: seen, key: null, host }, kit.now());
 }
 
-/** The certificate, whatever it is worth, or why there is none. */
+/** The server's certificate, not validated, or why there is none. */
 function handshake(servername: string, host: string, port: number): Promise<Buffer | string> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, servername, rejectUnauthorized: false }, () => {

@@ -1,11 +1,11 @@
-// What the doctor needs to know of the configuration, and the probes that reach out of the process.
-// Both are parameters, so that every decision can be tried without a network.
+// The part of the configuration that the doctor uses, and its probes outside the process. Both are
+// parameters, so that every decision can be tested without a network.
 import type { SigningSpeed, SigningWay } from '../observe/signing-speed.ts';
 import type { AddressPolicy } from '../protocol/dns/address-policy.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Dialler } from '../protocol/smtp/dial.ts';
 
-/** One of our own sending addresses, with the name that it says in EHLO. */
+/** One of our source addresses, with its EHLO name. */
 export interface OwnAddress {
   ip: string;
   ehloName: string;
@@ -18,30 +18,30 @@ export interface TlsFilePair {
 
 export interface DoctorSettings {
   ehloName: string;
-  /** As configured; empty: the system picks, and the name's own addresses stand for it. */
+  /** As configured; empty: the system picks one, and the addresses of the EHLO name are checked instead. */
   sources: readonly OwnAddress[];
   bouncesDomain: string;
   spfDomain: string;
   dkim: { domain: string; selector: string };
   dmarcReportAddress: string;
-  /** What the API is reached under. */
+  /** The API's public URL. */
   baseUrl: string;
   httpTls: TlsFilePair | null;
   smtpTls: TlsFilePair | null;
   delivery: { port: number; addresses: Pick<AddressPolicy, 'allows'> };
   dataDir: string;
   minDiskFreeShare: number;
-  /** Domains whose mail servers are called to see whether the way out is open. */
+  /** Domains whose mail servers are contacted to test the outbound port. */
   mailDomains: readonly string[];
-  /** Domains that surely exist and take mail. */
+  /** Domains that are known to exist and accept mail. */
   knownDomains: readonly string[];
-  /** Web servers whose clocks ours is compared with. */
+  /** Web servers to compare our clock with. */
   timeSources: readonly string[];
   blocklists: readonly string[];
 }
 
 export type DatabaseFacts =
-  /** No daemon has run here yet. */
+  /** No daemon has run in this folder yet. */
   | { kind: 'none' }
   | { kind: 'checked'; problems: readonly string[]; elapsedMs: number }
   | { kind: 'unfinished'; elapsedMs: number }
@@ -49,7 +49,7 @@ export type DatabaseFacts =
 
 export interface KeyFileFacts {
   file: string;
-  /** Who can read it besides its owner; null: nobody. */
+  /** Who can read it besides its owner; null: only its owner. */
   openTo: 'its group' | 'every user of this machine' | null;
 }
 
@@ -58,17 +58,17 @@ export interface TimerFacts {
   period_ms: number;
   next_run_at: string;
   last_run_at: string | null;
-  /** Of the last run that has ended. */
+  /** The result of the last finished run. */
   last_result: string | null;
   running: boolean;
 }
 
 export interface DaemonFacts {
   intake: { accepting: boolean; reason: string | null };
-  /** Of deliveries; null while the database takes them. */
+  /** Delivery results that are not in the database yet; null when there are none. */
   unstored_results: { messages: number; since: string; reason: string; is_alarm: boolean } | null;
   timers: TimerFacts[];
-  /** Of its environment. */
+  /** As set in the daemon's environment. */
   openssl_ia32cap: SigningWay;
 }
 
@@ -78,14 +78,14 @@ export type DaemonAnswer =
   | { kind: 'silent'; reason: string };
 
 export interface StoredFacts {
-  /** Of the service's own signature; null: not made yet. */
+  /** The public key of the service's own signature; null: not created yet. */
   serviceDkimKeyB64: string | null;
-  /** Verified sending domains, at most as many as are looked at. */
+  /** Verified sending domains, up to the number that is checked. */
   sendingDomains: readonly string[];
 }
 
 export interface DnsServerProbe {
-  /** As it is configured. */
+  /** As configured. */
   server: string;
   resolver: Pick<Resolver, 'mx'>;
 }
@@ -94,17 +94,17 @@ export interface DoctorProbes {
   now(): number;
   random(): number;
   resolver: Resolver;
-  /** Each of the configured DNS servers by itself. */
+  /** One resolver for each configured DNS server. */
   dnsServers: readonly DnsServerProbe[];
   dial: Dialler;
-  /** Null when the machine has the address. */
+  /** Why a socket can't be bound to the address; null: it can. */
   bindProblem(ip: string): Promise<string | null>;
   diskFreeShare(folder: string): Promise<number | null>;
-  /** Trusted roots in PEM for HTTPS; those of Node when undefined. */
+  /** Trusted root certificates for HTTPS, in PEM; undefined: Node's own. */
   ca: string | undefined;
   stored(): Promise<StoredFacts | null>;
   database(): Promise<DatabaseFacts>;
-  /** Null: the master key is in no file, or not in one that is seen from here. */
+  /** Null: the master key is not in a file, or not in one that this process can see. */
   keyFile(): KeyFileFacts | null;
   signing(inUse: SigningWay): Promise<SigningSpeed>;
   daemon(): Promise<DaemonAnswer>;

@@ -1,5 +1,5 @@
-// The whole examination: every check side by side, each with a deadline of its own. A check that
-// fails in an unforeseen way, or takes too long, is a finding and stops no other.
+// Runs all checks concurrently, each with a deadline of its own. A check that throws or takes too
+// long becomes a finding and does not stop the others.
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { checkBlocklists } from './blocklists.ts';
@@ -14,9 +14,9 @@ import { checkEhloNames, checkReverseNames, ownAddresses } from './own-names.ts'
 import { checkBounceRoute, checkReportRecord, checkServiceDkim, checkSpf } from './own-records.ts';
 import { checkSigning } from './signing.ts';
 
-// Above every limit inside: two hosts at 20 s each are the longest.
+// More than any limit inside a check: the slowest calls two hosts, up to 20 s each.
 const CHECK_MS = 45 * SECOND_MS;
-// A large file takes some time; its own limit is in the probe.
+// Checking a large file takes a while; the probe has its own limit.
 const DATABASE_MS = 90 * SECOND_MS;
 
 export async function examine(kit: DoctorKit): Promise<Finding[]> {

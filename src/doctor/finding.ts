@@ -1,4 +1,4 @@
-// What the doctor says of one thing: fine, odd or wrong, in a sentence, and what mends it.
+// The result of one check: ok, warn or fail, a message, and how to fix it.
 
 export type Health = 'ok' | 'warn' | 'fail';
 
@@ -8,13 +8,13 @@ export interface DnsRecordAdvice {
   value: string;
 }
 
-/** The exact record to publish, or the exact command or setting; null when nothing is to be done. */
+/** The exact record to publish, or the exact command or setting. */
 export type Remedy = { record: DnsRecordAdvice } | { command: string } | { setting: string } | { advice: string };
 
 export interface Finding {
-  /** What was looked at: `outbound port`, `reverse name`. */
+  /** What was checked: `outbound port`, `reverse name`. */
   check: string;
-  /** Of whom: an address, a name, a file. */
+  /** What it was checked for: an address, a name, a file. */
   subject: string;
   health: Health;
   message: string;
@@ -41,7 +41,7 @@ export function worstOf(findings: readonly Finding[]): Health {
   return all.has('warn') ? 'warn' : 'ok';
 }
 
-/** A name in our own domains, an address of ours: TXT records longer than 255 octets are split by whoever publishes them. */
+/** A record to publish. TXT values longer than 255 octets are split by the DNS provider. */
 export function publish(name: string, type: DnsRecordAdvice['type'], value: string): Remedy {
   return { record: { name, type, value } };
 }

@@ -1,4 +1,4 @@
-// What is inside: the database file, and the running daemon with its intake and its timers.
+// The database file, the master key's file, and the running daemon with its intake and timers.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { counted } from '../base/counted.ts';
 import type { DaemonAnswer, DaemonFacts, DatabaseFacts, KeyFileFacts, TimerFacts } from './doctor-settings.ts';
@@ -22,7 +22,7 @@ export function judgeDatabase(file: string, facts: DatabaseFacts): Finding {
   }
 }
 
-/** Whoever reads it opens every private key of a backup. */
+/** The master key decrypts every private key in a backup. */
 export function judgeKeyFile(facts: KeyFileFacts | null): Finding[] {
   if (facts === null) return [];
   const { file, openTo } = facts;
@@ -66,7 +66,7 @@ function judgeResults(unstored: DaemonFacts['unstored_results']): Finding {
   return isAlarm ? wrong(about, what, remedy) : warning(about, what, remedy);
 }
 
-// A run may take long; beyond that it hangs.
+// A run may take a while; one that is later than this hangs.
 const LATE_MS = 10 * MINUTE_MS;
 
 export function judgeTimer(timer: TimerFacts, now: number): Finding {

@@ -1,5 +1,5 @@
-// Whether the DNS servers know domains that surely exist: one that denies them would keep mail to them back.
-// Each server is asked by itself, because the next one would hide what the first one says.
+// Whether the DNS servers resolve domains that are known to exist: a server that denies them delays mail to
+// them. Each server is queried separately, because fail-over to the next would hide a wrong answer.
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import type { MxRecord } from '../protocol/dns/wire.ts';
 import type { DoctorKit } from './doctor-settings.ts';
@@ -7,7 +7,7 @@ import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type KnownDomainAnswer = { domain: string; kind: DnsResult<unknown>['kind'] };
 
-/** More are configured by nobody; each is asked about every domain. */
+/** A limit for odd configurations: each server is queried for every domain. */
 const MAX_SERVERS = 8;
 const MAX_DOMAINS = 16;
 
@@ -22,7 +22,7 @@ export async function checkKnownDomains({ settings, dnsServers }: DoctorKit): Pr
   );
 }
 
-/** A null MX (RFC 7505) of a domain that takes mail is a lie as well. */
+/** A null MX (RFC 7505) of a domain that is known to accept mail is wrong as well. */
 function kindOf(result: DnsResult<MxRecord>): KnownDomainAnswer['kind'] {
   const takesMail = result.kind !== 'found' || result.records.some(({ exchange }) => exchange !== '');
   return takesMail ? result.kind : 'no_records';

@@ -1,6 +1,6 @@
-// The machine: room on the disk, and its clock. The clock is compared with the Date of a web server
-// that is reached over verified TLS: a second's precision, no daemon or privilege needed, and nobody
-// on the way can forge it. What NTP thinks of itself would not notice a wrong server.
+// Free disk space, and the clock. The clock is compared with the Date header of a web server, over
+// verified TLS: precise to a second, needs no daemon or privilege, and can't be forged on the way.
+// NTP's own status would not reveal that its server is wrong.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { SECOND_MS } from '../base/clock.ts';
@@ -8,11 +8,11 @@ import { describeError } from '../base/errors.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning, wrong } from './finding.ts';
 
-const NEARLY = 1.5;
-// Signatures of webhooks are refused at five minutes (Standard Webhooks), some receivers' TLS soon after.
-const WRONG_BY_MS = 120 * SECOND_MS;
-// The header is cut to whole seconds, and the way takes some time.
-const ODD_BY_MS = 5 * SECOND_MS;
+const WARN_FACTOR = 1.5;
+// Receivers reject webhook signatures that are five minutes off (Standard Webhooks); TLS fails soon after.
+const FAIL_DIFFERENCE_MS = 120 * SECOND_MS;
+// The header has whole seconds, and the round trip takes time.
+const WARN_DIFFERENCE_MS = 5 * SECOND_MS;
 const ANSWER_MS = 8 * SECOND_MS;
 
 export async function checkDisk({ settings, diskFreeShare }: DoctorKit): Promise<Finding[]> {
@@ -25,12 +25,12 @@ export function judgeDisk(folder: string, freeShare: number | null, minFreeShare
   const free = `${Math.floor(freeShare * 100)} % is free`;
   const remedy = { command: `df -h ${folder}; du -xh --max-depth=1 ${folder}` };
   if (freeShare < minFreeShare) return wrong(about, `${free}: new mail is not accepted (intake.min_disk_free)`, remedy);
-  if (freeShare < minFreeShare * NEARLY)
+  if (freeShare < minFreeShare * WARN_FACTOR)
     return warning(about, `${free}; new mail is not accepted below ${minFreeShare * 100} %`, remedy);
   return fine(about, free);
 }
 
-/** Without an answer to anything, every other finding about names only says so again. */
+/** Without DNS every other finding about names only repeats that. */
 export async function checkResolver({ settings, resolver }: DoctorKit): Promise<Finding[]> {
   const about = { check: 'resolver', subject: 'DNS' };
   const names = [...settings.mailDomains, settings.bouncesDomain];
@@ -67,11 +67,13 @@ export function judgeClock(facts: readonly ClockFacts[]): Finding {
   const secs = Math.round(Math.abs(best.byMs) / SECOND_MS);
   const said = `${secs} s ${best.byMs > 0 ? 'ahead of' : 'behind'} ${best.source}`;
   const remedy = { command: 'timedatectl set-ntp true' };
-  if (Math.abs(best.byMs) >= WRONG_BY_MS) return wrong(about, said, remedy);
-  return Math.abs(best.byMs) >= ODD_BY_MS ? warning(about, said, remedy) : fine(about, `agrees with ${best.source}`);
+  if (Math.abs(best.byMs) >= FAIL_DIFFERENCE_MS) return wrong(about, said, remedy);
+  return Math.abs(best.byMs) >= WARN_DIFFERENCE_MS
+    ? warning(about, said, remedy)
+    : fine(about, `agrees with ${best.source}`);
 }
 
-/** How far ours is ahead; zero as long as the header's second and the way there and back can explain it. */
+/** How far our clock is ahead; zero if rounding and the round trip explain the difference. */
 function differenceOf({ theirTime, sentAt, receivedAt }: Extract<ClockFacts, { kind: 'answer' }>): number {
   if (sentAt >= theirTime + SECOND_MS) return sentAt - theirTime - SECOND_MS;
   return receivedAt < theirTime ? receivedAt - theirTime : 0;

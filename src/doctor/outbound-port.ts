@@ -1,5 +1,5 @@
-// Whether the way out is open: calls the mail servers of well-known domains, reads their greeting,
-// says QUIT. Nothing is sent. Many hosters close port 25 until they are asked.
+// Whether the outbound port is open: connects to the mail servers of well-known domains, reads their
+// greeting and sends QUIT; no mail is sent. Many hosters block port 25 until asked to open it.
 import type { Socket } from 'node:net';
 import { SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -9,34 +9,34 @@ import { type Finding, fine, warning, wrong } from './finding.ts';
 
 export type CallResult =
   | { kind: 'greeted'; domain: string; ip: string; greeting: string }
-  /** Somebody answered, and it was no welcome. */
+  /** The server answered with something other than a 220 greeting. */
   | { kind: 'unwelcome'; domain: string; ip: string; greeting: string }
   | { kind: 'unreachable'; domain: string; ip: string; reason: string }
-  /** It was not even called. */
+  /** No host to connect to. */
   | { kind: 'no_route'; domain: string; reason: string };
 
 const CONNECT_MS = 8 * SECOND_MS;
-// Postscreen and the like keep callers waiting for six seconds.
+// Postscreen and similar filters delay the greeting by six seconds.
 const GREETING_MS = 12 * SECOND_MS;
-const GOODBYE_MS = 2 * SECOND_MS;
+const QUIT_MS = 2 * SECOND_MS;
 const MAX_GREETING_CHARS = 2048;
-// A route has several hosts, and one of them may just be away.
-const MOST_HOSTS = 2;
-// All at once: of more, some would be refused for their number.
-const MOST_CALLERS = 8;
+// One of a route's hosts may be down.
+const MAX_HOSTS = 2;
+// All connect at once: servers would refuse some of a larger number.
+const MAX_SOURCES = 8;
 
-/** Once for each of our configured addresses, or once as the system picks. */
+/** Once per configured source address, or once with the address that the system picks. */
 export async function checkOutboundPort(kit: DoctorKit): Promise<Finding[]> {
   const { mailDomains, sources, delivery } = kit.settings;
   if (mailDomains.length === 0) return [];
   const routes = await Promise.all(
     mailDomains.map(async (domain) => ({ domain, route: await findMailRoute(domain, kit) })),
   );
-  const speakers: (OwnAddress | null)[] = sources.length > 0 ? sources.slice(0, MOST_CALLERS) : [null];
+  const from: (OwnAddress | null)[] = sources.length > 0 ? sources.slice(0, MAX_SOURCES) : [null];
   return Promise.all(
-    speakers.map(async (speaker) => {
-      const calls = routes.map(({ domain, route }) => call(kit, { domain, route, from: speaker?.ip ?? null }));
-      return judgeOutboundPort(delivery.port, speaker?.ip ?? null, await Promise.all(calls));
+    from.map(async (source) => {
+      const calls = routes.map(({ domain, route }) => call(kit, { domain, route, from: source?.ip ?? null }));
+      return judgeOutboundPort(delivery.port, source?.ip ?? null, await Promise.all(calls));
     }),
   );
 }
@@ -81,7 +81,7 @@ async function call(kit: DoctorKit, { domain, route, from }: Target): Promise<Ca
   if (route.kind !== 'hosts') return { kind: 'no_route', domain, reason: route.reason };
   const fits = ({ ip, family }: MailAddress) =>
     (from === null || family === (from.includes(':') ? 6 : 4)) && kit.settings.delivery.addresses.allows(ip);
-  const hosts = route.hosts.flatMap(({ addresses }) => addresses.find(fits) ?? []).slice(0, MOST_HOSTS);
+  const hosts = route.hosts.flatMap(({ addresses }) => addresses.find(fits) ?? []).slice(0, MAX_HOSTS);
   let last: CallResult = { kind: 'no_route', domain, reason: 'none of its mail servers has a usable address' };
   for (const { ip } of hosts) {
     last = await greet(kit, { domain, ip, from });
@@ -103,16 +103,16 @@ async function greet(
     return { kind: 'unreachable', domain, ip, reason: describeError(error) };
   }
   const greeting = await firstLine(socket);
-  await sayGoodbye(socket);
+  await quit(socket);
   if (greeting === null) return { kind: 'unreachable', domain, ip, reason: 'connected, but received no greeting' };
   return { kind: greeting.startsWith('220') ? 'greeted' : 'unwelcome', domain, ip, greeting };
 }
 
-/** Whoever just hangs up is noted for it by some servers. */
-function sayGoodbye(socket: Socket): Promise<void> {
+/** Some servers hold it against a client that disconnects without QUIT. */
+function quit(socket: Socket): Promise<void> {
   if (socket.closed) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(() => socket.destroy(), GOODBYE_MS);
+    const timer = setTimeout(() => socket.destroy(), QUIT_MS);
     socket.on('close', () => {
       clearTimeout(timer);
       resolve();
@@ -122,7 +122,7 @@ function sayGoodbye(socket: Socket): Promise<void> {
   });
 }
 
-/** Null when it does not come. */
+/** Null when no line arrives in time. */
 function firstLine(socket: Socket): Promise<string | null> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,5 +1,5 @@
-// Reverse names of our sending addresses, and the name that they say in EHLO: what receivers look
-// at first (RFC 1912 section 2.1, RFC 5321 section 4.1.4).
+// The reverse names of our source addresses, and their EHLO names: receivers check these first
+// (RFC 1912 section 2.1, RFC 5321 section 4.1.4).
 import { isIP } from 'node:net';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
 import { checkOwnName, type OwnName } from '../protocol/dns/own-name.ts';
@@ -8,24 +8,24 @@ import { reverseName } from '../protocol/dns/resolver.ts';
 import type { DoctorKit, OwnAddress } from './doctor-settings.ts';
 import { type Finding, fine, publish, warning, wrong } from './finding.ts';
 
-/** More are configured by nobody who then reads a list of findings. */
-const MOST_ADDRESSES = 64;
+/** A longer list of findings would not be read. */
+const MAX_ADDRESSES = 64;
 
-/** As configured, or what the EHLO name leads to: that is where receivers see mail come from. */
+/** As configured, or the addresses that the EHLO name resolves to: receivers see mail come from those. */
 export async function ownAddresses({ settings, resolver }: DoctorKit): Promise<OwnAddress[]> {
   const { sources, ehloName } = settings;
-  if (sources.length > 0) return sources.slice(0, MOST_ADDRESSES);
+  if (sources.length > 0) return sources.slice(0, MAX_ADDRESSES);
   if (isIP(ehloName)) return [];
   const results = await Promise.all([resolver.a(ehloName), resolver.aaaa(ehloName)]);
   const ips = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
-  return ips.slice(0, MOST_ADDRESSES).map((ip) => ({ ip, ehloName }));
+  return ips.slice(0, MAX_ADDRESSES).map((ip) => ({ ip, ehloName }));
 }
 
 export async function checkReverseNames(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
   const configured = kit.settings.sources.length > 0;
   return Promise.all(
     addresses.map(async (address) => {
-      // What the EHLO name leads to may be in front of this machine; what is configured must be on it.
+      // The EHLO name may resolve to a NAT in front of this machine; configured addresses must be on it.
       const missing = configured ? await kit.bindProblem(address.ip) : null;
       return judgeReverseName(address, missing, await checkOwnName(address.ip, kit));
     }),
@@ -75,7 +75,7 @@ export async function checkEhloNames(kit: DoctorKit, addresses: readonly OwnAddr
   );
 }
 
-/** `ips` are ours that introduce themselves by it. */
+/** `ips` are our addresses that use the name in EHLO. */
 export function judgeEhloName(name: string, ips: readonly string[], results: readonly DnsResult<string>[]): Finding {
   const about = { check: 'EHLO name', subject: name };
   if (isIP(name) !== 0 || !name.includes('.')) {

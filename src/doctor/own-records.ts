@@ -1,5 +1,5 @@
-// MX, SPF and DKIM records of the service's own domains, and the record that lets tenants' domains
-// have DMARC reports sent to us (RFC 7489 section 7.1).
+// MX, SPF and DKIM records of the service's own domains, and the record that permits DMARC reports
+// about tenants' domains to be sent to us (RFC 7489 section 7.1).
 import { getDomain } from 'tldts';
 import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
 import type { DnsResult } from '../protocol/dns/dns-result.ts';
@@ -22,7 +22,7 @@ export async function checkBounceRoute(kit: DoctorKit, addresses: readonly OwnAd
 export interface BounceRouteFacts {
   route: MailRoute;
   hasMx: boolean;
-  /** Addresses that lead to this machine, as far as is known. */
+  /** Addresses of this machine, as far as is known. */
   ours: ReadonlySet<string>;
 }
 
@@ -47,7 +47,7 @@ function judgeBounceRoute(
   }
 }
 
-/** For the return path's domain, and for the one that tenants include. */
+/** For the return path's domain, and for the one that tenants' SPF records include. */
 export async function checkSpf(kit: DoctorKit, addresses: readonly OwnAddress[]): Promise<Finding[]> {
   const { bouncesDomain, spfDomain, ehloName } = kit.settings;
   return Promise.all(
@@ -115,20 +115,20 @@ function problemOf(verdict: ReturnType<typeof checkDkimRecord>): string {
   return 'problem' in verdict ? `is not valid: ${verdict.problem}` : 'is not a DKIM key record';
 }
 
-/** No domain of that name exists (RFC 2606): only a wildcard answers for it. */
-const NOBODYS_DOMAIN = 'postrider-doctor.invalid';
+/** This domain can't exist (RFC 2606): an answer for it comes from a wildcard. */
+const NONEXISTENT_DOMAIN = 'postrider-doctor.invalid';
 
 export async function checkReportRecord(kit: DoctorKit, stored: StoredFacts | null): Promise<Finding[]> {
   const { dmarcReportAddress } = kit.settings;
   const domain = dmarcReportAddress.slice(dmarcReportAddress.lastIndexOf('@') + 1);
-  const look = async (sender: string) => ({
+  const lookUp = async (sender: string) => ({
     sender,
     result: await kit.resolver.txt(`${sender}._report._dmarc.${domain}`),
   });
-  const wildcard = await look(NOBODYS_DOMAIN);
-  // Section 7.1: inside one organization no permission is needed.
+  const wildcard = await lookUp(NONEXISTENT_DOMAIN);
+  // Section 7.1: within one organizational domain no permission is needed.
   const foreign = (stored?.sendingDomains ?? []).filter((sender) => getDomain(sender) !== getDomain(domain));
-  const single = isPermission(wildcard.result) ? [] : await Promise.all(foreign.map(look));
+  const single = isPermission(wildcard.result) ? [] : await Promise.all(foreign.map(lookUp));
   return [judgeReportRecord(domain, wildcard.result, single)];
 }
 

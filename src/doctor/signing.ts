@@ -1,10 +1,10 @@
-// How fast mail can be signed here, and whether a line in the daemon's environment would make it faster.
+// How fast this machine signs mail, and whether an environment variable of the daemon would make it faster.
 import { type SigningSpeed, WITHOUT_ADX } from '../observe/signing-speed.ts';
 import type { DoctorKit } from './doctor-settings.ts';
 import { type Finding, fine, warning } from './finding.ts';
 
-/** Less is within what two measurements of the same differ by on a busy machine. */
-const CLEARLY = 1.1;
+/** Two measurements of the same thing differ by less, even on a busy machine. */
+const MIN_GAIN = 1.1;
 
 export async function checkSigning({ daemon, signing }: DoctorKit): Promise<Finding[]> {
   const answer = await daemon();
@@ -15,7 +15,7 @@ export async function checkSigning({ daemon, signing }: DoctorKit): Promise<Find
 export function judgeSigning({ perSecond, other }: SigningSpeed): Finding {
   const about = { check: 'signing', subject: 'this machine' };
   const said = `creates ${rate(perSecond)} signatures per second and core; a message needs two`;
-  if (other === null || other.perSecond < perSecond * CLEARLY) return fine(about, said);
+  if (other === null || other.perSecond < perSecond * MIN_GAIN) return fine(about, said);
   const file = 'the environment of the daemon (/etc/postrider/environment)';
   if (other.way === null) {
     return warning(about, `${said}; ${rate(other.perSecond)} without OPENSSL_ia32cap`, {

@@ -1,8 +1,8 @@
-// What follows from a complaint: one pure decision, with its reason. Only a proof of ours makes it
-// count: a return path, a CFBL-Feedback-ID, or an original whose signature verifies.
+// The consequence of a complaint: one pure decision, with its reason. A complaint counts only with a proof
+// of ours: a return path, a CFBL-Feedback-ID, or an original whose signature verifies.
 import type { ReportedMessage } from '../store/inbound.ts';
 
-/** How it was shown that a complaint is about a message of ours. */
+/** What proves that a complaint is about one of our messages. */
 export type Proof = 'return_path' | 'embedded_return_path' | 'feedback_id' | 'signature';
 
 export type ComplaintDecision =
@@ -11,10 +11,10 @@ export type ComplaintDecision =
 
 export interface ComplaintCase {
   feedbackType: string;
-  /** Null: nothing in it proves anything. */
+  /** Null: the complaint proves nothing. */
   proof: Proof | null;
   message: ReportedMessage | null;
-  /** About mail of the service itself: resets, invitations, notices. */
+  /** It is about mail of the service itself: password resets, invitations, notices. */
   ofService: boolean;
 }
 
@@ -25,8 +25,8 @@ const PROOFS: Readonly<Record<Proof, string>> = {
   signature: 'the signature of the original verifies',
 };
 
-/** What is no complaint of a recipient: RFC 6430 takes one back, RFC 6591 speaks of failed checks. */
-const OF_NO_RECIPIENT: Readonly<Record<string, string>> = {
+/** Feedback types that are not a recipient's complaint: RFC 6430 withdraws one, RFC 6591 reports failed checks. */
+const NOT_A_COMPLAINT: Readonly<Record<string, string>> = {
   'not-spam': 'the recipient says that it is not spam',
   'auth-failure': "it reports a failed SPF, DKIM or DMARC check, not a recipient's complaint",
   dmarc: "it reports a failed SPF, DKIM or DMARC check, not a recipient's complaint",
@@ -35,8 +35,8 @@ const OF_NO_RECIPIENT: Readonly<Record<string, string>> = {
 const OPT_OUT = new Set(['opt-out', 'opt-out-list', 'unsubscribe']);
 
 export function decideComplaint({ feedbackType, proof, message, ofService }: ComplaintCase): ComplaintDecision {
-  const harmless = OF_NO_RECIPIENT[feedbackType];
-  if (harmless !== undefined) return { decision: 'nothing', reason: harmless };
+  const notComplaint = NOT_A_COMPLAINT[feedbackType];
+  if (notComplaint !== undefined) return { decision: 'nothing', reason: notComplaint };
   if (proof === null) {
     return {
       decision: 'nothing',

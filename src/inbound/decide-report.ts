@@ -1,5 +1,5 @@
-// What follows from a delivery report: one pure decision, with its reason. It acts on the message of
-// its return path alone; recipients that it names are shown to people.
+// The consequence of a delivery report: one pure decision, with its reason. It acts only on the message
+// of its return path; the recipients that it names are for display.
 import type { BounceType } from '../base/outcome.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
@@ -8,7 +8,7 @@ import type { ReportedMessage } from '../store/inbound.ts';
 export type ReportDecision =
   | ReportedBounce
   | { decision: 'delay_notice'; reason: string; judged: JudgedRecipient }
-  /** It may be that the attempt is not written down yet. */
+  /** The attempt may not be recorded yet. */
   | { decision: 'later'; reason: string }
   | { decision: 'nothing'; reason: string };
 
@@ -18,18 +18,18 @@ export interface ReportedBounce {
   bounce: BounceType;
   suppress: boolean;
   judged: JudgedRecipient;
-  /** The address that could not be reached, when that is another: a copy was forwarded there. */
+  /** The address that failed, if the message was forwarded to another one. */
   forwardedTo?: string;
 }
 
 export interface ReportFacts {
-  /** Whose return path it came to; null: it came to none, or the message is no longer known. */
+  /** The message of its return path; null: it was not sent to one, or the message is no longer stored. */
   message: ReportedMessage | null;
   cameToReturnPath: boolean;
   recipients: readonly JudgedRecipient[];
-  /** False: only the way it came shows that it is a report. */
+  /** False: only its return path and empty sender show that it is a report. */
   isRecognised: boolean;
-  /** Why hard bounces of this receiver are not believed at the moment; null: they are. */
+  /** Why this receiver's hard bounces are doubted; null: they are trusted. */
   doubt: string | null;
 }
 
@@ -37,7 +37,7 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   const { message, cameToReturnPath, recipients, doubt } = facts;
   if (!cameToReturnPath) return nothing('the report was not sent to a return path, so it belongs to no message');
   if (message === null) return nothing('the message of this return path is no longer stored');
-  const judged = whatItSaysOf(message.recipient, recipients);
+  const judged = recipientOf(message.recipient, recipients);
   if (judged === null) return nothing('the report names no recipient');
   if (judged.kind === 'delivered_notice') return nothing(`not a failure: ${judged.reason}`);
   if (message.state === 'sending') return { decision: 'later', reason: 'the message is still being sent' };
@@ -49,7 +49,7 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };
   if (!facts.isRecognised)
     return { decision: 'bounce', reason: `${said} (${why})`, bounce: 'soft', suppress: false, judged };
-  const forwardedTo = forwardedBy(judged, message.recipient);
+  const forwardedTo = forwardingTarget(judged, message.recipient);
   if (forwardedTo !== null) {
     const reason = `a copy that was forwarded to ${forwardedTo} could not be delivered: ${said} (${why})`;
     return { decision: 'bounce', reason, bounce: 'soft', suppress: false, judged, forwardedTo };
@@ -68,22 +68,22 @@ function saidBy({ remoteMta, diagnostic, status }: JudgedRecipient): string {
   return `${remoteMta ?? 'the receiving side'} reports: ${diagnostic ?? status ?? 'no reason'}`;
 }
 
-/** A report may be about several; ours by its address, or else the first that failed. */
-function whatItSaysOf(recipient: string, all: readonly JudgedRecipient[]): JudgedRecipient | null {
+/** A report may name several recipients: ours by its address, or else the first that failed. */
+function recipientOf(recipient: string, all: readonly JudgedRecipient[]): JudgedRecipient | null {
   const named = (key: (address: string) => string) =>
-    all.find((judged) => namesOf(judged).some((address) => key(address) === key(recipient)));
+    all.find((judged) => addressesOf(judged).some((address) => key(address) === key(recipient)));
   const own = named((address) => address.toLowerCase()) ?? named(aliasKeyOf);
   return own ?? all.find(({ action }) => action === 'failed') ?? all[0] ?? null;
 }
 
-function namesOf({ recipient, originalRecipient }: JudgedRecipient): string[] {
+function addressesOf({ recipient, originalRecipient }: JudgedRecipient): string[] {
   return [recipient, originalRecipient].filter((address) => address !== null);
 }
 
-/** One foreign name is not enough: servers write their internal name of the same mailbox as Final-Recipient. */
-function forwardedBy(judged: JudgedRecipient, recipient: string): string | null {
-  const names = namesOf(judged);
-  if (names.length < 2 || names.some((address) => aliasKeyOf(address) === aliasKeyOf(recipient))) return null;
+/** One foreign address is no proof of forwarding: servers put the mailbox's internal name in Final-Recipient. */
+function forwardingTarget(judged: JudgedRecipient, recipient: string): string | null {
+  const addresses = addressesOf(judged);
+  if (addresses.length < 2 || addresses.some((address) => aliasKeyOf(address) === aliasKeyOf(recipient))) return null;
   return judged.recipient;
 }
 

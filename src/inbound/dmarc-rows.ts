@@ -1,5 +1,5 @@
-// What of a DMARC report is stored: rows of domains that somebody here sends from, summed up, and no more of
-// them than a report may have. Days that no report can be about are refused.
+// The rows of a DMARC report that are stored: those of tenants' domains, summed up, and no more than the limit
+// per report. A report whose days are impossible is refused.
 
 import { DAY_MS } from '../base/clock.ts';
 import type { DmarcReport } from '../protocol/mail/dmarc-report.ts';
@@ -7,13 +7,13 @@ import { addDmarcRow, type FoldedRows, foldDmarcRows } from '../store/fold-dmarc
 import type { DmarcReportRow } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
-/** Receivers report within a day or two; a month is for one that was down. */
+/** Receivers report within a day or two; a month allows for one that was down. */
 const OLDEST_DAYS = 30;
-/** For clocks that are wrong, and days that end elsewhere. */
+/** Allows for wrong clocks and other time zones. */
 const AHEAD_DAYS = 2;
 const MAX_DOMAINS = 200;
 
-/** Why its days cannot be right; null: they can. */
+/** Why the report's days are impossible; null: they are plausible. */
 export function objectionToDays({ beginsAt, endsAt }: DmarcReport, now: number): string | null {
   const isFine = beginsAt >= now - OLDEST_DAYS * DAY_MS && endsAt <= now + AHEAD_DAYS * DAY_MS && beginsAt <= endsAt;
   if (isFine) return null;
@@ -21,7 +21,7 @@ export function objectionToDays({ beginsAt, endsAt }: DmarcReport, now: number):
   return `its days, ${days}, are not within the ${OLDEST_DAYS} days before its arrival and the ${AHEAD_DAYS} after it`;
 }
 
-/** Of domains that somebody here sends from, summed up: the rest of a report is none of our business. */
+/** Sums up the rows of domains that a tenant sends from; the others are ignored. */
 export async function rowsOf(
   report: DmarcReport,
   store: StoreVerbs<{ domains: 'findVerifiedHolder' }>,

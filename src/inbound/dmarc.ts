@@ -1,5 +1,5 @@
-// DMARC aggregate reports that come in: unpacked, read, and stored per domain and day when they are
-// about a domain that somebody here sends from. TLS reports, which come the same way, are named as such.
+// Inbound DMARC aggregate reports: unpacked, parsed, and stored per domain and day if they are about a
+// tenant's domain. TLS reports, which arrive in the same way, are recognised as such.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
@@ -26,15 +26,15 @@ import type { ReportSender } from './report-sender.ts';
 export interface DmarcKit {
   store: StoreVerbs<{ domains: 'findVerifiedHolder' }>;
   limits: DmarcLimits & { rowsPerReport: number };
-  /** Asks the DNS. */
+  /** Queries DNS. */
   proveSender(mail: WaitingInboundMail): Promise<ReportSender>;
 }
 
-const MAX_UNPACKED_OCTETS = 25 * 1024 * 1024;
-/** A mail has one report; of more files nobody knows which counts. */
+const MAX_UNPACKED_BYTES = 25 * 1024 * 1024;
+/** A mail should have one report; more files than this are not examined. */
 const MAX_FILES = 5;
 
-/** Null when the mail has nothing in it that could be such a report. */
+/** Null if the mail contains nothing that could be such a report. */
 export async function readDmarcMail(
   mail: WaitingInboundMail,
   { store, limits, proveSender }: DmarcKit,
@@ -50,7 +50,7 @@ export async function readDmarcMail(
 
 type Judged = Omit<InboundUpdate, 'seq' | 'at'>;
 
-/** Looks into DNS last: a report that changes nothing is not worth it. */
+/** Queries DNS last, and only for a report that changes something. */
 async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: DmarcKit): Promise<Judged> {
   const { orgName, reportId, policy, records } = report;
   const { limits } = kit;
@@ -77,11 +77,11 @@ async function judgeReport(mail: WaitingInboundMail, report: DmarcReport, kit: D
 
 type Found =
   | { kind: 'dmarc_report'; report: DmarcReport }
-  /** `report` null: it cannot be read, and `reason` says why. */
+  /** `report` null: it can't be parsed, because of `reason`. */
   | { kind: 'tls_report'; report: TlsReport | null; reason: string }
   | { kind: 'unusable'; reason: string };
 
-/** Of several files the first that is a report, else what is wrong with the first. */
+/** The first file that is a report, or else what is wrong with the first file. */
 async function findReport(content: Buffer): Promise<Found | null> {
   const files: Found[] = [];
   for (const part of readMail(content).parts) {
@@ -94,16 +94,16 @@ async function findReport(content: Buffer): Promise<Found | null> {
   return files.find(({ kind }) => kind !== 'unusable') ?? files[0] ?? null;
 }
 
-/** Null when the part is not a file of the kind that reports come in. */
+/** Null if the part is not a file in which reports are sent. */
 async function readFile(part: MailPart): Promise<Found | null> {
-  const octets = contentOf(part);
-  const unpacked = await unpack(octets, MAX_UNPACKED_OCTETS);
-  if (unpacked === null && !isTlsReportType(part.type) && !mayBeReport(octets)) return null;
+  const bytes = contentOf(part);
+  const unpacked = await unpack(bytes, MAX_UNPACKED_BYTES);
+  if (unpacked === null && !isTlsReportType(part.type) && !mayBeReport(bytes)) return null;
   if (unpacked?.kind === 'refused') {
     const { reason } = unpacked;
     return isTlsReportType(part.type) ? { kind: 'tls_report', report: null, reason } : { kind: 'unusable', reason };
   }
-  const text = textIn(unpacked?.content ?? octets);
+  const text = textIn(unpacked?.content ?? bytes);
   const tlsReport = readTlsReport(text);
   if (tlsReport !== null || isTlsReportType(part.type)) {
     const isTooLarge = text.length > MAX_TLS_REPORT_CHARACTERS;
@@ -114,21 +114,21 @@ async function readFile(part: MailPart): Promise<Found | null> {
   return reading.ok ? { kind: 'dmarc_report', report: reading.report } : { kind: 'unusable', reason: reading.reason };
 }
 
-const SEARCHED_OCTETS = 64 * 1024;
+const SEARCHED_BYTES = 64 * 1024;
 
-/** XML with a report in it, or JSON, as a text that nobody packed. */
-function mayBeReport(octets: Buffer): boolean {
-  const start = textIn(octets.subarray(0, SEARCHED_OCTETS)).trimStart();
+/** An unpacked XML or JSON report. */
+function mayBeReport(bytes: Buffer): boolean {
+  const start = textIn(bytes.subarray(0, SEARCHED_BYTES)).trimStart();
   return start.startsWith('<')
     ? /<(?:[\w.-]+:)?feedback[\s/>]/i.test(start)
     : start.startsWith('{') && start.includes('"report-id"');
 }
 
-/** XML is UTF-8 or, with its mark at the beginning, UTF-16. */
-function textIn(octets: Buffer): string {
-  const mark = octets.length >= 2 ? octets.readUInt16BE(0) : 0;
+/** XML is UTF-8 or, with a byte order mark, UTF-16. */
+function textIn(bytes: Buffer): string {
+  const mark = bytes.length >= 2 ? bytes.readUInt16BE(0) : 0;
   const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
-  return new TextDecoder(encoding).decode(octets);
+  return new TextDecoder(encoding).decode(bytes);
 }
 
 function tlsVerdict({ report, reason }: Extract<Found, { kind: 'tls_report' }>): InboundVerdict {

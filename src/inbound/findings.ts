@@ -1,12 +1,12 @@
-// What is remembered of a mail for people: short, bounded, and nothing of its body. And the digest
-// by which the same report is known when it comes again.
+// The summary of a mail that is stored for people: short, bounded, without its body. And the digest that
+// identifies a repeated report.
 import { createHash } from 'node:crypto';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
 import type { Complaint, DeliveryReport } from '../protocol/mail/inbound/inbound-mail.ts';
 
 const MAX_RECIPIENTS = 20;
 const MAX_TEXT_CHARACTERS = 500;
-const DIGEST_OCTETS = 16;
+const DIGEST_BYTES = 16;
 
 export function reportFinding(report: DeliveryReport, recipients: readonly JudgedRecipient[]): Record<string, unknown> {
   return {
@@ -41,9 +41,9 @@ export function complaintFinding(complaint: Complaint, proof: string | null): Re
   };
 }
 
-/** Of what a report says, not of its octets: on its second way it has other Received fields. */
+/** A digest of the report's content, not of its bytes: a second copy has other Received fields. */
 export function digestOf(finding: Record<string, unknown>): Buffer {
-  return createHash('sha256').update(JSON.stringify(finding)).digest().subarray(0, DIGEST_OCTETS);
+  return createHash('sha256').update(JSON.stringify(finding)).digest().subarray(0, DIGEST_BYTES);
 }
 
 export function short(text: string | null): string | null {

@@ -1,4 +1,4 @@
-// What comes back, put together: the listener, what it keeps, and what that does.
+// Wires inbound mail: the listener, the store, and the processor of what it keeps.
 
 import { type Clock, HOUR_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -25,19 +25,19 @@ export interface InboundKit {
   resolver: Resolver;
   rules: BounceRules;
   service: { bouncesDomain: string; dmarcReportAddress: string; dkimDomain: string; operatorAddress: string | null };
-  /** All that are known, by id. */
+  /** All known keys, by id. */
   tokenKeys: ReadonlyMap<string, Buffer>;
   platformSuppressionMs: number;
   keepFor: { contentMs: number; recordsMs: number };
   dmarcLimits: DmarcKit['limits'];
-  /** Why nothing is taken at the moment; null while mail is. */
+  /** Why no mail is accepted at the moment; null: it is accepted. */
   refusal(): string | null;
-  /** Why hard bounces of these servers are not believed at the moment; null: they are. */
+  /** Why this group's hard bounces are doubted; null: they are trusted. */
   doubtOf(mxGroup: string | null): string | null;
   onRecorded(recorded: Recorded): void;
-  /** Told how each mail ended that came in. */
+  /** Called with the outcome of each mail's reception. */
   onReceived?(outcome: ReceptionOutcome): void;
-  /** Into the queue. */
+  /** Queues a mail of the service. */
   send: PassOnKit['send'];
   clock: Clock;
   ids: IdSource;
@@ -47,9 +47,9 @@ export interface InboundKit {
 export interface Inbound {
   smtpPort: number;
   timers: TimerSpec[];
-  /** A mail that had been acted on waits again. */
-  lookAgain(): void;
-  /** Takes nothing new; what was begun is finished. */
+  /** A processed mail was put back and waits again. */
+  rescan(): void;
+  /** Accepts nothing new; finishes what has begun. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
     clock,
     log,
     onRecorded: kit.onRecorded,
-    process: (mail, isPatient) => processMail(mail, processKit, isPatient),
+    process: (mail, mayDefer) => processMail(mail, processKit, mayDefer),
   });
   const dmarc: DmarcKit = { store, limits: kit.dmarcLimits, proveSender: (mail) => proveSender(mail, kit.resolver) };
   const processKit = {
@@ -97,7 +97,7 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
   return {
     smtpPort: listener.port,
     timers: [{ name: 'old inbound mail', periodMs: HOUR_MS, run: () => forgetOld(kit) }],
-    lookAgain: () => processor.lookAgain(),
+    rescan: () => processor.rescan(),
     async close() {
       await listener.close();
       await processor.stop();
@@ -107,9 +107,9 @@ export async function startInbound(kit: InboundKit): Promise<Inbound> {
 
 type PassOnArguments = Parameters<Parameters<typeof processMail>[1]['passOn']>;
 
-/** Small slices: the writer has other things to do. */
+/** Small slices, so that the writer serves others in between. */
 const SLICE = 500;
-const MOST_SLICES = 200;
+const MAX_SLICES = 200;
 
 async function forgetOld({ store, clock, keepFor }: InboundKit): Promise<string> {
   const now = clock.now();
@@ -121,7 +121,7 @@ async function forgetOld({ store, clock, keepFor }: InboundKit): Promise<string>
 
 async function inSlices(slice: () => Promise<number>): Promise<number> {
   let total = 0;
-  for (let count = 0; count < MOST_SLICES; count++) {
+  for (let count = 0; count < MAX_SLICES; count++) {
     const done = await slice();
     total += done;
     if (done === 0) break;

@@ -1,6 +1,6 @@
-// The inbound SMTP listener (RFC 5321, with STARTTLS, PIPELINING, SIZE, 8BITMIME, SMTPUTF8): takes
-// mail for return paths and a few roles, and answers 250 when it is on disk. What becomes of it is
-// not its business. No AUTH, no relaying, no answers by mail.
+// The inbound SMTP listener (RFC 5321, with STARTTLS, PIPELINING, SIZE, 8BITMIME, SMTPUTF8): accepts
+// mail for return paths and a few roles, and answers 250 once it is on disk; processing is separate.
+// No AUTH, no relaying, no replies by mail.
 
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -13,37 +13,37 @@ import { readTlsPair, type TlsFiles, watchTlsPair } from '../http/tls-files.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { type Envelope, MailKeeper, type MailKeeperKit, NOT_STORED } from './mail-keeper.ts';
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
-import { NO_ROOM, ReceptionRoom, receive, type SmtpReply } from './reception.ts';
+import { NO_ROOM, ReceptionMemory, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
 import { limitOfMail, type SizeLimits, storeOf } from './size-limits.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
 export interface ListenerOptions extends MailKeeperKit {
   host: string;
-  /** 0 for any free one. */
+  /** 0: any free port. */
   port: number;
-  /** What it calls itself. */
+  /** Its name in the greeting. */
   name: string;
-  /** Without: no STARTTLS. */
+  /** Missing: no STARTTLS. */
   tls?: TlsFiles;
   tlsCheckMs?: number;
   limits: PeerLimits & SizeLimits;
   timeouts?: { idleMs?: number; sessionMs?: number };
   recipients: RecipientBook;
   store: MailKeeperKit['store'] & StoreVerbs<{ inbound: 'findReported' }>;
-  /** Why nothing is taken at the moment; null while mail is. */
+  /** Why no mail is accepted at the moment; null: it is accepted. */
   refusal(): string | null;
 }
 
 export interface InboundListener {
   port: number;
-  /** Takes nothing new; what has come in whole is stored and answered. */
+  /** Accepts nothing new; mail received in full is stored and answered. */
   close(): Promise<void>;
 }
 
-/** RFC 5321 section 4.5.3.2.7 asks for five minutes; bounces come from programs, which do not stop to think. */
+/** RFC 5321 section 4.5.3.2.7 asks for five minutes; bounces come from programs, which don't pause to think. */
 const IDLE_MS = 2 * MINUTE_MS;
-/** Nobody holds one of our connections for longer, busy or not. */
+/** No connection stays open for longer, busy or idle. */
 const SESSION_MS = 20 * MINUTE_MS;
 const TLS_CHECK_MS = 10 * SECOND_MS;
 const CLOSE_MS = SECOND_MS;
@@ -51,8 +51,8 @@ const CLOSE_MS = SECOND_MS;
 const MAX_COMMAND_CHARACTERS = 2048;
 /** RFC 5321 section 4.5.3.1.8. */
 const MAX_RECIPIENTS = 100;
-/** All mails that are on their way in: large ones are rare, and none may crowd out the daemon. */
-const MOST_OCTETS_IN_RECEPTION = 128 * 1024 * 1024;
+/** All mails being received: large ones are rare, and must not exhaust the daemon's memory. */
+const MAX_BYTES_IN_RECEPTION = 128 * 1024 * 1024;
 
 const NOT_HERE: SmtpReply = { code: 550, text: '5.1.1 No such address; this server does not relay mail' };
 const ONE_AT_A_TIME: SmtpReply = {
@@ -62,9 +62,9 @@ const ONE_AT_A_TIME: SmtpReply = {
 
 export async function startInboundListener(options: ListenerOptions): Promise<InboundListener> {
   const pair = options.tls && (await readTlsPair(options.tls));
-  const hall = new Hall(options);
-  const server = new StrictSmtpServer({ ...hall.serverOptions(), ...pair });
-  hall.server = server;
+  const sessions = new Sessions(options);
+  const server = new StrictSmtpServer({ ...sessions.serverOptions(), ...pair });
+  sessions.server = server;
   server.on('error', (error) => options.log.debug({ error }, `inbound listener: ${describeError(error)}`));
   await listen(server, options);
   const stopWatch =
@@ -86,7 +86,7 @@ export async function startInboundListener(options: ListenerOptions): Promise<In
     async close() {
       stopWatch();
       await new Promise<void>((resolve) => server.close(() => resolve()));
-      await hall.settled();
+      await sessions.settled();
     },
   };
 }
@@ -100,20 +100,20 @@ async function listen(server: StrictSmtpServer, { host, port }: ListenerOptions)
   }
 }
 
-interface Visit {
+interface OpenSession {
   ip: string;
   tls: string | null;
   ending: NodeJS.Timeout;
 }
 
-/** What the sessions share. */
-class Hall {
+/** What all sessions share. */
+class Sessions {
   server!: StrictSmtpServer;
   readonly #options: ListenerOptions;
   readonly #gate: PeerGate;
-  readonly #room = new ReceptionRoom(MOST_OCTETS_IN_RECEPTION);
-  /** By the id of their session; who was not welcome has none. */
-  readonly #visits = new Map<string, Visit>();
+  readonly #memory = new ReceptionMemory(MAX_BYTES_IN_RECEPTION);
+  /** By session id; refused connections have none. */
+  readonly #open = new Map<string, OpenSession>();
   readonly #keeper: MailKeeper;
 
   constructor(options: ListenerOptions) {
@@ -127,8 +127,8 @@ class Hall {
     return {
       name,
       banner: 'Postrider',
-      size: limits.maxOctets,
-      // The jokes of sendmail's youth are no commands of ours.
+      size: limits.maxBytes,
+      // WIZ, SHELL and KILL are jokes that smtp-server implements.
       disabledCommands: ['AUTH', 'WIZ', 'SHELL', 'KILL', ...(tls ? [] : ['STARTTLS'])],
       disableReverseLookup: true,
       logger: false,
@@ -136,21 +136,21 @@ class Hall {
       maxCommandLength: MAX_COMMAND_CHARACTERS,
       socketTimeout: timeouts?.idleMs ?? IDLE_MS,
       closeTimeout: CLOSE_MS,
-      onConnect: (session, done) => done(this.#welcome(session)),
-      onSecure: (socket, session, done) => done(this.#secured(socket as TLSSocket, session)),
-      onMailFrom: (_, session, done) => done(this.#mayBegin(session)),
-      onRcptTo: ({ address }, session, done) => void this.#recipient(address, session).then(done),
-      onData: (stream, session, done) => void this.#data(stream, session).then(...answering(done)),
-      onClose: (session) => this.#farewell(session),
+      onConnect: (session, done) => done(this.#onConnect(session)),
+      onSecure: (socket, session, done) => done(this.#onSecure(socket as TLSSocket, session)),
+      onMailFrom: (_, session, done) => done(this.#onMailFrom(session)),
+      onRcptTo: ({ address }, session, done) => void this.#onRecipient(address, session).then(done),
+      onData: (stream, session, done) => void this.#onData(stream, session).then(...answering(done)),
+      onClose: (session) => this.#onClose(session),
     };
   }
 
-  /** When all that has come in whole is stored. */
+  /** Resolves when all mail received in full is stored. */
   settled(): Promise<void> {
     return this.#keeper.settled();
   }
 
-  #welcome(session: SMTPServerSession): Error | null {
+  #onConnect(session: SMTPServerSession): Error | null {
     const ip = session.remoteAddress;
     const verdict = this.#gate.enter(ip);
     if (verdict.decision === 'refuse') {
@@ -158,7 +158,7 @@ class Hall {
       return toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
     }
     const ending = setTimeout(() => this.#end(session), this.#options.timeouts?.sessionMs ?? SESSION_MS);
-    this.#visits.set(session.id, { ip, tls: null, ending });
+    this.#open.set(session.id, { ip, tls: null, ending });
     return null;
   }
 
@@ -167,29 +167,29 @@ class Hall {
     connection?.send(421, '4.4.2 Session time limit reached; connect again');
   }
 
-  #farewell(session: SMTPServerSession): void {
-    const visit = this.#visits.get(session.id);
-    if (!visit) return;
-    clearTimeout(visit.ending);
-    this.#visits.delete(session.id);
-    this.#gate.leave(visit.ip);
+  #onClose(session: SMTPServerSession): void {
+    const opened = this.#open.get(session.id);
+    if (!opened) return;
+    clearTimeout(opened.ending);
+    this.#open.delete(session.id);
+    this.#gate.leave(opened.ip);
   }
 
-  #secured(socket: TLSSocket, session: SMTPServerSession): null {
-    this.server.insistAgain(session);
-    const visit = this.#visits.get(session.id);
-    if (visit) visit.tls = socket.getProtocol();
+  #onSecure(socket: TLSSocket, session: SMTPServerSession): null {
+    this.server.enforceCrlfAgain(session);
+    const opened = this.#open.get(session.id);
+    if (opened) opened.tls = socket.getProtocol();
     return null;
   }
 
-  #mayBegin(session: SMTPServerSession): Error | null {
+  #onMailFrom(session: SMTPServerSession): Error | null {
     const closed = this.#options.refusal();
-    if (closed !== null || this.#room.isFull) return toError(NO_ROOM);
+    if (closed !== null || this.#memory.isFull) return toError(NO_ROOM);
     const verdict = this.#gate.mail(session.remoteAddress);
-    return verdict.decision === 'welcome' ? null : toError({ code: 450, text: `4.7.0 ${verdict.reason}` });
+    return verdict.decision === 'allow' ? null : toError({ code: 450, text: `4.7.0 ${verdict.reason}` });
   }
 
-  async #recipient(address: string, session: SMTPServerSession): Promise<Error | null> {
+  async #onRecipient(address: string, session: SMTPServerSession): Promise<Error | null> {
     const { recipients, log } = this.#options;
     const recipient = recognise(address, recipients);
     try {
@@ -202,7 +202,7 @@ class Hall {
       return toError(NOT_STORED);
     }
     const verdict = this.#gate.refused(session.remoteAddress);
-    return verdict.decision === 'welcome' ? toError(NOT_HERE) : toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
+    return verdict.decision === 'allow' ? toError(NOT_HERE) : toError({ code: 421, text: `4.7.0 ${verdict.reason}` });
   }
 
   #objectionTo(recipient: InboundRecipient, address: string, session: SMTPServerSession): SmtpReply | null {
@@ -211,22 +211,22 @@ class Hall {
       .filter((other) => other.address.toLowerCase() !== address.toLowerCase())
       .map((other) => recognise(other.address, recipients));
     if (isBoundToMessage(recipient) && others.some(isBoundToMessage)) return ONE_AT_A_TIME;
-    const { maxOctets, reply } = limitOfMail([...others, recipient], limits);
-    return declaredOctets(session) > maxOctets ? reply : null;
+    const { maxBytes, reply } = limitOfMail([...others, recipient], limits);
+    return declaredBytes(session) > maxBytes ? reply : null;
   }
 
-  /** A return path on another domain is ours when its tenant has that domain for its bounces. */
+  /** A return path at another domain is ours if it is the bounce domain of the message's tenant. */
   async #isOurs(recipient: InboundRecipient): Promise<boolean> {
-    if (recipient.kind !== 'return_path' || recipient.isOurDomain) return recipient.kind !== 'nobody';
+    if (recipient.kind !== 'return_path' || recipient.isOurDomain) return recipient.kind !== 'unknown';
     const message = await this.#options.store.inbound.findReported(recipient.messageId);
     return message?.bouncesDomain === recipient.domain;
   }
 
-  /** The text behind 250, or a refusal. */
-  #data(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
+  /** The text after 250, or a refusal. */
+  #onData(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string | Error> {
     const limit = limitOfMail(this.#recipientsOf(session), this.#options.limits);
-    return this.#room.hold(async (take) => {
-      const received = await receive(stream, { ...limit, maxReadOctets: this.#options.limits.maxOctets, take });
+    return this.#memory.hold(async (take) => {
+      const received = await receive(stream, { ...limit, maxReadBytes: this.#options.limits.maxBytes, take });
       if (received.kind === 'mail') {
         const { limits } = this.#options;
         const kept = { envelope: this.#envelopeOf(session), place: storeOf(this.#recipientsOf(session), limits) };
@@ -236,7 +236,7 @@ class Hall {
       const { reply, hangUp } = received;
       await this.#keeper.noteRefused(received, this.#envelopeOf(session));
       if (!hangUp) return toError(reply);
-      // The rest of it need not come in at all.
+      // Disconnect: the rest of the mail need not be received.
       const connection = this.server.connectionOf(session);
       connection?.send(reply.code, reply.text);
       connection?.close();
@@ -253,22 +253,22 @@ class Hall {
     return {
       remoteIp: remoteAddress,
       ehloName: hostNameAppearsAs || '',
-      tls: this.#visits.get(session.id)?.tls ?? null,
+      tls: this.#open.get(session.id)?.tls ?? null,
       mailFrom: envelope.mailFrom ? envelope.mailFrom.address : '',
       recipients: envelope.rcptTo.map(({ address }) => address),
     };
   }
 }
 
-/** RFC 1870: what MAIL announced; 0 when it did not. */
-function declaredOctets({ envelope }: SMTPServerSession): number {
+/** RFC 1870: the size declared in MAIL; 0 if none was. */
+function declaredBytes({ envelope }: SMTPServerSession): number {
   const args: unknown = envelope.mailFrom ? envelope.mailFrom.args : {};
   return Number((args as { SIZE?: unknown }).SIZE) || 0;
 }
 
 type Done = (error?: Error | null, message?: string) => void;
 
-/** A connection that broke off needs no answer; whatever else goes wrong is temporary. */
+/** A lost connection needs no answer; any other error is temporary. */
 function answering(done: Done): [(answer: string | Error) => void, () => void] {
   return [
     (answer) => (typeof answer === 'string' ? done(null, answer) : done(answer)),

@@ -1,5 +1,5 @@
-// Where received mail goes: what came in whole is stored before its 250, what was refused is noted for the
-// operator. No mail is acted on here.
+// Stores received mail before its 250, and records refused mail for the operator. Mail is not processed
+// here.
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -11,9 +11,9 @@ import type { Received, Refusal, SmtpReply } from './reception.ts';
 
 export interface MailKeeperKit {
   store: StoreVerbs<{ inbound: 'keepInbound' | 'noteRefusedInbound' }>;
-  /** Called when there is something new in the store. */
+  /** Called when a mail was stored. */
   onKept(): void;
-  /** Told how each mail ended that was received up to its final dot, or cut off before. */
+  /** Called with the outcome of each mail that was received up to its final dot, or cut off before. */
   onReceived?(outcome: ReceptionOutcome): void;
   clock: Clock;
   ids: IdSource;
@@ -39,13 +39,13 @@ export class MailKeeper {
     await Promise.allSettled(this.#storing);
   }
 
-  /** The answer to the sender: 250 when the mail is on disk. */
+  /** Returns the reply to the sender: 250 when the mail is on disk. */
   async keep(content: Buffer, { envelope, place }: { envelope: Envelope; place: ContentStore }): Promise<SmtpReply> {
     const { store, ids, clock, log, onKept, onReceived } = this.#kit;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...envelope, content };
     const stored = store.inbound.keepInbound(mail, place);
-    const whatever = stored.catch(() => {});
-    this.#storing.add(whatever);
+    const settled = stored.catch(() => {});
+    this.#storing.add(settled);
     try {
       if ((await stored) === 'full') {
         onReceived?.('no_room');
@@ -56,21 +56,21 @@ export class MailKeeper {
       onReceived?.('not_stored');
       return NOT_STORED;
     } finally {
-      this.#storing.delete(whatever);
+      this.#storing.delete(settled);
     }
     onReceived?.('kept');
     onKept();
     return { code: 250, text: `2.0.0 Ok: kept as ${mail.id}` };
   }
 
-  /** An operator can see who was refused: the sender may tell nobody. */
+  /** Records a refusal, so that the operator can see it: the sender may not report it to anyone. */
   async noteRefused(refused: Extract<Received, { kind: 'refused' }>, envelope: Envelope): Promise<void> {
     const { store, ids, clock, log, onReceived } = this.#kit;
     const { why, sizeOctets } = refused;
     const reply = `${refused.reply.code} ${refused.reply.text}`;
     onReceived?.(why);
     log.info({ fact: 'inbound_refused', why, remote_ip: envelope.remoteIp, reply }, 'inbound mail rejected');
-    // It comes back by itself, and writing would need the room that there is not.
+    // The sender retries automatically, and recording it would need the space that is missing.
     if (why === 'no_room') return;
     const mail = { id: ids.next(), receivedAt: clock.now(), ...envelope, sizeOctets, reply };
     try {

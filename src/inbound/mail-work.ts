@@ -1,5 +1,5 @@
-// Work on one inbound mail: it is processed, what follows is recorded in one verb, and the log and whoever
-// else wants to know are told of what was really done.
+// Processes one inbound mail, records the result in one verb, then logs it and notifies `onRecorded` of what
+// was actually done.
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -11,8 +11,8 @@ import type { Outcome } from './process-mail.ts';
 
 export interface MailWorkKit {
   store: StoreVerbs<{ inbound: 'recordInbound' }>;
-  process(mail: WaitingInboundMail, isPatient: boolean): Promise<Outcome>;
-  /** Told after the commit, with what was really done. */
+  process(mail: WaitingInboundMail, mayDefer: boolean): Promise<Outcome>;
+  /** Called after the commit, with what was actually done. */
   onRecorded?(recorded: Recorded): void;
   clock: Clock;
   log: Logger;
@@ -27,31 +27,31 @@ export interface Recorded {
 
 export type Worked =
   | { kind: 'done' }
-  /** It is to be processed again a moment later. */
+  /** It must be processed again a moment later. */
   | { kind: 'later' }
-  /** It waits in the store as before. */
+  /** It still waits in the store. */
   | { kind: 'failed'; error: unknown; storeFails: boolean };
 
-/** A mail that cannot be worked on so many times, while the store takes a note of that, is itself the cause. */
-const MOST_FAULTS = 10;
+/** A mail that fails this often, while the store works, is itself the cause. */
+const MAX_FAULTS = 10;
 
 export class MailWork {
   readonly #kit: MailWorkKit;
-  /** How often work on a mail failed, by its seq; only of those where it did. */
+  /** How often each failing mail has failed, by its seq. */
   readonly #faults = new Map<number, number>();
 
   constructor(kit: MailWorkKit) {
     this.#kit = kit;
   }
 
-  /** `isPatient`: whether it may be put off. */
-  async workOn(mail: WaitingInboundMail, isPatient: boolean): Promise<Worked> {
+  /** `mayDefer`: whether it may be processed later. */
+  async workOn(mail: WaitingInboundMail, mayDefer: boolean): Promise<Worked> {
     const { store, clock, onRecorded } = this.#kit;
     let outcome: Outcome;
     try {
-      outcome = await this.#kit.process(mail, isPatient);
+      outcome = await this.#kit.process(mail, mayDefer);
     } catch (error) {
-      const given = this.#givenUp(mail, error);
+      const given = this.#giveUp(mail, error);
       if (given === null) return { kind: 'failed', error, storeFails: false };
       outcome = given;
     }
@@ -70,11 +70,11 @@ export class MailWork {
     return { kind: 'done' };
   }
 
-  /** Without an end to it, a mail that nobody can read would be worked on every second for ever. */
-  #givenUp({ seq }: WaitingInboundMail, error: unknown): Extract<Outcome, { kind: 'done' }> | null {
+  /** Gives up at some point: a mail that can't be processed would be retried every second for ever. */
+  #giveUp({ seq }: WaitingInboundMail, error: unknown): Extract<Outcome, { kind: 'done' }> | null {
     const faults = (this.#faults.get(seq) ?? 0) + 1;
     this.#faults.set(seq, faults);
-    if (faults < MOST_FAULTS) return null;
+    if (faults < MAX_FAULTS) return null;
     const reason = `processing failed ${faults} times: ${describeError(error)}`;
     const nothing = { digest: null, messageId: null, tenantId: null, finding: {} };
     const verdict = { kind: 'unreadable', effect: 'kept', reason, ...nothing } as const;

@@ -1,6 +1,6 @@
-// What people write to postmaster, abuse and fbl: kept, and passed on to the operator as text. Never
-// in circles, and never as an answer: what a program sent, what has no sender, and what we have
-// passed on before stays here.
+// Mail that people write to postmaster, abuse and fbl: stored, and forwarded to the operator as text. Not
+// forwarded, to avoid loops: mail from programs, mail without a sender, and mail that we have forwarded
+// before.
 import { type Clock, HOUR_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Logger } from '../observe/log.ts';
@@ -12,7 +12,7 @@ import type { PassedOn } from './process-mail.ts';
 import { type RecipientBook, type Role, recognise } from './recipients.ts';
 
 export interface PassOnKit {
-  /** Null: mail is only kept. */
+  /** Null: mail is only stored. */
   operatorAddress: string | null;
   recipients: RecipientBook;
   clock: Clock;
@@ -32,7 +32,7 @@ export interface HumanFacts {
   subject: string;
 }
 
-/** By this we know what we have passed on ourselves. */
+/** Marks mail that we have forwarded. */
 const MARK = 'X-Postrider-Forwarded';
 /** RFC 5321 section 6.3 counts Received fields to find loops; honest mail has fewer than ten. */
 const MAX_RECEIVED = 25;
@@ -82,7 +82,7 @@ function objectionTo(mail: WaitingInboundMail, { header }: ReadMail, kit: PassOn
   if (operatorAddress === null) return 'service.operator_address is not set';
   const leadsBack =
     operatorAddress.toLowerCase().endsWith(`@${recipients.bouncesDomain}`) ||
-    recognise(operatorAddress, recipients).kind !== 'nobody';
+    recognise(operatorAddress, recipients).kind !== 'unknown';
   if (leadsBack) return 'service.operator_address is delivered to this server';
   if (mail.mailFrom === '') return 'its sender is empty, so a program wrote it';
   const submitted = header.raw('auto-submitted');
@@ -118,12 +118,12 @@ function textFor(mail: WaitingInboundMail, { header, parts }: ReadMail, { from }
   ].join('\n');
 }
 
-/** Encoded words can hold line breaks: what a stranger wrote into a field must not look like a line of ours. */
+/** Encoded words can contain line breaks: a stranger's field must not look like a line of ours. */
 function oneLine(value: string): string {
   return value.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
-/** NUL and the like, which a mail may bring in and none of ours takes out again. */
+/** Replaces NUL and other control characters, which inbound mail may contain and ours must not. */
 function printable(text: string): string {
   return text.replace(/(?![\n\t])\p{Cc}/gu, '\ufffd');
 }

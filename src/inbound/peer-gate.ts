@@ -1,19 +1,19 @@
-// How much one peer may do: connections at once, connections, mails and refused recipients in a
-// minute. Somebody with one address must not take what bounces from everywhere else need.
+// Limits per peer: concurrent connections, and connections, mails and refused recipients per minute. One
+// peer must not use up what bounces from everyone else need.
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import { networkOf } from '../base/ip-address.ts';
 
 export interface PeerLimits {
-  /** Open at once, of all peers together. */
+  /** Concurrent connections of all peers together. */
   connections: number;
   connectionsPerPeer: number;
   connectionsPerMinute: number;
   mailsPerMinute: number;
-  /** Recipients that were refused: somebody is guessing. */
+  /** Refused recipients: the peer is guessing addresses. */
   refusalsPerMinute: number;
 }
 
-export type GateDecision = { decision: 'welcome' } | { decision: 'refuse'; reason: string };
+export type GateDecision = { decision: 'allow' } | { decision: 'refuse'; reason: string };
 
 interface Peer {
   open: number;
@@ -23,8 +23,8 @@ interface Peer {
   refusals: number;
 }
 
-const WELCOME: GateDecision = { decision: 'welcome' };
-/** Peers without a connection are forgotten when there are so many; a minute later they would be anyway. */
+const ALLOWED: GateDecision = { decision: 'allow' };
+/** At this number, peers without a connection are forgotten; their counts expire after a minute anyway. */
 const MAX_REMEMBERED_PEERS = 20_000;
 
 export class PeerGate {
@@ -38,7 +38,7 @@ export class PeerGate {
     this.#limits = limits;
   }
 
-  /** Counts the connection when it is welcome; `leave` is owed only then. */
+  /** Counts an allowed connection; only that one must call `leave`. */
   enter(ip: string): GateDecision {
     const { connections, connectionsPerPeer, connectionsPerMinute, refusalsPerMinute } = this.#limits;
     const peer = this.#peer(ip);
@@ -49,7 +49,7 @@ export class PeerGate {
     peer.open++;
     peer.connections++;
     this.#open++;
-    return WELCOME;
+    return ALLOWED;
   }
 
   leave(ip: string): void {
@@ -61,14 +61,14 @@ export class PeerGate {
     const peer = this.#peer(ip);
     if (peer.mails >= this.#limits.mailsPerMinute) return refuse('too many mails from your address in a minute');
     peer.mails++;
-    return WELCOME;
+    return ALLOWED;
   }
 
-  /** A recipient was refused; says when there were too many. */
+  /** Counts a refused recipient, and refuses the peer after too many. */
   refused(ip: string): GateDecision {
     const peer = this.#peer(ip);
     peer.refusals++;
-    return peer.refusals < this.#limits.refusalsPerMinute ? WELCOME : refuse('too many recipients were rejected');
+    return peer.refusals < this.#limits.refusalsPerMinute ? ALLOWED : refuse('too many recipients were rejected');
   }
 
   #peer(ip: string): Peer {

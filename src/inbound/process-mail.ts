@@ -1,5 +1,5 @@
-// One mail from what it says to what it does: recognised by its recipient, read, proven, decided.
-// Nothing is written here: the update that comes out is one transaction of the store.
+// From a mail to its consequences: recognised by its recipient, parsed, proven, decided. Nothing is
+// written here: the returned update is one transaction of the store.
 import type { Clock } from '../base/clock.ts';
 import { describeError, unreachable } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -22,7 +22,7 @@ import type { ProofKit } from './proof.ts';
 import { prove } from './proof.ts';
 import { type InboundRecipient, type RecipientBook, type Role, recognise } from './recipients.ts';
 
-/** What a mail shall do. `later`: not now, and nothing is noted. */
+/** The result for one mail. `later`: not yet, and nothing is recorded. */
 export type Outcome =
   | { kind: 'done'; update: Omit<InboundUpdate, 'seq' | 'at'>; message: ReportedMessage | null }
   | { kind: 'later'; reason: string };
@@ -33,12 +33,12 @@ export interface ProcessKit extends ProofKit {
   rules: BounceRules;
   recipients: RecipientBook;
   platformSuppressionMs: number;
-  read(octets: Buffer, envelope: KnownEnvelope): InboundMail;
-  /** Why hard bounces of these servers are not believed at the moment; null: they are. */
+  read(bytes: Buffer, envelope: KnownEnvelope): InboundMail;
+  /** Why this group's hard bounces are doubted; null: they are trusted. */
   doubtOf(mxGroup: string | null): string | null;
-  /** A report of DMARC results; null: it is none. */
+  /** Reads a DMARC report; null: the mail is not one. */
   readDmarc(mail: WaitingInboundMail): Promise<Omit<InboundUpdate, 'seq' | 'at'> | null>;
-  /** Mail that people wrote to a role: kept, and passed on where that is wanted. */
+  /** Forwards mail that a person wrote to a role, if configured. */
   passOn(mail: WaitingInboundMail, role: Role, about: { from: string; subject: string }): Promise<PassedOn>;
 }
 
@@ -47,22 +47,22 @@ export interface PassedOn {
   reason: string;
 }
 
-/** A daemon that ended so often with this mail alone in work was ended by it, as far as anybody can tell. */
-const MOST_TRIES = 3;
+/** A mail that was the only one in progress at this many crashes has most likely caused them. */
+const MAX_TRIES = 3;
 
 interface Case {
   mail: WaitingInboundMail;
   recipients: InboundRecipient[];
-  /** Of its return path. */
+  /** The message of its return path. */
   messageId: string | null;
-  /** Null: it came to no return path, or the message is no longer known. */
+  /** Null: it was not sent to a return path, or the message is no longer stored. */
   message: ReportedMessage | null;
   mayDefer: boolean;
 }
 
-/** `isPatient` false: it has waited long enough, and is decided by what is known now. */
-export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isPatient: boolean): Promise<Outcome> {
-  if (mail.tries >= MOST_TRIES) {
+/** `mayDefer` false: it has waited long enough, and is decided with what is known now. */
+export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, mayDefer: boolean): Promise<Outcome> {
+  if (mail.tries >= MAX_TRIES) {
     return done({
       ...BLANK,
       kind: 'unreadable',
@@ -80,11 +80,11 @@ export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, isP
     if (dmarc) return { kind: 'done', update: dmarc, message: null };
   }
   const message = messageId === null ? null : await kit.store.inbound.findReported(messageId);
-  const one: Case = { mail, recipients, messageId, message, mayDefer: isPatient };
+  const one: Case = { mail, recipients, messageId, message, mayDefer };
   return processFinding(readSafely(one, kit), one, kit);
 }
 
-/** The parser throws at nothing; should it ever, the mail is kept for a person. */
+/** The parser should never throw; if it does, the mail is kept for a person. */
 function readSafely({ mail, messageId, message }: Case, { read }: ProcessKit): InboundMail {
   const returnPath = messageId === null ? null : { recipient: message?.recipient ?? null };
   try {
@@ -178,7 +178,7 @@ function reportAction(
   return { do: 'bounce', bounce, suppress: suppress ? note : null, event };
 }
 
-/** As many as of a reply in SMTP. */
+/** The same limit as for SMTP replies. */
 const MAX_DIAGNOSTIC_CHARACTERS = 1000;
 
 async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<Outcome> {

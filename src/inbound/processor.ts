@@ -1,8 +1,8 @@
-// Acts on the mails that the store holds, in their order, a few at a time. There is one way in: what
-// came a moment ago and what a dead daemon left behind are read from the same place. What a dead daemon may
-// have had in work is worked on first, one mail at a time and each noted before, so that a mail that ends the
-// daemon is found by itself; what comes later costs no such note. Where that takes long, the two take turns: while
-// others are worked on, no suspect is noted, so a try still counts against the mail that is in work alone.
+// Processes the mails in the store, in order, a few at a time. New mail and mail left by a crashed daemon are
+// read from the same place. Mails that a crashed daemon may have been processing (suspects) come first, one at a
+// time and each recorded before, so that a mail that crashes the daemon is identified; other mail needs no such
+// record. When that takes long, suspects and other mail take turns: during the others' turn no suspect is recorded,
+// so a try counts only against a mail that was processed alone.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { SECOND_MS } from '../base/clock.ts';
@@ -14,34 +14,34 @@ import { MailWork, type MailWorkKit } from './mail-work.ts';
 export interface ProcessorKit extends MailWorkKit {
   store: MailWorkKit['store'] &
     StoreVerbs<{ inbound: 'waitingInbound' | 'noteInterruptedInbound' | 'noteInboundTrial' | 'noteInboundReach' }>;
-  /** Before what failed is tried again; for tests. */
+  /** The pause before a retry after a failure; for tests. */
   afterFaultMs?: number;
-  /** How long a suspect is worked on alone; for tests. */
+  /** How long a suspect is processed alone; for tests. */
   aloneMs?: number;
-  /** How long suspects are worked on before it is the others' turn, and the other way round; for tests. */
+  /** The length of a turn of the suspects, and of the others; for tests. */
   turnMs?: number;
 }
 
-/** Some wait for the DNS; a commit bears many at once. */
-const MOST_AT_ONCE = 128;
-/** What comes within this time is acted on together, and costs one commit. Nobody waits for it: 250 was said. */
-const BREATH_MS = 10;
+/** Some wait for DNS; one commit can record many. */
+const MAX_AT_ONCE = 128;
+/** Mails received within this time are processed together, in one commit. Their senders already have their 250. */
+const BATCH_DELAY_MS = 10;
 const AFTER_FAULT_MS = SECOND_MS;
-/** A report that was faster than our own record of the delivery: that is written within moments. */
+/** A report can arrive before its delivery is recorded, which happens within moments. */
 const LATER_MS = SECOND_MS;
-const MOST_DELAYS = 10;
-/** Beyond that, nobody waits for anything any more. */
-const MOST_DELAYED = 500;
-/** Each mail in hand is in memory whole: beyond this, the next one waits in the store. */
-const MOST_OCTETS_AT_ONCE = 64 * 1024 * 1024;
-/** There is one daemon per database; several will be told apart by this. */
+const MAX_DELAYS = 10;
+/** With more delayed mails, none is delayed any more. */
+const MAX_DELAYED = 500;
+/** Mails in progress are in memory in full: beyond this, the next one waits in the store. */
+const MAX_BYTES_AT_ONCE = 64 * 1024 * 1024;
+/** There is one daemon per database; several would have different names here. */
 const WORKER = 'daemon';
-/** More than are in work or delayed at any time, and these are the first of what waits. */
+/** More than are ever in progress or delayed, and those are the oldest waiting mails. */
 const MAX_SUSPECTS = 1024;
-/** What still works after this long waits for the DNS: what ends a daemon does not let go of its thread. */
+/** A mail in progress for longer is waiting for DNS: one that crashes the daemon doesn't yield its thread. */
 const ALONE_MS = SECOND_MS;
 const TURN_MS = 5 * SECOND_MS;
-/** Beyond so many suspects nothing is worked on beside them: each end of the daemon could add to them. */
+/** With more suspects, no other mail is processed in between: each crash could add to them. */
 const MAX_REACH = 8192;
 
 export class InboundProcessor {
@@ -49,17 +49,17 @@ export class InboundProcessor {
   readonly #work: MailWork;
   readonly #working = new Map<number, Promise<void>>();
   readonly #delayed = new Map<number, NodeJS.Timeout>();
-  #octetsWorking = 0;
-  #octetsDelayed = 0;
+  #bytesWorking = 0;
+  #bytesDelayed = 0;
   #cursor = 0;
   #pumping: Promise<void> | null = null;
   #again = false;
   #retry: NodeJS.Timeout | null = null;
-  /** The store takes no notes: nothing is begun, so what is in work stays among the first of what waits. */
+  /** The store fails: nothing new is begun, so the mails in progress stay the oldest that wait. */
   #storeFails = false;
   #trials: Promise<void> | null = null;
   #isOthersTurn = false;
-  /** The last mail that is tried alone; 0 when none is any more. What came behind it is worked on beside. */
+  /** The last suspect's seq; 0: there is none any more. Later mail is processed in the others' turns. */
   #lastSuspect = 0;
   readonly #stopping = new AbortController();
 
@@ -68,7 +68,7 @@ export class InboundProcessor {
     this.#work = new MailWork(kit);
   }
 
-  /** Begins with what waits since before the start. */
+  /** Begins with mail left by the last run. */
   async start(): Promise<void> {
     const suspects = await this.#kit.store.inbound.noteInterruptedInbound(WORKER, MAX_SUSPECTS);
     if (suspects.length > 0) {
@@ -76,15 +76,15 @@ export class InboundProcessor {
       this.#again = true;
       this.#lastSuspect = Math.max(...suspects.map(({ seq }) => seq));
       this.#cursor = this.#lastSuspect;
-      this.#trials = this.#tryAlone(suspects).finally(() => {
+      this.#trials = this.#trySuspects(suspects).finally(() => {
         this.#trials = null;
         this.#lastSuspect = 0;
-        this.lookAgain();
+        this.rescan();
       });
     } else this.notice();
   }
 
-  /** There is something new in the store. */
+  /** There is new mail in the store. */
   notice(): void {
     if (this.#stopped) return;
     this.#again = true;
@@ -95,8 +95,8 @@ export class InboundProcessor {
     });
   }
 
-  /** A mail waits again that had been acted on: it has come before all that is looked for now. */
-  lookAgain(): void {
+  /** A processed mail was put back: its seq is below the cursor, so the search starts again. */
+  rescan(): void {
     this.#cursor = this.#lastSuspect;
     this.notice();
   }
@@ -110,14 +110,14 @@ export class InboundProcessor {
   }
 
   get #hasRoom(): boolean {
-    return !this.#storeFails && !this.#isLaden;
+    return !this.#storeFails && !this.#isSaturated;
   }
 
-  get #isLaden(): boolean {
-    return this.#working.size >= MOST_AT_ONCE || this.#octetsWorking >= MOST_OCTETS_AT_ONCE;
+  get #isSaturated(): boolean {
+    return this.#working.size >= MAX_AT_ONCE || this.#bytesWorking >= MAX_BYTES_AT_ONCE;
   }
 
-  /** Finishes what it has begun; what waits is the next daemon's. */
+  /** Finishes the mails in progress; waiting mail is left to the next start. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     if (this.#retry) clearTimeout(this.#retry);
@@ -128,32 +128,32 @@ export class InboundProcessor {
     await Promise.all(this.#working.values());
   }
 
-  async #tryAlone(suspects: readonly InboundSuspect[]): Promise<void> {
+  async #trySuspects(suspects: readonly InboundSuspect[]): Promise<void> {
     const { store, clock, afterFaultMs = AFTER_FAULT_MS, turnMs = TURN_MS } = this.#kit;
-    const reach = suspects.length + MOST_AT_ONCE + MOST_DELAYED;
+    const reach = suspects.length + MAX_AT_ONCE + MAX_DELAYED;
     let turnBegan = clock.now();
     for (const { seq } of suspects) {
       if (this.#stopped) break;
-      while (!this.#stopped && this.#isLaden) await Promise.race(this.#working.values());
-      while (!this.#stopped && !(await this.#isTriedAlone(seq))) await this.#pause(afterFaultMs);
+      while (!this.#stopped && this.#isSaturated) await Promise.race(this.#working.values());
+      while (!this.#stopped && !(await this.#tryOne(seq))) await this.#pause(afterFaultMs);
       if (clock.now() - turnBegan < turnMs || reach > MAX_REACH) continue;
       await this.#letOthersWork(reach, turnMs);
       turnBegan = clock.now();
     }
-    await store.inbound.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#startOver(error));
-    // What a stopping daemon still has in work may end it.
+    await store.inbound.noteInboundTrial(WORKER, null).catch((error: unknown) => this.#retryLater(error));
+    // A mail still in progress at the stop may crash the daemon.
     if (!this.#stopped)
-      await store.inbound.noteInboundReach(WORKER, null).catch((error: unknown) => this.#startOver(error));
+      await store.inbound.noteInboundReach(WORKER, null).catch((error: unknown) => this.#retryLater(error));
   }
 
-  /** When the daemon ends in here, no mail is blamed: what was in work is among the suspects of the next one. */
+  /** A crash in here is blamed on no mail: the mails in progress are among the next start's suspects. */
   async #letOthersWork(reach: number, turnMs: number): Promise<void> {
     const { store, aloneMs = ALONE_MS } = this.#kit;
     try {
       await store.inbound.noteInboundReach(WORKER, reach);
       await store.inbound.noteInboundTrial(WORKER, null);
     } catch (error) {
-      this.#startOver(error);
+      this.#retryLater(error);
       return;
     }
     let isOver = false;
@@ -167,7 +167,7 @@ export class InboundProcessor {
     }
     this.#isOthersTurn = false;
     await this.#pumping;
-    // As with a suspect: what still works then waits for the DNS, and has let go of the thread.
+    // As with a suspect: a mail still in progress then waits for DNS, and has yielded the thread.
     await Promise.race([Promise.all(this.#working.values()), this.#pause(aloneMs)]);
   }
 
@@ -175,8 +175,8 @@ export class InboundProcessor {
     return pause(ms, undefined, { signal: this.#stopping.signal }).catch(() => {});
   }
 
-  /** False: the store failed. When the daemon ends in here, the next one counts a try against this mail. */
-  async #isTriedAlone(seq: number): Promise<boolean> {
+  /** False: the store failed. A crash in here counts as a try against this mail. */
+  async #tryOne(seq: number): Promise<boolean> {
     const { store, aloneMs = ALONE_MS } = this.#kit;
     const over = new AbortController();
     try {
@@ -187,7 +187,7 @@ export class InboundProcessor {
       await Promise.race([this.#working.get(seq), pause(aloneMs, null, { signal: over.signal }).catch(() => {})]);
       return true;
     } catch (error) {
-      this.#startOver(error);
+      this.#retryLater(error);
       return false;
     } finally {
       over.abort();
@@ -195,11 +195,11 @@ export class InboundProcessor {
   }
 
   async #pump(): Promise<void> {
-    await pause(BREATH_MS);
+    await pause(BATCH_DELAY_MS);
     try {
       while (this.#again && !this.#stopped && this.#hasRoom && !this.#isSuspectsTurn) {
         this.#again = false;
-        const mails = await this.#kit.store.inbound.waitingInbound(this.#cursor, MOST_AT_ONCE - this.#working.size);
+        const mails = await this.#kit.store.inbound.waitingInbound(this.#cursor, MAX_AT_ONCE - this.#working.size);
         for (const mail of mails) {
           this.#cursor = Math.max(this.#cursor, mail.seq);
           if (!this.#working.has(mail.seq) && !this.#delayed.has(mail.seq)) this.#begin(mail, 0);
@@ -208,44 +208,44 @@ export class InboundProcessor {
       }
     } catch (error) {
       this.#storeFails = true;
-      this.#startOver(error);
+      this.#retryLater(error);
     }
   }
 
   #begin(mail: WaitingInboundMail, delays: number): void {
-    this.#octetsWorking += mail.content.length;
+    this.#bytesWorking += mail.content.length;
     const work = this.#workOn(mail, delays)
-      .catch((error: unknown) => this.#startOver(error))
+      .catch((error: unknown) => this.#retryLater(error))
       .finally(() => {
         this.#working.delete(mail.seq);
-        this.#octetsWorking -= mail.content.length;
+        this.#bytesWorking -= mail.content.length;
         if (this.#again) this.notice();
       });
     this.#working.set(mail.seq, work);
   }
 
   async #workOn(mail: WaitingInboundMail, delays: number): Promise<void> {
-    const canWait = this.#delayed.size < MOST_DELAYED && this.#octetsDelayed < MOST_OCTETS_AT_ONCE;
-    const worked = await this.#work.workOn(mail, delays < MOST_DELAYS && canWait);
+    const canWait = this.#delayed.size < MAX_DELAYED && this.#bytesDelayed < MAX_BYTES_AT_ONCE;
+    const worked = await this.#work.workOn(mail, delays < MAX_DELAYS && canWait);
     if (worked.kind === 'later') this.#delay(mail, delays + 1);
     if (worked.kind !== 'failed') return;
     if (worked.storeFails) this.#storeFails = true;
-    this.#startOver(worked.error);
+    this.#retryLater(worked.error);
   }
 
   #delay(mail: WaitingInboundMail, delays: number): void {
     if (this.#stopped) return;
-    this.#octetsDelayed += mail.content.length;
+    this.#bytesDelayed += mail.content.length;
     const timer = setTimeout(() => {
       this.#delayed.delete(mail.seq);
-      this.#octetsDelayed -= mail.content.length;
+      this.#bytesDelayed -= mail.content.length;
       this.#begin(mail, delays);
     }, LATER_MS);
     this.#delayed.set(mail.seq, timer);
   }
 
-  /** Nothing is lost: what could not be read or written is still in the store, and is read again. */
-  #startOver(error: unknown): void {
+  /** Nothing is lost: a mail that could not be read or recorded is still in the store and is read again. */
+  #retryLater(error: unknown): void {
     if (this.#stopped || this.#retry) return;
     this.#kit.log.error({ error }, `inbound mail could not be processed and stays queued: ${describeError(error)}`);
     this.#retry = setTimeout(() => {

@@ -1,5 +1,5 @@
-// By what a complaint proves its message: tokens of ours first, since they cost a hash; the
-// signature of the original last, since it costs look-ups in the DNS.
+// What proves which message a complaint is about: our tokens first, since they cost a hash; the original's
+// signature last, since it costs DNS queries.
 
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readFeedbackId } from '../protocol/mail/feedback-id.ts';
@@ -15,20 +15,20 @@ export interface ProofKit {
   store: StoreVerbs<{ inbound: 'findReported' }>;
   tokenKeys: KeyLookup;
   resolver: Resolver;
-  /** Of the second signature of every message. */
+  /** The domain of the second signature of every message. */
   serviceDkimDomain: string;
 }
 
 export interface Proven {
   proof: Proof | null;
-  /** Null with a proof: the message is no longer known. */
+  /** Null with a proof: the message is no longer stored. */
   message: ReportedMessage | null;
   messageId: string | null;
-  /** 1 with a token or signature in the original; whoever has the return path alone knows less. */
+  /** 1 with a token or signature in the original; less with the return path alone, which others may know. */
   weight: number;
 }
 
-const BY_RETURN_PATH_ALONE = 0.5;
+const RETURN_PATH_WEIGHT = 0.5;
 
 export async function prove(
   { returnPath, original }: { returnPath: string | null; original: OriginalMessage | null },
@@ -37,13 +37,13 @@ export async function prove(
   const token = readTokens(returnPath, original, kit.tokenKeys);
   if (token === null) return (await proveBySignature(original, kit)) ?? NOTHING;
   const message = await kit.store.inbound.findReported(token.messageId);
-  const weight = message && (await isProvenByOriginal(token, original, kit)) ? 1 : BY_RETURN_PATH_ALONE;
+  const weight = message && (await isProvenByOriginal(token, original, kit)) ? 1 : RETURN_PATH_WEIGHT;
   return { ...token, message, weight };
 }
 
 const NOTHING: Proven = { proof: null, message: null, messageId: null, weight: 0 };
 
-/** Of the same message as the token. */
+/** Whether the original proves the same message as the token. */
 async function isProvenByOriginal(
   { proof, messageId }: { proof: Proof; messageId: string },
   original: OriginalMessage | null,
@@ -76,7 +76,7 @@ function readTokens(
   return byReturnPath === null ? null : { proof: 'embedded_return_path', messageId: byReturnPath };
 }
 
-/** The signer must be the one that signed the message which the original claims to be. */
+/** The signer must be one that signed the message that the original claims to be. */
 async function proveBySignature(original: OriginalMessage | null, kit: ProofKit): Promise<Proven | null> {
   const content = original?.content ?? null;
   const claimed = content && claimedMessageId(content);

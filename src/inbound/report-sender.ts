@@ -1,6 +1,6 @@
-// Who has sent a mail with a report: the domain of its From field, when a DKIM signature (RFC 6376) or SPF
-// (RFC 7208) of an aligned domain proves it, as DMARC asks for (RFC 7489 section 3.1, relaxed). It does not
-// say that the reporter knows anything about the domain that it reports on.
+// The proven sender of a mail with a report: the domain of its From field, if a DKIM signature (RFC 6376) or SPF
+// (RFC 7208) of an aligned domain proves it, as in DMARC (RFC 7489 section 3.1, relaxed). It doesn't prove that
+// the reporter knows anything about the reported domain.
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 import type { Resolver } from '../protocol/dns/resolver.ts';
 import { spfOfAddress } from '../protocol/dns/spf-of-address.ts';
@@ -11,9 +11,9 @@ import type { NewInboundMail } from '../store/inbound.ts';
 import { isVerifiable, wholeSignersOf } from './embedded-signature.ts';
 
 export interface ReportSender {
-  /** Null: nothing proves who it was. */
+  /** Null: the sender is not proven. */
   domain: string | null;
-  /** A part of a sentence. */
+  /** A clause, without a full stop. */
   reason: string;
 }
 
@@ -35,7 +35,7 @@ export async function proveSender(mail: ReceivedReport, resolver: Resolver): Pro
   return { domain: null, reason: `its sender is not proven: neither DKIM nor SPF confirms ${from}` };
 }
 
-/** Of two fields or addresses nobody could tell which one counts. */
+/** Null with two fields or addresses: it is unclear which one counts. */
 function fromDomain(content: Buffer): string | null {
   const text = content.toString('latin1');
   const { header } = readHeaderBlock(text, 0, text.length);
@@ -44,7 +44,7 @@ function fromDomain(content: Buffer): string | null {
   return addresses.length === 1 ? domainOf(addresses[0]!) : null;
 }
 
-/** RFC 7208 section 2.4: without a sender, the name of the greeting is asked about. */
+/** RFC 7208 section 2.4: without a sender, SPF checks the EHLO name. */
 function envelopeDomain({ mailFrom, ehloName }: ReceivedReport): string | null {
   return domainOf(mailFrom === '' ? `postmaster@${ehloName}` : mailFrom);
 }

@@ -1,55 +1,55 @@
-// How large a mail may be, and where its content counts, by whom it is for: what anybody can send is bounded more
-// tightly than what comes back for a message of ours. That is bounded, too: whoever got a mail knows its return path.
+// Limits on mail and stored content by recipient: stricter for addresses that anyone can write to than for
+// returned mail. That is limited, too, because every recipient of a message knows its return path.
 import type { ContentStore } from '../store/inbound.ts';
 import type { SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage } from './recipients.ts';
 
 export interface SizeLimits {
-  /** Of one mail. */
-  maxOctets: number;
-  /** Of one mail to a role, which anybody can write to. */
-  maxRoleOctets: number;
-  /** Of the contents of all mails that prove no message. */
-  maxUnaskedOctets: number;
-  /** Of the contents of all mails that came back for messages. */
-  maxReturnedOctets: number;
+  /** Size of one mail. */
+  maxBytes: number;
+  /** Size of one mail to a role, which anyone can write to. */
+  maxRoleBytes: number;
+  /** Stored content of all mails that belong to no message. */
+  maxUnaskedBytes: number;
+  /** Stored content of all mails that were returned for messages. */
+  maxReturnedBytes: number;
 }
 
-/** One message has one recipient: a bounce and some notices of delay are all that honest servers send. */
+/** A message has one recipient: honest servers send one bounce and some delay notices. */
 const MAILS_PER_MESSAGE_AND_DAY = 20;
-const OCTETS_PER_MESSAGE_AND_DAY = 20 * 1024 * 1024;
-/** Of mails beyond that, until they are acted on; those of other messages never wait for these to go. */
-const WAITING_OCTETS = 64 * 1024 * 1024;
+const BYTES_PER_MESSAGE_AND_DAY = 20 * 1024 * 1024;
+/** For mails beyond that, until they are processed; those of other messages never wait for them. */
+const WAITING_BYTES = 64 * 1024 * 1024;
 
-/** `reply` is for a mail that is larger. */
+/** `reply` is for a larger mail. */
 export function limitOfMail(
   recipients: readonly InboundRecipient[],
-  { maxOctets, maxRoleOctets }: SizeLimits,
-): { maxOctets: number; reply: SmtpReply } {
-  const isToRole = maxRoleOctets < maxOctets && recipients.some(({ kind }) => kind === 'role');
+  { maxBytes, maxRoleBytes }: SizeLimits,
+): { maxBytes: number; reply: SmtpReply } {
+  const isToRole = maxRoleBytes < maxBytes && recipients.some(({ kind }) => kind === 'role');
   return isToRole
-    ? { maxOctets: maxRoleOctets, reply: tooLarge('A mail to postmaster, abuse or fbl', maxRoleOctets) }
-    : { maxOctets, reply: tooLarge('A mail', maxOctets) };
+    ? { maxBytes: maxRoleBytes, reply: tooLarge('A mail to postmaster, abuse or fbl', maxRoleBytes) }
+    : { maxBytes, reply: tooLarge('A mail', maxBytes) };
 }
 
-function tooLarge(what: string, maxOctets: number): SmtpReply {
-  return { code: 552, text: `5.3.4 ${what} is limited to ${maxOctets} bytes` };
+function tooLarge(what: string, maxBytes: number): SmtpReply {
+  return { code: 552, text: `5.3.4 ${what} is limited to ${maxBytes} bytes` };
 }
 
-/** Nothing is kept without a bound. */
+/** Where a mail's content counts: everything stored has a limit. */
 export function storeOf(
   recipients: readonly InboundRecipient[],
-  { maxOctets, maxUnaskedOctets, maxReturnedOctets }: SizeLimits,
+  { maxBytes, maxUnaskedBytes, maxReturnedBytes }: SizeLimits,
 ): ContentStore {
   const bound = recipients.find(isBoundToMessage);
-  if (bound === undefined) return { of: 'unasked', maxBytes: maxUnaskedOctets };
+  if (bound === undefined) return { of: 'unasked', maxBytes: maxUnaskedBytes };
   return {
     of: 'returned',
     messageId: bound.messageId,
-    maxBytes: maxReturnedOctets,
+    maxBytes: maxReturnedBytes,
     mailsPerDay: MAILS_PER_MESSAGE_AND_DAY,
-    // The first bounce is kept, however large a mail may be.
-    bytesPerDay: Math.max(OCTETS_PER_MESSAGE_AND_DAY, maxOctets),
-    waitingBytes: Math.max(WAITING_OCTETS, maxOctets),
+    // The first bounce is kept at any permitted size.
+    bytesPerDay: Math.max(BYTES_PER_MESSAGE_AND_DAY, maxBytes),
+    waitingBytes: Math.max(WAITING_BYTES, maxBytes),
   };
 }

@@ -5,7 +5,7 @@ import type { TimerStatus } from '../base/timers.ts';
 import type { Vault } from '../base/vault.ts';
 import type { Config } from '../config/keys.ts';
 import type { Explainer } from '../delivery/actions/explain.ts';
-import type { ActionOutcome, OperatorWord } from '../delivery/actions/queue-actions.ts';
+import type { ActionOutcome, Attribution } from '../delivery/actions/queue-actions.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
 import type { SourceAddressState } from '../delivery/route/source-addresses.ts';
 import type { IntakeState } from '../observe/intake.ts';
@@ -44,7 +44,7 @@ export interface DaemonView {
 
 /** The operator's hand on the queue; in the daemon the scheduler must hear of it. */
 export interface QueueControl {
-  act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome>;
+  act(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome>;
   /** Why things wait. */
   explain: Explainer;
   /** Our own addresses, as the running delivery sees them; not there without one. */

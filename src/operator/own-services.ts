@@ -8,7 +8,7 @@ import type { Config } from '../config/keys.ts';
 import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
 import { silentLogger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
-import { createServiceMail, type Notice, tellByMail } from '../submission/service-mail.ts';
+import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { DataFolder } from './data-folder.ts';
 import { loadMasterKeys } from './master-key.ts';
@@ -69,7 +69,7 @@ function waitingNotices({ service, delivery }: Config, { store, clock, ids, vaul
       lifetimeMs: delivery.lifetime,
       onAccepted: () => {},
     });
-    await tellByMail(send, silentLogger)(to, notice);
+    await notifyByMail(send, silentLogger)(to, notice);
   };
   return createOwnerNotices({ store, clock, log: silentLogger, baseUrl: service.base_url, tell });
 }

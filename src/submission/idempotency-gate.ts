@@ -1,37 +1,37 @@
-// Calls that carry the same idempotency key at the same time stand in line: one is worked on,
-// the others wait. As soon as one was accepted, all that wait get its receipt; after a refusal
-// the next in line is worked on itself. Nothing stays in memory once the line is empty.
+// Concurrent calls with the same idempotency key queue up: one runs, the others wait. Once one is
+// accepted, all waiting calls get its receipt; after a refusal the next in the queue runs. An empty
+// queue uses no memory.
 
 export class IdempotencyGate<Receipt> {
-  readonly #lines = new Map<string, ((receipt: Receipt | null) => void)[]>();
+  readonly #queues = new Map<string, ((receipt: Receipt | null) => void)[]>();
 
   /**
-   * The receipt of somebody who stood in front, or null: then it is the caller's turn, and the
-   * caller must call `leave`, whatever happens.
+   * The receipt of an earlier call with this key, or null: then the caller runs, and must call `leave`
+   * in every case.
    */
   enter(name: string): Promise<Receipt | null> {
-    const line = this.#lines.get(name);
-    if (!line) {
-      this.#lines.set(name, []);
+    const queue = this.#queues.get(name);
+    if (!queue) {
+      this.#queues.set(name, []);
       return Promise.resolve(null);
     }
-    return new Promise((resolve) => line.push(resolve));
+    return new Promise((resolve) => queue.push(resolve));
   }
 
   /** `receipt` is null when the call was refused or failed. */
   leave(name: string, receipt: Receipt | null): void {
-    const line = this.#lines.get(name) ?? [];
-    const next = receipt === null ? line.shift() : undefined;
+    const queue = this.#queues.get(name) ?? [];
+    const next = receipt === null ? queue.shift() : undefined;
     if (next) {
       next(null);
       return;
     }
-    this.#lines.delete(name);
-    for (const waiting of line) waiting(receipt);
+    this.#queues.delete(name);
+    for (const waiting of queue) waiting(receipt);
   }
 
-  /** How many keys are being worked on. */
+  /** The number of keys with a call in progress. */
   get size(): number {
-    return this.#lines.size;
+    return this.#queues.size;
   }
 }

@@ -1,5 +1,5 @@
-// What a send request says, beyond what a JSON schema can tell: addresses, header rules,
-// characters. Knows nothing of HTTP and asks nobody; the shape of the body is checked before.
+// Checks a send request beyond its JSON schema: addresses, header rules, characters. Knows nothing
+// of HTTP and reads no database; the shape of the body is checked before.
 import { isUuid } from '../base/ids.ts';
 import { JsonText } from '../base/json-text.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
@@ -7,7 +7,7 @@ import { type Address, policyRefusal, recipientKey, suppressionKey } from '../pr
 import { validateCustomHeaders } from '../protocol/mail/custom-headers.ts';
 import { parseMailbox } from '../protocol/mail/mailbox.ts';
 
-/** The body as schema/api/send-email.json lets it through, without its nulls. */
+/** The body as schema/api/send-email.json validates it, without its nulls. */
 export interface SendBody {
   from: string;
   to: string | string[];
@@ -21,7 +21,7 @@ export interface SendBody {
 }
 
 export interface Correspondent {
-  /** As written, without the name. */
+  /** As written, without the display name. */
   address: string;
   name: string | null;
   /** ASCII, lower case. */
@@ -34,12 +34,12 @@ export interface SendRecipient extends Correspondent {
 
 export interface SendRequest {
   from: Correspondent;
-  /** Distinct, in the order of their first mention. */
+  /** Distinct, in order of first mention. */
   recipients: SendRecipient[];
   subject: string;
   html: string | null;
   text: string | null;
-  /** What gives html and text in place of the request. */
+  /** The template that html and text are rendered from, instead of the request's own. */
   template: { id: string; dataJson: string } | null;
   headers: [name: string, value: string][];
 }
@@ -70,7 +70,7 @@ function readMailbox(field: string, text: string): NamedAddress | Refusal {
   return againstPolicy === null ? parsed.mailbox : invalid(field, againstPolicy);
 }
 
-/** One message per distinct recipient: what is written twice is merged, and its first name counts. */
+/** One message per distinct recipient: duplicates are merged, and the first display name wins. */
 function readRecipients(to: string | string[]): SendRecipient[] | Refusal {
   const entries = typeof to === 'string' ? [to] : to;
   const recipients = new Map<string, SendRecipient>();
@@ -86,12 +86,12 @@ function readRecipients(to: string | string[]): SendRecipient[] | Refusal {
 }
 
 const SEVERAL = 'must hold one address per entry; pass several as an array: ["a@example.com", "b@example.com"].';
-/** More than an entry of each of the recipients that one call may have. */
-const MOST_SEVERAL_CHARS = 20_000;
+/** More than one entry for each recipient that a call may have. */
+const MAX_SEVERAL_CHARS = 20_000;
 
-/** Addresses in one text, as programs for people write them. */
+/** Several addresses in one string, separated as in a mail client. */
 function holdsSeveral(entry: string): boolean {
-  const parts = entry.length > MOST_SEVERAL_CHARS ? [] : entry.split(/[,;]/).filter((part) => part.trim() !== '');
+  const parts = entry.length > MAX_SEVERAL_CHARS ? [] : entry.split(/[,;]/).filter((part) => part.trim() !== '');
   return parts.length > 1 && parts.every((part) => parseMailbox(part.trim()).ok);
 }
 
@@ -123,7 +123,7 @@ function readContent(body: SendBody): Content | Refusal {
   return { html, text, template: null };
 }
 
-/** As text, which reaches the rendering thread without being walked through here. */
+/** As text, which goes to the render thread without being parsed here. */
 function readData(data: unknown): string | Refusal {
   if (data instanceof JsonText) return data.text.startsWith('{') ? data.text : invalid('data', 'must be an object.');
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return invalid('data', 'must be an object.');

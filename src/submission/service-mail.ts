@@ -1,6 +1,6 @@
-// Mail that the service itself sends, to its operator and to owners of tenants: through the same
-// queue as everybody's, from postmaster of the bounce domain. For this the service is a tenant of
-// its own, made when it is first needed; its domain is that of the service's own signature.
+// Mail that the service itself sends, to its operator and to tenants' owners: through the same queue as
+// all mail, from postmaster of the bounce domain. For this the service has a tenant of its own, created
+// on first use; its domain is that of the service's own DKIM signature.
 
 import type { Clock } from '../base/clock.ts';
 import { describeError, Fault } from '../base/errors.ts';
@@ -17,7 +17,7 @@ export interface ServiceMail {
   subject: string;
   text: string;
   headers?: [name: string, value: string][];
-  /** The same key again sends nothing. */
+  /** A second mail with the same key is not sent. */
   key: string;
 }
 
@@ -43,7 +43,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
   return async (mail) => {
     const parsed = parseAddress(mail.to);
     if (!parsed.ok) return { kind: 'refused', reason: parsed.reason };
-    domain ??= unwatchedDomain(kit).catch((error: unknown) => {
+    domain ??= prepareDomain(kit).catch((error: unknown) => {
       domain = null;
       throw error;
     });
@@ -59,7 +59,7 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
       subject: oneLine(mail.subject),
       html: null,
       text: mail.text,
-      // RFC 3834 section 5: no program shall answer it.
+      // RFC 3834 section 5: automatic responders must not answer it.
       headers: [['Auto-Submitted', 'auto-generated'], ...(mail.headers ?? [])],
       recipients: [
         {
@@ -80,30 +80,30 @@ export function createServiceMail(kit: ServiceMailKit): SendServiceMail {
   };
 }
 
-/** What several people have to know; whoever tells it does not wait. */
+/** One mail to several people; the caller does not wait for it. */
 export interface Notice {
   subject: string;
   text: string;
-  /** The same key again tells nobody. */
+  /** A second notice with the same key is not sent. */
   key: string;
 }
 
-/** What it returns may be waited for: until all are queued. It never rejects. */
-export function tellByMail(
+/** The returned promise resolves when all mails are queued, and never rejects. */
+export function notifyByMail(
   send: SendServiceMail,
   log: Logger,
 ): (to: readonly string[], notice: Notice) => Promise<void> {
-  const tellOne = async (to: string, notice: Notice) => {
+  const notifyOne = async (to: string, notice: Notice) => {
     const result = await send({ ...notice, to, key: `${notice.key}:${to}` });
     if (result.kind === 'refused') log.warn({ reason: result.reason }, 'a notification could not be sent by mail');
   };
   return async (to, notice) => {
-    const telling = to.map((address) =>
-      tellOne(address, notice).catch((error: unknown) => {
+    const sending = to.map((address) =>
+      notifyOne(address, notice).catch((error: unknown) => {
         log.error({ error }, `notifications could not be sent by mail: ${describeError(error)}`);
       }),
     );
-    await Promise.all(telling);
+    await Promise.all(sending);
   };
 }
 
@@ -113,23 +113,23 @@ const REASONS = {
   tenant_not_active: "the service's own tenant is not active",
 } as const;
 
-/** Nobody's: no key was used. */
+/** No API key was used. */
 const NO_KEY = '00000000-0000-0000-0000-000000000000';
 
-/** Looked at like a tenant's, it would fail where its record is not published yet, and with it all mail of the service. */
+/** A re-check would fail while its record is not published yet, and stop all mail of the service. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
-async function unwatchedDomain(kit: ServiceMailKit): Promise<Domain> {
-  const domain = await ownDomain(kit);
+async function prepareDomain(kit: ServiceMailKit): Promise<Domain> {
+  const domain = await findOrRegisterDomain(kit);
   await kit.store.domains.postponeRecheck(domain.tenantId, domain.id, NEVER);
-  // Some of these mails hold links that set passwords: they are kept no longer than their delivery takes.
+  // Some of these mails contain links that set passwords: content is kept only until delivery ends.
   const days = await kit.store.upkeep.contentDaysOf(domain.tenantId);
   if (days === null) await kit.store.upkeep.setContentDays(domain.tenantId, 0);
   return domain;
 }
 
-/** With another key of the service's signature the domain is registered anew. */
-async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
+/** When the key of the service's signature has changed, the domain is registered again. */
+async function findOrRegisterDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Promise<Domain> {
   const holder = await store.domains.findVerifiedHolder(dkim.domain);
   if (holder?.publicKeyB64 === dkim.publicKeyB64 && holder.selector === dkim.selector) return holder;
   const tenantId = holder?.tenantId ?? ids.next();
@@ -153,14 +153,14 @@ async function ownDomain({ store, vault, clock, ids, dkim }: ServiceMailKit): Pr
   const privateKey = vault.seal(dkim.privateKeyDer, `domain-key:${id}`);
   const { domain: name, selector, publicKeyB64 } = dkim;
   await store.domains.createDomain({ id, tenantId, name, selector, publicKeyB64, privateKey, createdAt: clock.now() });
-  // Nobody needs to look: what the record must hold is what the service signs with.
+  // No DNS check is needed: the record must contain the key that the service signs with.
   const verdict = { state: 'verified', failureReason: null, checkedAt: clock.now() } as const;
   const domain = await store.domains.recordVerdict(tenantId, id, verdict);
   if (domain === null || domain === 'taken') throw new Fault("the service's own domain could not be registered");
   return domain;
 }
 
-/** RFC 5322 section 2.1.1 and common sense. */
+/** RFC 5322 section 2.1.1 limits lines to 998 characters; a subject should be far shorter. */
 function oneLine(subject: string): string {
   const line = subject.replace(/\p{Cc}+/gu, ' ').trim();
   return line.length > MAX_SUBJECT_CHARACTERS ? `${line.slice(0, MAX_SUBJECT_CHARACTERS)}…` : line || '(no subject)';

@@ -1,6 +1,6 @@
-// Takes a submission in: looks for a replay, checks, and hands it to the store, whose one
-// transaction has the last word on replay, suppression and the domain's state.
-// The promise of `submit` settles after the commit: what is answered is on disk.
+// Accepts a submission: looks for a replay, validates, and passes it to the store, whose single
+// transaction decides about replay, suppression and the domain's state. `submit` resolves after the
+// commit, so an accepted call is on disk.
 
 import type { Clock } from '../base/clock.ts';
 import { unreachable } from '../base/errors.ts';
@@ -23,7 +23,7 @@ import type { Templates } from '../templates/templates.ts';
 import { IdempotencyGate } from './idempotency-gate.ts';
 import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
 
-/** Who sends: the key that the call came with. */
+/** The API key of the call. */
 export type Sender = Pick<ApiKey, 'id' | 'tenantId' | 'boundDomain'>;
 
 export interface SubmissionAnswer {
@@ -37,32 +37,32 @@ export interface SubmissionOptions {
   clock: Clock;
   ids: IdSource;
   log: Logger;
-  /** How long delivery is tried. */
+  /** How long delivery is attempted. */
   lifetimeMs: number;
-  /** Why no new mail is taken at the moment; null while it is. A replay is answered all the same. */
+  /** Why intake is closed; null: it is open. Replays are answered in either case. */
   refuseNew?(): Refusal | null;
   /** In the sandbox: recipients that are accepted even after a bounce or complaint has suppressed them. */
   staysUsable?(address: string): boolean;
-  /** Called after the commit, with what is due now. */
+  /** Called after the commit, with the lanes that have mail due. */
   onAccepted(lanes: LaneNotice[]): void;
 }
 
-/** What a call brings; its body is read when it is needed. */
+/** A call's body, read only when it is needed. */
 export interface SentBody {
   bytes: number;
   read(): SendBody | Refusal | Promise<SendBody | Refusal>;
 }
 
 export interface Submission {
-  /** The body of a repeated call counts for nothing, even one that cannot be parsed. */
+  /** The body of a repeated call is ignored, even if it can't be parsed. */
   submit(sender: Sender, idempotencyKey: string | null, body: SentBody): Promise<SubmissionAnswer | Refusal>;
-  /** What `submit` would say whatever the body holds: no new mail is taken, and the call is not a repeated one. */
+  /** The refusal of `submit` that does not depend on the body: intake is closed, and the call is not a replay. */
   refuseEarly(sender: Sender, idempotencyKey: string | null): Promise<Refusal | null>;
 }
 
 /**
- * Nearly every call is new, and the insert itself finds the ones that are not: to look for a receipt
- * before costs more than it saves, unless the body is large.
+ * Nearly every call is new, and the insert itself detects the others: looking for a receipt first
+ * costs more than it saves, unless the body is large.
  */
 const LOOK_FIRST_BYTES = 32 * 1024;
 
@@ -71,8 +71,8 @@ export function createSubmission(options: SubmissionOptions): Submission {
   const gate = new IdempotencyGate<SubmissionReceipt>();
 
   async function submitOnce({ sender, idempotencyKey: key }: KeyedCall, body: SentBody) {
-    const place = `${sender.tenantId} ${key}`;
-    const others = await gate.enter(place);
+    const gateKey = `${sender.tenantId} ${key}`;
+    const others = await gate.enter(gateKey);
     if (others) return { receipt: others, replayed: true };
     let receipt: SubmissionReceipt | null = null;
     const replay = async () => {
@@ -80,20 +80,20 @@ export function createSubmission(options: SubmissionOptions): Submission {
       return earlier && { receipt: earlier, replayed: true };
     };
     try {
-      const work = () => takeIfOpen(options, { sender, idempotencyKey: key }, body);
+      const work = () => acceptIfOpen(options, { sender, idempotencyKey: key }, body);
       const lookFirst = body.bytes >= LOOK_FIRST_BYTES;
       const answer = await (lookFirst ? orElse(replay, work) : unlessReplay(work, replay));
       if (!isRefusal(answer)) receipt = answer.receipt;
       return answer;
     } finally {
-      gate.leave(place, receipt);
+      gate.leave(gateKey, receipt);
     }
   }
 
   return {
     submit(sender, idempotencyKey, body) {
       if (idempotencyKey !== null) return submitOnce({ sender, idempotencyKey }, body);
-      return takeIfOpen(options, { sender, idempotencyKey }, body);
+      return acceptIfOpen(options, { sender, idempotencyKey }, body);
     },
     async refuseEarly({ tenantId }, key) {
       const closed = options.refuseNew?.() ?? null;
@@ -110,7 +110,7 @@ async function orElse(replay: () => Promise<Outcome | null>, work: () => Promise
   return (await replay()) ?? work();
 }
 
-/** Whatever is wrong with a repeated call, or with us at the moment: it gets its receipt. */
+/** A repeated call gets its receipt even if it is invalid now, or the service has a fault. */
 async function unlessReplay(work: () => Promise<Outcome>, replay: () => Promise<Outcome | null>): Promise<Outcome> {
   try {
     const answer = await work();
@@ -129,8 +129,8 @@ interface SubmitCall {
 
 type KeyedCall = SubmitCall & { idempotencyKey: string };
 
-/** Before the body is read: what is refused anyway need not be parsed. */
-async function takeIfOpen(
+/** Checks intake before it reads the body, so that a refused call is not parsed. */
+async function acceptIfOpen(
   options: SubmissionOptions,
   call: SubmitCall,
   body: SentBody,
@@ -138,16 +138,16 @@ async function takeIfOpen(
   const closed = options.refuseNew?.();
   if (closed) return closed;
   try {
-    return await take(options, call, await body.read());
+    return await accept(options, call, await body.read());
   } catch (error) {
-    // Whoever is the first to meet a fault is told of it like those who come later.
+    // The call that runs into a fault first gets the same refusal as those after it.
     const closedByNow = options.refuseNew?.();
     if (closedByNow) return closedByNow;
     throw error;
   }
 }
 
-async function take(
+async function accept(
   options: SubmissionOptions,
   call: SubmitCall,
   body: SendBody | Refusal,
@@ -170,7 +170,7 @@ async function take(
   return answerFor(result, fromDomain);
 }
 
-/** The template's check comes after the domain's and before the recipients' (suppression). */
+/** The template is checked after the domain and before the recipients (suppression). */
 function contentOf(
   { templates }: SubmissionOptions,
   { tenantId }: Sender,

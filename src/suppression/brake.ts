@@ -1,6 +1,6 @@
-// How near a tenant is to a review: a pure function of its last messages. Nobody alone can stop a tenant: there are
-// least numbers, a mailbox counts once, and what counts has to come from several domains that were registered
-// apart. All subdomains of one owner are one, and so are all spellings of one mailbox at a provider.
+// How near a tenant is to a review: a pure function of its last messages. One recipient alone can't stop a
+// tenant: there are minimum counts, a mailbox counts once, and the trouble must come from several separately
+// registered domains. All subdomains of an owner are one domain, all spellings of a mailbox one mailbox.
 import { counted } from '../base/counted.ts';
 import { registeredDomain } from '../protocol/dns/registered-domain.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
@@ -9,67 +9,67 @@ import type { JudgedMail, TroubledMessage } from '../store/suppressions.ts';
 export interface ReviewLimits {
   hardBounceRate: number;
   complaintRate: number;
-  /** Over how many of its last messages a tenant is judged. */
+  /** The number of last messages by which a tenant is judged. */
   window: number;
-  /** For a domain whose addresses are those of many people who have nothing to do with each other; else null. */
+  /** The rule of a mailbox provider's domain, whose users are unrelated; null for any other domain. */
   mailboxesAt(domain: string): MailboxRule | null;
 }
 
-/** Which addresses at a provider's own domain are one mailbox. */
+/** Which addresses at a provider's domain are the same mailbox. */
 export interface MailboxRule {
-  /** One for all domains at which a name is the same mailbox. */
+  /** The same for all domains at which a name is the same mailbox. */
   domain: string;
-  /** Characters before the @ that make no difference. */
+  /** Characters in the local part that are ignored. */
   ignored: string;
-  /** What follows it before the @ makes no difference either. */
+  /** Starts a part before the @ that is ignored, too. */
   aliasSeparator: string | null;
 }
 
-const LEAST_HARD_BOUNCES = 25;
-const LEAST_COMPLAINT_WEIGHT = 10;
-const LEAST_DOMAINS = 5;
-/** A provider's domain counts as often as it has recipients, and so often at most. */
-const MOST_OF_A_PROVIDER = 5;
-const WARNED_FROM = 0.5;
+const MIN_HARD_BOUNCES = 25;
+const MIN_COMPLAINT_WEIGHT = 10;
+const MIN_DOMAINS = 5;
+/** A provider's domain counts once per mailbox, up to this number. */
+const MAX_PER_PROVIDER = 5;
+const WARN_NEARNESS = 0.5;
 
 export interface Measure {
   /** Recipients: each counts once, however many messages it got. */
   recipients: number;
-  /** What counts of them: a complaint with a weak proof counts half. */
+  /** A complaint with a weak proof counts half. */
   weight: number;
-  /** Of all messages that were looked at. */
+  /** The share of all messages that were judged. */
   share: number;
   domains: number;
-  /** How much of the way to a review there is behind it, from 0 on; 1 and more stops if there are domains enough. */
+  /** How close to a review: 0 is far; from 1 on the tenant is stopped if there are enough domains. */
   nearness: number;
 }
 
 export interface BrakeState {
   decision: 'go_on' | 'warn' | 'review';
-  /** Counts and limit, for the tenant as well as for the operator. */
+  /** Counts and limits, for the tenant as well as the operator. */
   reason: string;
-  /** What is left until a review. */
+  /** How far the tenant is from a review, in words. */
   distance: string;
   messages: number;
   hardBounces: Measure;
   complaints: Measure;
-  /** The larger one of the two. */
+  /** The larger of the two. */
   nearness: number;
 }
 
 export function brakeOf({ messages, trouble }: JudgedMail, limits: ReviewLimits): BrakeState {
   const measured = (weightOf: (message: TroubledMessage) => number, least: number, rate: number) =>
     measure(trouble, { weightOf, messages, least, rate, limits });
-  const hardBounces = measured(({ isHardBounce }) => (isHardBounce ? 1 : 0), LEAST_HARD_BOUNCES, limits.hardBounceRate);
-  const complaints = measured(({ complaintWeight }) => complaintWeight, LEAST_COMPLAINT_WEIGHT, limits.complaintRate);
+  const hardBounces = measured(({ isHardBounce }) => (isHardBounce ? 1 : 0), MIN_HARD_BOUNCES, limits.hardBounceRate);
+  const complaints = measured(({ complaintWeight }) => complaintWeight, MIN_COMPLAINT_WEIGHT, limits.complaintRate);
   const bounced = `${hardBounces.recipients} of the last ${messages} messages bounced hard (limit ${percent(limits.hardBounceRate)})`;
   const complained = `${counted(complaints.recipients, 'complaint')} in the last ${messages} messages (limit ${percent(limits.complaintRate)})`;
-  const tooMany = isOver(hardBounces, LEAST_HARD_BOUNCES, limits.hardBounceRate);
-  const tooUnwanted = isOver(complaints, LEAST_COMPLAINT_WEIGHT, limits.complaintRate);
+  const tooMany = isOver(hardBounces, MIN_HARD_BOUNCES, limits.hardBounceRate);
+  const tooUnwanted = isOver(complaints, MIN_COMPLAINT_WEIGHT, limits.complaintRate);
   const nearness = Math.max(hardBounces.nearness, complaints.nearness);
   const reasons = tooMany ? bounced : tooUnwanted ? complained : `${bounced}, ${complained}`;
   return {
-    decision: tooMany || tooUnwanted ? 'review' : nearness >= WARNED_FROM ? 'warn' : 'go_on',
+    decision: tooMany || tooUnwanted ? 'review' : nearness >= WARN_NEARNESS ? 'warn' : 'go_on',
     reason: reasons,
     distance: distanceOf({ hardBounces, complaints }, limits),
     messages,
@@ -94,44 +94,44 @@ function measure(trouble: readonly TroubledMessage[], { weightOf, messages, leas
   for (const message of trouble) {
     const weight = weightOf(message);
     if (weight === 0) continue;
-    const { mailbox, domain, isProviders } = placeOf(message.recipient, limits);
+    const { mailbox, domain, isAtProvider } = mailboxOf(message.recipient, limits);
     weights.set(mailbox, Math.max(weight, weights.get(mailbox) ?? 0));
-    if (isProviders) atProviders.set(domain, (atProviders.get(domain) ?? new Set()).add(mailbox));
+    if (isAtProvider) atProviders.set(domain, (atProviders.get(domain) ?? new Set()).add(mailbox));
     else ownDomains.add(domain);
   }
   let domains = ownDomains.size;
-  for (const mailboxes of atProviders.values()) domains += Math.min(mailboxes.size, MOST_OF_A_PROVIDER);
+  for (const mailboxes of atProviders.values()) domains += Math.min(mailboxes.size, MAX_PER_PROVIDER);
   const weight = [...weights.values()].reduce((sum, one) => sum + one, 0);
   const share = messages === 0 ? 0 : weights.size / messages;
   const nearness = Math.min(weight / least, rate === 0 ? weight : share / rate);
   return { recipients: weights.size, weight, share, domains, nearness };
 }
 
-interface RecipientPlace {
-  /** Equal for all addresses that reach one mailbox, as far as is known. */
+interface RecipientMailbox {
+  /** Equal for all addresses that are known to reach one mailbox. */
   mailbox: string;
   domain: string;
-  isProviders: boolean;
+  isAtProvider: boolean;
 }
 
-function placeOf(recipient: string, limits: ReviewLimits): RecipientPlace {
+function mailboxOf(recipient: string, limits: ReviewLimits): RecipientMailbox {
   const address = aliasKeyOf(recipient);
   const at = address.lastIndexOf('@');
   const host = address.slice(at + 1);
   const rule = limits.mailboxesAt(host);
-  if (rule === null) return { mailbox: address, domain: registeredDomain(host), isProviders: false };
+  if (rule === null) return { mailbox: address, domain: registeredDomain(host), isAtProvider: false };
   const { domain } = rule;
-  return { mailbox: `${plainName(address.slice(0, at), rule)}@${domain}`, domain, isProviders: true };
+  return { mailbox: `${canonicalName(address.slice(0, at), rule)}@${domain}`, domain, isAtProvider: true };
 }
 
-function plainName(name: string, { ignored, aliasSeparator }: MailboxRule): string {
+function canonicalName(name: string, { ignored, aliasSeparator }: MailboxRule): string {
   const end = aliasSeparator === null ? -1 : name.indexOf(aliasSeparator);
   const base = end > 0 ? name.slice(0, end) : name;
   return [...base].filter((character) => !ignored.includes(character)).join('');
 }
 
 function isOver({ weight, share, domains }: Measure, least: number, rate: number): boolean {
-  return weight >= least && share > rate && domains >= LEAST_DOMAINS;
+  return weight >= least && share > rate && domains >= MIN_DOMAINS;
 }
 
 function distanceOf(
@@ -140,9 +140,9 @@ function distanceOf(
 ): string {
   const of = ({ nearness, domains }: Measure) =>
     `${Math.floor(nearness * 100)} % of the way to a review, from ${counted(domains, 'domain')}`;
-  const bounces = `Hard bounces: ${of(hardBounces)} (limit: ${LEAST_HARD_BOUNCES} recipients and more than ${percent(hardBounceRate)} of the messages)`;
-  const unwanted = `complaints: ${of(complaints)} (limit: a weight of ${LEAST_COMPLAINT_WEIGHT} and more than ${percent(complaintRate)} of the messages)`;
-  return `${bounces}; ${unwanted}; both limits need at least ${LEAST_DOMAINS} domains.`;
+  const bounces = `Hard bounces: ${of(hardBounces)} (limit: ${MIN_HARD_BOUNCES} recipients and more than ${percent(hardBounceRate)} of the messages)`;
+  const unwanted = `complaints: ${of(complaints)} (limit: a weight of ${MIN_COMPLAINT_WEIGHT} and more than ${percent(complaintRate)} of the messages)`;
+  return `${bounces}; ${unwanted}; both limits need at least ${MIN_DOMAINS} domains.`;
 }
 
 function percent(rate: number): string {

@@ -1,5 +1,5 @@
-// Suppression lists as CSV (RFC 4180): what portal and command line import and export. The first
-// line names the columns; only `address` must be there.
+// Suppression lists as CSV (RFC 4180), as the portal and the command line import and export them. The
+// first line names the columns; only `address` is required.
 import { toTimestamp } from '../base/clock.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import {
@@ -30,12 +30,12 @@ function quoted(cell: string): string {
 }
 
 /**
- * Spreadsheets run what begins so, and anybody can bring an address onto a list: with an apostrophe before it, it is
- * text to them. Where there is one already it gets another, so that an import can take off what was put on.
+ * Spreadsheets run such cells as formulas, and anyone can get an address onto a list. A leading apostrophe makes it
+ * text; a cell that has one already gets another, so that an import can remove exactly what an export added.
  */
 const FORMULA = /^'*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 
-function withoutMark(cell: string): string {
+function withoutApostrophe(cell: string): string {
   return cell.startsWith("'") && FORMULA.test(cell) ? cell.slice(1) : cell;
 }
 
@@ -50,35 +50,35 @@ export function platformCsvLine(entry: PlatformSuppression): string {
 
 export interface ImportedSuppressions {
   entries: Suppression[];
-  /** Sentences that begin with the number of the line. */
+  /** Sentences that begin with the line number. */
   problems: string[];
-  /** Nothing of it can be trusted: a quote that is not closed takes in all that comes behind it. */
+  /** The file can't be used: an unclosed quote swallows everything after it. */
   broken?: string;
 }
 
 export interface ImportDefaults {
   reason: SuppressionReason;
   now: number;
-  /** Takes a mere list of addresses as well, as people paste it: without a line that names columns. */
-  bareLists?: boolean;
+  /** Also accepts a plain list of addresses, as people paste it, without a line of column names. */
+  allowBareList?: boolean;
 }
 
-/** What a spreadsheet of somebody else calls the column. */
+/** Names of the column in other programs' exports. */
 const ADDRESS_NAMES = ['address', 'email', 'e-mail', 'email_address', 'recipient'];
 
 export function readSuppressionCsv(text: string, defaults: ImportDefaults): ImportedSuppressions {
   const all: ImportedSuppressions = { entries: [], problems: [] };
-  for (const read of readLines(text, defaults)) if (read !== null) sortIn(read, all);
+  for (const read of readLines(text, defaults)) if (read !== null) addTo(read, all);
   return all;
 }
 
-/** So many are read between two turns: some milliseconds. */
+/** Lines read per event-loop turn: some milliseconds. */
 const LINES_PER_TURN = 250;
 
-/** The same for whoever has other things to do as well; null when there are more lines than that. */
+/** The same without blocking the event loop; null when there are more lines than `maxLines`. */
 export async function readSuppressionCsvInTurns(
   text: string,
-  defaults: ImportDefaults & { mostLines: number },
+  defaults: ImportDefaults & { maxLines: number },
   turn: () => Promise<unknown>,
 ): Promise<ImportedSuppressions | null> {
   const all: ImportedSuppressions = { entries: [], problems: [] };
@@ -88,20 +88,20 @@ export async function readSuppressionCsvInTurns(
       await turn();
       continue;
     }
-    sortIn(read, all);
-    if (++lines > defaults.mostLines) return null;
+    addTo(read, all);
+    if (++lines > defaults.maxLines) return null;
     if (lines % LINES_PER_TURN === 0) await turn();
   }
   return all;
 }
 
-function sortIn(read: Suppression | Unclosed | string, all: ImportedSuppressions): void {
+function addTo(read: Suppression | Unclosed | string, all: ImportedSuppressions): void {
   if (typeof read === 'string') all.problems.push(read);
   else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: the quote opened here is never closed`;
   else all.entries.push(read);
 }
 
-/** Entries, sentences about lines that are none, and null where there was much to read in between. */
+/** Entries, problems with lines, and null where the caller should yield. */
 function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | Unclosed | string | null> {
   const rows = readCsv(text);
   let first = rows.next();
@@ -110,9 +110,9 @@ function* readLines(text: string, defaults: ImportDefaults): Generator<Suppressi
   if (isUnclosed(first.value)) return yield first.value;
   const names = first.value.cells.map((name) => name.trim().toLowerCase());
   const isList =
-    defaults.bareLists === true &&
+    defaults.allowBareList === true &&
     first.value.cells.length === 1 &&
-    parseAddress(withoutMark(first.value.cells[0]!.trim())).ok;
+    parseAddress(withoutApostrophe(first.value.cells[0]!.trim())).ok;
   const addressAt = isList ? 0 : names.findIndex((name) => ADDRESS_NAMES.includes(name));
   if (addressAt < 0) return yield NO_COLUMN;
   const columns = { addressAt, reasonAt: names.indexOf('reason'), createdAt: names.indexOf('created_at') };
@@ -120,7 +120,7 @@ function* readLines(text: string, defaults: ImportDefaults): Generator<Suppressi
   for (const row of rows) yield row && (isUnclosed(row) ? row : readLine(row, columns, defaults));
 }
 
-/** In place of the row in which a text ends within quotes: the line in which they open. */
+/** Instead of a row that ends inside quotes: the line where the quote opens. */
 interface Unclosed {
   unclosedAt: number;
 }
@@ -138,7 +138,7 @@ function readLine(
 ): Suppression | string {
   const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
   const read = readRow(
-    { address: withoutMark(cell(addressAt)), reason: cell(reasonAt), createdAt: cell(createdAt) },
+    { address: withoutApostrophe(cell(addressAt)), reason: cell(reasonAt), createdAt: cell(createdAt) },
     defaults,
   );
   return typeof read === 'string' ? `line ${line}: ${read}` : read;
@@ -163,13 +163,13 @@ interface CsvRow {
   cells: string[];
 }
 
-/** A line has as many cells at most, and a cell as many characters: what comes behind is no address of anybody. */
-const MOST_CELLS = 100;
-const MOST_CELL_CHARS = 2000;
-/** Some milliseconds of reading. */
+/** Limits on cells per line and characters per cell: nothing beyond them can be an address. */
+const MAX_CELLS = 100;
+const MAX_CELL_CHARS = 2000;
+/** Characters read per event-loop turn: some milliseconds. */
 const CHARS_PER_TURN = 65_536;
 
-/** Lines that are empty are left out. Null, every now and then: somebody else may have a turn. */
+/** Skips empty lines. Yields null from time to time, where the caller should let others run. */
 function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
   let cells: string[] = [];
   let cell = '';
@@ -178,10 +178,10 @@ function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
   let hasJustClosed = false;
   let chars = 0;
   const add = (char: string) => {
-    if (cell.length < MOST_CELL_CHARS) cell += char;
+    if (cell.length < MAX_CELL_CHARS) cell += char;
   };
   const endCell = () => {
-    if (cells.length < MOST_CELLS) cells.push(cell);
+    if (cells.length < MAX_CELLS) cells.push(cell);
     cell = '';
   };
   const endRow = (): CsvRow | null => {
@@ -191,7 +191,7 @@ function* readCsv(text: string): Generator<CsvRow | Unclosed | null> {
     startedAt = line;
     return row.cells.some((one) => one.trim() !== '') ? row : null;
   };
-  // A byte order mark is what spreadsheets begin with.
+  // Spreadsheets write a byte order mark first.
   for (const char of text.replace(/^\ufeff/, '').replace(/\r\n?/g, '\n')) {
     if (++chars % CHARS_PER_TURN === 0) yield null;
     if (char === '\n') line++;

@@ -1,7 +1,7 @@
-// Watches the hard bounces of each MX group. When their rate spikes, they count as soft from that moment on,
-// until an operator decides: that is on disk, and outlives a restart. The counts themselves live in
-// memory: after a restart a bad hour is noticed a few bounces later. Mail that DNS shows no way for is
-// watched in the same way, as one group.
+// Watches the hard bounces of each MX group. When their rate spikes, they count as soft from then on, until
+// an operator decides; that flag is on disk and survives a restart. The counts are only in memory: after a
+// restart a spike is noticed a few bounces later. Mail without a route in DNS is watched in the same way, as
+// one group.
 
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, toTimestamp } from '../base/clock.ts';
@@ -16,11 +16,11 @@ export interface HardBounceWatchKit {
   clock: Clock;
   log: Logger;
   rule: SpikeRule;
-  /** Told once for each receiver. */
+  /** Called once per receiver. */
   onDoubt?(doubt: DoubtedReceiver): void;
 }
 
-/** `returned`: a hard bounce that came later; the message was counted as delivered before. Of NO_ROUTE, `hard`: no way. */
+/** `returned`: a hard bounce of a message that was counted as delivered. For NO_ROUTE, `hard`: it has no route. */
 export type MessageEnd = 'delivered' | 'hard' | 'other' | 'returned';
 
 interface Bucket extends BounceCounts {
@@ -28,19 +28,19 @@ interface Bucket extends BounceCounts {
 }
 
 interface Watched {
-  /** The newest last. */
+  /** Oldest first. */
   buckets: Bucket[];
   before: BounceCounts;
 }
 
 const BUCKETS = 6;
-/** What was before counts less with every bucket: after a day or two it is forgotten. */
-const FADING = 0.99;
+/** Older counts decay with every bucket and are negligible after a day or two. */
+const DECAY = 0.99;
 const MAX_WATCHED = 10_000;
 
 export class HardBounceWatch {
   readonly #kit: HardBounceWatchKit;
-  /** The oldest makes room: good enough for a count that starts again. */
+  /** The oldest entry is evicted, which only makes its count start again. */
   readonly #watched = new BoundedMap<string, Watched>(MAX_WATCHED);
   readonly #doubts = new Map<string, DoubtedReceiver>();
 
@@ -53,7 +53,7 @@ export class HardBounceWatch {
     return new HardBounceWatch(kit, await kit.store.reputation.listDoubtedReceivers());
   }
 
-  /** How a message to these servers ended. A message without servers is none of theirs. */
+  /** Records how a message to this group ended. A message without a group is ignored. */
   note(mxGroup: string | null, end: MessageEnd): void {
     if (mxGroup === null || this.#doubts.has(mxGroup)) return;
     const watched = this.#of(mxGroup);
@@ -66,7 +66,7 @@ export class HardBounceWatch {
     if (decision === 'doubt') this.#doubt({ mxGroup, since: this.#kit.clock.now(), reason });
   }
 
-  /** Why hard bounces of these servers count as soft, or mail without a route is held; null: they are believed. */
+  /** Why this group's hard bounces count as soft, or mail without a route is held; null: they are trusted. */
   doubtOf(mxGroup: string | null): string | null {
     const doubt = mxGroup === null ? undefined : this.#doubts.get(mxGroup);
     if (!doubt) return null;
@@ -74,7 +74,7 @@ export class HardBounceWatch {
     return `counts as soft until an operator decides: ${doubt.reason}, at ${toTimestamp(doubt.since)}`;
   }
 
-  /** An operator has decided: it begins anew, and what was doubted is no measure of what is usual. */
+  /** An operator has decided: counting starts again, since the doubted bounces don't show the usual rate. */
   trust(mxGroup: string): void {
     this.#doubts.delete(mxGroup);
     this.#watched.delete(mxGroup);
@@ -112,8 +112,8 @@ export class HardBounceWatch {
     while (watched.buckets[0]!.startedAt <= now - windowMs) {
       const { messages, hard } = watched.buckets.shift()!;
       watched.before = {
-        messages: watched.before.messages * FADING + messages,
-        hard: watched.before.hard * FADING + hard,
+        messages: watched.before.messages * DECAY + messages,
+        hard: watched.before.hard * DECAY + hard,
       };
     }
     return watched;

@@ -1,5 +1,5 @@
-// The two brakes put together: receivers whose hard-bounce rate spikes, tenants whose mail bounces. Both
-// hear how messages end, at once in SMTP or later by a report; operator and owners are told by mail.
+// Wires the two protections of the service's reputation: the spike watch for receivers and the reviews of
+// tenants. Both get every message's end, in SMTP or by a later report; operator and owners are notified by mail.
 
 import { type Clock, SECOND_MS, toTimestamp } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -19,28 +19,28 @@ export interface ReputationKit {
   spikeRule: SpikeRule;
   reviewLimits: ReviewLimits;
   operatorAddress: string | null;
-  /** Of the service's own signature: its verified holder is the service's own tenant. */
+  /** The domain of the service's own signature: its verified holder is the service's own tenant. */
   ownDomain: string;
-  /** By mail. */
+  /** Sends a notice by mail. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
 export interface Reputation {
   ended(message: { tenantId: string; mxGroup: string | null }, end: MessageEnd): void;
-  /** The tenant is judged by it at the next review. */
+  /** A hard bounce is in the database: the next review judges the tenant by it. */
   hardBounceStored(tenantId: string): void;
-  /** DNS shows no way for a message, for the first time. */
+  /** DNS has no route for a message, for the first time. */
   unrouted(): void;
   complained(tenantId: string): void;
-  /** Of an MX group, or of NO_ROUTE. */
+  /** For an MX group, or NO_ROUTE. */
   doubtOf(mxGroup: string | null): string | null;
   trust(mxGroup: string): void;
-  /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
+  /** The trouble with the service's own mail that would suspend another tenant; null: none. */
   ownTrouble(): Promise<string | null>;
   timers: TimerSpec[];
 }
 
-/** For the sandbox: nobody's reputation is at stake there, and bounces and complaints are what it is for. */
+/** For the sandbox: no reputation is at stake there, and it exists to simulate bounces and complaints. */
 export const NO_BRAKES: Reputation = {
   ended: () => {},
   hardBounceStored: () => {},
@@ -72,7 +72,7 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     ownTenant: async () => (await store.domains.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
     onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
     async onWarned({ id, name }, { reason, distance }) {
-      // Once a day, after a restart too: the same key sends nothing.
+      // At most once a day, even after a restart: the same key sends nothing.
       const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
       const facts = `${reason}.\n\n${distance}`;
       tell(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
@@ -115,7 +115,7 @@ interface Stop {
 function stopNotices({ id, name }: { id: string; name: string }, { state: { reason, distance }, warnedOn, at }: Stop) {
   const key = `review:${id}:${at}`;
   const stopped = `Sending was suspended for a review at ${toTimestamp(at)}: ${reason}.`;
-  // A daemon that has just started does not know whether it warned before.
+  // After a restart the daemon doesn't know whether it sent a warning.
   const warning =
     warnedOn === null
       ? 'Warnings are sent from half of the way to a review on. If you had none, there was no time for one: half of the way and the rest were passed within seconds.'
@@ -131,7 +131,7 @@ function stopNotices({ id, name }: { id: string; name: string }, { state: { reas
   };
 }
 
-/** Once a day, after a restart too: the same key sends nothing. */
+/** At most once a day, even after a restart: the same key sends nothing. */
 function ownNotice(reason: string, now: number) {
   const text = `${reason}.\n\nAny other tenant would be suspended for this. The service's own mail is not: password resets, invitations and alerts are still sent. The portal's audit log (/portal/operator/audit) says who asked for them. The daemon's log says where they went (the facts bounced and inbound, with message_id), and postrider queue show ID shows such a message.\n`;
   return {

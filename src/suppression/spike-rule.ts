@@ -1,15 +1,15 @@
-// When a receiver's hard-bounce rate spikes: a provider that answers 5.1.1 for everybody, for an hour, has
-// a bad hour and not a million closed mailboxes. The rule is data (configuration, `[suppression]`);
+// Decides when a receiver's hard-bounce rate has spiked: a provider that answers 5.1.1 to every address for
+// an hour has an outage, not a million closed mailboxes. The rule is data (configuration, `[suppression]`);
 // here it is applied, by one pure decision.
 
 export interface SpikeRule {
-  /** Over which time it is looked. */
+  /** The period that is judged. */
   windowMs: number;
-  /** Fewer hard bounces than this say nothing. */
+  /** Fewer hard bounces are ignored. */
   minHardBounces: number;
-  /** The share of hard bounces from which on they are doubted. */
+  /** The minimum share of hard bounces for a spike. */
   share: number;
-  /** And how many times the usual share that must be. */
+  /** The minimum multiple of the usual share for a spike. */
   factor: number;
 }
 
@@ -23,7 +23,7 @@ export interface SpikeDecision {
   reason: string;
 }
 
-// What is taken as usual where little is known: 2 % of hard bounces over so many messages.
+// The usual share before much is known: 2 % hard bounces in 100 messages.
 const PRIOR: BounceCounts = { messages: 100, hard: 2 };
 
 function usualShare({ messages, hard }: BounceCounts): number {
@@ -32,7 +32,7 @@ function usualShare({ messages, hard }: BounceCounts): number {
 
 interface Words {
   what: string;
-  /** What such a message did. */
+  /** What happened to such a message. */
   did: string;
 }
 
@@ -45,12 +45,12 @@ export function decideSpike(
   rule: SpikeRule,
   words = OF_A_RECEIVER,
 ): SpikeDecision {
-  // What was delivered in an earlier window can come back in this one.
+  // A message delivered in an earlier window can bounce in this one.
   const share = recent.hard / Math.max(recent.messages, recent.hard, 1);
   const usual = usualShare(before);
   const facts = `${recent.hard} of the last ${recent.messages} messages ${words.did} (${percent(share)}; usual: ${percent(usual)})`;
-  const spikes = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
-  if (!spikes) return { decision: 'trust', reason: facts };
+  const isSpike = recent.hard >= rule.minHardBounces && share >= rule.share && share >= rule.factor * usual;
+  if (!isSpike) return { decision: 'trust', reason: facts };
   return { decision: 'doubt', reason: `${words.what}: ${facts}` };
 }
 

@@ -1,6 +1,6 @@
-// The brake: a tenant whose last messages bounced hard or drew complaints too often is stopped for
-// review, before the others pay for it with the service's reputation. Judged shortly after each sign
-// of trouble, never again by messages that it was stopped for once.
+// Stops a tenant for review when its last messages bounced hard or drew complaints too often, before other
+// tenants suffer from the damage to the service's reputation. Judged shortly after each bounce or complaint,
+// and never twice by the same messages.
 
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
@@ -12,52 +12,52 @@ export interface TenantReviewKit {
   clock: Clock;
   log: Logger;
   limits: ReviewLimits;
-  /** The service's own tenant, once it has one: never stopped, since resets and notices are sent from it. */
+  /** The service's own tenant, once it exists: never stopped, because password resets and notices are its mail. */
   ownTenant(): Promise<string | null>;
-  /** Another tenant would be stopped for this. */
+  /** The service's own mail is in trouble that would suspend another tenant. */
   onOwnTrouble(reason: string): void;
-  /** It is half way to a review; at most once a day. */
+  /** The tenant is half way to a review; called at most once a day. */
   onWarned(tenant: { id: string; name: string }, state: BrakeState): void | Promise<void>;
-  /** For mail to owners and operator. `warnedOn` is the day of the last warning; null: there was none. */
+  /** `warnedOn` is the day of the last warning; null: there was none. */
   onStopped(tenant: { id: string; name: string }, state: BrakeState, warnedOn: string | null): void | Promise<void>;
 }
 
 /**
- * People are warned from half of the way to a review on, and there is no grace between warning and stop: what counts
- * is known minutes to hours after the mail went out, and a pause in which a person could act is long enough for a
- * whole campaign. A tenant that passes both marks between two judgements is stopped at once; the notice of the stop
- * then says what the warning would have said.
+ * Owners are warned from half of the way to a review on, and there is no grace period between warning and stop:
+ * bounces and complaints are known minutes to hours after the mail was sent, and time for a person to react is time
+ * for a whole campaign. A tenant that passes both marks between two reviews is stopped at once; the notice of the
+ * stop then says what the warning would have said.
  */
 export class TenantReviews {
   readonly #kit: TenantReviewKit;
-  /** Null: nobody has looked since the start, so all are looked at. */
-  #troubled: Set<string> | null = null;
-  /** Who was told last, so that nobody is told twice for one stop. */
-  readonly #told = new Map<string, number>();
+  /** Tenants to judge; null: none was judged since the start, so all are. */
+  #toJudge: Set<string> | null = null;
+  /** When each tenant's owners were notified, so that they get one notice per stop. */
+  readonly #notifiedAt = new Map<string, number>();
   readonly #warnedOn = new Map<string, string>();
-  /** The day on which the log was last told of the service's own mail. */
-  #ownToldOn: string | null = null;
+  /** The day of the last warning about the service's own mail. */
+  #ownWarnedOn: string | null = null;
 
   constructor(kit: TenantReviewKit) {
     this.#kit = kit;
   }
 
-  /** A message of this tenant has bounced hard or drawn a complaint. */
+  /** A message of this tenant bounced hard or drew a complaint. */
   note(tenantId: string): void {
-    this.#troubled?.add(tenantId);
+    this.#toJudge?.add(tenantId);
   }
 
-  /** How many were stopped. */
+  /** Judges all noted tenants; returns how many were stopped. */
   async check(): Promise<number> {
     const { store } = this.#kit;
-    const ids = this.#troubled === null ? (await store.tenants.listTenants()).map(({ id }) => id) : [...this.#troubled];
-    this.#troubled = new Set();
+    const ids = this.#toJudge === null ? (await store.tenants.listTenants()).map(({ id }) => id) : [...this.#toJudge];
+    this.#toJudge = new Set();
     let stopped = 0;
     for (const id of ids) if (await this.#judge(id)) stopped++;
     return stopped;
   }
 
-  /** What another tenant would be stopped for, of the service's own mail; null: nothing. */
+  /** The trouble with the service's own mail that would suspend another tenant; null: none. */
   async ownTrouble(): Promise<string | null> {
     const { store, limits, ownTenant } = this.#kit;
     const id = await ownTenant();
@@ -66,12 +66,12 @@ export class TenantReviews {
     return decision === 'review' ? reason : null;
   }
 
-  async #tellOfOwn(): Promise<false> {
+  async #warnOfServiceMail(): Promise<false> {
     const { clock, log, onOwnTrouble } = this.#kit;
     const reason = await this.ownTrouble();
     const today = dayOf(clock.now());
-    if (reason === null || today === this.#ownToldOn) return false;
-    this.#ownToldOn = today;
+    if (reason === null || today === this.#ownWarnedOn) return false;
+    this.#ownWarnedOn = today;
     log.warn({ fact: 'service_mail_in_trouble', reason }, `the service's own mail: ${reason}; it is not suspended`);
     onOwnTrouble(reason);
     return false;
@@ -90,7 +90,7 @@ export class TenantReviews {
 
   async #judge(tenantId: string): Promise<boolean> {
     const { store, clock, log, limits, ownTenant, onStopped } = this.#kit;
-    if (tenantId === (await ownTenant())) return this.#tellOfOwn();
+    if (tenantId === (await ownTenant())) return this.#warnOfServiceMail();
     const tenant = await store.tenants.getTenant(tenantId);
     if (tenant?.status !== 'active') return false;
     const state = brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
@@ -100,9 +100,9 @@ export class TenantReviews {
     const at = clock.now();
     if (!(await store.reputation.stopForReview(tenantId, { at, reason }))) return false;
     log.warn({ fact: 'tenant_stopped', tenant_id: tenantId, name: tenant.name, reason }, `tenant in review: ${reason}`);
-    const last = this.#told.get(tenantId);
+    const last = this.#notifiedAt.get(tenantId);
     if (last === undefined || at - last > HOUR_MS) await onStopped(tenant, state, this.#warnedOn.get(tenantId) ?? null);
-    this.#told.set(tenantId, at);
+    this.#notifiedAt.set(tenantId, at);
     return true;
   }
 }

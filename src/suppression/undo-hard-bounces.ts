@@ -1,5 +1,5 @@
-// Undoes hard bounces that were wrong: what a group of servers has said in a bad hour, or what one rule has
-// decided since a time, on the platform's list and on tenants'. In slices, between which mail goes on.
+// Undoes wrong hard bounces: those that a group reported during an outage, or that one rule decided since a
+// time, on the platform's and tenants' lists. Works in slices, so that mail continues meanwhile.
 import type { StoreVerbs } from '../store/store.ts';
 import type { UndoneBounces } from '../store/suppressions.ts';
 

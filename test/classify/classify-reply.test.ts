@@ -1,6 +1,6 @@
 // How rules decide: which fits, in which order, and what follows when a rule says nothing of it.
 import t from 'tap';
-import { classifyReply, type SaidReply } from '../../src/classify/classify-reply.ts';
+import { classifyReply, type ServerReply } from '../../src/classify/classify-reply.ts';
 import { parseBounceRules } from '../../src/classify/load-rules.ts';
 
 const LAST = '[[rule]]\nid = "last"\nclass = "soft"\nlabel = "refused"\nsamples = ["550 No"]\n';
@@ -14,7 +14,7 @@ function rulesOf(...rules: string[]) {
   return parseBounceRules(`${tables.join('\n')}\n${LAST}`, 'rules.toml');
 }
 
-function said(smtpCode: number | null, enhancedCode: string | null, response: string, more: Partial<SaidReply> = {}) {
+function said(smtpCode: number | null, enhancedCode: string | null, response: string, more: Partial<ServerReply> = {}) {
   return { smtpCode, enhancedCode, response, ...more };
 }
 
@@ -69,7 +69,7 @@ t.test('a provider is known by the hosts of its group or by its id, and never by
 
 t.test('hard rules do not fit what is temporary or about the sender', async (t) => {
   const rules = rulesOf('text = "unknown"\nclass = "hard"\nlabel = "no_mailbox"');
-  const bounce = (given: SaidReply) => classifyReply(given, rules).class;
+  const bounce = (given: ServerReply) => classifyReply(given, rules).class;
   t.equal(bounce(said(550, null, 'unknown')), 'hard');
   t.equal(bounce(said(550, null, 'unknown', { stage: 'dot' })), 'hard');
   t.equal(bounce(said(null, null, 'unknown')), 'hard');

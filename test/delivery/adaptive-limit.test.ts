@@ -2,10 +2,10 @@
 import t from 'tap';
 import {
   adapt,
-  isUntroubled,
+  healthy,
+  isHealthy,
   permittedConnections,
   type Sign,
-  untroubled,
 } from '../../src/delivery/shaping/adaptive-limit.ts';
 import type { GroupConcurrency } from '../../src/store/shaping.ts';
 
@@ -24,7 +24,7 @@ class Life {
   constructor(ceiling: number, open = ceiling) {
     this.ceiling = ceiling;
     this.open = open;
-    this.state = untroubled(ceiling);
+    this.state = healthy(ceiling);
   }
 
   sign(sign: Sign, count = 1): this {
@@ -49,7 +49,7 @@ const CLOSED: Sign = { kind: 'closed', reason: 'timeout' };
 t.test('a group without trouble has all that it may have', async (t) => {
   const life = new Life(10).sign(DELIVERED, 1000);
   t.equal(life.state.limit, 10);
-  t.ok(isUntroubled(life.state, 10));
+  t.ok(isHealthy(life.state, 10));
 });
 
 t.test('complaints halve it, a flock of them once, and one connection is always left', async (t) => {
@@ -73,7 +73,7 @@ t.test('it climbs by one at a time, after a while and with deliveries', async (t
   t.equal(life.after(2 * SECOND).sign(DELIVERED).state.limit, 3);
   t.equal(life.sign(DELIVERED, 100).state.limit, 3, 'step by step');
   t.equal(life.after(15 * SECOND).sign(DELIVERED).state.limit, 4);
-  t.ok(isUntroubled(life.state, 4), 'nothing is left to remember');
+  t.ok(isHealthy(life.state, 4), 'nothing is left to remember');
   t.equal(life.after(MINUTE).sign(DELIVERED, 100).state.limit, 4, 'never above');
 });
 
@@ -105,7 +105,7 @@ t.test('one connection more is tried after a minute, then after two, at last eve
   for (let limit = 3; limit <= 10; limit++) {
     t.equal(life.after(16 * MINUTE).sign(DELIVERED, 20).state.limit, limit);
   }
-  t.ok(isUntroubled(life.state, 10));
+  t.ok(isHealthy(life.state, 10));
   t.equal(
     life
       .sign(full(2))

@@ -44,7 +44,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
   };
   const inHand = new MessagesInFlight();
   const claims = new Claims({
-    store: inHand.noting({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
+    store: inHand.tracking({ queue } as unknown as Pick<Store, 'queue' | 'shaping'>),
     shaping: shaping as unknown as Shaping,
     results: { isFull: false },
     clock: { now: () => NOW },

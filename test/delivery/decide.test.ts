@@ -57,7 +57,7 @@ function pauseAfter(judgement: Judgement, given: Given = {}): number {
 }
 
 t.test('delivered is told', async (t) => {
-  t.same(decideOn({ kind: 'delivered', peer: noPeer('dot', 'ok') }), { transition: { to: 'delivered' }, tell: true });
+  t.same(decideOn({ kind: 'delivered', peer: noPeer('dot', 'ok') }), { transition: { to: 'delivered' }, notify: true });
 });
 
 t.test('the ladder, its last step repeated, with jitter to both sides', async (t) => {
@@ -82,7 +82,7 @@ t.test('a delay that the server named is never undercut', async (t) => {
 });
 
 t.test('of delays only the first and a long one are told', async (t) => {
-  const told = (given: Given) => decideOn(temporary(), given).tell;
+  const told = (given: Given) => decideOn(temporary(), given).notify;
   t.equal(told({}), true);
   t.equal(told({ notices: 1, attempt: 2, now: NOW + HOUR_MS }), false);
   t.equal(told({ notices: 1, attempt: 9, now: NOW + 4 * HOUR_MS - 1 }), false);
@@ -94,7 +94,7 @@ t.test('an attempt can name its time, or bound it', async (t) => {
   t.equal(pauseAfter(temporary({ nextAt: NOW + 7 })), 7);
   t.equal(pauseAfter(temporary({ notAfter: NOW + 7 })), 7);
   t.ok(pauseAfter(temporary({ notAfter: NOW + HOUR_MS })) < 2 * MINUTE_MS);
-  t.equal(decideOn(temporary({ tell: true }), { notices: 2, attempt: 9 }).tell, true);
+  t.equal(decideOn(temporary({ notify: true }), { notices: 2, attempt: 9 }).notify, true);
 });
 
 t.test('what DNS alone says is for the tenant’s list, and an end without a verdict suppresses nobody', async (t) => {
@@ -102,10 +102,10 @@ t.test('what DNS alone says is for the tenant’s list, and an end without a ver
   const absent: Judgement = { kind: 'permanent', bounce: 'hard', reason: 'no', rule: 'route-5.1.2', peer };
   t.match(decideOn(absent), {
     transition: { to: 'bounced', bounce: 'hard', suppress: { rule: 'route-5.1.2', platformExpiresAt: null } },
-    tell: true,
+    notify: true,
   });
   const given: Judgement = { ...absent, bounce: 'soft', end: 'failed' };
-  t.same(decideOn(given), { transition: { to: 'failed', reason: 'no' }, tell: true });
+  t.same(decideOn(given), { transition: { to: 'failed', reason: 'no' }, notify: true });
 });
 
 t.test(
@@ -143,7 +143,7 @@ t.test('only a hard bounce suppresses', async (t) => {
   };
   t.same(decideOn(permanent('hard')), {
     transition: { to: 'bounced', bounce: 'hard', reason: 'no', suppress: note },
-    tell: true,
+    notify: true,
   });
   const atDot: Judgement = {
     ...permanent('hard'),
@@ -153,11 +153,14 @@ t.test('only a hard bounce suppresses', async (t) => {
   for (const bounce of ['soft', 'block'] as const) {
     t.same(decideOn(permanent(bounce)), {
       transition: { to: 'bounced', bounce, reason: 'no', suppress: null },
-      tell: true,
+      notify: true,
     });
   }
 });
 
 t.test('what cannot be read is parked, and the tenant is not told of our trouble', async (t) => {
-  t.same(decideOn({ kind: 'unreadable', reason: 'why' }), { transition: { to: 'parked', reason: 'why' }, tell: false });
+  t.same(decideOn({ kind: 'unreadable', reason: 'why' }), {
+    transition: { to: 'parked', reason: 'why' },
+    notify: false,
+  });
 });

@@ -34,12 +34,12 @@ t.test('the first NXDOMAIN defers, and says when it is checked again', async (t)
     kind: 'temporary',
     reason: 'the domain does not seem to exist; checked again at 2026-11-24T12:15:00.000Z (NXDOMAIN for x.test)',
     nextAt: NOW + 15 * MINUTE_MS,
-    tell: true,
+    notify: true,
     peer: { stage: 'resolve', enhancedCode: '5.1.2', smtpCode: null, response: /does not seem to exist/ },
   });
   const early = judge(ABSENT, { absent: NOW - MINUTE_MS, lost: NOW - MINUTE_MS, looks: 1 });
   t.match(early, { kind: 'temporary', nextAt: NOW + 14 * MINUTE_MS }, 'an early retry changes nothing');
-  t.notOk('tell' in early, 'and is not told');
+  t.notOk('notify' in early, 'and is not told');
 });
 
 t.test('a second look is due a quarter of an hour after the first', async (t) => {
@@ -98,7 +98,7 @@ t.test('without a way: deferred at once, failed after four hours', async (t) => 
     kind: 'temporary',
     reason: 'x.test has no address; checked again until 2026-11-24T16:00:00.000Z',
     notAfter: NOW + HOUR_MS,
-    tell: true,
+    notify: true,
   });
   const almost = judge(LOST, { lost: NOW - 4 * HOUR_MS + MINUTE_MS, looks: 9 });
   t.match(almost, { kind: 'temporary', notAfter: NOW + MINUTE_MS }, 'the last attempt is made when time is up');
@@ -132,7 +132,7 @@ t.test('while much mail at once has no route, none of it ends', async (t) => {
     peer: { enhancedCode: '5.1.2', response: /many domains have no mail server at the moment, so it is held/ },
   });
   t.match(hold(LOST), { kind: 'temporary', reason: 'x.test has no address; held: 9 of 9' });
-  t.match(hold(LOST, FIRST), { tell: true });
+  t.match(hold(LOST, FIRST), { notify: true });
   t.match(hold({ ...ABSENT, enhancedCode: '5.1.10' }), { kind: 'permanent' }, 'a null MX is its owner’s word');
   t.match(hold({ kind: 'unreachable', reason: 'IPv6' }), { kind: 'permanent', end: 'failed' }, 'DNS is not to blame');
 });
@@ -140,7 +140,7 @@ t.test('while much mail at once has no route, none of it ends', async (t) => {
 t.test('addresses of ours that cannot be used say nothing about the receiver', async (t) => {
   const waits = judge({ kind: 'no_source', reason: 'none of ours' }, { looks: 500, lost: NOW - 50 * HOUR_MS });
   t.match(waits, { kind: 'temporary', reason: 'none of ours', peer: { enhancedCode: null } });
-  t.match(judge({ kind: 'no_source', reason: 'none of ours' }), { tell: true });
+  t.match(judge({ kind: 'no_source', reason: 'none of ours' }), { notify: true });
 });
 
 t.test('since when: by the last attempts in a row that ended with the look-up', async (t) => {

@@ -21,11 +21,11 @@ async function open(t: Test) {
   const store = await openSqliteStore({ file });
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const clock = { at: T0, now: () => clock.at };
-  const inHand = new MessagesInFlight();
+  const inFlight = new MessagesInFlight();
   const noticed: LaneNotice[] = [];
   const onLanes = (lanes: LaneNotice[]) => void noticed.push(...lanes);
   const kit = { store, clock, ids: new IdSource(), log: silentLogger };
-  const orphans = new OrphanFinder({ ...kit, inHand, onLanes });
+  const orphans = new OrphanFinder({ ...kit, inFlight, onLanes });
   const sweeper = startExpirySweeper({ ...kit, orphans, periodMs: 3_600_000 });
   t.teardown(async () => {
     await sweeper.stop();
@@ -35,7 +35,7 @@ async function open(t: Test) {
   const disk = { broken: false };
   const unlessBroken = <T>(work: () => Promise<T>) =>
     disk.broken ? Promise.reject(new Error('disk I/O error')) : work();
-  const hand = inHand.noting({
+  const hand = inFlight.tracking({
     ...store,
     queue: {
       ...store.queue,
@@ -49,7 +49,7 @@ async function open(t: Test) {
     const { messages } = await hand.queue.claim(lane, 10, times);
     return messages.find((message) => message.id === id)!;
   };
-  return { bench, clock, sweeper, hand, disk, inHand, take, noticed, file, domain };
+  return { bench, clock, sweeper, hand, disk, inFlight, take, noticed, file, domain };
 }
 
 t.test('a message whose session is gone waits again, and not before that is certain', async (t) => {
@@ -99,14 +99,14 @@ t.test('what is taken anew between two looks is not an orphan', async (t) => {
 });
 
 t.test('a result that the database does not take keeps the message in hand', async (t) => {
-  const { bench, inHand, hand, disk, take } = await open(t);
+  const { bench, inFlight, hand, disk, take } = await open(t);
   const message = await take('a@x.test');
   disk.broken = true;
   await t.rejects(hand.queue.record([bench.attempted(message, { to: 'delivered' })]));
-  t.equal(inHand.has(message.id), true);
+  t.equal(inFlight.has(message.id), true);
   disk.broken = false;
   await hand.queue.record([bench.attempted(message, { to: 'delivered' })]);
-  t.equal(inHand.size, 0);
+  t.equal(inFlight.size, 0);
 });
 
 t.test('past its lifetime a message ends in every state', async (t) => {

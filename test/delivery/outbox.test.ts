@@ -3,15 +3,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import t from 'tap';
 import { BatchPerTick } from '../../src/base/per-tick.ts';
 import { Vault } from '../../src/base/vault.ts';
-import type { CourierNews, SessionWord } from '../../src/delivery/courier/messages.ts';
+import type { SessionMessage, SessionMessages } from '../../src/delivery/courier/messages.ts';
 import { createPrepare } from '../../src/delivery/courier/prepare.ts';
 import type { ContentReader, ContentResult } from '../../src/store/submissions.ts';
 
-const MORE: SessionWord = { kind: 'more' };
+const MORE: SessionMessage = { kind: 'more' };
 
 function openOutbox() {
-  const posts: CourierNews[] = [];
-  return { posts, outbox: new BatchPerTick<CourierNews[number]>((news) => posts.push(news)) };
+  const posts: SessionMessages[] = [];
+  return { posts, outbox: new BatchPerTick<SessionMessages[number]>((news) => posts.push(news)) };
 }
 
 t.test('what was said is posted before the work on a message begins', async (t) => {

@@ -3,12 +3,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
-import { type AttemptResult, ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
+import { type JournalResult, ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 
 const RESERVED_BYTES = 4 * 1024 * 1024;
 
-function resultOf(messageId: string, response = 'ok'): AttemptResult {
+function resultOf(messageId: string, response = 'ok'): JournalResult {
   const of = { messageId, tenantId: 'tenant' };
   const attempt = { ...of, attempt: 1, startedAt: 1, outcome: 'delivered' as const, peer: noPeer('dot', response) };
   return { ...of, at: 2, attempt, transition: { to: 'delivered' }, event: null };

@@ -14,7 +14,7 @@ t.test('a tenant that must be read again is paced until it has been', async (t) 
   const memory = new ShapingMemory(limits, new Providers([]), { pauses: [], suspensions: [], groups: [], paces: [] });
   memory.learnTenant('tenant', { status: 'active', statusReason: null, tier: '1k' }, NOW);
   memory.paceOf('tenant').add(3, NOW);
-  memory.distrustTenants();
+  memory.expireTenants();
   t.notOk(memory.knowsTenant('tenant', NOW), 'it is read again');
   t.equal(memory.perHour('tenant'), 3);
   const facts = memory.facts({ tenantId: 'tenant', domain: 'rcpt.test', group: null, connections: null }, NOW);

@@ -1,6 +1,6 @@
 // The one decision: every reason against, the earliest time at which all of them may be over.
 import t from 'tap';
-import { untroubled } from '../../src/delivery/shaping/adaptive-limit.ts';
+import { healthy } from '../../src/delivery/shaping/adaptive-limit.ts';
 import { decideShaping, type GroupFacts, type ShapingFacts } from '../../src/delivery/shaping/shaping.ts';
 import type { QueuePause, Suspension } from '../../src/store/shaping.ts';
 
@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 
 const GROUP: GroupFacts = {
   ...{ name: 'google', pause: null, suspension: null, ceiling: 5, open: 0, perMinute: null },
-  concurrency: untroubled(5),
+  concurrency: healthy(5),
 };
 
 function facts(change: Partial<ShapingFacts> = {}): ShapingFacts {
@@ -113,7 +113,7 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
     ],
     [
       {
-        group: { ...GROUP, concurrency: { ...untroubled(5), failures: 2, coolDownUntil: NOW + 9, reason: 'timeout' } },
+        group: { ...GROUP, concurrency: { ...healthy(5), failures: 2, coolDownUntil: NOW + 9, reason: 'timeout' } },
       },
       { code: 'cool_down', until: NOW + 9, reason: /2 connection attempts in a row to google failed: timeout/ },
     ],
@@ -126,7 +126,7 @@ t.test('each reason, in a sentence, with its time and its reach', async (t) => {
       { code: 'connections_full', until: null, reason: 'all 5 connections to google are in use' },
     ],
     [
-      { group: { ...GROUP, open: 2, concurrency: { ...untroubled(5), limit: 2, reason: '421 busy' } } },
+      { group: { ...GROUP, open: 2, concurrency: { ...healthy(5), limit: 2, reason: '421 busy' } } },
       { code: 'connections_full', reason: /all 2 .*of 5; lowered: 421 busy/ },
     ],
     [{ connections: { open: 200, limit: 200 } }, { code: 'all_connections_full', reach: 'group' }],
@@ -158,7 +158,7 @@ t.test('all of them together: none is left out, the latest time counts, an unkno
 t.test('what is over is no reason, and an open connection needs no other', async (t) => {
   t.same(codes({ group: { ...GROUP, suspension: suspension('group', 0) }, source: suspension('source', -1) }), []);
   t.same(codes({ group: { ...GROUP, open: 5 }, connections: null }), []);
-  const probing = { ...untroubled(5), failures: 1, coolDownUntil: NOW - 1, reason: 'timeout' };
+  const probing = { ...healthy(5), failures: 1, coolDownUntil: NOW - 1, reason: 'timeout' };
   t.same(codes({ group: { ...GROUP, concurrency: probing } }), [], 'one knocks when the cool-down is over');
   t.same(codes({ group: { ...GROUP, open: 1, concurrency: probing } }), ['connections_full'], 'no more than one');
 });

@@ -5,20 +5,20 @@
 // and those after it are real.
 import { once } from 'node:events';
 import { getEnvironmentData, parentPort, workerData } from 'node:worker_threads';
-import type { CourierBirth, CourierCall, CourierNews } from '../../src/delivery/courier/messages.ts';
+import type { CourierRequest, CourierWorkerData, SessionMessages } from '../../src/delivery/courier/messages.ts';
 
 const wish = getEnvironmentData('stuck-courier');
 const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 
-const { line, heartbeatMs } = workerData as CourierBirth;
+const { port, heartbeatMs } = workerData as CourierWorkerData;
 
 async function takeFirstBatch() {
-  const [{ session }] = (await once(line, 'message')) as [CourierCall];
-  await once(line, 'message');
-  line.postMessage([[session, { kind: 'taken' }]] satisfies CourierNews);
+  const [{ session }] = (await once(port, 'message')) as [CourierRequest];
+  await once(port, 'message');
+  port.postMessage([[session, { kind: 'taken' }]] satisfies SessionMessages);
 }
 
-if (wish === 'asleep') line.once('message', standStill);
+if (wish === 'asleep') port.once('message', standStill);
 else if (wish === 'deaf') {
   await takeFirstBatch();
   standStill();

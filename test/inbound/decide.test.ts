@@ -3,7 +3,7 @@ import t from 'tap';
 import type { JudgedRecipient } from '../../src/classify/judge-report.ts';
 import { decideComplaint } from '../../src/inbound/decide-complaint.ts';
 import { decideReport } from '../../src/inbound/decide-report.ts';
-import { lineAt, loneLineEndAt } from '../../src/inbound/line-ends.ts';
+import { bareLineEndAt, lineAt } from '../../src/inbound/line-ends.ts';
 import type { ReportedMessage } from '../../src/store/inbound.ts';
 
 const MESSAGE: ReportedMessage = {
@@ -115,7 +115,7 @@ t.test('complaints', async (t) => {
 });
 
 t.test('line ends', async (t) => {
-  const at = (text: string) => loneLineEndAt(Buffer.from(text));
+  const at = (text: string) => bareLineEndAt(Buffer.from(text));
   for (const good of ['', 'a', 'a\r\n', '\r\n\r\na\r\nb']) t.equal(at(good), -1, JSON.stringify(good));
   for (const [bad, place] of [
     ['\n', 0],

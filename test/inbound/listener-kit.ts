@@ -12,10 +12,10 @@ export const KEY = { id: 'a', key: Buffer.alloc(32, 5) };
 const ids = new IdSource();
 
 export const LIMITS: ListenerOptions['limits'] = {
-  maxOctets: 100_000,
-  maxRoleOctets: 50_000,
-  maxUnaskedOctets: 1_000_000,
-  maxReturnedOctets: 1_000_000,
+  maxBytes: 100_000,
+  maxRoleBytes: 50_000,
+  maxUnaskedBytes: 1_000_000,
+  maxReturnedBytes: 1_000_000,
   connections: 50,
   connectionsPerPeer: 50,
   connectionsPerMinute: 1000,

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { ReceptionRoom, receive as receiveData } from '../../src/inbound/reception.ts';
+import { ReceptionMemory, receive as receiveData } from '../../src/inbound/reception.ts';
 import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-address.ts';
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { patience } from '../support/patience.ts';
@@ -233,11 +233,11 @@ t.test('a mail to a role that is too large is refused for good', async (t) => {
 });
 
 t.test('a mail that is dropped holds no room', async (t) => {
-  const room = new ReceptionRoom(1000);
+  const room = new ReceptionMemory(1000);
   const chunks = Readable.from(Array.from({ length: 50 }, () => Buffer.alloc(100)));
   const received = await room.hold((take) => {
     const reply = { code: 552, text: '5.3.4 too large' };
-    return receiveData(chunks as never, { maxOctets: 500, maxReadOctets: 10_000, reply, take: seenBy(take) });
+    return receiveData(chunks as never, { maxBytes: 500, maxReadBytes: 10_000, reply, take: seenBy(take) });
   });
   t.match(received, { kind: 'refused', why: 'too_large', sizeOctets: 5000, hangUp: false });
   t.notOk(room.isFull);

@@ -47,8 +47,8 @@ t.test('a mail that is processed is recorded, then told of', async (t) => {
 
 t.test('a mail that must wait is not recorded', async (t) => {
   const asked: boolean[] = [];
-  const process = async (_: WaitingInboundMail, isPatient: boolean): Promise<Outcome> => {
-    asked.push(isPatient);
+  const process = async (_: WaitingInboundMail, mayDefer: boolean): Promise<Outcome> => {
+    asked.push(mayDefer);
     return { kind: 'later', reason: 'the delivery is not on record yet' };
   };
   const { work, updates } = setUp({ process });

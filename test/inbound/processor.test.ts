@@ -346,7 +346,7 @@ t.test('what was kept as unreadable is worked on again when an operator says so'
   await until('it is done', () => done.length === 1);
   verdict = KEPT;
   t.equal(await bench.store.inbound.retryInbound(id!), 'waits');
-  processor.lookAgain();
+  processor.rescan();
   await until('it is done again', () => done.length === 2);
   t.match(await bench.store.inbound.getInbound(id!), { mail: { kind: 'human' } });
   await processor.stop();

@@ -6,7 +6,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { createLogger } from '../../src/observe/log.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
-import { createServiceMail, type SendServiceMail, tellByMail } from '../../src/submission/service-mail.ts';
+import { createServiceMail, notifyByMail, type SendServiceMail } from '../../src/submission/service-mail.ts';
 import { openStore } from '../inbound/store-kit.ts';
 import { T0 } from '../store/conformance/harness.ts';
 
@@ -52,7 +52,7 @@ t.test('each of several people is told once, whatever becomes of the others', as
     return { kind: 'queued' };
   };
   const people = ['gone@acme.test', 'late@acme.test', 'ann@acme.test'];
-  tellByMail(send, log)(people, { subject: 'a word', text: 'about something', key: 'k' });
+  notifyByMail(send, log)(people, { subject: 'a word', text: 'about something', key: 'k' });
   await setImmediate();
   t.same(
     asked,

@@ -64,7 +64,7 @@ t.test('a quote that nothing closes is told of by the line in which it opens', a
 });
 
 t.test('a pasted list of addresses needs no first line where that is wanted', async (t) => {
-  const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW, bareLists: true });
+  const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW, allowBareList: true });
   t.match(read('jo@x.test\nAnn@Y.test\n'), {
     entries: [{ address: 'jo@x.test' }, { address: 'ann@y.test' }],
     problems: [],
@@ -79,10 +79,10 @@ t.test('a long file is read in turns, up to a limit', async (t) => {
   let turns = 0;
   const turn = async () => void turns++;
   const defaults = { reason: 'manual' as const, now: NOW };
-  const all = await readSuppressionCsvInTurns(text, { ...defaults, mostLines: 1001 }, turn);
+  const all = await readSuppressionCsvInTurns(text, { ...defaults, maxLines: 1001 }, turn);
   t.same(all, readSuppressionCsv(text, defaults));
   t.ok(turns >= 2);
-  t.equal(await readSuppressionCsvInTurns(text, { ...defaults, mostLines: 1000 }, turn), null);
+  t.equal(await readSuppressionCsvInTurns(text, { ...defaults, maxLines: 1000 }, turn), null);
 });
 
 t.test('what a spreadsheet would run is text to it, and the same again after an import', async (t) => {
@@ -123,7 +123,7 @@ t.test('a file of one endless line, or of endless empty ones, keeps nobody waiti
     let turns = 0;
     const read = await readSuppressionCsvInTurns(
       text,
-      { reason: 'manual', now: NOW, mostLines: 10 },
+      { reason: 'manual', now: NOW, maxLines: 10 },
       async () => void turns++,
     );
     t.ok(turns >= 10, `${turns} turns`);

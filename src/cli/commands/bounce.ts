@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemWords } from '../../base/system-words.ts';
 import type { PauseRule } from '../../classify/bounce-rule.ts';
-import type { SaidReply } from '../../classify/classify-reply.ts';
+import type { ServerReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';
 import { type Answer, done, ended, wrongUsage } from '../../operator/answer.ts';
 import { EXIT_SOMETHING_WRONG, type LocalContext, localCommand } from '../command.ts';
@@ -35,7 +35,7 @@ function pauseRange({ first_secs: first, for_secs: longest }: { first_secs: numb
 }
 
 /** The rules take what they are given for a refusal. */
-function replyProblem(reply: string, { smtpCode, enhancedCode }: SaidReply): string | null {
+function replyProblem(reply: string, { smtpCode, enhancedCode }: ServerReply): string | null {
   const leading = smtpCode?.toString() ?? enhancedCode;
   if (leading !== null && leading !== undefined && /^[45]/.test(leading)) return null;
   const sample = 'expected a 4xx or 5xx reply, such as "550 5.1.1 User unknown"';

@@ -1,5 +1,5 @@
-// Why something waits, for people: what shaping says of one message, of a lane, and of each MX
-// group, and what the receiver said last.
+// Explains to people why mail waits: shaping's verdict on a message, a lane and each MX group, and the
+// receiver's last reply.
 
 import { type BounceRules, classifyReply } from '../../classify/classify-reply.ts';
 import { parseAddress } from '../../protocol/mail/address.ts';
@@ -17,13 +17,13 @@ export interface ExplainKit {
   shaping: Shaping;
   now(): number;
   rules(): BounceRules;
-  /** Null: no daemon runs. */
+  /** Null: no daemon is running. */
   load: ((group: string | null) => GroupLoad) | null;
   sessions: number;
 }
 
 export interface MessageExplanation extends ShapingVerdict {
-  /** Where its mail went last; null when that is not known. */
+  /** The group that its domain's mail went to last; null: unknown. */
   group: string | null;
   lastReply: LastReply | null;
   notes: OperatorNote[];
@@ -33,7 +33,7 @@ export interface LastReply {
   smtpCode: number;
   enhancedCode: string | null;
   response: string;
-  /** What decided, and what it means; null of a reply that refused nothing. */
+  /** The rule that matched, and its meaning; null for a reply that refused nothing. */
   rule: string | null;
   label: string | null;
   meaning: string | null;
@@ -41,14 +41,14 @@ export interface LastReply {
 
 export interface GroupExplanation extends ShapingVerdict {
   group: string;
-  /** Why these limits; null where they are the usual ones. */
+  /** Why these limits; null: they are the defaults. */
   provider: string | null;
   open: number;
   permitted: number;
   ceiling: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
-  /** Lanes in its line. */
+  /** Lanes in its queue. */
   lanes: number;
   suspensions: Suspension[];
 }
@@ -76,7 +76,7 @@ export class Explainer {
     await shaping.learnTenant(detail.tenantId);
     const { dueAt, parked, lastReason } = detail;
     const pause = await store.shaping.findPause(target);
-    const verdict = this.#ask(
+    const verdict = this.#verdict(
       { tenantId: detail.tenantId, domain, group },
       {
         message: { dueAt, parked, pause, lastReason },
@@ -92,10 +92,10 @@ export class Explainer {
     const group = await store.shaping.groupOfDomain(lane.domain);
     await shaping.learnTenant(lane.tenantId);
     const message = { dueAt: lane.dueAt, parked: false, pause: null, lastReason: null };
-    return { group, ...this.#ask({ ...lane, group }, { message }) };
+    return { group, ...this.#verdict({ ...lane, group }, { message }) };
   }
 
-  /** Of the rules by which replies and reports are judged. */
+  /** The ids of the bounce rules. */
   ruleNames(): string[] {
     return this.#kit.rules().all.map(({ id }) => id);
   }
@@ -104,13 +104,13 @@ export class Explainer {
     return this.#kit.shaping.isKnownGroup(name);
   }
 
-  /** Those where something goes on, or is out of the ordinary. */
+  /** The groups with connections, waiting lanes or anything unusual. */
   groups(): GroupExplanation[] {
     const { shaping, now } = this.#kit;
     const { memory } = shaping;
     const known = new Set([...memory.groupNames(), ...memory.pausedGroups()]);
     for (const { mxGroup } of memory.suspensionsNow(now())) known.add(mxGroup);
-    const busy = (each: GroupExplanation) =>
+    const isNotable = (each: GroupExplanation) =>
       each.open > 0 ||
       each.lanes > 0 ||
       each.permitted < each.ceiling ||
@@ -119,7 +119,7 @@ export class Explainer {
     return [...known]
       .sort()
       .map((name) => this.group(name))
-      .filter(busy);
+      .filter(isNotable);
   }
 
   group(name: string): GroupExplanation {
@@ -128,7 +128,7 @@ export class Explainer {
     const { open, lanes } = this.#load(name);
     const at = now();
     return {
-      // Of nobody's mail in particular.
+      // Not about a particular tenant or domain.
       ...shaping.verdict({ tenantId: '', domain: '', group: { name, open }, connections: null }),
       group: name,
       provider: provider?.reason ?? null,
@@ -142,15 +142,15 @@ export class Explainer {
     };
   }
 
-  #ask(
+  #verdict(
     { tenantId, domain, group }: { tenantId: string; domain: string; group: string | null },
     rest: Partial<ShapingQuestion>,
   ): ShapingVerdict {
     const { shaping, load, sessions } = this.#kit;
     const { open, openInAll } = this.#load(group);
-    const towards = group === null ? null : { name: group, open };
+    const about = group === null ? null : { name: group, open };
     const connections = load ? { open: openInAll, limit: sessions } : null;
-    return shaping.verdict({ ...rest, tenantId, domain, group: towards, connections, ...(!load && { stopped: true }) });
+    return shaping.verdict({ ...rest, tenantId, domain, group: about, connections, ...(!load && { stopped: true }) });
   }
 
   #load(group: string | null): GroupLoad {

@@ -1,6 +1,6 @@
-// What operators do to the queue: pause, resume, retry and cancel, for one message or for all of a
-// tenant, an MX group or a recipient domain. Each is written down with who, when and why. Acting
-// on many messages goes in portions, so that the mail of others goes on meanwhile.
+// Operators' actions on the queue: pause, resume, retry and cancel, for one message or for all of a
+// tenant, an MX group or a recipient domain. Each is recorded with who, when and why. Actions on many
+// messages work in portions, so that other mail continues meanwhile.
 
 import type { Clock } from '../../base/clock.ts';
 import { SECOND_MS } from '../../base/clock.ts';
@@ -30,13 +30,13 @@ export interface QueueActionsKit {
   ids: IdSource;
   log: Logger;
   shaping: Shaping;
-  /** Told of lanes that have something due; nobody, when no daemon runs. */
+  /** Called with lanes that have mail due; does nothing if no daemon is running. */
   onLanes(lanes: LaneNotice[]): void;
 }
 
-export interface OperatorWord {
+export interface Attribution {
   by: string;
-  /** Why; of a cancelled message its tenant can read it. */
+  /** The reason; the tenant of a cancelled message can read it. */
   note: string;
 }
 
@@ -45,11 +45,11 @@ export type ActionOutcome = Acted | { kind: 'refused'; reason: string };
 interface Acted {
   kind: 'done';
   messages: number | null;
-  /** False: time was up, and there is more to do. */
+  /** False: the time limit was reached, and there is more to do. */
   complete: boolean;
-  /** What was lifted, in sentences. */
+  /** The pauses that were ended, in sentences. */
   ended: string[];
-  /** What still keeps back what is due now. */
+  /** What still holds mail that is due now. */
   held: StandingHold[];
 }
 
@@ -58,7 +58,7 @@ interface Portion {
   more: boolean;
 }
 
-// Below the time that the command line waits for an answer; whoever wants more asks again.
+// Less than the command line waits for an answer; the caller can repeat the action for the rest.
 const BUDGET_MS = 40 * SECOND_MS;
 const LANES_AT_ONCE = 500;
 const HASTENED_AT_ONCE = 500;
@@ -73,28 +73,29 @@ export class QueueActions {
     this.#kit = kit;
   }
 
-  async act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome> {
+  async act(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome> {
     const unknown = await this.#unknown(target);
-    const outcome = unknown ? refused(unknown) : await this.#carryOut(action, target, word);
+    const outcome = unknown ? refused(unknown) : await this.#carryOut(action, target, attribution);
     if (outcome.kind === 'refused') return outcome;
     const { store, clock, log } = this.#kit;
     const { messages } = outcome;
-    await store.shaping.addOperatorNote({ ...target, ...word, action, at: clock.now(), messages });
-    const facts = { action, kind: target.kind, target: target.key, by: word.by, note: word.note, messages };
-    log.info(facts, `queue ${action} by ${word.by}: ${target.kind} ${target.key}`);
+    await store.shaping.addOperatorNote({ ...target, ...attribution, action, at: clock.now(), messages });
+    const { by, note } = attribution;
+    const facts = { action, kind: target.kind, target: target.key, by, note, messages };
+    log.info(facts, `queue ${action} by ${by}: ${target.kind} ${target.key}`);
     return outcome;
   }
 
-  #carryOut(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome> {
+  #carryOut(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome> {
     switch (action) {
       case 'pause':
-        return this.#pause(target, word);
+        return this.#pause(target, attribution);
       case 'resume':
         return this.#resume(target);
       case 'retry':
         return isMany(target) ? this.#retryMany(target) : this.#retryOne(target.key);
       case 'cancel':
-        return isMany(target) ? this.#cancelMany(target, word) : this.#cancelOne(target.key, word);
+        return isMany(target) ? this.#cancelMany(target, attribution) : this.#cancelOne(target.key, attribution);
       default:
         return unreachable(action);
     }
@@ -110,9 +111,9 @@ export class QueueActions {
       : `there is no MX group "${key}": queue list shows the groups, queue show the group of a message`;
   }
 
-  async #pause(target: QueueTarget, word: OperatorWord): Promise<ActionOutcome> {
+  async #pause(target: QueueTarget, attribution: Attribution): Promise<ActionOutcome> {
     const { store, clock, shaping } = this.#kit;
-    const pause = { ...target, ...word, at: clock.now() };
+    const pause = { ...target, ...attribution, at: clock.now() };
     const known = await store.shaping.findPause(target);
     if (known) return refused(`${nameOf(target)} is paused already, by ${known.by}: ${known.note}`);
     if (!(await store.shaping.pauseQueue(pause))) return refused(await this.#whyNotWaiting(target.key));
@@ -126,7 +127,7 @@ export class QueueActions {
     const resumed = await store.shaping.resumeQueue(target);
     shaping.memory.setPause(target, null);
     const lifted = await this.#lift(target);
-    const trouble = target.kind === 'group' ? shaping.memory.troubleOf(target.key, clock.now()) : null;
+    const trouble = target.kind === 'group' ? shaping.memory.whyLimited(target.key, clock.now()) : null;
     if (!resumed && lifted.length === 0 && trouble === null) return refused(await this.#whyNotResumed(target));
     shaping.released(lifted, target.kind === 'group' ? target.key : null);
     if (resumed?.lane) onLanes([resumed.lane]);
@@ -135,10 +136,10 @@ export class QueueActions {
       ...lifted.map((suspension) => `${whatPauses(suspension)} (rule ${suspension.rule})`),
       ...(trouble === null ? [] : [trouble]),
     ];
-    return { ...(await this.#bringBack(target, resumed?.lane ?? null)), ended };
+    return { ...(await this.#makeDue(target, resumed?.lane ?? null)), ended };
   }
 
-  /** Nothing of the kind that is ended here; what it is instead. */
+  /** Why there is nothing to resume, and what the mail is waiting for instead. */
   async #whyNotResumed(target: QueueTarget): Promise<string> {
     const nothing = `nothing holds ${nameOf(target)}: it is not paused, and no receiver's reply stopped it`;
     const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
@@ -153,14 +154,14 @@ export class QueueActions {
     return kind === 'domain' ? await store.shaping.liftSuspensions({ domain: key }) : [];
   }
 
-  /** Messages that were due, and put off to the end of a pause, are due now; those that wait for a time of their own keep it. */
-  async #bringBack(target: QueueTarget, lane: LaneNotice | null): Promise<Acted> {
+  /** Makes due what was put off to the end of a pause; messages that wait for a retry time of their own keep it. */
+  async #makeDue(target: QueueTarget, lane: LaneNotice | null): Promise<Acted> {
     const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
     if (!isMany(target)) {
-      if (lane) await holds.lookAtLane(lane);
+      if (lane) await holds.checkLane(lane);
       return { ...DONE, held: holds.list() };
     }
-    await holds.lookAt(target);
+    await holds.check(target);
     const { messages, complete } = await this.#eachLane(target, (each) => this.#hasten(each, { putOff: true, holds }));
     return { ...DONE, messages, complete, held: holds.list() };
   }
@@ -173,13 +174,13 @@ export class QueueActions {
     if (!lane) return refused(await this.#whyNotWaiting(messageId));
     onLanes([lane]);
     const holds = new StandingHolds(this.#kit.shaping, store);
-    await holds.lookAtLane(lane, await store.queue.findWaiting(messageId));
+    await holds.checkLane(lane, await store.queue.findWaiting(messageId));
     return { ...DONE, messages: 1, held: holds.list() };
   }
 
   async #retryMany(target: LanesTarget): Promise<ActionOutcome> {
     const holds = new StandingHolds(this.#kit.shaping, this.#kit.store);
-    await holds.lookAt(target);
+    await holds.check(target);
     const { messages, complete } = await this.#eachLane(target, (lane) => this.#hasten(lane, { putOff: false, holds }));
     return { ...DONE, messages, complete, held: holds.list() };
   }
@@ -192,11 +193,11 @@ export class QueueActions {
       putOff,
     });
     if (notice) onLanes([notice]);
-    if (notice) await holds.lookAtLane(notice);
+    if (notice) await holds.checkLane(notice);
     return { done: moved, more: moved === HASTENED_AT_ONCE };
   }
 
-  async #cancelOne(messageId: string, { note }: OperatorWord): Promise<ActionOutcome> {
+  async #cancelOne(messageId: string, { note }: Attribution): Promise<ActionOutcome> {
     const message = await this.#kit.store.queue.findWaiting(messageId);
     if (!message || !(await giveUp(this.#kit, message, note))) return refused(await this.#whyNotWaiting(messageId));
     cancelled(this.#kit.log, message, { reason: note });
@@ -204,7 +205,7 @@ export class QueueActions {
     return { ...DONE, messages: 1 };
   }
 
-  async #cancelMany(target: LanesTarget, { note }: OperatorWord): Promise<ActionOutcome> {
+  async #cancelMany(target: LanesTarget, { note }: Attribution): Promise<ActionOutcome> {
     const { store, log } = this.#kit;
     const portion = async (lane: number) => {
       const waiting = await store.shaping.waitingOfLane(lane, CANCELLED_AT_ONCE);
@@ -216,14 +217,14 @@ export class QueueActions {
         }),
       );
       const done = ended.filter(Boolean).length;
-      // Some that nobody can end must not be asked for in a circle.
+      // Messages that can't be ended must not be read again and again.
       return { done, more: done > 0 && waiting.length === CANCELLED_AT_ONCE };
     };
     const { messages, complete } = await this.#eachLane(target, portion);
     return { ...DONE, messages, complete };
   }
 
-  /** Portion after portion of each lane, until none has anything left or time is up. */
+  /** Works through each lane in portions, until none has anything left or the time limit is reached. */
   async #eachLane(
     target: LanesTarget,
     portion: (lane: number) => Promise<Portion>,

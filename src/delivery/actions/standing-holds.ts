@@ -1,5 +1,5 @@
-// What keeps mail back that is due: pauses of operators and of receivers' replies, and tenants that may not
-// send. Making mail due ends none of it, so whoever does that is told, with the command that does.
+// What holds mail that is due: pauses by operators and by receivers' replies, and tenants that may not send.
+// Making mail due ends none of these, so the operator is told which there are, with the command that ends each.
 
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { LanesTarget } from '../../store/shaping.ts';
@@ -9,19 +9,19 @@ import type { ShapingCode, ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
 
 export interface StandingHold {
-  /** What is to be let go, and by which name. */
+  /** What to resume or activate. */
   kind: LanesTarget['kind'];
   key: string;
-  /** `inactive`: its status is to be changed. */
+  /** `inactive`: the tenant's status must be changed. */
   how: 'paused' | 'inactive';
   /** A sentence for people. */
   reason: string;
 }
 
-/** Of many lanes; who reads more has a list of its own. */
+/** More would be hard to read; the queue's own list shows all. */
 const MOST = 20;
 
-interface MailSort {
+interface MailTarget {
   tenantId: string;
   domain: string;
   group: string | null;
@@ -43,46 +43,46 @@ export class StandingHolds {
     return [...this.#found.values()];
   }
 
-  /** `message`: the one of the lane that it is about. */
-  async lookAtLane(
+  /** `message`: the message of the lane that the action is about. */
+  async checkLane(
     { tenantId, domain }: Pick<LaneNotice, 'tenantId' | 'domain'>,
     message: Pick<ClaimedMessage, 'fromDomain' | 'sourceAddress'> | null = null,
   ): Promise<void> {
     if (this.#found.size >= MOST) return;
     const own = message && { senderDomain: message.fromDomain, sourceAddress: message.sourceAddress };
-    await this.#look({ tenantId, domain, group: await this.#store.shaping.groupOfDomain(domain), ...own });
+    await this.#check({ tenantId, domain, group: await this.#store.shaping.groupOfDomain(domain), ...own });
   }
 
-  /** Also where nothing of it waits. */
-  async lookAt(target: LanesTarget): Promise<void> {
-    if (target.kind === 'domain') return this.lookAtLane({ tenantId: '', domain: target.key });
-    await this.#look(placeOf(target));
+  /** Also for a target without waiting mail. */
+  async check(target: LanesTarget): Promise<void> {
+    if (target.kind === 'domain') return this.checkLane({ tenantId: '', domain: target.key });
+    await this.#check(mailOf(target));
   }
 
-  /** Everything that keeps it back, with what ends by itself. */
+  /** Every reason against it, including those that end automatically. */
   async reasonsFor(target: LanesTarget): Promise<string[]> {
-    const place = placeOf(target);
-    const group = target.kind === 'domain' ? await this.#store.shaping.groupOfDomain(target.key) : place.group;
-    const { reasons } = await this.#ask({ ...place, group });
+    const mail = mailOf(target);
+    const group = target.kind === 'domain' ? await this.#store.shaping.groupOfDomain(target.key) : mail.group;
+    const { reasons } = await this.#verdict({ ...mail, group });
     return reasons.map(({ reason }) => reason);
   }
 
-  async #look(place: MailSort): Promise<void> {
-    const { reasons } = await this.#ask(place);
+  async #check(mail: MailTarget): Promise<void> {
+    const { reasons } = await this.#verdict(mail);
     for (const { code, reason } of reasons) {
-      const held = holdOf(code, place);
+      const held = holdOf(code, mail);
       if (held) this.#found.set(`${code} ${held.key}`, { ...held, reason });
     }
   }
 
-  async #ask(place: MailSort): Promise<ShapingVerdict> {
-    await this.#shaping.learnTenant(place.tenantId);
-    const group = place.group === null ? null : { name: place.group, open: 0 };
-    return this.#shaping.verdict({ ...place, group, connections: null });
+  async #verdict(mail: MailTarget): Promise<ShapingVerdict> {
+    await this.#shaping.learnTenant(mail.tenantId);
+    const group = mail.group === null ? null : { name: mail.group, open: 0 };
+    return this.#shaping.verdict({ ...mail, group, connections: null });
   }
 }
 
-function placeOf({ kind, key }: LanesTarget): MailSort {
+function mailOf({ kind, key }: LanesTarget): MailTarget {
   return {
     tenantId: kind === 'tenant' ? key : '',
     domain: kind === 'domain' ? key : '',
@@ -90,7 +90,7 @@ function placeOf({ kind, key }: LanesTarget): MailSort {
   };
 }
 
-function holdOf(code: ShapingCode, { tenantId, domain, group }: MailSort): Omit<StandingHold, 'reason'> | null {
+function holdOf(code: ShapingCode, { tenantId, domain, group }: MailTarget): Omit<StandingHold, 'reason'> | null {
   switch (code) {
     case 'tenant_not_active':
       return { kind: 'tenant', key: tenantId, how: 'inactive' };

@@ -1,5 +1,5 @@
-// A message from its content to what will be signed: the common fields, and the service's own ones,
-// which carry tokens made with the keys of the kit.
+// From a message's content to the bytes that are signed: the common header fields, and the service's own,
+// which contain tokens made with the kit's keys.
 
 import { randomBytes } from 'node:crypto';
 import { BoundedMap } from '../../base/bounded-map.ts';
@@ -35,7 +35,7 @@ export function composeMessage(content: ComposedContent, body: MimeBody, kit: Co
   );
 }
 
-/** RFC 9477 for complaint loops that mailbox providers run; Feedback-ID has no part per message, so that it can be counted. */
+/** RFC 9477 for providers' complaint loops; Feedback-ID has no part per message, so that providers can aggregate it. */
 function serviceHeaders(content: ComposedContent, kit: ComposeKit): [string, string][] {
   const unsubscribe = content.unsubscribe ? unsubscribePair(content, kit) : [];
   return [
@@ -58,8 +58,8 @@ function unsubscribePair({ tenantId, messageId, to, bouncesDomain }: ComposedCon
   );
 }
 
-// The HTML of each message with the pixel and the links of its own, as its tenant wants them. Where
-// they go is found once for recipients of a submission that are prepared one after the other.
+// The HTML of each message with its own pixel and links, if its tenant wants them. Their positions are found
+// once for recipients of a submission that are prepared one after the other.
 
 interface LinkMaker {
   /** The origin of our links. */
@@ -73,10 +73,10 @@ type TrackedContent = Pick<
 >;
 
 export class TrackedPages {
-  /** One is enough, and what it holds may be large. */
+  /** One entry is enough, and it may be large. */
   #last: { submissionId: string; outline: HtmlOutline } | null = null;
 
-  /** Null when nothing in the body is this message's own, so that it may be shared. */
+  /** Null when nothing in the body is specific to this message, so that it may be shared. */
   htmlFor(content: TrackedContent, links: LinkMaker): string | null {
     const { tenantId, messageId, html, headers, openTracking: opens, clickTracking: clicks } = content;
     if (html === null || html === '' || !(opens || clicks)) return null;
@@ -91,8 +91,8 @@ export class TrackedPages {
   }
 }
 
-// Bodies that are the same for several recipients: encoded and hashed once for all messages of a
-// submission, which are often prepared one after the other, or by sessions side by side.
+// Bodies shared by several recipients: encoded and hashed once for all messages of a submission, which are
+// often prepared one after the other, or by concurrent sessions.
 
 interface HashedBody extends MimeBody {
   bodyHash: string;
@@ -101,29 +101,29 @@ interface HashedBody extends MimeBody {
 type BodyParts = Pick<MessageContent, 'text' | 'html'>;
 
 /**
- * Per thread: a hundred of the common messages. The recipients of a submission come close together, and
- * whatever is kept for long makes garbage of the kind that is expensive to collect.
+ * Per thread: a hundred typical messages. The recipients of a submission come close together, and a large
+ * cache would fill the old generation of the heap, which is expensive to collect.
  */
-const MOST_KEPT_OCTETS = 256 * 1024;
+const MAX_CACHED_BYTES = 256 * 1024;
 
-/** A body that nobody shares. */
+/** A body that is not shared. */
 export async function hashedBody(submissionId: string, parts: BodyParts): Promise<HashedBody> {
   const body = await composeBody({ ...parts, boundarySeed: submissionId });
   return { ...body, bodyHash: hashBody(body.content) };
 }
 
 export class SharedBodies {
-  /** The newest is kept whatever its size: it has been made, and the other recipients come next. */
-  readonly #bodies = new BoundedMap<string, HashedBody>(MOST_KEPT_OCTETS, ({ content }) => content.length);
-  readonly #beingMade = new Map<string, Promise<HashedBody>>();
+  /** The newest is kept at any size: it exists already, and the other recipients come next. */
+  readonly #bodies = new BoundedMap<string, HashedBody>(MAX_CACHED_BYTES, ({ content }) => content.length);
+  readonly #pending = new Map<string, Promise<HashedBody>>();
 
-  /** Nothing but the submission decides about the body: text and HTML are those that were accepted. */
+  /** The submission alone determines the body: its text and HTML are those that were accepted. */
   bodyOf({ submissionId, text, html }: MessageContent): HashedBody | Promise<HashedBody> {
-    const known = this.#bodies.get(submissionId) ?? this.#beingMade.get(submissionId);
+    const known = this.#bodies.get(submissionId) ?? this.#pending.get(submissionId);
     if (known) return known;
-    const making = this.#make(submissionId, { text, html });
-    this.#beingMade.set(submissionId, making);
-    return making;
+    const pending = this.#make(submissionId, { text, html });
+    this.#pending.set(submissionId, pending);
+    return pending;
   }
 
   async #make(submissionId: string, parts: BodyParts): Promise<HashedBody> {
@@ -132,14 +132,14 @@ export class SharedBodies {
       this.#bodies.set(submissionId, hashed);
       return hashed;
     } finally {
-      this.#beingMade.delete(submissionId);
+      this.#pending.delete(submissionId);
     }
   }
 }
 
-// The source of a message for people: composed as couriers do it, with its pixel and tracked links,
-// but neither signed nor with valid tokens. Whoever reads it can unsubscribe nobody, and report nothing,
-// in the recipient's place.
+// The source of a message for people: composed as couriers do it, with its pixel and tracked links, but
+// without signatures or valid tokens, so that a reader can't unsubscribe or complain in the recipient's
+// place.
 
 const KEY_BYTES = 32;
 
@@ -153,6 +153,6 @@ export async function messageSource(content: ComposedContent, { bouncesDomain, l
   const links = { url: linksUrl, key };
   const html = new TrackedPages().htmlFor(content, links) ?? content.html;
   const body = await hashedBody(content.submissionId, { text: content.text, html });
-  const { header, body: octets } = composeMessage(content, body, { tokenKey: key, bouncesDomain, links });
-  return Buffer.concat([header, octets]);
+  const { header, body: bytes } = composeMessage(content, body, { tokenKey: key, bouncesDomain, links });
+  return Buffer.concat([header, bytes]);
 }

@@ -1,6 +1,6 @@
-// The connection of a courier session: opened when it is first needed, again when it is gone, and
-// again when a message's domain has a TLS policy (RFC 8461) that the open one does not satisfy. The
-// next message is announced behind the one before where it may go over the same connection.
+// The connection of a courier session: opened on first use, reopened when it is lost or when a message's
+// domain has a TLS policy (RFC 8461) that the open one doesn't satisfy. The next message is announced
+// (pipelined) after the one before if it may use the same connection.
 
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { DAY_MS } from '../../base/clock.ts';
@@ -30,10 +30,10 @@ export interface MailConnectionKit {
   hosts: MailHost[];
   connector: Connector;
   security: TransportSecurity;
-  /** What holds where no policy says otherwise. */
+  /** The mode without a policy. */
   usualTls: TlsMode;
   announcements: Announcements;
-  /** Aborted when what is on the wire is cut off by our own side. */
+  /** Aborted when our side cuts off what is on the wire. */
   signal: AbortSignal;
   onConnected(): void;
   onHostNote(note: HostNote): void;
@@ -44,53 +44,53 @@ type Closed = Extract<CourierResult, { kind: 'no_connection' | 'insecure' }>;
 
 export class MailConnection {
   readonly #kit: MailConnectionKit;
-  /** What was found of policies that no host satisfies: not tried again for each message. */
+  /** Results for policies that no host satisfies: not tried again for each message. */
   readonly #unsatisfied = new Map<string, Closed>();
   #open: Open | null = null;
-  /** The message whose policy was looked up before its turn. */
-  #ahead: { message: Ready; policy: TlsPolicy | null } | null = null;
+  /** The next message, whose policy was looked up when it was announced. */
+  #lookedUp: { message: Ready; policy: TlsPolicy | null } | null = null;
   #messagesOnSession = 0;
 
   constructor(kit: MailConnectionKit) {
     this.#kit = kit;
   }
 
-  /** Whether a message was announced that the server can still be given. */
+  /** Whether a message is announced that can still be sent to the server. */
   get hasAnnounced(): boolean {
     return this.#open?.session.hasAnnounced ?? false;
   }
 
-  /** `next` gives the message that will be sent after this one, if it is prepared when it is asked for. */
+  /** `next` returns the message to send after this one, if it is prepared by then. */
   async send(message: Ready, next: () => Ready | null): Promise<CourierResult> {
     let policy: TlsPolicy | null;
     try {
       policy = this.#policyFor(message);
     } catch (error) {
-      // Unknown is not "none": the mail waits.
+      // An unknown policy is not "none": the mail waits.
       const words = `the TLS policy of the recipient's domain cannot be read: ${describeError(error)}`;
       return { kind: 'insecure', peer: noPeer('prepare', words) };
     }
     const reused = this.#messagesOnSession > 0;
     const announcedOn = this.#open?.session.awaits(message) ? this.#open : null;
     const result = await this.#sendOnce({ message, policy, next });
-    const misheard = announcedOn !== null && isMisheard(result) && !this.#kit.signal.aborted;
-    if (misheard) this.#sayNothingEarlyTo(announcedOn, result);
-    // A server may end an idle connection at any time. That says nothing about this message,
-    // as long as it was not on its way: a fresh connection, once.
-    const stale = reused && isGoodbye(result);
-    if (!stale && !misheard) return result;
-    if (stale) await this.hangUp(); // the server may have stayed
+    const isLost = announcedOn !== null && isAnnouncementLost(result) && !this.#kit.signal.aborted;
+    if (isLost) this.#stopAnnouncingTo(announcedOn, result);
+    // A server may close an idle connection at any time. That says nothing about this message if it was not
+    // sent yet: try once more, on a new connection.
+    const isStale = reused && isSessionOver(result);
+    if (!isStale && !isLost) return result;
+    if (isStale) await this.close(); // the server may have stayed
     return await this.#sendOnce({ message, policy, next });
   }
 
-  #sayNothingEarlyTo({ mx: host, session }: Open, { peer }: Misheard): void {
+  #stopAnnouncingTo({ mx: host, session }: Open, { peer }: LostAnnouncement): void {
     session.destroy();
-    this.#kit.announcements.misheardBy(host);
+    this.#kit.announcements.lostBy(host);
     const reason = replyLine(peer.smtpCode, peer.enhancedCode, peer.response);
     this.#kit.onHostNote({ kind: 'announcement_lost', host, reason });
   }
 
-  async hangUp(): Promise<void> {
+  async close(): Promise<void> {
     await this.#open?.session.close();
     this.#open = null;
   }
@@ -100,32 +100,32 @@ export class MailConnection {
     if (open.kind !== 'open') return open;
     this.#messagesOnSession++;
     try {
-      const result = await open.session.send(message, () => this.#toBeAnnounced(open, next));
+      const result = await open.session.send(message, () => this.#nextToAnnounce(open, next));
       return { ...result, peer: { ...result.peer, tlsPolicy: policyFacts(policy, open) } };
     } catch (error) {
-      // Refused by our own side before anything was said, such as an address that no command
-      // can carry: it must not end the session for the messages behind it.
+      // Our own side refused it before it was sent, for instance an address that no command can carry: that
+      // must not end the session for the messages after it.
       return { kind: 'unreadable', reason: `the message cannot be sent: ${describeError(error)}` };
     }
   }
 
-  #toBeAnnounced(open: Open, next: Sending['next']): Ready | null {
-    if (!this.#kit.announcements.workWith(open.mx)) return null;
+  #nextToAnnounce(open: Open, next: Sending['next']): Ready | null {
+    if (!this.#kit.announcements.worksWith(open.mx)) return null;
     const message = next();
     if (!message) return null;
     try {
       const policy = this.#policyFor(message);
-      this.#ahead = { message, policy };
+      this.#lookedUp = { message, policy };
       return allows(policy, open) ? message : null;
     } catch {
-      return null; // told when its turn comes
+      return null; // reported when its turn comes
     }
   }
 
   #policyFor(message: Ready): TlsPolicy | null {
-    const ahead = this.#ahead;
-    this.#ahead = null; // a connection that lingers holds no message
-    if (ahead?.message === message) return ahead.policy;
+    const lookedUp = this.#lookedUp;
+    this.#lookedUp = null; // a connection that lingers holds no message
+    if (lookedUp?.message === message) return lookedUp.policy;
     return this.#kit.security.policyOf(domainOf(message.rcptTo));
   }
 
@@ -134,7 +134,7 @@ export class MailConnection {
     if (open && (open.session.usable || open.session.awaits(message)) && allows(policy, open)) return open;
     const unsatisfied = policy?.mode === 'enforce' && this.#unsatisfied.get(policy.domain);
     if (unsatisfied) return unsatisfied;
-    await this.hangUp();
+    await this.close();
     const { hosts, narrowed } = permittedHosts(this.#kit.hosts, policy);
     const choose = (mx: string) => this.#chooseTls(mx, policy);
     const connected = await connectToAny(hosts, this.#kit.connector, choose);
@@ -151,7 +151,7 @@ export class MailConnection {
     return chooseTls(this.#kit.usualTls, policy, this.#kit.security.brokenTls(mx));
   }
 
-  /** Whether nobody opened, or nobody whom this domain's policy accepts. */
+  /** Whether no host accepted a connection, or none that satisfies the domain's policy. */
   #closed(
     policy: TlsPolicy | null,
     { peer, tlsMissed, asked }: Extract<Connected, { kind: 'none' }>,
@@ -167,7 +167,7 @@ export class MailConnection {
       peer.mx === null
         ? `it names none of ${namesOf(this.#kit.hosts)}`
         : `${peer.mx} (${peer.stage}): ${peer.response}`;
-    // Our own words: no reply that could be taken for the server's verdict about the message.
+    // Our own words, without a code, so that they are not taken for the server's verdict on the message.
     const words = { response: policyRefusal(policy, why), smtpCode: null, enhancedCode: null };
     const result: Closed = { kind: 'insecure', peer: { ...peer, ...words, tlsPolicy } };
     this.#unsatisfied.set(policy.domain, result);
@@ -185,7 +185,7 @@ function allows(policy: TlsPolicy | null, open: Open): boolean {
   return policy?.mode !== 'enforce' || policyGap(policy, securityOf(open)) === null;
 }
 
-/** RFC 8461 section 5: with `enforce`, hosts that the policy does not name are as if they were not there. */
+/** RFC 8461 section 5: with `enforce`, hosts that the policy does not name must not be used. */
 function permittedHosts(hosts: MailHost[], policy: TlsPolicy | null): { hosts: MailHost[]; narrowed: boolean } {
   if (policy?.mode !== 'enforce') return { hosts, narrowed: false };
   const permitted = hosts.filter(({ name }) => namesMxHost(policy.mx, name));
@@ -195,7 +195,7 @@ function permittedHosts(hosts: MailHost[], policy: TlsPolicy | null): { hosts: M
 function policyFacts(policy: TlsPolicy | null, open: Open): TlsPolicyFacts {
   const gap = policy && policyGap(policy, securityOf(open));
   const { session, choice } = open;
-  // Under `until` clear text was chosen because of what is remembered.
+  // With `until`, clear text was chosen because the host's TLS is known to be broken.
   const fallback = session.tlsFailure ?? (choice.until === undefined ? null : choice.reason);
   const failure = gap && fallback ? `${gap} (${fallback})` : (gap ?? fallback);
   return { mode: policy?.mode ?? 'none', failure };
@@ -209,53 +209,53 @@ function namesOf(hosts: MailHost[]): string {
   return hosts.map(({ name }) => name).join(', ');
 }
 
-/** As policies are kept: the recipient's domain in ASCII, lower case. */
+/** In the form in which policies are stored: the recipient's domain in ASCII, lower case. */
 function domainOf(address: string): string {
   const text = address.slice(address.lastIndexOf('@') + 1);
   const parsed = parseDomain(text);
   return parsed.ok ? parsed.asciiDomain : text;
 }
 
-type Misheard = Extract<CourierResult, { kind: 'lost' | 'refused' }>;
+type LostAnnouncement = Extract<CourierResult, { kind: 'lost' | 'refused' }>;
 
-/** The commands of an announced message were not answered, or not understood (RFC 5321 section 4.2.1: 500 to 504). */
-function isMisheard(result: CourierResult): result is Misheard {
+/** The commands of an announced message got no reply, or were not understood (RFC 5321 section 4.2.1: 500 to 504). */
+function isAnnouncementLost(result: CourierResult): result is LostAnnouncement {
   if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
   return result.kind === 'refused' && result.peer.stage !== 'dot' && /^50[0-4]$/.test(String(result.peer.smtpCode));
 }
 
 /**
- * The server was gone, or said that it is going (421), before this message was on its way; or it takes
- * no more messages in this session: OpenSMTPD says "452 4.5.3 Too many messages sent" and stays.
+ * The server closed the session, or said so (421), before this message was sent; or it accepts no more messages in
+ * this session: OpenSMTPD replies "452 4.5.3 Too many messages sent" and keeps the connection open.
  */
-function isGoodbye(result: CourierResult): boolean {
+function isSessionOver(result: CourierResult): boolean {
   if (result.kind === 'lost') return !result.afterDot && result.peer.stage === 'mail';
   if (result.kind !== 'refused' || result.peer.stage !== 'mail') return false;
   const { smtpCode, enhancedCode } = result.peer;
   return smtpCode === 421 || (smtpCode === 452 && enhancedCode === '4.5.3');
 }
 
-// Which servers are told of the next message behind the final dot of the last: all that offer
-// PIPELINING (RFC 2920), but those that have lost what was said so early. They hear it in turn.
+// Which servers get the next message's commands pipelined after the final dot of the last: all that offer
+// PIPELINING (RFC 2920), except those that have lost such commands.
 
-const MISHEARD_FOR_MS = DAY_MS;
-const MOST_KEPT_HOSTS = 1000;
+const AVOIDED_FOR_MS = DAY_MS;
+const MAX_HOSTS = 1000;
 
-/** Per courier thread: whatever is forgotten costs one more try. */
+/** Per courier thread: an evicted host costs one more try. */
 export class Announcements {
   readonly #now: () => number;
-  /** MX host to the time from which on it gets another chance. */
-  readonly #misheardUntil = new BoundedMap<string, number>(MOST_KEPT_HOSTS);
+  /** By MX host, the time from when it is tried again. */
+  readonly #avoidedUntil = new BoundedMap<string, number>(MAX_HOSTS);
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  workWith(host: string): boolean {
-    return (this.#misheardUntil.get(host) ?? 0) <= this.#now();
+  worksWith(host: string): boolean {
+    return (this.#avoidedUntil.get(host) ?? 0) <= this.#now();
   }
 
-  misheardBy(host: string): void {
-    this.#misheardUntil.set(host, this.#now() + MISHEARD_FOR_MS);
+  lostBy(host: string): void {
+    this.#avoidedUntil.set(host, this.#now() + AVOIDED_FOR_MS);
   }
 }

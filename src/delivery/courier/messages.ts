@@ -1,130 +1,130 @@
-// What the main thread and a courier thread say to each other. Plain data only: it is cloned
-// on its way between threads.
+// The messages between the main thread and courier threads. Plain data only: they are cloned on the
+// way.
 import type { MessagePort } from 'node:worker_threads';
 import type { PeerFacts } from '../../base/outcome.ts';
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { TlsMode } from '../../protocol/smtp/introduction.ts';
 
-/** What a courier thread needs from its birth on. */
+/** What a courier thread gets at its start. */
 export interface CourierSettings {
   databaseFile: string;
   masterKeys: Buffer[];
-  /** Makes return paths and feedback ids. */
+  /** For return paths and feedback ids. */
   tokenKey: { id: string; key: Buffer };
   bouncesDomain: string;
-  /** Makes the links that tracking and unsubscribing put into mail, under this origin. */
+  /** For the links that tracking and unsubscribing put into mail, under this origin. */
   links: { url: string; key: { id: string; key: Buffer } };
   /** The service's own second signature. */
   serviceSigner: { domain: string; selector: string; privateKeyDer: Buffer };
   ehloName: string;
   smtpPort: number;
   tls: TlsMode;
-  /** Whether the MTA-STS policies of recipients' domains are obeyed. */
+  /** Whether MTA-STS policies of recipients' domains are followed. */
   mtaSts: boolean;
-  /** Trusted roots in PEM for receiving servers; those of Node when not given. */
+  /** Trusted root certificates for receiving servers, in PEM; missing: Node's own. */
   trustedRoots?: string;
   timeoutFactor: number;
-  /** How often it is told that a session moves; a fraction of the silence that ends one. */
+  /** How often sessions report progress; a fraction of the silence after which one is stuck. */
   heartbeatMs: number;
 }
 
-/** The own address to speak from, and what it calls itself. */
+/** One of our own addresses to send from, and its EHLO name. */
 export interface SessionSource {
   ip: string;
   ehloName: string;
 }
 
-/** Addresses that are not called, because others of the same receiver can be. */
+/** Addresses that are not tried, because others of the same receiver can be. */
 export interface Skipped {
   ips: string[];
   reason: string;
 }
 
-/** One session: where to connect, in this order, and from where; without a source the system picks. */
+/** One session: where to connect, in this order, and from where; without a source the system picks it. */
 export interface SessionPlan {
   hosts: MailHost[];
   source: SessionSource | null;
   skipped: Skipped | null;
 }
 
-/** With the line on which its sessions are ordered, and report. */
-export interface CourierBirth extends CourierSettings {
-  line: MessagePort;
+/** With the port for the orders and reports of its sessions. */
+export interface CourierWorkerData extends CourierSettings {
+  port: MessagePort;
 }
 
-/** To a courier thread: what begins a session, or is ordered of one. The main thread numbers them. */
-export type CourierCall = { session: number; plan: SessionPlan } | { session: number; order: CourierOrder };
+/** To a courier thread: a new session, or an order to one. The main thread numbers them. */
+export type CourierRequest = { session: number; plan: SessionPlan } | { session: number; order: CourierOrder };
 
-/** From a courier thread: what its sessions have said since the last time, in that order. */
-export type CourierNews = [session: number, word: SessionWord][];
+/** From a courier thread: its sessions' messages since the last time, in order. */
+export type SessionMessages = [session: number, message: SessionMessage][];
 
-export type SessionWord = CourierReport | CourierReceipt | CourierProgress | CourierGoodbye;
+export type SessionMessage = CourierReport | CourierReceipt | CourierProgress | SessionOver;
 
 /** From the main thread. */
 export type CourierOrder =
   | { kind: 'batch'; messageIds: string[] }
   /** No more mail for this session: close it. */
   | { kind: 'end' }
-  /** Finish what is on the wire, which is the message that was announced behind it, too; give the others back. */
+  /** Finish what is on the wire, including the message announced after it; give the others back. */
   | { kind: 'stop' }
-  /** Nothing moves any more: cut off what is on the wire, give the others back. */
+  /** The session is stuck: cut off what is on the wire, give the others back. */
   | { kind: 'abort'; reason: string };
 
-/** What happened to one message, before anybody judges it. */
+/** What happened to one message, before it is judged. */
 export type CourierResult =
   | { kind: 'accepted'; peer: PeerFacts }
   | { kind: 'refused'; peer: PeerFacts }
   | { kind: 'lost'; peer: PeerFacts; afterDot: boolean }
   | { kind: 'unsupported'; peer: PeerFacts; need: 'smtputf8' | 'eightbit' | 'size' }
-  /** `asked`: whether every host of the domain is known to have been called. */
+  /** `asked`: whether every host of the domain was tried. */
   | { kind: 'no_connection'; peer: PeerFacts; asked?: 'all' | 'some' }
-  /** No connection satisfies the TLS policy of this recipient's domain; others' mail can still go. */
+  /** No connection satisfies the TLS policy of this recipient's domain; mail to other domains can still be sent. */
   | { kind: 'insecure'; peer: PeerFacts }
-  /** It could not be read or composed: nobody was called. */
+  /** It could not be read or composed, so no connection was made. */
   | { kind: 'unreadable'; reason: string };
 
 /** From the courier. */
 export type CourierReport =
   | { kind: 'result'; messageId: string; startedAt: number; result: CourierResult }
   | { kind: 'untried'; messageIds: string[] }
-  /** A connection was opened: the server let it in. */
+  /** The server accepted a connection. */
   | { kind: 'connected' }
   /** The batch is done; the connection is open for more. */
   | { kind: 'more' };
 
-/** From a courier thread, apart from its sessions: what it has learnt of a host. */
+/** From a courier thread, not about one session: a fact about a host. */
 export type HostNote = BrokenTlsNote | LostAnnouncementNote;
 
-/** Clear text had to do where TLS was offered. */
+/** TLS was offered but failed, so clear text was used. */
 export interface BrokenTlsNote {
   kind: 'tls_broken';
   host: string;
   reason: string;
 }
 
-/** The commands of a message that went out behind the one before had to be said again. */
+/** Commands that were pipelined after the message before had to be sent again. */
 export interface LostAnnouncementNote {
   kind: 'announcement_lost';
   host: string;
   reason: string;
 }
 
-/** Something moved on the wire since the last sign: the session is alive, however slow. */
+/** Bytes were sent or received since the last sign: the session is alive, however slow. */
 export interface CourierProgress {
   kind: 'progress';
 }
 
-/** The next batch is in the courier's hand: from now on one of its messages may be on the wire. */
+/** The session has taken the next batch: from now on one of its messages may be on the wire. */
 export interface CourierReceipt {
   kind: 'taken';
 }
 
-/** From the thread itself, while it has sessions: its event loop turns. */
+/** From the thread itself, while it has sessions: its event loop is running. */
 export interface CourierHeartbeat {
   kind: 'alive';
 }
 
-/** The last word of a session. One that ends without it was in a thread that has died. */
-export interface CourierGoodbye {
+/** The last message of a session. A session that ends without it was in a thread that died. */
+export interface SessionOver {
   kind: 'over';
 }

@@ -1,6 +1,6 @@
-// From a message id to the bytes that go out: read, compose, sign twice (the tenant's domain
-// and the service's own). Keys are opened and parsed once per thread, not once per message; what
-// the recipients of a submission have in common is read, encoded and hashed once.
+// From a message id to the bytes that are sent: read, compose, sign twice (the tenant's domain and the
+// service's own). Keys are decrypted and parsed once per thread, not per message; whatever the recipients
+// of a submission share is read, encoded and hashed once.
 
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -30,18 +30,18 @@ interface PrepareKit extends ComposeKit {
   vault: Vault;
   serviceSigner: { domain: string; selector: string; key: KeyObject };
   now: () => number;
-  /** Called before each message: what waits to be told is told before the thread is held. */
+  /** Called before each message, to send pending reports before the thread is blocked. */
   beforeWork?(): void;
 }
 
-/** The message at this index of a batch. The batch tells what will be asked for next. */
+/** Prepares the message at this index of a batch; the batch shows which ones come next. */
 export type Prepare = (batch: readonly string[], index: number) => Promise<Prepared>;
 
-// A key object is some 10 KB; tenants that sent lately are what matters.
+// A key object takes some 10 KB; tenants that sent recently matter.
 const MAX_CACHED_KEYS = 2000;
 
 export function createPrepare(kit: PrepareKit): Prepare {
-  const shop: Workshop = {
+  const state: ThreadState = {
     kit,
     keys: new SigningKeys(kit.vault),
     bodies: new SharedBodies(),
@@ -49,28 +49,28 @@ export function createPrepare(kit: PrepareKit): Prepare {
   };
   const ahead = new ReadAhead(kit.contents);
   return async (batch, index) => {
-    // Two signatures hold the thread for a millisecond: what the sessions have to say goes out before.
+    // Two signatures block the thread for a millisecond: sessions send their reports before.
     await nextTurn();
     kit.beforeWork?.();
     const found = ahead.read(batch, index);
     if (found.kind === 'unreadable') return found;
     try {
-      return await prepare(found.content, shop);
+      return await prepare(found.content, state);
     } catch (error) {
       return { kind: 'unreadable', reason: `the message cannot be composed: ${describeError(error)}` };
     }
   };
 }
 
-/** What a thread has for all its messages. */
-interface Workshop {
+/** What all messages of a thread share. */
+interface ThreadState {
   kit: PrepareKit;
   keys: SigningKeys;
   bodies: SharedBodies;
   pages: TrackedPages;
 }
 
-async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Workshop): Promise<Prepared> {
+async function prepare(content: MessageContent, { kit, keys, bodies, pages }: ThreadState): Promise<Prepared> {
   const { messageId, signing } = content;
   const bouncesDomain = content.bouncesDomain ?? kit.bouncesDomain;
   const html = pages.htmlFor(content, kit.links);
@@ -91,7 +91,7 @@ async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Wo
 
 class SigningKeys {
   readonly #vault: Vault;
-  /** The oldest makes room: good enough where a miss costs a tenth of a signature. */
+  /** The oldest is evicted: a miss costs a tenth of a signature. */
   readonly #keys = new BoundedMap<number, KeyObject>(MAX_CACHED_KEYS);
 
   constructor(vault: Vault) {
@@ -108,8 +108,8 @@ class SigningKeys {
   }
 }
 
-// Reads the messages of a batch from the database some at a time, in one read transaction each: as
-// the session comes to them, and never more than the reader's budget ahead of it.
+// Reads the messages of a batch from the database, several at a time in one read transaction: when the
+// session needs them, and never further ahead than the reader's budget.
 
 interface Ahead {
   /** Index in the batch of the first of the results. */
@@ -119,7 +119,7 @@ interface Ahead {
 
 class ReadAhead {
   readonly #contents: ContentReader;
-  /** What was read ahead goes away with its batch, also when the session leaves off in the middle. */
+  /** Entries vanish with their batch, even if the session ends in the middle of it. */
   readonly #aheadOf = new WeakMap<readonly string[], Ahead>();
 
   constructor(contents: ContentReader) {

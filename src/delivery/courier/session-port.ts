@@ -1,4 +1,4 @@
-// The orders of the main thread, as a courier session reads them.
+// The main thread's orders to one courier session.
 
 import type { Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
@@ -17,17 +17,17 @@ export class OrderInbox {
     this.#onTaken = onTaken;
   }
 
-  /** Whether the messages that are not on the wire yet shall be given back. */
+  /** Whether messages that are not on the wire yet must be given back. */
   get stopped(): boolean {
     return this.#stopped;
   }
 
-  /** Aborted when what is on the wire shall be cut off, too. */
+  /** Aborted when what is on the wire must be cut off, too. */
   get signal(): AbortSignal {
     return this.#aborted.signal;
   }
 
-  take(order: CourierOrder): void {
+  receive(order: CourierOrder): void {
     if (order.kind === 'batch') this.#batches.push(order.messageIds);
     else this.#ended = true;
     if (order.kind === 'stop' || order.kind === 'abort') this.#stopped = true;
@@ -35,7 +35,7 @@ export class OrderInbox {
     this.#wake?.();
   }
 
-  /** Null when the session is to be closed. */
+  /** Null: close the session. */
   async nextBatch(): Promise<string[] | null> {
     while (this.#batches.length === 0 && !this.#ended) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -49,14 +49,14 @@ export class OrderInbox {
   }
 }
 
-// Whether a session moves: bytes on its connection, or a new call. It looks at the socket's own
-// counters, because whoever listens to a socket takes its data. An aborted session loses its
-// connection at once, and gets no other.
+// Whether a session makes progress: bytes on its connection, or a new connection attempt. It reads the
+// socket's own counters, because a listener for data would consume it. An aborted session loses its
+// connection at once, and can't open another.
 
-export class Pulse {
+export class Activity {
   readonly #signal: AbortSignal;
   #socket: Socket | null = null;
-  #calls = 0;
+  #dials = 0;
   #last = '';
 
   constructor(signal: AbortSignal) {
@@ -65,16 +65,16 @@ export class Pulse {
   }
 
   readonly dial: Dialler = async (target) => {
-    this.#calls++;
+    this.#dials++;
     const socket = await dialForOctets({ ...target, signal: this.#signal });
-    this.#calls++;
+    this.#dials++;
     this.#socket = socket;
     return socket;
   };
 
-  /** Whether anything has moved since the last time this was asked. */
+  /** Whether there was progress since the last call. */
   moved(): boolean {
-    const now = `${this.#calls} ${this.#socket?.bytesRead} ${this.#socket?.bytesWritten}`;
+    const now = `${this.#dials} ${this.#socket?.bytesRead} ${this.#socket?.bytesWritten}`;
     const changed = now !== this.#last;
     this.#last = now;
     return changed;

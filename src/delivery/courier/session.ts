@@ -1,6 +1,6 @@
-// One courier task: a session with one MX group. Takes batches of messages, prepares the next
-// one while the last is on the wire, keeps the connection for as long as the main thread has
-// more, and reports each result as it comes.
+// One courier session with one MX group: receives batches of messages, prepares the next message while
+// the last is on the wire, keeps the connection open while the main thread has more, and reports each
+// result at once.
 import { MailConnection, type MailConnectionKit } from './mail-connection.ts';
 import type { CourierReport, CourierResult } from './messages.ts';
 import type { Prepare, Prepared, Ready } from './prepare.ts';
@@ -14,21 +14,21 @@ export interface CourierTask extends MailConnectionKit {
 }
 
 export async function runCourierSession(task: CourierTask): Promise<void> {
-  const line = new MailConnection(task);
+  const connection = new MailConnection(task);
   for (;;) {
     const messageIds = await task.inbox.nextBatch();
     if (messageIds === null) break;
-    await deliverBatch(task, line, messageIds);
+    await deliverBatch(task, connection, messageIds);
     task.report({ kind: 'more' });
   }
-  await line.hangUp();
+  await connection.close();
 }
 
-async function deliverBatch(task: CourierTask, line: MailConnection, messageIds: string[]): Promise<void> {
+async function deliverBatch(task: CourierTask, connection: MailConnection, messageIds: string[]): Promise<void> {
   const preparations = new Preparations(task, messageIds);
   for (const [index, messageId] of messageIds.entries()) {
-    // What was announced to the server is as good as on the wire: it is finished.
-    if (task.inbox.stopped && !line.hasAnnounced) {
+    // An announced message is as good as on the wire: it is finished.
+    if (task.inbox.stopped && !connection.hasAnnounced) {
       task.report({ kind: 'untried', messageIds: messageIds.slice(index) });
       return;
     }
@@ -36,14 +36,14 @@ async function deliverBatch(task: CourierTask, line: MailConnection, messageIds:
     const startedAt = task.now();
     const sending: Promise<CourierResult> =
       prepared.kind === 'ready'
-        ? line.send(prepared, () => preparations.readyAt(index + 1))
+        ? connection.send(prepared, () => preparations.readyAt(index + 1))
         : Promise.resolve(prepared);
-    // Composing and signing the next message takes as long as the network does with this one.
+    // Composing and signing the next message takes about as long as sending this one.
     preparations.begin(index + 1);
     const result = await sending;
     task.report({ kind: 'result', messageId, startedAt, result });
     if (result.kind === 'no_connection') {
-      // The others would only knock at the same doors again, and each could wait as long.
+      // The others would only try the same hosts again, and each could wait as long.
       for (const other of messageIds.slice(index + 1)) {
         task.report({ kind: 'result', messageId: other, startedAt, result });
       }
@@ -52,7 +52,7 @@ async function deliverBatch(task: CourierTask, line: MailConnection, messageIds:
   }
 }
 
-/** The messages of a batch, prepared one ahead of the one on the wire; two when that one is announced already. */
+/** Prepares the messages of a batch one ahead of the one on the wire; two ahead when the next is announced. */
 class Preparations {
   readonly #task: CourierTask;
   readonly #messageIds: string[];
@@ -74,7 +74,7 @@ class Preparations {
     return prepared;
   }
 
-  /** If it is prepared, and none is held back. Whoever asks may announce it, and then soon asks for the one behind it. */
+  /** The message if it is prepared and the session not stopped. The caller may announce it, and soon needs the next. */
   readyAt(index: number): Ready | null {
     if (this.#task.inbox.stopped) return null;
     const ready = this.#begun.get(index)?.ready ?? null;

@@ -1,5 +1,5 @@
-// Entry of a courier thread: opens the database for reading, parses the keys once, and runs
-// the sessions that the main thread hands over, many at a time.
+// Entry of a courier thread: opens the database for reading, parses the keys once, and runs the sessions
+// that the main thread starts, many at a time.
 
 import { platform, setPriority } from 'node:os';
 import { createSecureContext } from 'node:tls';
@@ -14,28 +14,35 @@ import { openContentReader } from '../../store/sqlite/verbs/contents.ts';
 import { openTransportSecurityReader } from '../../store/sqlite/verbs/transport-security.ts';
 import type { Connector, TransportSecurity } from './connect.ts';
 import { Announcements } from './mail-connection.ts';
-import type { CourierBirth, CourierCall, CourierHeartbeat, CourierNews, SessionPlan, SessionWord } from './messages.ts';
+import type {
+  CourierHeartbeat,
+  CourierRequest,
+  CourierWorkerData,
+  SessionMessage,
+  SessionMessages,
+  SessionPlan,
+} from './messages.ts';
 import { createPrepare } from './prepare.ts';
 import { runCourierSession } from './session.ts';
-import { OrderInbox, Pulse } from './session-port.ts';
+import { Activity, OrderInbox } from './session-port.ts';
 
-// When processors are short, calls and commits go a little ahead: a 202 under full load then takes a sixth less, and as
-// much mail goes out. Not far ahead: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds.
-// Only Linux has priorities per thread: elsewhere this would slow down the whole daemon.
+// Under full load API calls and commits get a little priority: a 202 then takes a sixth less, and as much mail is
+// sent. Only a little: at 5, mail beside 10,000 clicks per second waited for up to hundreds of milliseconds. Only
+// Linux has priorities per thread: elsewhere this would slow down the whole daemon.
 const NICENESS = 2;
 if (platform() === 'linux') setPriority(NICENESS);
 
-const { line, ...settings } = workerData as CourierBirth;
-// A message to the other thread for each word would cost this one, and wake the main thread, as much as the delivery itself.
-const outbox = new BatchPerTick<CourierNews[number]>((news) => line.postMessage(news));
-// What has been seen is told even if this thread fails at the next thing.
+const { port, ...settings } = workerData as CourierWorkerData;
+// A separate post for each message would cost this thread, and wake the main thread, as much as the delivery itself.
+const outbox = new BatchPerTick<SessionMessages[number]>((messages) => port.postMessage(messages));
+// Results so far are reported even if this thread then crashes.
 process.once('exit', () => outbox.flush());
 
 const { domain, selector, privateKeyDer } = settings.serviceSigner;
 
 const prepare = createPrepare({
   contents: openContentReader(settings.databaseFile),
-  // Buffers arrive from the other thread as plain byte arrays.
+  // Buffers arrive from the main thread as plain byte arrays.
   vault: new Vault(settings.masterKeys.map((key) => Buffer.from(key))),
   tokenKey: { id: settings.tokenKey.id, key: Buffer.from(settings.tokenKey.key) },
   bouncesDomain: settings.bouncesDomain,
@@ -62,7 +69,7 @@ const security: TransportSecurity = {
 const announcements = new Announcements(systemClock.now);
 const timeouts = scaleTimeouts(settings.timeoutFactor);
 
-const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Pulse): Connector => ({
+const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Activity): Connector => ({
   port: settings.smtpPort,
   whySkipped: (ip) => (skipped?.ips.includes(ip) ? skipped.reason : null),
   open: ({ mx, ip, tls }) =>
@@ -79,7 +86,7 @@ const connectorFrom = ({ source, skipped }: SessionPlan, { dial }: Pulse): Conne
     }),
 });
 
-/** Per session, what tells the main thread that it moves. */
+/** Per session, the function that reports its progress. */
 const beats = new Set<() => void>();
 setInterval(() => {
   parentPort!.postMessage({ kind: 'alive' } satisfies CourierHeartbeat);
@@ -87,21 +94,21 @@ setInterval(() => {
 }, settings.heartbeatMs).unref();
 
 const inboxes = new Map<number, OrderInbox>();
-line.on('message', (call: CourierCall) => {
-  if ('plan' in call) void run(call.session, call.plan);
-  else inboxes.get(call.session)?.take(call.order);
+port.on('message', (request: CourierRequest) => {
+  if ('plan' in request) void run(request.session, request.plan);
+  else inboxes.get(request.session)?.receive(request.order);
 });
 
 async function run(session: number, plan: SessionPlan): Promise<void> {
-  const report = (word: SessionWord) => outbox.add([session, word]);
+  const report = (message: SessionMessage) => outbox.add([session, message]);
   const inbox = new OrderInbox(() => report({ kind: 'taken' }));
-  const pulse = new Pulse(inbox.signal);
+  const activity = new Activity(inbox.signal);
   const beat = () => {
-    if (pulse.moved()) report({ kind: 'progress' });
+    if (activity.moved()) report({ kind: 'progress' });
   };
   inboxes.set(session, inbox);
   beats.add(beat);
-  const knocker = connectorFrom(plan, pulse);
+  const connector = connectorFrom(plan, activity);
   try {
     await runCourierSession({
       ...{
@@ -109,7 +116,7 @@ async function run(session: number, plan: SessionPlan): Promise<void> {
         inbox,
         report,
         prepare,
-        connector: knocker,
+        connector,
         security,
         announcements,
         now: systemClock.now,

@@ -1,6 +1,6 @@
-// Ends messages whose lifetime is over, in whatever state they are: a sweeper of its own, so that
-// a message that is never tried again ends too. Orphans are brought back first; what somebody is
-// sending right now ends when that attempt has.
+// Ends messages whose lifetime is over, in any state: a separate sweeper, so that a message that is never
+// tried again ends, too. Orphans are returned to the queue first; a message being sent ends after that
+// attempt.
 
 import { type Clock, HOUR_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -26,7 +26,7 @@ interface ExpirySweeper {
   stop(): Promise<void>;
 }
 
-// Small portions, so that ten thousand expired messages do not stop the event loop.
+// Small portions, so that ten thousand expired messages don't block the event loop.
 const PORTION = 200;
 
 export function startExpirySweeper(kit: ExpirySweeperKit): ExpirySweeper {
@@ -58,11 +58,11 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
   try {
     for (;;) {
       const expired = await store.queue.expired(clock.now(), PORTION);
-      // Together, so that a portion is one commit.
+      // Concurrently, so that a portion is one commit.
       const results = await Promise.all(expired.map((message) => end(kit, message)));
       const endedNow = results.filter((isEnded) => isEnded).length;
       ended += endedNow;
-      // A whole portion that cannot be ended would come again and again.
+      // A portion of which no message can be ended would be read again and again.
       if (expired.length < PORTION || endedNow === 0) return ended;
     }
   } catch (error) {
@@ -71,7 +71,7 @@ async function sweepOnce(kit: ExpirySweeperKit): Promise<number> {
   }
 }
 
-/** One that cannot be ended is tried again with the next sweep, and stops nobody. */
+/** A message that can't be ended is retried in the next sweep, and doesn't block others. */
 async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<boolean> {
   const { store, log } = kit;
   try {
@@ -93,8 +93,8 @@ function describeHours(ms: number): string {
   return hours >= 1 ? `${Math.round(hours * 10) / 10} h` : `${Math.max(1, Math.round(ms / 60_000))} min`;
 }
 
-// Ends a message that waits, with an event that says why: its lifetime is over, or an operator
-// has cancelled it. A message that is being sent right now is left to whoever sends it.
+// Ends a waiting message with an event that says why: its lifetime is over, or an operator has cancelled
+// it. A message that is being sent is left to its session.
 
 interface GiveUpKit {
   store: StoreVerbs<{ queue: 'endWaiting' }>;

@@ -1,5 +1,5 @@
-// What follows from the outcome of an attempt: one pure decision, with its reason. The same
-// reason goes to the log, the store and the tenant.
+// The consequence of an attempt's outcome: one pure decision, with its reason. The same reason goes to the
+// log, the store and the tenant.
 import { pauseAfterAttempt, type RetryLadder } from '../../base/backoff.ts';
 import { HOUR_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
@@ -8,7 +8,7 @@ import type { Judgement, Permanent } from './judge.ts';
 
 export interface RetryPolicy {
   ladder: RetryLadder;
-  /** How long a hard bounce keeps the whole platform from writing to the address. */
+  /** How long a hard bounce suppresses the address for the whole platform. */
   platformSuppressionMs: number;
 }
 
@@ -21,34 +21,34 @@ export interface Moment {
 
 export interface Decision {
   transition: Transition;
-  /** Whether the tenant hears of it. Every end is told; of delays only the first, and a long one. */
-  tell: boolean;
+  /** Whether the tenant is notified: of every end, but only of the first delay and of a long one. */
+  notify: boolean;
 }
 
-/** A person who waits for a mail wonders by now; the second notice tells the tenant. */
+/** By now a recipient may be wondering where the mail is: the tenant gets a second notice. */
 const DELAY_NOTICE_AFTER_MS = 4 * HOUR_MS;
 
-// The wait after a loss behind the final dot: long enough for a slow server to finish what it
-// may have accepted, and to notice a duplicate by its Message-ID.
+// The pause after a connection lost after the final dot: long enough for a slow server to finish what it
+// may have accepted, and to recognise a duplicate by its Message-ID.
 const AMBIGUOUS_PAUSE_FACTOR = 2;
 
 export function decide(judgement: Judgement, message: ClaimedMessage, policy: RetryPolicy, moment: Moment): Decision {
   switch (judgement.kind) {
     case 'delivered':
-      return { transition: { to: 'delivered' }, tell: true };
+      return { transition: { to: 'delivered' }, notify: true };
     case 'temporary': {
       const dueAt = nextAttemptAt(judgement, message.attempt, policy, moment);
-      const { reason, ambiguous, tell = isNoticeDue(message, moment.now) } = judgement;
-      return { transition: { to: 'deferred', dueAt, reason, ambiguous }, tell };
+      const { reason, ambiguous, notify = isNoticeDue(message, moment.now) } = judgement;
+      return { transition: { to: 'deferred', dueAt, reason, ambiguous }, notify };
     }
     case 'permanent': {
       const { reason, bounce } = judgement;
-      if (judgement.end === 'failed') return { transition: { to: 'failed', reason }, tell: true };
+      if (judgement.end === 'failed') return { transition: { to: 'failed', reason }, notify: true };
       const suppress = bounce === 'hard' ? hardBounceNote(judgement, policy, moment) : null;
-      return { transition: { to: 'bounced', bounce, reason, suppress }, tell: true };
+      return { transition: { to: 'bounced', bounce, reason, suppress }, notify: true };
     }
     case 'unreadable':
-      return { transition: { to: 'parked', reason: judgement.reason }, tell: false };
+      return { transition: { to: 'parked', reason: judgement.reason }, notify: false };
     default:
       return unreachable(judgement);
   }
@@ -73,8 +73,8 @@ function pause(
   const step = pauseAfterAttempt(ladder, attempt, random);
   if (outcome.ambiguous) return step * AMBIGUOUS_PAUSE_FACTOR;
   if (outcome.retryAfterMs === null) return step;
-  // A delay that the server named is kept, and stretched only upwards: a greylisting server
-  // counts it to the second.
+  // A delay that the server named is respected, and jitter only lengthens it: a greylisting server counts
+  // it to the second.
   const named = Math.round(outcome.retryAfterMs * (1 + ladder.jitter * random()));
   return Math.max(named, attempt === 1 ? 0 : step);
 }
@@ -85,15 +85,15 @@ function isNoticeDue(message: ClaimedMessage, now: number): boolean {
 }
 
 /**
- * What DNS alone says is for the tenant's list: a resolver that is wrong must not stop everybody's mail. A refusal at
- * RCPT is the word of the recipient's own MX about the address; at any other stage the message can be its cause. That the
- * domain does not exist is what that server's DNS says, and DNS can be wrong there too.
+ * A bounce based on DNS alone counts only for the tenant's list: a wrong resolver must not stop everyone's mail. A
+ * refusal at RCPT is the recipient's own MX speaking about the address; at any other stage the message can be its
+ * cause. "No such domain" in a reply is what that server's DNS says, and that can be wrong, too.
  */
 function hardBounceNote({ rule, peer, verdict }: Permanent, policy: RetryPolicy, moment: Moment): HardBounceNote {
   const { suppressionKey, mxGroup, now } = moment;
   const platformExpiresAt = peer.stage === 'resolve' ? null : now + policy.platformSuppressionMs;
   const note = { suppressionKey, mxGroup, rule, platformExpiresAt };
   if (platformExpiresAt === null) return note;
-  const isOwnWord = peer.stage === 'rcpt' && verdict?.label !== 'no_domain';
-  return isOwnWord ? note : { ...note, needsSecondTenant: true };
+  const isAboutAddress = peer.stage === 'rcpt' && verdict?.label !== 'no_domain';
+  return isAboutAddress ? note : { ...note, needsSecondTenant: true };
 }

@@ -1,15 +1,15 @@
-// A hard bounce is believed unless its receiver's hard bounces are doubted: then the message is given
-// up all the same, as a soft bounce, which suppresses nobody.
+// A hard bounce counts as one unless its receiver is doubted: then the message is given up all the same, but as
+// a soft bounce, which suppresses no address.
 import type { Judgement } from './judge.ts';
 
-/** Hears how messages end, and knows whose hard bounces are doubted. */
+/** Is notified of each message's end, and knows which receivers are doubted. */
 export interface EndWatch {
   ended(message: { tenantId: string; mxGroup: string | null }, end: 'delivered' | 'hard' | 'other'): void;
-  /** A message of the tenant bounced hard, and that is in the database: whoever judges the tenant finds it. */
+  /** A hard bounce is in the database, so a review of the tenant finds it. */
   hardBounceStored(tenantId: string): void;
-  /** DNS shows no way for a message, for the first time. */
+  /** DNS has no route for a message, for the first time. */
   unrouted(): void;
-  /** Why, or null; of NO_ROUTE: why mail without a route is held. */
+  /** Why the receiver is doubted, or null; for NO_ROUTE: why mail without a route is held. */
   doubtOf(mxGroup: string | null): string | null;
 }
 
@@ -19,7 +19,7 @@ interface Ended {
   mxGroup: string | null;
 }
 
-/** The finding as it counts. */
+/** The result as it counts: a doubted hard bounce becomes soft. */
 export function downgradeIfDoubted<F extends Ended>(finding: F, watch: EndWatch | undefined): F {
   const { judgement, mxGroup, message } = finding;
   if (!watch || judgement.kind === 'temporary' || judgement.kind === 'unreadable') return finding;

@@ -1,12 +1,12 @@
-// Results that an earlier process left in the journal because the database did not take them. They are stored before
-// anything is sent. A message whose result still cannot be stored is not sent again; its result is tried again with
-// every sweep.
+// Results that an earlier run left in the journal because the database did not accept them. They are stored before
+// any mail is sent. A message whose result still can't be stored is not sent again; storing it is retried with every
+// sweep.
 
 import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { StoreVerbs } from '../../store/store.ts';
-import type { AttemptResult, ResultJournal } from './result-journal.ts';
+import type { JournalResult, ResultJournal } from './result-journal.ts';
 import type { UnstoredResults } from './result-writer.ts';
 
 export interface EarlierResultsKit {
@@ -16,18 +16,18 @@ export interface EarlierResultsKit {
   log: Logger;
 }
 
-const RESULTS_AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 export class EarlierResults {
   readonly #kit: EarlierResultsKit;
-  #left: readonly AttemptResult[];
+  #left: readonly JournalResult[];
 
   constructor(kit: EarlierResultsKit) {
     this.#kit = kit;
     this.#left = kit.journal.earlier;
   }
 
-  /** Messages whose result is known and not in the database. */
+  /** Messages whose result is known but not in the database. */
   get messageIds(): string[] {
     return this.#left.map(({ messageId }) => messageId);
   }
@@ -47,13 +47,13 @@ export class EarlierResults {
     if (this.#left.length === 0) return;
     const { log, clock } = this.#kit;
     const results = this.#left;
-    // They count from when they are stored: retention walks along that time, and does not come back.
+    // They get the time of storing: retention moves forward along that time and never looks back.
     for (const result of results) result.at = clock.now();
-    const left: AttemptResult[] = [];
+    const left: JournalResult[] = [];
     let applied = 0;
-    for (let at = 0; at < results.length; at += RESULTS_AT_ONCE) {
-      const portion = results.slice(at, at + RESULTS_AT_ONCE);
-      const outcome = (await this.#storeAtOnce(portion)) ?? (await this.#storeEach(portion));
+    for (let at = 0; at < results.length; at += BATCH_SIZE) {
+      const portion = results.slice(at, at + BATCH_SIZE);
+      const outcome = (await this.#storeBatch(portion)) ?? (await this.#storeEach(portion));
       applied += outcome.applied;
       left.push(...outcome.left);
     }
@@ -66,7 +66,7 @@ export class EarlierResults {
       );
   }
 
-  async #storeAtOnce(results: AttemptResult[]): Promise<{ applied: number; left: AttemptResult[] } | null> {
+  async #storeBatch(results: JournalResult[]): Promise<{ applied: number; left: JournalResult[] } | null> {
     try {
       const applied = await this.#kit.store.queue.recordEarlier(results);
       for (const result of results) this.#kit.journal.settle(result);
@@ -78,12 +78,12 @@ export class EarlierResults {
     }
   }
 
-  /** So that one that cannot be written does not keep back the others. */
-  async #storeEach(results: AttemptResult[]): Promise<{ applied: number; left: AttemptResult[] }> {
-    const left: AttemptResult[] = [];
+  /** One by one, so that a result that can't be stored doesn't hold up the others. */
+  async #storeEach(results: JournalResult[]): Promise<{ applied: number; left: JournalResult[] }> {
+    const left: JournalResult[] = [];
     let applied = 0;
     for (const result of results) {
-      const outcome = await this.#storeAtOnce([result]);
+      const outcome = await this.#storeBatch([result]);
       if (outcome) applied += outcome.applied;
       else left.push(result);
     }

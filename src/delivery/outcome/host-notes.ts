@@ -1,4 +1,4 @@
-// What couriers have learnt of mail servers: told to the operator, and remembered where others need it.
+// What couriers have learnt about mail servers: logged for the operator, and stored where others need it.
 
 import { type Clock, DAY_MS } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
@@ -6,14 +6,14 @@ import type { Logger } from '../../observe/log.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { BrokenTlsNote, HostNote } from '../courier/messages.ts';
 
-export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
+export function handleHostNote(note: HostNote, kit: TlsMemoryKit): void {
   const { host: mx, reason } = note;
   switch (note.kind) {
     case 'tls_broken':
       void rememberBrokenTls(note, kit);
       break;
     case 'announcement_lost':
-      // The courier remembers it: forgotten at a restart, it costs one more connection.
+      // Only the courier remembers it: after a restart it costs one more connection.
       kit.log.info(
         { mx, reason },
         'a mail server drops commands sent after a message: it gets no pipelined commands there for a day',
@@ -24,11 +24,11 @@ export function takeHostNote(note: HostNote, kit: TlsMemoryKit): void {
   }
 }
 
-// Remembers hosts whose TLS is broken, so that the next connections go in clear text at once
-// instead of waiting for the same handshake. Only where TLS is opportunistic: a policy that
-// enforces it looks at none of this. Couriers read it from the store.
+// Stores hosts whose TLS is broken, so that the next connections use clear text at once instead of waiting
+// for the same handshake. Only for opportunistic TLS: an enforced policy ignores it. Couriers read it from
+// the store.
 
-// Long enough to save the waits of a weekend, short enough that a repair shows within the week.
+// Long enough to cover a weekend, short enough that a repair is noticed within the week.
 const REMEMBERED_MS = 3 * DAY_MS;
 const MAX_HOSTS = 10_000;
 
@@ -47,7 +47,7 @@ async function rememberBrokenTls({ host, reason }: BrokenTlsNote, kit: TlsMemory
       MAX_HOSTS,
     );
   } catch (error) {
-    // The next connection will find out anew.
+    // The next connection will find out again.
     kit.log.error({ error, mx: host }, `broken TLS could not be remembered: ${describeError(error)}`);
   }
 }

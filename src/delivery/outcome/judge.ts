@@ -1,5 +1,5 @@
-// From what a courier saw to what it means: delivered, to be tried again, or refused for good.
-// Unknown means temporary. What a reply means stands in the bounce rules; only its consequence is here.
+// From a courier's result to its meaning: delivered, temporary or permanent. Unknown means temporary. What a
+// reply means is in the bounce rules; only the consequence is here.
 import { MINUTE_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { DeliveryOutcome, TriedHost } from '../../base/outcome.ts';
@@ -10,29 +10,29 @@ import { allTakeNoMail, whatWasTried } from '../../protocol/smtp/tried-hosts.ts'
 import type { CourierResult } from '../courier/messages.ts';
 import { pauseBounds } from './pause-length.ts';
 
-/** What a reply of the peer was found to mean; absent where the finding is our own. */
+/** The classification of the peer's reply; missing for a finding of our own. */
 interface Explained {
   verdict?: Classification;
 }
 
-/** Given up, and what decided: the id of a bounce rule, or a name for a finding of our own. */
+/** Given up; `rule` is what decided: the id of a bounce rule, or a name for a finding of our own. */
 export type Permanent = Extract<DeliveryOutcome, { kind: 'permanent' }> &
   Explained & {
     rule: string;
-    /** Given up without a verdict on the recipient: it fails, and does not bounce. */
+    /** Given up without a verdict on the recipient: it fails instead of bouncing. */
     end?: 'failed';
   };
 
 export type Temporary = Extract<DeliveryOutcome, { kind: 'temporary' }> &
   Explained & {
-    /** No connection came about: nobody answered, or none that did let us in. */
-    nobodyOpened?: true;
-    /** When it is tried again, whatever the ladder says. */
+    /** No host accepted a connection. */
+    noConnection?: true;
+    /** When to retry, regardless of the retry ladder. */
     nextAt?: number;
-    /** When it is tried again at the latest. */
+    /** The latest time of the retry. */
     notAfter?: number;
-    /** The tenant hears of it, whatever it has heard before. */
-    tell?: true;
+    /** The tenant is notified, regardless of earlier notices. */
+    notify?: true;
   };
 
 export type Judgement =
@@ -52,7 +52,7 @@ export function judge(result: CourierResult, rules: BounceRules): Judgement {
     case 'unsupported':
       return judgeUnsupported(result);
     case 'no_connection':
-      return judgeClosedDoors(result, rules);
+      return judgeNoConnection(result, rules);
     case 'insecure':
       return temporary(result.peer, result.peer.response);
     case 'unreadable':
@@ -67,8 +67,8 @@ type Peer = DeliveryOutcome['peer'];
 function judgeRefusal(peer: Peer, rules: BounceRules): Judgement {
   const verdict = classifyReply(peer, rules);
   const reason = `${peer.mx ?? 'the server'} said: ${peer.response} ${inBrackets(verdict, peer)}`;
-  // A rule can know better than the digit: greylisting is said with 550 too, and a message that
-  // is too large with 452. A suspended message waits as well.
+  // A rule can overrule the digit: greylisting is announced with 550, too, and a message that is too large
+  // with 452. A suspended message waits as well.
   if (peer.smtpCode === null || verdict.action !== 'give_up') {
     return { ...temporary(peer, reason), verdict, retryAfterMs: findNamedDelay(peer.response) };
   }
@@ -79,13 +79,13 @@ const BLAMES_US: ReadonlySet<Label> = new Set<Label>([
   ...(['ip_reputation', 'domain_reputation', 'reverse_dns', 'spam_content', 'sender_refused', 'rate_limited'] as const),
 ]);
 
-/** Block lists say 521 too: what blames the sender passes when the blame does. 5.3.2 is about the host, whatever the words. */
+/** Block lists say 521, too: blame of the sender is temporary. 5.3.2 is about the host, whatever the words. */
 function blamesUs(host: TriedHost, rules: BounceRules): boolean {
   return host.enhancedCode !== '5.3.2' && BLAMES_US.has(classifyReply(host, rules).label);
 }
 
-/** A 5xx as greeting is about our connection, not about the recipient: it may pass. */
-function judgeClosedDoors(
+/** A 5xx greeting is about our connection, not the recipient, so it may be temporary. */
+function judgeNoConnection(
   { peer, asked }: Extract<CourierResult, { kind: 'no_connection' }>,
   rules: BounceRules,
 ): Judgement {
@@ -96,10 +96,10 @@ function judgeClosedDoors(
     return { kind: 'permanent', peer, reason: all, bounce: 'soft', rule: 'no-host-takes-mail', end: 'failed' };
   }
   const reason = `no mail server of the recipient accepted a connection: ${words}`;
-  if (peer.smtpCode === null) return { ...temporary(peer, reason), nobodyOpened: true };
+  if (peer.smtpCode === null) return { ...temporary(peer, reason), noConnection: true };
   const verdict = classifyReply(peer, rules);
   const explained = temporary(peer, `${reason} ${inBrackets(verdict, peer)}`);
-  return { ...explained, verdict, nobodyOpened: true, retryAfterMs: findNamedDelay(peer.response) };
+  return { ...explained, verdict, noConnection: true, retryAfterMs: findNamedDelay(peer.response) };
 }
 
 function inBrackets({ label, rule, suspend }: Classification, { smtpCode }: Peer): string {

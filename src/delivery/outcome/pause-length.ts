@@ -1,21 +1,21 @@
-// How long a pause lasts that a reply calls for. A refusal for good is a verdict, and its rule's time
-// holds. A temporary one is none: it begins with what the words can mean, a minute where the rule says
-// nothing else, and doubles while it repeats. A time that the reply names is kept. Pure.
+// How long a pause lasts that a reply calls for. A permanent refusal is a verdict, and its rule's time
+// applies. A temporary one is not: its pause begins with what the words can mean, a minute unless the rule
+// says otherwise, and doubles while it repeats. A time that the reply names is respected. Pure.
 import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
 import type { PauseRule } from '../../classify/bounce-rule.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
 
-/** The pause before, of the same mail for the same reason. */
+/** The last pause of the same mail for the same reason. */
 export interface EarlierPause {
   ms: number;
   until: number;
 }
 
-/** Limits are mostly counted by the minute. */
+/** Most limits are per minute. */
 const FIRST_PAUSE_MS = MINUTE_MS;
-/** One reply stops mail for no longer, whatever time it names. */
-const LONGEST_NAMED_MS = 4 * HOUR_MS;
-/** An earlier pause counts as a repetition for as long as it lasted, and for this time at least. */
+/** The longest pause that one reply can cause, whatever time it names. */
+const MAX_NAMED_MS = 4 * HOUR_MS;
+/** A pause is a repetition within the last one's length after its end, or within this time if that is longer. */
 const REPEATED_WITHIN_MS = 15 * MINUTE_MS;
 
 export function pauseBounds({ forMs, fromMs }: PauseRule, smtpCode: number | null): { first: number; longest: number } {
@@ -26,7 +26,7 @@ export function pauseBounds({ forMs, fromMs }: PauseRule, smtpCode: number | nul
 export interface PauseFacts {
   suspend: PauseRule;
   smtpCode: number | null;
-  /** Its words: they may name a time, or what the limit is counted by. */
+  /** The reply's text: it may name a time, or the period of the limit. */
   response: string;
   earlier: EarlierPause | null;
 }
@@ -38,11 +38,11 @@ export function pauseLength({ suspend, smtpCode, response, earlier }: PauseFacts
   const grown = repeats ? Math.min(Math.max(earlier.ms * 2, first), longest) : first;
   const namedMs = findNamedDelay(response);
   if (namedMs === null) return grown;
-  const named = Math.min(namedMs, LONGEST_NAMED_MS);
+  const named = Math.min(namedMs, MAX_NAMED_MS);
   return repeats ? Math.max(named, grown) : named;
 }
 
-/** Hours and days move on while they are waited for: some of what they allow is free long before their end. */
+/** Limits per hour or day are rolling: part of them is free again long before the period ends. */
 function byPeriod(response: string): number {
   if (/\b(?:daily|(?:per|a|each|one|24|this|last|past) ?-?(?:days?|24 ?h))\b/i.test(response)) return HOUR_MS;
   return /\b(?:hourly|(?:per|an|each|one|this|last|past) hours?)\b/i.test(response) ? 10 * MINUTE_MS : 0;
@@ -52,7 +52,7 @@ export function isForgotten({ ms, until }: EarlierPause, now: number): boolean {
   return now - until > Math.max(ms, REPEATED_WITHIN_MS);
 }
 
-/** After mail was delivered behind the pause: it was long enough. Null: nothing is left to remember. */
+/** Mail was delivered after the pause, so it was long enough. Null: nothing is left to remember. */
 export function shrunk(earlier: EarlierPause): EarlierPause | null {
   const ms = earlier.ms / 2;
   return ms < FIRST_PAUSE_MS ? null : { ...earlier, ms };

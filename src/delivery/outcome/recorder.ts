@@ -1,5 +1,5 @@
-// Writes down what became of each message: judged, decided, stored with its event, and only
-// then logged and announced.
+// Records the result of each attempt: judged, decided, stored with its event, and only then logged and
+// announced.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
@@ -22,11 +22,11 @@ export interface RecorderKit {
   random: () => number;
   policy: RetryPolicy;
   log: Logger;
-  /** Hears how messages end. */
+  /** Is notified of each message's end. */
   endWatch?: EndWatch | undefined;
-  /** When mail that is due then can really go, by the pauses that are known now; null: nobody knows. */
+  /** When mail that is due then can actually be sent, by the current pauses; null: unknown. */
   earliestAttempt?(finding: AttemptResult, dueAt: number): number | null;
-  /** Told of every attempt when it is on disk. */
+  /** Called for every attempt once it is on disk. */
   onAttempt?: ((facts: MeasuredAttempt) => void) | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface MeasuredAttempt {
   ageMs: number;
 }
 
-/** One attempt that is over. */
+/** One finished attempt. */
 export interface AttemptResult {
   message: ClaimedMessage;
   startedAt: number;
@@ -46,7 +46,7 @@ export interface AttemptResult {
 }
 
 interface Decided extends Decision {
-  /** When it will really be tried again, as far as that is known. */
+  /** When it will actually be retried, as far as is known. */
   nextAttemptAt: number | null;
 }
 
@@ -57,7 +57,7 @@ export class Recorder {
     this.#kit = kit;
   }
 
-  /** Settles when the finding is on disk. */
+  /** Resolves when the result is on disk. */
   record(found: AttemptResult): Promise<void> {
     const { clock, random, policy, endWatch } = this.#kit;
     const finding = downgradeIfDoubted(found, endWatch);
@@ -70,12 +70,12 @@ export class Recorder {
       const { judgement } = found;
       if (judgement.kind === 'permanent' && judgement.bounce === 'hard')
         endWatch?.hardBounceStored(found.message.tenantId);
-      logFinding(this.#kit.log, finding, { ...decision, nextAttemptAt });
+      logResult(this.#kit.log, finding, { ...decision, nextAttemptAt });
       this.#kit.onAttempt?.(attemptFacts(finding, decision, moment.now));
     });
   }
 
-  /** Its own time, or the end of a pause behind that; null where nobody knows, or where its lifetime ends before. */
+  /** Its retry time, or the end of a pause after that; null: unknown, or after the end of its lifetime. */
   #nextAttemptAt(finding: AttemptResult, { transition }: Decision): number | null {
     if (transition.to !== 'deferred') return null;
     const { dueAt } = transition;
@@ -84,14 +84,14 @@ export class Recorder {
   }
 
   #update({ message, startedAt, judgement }: AttemptResult, decided: Decided, at: number): MessageUpdate {
-    const { transition, tell, nextAttemptAt } = decided;
+    const { transition, notify, nextAttemptAt } = decided;
     const { id: messageId, tenantId, attempt } = message;
     const record =
       judgement.kind === 'unreadable'
         ? null
         : { messageId, tenantId, attempt, startedAt, outcome: judgement.kind, peer: judgement.peer };
     const event =
-      tell && judgement.kind !== 'unreadable'
+      notify && judgement.kind !== 'unreadable'
         ? this.#event(message, judgement, { transition, nextAttemptAt, at })
         : null;
     return { messageId, tenantId, at, attempt: record, transition, event };
@@ -128,7 +128,7 @@ function attemptFacts({ message, mxGroup }: AttemptResult, { transition }: Decis
   return { outcome: transition.to, bounce, mxGroup, ageMs: at - message.createdAt };
 }
 
-function logFinding(log: Logger, { message, judgement }: AttemptResult, { transition, nextAttemptAt }: Decided): void {
+function logResult(log: Logger, { message, judgement }: AttemptResult, { transition, nextAttemptAt }: Decided): void {
   if (judgement.kind === 'unreadable') {
     mailLog.parked(log, message, { reason: judgement.reason });
     return;

@@ -1,8 +1,8 @@
-// The file beside the database for results that the database did not take. What stands there was answered by a
-// receiving server, so the next start reads it before anything is sent again. Its room on the disk is taken at the
-// start: a full disk is what keeps results out of the database most of all. Written synchronously, since it is rare and
-// the process may be about to end; synced beside the main thread, since a disk that hangs must not stop what tells of it.
-// A line per result; behind the last one the file is zeros.
+// The file beside the database for results that the database did not accept. Each one is an answer of a receiving
+// server, so the next start reads the file before it sends anything. Its disk space is reserved at the start: a full
+// disk is the most likely reason why results can't be stored. Writes are synchronous, because they are rare and the
+// process may be about to end; syncs are asynchronous, because a disk that hangs must not block the thread that reports
+// it. One line per result; after the last one the file is zeros.
 
 import fs from 'node:fs';
 import { describeError } from '../../base/errors.ts';
@@ -10,29 +10,29 @@ import { OncePerTick } from '../../base/per-tick.ts';
 import type { Logger } from '../../observe/log.ts';
 import type { MessageUpdate } from '../../store/queue.ts';
 
-/** A result with the attempt that it came from: only such are kept, everything else is found out again. */
-export type AttemptResult = MessageUpdate & { attempt: NonNullable<MessageUpdate['attempt']> };
+/** A result with its attempt: only these are kept, everything else is found out again. */
+export type JournalResult = MessageUpdate & { attempt: NonNullable<MessageUpdate['attempt']> };
 
 const MIB = 1024 * 1024;
-// A result takes one to three KiB, and hundreds are under way at a time.
+// A result takes one to three KiB, and hundreds can be in progress.
 const RESERVED_BYTES = 4 * MIB;
 const FORMAT = 1;
 
 export class ResultJournal {
-  /** What an earlier process has left. */
-  readonly earlier: readonly AttemptResult[];
+  /** Results left by an earlier run. */
+  readonly earlier: readonly JournalResult[];
   readonly #log: Logger;
   readonly #fd: number;
-  /** In the file and not in the database. */
+  /** In the file but not in the database. */
   readonly #open: Set<MessageUpdate>;
   #end: number;
-  readonly #syncSoon = new OncePerTick(() => this.#syncBeside());
+  readonly #syncSoon = new OncePerTick(() => this.#syncInBackground());
   #isSyncing = false;
-  /** Lines that no sync has made durable. */
+  /** Lines that are not synced yet. */
   #unsynced = 0;
-  /** A fault is told once until writing works again. */
+  /** A fault is logged once until writing works again. */
   #faulty = false;
-  /** The number of a closed descriptor soon belongs to another file. */
+  /** A closed descriptor's number is soon reused for another file. */
   #closed = false;
 
   constructor(file: string, log: Logger) {
@@ -50,7 +50,7 @@ export class ResultJournal {
     return this.#open.size;
   }
 
-  /** False when there is nothing to keep or no room for it. What is written survives the process at once, a power cut a moment later. */
+  /** False: nothing to keep, or no space. A written line survives a crash at once, a power cut after the next sync. */
   add(update: MessageUpdate): boolean {
     if (this.#closed || update.attempt === null) return false;
     const line = Buffer.from(`${JSON.stringify({ format: FORMAT, update })}\n`);
@@ -63,7 +63,7 @@ export class ResultJournal {
     return true;
   }
 
-  /** At the end: whatever is not durable yet. */
+  /** Syncs the rest, at the end of the process. */
   sync(): void {
     this.#syncSoon.cancel();
     if (this.#unsynced === 0) return;
@@ -71,7 +71,7 @@ export class ResultJournal {
     this.#safely(() => fs.fdatasyncSync(this.#fd));
   }
 
-  /** It is in the database now. The file is emptied when all are. */
+  /** The result is in the database now. The file is emptied when all are. */
   settle(update: MessageUpdate): void {
     if (this.#closed) return; // the next start finds that it is stored
     if (this.#open.delete(update) && this.#open.size === 0) this.#clear();
@@ -83,8 +83,8 @@ export class ResultJournal {
     fs.closeSync(this.#fd);
   }
 
-  /** One at a time: a disk that hangs must not use up the threads that all files share. */
-  #syncBeside(): void {
+  /** One sync at a time: a disk that hangs must not use up libuv's thread pool. */
+  #syncInBackground(): void {
     if (this.#isSyncing) return;
     this.#isSyncing = true;
     const lines = this.#unsynced;
@@ -92,11 +92,11 @@ export class ResultJournal {
       this.#isSyncing = false;
       if (this.#closed) return; // by then all was synced
       if (error) {
-        this.#tellFault(error);
+        this.#logFault(error);
         return;
       }
       this.#unsynced = Math.max(0, this.#unsynced - lines);
-      if (this.#unsynced > 0) this.#syncBeside();
+      if (this.#unsynced > 0) this.#syncInBackground();
     });
   }
 
@@ -107,7 +107,7 @@ export class ResultJournal {
       if (this.#end > RESERVED_BYTES) fs.ftruncateSync(this.#fd, RESERVED_BYTES);
       fs.fdatasyncSync(this.#fd);
     });
-    // Should it stay: its results are known to be stored, and the next start finds that, too.
+    // If clearing fails: the results are stored, and the next start finds that, too.
     if (!cleared) return;
     this.#end = 0;
     this.#unsynced = 0;
@@ -119,25 +119,25 @@ export class ResultJournal {
       this.#faulty = false;
       return true;
     } catch (error) {
-      this.#tellFault(error);
+      this.#logFault(error);
       return false;
     }
   }
 
-  #tellFault(error: unknown): void {
+  #logFault(error: unknown): void {
     if (!this.#faulty) this.#log.error({ error }, `the journal of results cannot be written: ${describeError(error)}`);
     this.#faulty = true;
   }
 }
 
-/** Up to the first zero; a last line without its end was cut off by a crash and is not counted. */
-function read(fd: number, onDamage: (reason: string) => void): { results: AttemptResult[]; end: number } {
+/** Reads up to the first zero; a last line without its end was cut off by a crash and is ignored. */
+function read(fd: number, onDamage: (reason: string) => void): { results: JournalResult[]; end: number } {
   const bytes = readWhole(fd);
   const zero = bytes.indexOf(0);
   const written = zero < 0 ? bytes : bytes.subarray(0, zero);
   const end = written.lastIndexOf(0x0a) + 1;
   const lines = written.subarray(0, end).toString().split('\n').slice(0, -1);
-  const results: AttemptResult[] = [];
+  const results: JournalResult[] = [];
   for (const line of lines) {
     const result = parse(line);
     if (result) results.push(result);
@@ -146,7 +146,7 @@ function read(fd: number, onDamage: (reason: string) => void): { results: Attemp
   return { results, end };
 }
 
-function parse(line: string): AttemptResult | null {
+function parse(line: string): JournalResult | null {
   try {
     const { format, update } = JSON.parse(line);
     return format === FORMAT && typeof update?.attempt?.attempt === 'number' ? update : null;
@@ -155,7 +155,7 @@ function parse(line: string): AttemptResult | null {
   }
 }
 
-/** From its beginning, whatever was read or written before. */
+/** Reads from the beginning, at explicit positions. */
 function readWhole(fd: number): Buffer {
   const bytes = Buffer.alloc(fs.fstatSync(fd).size);
   let length = 0;
@@ -167,7 +167,7 @@ function readWhole(fd: number): Buffer {
   return bytes.subarray(0, length);
 }
 
-/** Zeros and not a hole: only written blocks are there when the disk is full. */
+/** Writes zeros, not a hole: only written blocks are available when the disk is full. */
 function reserve(fd: number): void {
   const { size } = fs.fstatSync(fd);
   if (size >= RESERVED_BYTES) return;

@@ -1,5 +1,5 @@
-// Brings results into the database, and never drops one, because a forgotten delivery would be sent twice. What the
-// database refuses, or does not answer for, is kept, goes to the journal beside the database, and counts as unstored.
+// Writes results to the database and never drops one, because a forgotten delivery would be sent twice. A result
+// that the database refuses or does not acknowledge is kept, goes to the journal, and counts as unstored.
 
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS, toTimestamp } from '../../base/clock.ts';
@@ -15,18 +15,18 @@ export interface ResultWriterKit {
   store: StoreVerbs<{ queue: 'record' }>;
   clock: Clock;
   log: Logger;
-  /** Where results go that the database did not take. */
+  /** Holds results that the database did not accept. */
   journal: Pick<ResultJournal, 'add' | 'sync' | 'settle'>;
-  /** What is due next, as far as the records changed it. */
+  /** Called with lanes whose next due time changed. */
   onLanes(lanes: LaneNotice[]): void;
 }
 
-/** What the database has not taken so far. */
+/** Results that the database has not accepted yet. */
 export interface UnstoredResults {
   messages: number;
   since: number;
   reason: string;
-  /** For so long that somebody should look. */
+  /** It has lasted so long that an operator should look. */
   isAlarm: boolean;
 }
 
@@ -40,57 +40,57 @@ interface Entry {
 }
 
 const RETRY_AFTER_FAULT_MS = SECOND_MS;
-/** A commit takes milliseconds; a disk that is only slow still answers within this time. */
+/** A commit takes milliseconds; even a slow disk answers within this time. */
 const UNANSWERED_AFTER_MS = 5 * SECOND_MS;
 const CHECK_EVERY_MS = SECOND_MS;
 const ALARM_AFTER_MS = MINUTE_MS;
-const TOLD_EVERY_MS = MINUTE_MS;
-// Each is a message that may be sent twice should journal and database be lost together.
-const MAX_KEPT = 1000;
+const LOG_EVERY_MS = MINUTE_MS;
+// Each is a message that may be sent twice if journal and database are both lost.
+const MAX_UNSTORED = 1000;
 
 /*
- * An entry is handed to the store in the turn in which it came. The store takes it: it is settled. The store refuses it:
- * it is unstored, in the journal, and handed over again every second. The store does not answer within five seconds: it
- * is unstored and in the journal too, and stays with the store, which may still take or refuse it. What is settled is
- * not unstored, and leaves the journal.
+ * An entry goes to the store in the same tick. The store accepts it: it is settled. The store refuses it: it is
+ * unstored, in the journal, and retried every second. The store does not answer within five seconds: it is unstored
+ * and in the journal, too, and stays with the store, which may still accept or refuse it. A settled entry is not
+ * unstored, and leaves the journal.
  */
 export class ResultWriter {
   readonly #kit: ResultWriterKit;
-  /** Results of one turn of the event loop are one verb. */
+  /** Results of one tick of the event loop are one verb. */
   readonly #waiting = new BatchPerTick<Entry>((entries) => void this.#store(entries));
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #unsettled = new Set<Entry>();
   #idle: (() => void)[] = [];
-  /** What the database refused, and the time when it is asked again. */
+  /** Entries that the database refused, until the next retry. */
   #refused: Entry[] = [];
   #retry: NodeJS.Timeout | null = null;
   #check: NodeJS.Timeout | null = null;
-  /** Those that the database has refused at least once, or not answered for; while there are any, why. */
+  /** Entries that the database has refused, or not answered in time; `#fault` says why. */
   readonly #unstored = new Set<Entry>();
-  #fault: { since: number; reason: string; toldAt: Partial<Record<FaultKind, number>> } | null = null;
+  #fault: { since: number; reason: string; loggedAt: Partial<Record<FaultKind, number>> } | null = null;
   #stopped = false;
 
   constructor(kit: ResultWriterKit) {
     this.#kit = kit;
   }
 
-  /** Settles when it is on disk. */
+  /** Resolves when the result is on disk. */
   write(update: MessageUpdate): Promise<void> {
     return new Promise((resolve) => {
       const entry: Entry = { update, writtenAt: this.#kit.clock.now(), inJournal: false, done: resolve };
       this.#unsettled.add(entry);
       this.#waiting.add(entry);
-      this.#checkLater();
+      this.#scheduleCheck();
     });
   }
 
-  /** Waits until everything is on disk. */
+  /** Resolves when everything is on disk. */
   async flush(): Promise<void> {
     if (this.#unsettled.size === 0) return;
     await new Promise<void>((resolve) => this.#idle.push(resolve));
   }
 
-  /** Null while the database takes what it is given. */
+  /** Null: the database accepts results. */
   get unstored(): UnstoredResults | null {
     if (this.#fault === null) return null;
     const { since, reason } = this.#fault;
@@ -98,19 +98,19 @@ export class ResultWriter {
     return { messages: this.#unstored.size, since, reason, isAlarm };
   }
 
-  /** So many results wait for the database that nothing more should be sent. */
+  /** So many results are unstored that nothing more should be sent. */
   get isFull(): boolean {
-    return this.#unstored.size >= MAX_KEPT;
+    return this.#unstored.size >= MAX_UNSTORED;
   }
 
-  /** The end of the process: what the database did not take until now is left to the next start. */
+  /** At the end of the process: unstored results are left in the journal for the next start. */
   stop(): void {
     this.#stopped = true;
     if (this.#retry) clearTimeout(this.#retry);
     if (this.#check) clearTimeout(this.#check);
     if (this.#unsettled.size === 0) return;
     const { log, journal } = this.#kit;
-    for (const entry of this.#unsettled) this.#enterInJournal(entry);
+    for (const entry of this.#unsettled) this.#addToJournal(entry);
     journal.sync();
     const results = [...this.#unsettled].filter(({ update }) => update.attempt !== null);
     const kept = results.filter(({ inJournal }) => inJournal).length;
@@ -118,7 +118,7 @@ export class ResultWriter {
       log.error({ messages: kept }, 'results were not stored in time: the next start reads them from the journal');
     const lost = results.length - kept;
     if (lost > 0) log.error({ messages: lost }, 'results are lost: neither the database nor the journal accepted them');
-    // They were not sent, so nothing is lost with them.
+    // These were not sent, so no result is lost.
     const unread = this.#unsettled.size - results.length;
     if (unread > 0)
       log.warn({ messages: unread }, 'messages that cannot be read were not parked in time: the next start does that');
@@ -129,7 +129,7 @@ export class ResultWriter {
     try {
       lanes = await this.#kit.store.queue.record(entries.map((entry) => entry.update));
     } catch (error) {
-      // One by one, so that a single row that cannot be written does not hold up the others.
+      // One by one, so that a single row that can't be written doesn't hold up the others.
       if (entries.length > 1) for (const entry of entries) void this.#store([entry]);
       else this.#keep(entries[0]!, error);
       return;
@@ -147,30 +147,30 @@ export class ResultWriter {
       this.#refused = [];
       this.#retry = null;
       const what = 'results could not be stored; they are kept in the journal and tried again every second';
-      this.#tellFault('refused', `${what}: ${describeError(error)}`, { error, messages: entries.length });
-      // It counts from when it is stored: retention walks along that time, and does not come back.
+      this.#logFault('refused', `${what}: ${describeError(error)}`, { error, messages: entries.length });
+      // It gets the time of storing: retention moves forward along that time and never looks back.
       for (const { update } of entries) update.at = this.#kit.clock.now();
       void this.#store(entries);
     }, RETRY_AFTER_FAULT_MS);
   }
 
-  #checkLater(): void {
+  #scheduleCheck(): void {
     if (this.#check || this.#stopped || this.#unsettled.size === 0) return;
     this.#check = setTimeout(() => {
       this.#check = null;
       this.#findUnanswered();
-      this.#checkLater();
+      this.#scheduleCheck();
     }, CHECK_EVERY_MS);
   }
 
-  /** A database that hangs refuses nothing. */
+  /** A database that hangs refuses nothing, so entries without an answer are found here. */
   #findUnanswered(): void {
     const now = this.#kit.clock.now();
     const reason = 'the database does not answer';
     let isSilent = false;
     for (const entry of this.#unsettled) {
       if (this.#unstored.has(entry)) {
-        this.#enterInJournal(entry); // which may have had no room before
+        this.#addToJournal(entry); // the journal may have had no space before
         continue;
       }
       if (now - entry.writtenAt < UNANSWERED_AFTER_MS) break;
@@ -180,26 +180,26 @@ export class ResultWriter {
     isSilent ||= this.#fault?.reason === reason;
     const messages = this.#unstored.size;
     if (isSilent)
-      this.#tellFault('unanswered', `${reason}: results are kept in the journal until it does`, { messages });
+      this.#logFault('unanswered', `${reason}: results are kept in the journal until it does`, { messages });
   }
 
   #countAsUnstored(entry: Entry, { since, reason }: { since: number; reason: string }): void {
     this.#unstored.add(entry);
-    this.#enterInJournal(entry);
-    this.#fault = { since, toldAt: {}, ...this.#fault, reason };
+    this.#addToJournal(entry);
+    this.#fault = { since, loggedAt: {}, ...this.#fault, reason };
   }
 
-  /** Beside the database, until the database has it; once is enough. */
-  #enterInJournal(entry: Entry): void {
+  /** Keeps the entry in the journal until the database has it; once is enough. */
+  #addToJournal(entry: Entry): void {
     if (!entry.inJournal) entry.inJournal = this.#kit.journal.add(entry.update);
   }
 
-  #tellFault(kind: FaultKind, words: string, facts: { error?: unknown; messages: number }): void {
+  #logFault(kind: FaultKind, words: string, facts: { error?: unknown; messages: number }): void {
     const now = this.#kit.clock.now();
     if (!this.#fault) return;
-    const { toldAt } = this.#fault;
-    if (now - (toldAt[kind] ?? Number.NEGATIVE_INFINITY) < TOLD_EVERY_MS) return;
-    toldAt[kind] = now;
+    const { loggedAt } = this.#fault;
+    if (now - (loggedAt[kind] ?? Number.NEGATIVE_INFINITY) < LOG_EVERY_MS) return;
+    loggedAt[kind] = now;
     this.#kit.log.error({ ...facts, since: toTimestamp(this.#fault.since) }, words);
   }
 

@@ -1,5 +1,5 @@
-// Taking messages out of the queue to be sent, and putting back what was not: with the limits
-// counted, and with the mail of sender domains that make a pause put off until its end.
+// Claims messages from the queue to be sent, and releases those that were not: counts the limits, and
+// puts off the mail of sender domains that are paused until the pause ends.
 
 import { type Clock, SECOND_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -22,7 +22,7 @@ export interface ClaimsKit {
   results: { readonly isFull: boolean };
   clock: Clock;
   log: Logger;
-  /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
+  /** The pause after each attempt, from the first; a claim stores the next one in case the attempt vanishes. */
   pausesMs(): number[];
 }
 
@@ -30,7 +30,7 @@ const AFTER_STORE_FAULT_MS = SECOND_MS;
 
 interface Claimed {
   messages: ClaimedMessage[];
-  /** When the lane has more, or null. */
+  /** When the lane's next mail is due; null: it has no more. */
   nextDueAt: number | null;
 }
 
@@ -41,7 +41,7 @@ export class Claims {
     this.#kit = kit;
   }
 
-  /** Never rejects: when the store fails, the lane is due again a moment later. `group`: null where there is none. */
+  /** Never rejects: if the store fails, the lane is due again a moment later. `group` is null without a route. */
   async claim(
     lane: Lane,
     limit: number,
@@ -63,7 +63,7 @@ export class Claims {
       return { messages: free, nextDueAt: earlier(nextDueAt, putOffUntil) };
     } catch (error) {
       log.error({ error, domain: lane.domain }, `the queue could not be claimed: ${describeError(error)}`);
-      // Nobody else has them: without this they would stay marked as being sent, and count as in hand.
+      // Only this call knows them: without this they would stay marked as being sent, and count as in flight.
       if (claimed.length > 0) await this.giveBack(idsOf(claimed), null);
       claimed = [];
       return { messages: [], nextDueAt: clock.now() + AFTER_STORE_FAULT_MS };
@@ -77,13 +77,13 @@ export class Claims {
       this.#kit.shaping.reservations.givenBack(group, messageIds);
       return await this.#kit.store.queue.release(messageIds, this.#kit.clock.now());
     } catch (error) {
-      // They stay marked as being sent, until somebody looks for orphans or the daemon starts again.
+      // They stay marked as being sent until the next sweep for orphans, or the next start.
       this.#kit.log.error({ error, messageIds }, `claimed messages could not be released: ${describeError(error)}`);
       return [];
     }
   }
 
-  /** Only a look at a message tells its sender's domain: a lane holds the mail of all of a tenant's. */
+  /** Only the message shows its sender's domain: a lane contains the mail of all of a tenant's domains. */
   async #putOff(
     group: string,
     messages: ClaimedMessage[],
@@ -102,7 +102,7 @@ export class Claims {
     }
     if (byEnd.size === 0) return { free, putOffUntil: null };
     await Promise.all([...byEnd].map(([until, ids]) => store.queue.release(ids, until, true)));
-    // A pause that has just been ended has brought back what it had moved, but not these.
+    // A pause that an operator ended meanwhile has made its messages due again, but not these.
     const stillPaused = (message: ClaimedMessage) =>
       shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
     if (!messages.every((message) => free.includes(message) || stillPaused(message))) {
@@ -123,43 +123,43 @@ function earlier(a: number | null, b: number | null): number | null {
   return Math.min(a, b);
 }
 
-// From which of our own addresses a lane's next mail goes. Each message has its own; a lane stands
-// in the line for the address of its first due message, and comes again for the others.
+// Chooses the source address of a lane's next mail. Each message has its own; a lane queues for the
+// address of its first due message, and again for the others.
 
-interface DeparturesKit {
+interface FindSourceKit {
   store: StoreVerbs<{ sources: 'peekDue' }>;
   sources: SourceAddresses;
   clock: Clock;
   log: Pick<Logger, 'debug'>;
 }
 
-// Messages that must wait are put off by the hundred; this only has to find the first that need not.
-const PEEKED = 50;
+// Messages that must wait are put off in batches of hundreds; this only looks for the first that need not.
+const MAX_PEEKED = 50;
 
-/** Null when everything that is looked at must wait: then it is to be put off. */
-export async function findDeparture(
-  kit: DeparturesKit,
+/** Null: all examined messages must wait, and should be put off. */
+export async function findSource(
+  kit: FindSourceKit,
   lane: Lane,
   { group, hosts }: { group: string; hosts: MailHost[] },
 ): Promise<SessionSource | null> {
   const { store, sources, clock, log } = kit;
   const now = clock.now();
-  const { due, usages } = await store.sources.peekDue(lane.id, { now, mxGroup: group, limit: PEEKED });
+  const { due, usages } = await store.sources.peekDue(lane.id, { now, mxGroup: group, limit: MAX_PEEKED });
   const facts = sources.facts(group, hosts);
   for (const message of due) {
     const choice = chooseSource(message, usages, facts, now);
     if (choice.decision === 'wait') continue;
     const source = sources.source(choice.address);
-    tellSkipped(log, source, hosts);
+    logSkipped(log, source, hosts);
     return source;
   }
   return null;
 }
 
-function tellSkipped(log: DeparturesKit['log'], source: SessionSource, hosts: MailHost[]): void {
-  const called = new Set(hostsFor(source, hosts).map(({ name }) => name));
+function logSkipped(log: FindSourceKit['log'], source: SessionSource, hosts: MailHost[]): void {
+  const usable = new Set(hostsFor(source, hosts).map(({ name }) => name));
   for (const { name: mx } of hosts) {
-    if (called.has(mx)) continue;
+    if (usable.has(mx)) continue;
     log.debug({ mx, source_address: source.ip }, `${mx} is skipped: it has no address of the kind of ${source.ip}`);
   }
 }

@@ -1,5 +1,5 @@
-// A binary heap of things by the time at which they are due. An entry whose time has changed
-// is pushed again; the caller recognises the old one by its outdated time.
+// A binary heap of items by due time. An item whose time has changed is pushed again; the caller
+// recognises the old entry by its outdated time.
 
 interface Entry<T> {
   at: number;
@@ -13,7 +13,7 @@ export class DueHeap<T> {
     return this.#entries.length;
   }
 
-  /** When the first one is due; Infinity when there is none. */
+  /** When the first item is due; Infinity: there is none. */
   get nextAt(): number {
     return this.#entries[0]?.at ?? Number.POSITIVE_INFINITY;
   }
@@ -30,7 +30,7 @@ export class DueHeap<T> {
     }
   }
 
-  /** The first one that is due by `now`, or null. */
+  /** The first entry that is due by `now`, or null. */
   pop(now: number): Entry<T> | null {
     const entries = this.#entries;
     const first = entries[0];

@@ -1,6 +1,6 @@
-// One MX group: the queue of lanes in front of it, and the sessions that are open to it. The
-// number of open sessions is the number of connections, whatever thread they run in. Who may go
-// is decided by shaping; a session serves the lanes whose mail goes to its hosts.
+// One MX group: its queue of lanes, and the sessions open to it. Open sessions are counted as connections,
+// whatever thread they run in. Shaping decides which lanes may send; a session serves lanes whose mail
+// goes to its hosts.
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
@@ -20,59 +20,59 @@ import type { Slots } from './slots.ts';
 export interface GroupKit {
   session: SessionKit;
   shaping: Pick<Shaping, 'verdict' | 'reservations' | 'connected'>;
-  /** The sessions that may be open in all. */
+  /** The limit on sessions of all groups. */
   slots: Slots;
-  /** Outlives the group. */
+  /** Survives the group. */
   pace: Pace;
   random: () => number;
   clock: Clock;
   log: Logger;
 }
 
-/** What a group asks of the scheduler, which holds the lanes. */
+/** What a group needs from the scheduler, which owns the lanes. */
 export interface GroupPort {
-  /** Marks what is due in the lane as being sent, and lets the lane rest until it is due again. */
+  /** Marks the lane's due messages as being sent; the lane then rests until its next due time. */
   claim(group: Group, next: WaitingLane, limit: number): Promise<ClaimedMessage[]>;
-  /** Messages that were claimed and not tried go back to the queue. */
+  /** Returns messages that were claimed but not tried to the queue. */
   giveBack(group: Group, messageIds: string[]): Promise<void>;
-  /** The lane is kept back, and the scheduler brings it back later. */
+  /** Holds the lane; the scheduler wakes it later. */
   hold(lane: Lane, verdict: ShapingVerdict): void;
-  /** An attempt's outcome, with the connections that are open beside its own. False: it was no attempt. */
+  /** An attempt's outcome, and the group's other connections. False: it was no attempt. */
   learn(group: Group, finding: AttemptResult, others: ShapingOutcome['others']): boolean;
   /** One of its sessions has ended: the group may be idle. */
   onSessionEnd(group: Group): void;
 }
 
 export interface GroupLoad {
-  /** Connections that are open to it. */
+  /** Connections open to it. */
   open: number;
-  /** Lanes in its line. */
+  /** Lanes in its queue. */
   lanes: number;
   openInAll: number;
 }
 
-// A session starts with this many; the rest is asked for while it runs.
+// The size of a session's first batch; it asks for more while it runs.
 const FIRST_BATCH = 20;
-/** No timer is set for longer: a clock that was set must not strand anybody. */
-const LONGEST_SLEEP_MS = MINUTE_MS;
+/** The longest timer, so that a change of the system clock delays mail by a minute at most. */
+const MAX_SLEEP_MS = MINUTE_MS;
 
 /*
- * A group has lanes waiting for their turn and sessions: starting (messages are being claimed), running, or lingering
- * (connected, and waiting for more mail). `pump` is called whenever that may have changed: a lane came, a session began
- * to linger or ended, a slot became free, a pause is over. It takes the lane whose turn it is and asks shaping; the lane
- * goes to a lingering session that is connected to its hosts, else to a new session, else everybody waits. Where shaping
- * says wait, a reason about the whole group stops the group until its end; any other reason puts only this lane aside.
- * Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch. `halt` ends all
- * sessions after the message on the wire: the receiver said that it wants nothing more.
+ * A group has lanes that wait for their turn, and sessions: starting (messages are being claimed), running, or
+ * lingering (connected, waiting for more mail). `pump` is called whenever that may have changed: a lane was added, a
+ * session began to linger or ended, a slot became free, a pause ended. It takes the next lane and asks shaping; the lane
+ * goes to a lingering session that is connected to its hosts, else to a new session, else everything waits. If shaping
+ * says wait, a reason about the whole group stops the group until that reason ends; any other reason holds only this
+ * lane. Running sessions ask for their next batch themselves, so the next tenant's turn comes after each batch. `halt`
+ * ends all sessions after the message on the wire: the receiver wants nothing more.
  */
 export class Group {
   readonly name: string;
   readonly #kit: GroupKit;
   readonly #port: GroupPort;
   readonly #turns = new LaneRotation();
-  /** With the hosts that they are connected to. */
+  /** All sessions, with the key of their hosts. */
   readonly #sessions = new Map<SessionHost, string>();
-  /** Those that linger, in the same way. */
+  /** The lingering sessions, with the key of their hosts. */
   readonly #waiting = new Map<SessionHost, string>();
   #starting = 0;
   #stopped = false;
@@ -93,25 +93,25 @@ export class Group {
     return this.#sessions.size + this.#starting;
   }
 
-  /** Lanes in the line. */
+  /** Lanes in the queue. */
   get lanes(): number {
     return this.#turns.size;
   }
 
   add(lane: Lane, hosts: MailHost[], source: SessionSource | null): void {
-    // A session speaks from one address only.
+    // A session has one source address.
     const hostsKey = source ? `${hostsKeyOf(hosts)} from ${source.ip}` : hostsKeyOf(hosts);
     this.#turns.add({ lane, hosts, source, hostsKey });
     this.pump();
   }
 
-  /** Hands the line to sessions that wait, then to new ones. */
+  /** Gives waiting lanes to lingering sessions, then to new ones. */
   pump(): void {
     for (let next = this.#turns.first(); next && !this.#stopped; next = this.#turns.first()) {
       const lingering = this.#lingeringTo(next.hostsKey);
-      const verdict = this.#mayGo(next.lane, lingering ? 'open' : 'new');
+      const verdict = this.#verdictFor(next.lane, lingering ? 'open' : 'new');
       if (verdict.decision === 'wait') {
-        if (!this.#keepBack(next, verdict)) return;
+        if (!this.#holdBack(next, verdict)) return;
       } else if (lingering) {
         lingering.wake();
         return;
@@ -120,7 +120,7 @@ export class Group {
     }
   }
 
-  /** What is on the wire is finished, and nothing more is sent before shaping lets it. */
+  /** Finishes what is on the wire; nothing more is sent until shaping allows it. */
   halt(): void {
     for (const host of [...this.#sessions.keys()]) host.stop();
     this.pump();
@@ -132,21 +132,21 @@ export class Group {
     for (const host of this.#sessions.keys()) host.stop();
   }
 
-  /** Whether the line moves on behind it: not when the whole group waits. */
-  #keepBack(next: WaitingLane, verdict: ShapingVerdict): boolean {
+  /** Whether the queue moves on to the next lane: not when the whole group waits. */
+  #holdBack(next: WaitingLane, verdict: ShapingVerdict): boolean {
     if (verdict.reach !== 'group') {
       this.#turns.remove(next);
       this.#port.hold(next.lane, verdict);
       return true;
     }
-    this.#tellWaiting(verdict);
+    this.#logWaiting(verdict);
     const timed = verdict.reasons.flatMap(({ until }) => until ?? []);
     if (timed.length > 0) this.#sleepUntil(Math.max(...timed));
-    else this.#makeRoom();
+    else this.#closeLingering();
     return false;
   }
 
-  #tellWaiting({ reasons, until }: ShapingVerdict): void {
+  #logWaiting({ reasons, until }: ShapingVerdict): void {
     const { slots, log } = this.#kit;
     if (reasons.some(({ code }) => code === 'all_connections_full')) slots.waitFor(this);
     log.debug({ group: this.name, lanes: this.lanes, until, reasons }, `waits: ${reasons[0]?.reason}`);
@@ -154,12 +154,12 @@ export class Group {
 
   #sleepUntil(at: number): void {
     if (this.#alarm) clearTimeout(this.#alarm);
-    const ms = Math.min(Math.max(1, at - this.#kit.clock.now()), LONGEST_SLEEP_MS);
+    const ms = Math.min(Math.max(1, at - this.#kit.clock.now()), MAX_SLEEP_MS);
     this.#alarm = setTimeout(() => this.pump(), ms);
   }
 
-  /** A connection that idles must not keep out who has mail for other hosts of the group. */
-  #makeRoom(): void {
+  /** Closes a lingering connection, so that mail for other hosts of the group can have its slot. */
+  #closeLingering(): void {
     const [lingering] = this.#waiting.keys();
     lingering?.stop();
   }
@@ -171,7 +171,7 @@ export class Group {
 
   #start(next: WaitingLane): void {
     const { pace, session } = this.#kit;
-    const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#room(next.lane));
+    const limit = Math.min(batchSize(pace, FIRST_BATCH), session.messagesPerSession, this.#allowance(next.lane));
     this.#starting++;
     void this.#startSession(next, this.#take(next, limit));
   }
@@ -196,12 +196,12 @@ export class Group {
     const host: SessionHost = new SessionHost(this.name, this.#kit.session, {
       nextBatch: (limit) => this.#nextBatch(hostsKey, limit),
       giveBack: (ids) => this.#port.giveBack(this, ids),
-      learn: (finding) => this.#learn(finding, this.#workingBeside(host, hostsKey)),
-      onConnected: () => this.#kit.shaping.connected(this.name, this.#workingBeside(null, hostsKey).working),
+      learn: (finding) => this.#learn(finding, this.#otherConnections(host, hostsKey)),
+      onConnected: () => this.#kit.shaping.connected(this.name, this.#otherConnections(null, hostsKey).working),
       onWaiting: (waitingHost, waiting) => this.#onWaiting(waitingHost, waiting ? hostsKey : null),
     });
     this.#sessions.set(host, hostsKey);
-    // More may be in line than one session takes.
+    // There may be more lanes than one session can serve.
     this.pump();
     try {
       await host.run({ hosts: shuffleEquals(hosts, this.#kit.random), source }, first);
@@ -218,7 +218,7 @@ export class Group {
     return tried;
   }
 
-  #workingBeside(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
+  #otherConnections(host: SessionHost | null, hostsKey: string): { working: number; sameHosts: number } {
     const others = [...this.#sessions].filter(([each]) => each !== host && each.connected);
     return { working: others.length, sameHosts: others.filter(([, key]) => key === hostsKey).length };
   }
@@ -231,26 +231,26 @@ export class Group {
     }
   }
 
-  /** For a session that is open to these hosts; none also where it is somebody else's turn. */
+  /** The next batch for a session to these hosts; empty also if another tenant's turn comes first. */
   async #nextBatch(hostsKey: string, limit: number): Promise<ClaimedMessage[]> {
     for (let next = this.#turns.firstTo(hostsKey); next && !this.#stopped; next = this.#turns.firstTo(hostsKey)) {
-      if (this.#mustGiveWay(hostsKey)) return [];
-      const verdict = this.#mayGo(next.lane, 'open');
+      if (this.#mustYield(hostsKey)) return [];
+      const verdict = this.#verdictFor(next.lane, 'open');
       if (verdict.decision === 'wait') {
-        if (!this.#keepBack(next, verdict)) return [];
+        if (!this.#holdBack(next, verdict)) return [];
         continue;
       }
-      const messages = await this.#take(next, Math.min(batchSize(this.#kit.pace, limit), this.#room(next.lane)));
+      const messages = await this.#take(next, Math.min(batchSize(this.#kit.pace, limit), this.#allowance(next.lane)));
       if (messages.length > 0) return messages;
     }
     return [];
   }
 
-  /** It is the turn of a tenant who has nothing for these hosts, and no connection is left for him. */
-  #mustGiveWay(hostsKey: string): boolean {
+  /** The next tenant in turn has no mail for these hosts, and no connection is left for its mail. */
+  #mustYield(hostsKey: string): boolean {
     const first = this.#turns.first();
     if (!first || this.#turns.isTurnOf(hostsKey)) return false;
-    return this.#mayGo(first.lane, 'new').reasons.some(
+    return this.#verdictFor(first.lane, 'new').reasons.some(
       ({ code }) => code === 'connections_full' || code === 'all_connections_full',
     );
   }
@@ -262,15 +262,15 @@ export class Group {
     return messages;
   }
 
-  /** What shaping says of the lane's mail over a connection that has yet to be opened, or over one that is open. */
-  #mayGo({ tenantId, domain }: Lane, connection: 'new' | 'open'): ShapingVerdict {
+  /** Shaping's verdict on the lane's mail over a new connection, or over an open one. */
+  #verdictFor({ tenantId, domain }: Lane, connection: 'new' | 'open'): ShapingVerdict {
     const { shaping, slots } = this.#kit;
     const connections = connection === 'new' ? { open: slots.open, limit: slots.limit } : null;
     return shaping.verdict({ tenantId, domain, group: this, connections });
   }
 
-  /** How many messages may be claimed at once. */
-  #room({ tenantId }: Lane): number {
+  /** The number of messages that may be claimed at once. */
+  #allowance({ tenantId }: Lane): number {
     return this.#kit.shaping.reservations.room(this.name, tenantId);
   }
 }
@@ -279,10 +279,10 @@ function idsOf(messages: readonly ClaimedMessage[]): string[] {
   return messages.map(({ id }) => id);
 }
 
-/** RFC 5321 section 5.1: hosts of equal preference in random order, anew for each session. */
+/** RFC 5321 section 5.1: hosts of equal preference in random order, shuffled again for each session. */
 function shuffleEquals(hosts: MailHost[], random: () => number): MailHost[] {
   return hosts
-    .map((host) => ({ host, lot: random() }))
-    .sort((a, b) => a.host.preference - b.host.preference || a.lot - b.lot)
+    .map((host) => ({ host, order: random() }))
+    .sort((a, b) => a.host.preference - b.host.preference || a.order - b.order)
     .map(({ host }) => host);
 }

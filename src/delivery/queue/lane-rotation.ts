@@ -1,15 +1,15 @@
-// The line in front of one MX group: deficit round robin between tenants, counted in messages, so
-// that nobody's hundred thousand messages stand before somebody else's one, and a tenant with a
-// thousand small lanes gets as much as one with a single large lane.
+// The queue of one MX group: deficit round robin between tenants, counted in messages, so that one tenant's
+// hundred thousand messages don't delay another's single one, and a tenant with a thousand small lanes gets
+// the same share as one with a single large lane.
 import type { MailHost } from '../../protocol/dns/mail-route.ts';
 import type { SessionSource } from '../courier/messages.ts';
 import type { Lane } from './lane.ts';
 
-/** A lane in the line, with the MX hosts that its own mail goes to, in their order. */
+/** A lane in the queue, with the MX hosts of its mail, in order. */
 export interface WaitingLane {
   lane: Lane;
   hosts: MailHost[];
-  /** From which of our addresses; null: the system picks. */
+  /** Our source address; null: the system picks. */
   source: SessionSource | null;
   /** Lanes with the same key can share a session. */
   hostsKey: string;
@@ -17,18 +17,18 @@ export interface WaitingLane {
 
 interface Tenant {
   id: string;
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   lanes: Set<WaitingLane>;
   byHosts: Map<string, Set<WaitingLane>>;
-  /** Messages that the tenant may still have in this turn. */
+  /** Messages that the tenant may still send in this turn. */
   deficit: number;
 }
 
-// One batch of a session: less would cost more questions to the store than it wins in fairness.
+// One batch of a session: less would cost more queries to the store than it gains in fairness.
 const QUANTUM_MESSAGES = 50;
 
 export class LaneRotation {
-  /** In the order of their turns. */
+  /** In order of turn. */
   #order: Tenant[] = [];
   readonly #tenants = new Map<string, Tenant>();
 
@@ -42,31 +42,31 @@ export class LaneRotation {
     return lanes;
   }
 
-  add(standing: WaitingLane): void {
-    const { tenantId } = standing.lane;
+  add(waiting: WaitingLane): void {
+    const { tenantId } = waiting.lane;
     let tenant = this.#tenants.get(tenantId);
     if (!tenant) {
       tenant = { id: tenantId, lanes: new Set(), byHosts: new Map(), deficit: 0 };
       this.#tenants.set(tenantId, tenant);
       this.#order.push(tenant);
     }
-    tenant.lanes.add(standing);
-    const sharing = tenant.byHosts.get(standing.hostsKey);
-    if (sharing) sharing.add(standing);
-    else tenant.byHosts.set(standing.hostsKey, new Set([standing]));
+    tenant.lanes.add(waiting);
+    const sharing = tenant.byHosts.get(waiting.hostsKey);
+    if (sharing) sharing.add(waiting);
+    else tenant.byHosts.set(waiting.hostsKey, new Set([waiting]));
   }
 
-  /** Whose turn it is; it stays in the line. */
+  /** The lane whose turn it is; it stays in the queue. */
   first(): WaitingLane | null {
     return this.#order[0]?.lanes.values().next().value ?? null;
   }
 
-  /** Whether the tenant whose turn it is has something for these hosts. */
+  /** Whether the tenant whose turn it is has mail for these hosts. */
   isTurnOf(hostsKey: string): boolean {
     return this.#order[0]?.byHosts.has(hostsKey) ?? false;
   }
 
-  /** The next one in turn that goes to these hosts; it stays in the line. */
+  /** The next lane in turn for these hosts; it stays in the queue. */
   firstTo(hostsKey: string): WaitingLane | null {
     for (const { byHosts } of this.#order) {
       const sharing = byHosts.get(hostsKey);
@@ -75,18 +75,18 @@ export class LaneRotation {
     return null;
   }
 
-  /** Takes it out of the line. Returns how many of the wanted messages its tenant may have now. */
-  take(standing: WaitingLane, wanted: number): number {
-    const tenant = this.#tenants.get(standing.lane.tenantId)!;
-    this.#leave(tenant, standing);
+  /** Removes the lane from the queue. Returns how many of the wanted messages its tenant may send now. */
+  take(waiting: WaitingLane, wanted: number): number {
+    const tenant = this.#tenants.get(waiting.lane.tenantId)!;
+    this.#leave(tenant, waiting);
     if (tenant.deficit <= 0) tenant.deficit += QUANTUM_MESSAGES;
     const granted = Math.min(wanted, tenant.deficit);
     tenant.deficit -= granted;
-    if (tenant.lanes.size > 0 && tenant.deficit <= 0) this.#moveBehind(tenant);
+    if (tenant.lanes.size > 0 && tenant.deficit <= 0) this.#moveToEnd(tenant);
     return granted;
   }
 
-  /** What was granted and not used: the tenant's turn is not over yet. */
+  /** Returns unused messages of a grant: the tenant's turn is not over yet. */
   refund(tenantId: string, messages: number): void {
     const tenant = this.#tenants.get(tenantId);
     if (!tenant || messages <= 0) return;
@@ -97,29 +97,29 @@ export class LaneRotation {
     }
   }
 
-  /** Takes it out of the line, without a turn. */
-  remove(standing: WaitingLane): void {
-    this.#leave(this.#tenants.get(standing.lane.tenantId)!, standing);
+  /** Removes the lane from the queue without counting a turn. */
+  remove(waiting: WaitingLane): void {
+    this.#leave(this.#tenants.get(waiting.lane.tenantId)!, waiting);
   }
 
-  #leave(tenant: Tenant, standing: WaitingLane): void {
-    tenant.lanes.delete(standing);
-    const sharing = tenant.byHosts.get(standing.hostsKey)!;
-    sharing.delete(standing);
-    if (sharing.size === 0) tenant.byHosts.delete(standing.hostsKey);
+  #leave(tenant: Tenant, waiting: WaitingLane): void {
+    tenant.lanes.delete(waiting);
+    const sharing = tenant.byHosts.get(waiting.hostsKey)!;
+    sharing.delete(waiting);
+    if (sharing.size === 0) tenant.byHosts.delete(waiting.hostsKey);
     if (tenant.lanes.size > 0) return;
-    // Who has nothing in the line saves nothing up.
+    // A tenant without waiting lanes keeps no deficit.
     this.#tenants.delete(tenant.id);
     this.#order.splice(this.#order.indexOf(tenant), 1);
   }
 
-  #moveBehind(tenant: Tenant): void {
+  #moveToEnd(tenant: Tenant): void {
     this.#order.splice(this.#order.indexOf(tenant), 1);
     this.#order.push(tenant);
   }
 }
 
-/** The same for all domains whose mail goes to the same hosts in the same order. */
+/** Equal for all domains whose mail goes to the same hosts in the same order. */
 export function hostsKeyOf(hosts: readonly MailHost[]): string {
   const byPreference = Map.groupBy(hosts, ({ preference }) => preference);
   return [...byPreference]

@@ -1,34 +1,34 @@
-// A lane: one tenant's mail to one domain, as the scheduler holds it in memory, and the one place that
-// changes its state. Only lanes that have mail waiting are held; their messages stay in the store.
+// A lane: one tenant's mail to one domain, as the scheduler keeps it in memory, and the only place that
+// changes its state. Only lanes with waiting mail are in memory; their messages stay in the store.
 import { unreachable } from '../../base/errors.ts';
 
 export type LaneState =
-  /** Waits until its next message is due; Infinity in a lane that was made a moment ago. */
+  /** Waits until its next message is due; Infinity in a new lane. */
   | { kind: 'resting'; dueAt: number }
   /** Due: its MX hosts are being looked up. */
   | { kind: 'routing' }
   /** Waits in its group's queue for a session. */
   | { kind: 'ready' }
-  /** The store is marking its due messages as being sent. `dueAt`: the earliest that was noticed meanwhile. */
+  /** The store is marking its due messages as being sent. `dueAt`: the earliest due time notified meanwhile. */
   | { kind: 'claiming'; dueAt: number }
-  /** Due, and shaping keeps it back; null: nobody knows until when. */
+  /** Due, but shaping holds it; `until` null: end unknown. */
   | { kind: 'held'; until: number | null }
-  /** Nothing waits in it, and the scheduler has forgotten it. The next notice makes a new lane. */
+  /** It has no waiting mail, and the scheduler has dropped it. The next notice creates a new lane. */
   | { kind: 'gone' };
 
 export type LaneEvent =
-  /** The store says that a message is due at a time. */
+  /** The store reports a message that is due at this time. */
   | { kind: 'noticed'; dueAt: number }
-  /** The time it waited for has come, or an operator has ended what held it. */
+  /** Its time has come, or an operator has ended what held it. */
   | { kind: 'woken' }
-  /** It was put into its group's queue. */
+  /** It was added to its group's queue. */
   | { kind: 'queued' }
   | { kind: 'held'; until: number | null }
   /** The store is asked for its messages. */
   | { kind: 'claiming' }
-  /** The store has answered; null: nothing else waits in the lane. */
+  /** The store has answered; null: no other mail waits in the lane. */
   | { kind: 'claimed'; nextDueAt: number | null }
-  /** Its route could not be found. */
+  /** The look-up of its route failed. */
   | { kind: 'failed'; retryAt: number };
 
 const ROUTING: LaneState = { kind: 'routing' };
@@ -39,7 +39,7 @@ export class Lane {
   readonly id: number;
   readonly tenantId: string;
   readonly domain: string;
-  /** When LaneAlarms wakes it; Infinity: not at any time. Only LaneAlarms sets this. */
+  /** When LaneAlarms wakes it; Infinity: never. Only LaneAlarms sets this. */
   alarmAt = Number.POSITIVE_INFINITY;
   #state: LaneState = { kind: 'resting', dueAt: Number.POSITIVE_INFINITY };
 
@@ -67,9 +67,9 @@ export class Lane {
  *   routing ──no route: claimed to be judged──▶ claiming
  *   routing ──the look-up failed──▶ resting
  *
- * A notice makes a resting lane due, or due earlier. While the store claims, a notice is kept, because the answer may not
- * know of that message yet: the earlier of the two times counts. In every other state the lane is due already, and a
- * claim will find the message. An event that comes too late for the state that it was meant for changes nothing.
+ * A notice makes a resting lane due, or due earlier. While the store claims, a notice is remembered, because the claim
+ * may not include that message: the earlier of the two times counts. In any other state the lane is due already, and a
+ * claim will find the message. An event that arrives too late for its state changes nothing.
  */
 function nextState(state: LaneState, event: LaneEvent, now: number): LaneState {
   switch (event.kind) {

@@ -1,5 +1,5 @@
-// The lanes that have mail waiting, by id: tells each what happened to it, and does what its new state
-// (lane.ts) asks for. Memory grows with lanes, not with messages.
+// The lanes with waiting mail, by id: passes events to them, and does what their new state (lane.ts)
+// requires. Memory grows with lanes, not with messages.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import { FewPerTick } from '../../base/per-tick.ts';
@@ -8,7 +8,7 @@ import type { LaneNotice } from '../../store/submissions.ts';
 import { Lane, type LaneEvent } from './lane.ts';
 import { LaneAlarms } from './lane-alarms.ts';
 
-// Some 2 ms: a hundred thousand lanes may become due at once, or be let go.
+// Some 2 ms: a hundred thousand lanes may become due, or be woken, at once.
 const LANES_PER_TURN = 50;
 
 export class Lanes {
@@ -39,13 +39,13 @@ export class Lanes {
         this.#lanes.set(id, lane);
       }
       const { state } = lane;
-      // A look at the whole queue mostly says what is known: no event for each of a hundred thousand lanes.
+      // Reconciling mostly reports what is known: it needs no event for each of a hundred thousand lanes.
       if (state.kind === 'resting' && state.dueAt <= dueAt) continue;
       this.#change(lane, { kind: 'noticed', dueAt }, now);
     }
   }
 
-  /** Lets go what is held, whatever holds it: it is routed again. */
+  /** Wakes all held lanes, whatever holds them: they are routed again. */
   wakeHeld(): void {
     for (const lane of this.#lanes.values()) if (lane.state.kind === 'held') this.change(lane, { kind: 'woken' });
   }

@@ -1,6 +1,6 @@
-// Brings back what nobody would come back to: messages that are marked as being sent by a session
-// that is gone, and messages in lanes that do not exist. The first wait again; the second are
-// parked, with a reason, for a person.
+// Finds messages that no one would send any more: those marked as being sent by a session that is gone, and
+// those in lanes that don't exist. The first return to the queue; the second are parked with a reason, for
+// a person.
 
 import { type Clock, MINUTE_MS } from '../../base/clock.ts';
 import type { Logger } from '../../observe/log.ts';
@@ -9,20 +9,20 @@ import { BEFORE_ALL_LANES, type SendingMark } from '../../store/queue.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
 
-interface StrayFinderKit {
+interface OrphanFinderKit {
   store: Pick<Store, 'queue'>;
-  inHand: Pick<MessagesInFlight, 'has'>;
+  inFlight: Pick<MessagesInFlight, 'has'>;
   clock: Clock;
   log: Logger;
   onLanes(lanes: LaneNotice[]): void;
 }
 
-// Between a commit and the moment when somebody has its messages in hand lie microseconds. A
-// minute later there is no doubt left.
-const CERTAIN_AFTER_MS = MINUTE_MS / 2;
-// A look at the database this large takes about a millisecond.
-const MARKS_PER_LOOK = 1000;
-const LANES_PER_LOOK = 1000;
+// Between the commit of a claim and its entry in MessagesInFlight are microseconds. Half a minute later
+// there is no doubt left.
+const ORPHAN_AFTER_MS = MINUTE_MS / 2;
+// A query of this size takes about a millisecond.
+const MARKS_PER_QUERY = 1000;
+const LANES_PER_QUERY = 1000;
 const PARKED_AT_ONCE = 200;
 
 const LOST_ATTEMPT = 'the session that was sending the message ended without a result; the message may have arrived';
@@ -34,28 +34,28 @@ interface Suspicion {
 }
 
 export class OrphanFinder {
-  readonly #kit: StrayFinderKit;
+  readonly #kit: OrphanFinderKit;
   #suspects = new Map<string, Suspicion>();
   #nextLane = BEFORE_ALL_LANES;
 
-  constructor(kit: StrayFinderKit) {
+  constructor(kit: OrphanFinderKit) {
     this.#kit = kit;
   }
 
   async sweep(): Promise<void> {
-    await this.#returnStrays();
+    await this.#returnOrphans();
     await this.#parkLost();
   }
 
-  async #returnStrays(): Promise<void> {
+  async #returnOrphans(): Promise<void> {
     const { store, clock, log, onLanes } = this.#kit;
     const now = clock.now();
     const suspects = new Map<string, Suspicion>();
     const orphans: SendingMark[] = [];
-    for await (const mark of this.#unattended()) {
+    for await (const mark of this.#notInFlight()) {
       const known = this.#suspects.get(mark.id);
       const since = known?.attempt === mark.attempt ? known.since : now;
-      if (now - since >= CERTAIN_AFTER_MS) orphans.push(mark);
+      if (now - since >= ORPHAN_AFTER_MS) orphans.push(mark);
       else suspects.set(mark.id, { attempt: mark.attempt, since });
     }
     this.#suspects = suspects;
@@ -64,21 +64,21 @@ export class OrphanFinder {
     onLanes(await store.queue.returnOrphans(orphans, now, LOST_ATTEMPT));
   }
 
-  /** Marked as being sent, and in nobody's hand. */
-  async *#unattended(): AsyncGenerator<SendingMark> {
-    const { store, inHand } = this.#kit;
+  /** Messages marked as being sent that are not in flight. */
+  async *#notInFlight(): AsyncGenerator<SendingMark> {
+    const { store, inFlight } = this.#kit;
     for (let after: string | null = null; ; ) {
-      const marks: SendingMark[] = await store.queue.listSending(after, MARKS_PER_LOOK);
-      for (const mark of marks) if (!inHand.has(mark.id)) yield mark;
-      if (marks.length < MARKS_PER_LOOK) return;
+      const marks: SendingMark[] = await store.queue.listSending(after, MARKS_PER_QUERY);
+      for (const mark of marks) if (!inFlight.has(mark.id)) yield mark;
+      if (marks.length < MARKS_PER_QUERY) return;
       after = marks.at(-1)!.id;
     }
   }
 
-  /** One portion of all lanes at each sweep. */
+  /** Checks one portion of all lanes per sweep. */
   async #parkLost(): Promise<void> {
     const { store, log } = this.#kit;
-    const { lanes, lookedUpTo } = await store.queue.findLostLanes(this.#nextLane, LANES_PER_LOOK);
+    const { lanes, lookedUpTo } = await store.queue.findLostLanes(this.#nextLane, LANES_PER_QUERY);
     this.#nextLane = lookedUpTo ?? BEFORE_ALL_LANES;
     for (const lane of lanes) {
       const parked = await store.queue.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
@@ -87,11 +87,11 @@ export class OrphanFinder {
   }
 }
 
-// Which messages somebody in this process answers for: from their claim until their outcome is on
-// disk or they are given back. What is marked as being sent and stands not here is an orphan.
-// It listens to the store's verbs, so that nobody has to remember to tell it.
+// The messages that this process is responsible for: from their claim until their outcome is on disk or they
+// are released. A message marked as being sent that is not here is an orphan. It wraps the store's verbs, so
+// that callers don't have to keep it up to date.
 
-type HandVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordEarlier' | 'release' }>;
+type TrackedVerbs = StoreVerbs<{ queue: 'claim' | 'record' | 'recordEarlier' | 'release' }>;
 
 export class MessagesInFlight {
   readonly #ids = new Set<string>();
@@ -104,33 +104,33 @@ export class MessagesInFlight {
     return this.#ids.size;
   }
 
-  /** Of an earlier process, whose results are not in the database. */
+  /** Adds messages of an earlier run whose results are not in the database. */
   hold(ids: readonly string[]): void {
     for (const id of ids) this.#ids.add(id);
   }
 
-  /** The store, whose verbs are noted on their way. */
-  noting<S extends HandVerbs>(store: S): S {
-    const queue: HandVerbs['queue'] = {
+  /** The store, with verbs that keep this set up to date. */
+  tracking<S extends TrackedVerbs>(store: S): S {
+    const queue: TrackedVerbs['queue'] = {
       ...store.queue,
-      claim: async (...claim: Parameters<HandVerbs['queue']['claim']>) => {
+      claim: async (...claim: Parameters<TrackedVerbs['queue']['claim']>) => {
         const claimed = await store.queue.claim(...claim);
         for (const { id } of claimed.messages) this.#ids.add(id);
         return claimed;
       },
-      record: async (updates: Parameters<HandVerbs['queue']['record']>[0]) => {
-        // What the database did not take is still in the recorder's hand.
+      record: async (updates: Parameters<TrackedVerbs['queue']['record']>[0]) => {
+        // A result that the database did not accept is still with the recorder.
         const lanes = await store.queue.record(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return lanes;
       },
-      recordEarlier: async (updates: Parameters<HandVerbs['queue']['recordEarlier']>[0]) => {
+      recordEarlier: async (updates: Parameters<TrackedVerbs['queue']['recordEarlier']>[0]) => {
         const applied = await store.queue.recordEarlier(updates);
         for (const { messageId } of updates) this.#ids.delete(messageId);
         return applied;
       },
-      release: async (...release: Parameters<HandVerbs['queue']['release']>) => {
-        // Given back in vain is given back: nobody tries that again but the sweeper.
+      release: async (...release: Parameters<TrackedVerbs['queue']['release']>) => {
+        // Removed even if the release fails: then only the orphan sweep can return them.
         for (const id of release[0]) this.#ids.delete(id);
         return await store.queue.release(...release);
       },

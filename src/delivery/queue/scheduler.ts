@@ -1,5 +1,5 @@
-// Who may go now. Finds the MX group of each lane that is due and that shaping does not keep back, and
-// puts it in that group's queue. Messages stay in the store: memory grows with lanes, not with messages.
+// Finds the MX group of each lane that is due and that shaping doesn't hold, and adds it to that group's queue.
+// Messages stay in the store: memory grows with lanes, not with messages.
 
 import type { Clock } from '../../base/clock.ts';
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
@@ -23,7 +23,7 @@ import { findUnreachable, type Interfaces, type SourceAddresses } from '../route
 import type { CourierPool } from '../session/courier-pool.ts';
 import type { ShapingVerdict } from '../shaping/shaping.ts';
 import type { Shaping, ShapingOutcome } from '../shaping/shaping-state.ts';
-import { Claims, type ClaimsKit, findDeparture } from './claims.ts';
+import { Claims, type ClaimsKit, findSource } from './claims.ts';
 import { Group, type GroupLoad, type GroupPort } from './group.ts';
 import type { Lane } from './lane.ts';
 import type { WaitingLane } from './lane-rotation.ts';
@@ -37,9 +37,9 @@ export interface SchedulerKit {
   recorder: Pick<Recorder, 'record'>;
   results: ClaimsKit['results'];
   shaping: Shaping;
-  /** Our own addresses; null: the system picks. */
+  /** Our source addresses; null: the system picks. */
   sources: SourceAddresses | null;
-  /** Of this machine. */
+  /** The network interfaces of this machine. */
   readInterfaces?: (() => Interfaces) | undefined;
   secondLooks: SecondLooks;
   noRoute: NoRouteRules;
@@ -49,12 +49,12 @@ export interface SchedulerKit {
   random: () => number;
   log: Logger;
   limits: { sessions: number; lingerMs: number };
-  /** After each attempt, from the first; one is stored before the attempt begins in case it vanishes. */
+  /** The pause after each attempt, from the first; a claim stores the next one in case the attempt vanishes. */
   pausesMs(): number[];
 }
 
-// A safety net under the notices: what was made due by other means (another process, a tenant
-// that became active) starts this late at most.
+// A safety net for lost notices: mail made due by other means (another process, a tenant that became
+// active) starts no later than this.
 const RECONCILE_EVERY_MS = MINUTE_MS;
 const AFTER_STORE_FAULT_MS = SECOND_MS;
 const GROUPS_PER_TURN = 200;
@@ -64,11 +64,11 @@ const UNROUTED_BATCH = 100;
 /*
  * The scheduler moves lanes; their states, and what changes them, are in lane.ts.
  *
- * Notices from the store (mail accepted, given back, released) and the lanes' alarms make a lane due. Due lanes are routed
- * some at a time, so that a hundred thousand of them do not stop the event loop. A lane that shaping keeps back is held
- * until the reason's end, or, where only an operator can end it, until `onReleased`. From `ready` on the lane's group
- * decides; the scheduler only claims what the group asks for. Once a minute the whole queue is compared with the lanes
- * in memory: whatever a lost notice forgot starts then.
+ * Notices from the store (mail accepted, put back, released) and the lanes' alarms make a lane due. Due lanes are routed
+ * some at a time, so that a hundred thousand of them don't block the event loop. A lane that shaping holds waits until
+ * the reason ends, or, if only an operator can end it, until `onReleased`. From `ready` on the lane's group decides; the
+ * scheduler only claims what the group asks for. Once a minute the whole queue is compared with the lanes in memory, so
+ * that mail of a lost notice starts then.
  */
 export class Scheduler {
   readonly #kit: SchedulerKit;
@@ -104,19 +104,19 @@ export class Scheduler {
     this.#kit.shaping.start({
       onBlocked: (group) => this.#groups.get(group)?.halt(),
       onRoom: (group) => this.#groups.get(group)?.pump(),
-      onReleased: () => this.#lookAgain(),
+      onReleased: () => this.#wakeAll(),
     });
     await this.reconcile();
-    this.#reconciler = setInterval(() => void this.#lookAround(), RECONCILE_EVERY_MS);
+    this.#reconciler = setInterval(() => void this.#maintain(), RECONCILE_EVERY_MS);
   }
 
-  /** What is going on in a group, and in all. */
+  /** Connections and waiting lanes of a group, and connections in all. */
   load(group: string | null): GroupLoad {
     const { open = 0, lanes = 0 } = (group !== null && this.#groups.get(group)) || {};
     return { open, lanes, openInAll: this.#slots.open };
   }
 
-  async #lookAround(): Promise<void> {
+  async #maintain(): Promise<void> {
     await this.reconcile();
     for (const group of this.#groups.values()) this.#forgetIfIdle(group);
     await this.#kit.shaping.tidy().catch((error: unknown) => {
@@ -124,13 +124,13 @@ export class Scheduler {
     });
   }
 
-  /** An operator has let something go: whatever it was, all who are kept back ask again. */
-  #lookAgain(): void {
+  /** An operator has ended a hold: every held lane is routed again, every group asks shaping again. */
+  #wakeAll(): void {
     this.#lanes.wakeHeld();
     for (const group of this.#groups.values()) this.#pumping.add(group);
   }
 
-  /** Looks at the whole queue again; a tenant may have been changed. */
+  /** Compares the whole queue with memory; tenants are read again. */
   async reconcile(): Promise<void> {
     this.#kit.shaping.tenantsChanged();
     try {
@@ -144,7 +144,7 @@ export class Scheduler {
     this.#lanes.notice(notices);
   }
 
-  /** Nothing new starts; sessions finish the message on the wire. Settles when all are closed. */
+  /** Starts nothing new; sessions finish the message on the wire. Resolves when all are closed. */
   async stop(): Promise<void> {
     this.#stopped = true;
     const allClosed = this.#slots.close();
@@ -157,7 +157,7 @@ export class Scheduler {
     await allClosed;
   }
 
-  /** Due, and kept back: until a time, or until an operator releases it. */
+  /** Holds a due lane until a time, or until an operator ends the hold. */
   #hold(lane: Lane, { until, reasons }: ShapingVerdict): void {
     const [first] = reasons;
     this.#kit.log.debug({ tenant_id: lane.tenantId, domain: lane.domain, reasons }, `kept back: ${first?.reason}`);
@@ -193,7 +193,7 @@ export class Scheduler {
     const { group, hosts } = route;
     const unreachable = findUnreachable(group, hosts, { sources, readInterfaces });
     if (unreachable) return this.#judgeUnrouted(lane, unreachable);
-    const source = sources ? await findDeparture({ store, sources, clock, log }, lane, route) : null;
+    const source = sources ? await findSource({ store, sources, clock, log }, lane, route) : null;
     if (this.#stopped) return;
     if (sources && !source) await this.#claim(lane, 1, { group, from: sources.claim(null, group, hosts) });
     else {
@@ -226,7 +226,7 @@ export class Scheduler {
     return group;
   }
 
-  /** What came of an attempt also says what the group bears. False: it was no attempt. */
+  /** Passes an attempt's outcome to shaping, which learns the group's limits from it. False: it was no attempt. */
   #learn({ name, open }: Group, { message, judgement }: AttemptResult, others: ShapingOutcome['others']): boolean {
     const { shaping, clock, log } = this.#kit;
     const recipientDomain = this.#lanes.get(message.lane)?.domain ?? message.recipient.split('@').at(-1)!;

@@ -1,25 +1,25 @@
-// The connections that may be open in all: each session holds one of them. Groups that found none
-// left stand in a line.
+// The limit on all open connections: each session holds one slot. Groups that find none free wait in a
+// queue.
 
-/** Somebody who opens sessions. */
+/** A group, which opens sessions. */
 export interface SlotHolder {
-  /** Tries again. */
+  /** Tries again to get a slot. */
   pump(): void;
 }
 
 export class Slots {
   readonly #size: number;
-  readonly #starved = new Set<SlotHolder>();
+  readonly #waiting = new Set<SlotHolder>();
   #free: number;
   #closed = false;
-  #onQuiet: (() => void) | null = null;
+  #onIdle: (() => void) | null = null;
 
   constructor(size: number) {
     this.#size = size;
     this.#free = size;
   }
 
-  /** How many may be open. */
+  /** The number of connections that may be open. */
   get limit(): number {
     return this.#size;
   }
@@ -28,36 +28,36 @@ export class Slots {
     return this.#size - this.#free;
   }
 
-  /** False when none is left: the holder will be pumped later. */
+  /** False: none is free, and the holder is pumped when one is. */
   take(holder: SlotHolder): boolean {
     if (this.#closed) return false;
     if (this.#free === 0) {
-      this.#starved.add(holder);
+      this.#waiting.add(holder);
       return false;
     }
     this.#free--;
     return true;
   }
 
-  /** It wants one as soon as there is one. */
+  /** Pumps the holder as soon as a slot is free. */
   waitFor(holder: SlotHolder): void {
-    this.#starved.add(holder);
+    this.#waiting.add(holder);
   }
 
   release(): void {
     this.#free++;
-    if (this.#free === this.#size) this.#onQuiet?.();
-    for (const holder of this.#starved) {
+    if (this.#free === this.#size) this.#onIdle?.();
+    for (const holder of this.#waiting) {
       if (this.#free === 0) return;
-      this.#starved.delete(holder);
+      this.#waiting.delete(holder);
       holder.pump();
     }
   }
 
-  /** None is given away any more. Settles when none is open. */
+  /** Gives out no more slots. Resolves when all are free. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#free === this.#size) return;
-    await new Promise<void>((resolve) => (this.#onQuiet = resolve));
+    await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 }

@@ -1,6 +1,6 @@
-// What becomes of a message that no server can be called for: one pure decision. DNS alone is weak evidence,
-// so nothing final follows from one look. What DNS said before is read from the message's own attempts, so it
-// survives a restart.
+// Decides about a message without a server to connect to: one pure decision. DNS alone is weak evidence, so
+// one look-up never leads to a final result. What DNS said before is read from the message's own attempts, so
+// it survives a restart.
 
 import { type Clock, HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
@@ -16,44 +16,44 @@ import type { Permanent, Temporary } from '../outcome/judge.ts';
 import type { Recorder } from '../outcome/recorder.ts';
 
 export interface NoRouteRules {
-  /** From the first NXDOMAIN to the look that may confirm it. */
+  /** The time from the first NXDOMAIN to the second look that may confirm it. */
   secondLookAfterMs: number;
-  /** How long a message without a way is tried. */
+  /** How long a message without a route is retried. */
   lifetimeMs: number;
 }
 
 export type Unrouted =
   | Exclude<MailRoute, { kind: 'hosts' }>
-  /** None of our own addresses is of a kind that can call the receiver's. */
+  /** None of our source addresses has the family of the receiver's. */
   | { kind: 'unreachable'; reason: string }
-  /** None of our own addresses can be used at the moment. */
+  /** None of our source addresses can be used at the moment. */
   | { kind: 'no_source'; reason: string };
 
 interface NoRouteFacts {
   domain: string;
   route: Unrouted;
-  /** Since when the look-ups have said so, without a break. */
+  /** Since when the look-ups have given this result without interruption. */
   since: UnroutedSince;
-  /** Null: none was due, or it has not been made. */
+  /** Null: none was due, or none was made. */
   secondLook: SecondLook | null;
-  /** Why mail without a route is held at the moment; null: it is not. */
+  /** Why mail without a route is held; null: it is not. */
   held: string | null;
   rules: NoRouteRules;
 }
 
 export interface UnroutedSince {
-  /** That the domain does not exist; null: this is the first time. */
+  /** Since when the domain does not exist; null: this is the first time. */
   absent: number | null;
-  /** That there is no way, for whatever reason. */
+  /** Since when there is no route, for any reason. */
   lost: number | null;
-  /** How often, in all. */
+  /** The number of look-ups. */
   looks: number;
 }
 
-/** Often enough that mail goes soon after DNS has recovered. */
-const LONGEST_PAUSE_MS = HOUR_MS;
+/** Often enough that mail is sent soon after DNS has recovered. */
+const MAX_PAUSE_MS = HOUR_MS;
 
-/** By the last attempts in a row that ended with the look-up. */
+/** Computed from the last consecutive attempts that ended with the look-up. */
 export function unroutedSince(attempts: readonly AttemptRecord[]): UnroutedSince {
   const since: UnroutedSince = { absent: null, lost: null, looks: 0 };
   let onlyAbsent = true;
@@ -68,12 +68,12 @@ export function unroutedSince(attempts: readonly AttemptRecord[]): UnroutedSince
   return since;
 }
 
-/** What DNS says of the domain: the brake counts it, and holds it. A null MX is its owner's word. */
+/** DNS shows no route: the watch counts such mail, and may hold it. A null MX is its owner's statement instead. */
 function isLostInDns(route: Unrouted): boolean {
   return route.kind === 'undeliverable' && route.enhancedCode !== '5.1.10';
 }
 
-/** What other servers are to be asked before the decision; null: nothing final can follow from it. */
+/** What to ask other DNS servers before the decision; null: nothing final can follow from it. */
 export function dueLook(facts: Omit<NoRouteFacts, 'secondLook'>, now: number): LookSubject | null {
   const { route, since, rules, held } = facts;
   if (held !== null || !isLostInDns(route)) return null;
@@ -98,7 +98,7 @@ export function judgeNoRoute(facts: NoRouteFacts, now: number): Temporary | Perm
     case 'unavailable':
       return wait(`DNS did not answer: ${route.reason}`, null);
     case 'no_source':
-      return wait(route.reason, null, { notAfter: now + LONGEST_PAUSE_MS, ...(since.looks === 0 && { tell: true }) });
+      return wait(route.reason, null, { notAfter: now + MAX_PAUSE_MS, ...(since.looks === 0 && { notify: true }) });
     case 'unreachable':
       return judgeLost(route.reason, facts, now);
     case 'undeliverable':
@@ -109,12 +109,12 @@ export function judgeNoRoute(facts: NoRouteFacts, now: number): Temporary | Perm
   }
 }
 
-/** The figures are for operators: they are about everybody's mail. */
+/** The tenant's text leaves out the figures: they are about all tenants' mail. */
 function hold({ route, since }: NoRouteFacts, held: string, now: number): Temporary {
-  const first = since.lost === null && { tell: true as const };
+  const first = since.lost === null && { notify: true as const };
   const code = route.kind === 'undeliverable' ? route.enhancedCode : null;
   const said = code === '5.1.2' ? 'the domain does not seem to exist' : route.reason.replace(/\.$/, '');
-  const judged = wait(`${said}; ${held}`, code, { notAfter: now + LONGEST_PAUSE_MS, ...first });
+  const judged = wait(`${said}; ${held}`, code, { notAfter: now + MAX_PAUSE_MS, ...first });
   const response = `${said}; many domains have no mail server at the moment, so it is held until that is resolved`;
   return { ...judged, peer: { ...judged.peer, response } };
 }
@@ -125,7 +125,7 @@ function judgeAbsent(facts: NoRouteFacts, now: number): Temporary | Permanent {
   if (secondLook === null) {
     const nextAt = Math.max(first + rules.secondLookAfterMs, now + 1);
     const reason = `the domain does not seem to exist; checked again at ${toTimestamp(nextAt)} (NXDOMAIN for ${domain})`;
-    return wait(reason, '5.1.2', { nextAt, ...(since.absent === null && { tell: true }) });
+    return wait(reason, '5.1.2', { nextAt, ...(since.absent === null && { notify: true }) });
   }
   switch (secondLook.kind) {
     case 'absent': {
@@ -134,7 +134,7 @@ function judgeAbsent(facts: NoRouteFacts, now: number): Temporary | Permanent {
     }
     case 'present': {
       const reason = `the domain ${domain} does not exist according to the DNS servers, but does according to ${secondLook.by}; checked again until they agree`;
-      return wait(reason, '5.1.2', { notAfter: now + LONGEST_PAUSE_MS });
+      return wait(reason, '5.1.2', { notAfter: now + MAX_PAUSE_MS });
     }
     case 'unknown': {
       const reason = `the domain ${domain} does not seem to exist, but no other server confirmed it: ${secondLook.reason}`;
@@ -149,10 +149,10 @@ function judgeLost(reason: string, facts: NoRouteFacts, now: number): Temporary 
   const { domain, since, secondLook, rules } = facts;
   if (secondLook?.kind === 'present') {
     const disagree = `${domain} has no mail server with an address according to the DNS servers, but has one according to ${secondLook.by}`;
-    return wait(`${disagree}; checked again until they agree`, '5.4.4', { notAfter: now + LONGEST_PAUSE_MS });
+    return wait(`${disagree}; checked again until they agree`, '5.4.4', { notAfter: now + MAX_PAUSE_MS });
   }
   const judged = untilGivenUp(reason.replace(/\.$/, ''), { code: '5.4.4', first: since.lost ?? now, rules }, now);
-  return judged.kind === 'temporary' && since.lost === null ? { ...judged, tell: true } : judged;
+  return judged.kind === 'temporary' && since.lost === null ? { ...judged, notify: true } : judged;
 }
 
 function untilGivenUp(
@@ -162,14 +162,14 @@ function untilGivenUp(
 ): Temporary | Permanent {
   const deadline = first + rules.lifetimeMs;
   if (now >= deadline) return giveUp(`${reason}; given up after ${inWords(rules.lifetimeMs)}`, code);
-  const notAfter = Math.min(deadline, now + LONGEST_PAUSE_MS);
+  const notAfter = Math.min(deadline, now + MAX_PAUSE_MS);
   return wait(`${reason}; checked again until ${toTimestamp(deadline)}`, code, { notAfter });
 }
 
 function wait(
   reason: string,
   enhancedCode: string | null,
-  when: Pick<Temporary, 'nextAt' | 'notAfter' | 'tell'> = {},
+  when: Pick<Temporary, 'nextAt' | 'notAfter' | 'notify'> = {},
 ): Temporary {
   const peer = { ...noPeer('resolve', reason), enhancedCode };
   return { kind: 'temporary', peer, reason, ambiguous: false, retryAfterMs: null, ...when };
@@ -180,7 +180,7 @@ function bounceHard(reason: string, enhancedCode: string): Permanent {
   return { kind: 'permanent', peer, reason, bounce: 'hard', rule: `route-${enhancedCode}` };
 }
 
-/** No verdict on the recipient: an end without a bounce. */
+/** Given up without a verdict on the recipient: it fails instead of bouncing. */
 function giveUp(reason: string, enhancedCode: string): Permanent {
   const peer = { ...noPeer('resolve', reason), enhancedCode };
   return { kind: 'permanent', peer, reason, bounce: 'soft', rule: `route-${enhancedCode}`, end: 'failed' };
@@ -190,33 +190,33 @@ function inWords(ms: number): string {
   return ms >= HOUR_MS ? `${Math.round((ms / HOUR_MS) * 10) / 10} h` : `${Math.ceil(ms / MINUTE_MS)} min`;
 }
 
-// Messages that no server can be called for, from the look-up to the record: reads since when each of them
-// has had no route, asks for a second look where one is due, and records what was decided (no-route.ts).
+// Messages without a server to connect to, from the look-up to the record: reads since when each has had no
+// route, asks for a second look if one is due, and records the decision.
 
 interface UnroutedMailKit {
   store: StoreVerbs<{ queue: 'getMessage' }>;
   recorder: Pick<Recorder, 'record'>;
   secondLooks: SecondLooks;
   rules: NoRouteRules;
-  /** Counts what has no route, and knows whether that is held. */
+  /** Counts mail without a route, and knows whether it is held. */
   endWatch?: Pick<EndWatch, 'unrouted' | 'doubtOf'> | undefined;
   clock: Clock;
   log: Logger;
-  /** They were not judged after all. */
+  /** Returns messages to the queue that were not judged. */
   giveBack(messageIds: string[]): Promise<void>;
 }
 
 export class UnroutedMail {
   readonly #kit: UnroutedMailKit;
-  readonly #ending = new AbortController();
+  readonly #aborter = new AbortController();
 
   constructor(kit: UnroutedMailKit) {
     this.#kit = kit;
   }
 
-  /** Ends second looks that are under way: their messages are given back. */
+  /** Aborts second looks in progress: their messages are given back. */
   stop(): void {
-    this.#ending.abort();
+    this.#aborter.abort();
   }
 
   async judge(domain: string, route: Unrouted, messages: readonly ClaimedMessage[]): Promise<void> {
@@ -229,13 +229,13 @@ export class UnroutedMail {
       })),
     );
     for (const { facts } of asked) if (isLostInDns(route) && facts.since.lost === null) endWatch?.unrouted();
-    // Asked when this mail has been counted: what sets the brake off is held itself.
+    // Checked after this mail is counted: the mail that causes the spike is held itself.
     const held = endWatch?.doubtOf(NO_ROUTE) ?? null;
     const lookOf = ({ facts }: (typeof asked)[number]) => dueLook({ ...facts, held }, startedAt);
     const isDue = (each: (typeof asked)[number]) => lookOf(each) !== null;
-    // One route, so one subject for all of them.
+    // All have the same route, so one look is enough.
     const subject = asked.map(lookOf).find((due) => due !== null);
-    const secondLook = subject ? await secondLooks.look(domain, subject, this.#ending.signal) : null;
+    const secondLook = subject ? await secondLooks.look(domain, subject, this.#aborter.signal) : null;
     const lost = secondLook === null ? asked.filter(isDue) : [];
     if (lost.length > 0) await giveBack(lost.map(({ message }) => message.id));
     await Promise.all(
@@ -249,7 +249,7 @@ export class UnroutedMail {
     );
   }
 
-  /** What cannot be read counts as the first look: it waits longer, and nothing final follows. */
+  /** Unreadable attempts count as the first look-up: the message waits longer, and nothing final follows. */
   async #since({ id, attempt }: ClaimedMessage) {
     if (attempt === 1) return unroutedSince([]);
     try {

@@ -1,6 +1,6 @@
-// Where each recipient domain's mail goes right now, remembered for as long as DNS allows.
-// Domains of one large provider, or that share their set of MX hosts, form one group: limits hold
-// for it as a whole. Each domain keeps its own hosts in their own order.
+// The current route of each recipient domain's mail, cached for as long as DNS allows. Domains of one large
+// provider, or with the same set of MX hosts, form one group: limits apply per group. Each domain keeps its
+// own hosts in their own order.
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { AddressPolicy } from '../../protocol/dns/address-policy.ts';
@@ -19,27 +19,27 @@ export interface RoutesOptions {
   resolver: Resolver;
   clock: Clock;
   random: () => number;
-  /** Which addresses may be connected to: whoever owns a recipient's domain chooses them. */
+  /** Which addresses may be connected to: the owner of a recipient's domain chooses them. */
   addresses: AddressPolicy;
   providers: Providers;
 }
 
-// The resolver caches the single answers; this saves putting them together for every message.
-const MAX_REMEMBERED = 20_000;
-const LONGEST_MEMORY_MS = 5 * 60_000;
+// The resolver caches single answers; this cache saves combining them for every message.
+const MAX_CACHED = 20_000;
+const MAX_CACHED_MS = 5 * 60_000;
 
 export function createRoutes(options: RoutesOptions): Routes {
-  const remembered = new BoundedMap<string, { route: Route; until: number; version: number }>(MAX_REMEMBERED);
+  const cache = new BoundedMap<string, { route: Route; until: number; version: number }>(MAX_CACHED);
   return {
     async find(domain) {
-      const known = remembered.get(domain);
+      const known = cache.get(domain);
       const version = options.addresses.version();
       if (known && known.until > options.clock.now() && known.version === version) return known.route;
       const found = await findMailRoute(domain, options);
       const route = found.kind === 'hosts' ? groupRoute(domain, found.hosts, options) : found;
       if (found.kind === 'hosts') {
-        const until = options.clock.now() + Math.min(found.ttlMs, LONGEST_MEMORY_MS);
-        remembered.set(domain, { route, until, version });
+        const until = options.clock.now() + Math.min(found.ttlMs, MAX_CACHED_MS);
+        cache.set(domain, { route, until, version });
       }
       return route;
     },
@@ -64,14 +64,14 @@ function whyNone(domain: string, hosts: MailHost[], addresses: AddressPolicy): s
   return `no mail server of ${domain} may be connected to: ${own[0]}; for a mailbox server on this machine, add the address to delivery.allow_private`;
 }
 
-/** Null: it is refused for another reason than that it is ours. */
+/** Null: the address is refused for a reason other than that it is ours. */
 function ownFact(ip: string, addresses: AddressPolicy): string | null {
   return isPublicAddress(ip) ? (addresses.refusal(ip)?.fact ?? null) : null;
 }
 
 /**
- * A provider's only when all hosts are its own: whoever owns a domain chooses its hosts, and what
- * a strange one of them says must not count for the provider.
+ * The provider's name only if all hosts belong to it: the owner of a domain chooses its hosts, and the replies of a
+ * foreign one must not count for the provider.
  */
 function groupName(all: MailHost[], reachable: MailHost[], providers: Providers): string {
   const provider = providers.ofHosts(all.map(({ name }) => name));
@@ -80,6 +80,6 @@ function groupName(all: MailHost[], reachable: MailHost[], providers: Providers)
     .map((host) => host.name)
     .sort()
     .join(',');
-  // Providers have no dot: a host that is named like one is told apart.
+  // Provider ids contain no dot, so a host with the same name is distinguished by one.
   return name.includes('.') ? name : `${name}.`;
 }

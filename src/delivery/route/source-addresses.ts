@@ -1,6 +1,6 @@
-// The pool of our own addresses that mail is sent from: which of them can be used right now, and
-// what each message's choice depends on. An IPv6 address without a reverse name that leads back to
-// it is not used: big receivers refuse everything from it, and blame the address for long.
+// The pool of our source addresses: which of them can be used now, and the facts for the choice per message.
+// An IPv6 address without a reverse name that resolves back to it is not used: large receivers refuse all
+// mail from it, and remember that for long.
 
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import type { Clock } from '../../base/clock.ts';
@@ -14,15 +14,15 @@ import type { Unrouted } from './no-route.ts';
 
 export interface PoolAddress extends SessionSource {
   family: 4 | 6;
-  /** A share relative to the others'. */
+  /** Its share of the mail, relative to the others. */
   weight: number;
-  /** It has been sending for long: receivers know it. */
+  /** In use for long: receivers know it. */
   warm: boolean;
 }
 
 export interface SourceAddressState extends PoolAddress {
   usable: boolean;
-  /** Why it is not used, or what is wrong with it all the same; null: all is well. */
+  /** Why it is unused, or a problem although it is used; null: none. */
   reason: string | null;
 }
 
@@ -31,9 +31,9 @@ export interface SourceAddressesKit extends NameCheckKit {
   ramp: readonly number[];
   clock: Clock;
   log: Pick<Logger, 'info' | 'warn'>;
-  /** Null when the machine has the address. */
+  /** Why a socket can't be bound to the address; null: it can. */
   bindProblem(ip: string): Promise<string | null>;
-  /** A pause of the address towards the group that a receiver's reply called for. */
+  /** A pause of the address towards the group, called for by a receiver's reply. */
   pauseOf(mxGroup: string, ip: string): { until: number; reason: string } | null;
 }
 
@@ -50,7 +50,7 @@ export class SourceAddresses {
     return this.#states;
   }
 
-  /** Looks at every address again. */
+  /** Checks every address again. */
   async check(): Promise<void> {
     this.#states = await Promise.all(this.#states.map((state) => this.#checkOne(state)));
   }
@@ -61,7 +61,7 @@ export class SourceAddresses {
     return { ip: found.ip, ehloName: found.ehloName };
   }
 
-  /** What a claim asks for: `address` null claims nothing, and puts off what must wait. */
+  /** The source part of a claim: `address` null claims nothing, and only puts off what must wait. */
   claim(address: string | null, mxGroup: string, hosts: readonly MailHost[]): ClaimSource {
     return { address, facts: this.facts(mxGroup, hosts) };
   }
@@ -76,7 +76,7 @@ export class SourceAddresses {
     return { mxGroup, candidates, none: this.#whyNone(usable, mxGroup), ramp };
   }
 
-  /** Why none of ours can call these hosts: for want of the right kind, or because none can be used at all. */
+  /** Why none of our addresses can connect to these hosts: none has the right family, or none is usable at all. */
   whyUnreachable(mxGroup: string, hosts: readonly MailHost[]): { reason: string; anyUsable: boolean } | null {
     const usable = this.#states.filter((state) => state.usable);
     if (reachableFrom(usable, hosts).length > 0) return null;
@@ -84,8 +84,8 @@ export class SourceAddresses {
   }
 
   #whyNone(usable: readonly SourceAddressState[], mxGroup: string): string {
-    const useless = this.#states.filter((state) => !state.usable).map(({ ip, reason }) => `${ip}: ${reason}`);
-    const unused = useless.length > 0 ? `; not used: ${useless.join('; ')}` : '';
+    const unusable = this.#states.filter((state) => !state.usable).map(({ ip, reason }) => `${ip}: ${reason}`);
+    const unused = unusable.length > 0 ? `; not used: ${unusable.join('; ')}` : '';
     if (usable.length === 0) return `none of our own addresses can be used${unused}`;
     const families = [...new Set(usable.map(({ family }) => `IPv${family}`))].join(' or ');
     return `no mail server of ${mxGroup} has an ${families} address, and ours are ${families}${unused}`;
@@ -97,15 +97,15 @@ export class SourceAddresses {
     const name = bindProblem === null ? await checkOwnName(ip, this.#kit) : null;
     const after = { ...before };
     if (bindProblem !== null) Object.assign(after, { usable: false, reason: bindProblem });
-    // DNS says nothing: whatever was known of the address still holds.
+    // DNS does not answer: the last result still applies.
     else if (name!.kind === 'unknown')
       Object.assign(after, { usable: before.usable || family === 4, reason: name!.reason });
     else Object.assign(after, { usable: family === 4 || name!.kind === 'good', reason: name!.reason });
-    if (after.usable !== before.usable || after.reason !== before.reason) this.#tell(after);
+    if (after.usable !== before.usable || after.reason !== before.reason) this.#logState(after);
     return after;
   }
 
-  #tell({ ip, ehloName, usable, reason }: SourceAddressState): void {
+  #logState({ ip, ehloName, usable, reason }: SourceAddressState): void {
     const facts = { source_address: ip, ehlo_name: ehloName, usable, reason };
     if (!usable) this.#kit.log.warn(facts, `no mail is sent from ${ip}: ${reason}`);
     else if (reason !== null) this.#kit.log.warn(facts, `mail is sent from ${ip}, though ${reason}`);
@@ -114,8 +114,8 @@ export class SourceAddresses {
 }
 
 /**
- * Those that can speak to the best hosts (RFC 5321 section 5.1: by preference). Hosts without an
- * address of their family are skipped, and the next best count.
+ * The addresses that can connect to the most preferred hosts (RFC 5321 section 5.1). If no address has a family of
+ * those hosts, the next preference counts.
  */
 function reachableFrom<A extends PoolAddress>(pool: readonly A[], hosts: readonly MailHost[]): A[] {
   const preferences = [...new Set(hosts.map(({ preference }) => preference))].sort((a, b) => a - b);
@@ -128,7 +128,7 @@ function reachableFrom<A extends PoolAddress>(pool: readonly A[], hosts: readonl
   return [];
 }
 
-/** The hosts as an address of this family can call them; without a source, all of them. */
+/** The hosts with only the addresses of the source's family; without a source, all of them. */
 export function hostsFor(source: SessionSource | null, hosts: readonly MailHost[]): MailHost[] {
   if (source === null) return [...hosts];
   const own = source.ip.includes(':') ? 6 : 4;
@@ -137,25 +137,25 @@ export function hostsFor(source: SessionSource | null, hosts: readonly MailHost[
     .filter(({ addresses }) => addresses.length > 0);
 }
 
-// Whether our own addresses can call a receiver's at all: an IPv4 address calls no IPv6 address. Where the
-// system picks the source, only a lack of IPv6 is looked for: a machine without IPv4 has other ways out (NAT64).
+// Whether our addresses can connect to a receiver's at all: an IPv4 address can't connect to an IPv6 address. If the
+// system picks the source, only missing IPv6 is checked: a machine without IPv4 has other ways out (NAT64).
 
 export type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>;
 
 interface OwnAddressesKit {
   /** Null: the system picks. */
   sources: Pick<SourceAddresses, 'whyUnreachable'> | null;
-  /** Of this machine; other ones in tests. */
+  /** The network interfaces of this machine; fakes in tests. */
   readInterfaces?: (() => Interfaces) | undefined;
 }
 
-/** Loopback, and link-local addresses (RFC 4291 section 2.4): no mail server is reached from these. */
-const NO_WAY_OUT = /^(::1$|fe[89ab])/i;
-/** Unique local addresses (RFC 4193): they lead to others of the same site. Docker gives one where there is no IPv6. */
+/** Loopback and link-local addresses (RFC 4291 section 2.4): no mail server can be reached from them. */
+const NOT_ROUTABLE = /^(::1$|fe[89ab])/i;
+/** Unique local addresses (RFC 4193) reach only the same site. Docker assigns one where there is no IPv6. */
 const UNIQUE_LOCAL = /^f[cd]/i;
 const NO_PUBLIC_IPV6 = 'this machine has no public IPv6 address';
 
-/** Null: one of our addresses can call one of the hosts. */
+/** Null: one of our addresses can connect to one of the hosts. */
 export function findUnreachable(
   mxGroup: string,
   hosts: readonly MailHost[],
@@ -164,31 +164,31 @@ export function findUnreachable(
   if (sources === null) {
     const addresses = hosts.flatMap((host) => host.addresses);
     if (addresses.some(({ family }) => family === 4)) return null;
-    if (uncallable(addresses, readInterfaces).length < addresses.length) return null;
+    if (unreachableIps(addresses, readInterfaces).length < addresses.length) return null;
     return { kind: 'unreachable', reason: `no mail server of ${mxGroup} has an IPv4 address, and ${NO_PUBLIC_IPV6}` };
   }
   const why = sources.whyUnreachable(mxGroup, hosts);
   if (why === null) return null;
-  // Without any address of ours that works, nothing is wrong with this receiver.
+  // If none of our addresses is usable, the receiver is not at fault.
   return { kind: why.anyUsable ? 'unreachable' : 'no_source', reason: why.reason };
 }
 
-/** Where the system picks the source. An IPv6 address that cannot be called would only hide what the others say. */
+/** For a source that the system picks: failures of IPv6 addresses that we can't reach would hide what the others say. */
 export function findSkipped(
   hosts: readonly MailHost[],
   readInterfaces: () => Interfaces = networkInterfaces,
 ): Skipped | null {
   const addresses = hosts.flatMap((host) => host.addresses);
   if (!addresses.some(({ family }) => family === 4)) return null;
-  const ips = uncallable(addresses, readInterfaces);
+  const ips = unreachableIps(addresses, readInterfaces);
   return ips.length === 0 ? null : { ips, reason: `not called: ${NO_PUBLIC_IPV6}` };
 }
 
-function uncallable(addresses: readonly MailAddress[], readInterfaces: () => Interfaces): string[] {
+function unreachableIps(addresses: readonly MailAddress[], readInterfaces: () => Interfaces): string[] {
   const foreign = addresses.filter(({ ip, family }) => family === 6 && ip !== '::1').map(({ ip }) => ip);
   if (foreign.length === 0) return [];
   const all = Object.values(readInterfaces()).flatMap((list) => list ?? []);
-  const own = all.filter(({ address, family }) => family === 'IPv6' && !NO_WAY_OUT.test(address));
+  const own = all.filter(({ address, family }) => family === 'IPv6' && !NOT_ROUTABLE.test(address));
   if (own.some(({ address }) => !UNIQUE_LOCAL.test(address))) return [];
   return own.length === 0 ? foreign : foreign.filter((ip) => !UNIQUE_LOCAL.test(ip));
 }

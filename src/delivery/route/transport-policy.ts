@@ -1,6 +1,6 @@
-// Sees to it that the store knows the MTA-STS policy of a domain (RFC 8461) before mail for it
-// sets out: couriers read it there. A policy host that fails never takes a policy away that is
-// still valid, and holds mail up once at most.
+// Makes sure that the store has a domain's MTA-STS policy (RFC 8461) before mail for it is sent: couriers
+// read it there. A failing policy host never removes a policy that is still valid, and delays mail once at
+// most.
 
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -20,25 +20,25 @@ export interface TransportPolicyKit {
   fetch(domain: string): Promise<PolicyFetch>;
   clock: Clock;
   log: Logger;
-  /** The end: what is being fetched is given up, and nothing is said about it. */
+  /** Aborted at the stop: fetches in progress are dropped silently. */
   signal?: AbortSignal;
 }
 
 export interface TransportPolicies {
-  /** Settles when what the store knows of the domain is what mail may be sent by. Never rejects. */
+  /** Resolves when the store's policy for the domain may be used to send mail. Never rejects. */
   refresh(domain: string): Promise<void>;
 }
 
-// Far more domains than announce a policy today; a policy takes some hundred bytes.
+// Far more than the domains that announce a policy today; a policy takes some hundred bytes.
 const MAX_POLICIES = 50_000;
-// RFC 8461 section 5.1 asks for at least five minutes between two tries of the same policy.
+// RFC 8461 section 5.1 asks for at least five minutes between two attempts for the same policy.
 const RETRY_AFTER_MS = 5 * MINUTE_MS;
-// Section 3.3: long before max_age runs out, so that a policy host that is down for days does no harm.
+// Section 3.3: long before max_age ends, so that a policy host can be down for days.
 const RENEW_AFTER_MS = DAY_MS;
 const MAX_REMEMBERED_FAILURES = 10_000;
-// Some name servers swallow questions for TXT: only the first message waits for that.
+// Some name servers drop TXT queries: only the first message waits for that.
 const ASK_DNS_AGAIN_AFTER_MS = 5 * MINUTE_MS;
-// Each holds a socket and up to 64 KiB. What finds no place waits for the next message.
+// Each holds a socket and up to 64 KiB. Further policies are fetched for a later message.
 const MAX_FETCHES = 200;
 
 export interface Failure {
@@ -53,7 +53,7 @@ export interface PolicyStep {
   until?: number;
 }
 
-/** What to do about a domain that announces a policy. */
+/** What to do for a domain that announces a policy. */
 export function decidePolicyStep(
   announcedId: string,
   known: TlsPolicy | null,
@@ -65,7 +65,7 @@ export function decidePolicyStep(
     return { decision: 'keep', reason: 'it could not be fetched a moment ago', until: retryAt };
   }
   if (known === null) {
-    // Whose policy host has failed before holds no more mail up.
+    // A policy host that has failed before delays no more mail.
     const decision = retryAt === null ? 'fetch' : 'renew';
     return { decision, reason: 'the domain announces a policy, and none is known that is still valid' };
   }
@@ -79,15 +79,15 @@ export function decidePolicyStep(
 }
 
 export function createTransportPolicies(kit: TransportPolicyKit): TransportPolicies {
-  const book = new PolicyBook(kit);
-  return { refresh: (domain) => book.refresh(domain) };
+  const fetcher = new PolicyFetcher(kit);
+  return { refresh: (domain) => fetcher.refresh(domain) };
 }
 
-class PolicyBook {
+class PolicyFetcher {
   readonly #kit: TransportPolicyKit;
   readonly #failures = new BoundedMap<string, Failure>(MAX_REMEMBERED_FAILURES);
   readonly #silentUntil = new BoundedMap<string, number>(MAX_REMEMBERED_FAILURES);
-  readonly #underWay = new Map<string, Promise<void>>();
+  readonly #fetching = new Map<string, Promise<void>>();
 
   constructor(kit: TransportPolicyKit) {
     this.#kit = kit;
@@ -97,7 +97,7 @@ class PolicyBook {
     try {
       await this.#refresh(domain);
     } catch (error) {
-      // The couriers go by what the store knows; the next message tries again.
+      // The couriers use what the store has; the next message tries again.
       this.#kit.log.error({ error, domain }, `the MTA-STS policy could not be looked up: ${describeError(error)}`);
     }
   }
@@ -109,7 +109,7 @@ class PolicyBook {
     const found = await resolver.txt(`_mta-sts.${domain}`);
     if (found.kind === 'unavailable') this.#silentUntil.set(domain, clock.now() + ASK_DNS_AGAIN_AFTER_MS);
     const announcedId = found.kind === 'found' ? announcedPolicyId(found.records) : null;
-    // Section 5.1: without an announcement, a policy that is known stays in force until it ends.
+    // Section 5.1: without an announcement, a known policy stays in force until it expires.
     if (announcedId === null) return;
     const known = await store.transportSecurity.findTlsPolicy(domain, clock.now());
     const step = decidePolicyStep(announcedId, known, this.#failures.get(domain) ?? null, clock.now());
@@ -119,13 +119,13 @@ class PolicyBook {
   }
 
   #fetchOnce(domain: string, policyId: string): Promise<void> {
-    const running = this.#underWay.get(domain);
+    const running = this.#fetching.get(domain);
     if (running) return running;
-    if (this.#underWay.size >= MAX_FETCHES) return Promise.resolve();
+    if (this.#fetching.size >= MAX_FETCHES) return Promise.resolve();
     const fetching = this.#fetch(domain, policyId)
       .catch((error) => this.#kit.log.error({ error, domain }, `a policy was not stored: ${describeError(error)}`))
-      .finally(() => this.#underWay.delete(domain));
-    this.#underWay.set(domain, fetching);
+      .finally(() => this.#fetching.delete(domain));
+    this.#fetching.set(domain, fetching);
     return fetching;
   }
 
@@ -149,8 +149,8 @@ class PolicyBook {
   }
 }
 
-/** Routes whose domains' policies are known when they are handed out. */
-export function routesUnderPolicies(routes: Routes, policies: TransportPolicies): Routes {
+/** Routes that are returned only when their domain's policy is known. */
+export function withPolicies(routes: Routes, policies: TransportPolicies): Routes {
   return {
     ...routes,
     async find(domain) {

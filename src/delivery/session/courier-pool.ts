@@ -1,7 +1,7 @@
-// The courier threads, as the main thread sees them: somebody to hand a session to. A thread
-// that dies takes its sessions with it and is replaced; a session or thread that is stuck is
-// ended (below). Not piscina (src/threads/): many sessions share a thread, and what a dying
-// thread has still said is heard before its sessions end.
+// The main thread's view of the courier threads: it starts sessions on them. A thread that dies takes its
+// sessions with it and is replaced; a session or thread that is stuck is ended (below). Not piscina
+// (src/threads/): many sessions share a thread, and a dying thread's last messages are processed before its
+// sessions end.
 
 import { SECOND_MS } from '../../base/clock.ts';
 import { Fault, unreachable } from '../../base/errors.ts';
@@ -15,21 +15,21 @@ export interface CourierPool {
   close(): Promise<void>;
 }
 
-/** What every courier thread is given; how often it has to show that it is alive, the pool adds itself. */
+/** The settings of every courier thread; the pool itself adds the heartbeat. */
 export type CourierPoolSettings = Omit<CourierSettings, 'heartbeatMs'>;
 
 export interface CourierPoolOptions {
   threads: number;
-  /** A thread died; another takes its place. */
+  /** A thread died and is replaced. */
   onThreadLost(error: unknown): void;
   onHostNote(note: HostNote): void;
-  /** A session was stuck, and has been ended. */
+  /** A session was stuck and has been ended. */
   onStuck?(reason: string): void;
-  /** After how long without a sign of life; twice the longest timeout when not given. */
+  /** The silence after which a session is stuck; missing: twice the longest timeout. */
   silenceLimitMs?: number;
-  /** Where a courier thread begins; tests put a stand-in here. */
+  /** The entry file of a courier thread; tests use a stand-in. */
   entry?: URL;
-  /** Milliseconds that only ever grow; a clock that is set must not end sessions. */
+  /** A monotonic clock: a change of the system clock must not end sessions. */
   elapsed?(): number;
 }
 
@@ -45,9 +45,9 @@ class ThreadPool implements CourierPool {
   readonly #threads = new Set<CourierThread>();
   readonly #replacements = new Set<NodeJS.Timeout>();
   readonly #watch: NodeJS.Timeout;
-  /** A thread that cannot start must not be started in a circle. */
+  /** Back-off for threads that can't start. */
   readonly #pauses = new RestartPauses();
-  /** Before this no thread begins, not even for a session that waits. */
+  /** No thread starts before this time, not even for a waiting session. */
   #pausedUntil = 0;
   #closed = false;
 
@@ -58,7 +58,7 @@ class ThreadPool implements CourierPool {
     const beatMs = heartbeatMs(this.#limitMs);
     this.#settings = { ...settings, heartbeatMs: beatMs };
     for (let count = 0; count < options.threads; count++) this.#spawn();
-    this.#watch = setInterval(() => this.#lookAround(), beatMs);
+    this.#watch = setInterval(() => this.#checkAll(), beatMs);
   }
 
   start(plan: SessionPlan, onReport: (report: CourierReport) => void): CourierLink {
@@ -86,19 +86,19 @@ class ThreadPool implements CourierPool {
       elapsed: this.#elapsed,
       onHostNote: this.#options.onHostNote,
       onDying: (dying) => this.#threads.delete(dying),
-      onDead: (dead) => this.#bury(dead),
+      onDead: (dead) => this.#onDead(dead),
     });
     this.#threads.add(thread);
     return thread;
   }
 
-  #lookAround(): void {
-    for (const thread of this.#threads) for (const link of thread.links) this.#lookAt(link, thread);
+  #checkAll(): void {
+    for (const thread of this.#threads) for (const link of thread.links) this.#check(link, thread);
   }
 
-  #lookAt(link: WatchedLink, thread: CourierThread): void {
-    const { silentMs, owesSomething, aborted } = link;
-    const verdict = judgeSilence({ silentMs, threadSilentMs: thread.silentMs, owesSomething, aborted }, this.#limitMs);
+  #check(link: WatchedLink, thread: CourierThread): void {
+    const { silentMs, isBusy, aborted } = link;
+    const verdict = judgeSilence({ silentMs, threadSilentMs: thread.silentMs, isBusy, aborted }, this.#limitMs);
     if (verdict.decision === 'wait') return;
     this.#options.onStuck?.(verdict.reason);
     switch (verdict.decision) {
@@ -118,68 +118,68 @@ class ThreadPool implements CourierPool {
     }
   }
 
-  #bury(thread: CourierThread): void {
+  #onDead(thread: CourierThread): void {
     this.#threads.delete(thread);
     if (this.#closed) return;
     this.#options.onThreadLost(thread.death ?? new Fault('the courier thread has ended'));
     const now = this.#elapsed();
     const pauseMs = this.#pauses.next(thread.livedMs);
-    // The first death may be an accident, and what waits need not wait for it.
+    // The first death may be an accident, so waiting sessions don't wait for the pause.
     if (pauseMs > FIRST_PAUSE_MS) this.#pausedUntil = now + pauseMs;
     const timer = setTimeout(() => {
       this.#replacements.delete(timer);
-      // A session that could not wait may have started one already.
+      // A session that needed a thread may have started one already.
       if (this.#threads.size < this.#options.threads) this.#spawn();
     }, pauseMs);
     this.#replacements.add(timer);
   }
 }
 
-// When a session has to be ended from outside: every wait of an SMTP session has a timeout of its
-// own, so one that is silent for twice the longest of them is not waiting for its peer, it is stuck.
-// First it is told to cut off what is on the wire; what does not even hear that is given up.
+// Decides when a session must be ended from outside: every wait of an SMTP session has a timeout, so one that
+// is silent for twice the longest timeout is not waiting for its peer, but stuck. First it is ordered to cut
+// off what is on the wire; if it doesn't even do that, it is abandoned.
 
 export interface SilenceFacts {
-  /** How long nothing came from the session, and nothing moved on its wire. */
+  /** How long the session has sent no message, and nothing on the wire. */
   silentMs: number;
-  /** How long the session's whole thread gave no sign of life. */
+  /** How long its thread has given no sign of life. */
   threadSilentMs: number;
-  /** Whether the session has messages in hand, or was told to end. */
-  owesSomething: boolean;
-  /** Whether it was told to cut off already. */
+  /** Whether the session has messages in flight, or was ordered to end. */
+  isBusy: boolean;
+  /** Whether it was ordered to abort already. */
   aborted: boolean;
 }
 
 type SilenceVerdict =
   | { decision: 'wait' }
   | { decision: 'abort'; reason: string }
-  /** The thread lives, the session does not: it is left behind. */
+  /** The thread is alive, the session is not: it is abandoned. */
   | { decision: 'abandon'; reason: string }
-  /** The thread hears nothing any more, and all its sessions are stuck with it. */
+  /** The thread doesn't respond, and all its sessions are stuck with it. */
   | { decision: 'end_thread'; reason: string };
 
-// Shrunk timeouts are for tests, and a thread needs a moment to start on a busy machine.
-const SHORTEST_LIMIT_MS = 30 * SECOND_MS;
-// Cutting off is done at once where anything is done at all.
+// For tests with short timeouts: a thread needs a moment to start on a busy machine.
+const MIN_LIMIT_MS = 30 * SECOND_MS;
+// A session that still runs aborts at once.
 const ABORT_SHARE = 0.25;
 const HEARTBEATS_PER_LIMIT = 8;
-// So many heartbeats may be late before a thread counts as stuck: a large message takes its time.
+// Heartbeats that may be missed before a thread counts as stuck: a large message takes a while.
 const MISSED_HEARTBEATS = 3;
 
-/** Twice the longest wait that RFC 5321 section 4.5.3.2 asks for, as it is configured. */
+/** Twice the longest timeout of RFC 5321 section 4.5.3.2, as configured. */
 export function silenceLimitMs(timeoutFactor: number): number {
   const longestMs = Math.max(...Object.values(scaleTimeouts(timeoutFactor)));
-  return Math.max(2 * longestMs, SHORTEST_LIMIT_MS);
+  return Math.max(2 * longestMs, MIN_LIMIT_MS);
 }
 
-/** How often a session or thread has to tell that it is alive. */
+/** How often sessions and threads report that they are alive. */
 function heartbeatMs(limitMs: number): number {
   return limitMs / HEARTBEATS_PER_LIMIT;
 }
 
 export function judgeSilence(facts: SilenceFacts, limitMs: number): SilenceVerdict {
-  const { silentMs, threadSilentMs, owesSomething, aborted } = facts;
-  if (!owesSomething || silentMs < (aborted ? limitMs * ABORT_SHARE : limitMs)) return { decision: 'wait' };
+  const { silentMs, threadSilentMs, isBusy, aborted } = facts;
+  if (!isBusy || silentMs < (aborted ? limitMs * ABORT_SHARE : limitMs)) return { decision: 'wait' };
   if (!aborted) return { decision: 'abort', reason: `nothing moved in this session for ${seconds(silentMs)}` };
   if (threadSilentMs < MISSED_HEARTBEATS * heartbeatMs(limitMs)) {
     return { decision: 'abandon', reason: 'the session was stuck, and did not end when it was told to' };

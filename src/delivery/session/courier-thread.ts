@@ -1,32 +1,31 @@
-// One courier thread, as the main thread sees it: the sessions that it runs, by their numbers, and the
-// line on which they are ordered and heard. What a dying thread has still said is heard before its
-// sessions end.
+// The main thread's view of one courier thread: its sessions by number, and the port for their orders and
+// messages. A dying thread's last messages are processed before its sessions end.
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { unreachable } from '../../base/errors.ts';
 import { HostedThread } from '../../base/worker-host.ts';
 import type {
-  CourierBirth,
-  CourierCall,
   CourierHeartbeat,
-  CourierNews,
   CourierOrder,
   CourierReport,
+  CourierRequest,
   CourierSettings,
+  CourierWorkerData,
   HostNote,
+  SessionMessage,
+  SessionMessages,
   SessionPlan,
-  SessionWord,
 } from '../courier/messages.ts';
 
 interface CourierThreadKit {
   settings: CourierSettings;
   entry: URL;
-  /** Sessions that it is given meanwhile wait. */
+  /** Delays the start; sessions given to it meanwhile wait. */
   startAfterMs: number;
   elapsed(): number;
   onHostNote(note: HostNote): void;
-  /** It takes no more sessions. */
+  /** It accepts no more sessions. */
   onDying(thread: CourierThread): void;
-  /** It is no more, and its sessions are over. */
+  /** It has ended, and so have its sessions. */
   onDead(thread: CourierThread): void;
 }
 
@@ -34,29 +33,29 @@ export class CourierThread {
   readonly #kit: CourierThreadKit;
   #thread: HostedThread<HostNote | CourierHeartbeat> | null = null;
   readonly #delay: NodeJS.Timeout | null = null;
-  readonly #line: MessagePort;
+  readonly #port: MessagePort;
   readonly #links = new Map<number, WatchedLink>();
   #lastSession = 0;
-  /** Why it died, as soon as it has. */
+  /** Why it died. */
   death: unknown = undefined;
 
   constructor(kit: CourierThreadKit) {
     this.#kit = kit;
     const { port1, port2 } = new MessageChannel();
-    this.#line = port1;
-    this.#line.on('message', (news: CourierNews) => this.#hear(news));
-    this.#line.once('close', () => kit.onDying(this));
+    this.#port = port1;
+    this.#port.on('message', (messages: SessionMessages) => this.#receive(messages));
+    this.#port.once('close', () => kit.onDying(this));
     if (kit.startAfterMs > 0) this.#delay = setTimeout(() => this.#begin(port2), kit.startAfterMs);
     else this.#begin(port2);
   }
 
-  #begin(line: MessagePort): void {
+  #begin(port: MessagePort): void {
     const { entry, settings, elapsed, onDying, onHostNote } = this.#kit;
     const options = {
-      workerData: { ...settings, line } satisfies CourierBirth,
-      transferList: [line],
+      workerData: { ...settings, port } satisfies CourierWorkerData,
+      transferList: [port],
       name: 'courier',
-      // A fraction of V8's own measure: some 30 MB less at the peak of two busy threads, and as fast.
+      // A fraction of V8's default: saves some 30 MB at the peak of two busy threads, at the same speed.
       resourceLimits: { maxYoungGenerationSizeMb: 12 },
       elapsed,
     };
@@ -80,7 +79,7 @@ export class CourierThread {
     return this.#links.size;
   }
 
-  /** Since its start; it has not begun while it waits for that. */
+  /** The time since it started; 0 while its start is delayed. */
   get livedMs(): number {
     return this.#thread?.livedMs ?? 0;
   }
@@ -91,17 +90,17 @@ export class CourierThread {
 
   start(plan: SessionPlan, onReport: (report: CourierReport) => void): WatchedLink {
     const session = ++this.#lastSession;
-    const call = (said: CourierCall) => this.#line.postMessage(said);
-    const link = new WatchedLink((order) => call({ session, order }), onReport, this.#kit.elapsed);
+    const post = (request: CourierRequest) => this.#port.postMessage(request);
+    const link = new WatchedLink((order) => post({ session, order }), onReport, this.#kit.elapsed);
     this.#links.set(session, link);
-    call({ session, plan });
+    post({ session, plan });
     void link.over.then(() => this.#links.delete(session));
     return link;
   }
 
-  /** What the session said with its last breath is true all the same. */
+  /** Processes the session's last messages first: they are valid all the same. */
   abandon(link: WatchedLink, reason: string): void {
-    this.#hearAll();
+    this.#receiveAll();
     link.abandon(reason);
   }
 
@@ -114,33 +113,33 @@ export class CourierThread {
   }
 
   #end(): void {
-    this.#hearAll();
-    this.#line.close();
+    this.#receiveAll();
+    this.#port.close();
     for (const link of this.#links.values()) link.cut();
     this.#kit.onDead(this);
   }
 
-  #hearAll(): void {
-    for (let last = receiveMessageOnPort(this.#line); last; last = receiveMessageOnPort(this.#line)) {
-      this.#hear(last.message as CourierNews);
+  #receiveAll(): void {
+    for (let last = receiveMessageOnPort(this.#port); last; last = receiveMessageOnPort(this.#port)) {
+      this.#receive(last.message as SessionMessages);
     }
   }
 
-  #hear(news: CourierNews): void {
-    for (const [session, word] of news) this.#links.get(session)?.hear(word);
+  #receive(messages: SessionMessages): void {
+    for (const [session, message] of messages) this.#links.get(session)?.receive(message);
   }
 }
 
-// The main thread's end of one courier session: orders out, reports in, and how long ago the
-// session last gave a sign of life.
+// The main thread's end of one courier session: sends orders, receives messages, and knows when the session
+// last gave a sign of life.
 
 export interface CourierLink {
   order(order: CourierOrder): void;
-  /** Settles when the session is over, or its thread is: after its last report. */
+  /** Resolves when the session or its thread has ended, after its last report. */
   over: Promise<void>;
-  /** Why it ended without a goodbye; null when it said one. */
-  readonly fate: string | null;
-  /** Of what was ordered: surely not on the wire, because the courier never took it. */
+  /** Why the session ended without saying so; null: it ended properly. */
+  readonly failure: string | null;
+  /** Messages that are certainly not on the wire, because the courier never took their batch. */
   untaken(): Set<string>;
 }
 
@@ -150,9 +149,9 @@ export class WatchedLink implements CourierLink {
   readonly #post: (order: CourierOrder) => void;
   readonly #onReport: (report: CourierReport) => void;
   readonly #elapsed: () => number;
-  #fate: string | null = 'the courier thread died in the middle of the session';
+  #failure: string | null = 'the courier thread died in the middle of the session';
   readonly #untakenBatches: string[][] = [];
-  #inHand = 0;
+  #inFlight = 0;
   #endOrdered = false;
   #aborted = false;
   #abandoned = false;
@@ -168,8 +167,8 @@ export class WatchedLink implements CourierLink {
     this.#end = resolve;
   }
 
-  get fate(): string | null {
-    return this.#fate;
+  get failure(): string | null {
+    return this.#failure;
   }
 
   untaken(): Set<string> {
@@ -184,9 +183,9 @@ export class WatchedLink implements CourierLink {
     return this.#aborted;
   }
 
-  /** Messages in hand, or a goodbye: without either, a session may wait for as long as it likes. */
-  get owesSomething(): boolean {
-    return this.#inHand > 0 || this.#endOrdered;
+  /** It has messages in flight, or was ordered to end; otherwise it may wait as long as it likes. */
+  get isBusy(): boolean {
+    return this.#inFlight > 0 || this.#endOrdered;
   }
 
   get silentMs(): number {
@@ -194,52 +193,52 @@ export class WatchedLink implements CourierLink {
   }
 
   order(order: CourierOrder): void {
-    // What was asked of it just now starts its time anew.
+    // A new order restarts the time limit.
     this.#lastSignAt = this.#elapsed();
     if (order.kind === 'batch') {
-      this.#inHand += order.messageIds.length;
+      this.#inFlight += order.messageIds.length;
       this.#untakenBatches.push(order.messageIds);
     } else this.#endOrdered = true;
     if (order.kind === 'abort') this.#aborted = true;
     this.#post(order);
   }
 
-  /** Leaves a session behind that does not end by itself; its thread lives on. */
+  /** Gives up on a session that doesn't end; its thread lives on. */
   abandon(reason: string): void {
     this.#abandoned = true;
-    if (this.#fate !== null) this.#fate = reason;
+    if (this.#failure !== null) this.#failure = reason;
     this.#end();
   }
 
-  /** Its thread is no more, and all that it had said has been heard. */
+  /** Its thread has ended, and all its messages have been processed. */
   cut(): void {
     this.#end();
   }
 
-  hear(word: SessionWord): void {
+  receive(message: SessionMessage): void {
     this.#lastSignAt = this.#elapsed();
-    switch (word.kind) {
+    switch (message.kind) {
       case 'progress':
         return;
       case 'taken':
         this.#untakenBatches.shift();
         return;
       case 'over':
-        this.#fate = null;
+        this.#failure = null;
         this.#end();
         return;
       case 'result':
-        this.#inHand--;
+        this.#inFlight--;
         break;
       case 'untried':
-        this.#inHand -= word.messageIds.length;
+        this.#inFlight -= message.messageIds.length;
         break;
       case 'more':
       case 'connected':
         break;
       default:
-        unreachable(word);
+        unreachable(message);
     }
-    this.#onReport(word);
+    this.#onReport(message);
   }
 }

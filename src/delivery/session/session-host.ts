@@ -1,5 +1,5 @@
-// The main thread's side of one courier session: feeds it batches, hands its results to the
-// recorder, lets it linger for more mail, and answers for its messages when it dies.
+// The main thread's side of one courier session: gives it batches, passes its results to the recorder,
+// keeps it open for more mail, and accounts for its messages if it dies.
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import { noPeer } from '../../base/outcome.ts';
@@ -13,7 +13,7 @@ import type { CourierLink } from './courier-thread.ts';
 
 export interface SessionKit {
   pool: CourierPool;
-  /** Of this machine. */
+  /** The network interfaces of this machine. */
   readInterfaces?: (() => Interfaces) | undefined;
   recorder: Pick<Recorder, 'record'>;
   clock: Clock;
@@ -22,21 +22,21 @@ export interface SessionKit {
   lingerMs: number;
 }
 
-/** What a session asks of its group, and tells it. */
+/** What a session needs from its group. */
 export interface SessionPort {
-  /** The next messages for this session: none when nothing is due. */
+  /** The next messages for this session; empty: nothing is due. */
   nextBatch(limit: number): Promise<ClaimedMessage[]>;
-  /** Messages that were claimed and not tried go back to the queue. */
+  /** Returns messages that were claimed but not tried to the queue. */
   giveBack(messageIds: string[]): Promise<void>;
-  /** What an attempt says about the receiver. False: it was none, and the message goes back to the queue. */
+  /** Learns from an attempt about the receiver. False: it was no attempt, and the message goes back to the queue. */
   learn(finding: AttemptResult): boolean;
-  /** The server let a connection in. */
+  /** The server accepted the connection. */
   onConnected(): void;
-  /** A session that waits for mail offers itself; `false` comes when it stops waiting. */
+  /** The session lingers and can take mail (`true`), or no longer does (`false`). */
   onWaiting(host: SessionHost, waiting: boolean): void;
 }
 
-// Large enough that asking costs nothing beside sending, small enough that turns come round.
+// Large enough that asking for more costs little beside sending, small enough that turns rotate.
 const BATCH_MESSAGES = 50;
 
 export class SessionHost {
@@ -49,7 +49,7 @@ export class SessionHost {
   #lingering: NodeJS.Timeout | null = null;
   #ending = false;
   #connected = false;
-  /** Hosts that our address cannot call: nobody knows what they would say. */
+  /** Some hosts can't be reached from our address, so their answer is unknown. */
   #skipped = false;
   #feeding: Promise<void> = Promise.resolve();
   #givingBack: Promise<unknown> = Promise.resolve();
@@ -66,13 +66,13 @@ export class SessionHost {
   }
 
   /**
-   * Runs the session to its end. What it found is with the recorder by then and need not be on
-   * disk: a row that cannot be written must not hold a connection's place.
+   * Runs the session to its end. Its results are with the recorder by then, but need not be on disk: a row that
+   * can't be written must not block a connection slot.
    */
   async run({ hosts, source }: Omit<SessionPlan, 'skipped'>, first: ClaimedMessage[]): Promise<void> {
     const reachable = hostsFor(source, hosts);
     this.#skipped = reachable.length < hosts.length;
-    // An address of our own has a family: the hosts' others are left out already.
+    // With a source address, hosts of the other family are left out already.
     const skipped = source === null ? findSkipped(reachable, this.#kit.readInterfaces) : null;
     const link = await this.#open({ hosts: reachable, source, skipped }, first);
     this.#give(first);
@@ -80,17 +80,17 @@ export class SessionHost {
     this.#ending = true;
     this.#stopLingering();
     await this.#feeding;
-    // A session that ends by itself has answered for each message before.
-    const fate = link.fate ?? 'the courier ended the session without a result for this message';
+    // A session that ends properly has reported every message.
+    const failure = link.failure ?? 'the courier ended the session without a result for this message';
     const judgement: Judgement = {
       kind: 'temporary',
-      peer: noPeer('prepare', fate),
-      reason: fate,
+      peer: noPeer('prepare', failure),
+      reason: failure,
       ambiguous: true,
       retryAfterMs: null,
     };
-    // A courier sends them in the order in which it got them: only the first that it took can have
-    // been on the wire.
+    // A courier sends messages in the order of its batches: only the first one of those it took can have been on
+    // the wire.
     const untaken = link.untaken();
     const onTheWire = [...this.#inFlight.values()].find(({ id }) => !untaken.has(id));
     if (onTheWire) this.#record(onTheWire, this.#kit.clock.now(), judgement);
@@ -98,19 +98,19 @@ export class SessionHost {
     await this.#givingBack;
   }
 
-  /** There is mail again for a session that lingers. */
+  /** There is mail for the lingering session. */
   wake(): void {
     if (this.#stopLingering()) this.#feeding = this.#feed();
   }
 
-  /** What is on the wire is finished, and what was announced behind it; the others go back to the queue. */
+  /** Finishes what is on the wire, and what was announced after it; the others go back to the queue. */
   stop(): void {
     this.#ending = true;
     this.#stopLingering();
     this.#link?.order({ kind: 'stop' });
   }
 
-  /** Without a thread to run it, what was claimed for the session goes back. */
+  /** If no thread can run it, its messages go back to the queue. */
   async #open(plan: SessionPlan, first: ClaimedMessage[]): Promise<CourierLink> {
     try {
       this.#link = this.#kit.pool.start(plan, (report) => this.#onReport(report));
@@ -151,7 +151,7 @@ export class SessionHost {
     const message = this.#inFlight.get(messageId);
     if (!message) return;
     this.#inFlight.delete(messageId);
-    // Nobody opened: whatever else is due for this group had better not knock again at once.
+    // No host accepted a connection: other mail of this group should not try again at once.
     if (result.kind === 'no_connection') {
       this.#ending = true;
       this.#connected = false;
@@ -179,7 +179,7 @@ export class SessionHost {
       return;
     }
     const messages = await this.#port.nextBatch(room);
-    // The daemon may have begun to stop while the store was at work.
+    // The session may have been stopped while the store was claiming.
     if (this.#ending) {
       this.#onUntried(messages.map(({ id }) => id));
       this.#end();

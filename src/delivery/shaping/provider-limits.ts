@@ -1,5 +1,5 @@
-// Large receivers as data: which MX hosts are theirs, and what they bear. Reads and checks
-// config/provider-limits.toml and the operator's own file; every problem is named at the start.
+// Large receivers as data: their MX hosts and limits. Reads and checks config/provider-limits.toml and the
+// operator's own file; every problem is reported at the start.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
@@ -7,20 +7,20 @@ import { describeError, Fault } from '../../base/errors.ts';
 
 export interface Provider {
   id: string;
-  /** Names at or below which every MX host of a domain must lie. */
+  /** Names that every MX host of a domain must be at or below. */
   mx: readonly string[];
   connections: number;
   messagesPerConnection: number;
   messagesPerMinute: number | null;
-  /** Customers keep their domains there, and can write the texts of permanent refusals. */
+  /** It hosts customers' domains, whose owners can write the texts of permanent refusals. */
   customerDomains: boolean;
-  /** The provider's own domains: their texts are its own, their addresses those of unrelated people. */
+  /** The provider's own domains: their texts are the provider's, their mailboxes belong to unrelated people. */
   ownDomains: readonly string[];
-  /** A name is the same mailbox at each of the own domains. */
+  /** A name is the same mailbox at all of the own domains. */
   sameMailboxes: boolean;
-  /** Characters before the @ that make no difference at the own domains. */
+  /** Characters before the @ that are ignored at the own domains. */
   ignoredInNames: string;
-  /** What follows it before the @ is chosen by the mailbox's owner; null: a plus sign only. */
+  /** The mailbox's owner chooses what follows it before the @; null: only a plus sign. */
   aliasSeparator: string | null;
   reason: string;
 }
@@ -28,9 +28,9 @@ export interface Provider {
 const SHIPPED_PROVIDERS = fileURLToPath(new URL('../../../config/provider-limits.toml', import.meta.url));
 
 const HOST = /^(?=.{1,253}$)[a-z0-9-]+(?:\.[a-z0-9-]+)+$/;
-// No dots: no set of MX hosts can have the same name as a group.
+// Without dots: no set of MX hosts can have the same group name.
 const ID = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
-/** Nothing that could make two people one, such as a letter. */
+/** No characters that distinguish people, such as letters. */
 const MARKS = /^[._=-]*$/;
 const MAX_CONNECTIONS = 1000;
 const MAX_MESSAGES = 10_000;
@@ -41,7 +41,7 @@ const KEYS = new Set([
   ...['customer_domains', 'own_domains', 'same_mailboxes', 'ignored_in_names', 'alias_separator', 'reason'],
 ]);
 
-/** The shipped providers, changed and added to by the operator's file. Throws a Fault that names every problem. */
+/** The shipped providers, with the changes and additions of the operator's file. Throws a Fault that names every problem. */
 export function loadProviderLimits(operatorFile: string | null, shippedFile = SHIPPED_PROVIDERS): Provider[] {
   const shipped = tablesOf(shippedFile);
   if (operatorFile === null) return readProviders(shipped, shippedFile);
@@ -139,7 +139,7 @@ function unusable(file: string, problems: string[]): Fault {
   return new Fault(`${file} cannot be used:\n${list}`, { permanence: 'permanent' });
 }
 
-/** Finds the provider that all of these MX hosts belong to, or that a domain is the own one of. */
+/** Finds the provider that all given MX hosts belong to, or that owns a domain. */
 export class Providers {
   readonly #byName = new Map<string, Provider>();
   readonly #byId = new Map<string, Provider>();
@@ -161,14 +161,14 @@ export class Providers {
     return this.#byOwnDomain.get(domain) ?? null;
   }
 
-  /** Null when they belong to none, or not all to the same. */
+  /** Null if they belong to none, or not all to the same. */
   ofHosts(hosts: readonly string[]): Provider | null {
     const [first, ...others] = hosts;
     const provider = first === undefined ? null : this.#ofHost(first);
     return provider && others.every((host) => this.#ofHost(host) === provider) ? provider : null;
   }
 
-  /** Its own name first, then what it lies below: the longest name that fits. */
+  /** Its own name first, then its parent domains: the longest match wins. */
   #ofHost(host: string): Provider | null {
     for (let name = host.toLowerCase(); name !== ''; ) {
       const known = this.#byName.get(name);

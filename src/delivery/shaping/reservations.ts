@@ -1,5 +1,5 @@
-// What may still be claimed by the limits per minute and per hour: counted before the store is asked, and
-// taken back for what was not there or was not sent. A tenant's hour counts first attempts only.
+// What may still be claimed under the limits per minute and per hour: counted before the store is asked, and
+// refunded for what was not there or not sent. A tenant's hour counts first attempts only.
 import type { Clock } from '../../base/clock.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { TenantPace } from '../../store/shaping.ts';
@@ -8,9 +8,9 @@ import type { ShapingMemory } from './shaping-memory.ts';
 export class Reservations {
   readonly #memory: ShapingMemory;
   readonly #clock: Clock;
-  /** First attempts of paced tenants that are under way: their tenant by message. */
+  /** First attempts of paced tenants in progress: message id to tenant id. */
   readonly #counted = new Map<string, string>();
-  /** Tenants whose hour has changed since it was stored. */
+  /** Tenants whose hour has changed since it was last stored. */
   readonly #dirty = new Set<string>();
 
   constructor(memory: ShapingMemory, clock: Clock) {
@@ -18,7 +18,7 @@ export class Reservations {
     this.#clock = clock;
   }
 
-  /** How many messages may be claimed at once, by what is left of the minute and of the tenant's hour. */
+  /** How many messages may be claimed at once: what is left of the minute and of the tenant's hour. */
   room(group: string | null, tenantId: string): number {
     const now = this.#clock.now();
     const perMinute = group === null ? null : this.#memory.limitsOf(group).messagesPerMinute;
@@ -29,14 +29,14 @@ export class Reservations {
     return Math.max(0, Math.min(ofGroup, ofTenant));
   }
 
-  /** Counted before the store is asked, so that two who ask at once do not share one room. */
+  /** Counts before the store is asked, so that two concurrent claims don't share one allowance. */
   reserve(group: string, tenantId: string, messages: number): void {
     const now = this.#clock.now();
     this.#memory.group(group).window?.add(messages, now);
     if (this.#memory.perHour(tenantId) !== null) this.#memory.paceOf(tenantId).add(messages, now);
   }
 
-  /** What became of the reservation. A repetition is no new message of the tenant's. */
+  /** Corrects a reservation by what was claimed. A retry is not a new message of the tenant. */
   settle(
     group: string,
     tenantId: string,
@@ -50,7 +50,7 @@ export class Reservations {
     this.#dirty.add(tenantId);
   }
 
-  /** They were not sent after all. */
+  /** The messages were not sent after all. */
   givenBack(group: string | null, messageIds: readonly string[]): void {
     if (group !== null) this.#memory.group(group).window?.takeBack(messageIds.length);
     for (const id of messageIds) {
@@ -62,17 +62,17 @@ export class Reservations {
     }
   }
 
-  /** It was tried: nobody gives it back any more. */
+  /** The message was tried: it can't be given back any more. */
   tried(messageId: string): void {
     this.#counted.delete(messageId);
   }
 
-  /** The memory has dropped the hours of these tenants: nothing is left of them. */
+  /** The memory has dropped these tenants' hours, because they are empty. */
   dropped(tenantIds: readonly string[]): void {
     for (const tenantId of tenantIds) this.#dirty.add(tenantId);
   }
 
-  /** What has changed since the last call, to be stored. */
+  /** Returns the changes since the last call, to be stored. */
   takeChanges(): TenantPace[] {
     if (this.#dirty.size === 0) return [];
     const paces = this.#memory.pacesToStore(this.#dirty, this.#clock.now());

@@ -1,5 +1,5 @@
-// How much was sent within the last minute or hour: never less than it was, at most one slot of it
-// more, and small enough to be kept for every group and tenant that has such a limit.
+// Counts what was sent within the last minute or hour: never too little, at most one slot too much, and
+// small enough to be kept for every group and tenant with such a limit.
 
 export class SendWindow {
   readonly #slotMs: number;
@@ -19,7 +19,7 @@ export class SendWindow {
     this.#forget(now);
   }
 
-  /** Takes back what was counted and not sent: from the latest slots, where it must have been. */
+  /** Removes what was counted but not sent, from the latest slots, where it must have been counted. */
   takeBack(count: number): void {
     let left = count;
     for (const slot of [...this.#counts.keys()].sort((a, b) => b - a)) {
@@ -37,7 +37,7 @@ export class SendWindow {
     return sum;
   }
 
-  /** When there is room for one more. */
+  /** When one more may be sent. */
   freeAt(limit: number, now: number): number {
     let used = this.used(now);
     if (used < limit) return now;
@@ -54,7 +54,7 @@ export class SendWindow {
   }
 
   #forget(now: number): void {
-    // One slot more than the span: what was sent at the end of a slot is a whole span old only then.
+    // One slot more than the span: what was sent at the end of a slot is only then a whole span old.
     const oldest = Math.floor(now / this.#slotMs) - this.#slots;
     for (const slot of this.#counts.keys()) if (slot < oldest) this.#counts.delete(slot);
   }

@@ -1,5 +1,5 @@
-// What is known for shaping, in memory: pauses, suspensions, what each group bears and has sent,
-// and what paced tenants have sent. Puts the facts together; decides nothing, stores nothing.
+// The facts for shaping, in memory: pauses, suspensions, each group's limits and what it was sent, and
+// what paced tenants have sent. Collects facts; decides and stores nothing.
 import { BoundedMap } from '../../base/bounded-map.ts';
 import { HOUR_MS, MINUTE_MS, toTimestamp } from '../../base/clock.ts';
 import type {
@@ -13,7 +13,7 @@ import type {
 } from '../../store/shaping.ts';
 import type { Tenant, Tier } from '../../store/tenants.ts';
 import { type EarlierPause, isForgotten, shrunk } from '../outcome/pause-length.ts';
-import { isUntroubled, untroubled } from './adaptive-limit.ts';
+import { healthy, isHealthy } from './adaptive-limit.ts';
 import type { Provider, Providers } from './provider-limits.ts';
 import { SendWindow } from './send-window.ts';
 import type { GroupFacts, ShapingFacts } from './shaping.ts';
@@ -34,7 +34,7 @@ export interface ShapingLimits {
   messagesPerHour(tier: Tier): number | null;
 }
 
-/** Whom it is asked about. */
+/** The mail that shaping is asked about. */
 export interface ShapingQuestion {
   tenantId: string;
   domain: string;
@@ -44,26 +44,26 @@ export interface ShapingQuestion {
   /** Null: the default address. */
   sourceAddress?: string | null;
   connections: ShapingFacts['connections'];
-  /** Asked beside no daemon. */
+  /** No daemon is running. */
   stopped?: true;
 }
 
 export interface GroupMemory {
   concurrency: GroupConcurrency;
   window: SendWindow | null;
-  /** When it last answered. */
+  /** When it last replied. */
   answeredAt: number;
   deliveredAt: number;
-  /** How long a message takes. */
+  /** The average time per message. */
   pace: { ms: number | null };
 }
 
 type TenantMemory = Pick<Tenant, 'status' | 'statusReason' | 'tier'> & { readAt: number };
 
-// As long as a change by somebody who does not tell (the tier that rises by itself) may take.
+// How late a change may be noticed that sends no notification (the tier that rises automatically).
 const TENANT_MEMORY_MS = MINUTE_MS;
 const MAX_TENANTS = 20_000;
-/** Minutes and hours that are over by then hold nothing any more. */
+/** After this time a group's counts are empty. */
 const IDLE_GROUP_MS = HOUR_MS;
 
 export class ShapingMemory {
@@ -71,7 +71,7 @@ export class ShapingMemory {
   readonly #providers: Providers;
   readonly #pauses = new Map<string, QueuePause>();
   readonly #suspensions = new Map<string, Suspension>();
-  /** How long the last pauses were: those that repeat grow. */
+  /** The last pauses' lengths, by which repeated pauses grow. */
   readonly #lengths = new Map<string, EarlierPause>();
   readonly #groups = new Map<string, GroupMemory>();
   readonly #paces = new Map<string, SendWindow>();
@@ -101,17 +101,17 @@ export class ShapingMemory {
 
   facts(asked: ShapingQuestion, now: number): ShapingFacts {
     const { tenantId, domain, group, message, senderDomain, sourceAddress = null, connections } = asked;
-    const towards = (scope: SuspensionScope, subject: string, tenant: string | null = null) =>
+    const suspended = (scope: SuspensionScope, subject: string, tenant: string | null = null) =>
       group ? this.suspension({ mxGroup: group.name, scope, subject, tenantId: tenant }) : null;
     return {
       running: asked.stopped !== true,
       message: message ?? null,
       tenant: this.#tenantFacts(tenantId, now),
-      domain: { name: domain, pause: this.pause('domain', domain), suspension: towards('domain', domain) },
-      sender: senderDomain === undefined ? null : towards('sender_domain', senderDomain, tenantId),
+      domain: { name: domain, pause: this.pause('domain', domain), suspension: suspended('domain', domain) },
+      sender: senderDomain === undefined ? null : suspended('sender_domain', senderDomain, tenantId),
       group: group ? this.#groupFacts(group, now) : null,
       sourceAddress,
-      source: towards('source', sourceAddress ?? ''),
+      source: suspended('source', sourceAddress ?? ''),
       connections,
     };
   }
@@ -121,16 +121,16 @@ export class ShapingMemory {
     if (known) return known;
     const { connections, messagesPerMinute } = this.limitsOf(name);
     const window = messagesPerMinute === null ? null : new SendWindow(MINUTE_MS);
-    const made = { concurrency: untroubled(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
+    const made = { concurrency: healthy(connections), window, answeredAt: 0, deliveredAt: 0, pace: { ms: null } };
     this.#groups.set(name, made);
     return made;
   }
 
-  /** What is worse than it may be, in a sentence; null: nothing. */
-  troubleOf(name: string, now: number): string | null {
+  /** What limits the group at the moment, as a sentence; null: nothing. */
+  whyLimited(name: string, now: number): string | null {
     const { concurrency } = this.group(name);
     const { connections } = this.limitsOf(name);
-    if (isUntroubled(concurrency, connections)) return null;
+    if (isHealthy(concurrency, connections)) return null;
     const { limit, coolDownUntil, reason } = concurrency;
     const cooling = coolDownUntil > now ? `, cooling down until ${toTimestamp(coolDownUntil)}` : '';
     return `${limit} of ${connections} connections${cooling}: ${reason}`;
@@ -165,7 +165,7 @@ export class ShapingMemory {
     this.#lengths.set(key, { ms: until - since, until });
   }
 
-  /** An operator's word: it begins with a short pause again, too. */
+  /** An operator ended it: the next pause starts short again. */
   lift(suspension: Suspension): void {
     this.#suspensions.delete(keyOf(suspension));
     this.#lengths.delete(keyOf(suspension));
@@ -175,7 +175,7 @@ export class ShapingMemory {
     return this.#lengths.get(keyOf(of)) ?? null;
   }
 
-  /** Mail went through: a pause that is over was long enough. */
+  /** Mail was delivered: a pause that is over was long enough. */
   shortenPauses(targets: () => SuspensionTarget[], now: number): void {
     if (this.#lengths.size === 0) return;
     for (const key of targets().map(keyOf)) {
@@ -202,14 +202,14 @@ export class ShapingMemory {
   }
 
   /**
-   * They are read again before they are asked about next. Until then the old answer holds: without any,
-   * lanes that stand in a line would go unpaced.
+   * Tenants are read again before the next question about them. Until then the old answer stays: without any, lanes
+   * in the queue would not be paced.
    */
-  distrustTenants(): void {
+  expireTenants(): void {
     for (const tenant of this.#tenants.values()) tenant.readAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Null when the tenant is not paced. */
+  /** Null: the tenant is not paced. */
   perHour(tenantId: string): number | null {
     const tier = this.#tenants.get(tenantId)?.tier;
     return tier === undefined ? null : this.#limits.messagesPerHour(tier);
@@ -225,13 +225,13 @@ export class ShapingMemory {
     return [...tenantIds].map((tenantId) => ({ tenantId, slots: this.#paces.get(tenantId)?.toSlots(now) ?? [] }));
   }
 
-  /** Drops what says nothing any more. Returns the tenants whose hour is empty. */
+  /** Drops what is no longer relevant. Returns the tenants whose hour is empty. */
   tidy(now: number): string[] {
     for (const [key, { until }] of this.#suspensions) if (until <= now) this.#suspensions.delete(key);
     for (const [key, earlier] of this.#lengths) if (isForgotten(earlier, now)) this.#lengths.delete(key);
     for (const [name, { concurrency, answeredAt }] of this.#groups) {
       const idle = now - answeredAt > IDLE_GROUP_MS;
-      if (idle && isUntroubled(concurrency, this.limitsOf(name).connections)) this.#groups.delete(name);
+      if (idle && isHealthy(concurrency, this.limitsOf(name).connections)) this.#groups.delete(name);
     }
     const empty = [...this.#paces].filter(([, window]) => window.used(now) === 0).map(([tenantId]) => tenantId);
     for (const tenantId of empty) this.#paces.delete(tenantId);
@@ -262,7 +262,7 @@ function keyOf({ mxGroup, scope, tenantId, subject }: SuspensionTarget): string 
   return `${mxGroup} ${scope} ${tenantId ?? ''} ${subject}`;
 }
 
-/** The limits may have been changed since it was stored. */
+/** The configured limits may have changed since it was stored. */
 function withinCeiling(concurrency: GroupConcurrency, ceiling: number): GroupConcurrency {
   return concurrency.limit <= ceiling ? concurrency : { ...concurrency, limit: ceiling };
 }

@@ -1,8 +1,8 @@
-// What the outcome of an attempt says about the receiver's patience: a sign for the number of
-// connections, and a pause where a bounce rule calls for one. Only what the peer did counts;
-// findings of our own say nothing about it.
+// What an attempt's outcome says about the receiver's limits: a sign for the number of connections, and a
+// pause if a bounce rule calls for one. Only the peer's behaviour counts; findings of our own say nothing
+// about it.
 import type { SmtpStage } from '../../base/outcome.ts';
-import type { SuspendScope, PauseRule as SuspensionWish } from '../../classify/bounce-rule.ts';
+import type { PauseRule, SuspendScope } from '../../classify/bounce-rule.ts';
 import type { Label } from '../../classify/labels.ts';
 import type { Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Judgement, Permanent, Temporary } from '../outcome/judge.ts';
@@ -22,39 +22,39 @@ export interface ShapedAttempt {
   others: OtherConnections;
   /** Whether mail to the group was delivered a moment ago. */
   delivering: boolean;
-  /** The pause before, of the same mail. */
+  /** The last pause of the same mail. */
   earlier(of: SuspensionTarget): EarlierPause | null;
 }
 
-/** The connections to the group beside the one that the attempt was made over. */
+/** The group's connections, except the one of this attempt. */
 export interface OtherConnections {
-  /** Those that are open or being opened. */
+  /** Open or being opened. */
   open: number;
-  /** Those of them that are open. */
+  /** Open. */
   working: number;
-  /** Those of them that are open to the same hosts, from the same address of ours. */
+  /** Open to the same hosts, from the same source address. */
   sameHosts: number;
 }
 
-/** Whose pause it is. */
+/** What a pause applies to. */
 export type SuspensionTarget = Pick<Suspension, 'mxGroup' | 'scope' | 'tenantId' | 'subject'>;
 
 export interface Signs {
   sign: Sign | null;
   suspension: Suspension | null;
-  /** The connection was one too many: its mail goes over the others, and was not tried. */
+  /** The connection was one too many: its mail was not tried, and goes over the others. */
   surplus: boolean;
 }
 
 const NOTHING: Signs = { sign: null, suspension: null, surplus: false };
 
-// 4.7.x that is about one message, its sender or its first appearance, not about how much we send.
+// 4.7.x about one message, its sender or its first appearance, not about our speed.
 const NOT_OUR_SPEED: ReadonlySet<Label> = new Set<Label>([
   ...(['greylisted', 'auth_failed', 'dmarc_policy', 'sender_refused', 'spam_content'] as const),
   ...(['tls_required', 'recipient_refused', 'mailbox_full'] as const),
 ]);
 
-/** Nobody was there; a failure at STARTTLS or later was somebody. */
+/** Stages without a server's answer; a failure at STARTTLS or later had one. */
 const BEFORE_THE_SESSION: ReadonlySet<SmtpStage> = new Set<SmtpStage>(['connect', 'greeting']);
 
 export function readSigns(facts: ShapedAttempt, now: number): Signs {
@@ -71,14 +71,14 @@ export function readSigns(facts: ShapedAttempt, now: number): Signs {
 }
 
 /**
- * No host answered. Where others work with the same hosts, or this one was closed before any could be let in, the
- * connection was one too many: some servers refuse without a word. Where others work with other hosts of the group, only
- * those of this mail are silent.
+ * No host answered. If other connections to the same hosts work, or this one was closed before any was accepted, it was
+ * one too many: some servers refuse without a reply. If others work with other hosts of the group, only the hosts of
+ * this mail are silent.
  */
 function ofSilence(judgement: Temporary | Permanent, { open, working, sameHosts }: OtherConnections): Signs {
   const { peer, reason } = judgement;
-  const nobody = judgement.kind === 'temporary' && judgement.nobodyOpened && peer.mx !== null;
-  if (!nobody || !BEFORE_THE_SESSION.has(peer.stage)) return NOTHING;
+  const unanswered = judgement.kind === 'temporary' && judgement.noConnection && peer.mx !== null;
+  if (!unanswered || !BEFORE_THE_SESSION.has(peer.stage)) return NOTHING;
   const wasAccepted = (peer.tried ?? [peer]).some(({ stage }) => stage === 'greeting');
   const mayStillOpen = working === 0 && open > 0 && wasAccepted;
   if (sameHosts > 0 || mayStillOpen) return { ...signs({ kind: 'full', reason, working }), surplus: true };
@@ -93,33 +93,33 @@ function ofReply(facts: ShapedAttempt, judgement: Temporary | Permanent, now: nu
   const { reason, verdict, peer } = judgement;
   if (!verdict) return NOTHING;
   const { open, working } = facts.others;
-  const atTheDoor = judgement.kind === 'temporary' && judgement.nobodyOpened === true;
+  const noConnection = judgement.kind === 'temporary' && judgement.noConnection === true;
   const isTemporary = (peer.smtpCode ?? 0) < 500;
   const { suspend } = verdict;
-  // Whatever the words: it was refused while others are open or may still be let in. When the last
-  // of them is refused too, that one says what the group is to do.
-  if (atTheDoor && open > 0 && (isTemporary || suspend?.scope === 'group')) {
+  // Refused while others are open or may still be accepted: the words don't matter. If the last of them is
+  // refused, too, that reply decides about the group.
+  if (noConnection && open > 0 && (isTemporary || suspend?.scope === 'group')) {
     return { ...signs({ kind: 'full', reason, working }), surplus: true };
   }
-  // 421 ends this connection only (RFC 5321 section 3.8).
+  // 421 closes only this connection (RFC 5321 section 3.8).
   if (suspend?.scope === 'group' && peer.smtpCode === 421 && working > 0) {
     return signs({ kind: 'full', reason, working });
   }
-  // What mail of our address was delivered a moment ago says more than one temporary refusal of it,
-  // unless its rule knows that these words are a verdict.
+  // Recent deliveries from our address say more than one temporary refusal of it, unless its rule treats
+  // these words as a verdict.
   if (suspend?.scope === 'source' && isTemporary && suspend.fromMs === null && facts.delivering && working > 0) {
     return signs({ kind: 'slow_down', reason });
   }
   if (suspend) return ofSuspension(facts, { suspend, judgement, rule: verdict.rule }, now);
-  if (atTheDoor && working === 0) return signs({ kind: 'closed', reason });
+  if (noConnection && working === 0) return signs({ kind: 'closed', reason });
   const slow = peer.smtpCode === 421 || /^4\.7\./.test(peer.enhancedCode ?? '');
   if (!slow || NOT_OUR_SPEED.has(verdict.label)) return signs({ kind: 'answered' });
   return signs({ kind: 'slow_down', reason });
 }
 
 /**
- * Customers of a hoster can write the texts of its permanent refusals from RCPT on (transport
- * rules, content compliance). Such a text must not stop everybody's mail to that hoster.
+ * A hoster's customers can write the texts of its permanent refusals from RCPT on (transport rules, content
+ * compliance). Such a text must not stop all mail to that hoster.
  */
 function reachOf(scope: SuspendScope, facts: ShapedAttempt, { peer }: Temporary | Permanent): SuspensionScope {
   const { provider, recipientDomain } = facts;
@@ -131,7 +131,7 @@ function reachOf(scope: SuspendScope, facts: ShapedAttempt, { peer }: Temporary 
 
 function ofSuspension(
   facts: ShapedAttempt,
-  { suspend, judgement, rule }: { suspend: SuspensionWish; judgement: Temporary | Permanent; rule: string },
+  { suspend, judgement, rule }: { suspend: PauseRule; judgement: Temporary | Permanent; rule: string },
   now: number,
 ): Signs {
   const { smtpCode, response } = judgement.peer;
@@ -145,7 +145,7 @@ function ofSuspension(
 
 type TargetFacts = Pick<ShapedAttempt, 'mxGroup' | 'tenantId' | 'senderDomain' | 'recipientDomain' | 'sourceAddress'>;
 
-/** Which pause of this scope the message is subject to. */
+/** The pause of this scope that the message is subject to. */
 export function suspensionTarget(scope: SuspensionScope, facts: TargetFacts): SuspensionTarget {
   const { mxGroup, tenantId, senderDomain, recipientDomain, sourceAddress } = facts;
   const subjects = { group: '', source: sourceAddress ?? '', sender_domain: senderDomain, domain: recipientDomain };

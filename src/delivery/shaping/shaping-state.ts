@@ -1,5 +1,5 @@
-// Shaping as it lives: answers who may go, learns from every outcome, keeps what must survive a
-// restart in the store, and tells the scheduler when something was stopped or let go.
+// The state of shaping: decides which mail may be sent, learns from every outcome, stores what must survive
+// a restart, and notifies the scheduler when mail is stopped or released.
 
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -10,7 +10,7 @@ import type { ClaimedMessage } from '../../store/queue.ts';
 import type { GroupConcurrency, ShapingChanges, Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { Judgement } from '../outcome/judge.ts';
-import { adapt, isUntroubled, type Sign, untroubled } from './adaptive-limit.ts';
+import { adapt, healthy, isHealthy, type Sign } from './adaptive-limit.ts';
 import type { Providers } from './provider-limits.ts';
 import { Reservations } from './reservations.ts';
 import { decideShaping, type ShapingVerdict, whatPauses } from './shaping.ts';
@@ -24,21 +24,21 @@ export interface ShapingKit {
   log: Logger;
   providers: Providers;
   limits: ShapingLimits;
-  /** The pauses of single messages: no group cools down for longer. */
+  /** The retry pauses of single messages: no group cools down for longer. */
   retryStepsMs: readonly number[];
 }
 
-/** Whoever opens sessions. */
+/** The scheduler. */
 export interface ShapingListener {
-  /** Nothing more to this group for now. */
+  /** The group must stop now. */
   onBlocked(group: string): void;
-  /** The group bears more again. */
+  /** The group may have more connections again. */
   onRoom(group: string): void;
-  /** Something that held mail back is over; only people do that. */
+  /** A hold was ended by an operator, or a tenant was changed. */
   onReleased(): void;
 }
 
-/** One outcome, and whom it was about. */
+/** One attempt's outcome, and the mail it was about. */
 export interface ShapingOutcome {
   group: string;
   message: Pick<ClaimedMessage, 'id' | 'tenantId' | 'fromDomain' | 'sourceAddress'>;
@@ -49,27 +49,26 @@ export interface ShapingOutcome {
   others: Omit<OtherConnections, 'open'>;
 }
 
-/** Refusals that come in a flock say one thing. */
+/** Refusals within this time count as one. */
 const SAME_REPLY_MS = 10 * SECOND_MS;
-// One of a provider's many customers may have a server that is gone; three in a row are the provider.
+// One of a provider's many customers may have a dead server; three failures in a row are the provider's.
 const PROVIDER_TOLERANCE = 3;
 const SAVE_PACES_EVERY_MS = 5 * SECOND_MS;
-/** Domains that nobody has written to for so long are looked up anew when somebody does. */
+/** The group of a domain without mail for so long is forgotten. */
 const DOMAIN_MEMORY_MS = 30 * DAY_MS;
-/** So that a domain that is written to is never forgotten. */
+/** How often a domain with mail is stored again, so that it is not forgotten. */
 const NOTED_AGAIN_AFTER_MS = DAY_MS;
 const FORGET_PORTION = 500;
 const SCOPES: readonly SuspensionScope[] = ['group', 'source', 'sender_domain', 'domain'];
 const MAX_NOTED_DOMAINS = 20_000;
 
 /*
- * Facts live in ShapingMemory, what is left of the limits per minute and hour in Reservations, the decision is the pure
- * function in shaping.ts; this class keeps them together. Three things change the facts: outcomes of attempts (`learn`:
- * connection limit, pauses, what was sent), operators (`paused`, `released`), and time. A change holds at once and is
- * stored right after, so that a restart forgets a moment at most; what was sent within the hour follows every five
- * seconds. The scheduler is told three things: `onBlocked`, a group must stop now; `onRoom`, a group may have more
- * connections again; `onReleased`, an operator ended something, so everything that is kept back asks again. Nobody is told
- * of a pause's end: whoever waits for it knows the time.
+ * ShapingMemory holds the facts, Reservations what is left of the limits per minute and hour, and the pure function in
+ * shaping.ts decides; this class connects them. Three things change the facts: outcomes of attempts (`learn`: connection
+ * limit, pauses, what was sent), operators (`paused`, `released`), and time. A change applies at once and is stored right
+ * after, so a restart loses a moment at most; what was sent within the hour is stored every five seconds. The scheduler
+ * gets three notifications: `onBlocked`, a group must stop now; `onRoom`, a group may have more connections again;
+ * `onReleased`, a hold was ended, so everything held asks again. The end of a pause needs none: its time is known.
  */
 export class Shaping {
   readonly memory: ShapingMemory;
@@ -98,7 +97,7 @@ export class Shaping {
     this.#saver = setInterval(() => this.#savePaces(), SAVE_PACES_EVERY_MS);
   }
 
-  /** What is to be kept is in the store when it settles. */
+  /** Resolves when everything that must survive is stored. */
   async stop(): Promise<void> {
     if (this.#saver) clearInterval(this.#saver);
     this.#listener = null;
@@ -115,19 +114,19 @@ export class Shaping {
     return this.memory.limitsOf(group);
   }
 
-  /** Whether mail has gone there, something is remembered of it, or limits are shipped for it. */
+  /** Whether mail was sent there, something is stored about it, or it has limits of a provider. */
   async isKnownGroup(group: string): Promise<boolean> {
     return this.limitsOf(group).provider !== null || (await this.#kit.store.shaping.isKnownGroup(group));
   }
 
-  /** When mail that is due at `dueAt` can go, by what keeps it back now; null: nobody knows. */
+  /** When mail that is due at `dueAt` can be sent, by the current holds; null: unknown. */
   earliestAttempt(question: ShapingQuestion, dueAt: number): number | null {
     const { decision, until } = this.verdict(question);
     if (decision === 'go') return dueAt;
     return until === null ? null : Math.max(until, dueAt);
   }
 
-  /** What shaping must know of a tenant before it can answer. */
+  /** Reads a tenant before shaping is asked about its mail. */
   async learnTenant(tenantId: string): Promise<void> {
     const now = this.#kit.clock.now();
     if (this.memory.knowsTenant(tenantId, now)) return;
@@ -135,13 +134,13 @@ export class Shaping {
     if (tenant) this.memory.learnTenant(tenantId, tenant, now);
   }
 
-  /** A tenant has been changed, whichever. */
+  /** Some tenant was changed. */
   tenantsChanged(): void {
-    this.memory.distrustTenants();
+    this.memory.expireTenants();
     this.#listener?.onReleased();
   }
 
-  /** False: the message was not tried, since its connection was one too many; it is to be given back. */
+  /** False: the message was not tried, because its connection was one too many; it must be given back. */
   learn(outcome: ShapingOutcome): boolean {
     const { group, message, recipientDomain, judgement, open } = outcome;
     const now = this.#kit.clock.now();
@@ -165,25 +164,25 @@ export class Shaping {
     return !surplus;
   }
 
-  /** A connection was opened; with it, so many are. */
+  /** A connection was opened; `working` counts it, too. */
   connected(group: string, working: number): void {
     this.#adapt(group, { kind: 'connected', working }, working);
   }
 
-  /** Whether mail of this sender domain makes a pause towards the group, and until when. */
+  /** The current pause of this sender domain's mail to the group, if any. */
   senderSuspension(group: string, tenantId: string, senderDomain: string): Suspension | null {
     const found = this.memory.suspension({ mxGroup: group, scope: 'sender_domain', tenantId, subject: senderDomain });
     return found && found.until > this.#kit.clock.now() ? found : null;
   }
 
-  /** Whether one of our addresses (null: the default one) makes a pause towards the group. */
+  /** The current pause of one of our addresses (null: the default one) towards the group, if any. */
   sourceSuspension(group: string, sourceAddress: string | null): Suspension | null {
     const of = { mxGroup: group, scope: 'source' as const, tenantId: null, subject: sourceAddress ?? '' };
     const found = this.memory.suspension(of);
     return found && found.until > this.#kit.clock.now() ? found : null;
   }
 
-  /** Remembered for operators who ask by group. */
+  /** Stores a domain's group, so that operators can act on it by group. */
   noteDomain(domain: string, mxGroup: string): void {
     const at = this.#kit.clock.now();
     const known = this.#notedDomains.get(domain);
@@ -192,7 +191,7 @@ export class Shaping {
     this.#save({ domains: [{ domain, mxGroup, at }] });
   }
 
-  /** Forgets what says nothing any more; now and then. */
+  /** Forgets what is no longer relevant; called from time to time. */
   async tidy(): Promise<void> {
     const now = this.#kit.clock.now();
     this.reservations.dropped(this.memory.tidy(now));
@@ -204,10 +203,10 @@ export class Shaping {
     if (group !== null) this.#listener?.onBlocked(group);
   }
 
-  /** An operator has ended something: pauses, and what receivers called for. */
+  /** An operator has ended pauses, and suspensions that receivers called for. */
   released(lifted: readonly Suspension[], group: string | null): void {
     for (const suspension of lifted) this.memory.lift(suspension);
-    if (group !== null) this.#remember(group, untroubled(this.memory.limitsOf(group).connections));
+    if (group !== null) this.#remember(group, healthy(this.memory.limitsOf(group).connections));
     this.#listener?.onReleased();
   }
 
@@ -220,8 +219,8 @@ export class Shaping {
     const after = adapt(before, sign, { now, random, ceiling, open, tolerance, retryStepsMs });
     if (after === before) return;
     const { limit, coolDownUntil, reason } = after;
-    const sameToMe = limit === before.limit && coolDownUntil === before.coolDownUntil;
-    if (sameToMe) {
+    const isSameLimit = limit === before.limit && coolDownUntil === before.coolDownUntil;
+    if (isSameLimit) {
       this.memory.group(group).concurrency = after;
       return;
     }
@@ -238,7 +237,7 @@ export class Shaping {
 
   #remember(group: string, concurrency: GroupConcurrency): void {
     this.memory.group(group).concurrency = concurrency;
-    const over = isUntroubled(concurrency, this.memory.limitsOf(group).connections);
+    const over = isHealthy(concurrency, this.memory.limitsOf(group).connections);
     const at = this.#kit.clock.now();
     this.#save({ groups: [{ mxGroup: group, concurrency: over ? null : concurrency, at }] });
   }
@@ -247,9 +246,9 @@ export class Shaping {
     const known = this.memory.suspension(suspension);
     const isNews = !known || known.until <= suspension.since || suspension.since - known.since >= SAME_REPLY_MS;
     if (!isNews) return;
-    // A second complaint never shortens the pause that the first one called for.
+    // A second refusal never shortens the pause of the first one.
     const until = Math.max(suspension.until, known?.until ?? 0);
-    // What is still on the wire makes the same pause longer; it is no repetition.
+    // A refusal of mail that was still on the wire extends the same pause; it is not a repetition.
     const since = known && known.until > suspension.since ? known.since : suspension.since;
     const longer = { ...suspension, since, until };
     this.memory.suspend(longer);
@@ -265,7 +264,7 @@ export class Shaping {
     if (paces.length > 0) this.#save({ paces });
   }
 
-  /** What cannot be stored still holds until the next restart. */
+  /** A change that can't be stored still applies until the next restart. */
   #save(changes: ShapingChanges): void {
     const work = this.#kit.store.shaping
       .saveShaping(changes)

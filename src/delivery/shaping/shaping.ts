@@ -1,6 +1,6 @@
-// Whether a message may go now: one pure function that collects every reason against it, finds
-// the earliest time at which all of them may be over, and decides once. The same reasons go to
-// the log and to `postrider queue`.
+// Whether a message may be sent now: one pure function that collects every reason against it, finds the
+// earliest time at which all of them may have ended, and decides once. The same reasons go to the log and
+// to `postrider queue`.
 import { toTimestamp } from '../../base/clock.ts';
 import { counted } from '../../base/counted.ts';
 import type { GroupConcurrency, QueuePause, Suspension } from '../../store/shaping.ts';
@@ -26,7 +26,7 @@ export type ShapingCode =
   | 'connections_full'
   | 'all_connections_full';
 
-/** How far a reason reaches: the one message, its lane, or everything for its MX group. */
+/** What a reason affects: one message, its lane, or all mail to its MX group. */
 export type Reach = 'message' | 'lane' | 'group';
 
 export interface ShapingReason {
@@ -34,16 +34,16 @@ export interface ShapingReason {
   reach: Reach;
   /** A sentence for people. */
   reason: string;
-  /** Null: nobody knows; an operator, or a connection that becomes free. */
+  /** Null: unknown; an operator ends it, or a connection that becomes free. */
   until: number | null;
 }
 
 export interface ShapingVerdict {
   decision: 'go' | 'wait';
   reasons: ShapingReason[];
-  /** The earliest time at which it may go; null when that is now, or not known. */
+  /** The earliest time at which it may be sent; null: now, or unknown. */
   until: number | null;
-  /** The widest of the reasons. */
+  /** The widest reach of the reasons. */
   reach: Reach | null;
 }
 
@@ -51,7 +51,7 @@ export interface TenantFacts {
   status: TenantStatus;
   statusReason: string | null;
   pause: QueuePause | null;
-  /** Null: not paced. `freeAt`: when the next message may go. */
+  /** Null: not paced. `freeAt`: when the next message may be sent. */
   pace: { perHour: number; sent: number; freeAt: number } | null;
 }
 
@@ -60,27 +60,27 @@ export interface GroupFacts {
   pause: QueuePause | null;
   suspension: Suspension | null;
   concurrency: GroupConcurrency;
-  /** What it may have without trouble. */
+  /** Its connections without adaptive limits. */
   ceiling: number;
   open: number;
   perMinute: { limit: number; sent: number; freeAt: number } | null;
 }
 
 export interface ShapingFacts {
-  /** Whether anybody is there to send. */
+  /** Whether a daemon is running. */
   running: boolean;
-  /** Null when any message of the lane is asked for, not a certain one. */
+  /** Null: the question is about any message of the lane. */
   message: { dueAt: number | null; parked: boolean; pause: QueuePause | null; lastReason: string | null } | null;
   tenant: TenantFacts;
   domain: { name: string; pause: QueuePause | null; suspension: Suspension | null };
-  /** Of its sender's domain, towards this group. */
+  /** The suspension of its sender's domain towards this group. */
   sender: Suspension | null;
   /** Null before the group is known. */
   group: GroupFacts | null;
   /** Null: the default address. */
   sourceAddress: string | null;
   source: Suspension | null;
-  /** Null where it goes over a connection that is open already. */
+  /** Null: it would use a connection that is open already. */
   connections: { open: number; limit: number } | null;
 }
 

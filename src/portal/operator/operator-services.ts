@@ -2,7 +2,7 @@
 // queue that the command line has.
 import type { TimerStatus } from '../../base/timers.ts';
 import type { Explainer } from '../../delivery/actions/explain.ts';
-import type { ActionOutcome, OperatorWord } from '../../delivery/actions/queue-actions.ts';
+import type { ActionOutcome, Attribution } from '../../delivery/actions/queue-actions.ts';
 import type { UnstoredResults } from '../../delivery/outcome/result-writer.ts';
 import type { SourceAddressState } from '../../delivery/route/source-addresses.ts';
 import type { IntakeState } from '../../observe/intake.ts';
@@ -15,7 +15,7 @@ import type { MailReader } from '../mails/mail-reader.ts';
 import type { DoctorRuns } from './doctor-runs.ts';
 
 export interface QueueOperations {
-  act(action: OperatorAction, target: QueueTarget, word: OperatorWord): Promise<ActionOutcome>;
+  act(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome>;
   explain: Pick<Explainer, 'message' | 'group' | 'groups'>;
   sources?(): readonly SourceAddressState[];
 }

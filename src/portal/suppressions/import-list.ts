@@ -41,7 +41,7 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const text = file && file.bytes.length > 0 ? textOf(file.bytes) : pasted;
   if (text === null) return again('The file is not UTF-8 text. Save it as CSV in UTF-8 and choose it again.');
   if (text.trim() === '') return again('Choose a file, or paste addresses into the field.');
-  const defaults = { reason, now: visit.now, bareLists: true, mostLines: MOST_LINES };
+  const defaults = { reason, now: visit.now, allowBareList: true, maxLines: MOST_LINES };
   const read = await readSuppressionCsvInTurns(text, defaults, services.turn);
   if (read === null)
     return again(`There are more than ${MOST_LINES.toLocaleString('en')} lines. Import the list in several parts.`);

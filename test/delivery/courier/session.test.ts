@@ -29,8 +29,8 @@ async function deliver(t: Test, ids: string[], scripts: PeerScript[], setting: S
   const reports: CourierReport[] = [];
   const prepared: string[] = [];
   const notes: HostNote[] = [];
-  inbox.take({ kind: 'batch', messageIds: ids });
-  inbox.take({ kind: 'end' });
+  inbox.receive({ kind: 'batch', messageIds: ids });
+  inbox.receive({ kind: 'end' });
   await runCourierSession({
     inbox,
     report(report) {
@@ -151,7 +151,7 @@ t.test(
         );
         t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted in turn', 'm3 accepted in turn']);
         t.equal(peer.connections, 2);
-        t.equal(announcements.workWith(MX), false);
+        t.equal(announcements.worksWith(MX), false);
         t.same(notes, [{ kind: 'announcement_lost', host: MX, reason }], 'the operator is told once');
       });
     }
@@ -174,7 +174,7 @@ t.test('a refusal that is meant is told, and says nothing about the server', asy
   );
   t.same(resultsOf(reports), ['m1 accepted took it', 'm2 refused no such user']);
   t.equal(peer.connections, 1);
-  t.equal(announcements.workWith(MX), true);
+  t.equal(announcements.worksWith(MX), true);
 });
 
 t.test('who stops between two messages finishes the announced one, and announces no other', async (t) => {
@@ -191,7 +191,7 @@ t.test('who stops between two messages finishes the announced one, and announces
         await c.answer('QUIT', '221 bye');
       },
     ],
-    { onReport: ({ kind }, inbox) => kind === 'result' && inbox.take({ kind: 'stop' }) },
+    { onReport: ({ kind }, inbox) => kind === 'result' && inbox.receive({ kind: 'stop' }) },
   );
   t.same(resultsOf(reports), ['m1 accepted took it', 'm2 accepted took it, too', 'untried m3,m4,m5']);
   t.same(prepared, ['m1', 'm2', 'm3'], 'nothing is prepared for later');
@@ -213,7 +213,7 @@ t.test('who is cut off calls nobody again for the announced one', async (t) => {
     {
       onReport({ kind }, inbox) {
         if (kind !== 'result') return;
-        inbox.take({ kind: 'abort', reason: 'nothing moves' });
+        inbox.receive({ kind: 'abort', reason: 'nothing moves' });
         cutOff();
       },
       onOpen: (session) => {
@@ -244,7 +244,7 @@ t.test('what our own side cuts off says nothing about the server', async (t) => 
       // As the watchdog does it, once m2 waits for its first answer.
       onReport: (_report, inbox) =>
         void setImmediate(() => {
-          inbox.take({ kind: 'abort', reason: 'nothing moves' });
+          inbox.receive({ kind: 'abort', reason: 'nothing moves' });
           cutOff();
         }),
       onOpen: (session) => {
@@ -254,7 +254,7 @@ t.test('what our own side cuts off says nothing about the server', async (t) => 
   );
   t.match(resultsOf(reports), ['m1 accepted took it', /^m2 no_connection/, /^m3 no_connection/]);
   t.same(notes, []);
-  t.equal(announcements.workWith(MX), true);
+  t.equal(announcements.worksWith(MX), true);
 });
 
 t.test('a message is not announced over a connection that its TLS policy forbids', async (t) => {
@@ -271,14 +271,14 @@ t.test('a message is not announced over a connection that its TLS policy forbids
 t.test('a server gets another chance after a day, and only so many are remembered', async (t) => {
   let now = 1_000_000;
   const announcements = new Announcements(() => now);
-  announcements.misheardBy('first.test');
-  t.equal(announcements.workWith('first.test'), false);
-  t.equal(announcements.workWith('other.test'), true);
+  announcements.lostBy('first.test');
+  t.equal(announcements.worksWith('first.test'), false);
+  t.equal(announcements.worksWith('other.test'), true);
   now += 24 * 3_600_000;
-  t.equal(announcements.workWith('first.test'), true);
-  announcements.misheardBy('first.test');
-  announcements.misheardBy('second.test');
-  for (let count = 0; count < 999; count++) announcements.misheardBy(`host${count}.test`);
-  t.equal(announcements.workWith('first.test'), true, 'the oldest is forgotten');
-  t.equal(announcements.workWith('second.test'), false);
+  t.equal(announcements.worksWith('first.test'), true);
+  announcements.lostBy('first.test');
+  announcements.lostBy('second.test');
+  for (let count = 0; count < 999; count++) announcements.lostBy(`host${count}.test`);
+  t.equal(announcements.worksWith('first.test'), true, 'the oldest is forgotten');
+  t.equal(announcements.worksWith('second.test'), false);
 });

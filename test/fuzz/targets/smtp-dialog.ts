@@ -3,7 +3,7 @@
 import { connect } from 'node:net';
 import { systemClock } from '../../../src/base/clock.ts';
 import { IdSource } from '../../../src/base/ids.ts';
-import { loneLineEndAt } from '../../../src/inbound/line-ends.ts';
+import { bareLineEndAt } from '../../../src/inbound/line-ends.ts';
 import { startInboundListener } from '../../../src/inbound/listener.ts';
 import { recognise } from '../../../src/inbound/recipients.ts';
 import { silentLogger } from '../../../src/observe/log.ts';
@@ -89,10 +89,10 @@ export const smtpDialogTarget: FuzzTarget = {
       ...{ host: '127.0.0.1', port: 0, name: 'mail.postrider.test', recipients: BOOK },
       limits: {
         ...{
-          maxOctets: MAX_OCTETS,
-          maxRoleOctets: MAX_OCTETS,
-          maxUnaskedOctets: NO_LIMIT,
-          maxReturnedOctets: NO_LIMIT,
+          maxBytes: MAX_OCTETS,
+          maxRoleBytes: MAX_OCTETS,
+          maxUnaskedBytes: NO_LIMIT,
+          maxReturnedBytes: NO_LIMIT,
         },
         ...{ connections: NO_LIMIT, connectionsPerPeer: NO_LIMIT, connectionsPerMinute: NO_LIMIT },
         ...{ mailsPerMinute: NO_LIMIT, refusalsPerMinute: NO_LIMIT },
@@ -194,9 +194,9 @@ function answerProblem(answered: Buffer): string | null {
 function firstKeptProblem(mails: readonly NewInboundMail[]): string | null {
   for (const { content, recipients, ehloName, mailFrom } of mails) {
     if (content.length > MAX_OCTETS) return `a mail of ${content.length} octets was kept`;
-    if (loneLineEndAt(content) >= 0) return 'a mail with a lone CR or LF was kept';
+    if (bareLineEndAt(content) >= 0) return 'a mail with a lone CR or LF was kept';
     if (recipients.length === 0) return 'a mail without a recipient was kept';
-    const stranger = recipients.find((recipient) => recognise(recipient, BOOK).kind === 'nobody');
+    const stranger = recipients.find((recipient) => recognise(recipient, BOOK).kind === 'unknown');
     if (stranger !== undefined) return `a mail for ${stranger} was kept`;
     if (/[\r\n]/.test(ehloName + mailFrom)) return 'a line end in the envelope';
   }

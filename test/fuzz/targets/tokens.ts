@@ -84,7 +84,7 @@ const WORDS = [
 export const bounceAddressTarget: FuzzTarget = {
   name: 'bounce-address',
   open() {
-    const reached = { return_path: 0, unsubscribe: 0, role: 0, dmarc: 0, nobody: 0 };
+    const reached = { return_path: 0, unsubscribe: 0, role: 0, dmarc: 0, unknown: 0 };
     return {
       reached,
       show: ({ text }: TokenInput) => JSON.stringify(text),
@@ -151,7 +151,7 @@ function recipientProblem({ text, made }: TokenInput): string | null {
       return ['postmaster', 'abuse', 'fbl'].includes(text.toLowerCase()) ? null : `${text} was let in as a role`;
     case 'dmarc':
       return ['dmarc', 'reports'].includes(text.toLowerCase()) ? null : `${text} was let in for DMARC`;
-    case 'nobody':
+    case 'unknown':
       return made.some((one) => one.text === text && one.purpose !== 'feedback_id') ? `${text} was refused` : null;
   }
 }

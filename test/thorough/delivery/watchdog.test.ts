@@ -19,11 +19,11 @@ t.test('the limit is twice the longest timeout, and never so short that a start 
 });
 
 t.test('what is done about silence', async (t) => {
-  const facts: SilenceFacts = { silentMs: 0, threadSilentMs: 0, owesSomething: true, aborted: false };
+  const facts: SilenceFacts = { silentMs: 0, threadSilentMs: 0, isBusy: true, aborted: false };
   const judge = (change: Partial<SilenceFacts>) => judgeSilence({ ...facts, ...change }, 800);
   t.same(judge({ silentMs: 799 }), { decision: 'wait' });
   t.match(judge({ silentMs: 800 }), { decision: 'abort', reason: 'nothing moved in this session for 0.8 s' });
-  t.same(judge({ silentMs: 8000, owesSomething: false }), { decision: 'wait' }, 'a session may wait for mail');
+  t.same(judge({ silentMs: 8000, isBusy: false }), { decision: 'wait' }, 'a session may wait for mail');
   t.same(judge({ silentMs: 199, aborted: true }), { decision: 'wait' }, 'it is given time to obey');
   t.match(judge({ silentMs: 200, aborted: true }), { decision: 'abandon', reason: /did not end when it was told/ });
   t.match(judge({ silentMs: 200, aborted: true, threadSilentMs: 300 }), { decision: 'end_thread', reason: /0.3 s/ });
