@@ -144,7 +144,7 @@ function brakeOfTenant(config: Config, { store }: Foundation, { captured }: Port
   if (captured !== null) return async () => null;
   const limits = reviewLimitsOf(config);
   return async (tenantId: string) =>
-    brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
+    brakeOf(await store.reputation.resultsSinceReview(tenantId, limits.window), limits);
 }
 
 function capturedServices(

@@ -1,6 +1,6 @@
 // How large a mail may be, and where its content counts, by whom it is for: what anybody can send is bounded more
 // tightly than what comes back for a message of ours. That is bounded, too: whoever got a mail knows its return path.
-import type { ContentStore } from '../store/inbound.ts';
+import type { ContentQuota } from '../store/inbound.ts';
 import type { SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage } from './recipients.ts';
 
@@ -40,7 +40,7 @@ function tooLarge(what: string, maxOctets: number): SmtpReply {
 export function storeOf(
   recipients: readonly InboundRecipient[],
   { maxOctets, maxUnaskedOctets, maxReturnedOctets }: SizeLimits,
-): ContentStore {
+): ContentQuota {
   const bound = recipients.find(isBoundToMessage);
   if (bound === undefined) return { of: 'unasked', maxBytes: maxUnaskedOctets };
   return {

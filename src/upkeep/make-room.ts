@@ -10,7 +10,7 @@ import { SETTLED_MS } from './retention.ts';
 export interface MakeRoomKit {
   store: StoreVerbs<{
     upkeep: 'eraseContents' | 'eraseRecords' | 'contentDaysInUse';
-    inbound: 'forgetInbound' | 'makeInboundRoom';
+    inbound: 'forgetInbound' | 'freeInboundSpace';
   }>;
   clock: Clock;
   contentDays: number;
@@ -33,7 +33,7 @@ export async function makeRoom(kit: MakeRoomKit): Promise<string | null> {
   const due = await inSlices(() => eraseDue(kit));
   if (due > 0) return `${due} things that retention was to erase`;
   const unasked = await inSlices(async () => {
-    const erased = await kit.store.inbound.makeInboundRoom(ROWS_AT_ONCE);
+    const erased = await kit.store.inbound.freeInboundSpace(ROWS_AT_ONCE);
     return { erased, more: erased > 0 };
   });
   return unasked > 0 ? `${unasked} contents of inbound mail or rows of DMARC reports, the oldest first` : null;

@@ -78,8 +78,8 @@ export class OrphanFinder {
   /** One portion of all lanes at each sweep. */
   async #parkLost(): Promise<void> {
     const { store, log } = this.#kit;
-    const { lanes, lookedUpTo } = await store.queue.findLostLanes(this.#nextLane, LANES_PER_LOOK);
-    this.#nextLane = lookedUpTo ?? BEFORE_ALL_LANES;
+    const { lanes, checkedUpTo } = await store.queue.findOrphanLanes(this.#nextLane, LANES_PER_LOOK);
+    this.#nextLane = checkedUpTo ?? BEFORE_ALL_LANES;
     for (const lane of lanes) {
       const parked = await store.queue.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
       for (const message of parked) mailLog.parked(log, message, { reason: LOST_LANE });
