@@ -98,7 +98,7 @@ export interface DueRecheck {
   /** When the back-off began. */
   since: number;
   /** Re-checks since then. */
-  looks: number;
+  checks: number;
   /** Of a verified domain: definite misses in a row. */
   misses: number;
   firstMissAt: number | null;

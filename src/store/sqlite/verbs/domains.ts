@@ -230,7 +230,7 @@ function due(db: Transaction, now: number, limit: number): DueRecheck[] {
   return (rows.all(now, limit) as Row[]).map((row) => ({
     domain: domainFromRow(row),
     since: row.since as number,
-    looks: row.looks as number,
+    checks: row.looks as number,
     misses: row.misses as number,
     firstMissAt: row.first_miss_at as number | null,
   }));
