@@ -51,7 +51,7 @@ export class RenderPool implements Renderer {
       sizeOf,
       waitMs: waiting.waitMs,
       sizePerTenant: waiting.charsPerTenant,
-      mayGo: (tenantId, started) => this.#mayGo(tenantId, started),
+      mayStart: (tenantId, started) => this.#mayStart(tenantId, started),
       onStart: (tenantId) => this.#running.set(tenantId, { trusted: this.#trust.isTrusted(tenantId) }),
       onEnd: (tenantId, elapsedMs) => {
         this.#running.delete(tenantId);
@@ -68,7 +68,7 @@ export class RenderPool implements Renderer {
     return this.#pool.close();
   }
 
-  #mayGo(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
+  #mayStart(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
     if (this.#trust.isTrusted(tenantId)) return true;
     // One thread stays free for trusted tenants; threads that are being replaced do not count as free.
     let slow = 0;
