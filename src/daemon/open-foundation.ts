@@ -14,7 +14,7 @@ import { configWarnings } from '../config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
 import { HIT_DESK_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
-import { diskFreeShare, memoryBytes, refuseFewDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
+import { diskFreeShare, memoryBytes, requireDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
 import { Intake } from '../observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
 import { Metrics } from '../observe/metrics.ts';
@@ -58,7 +58,7 @@ export async function openFoundation(
   const clock = systemClock;
   const ids = new IdSource();
   const log = gateFaults(createLogger({ level: config.log.level, to: logTo }), clock);
-  refuseFewDescriptors(config.delivery.workers);
+  requireDescriptors(config.delivery.workers);
   for (const warning of configWarnings(config)) log.warn({}, warning);
   const bounceRules = loadBounceRules(SHIPPED_RULES);
 
