@@ -2,7 +2,7 @@
 // than the call's one token, and may take a bucket below zero. One that is full is forgotten.
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, MINUTE_MS, SECOND_MS, steadyClock } from '../base/clock.ts';
-import { CRUMB, fullAfter, type TokenBucket, tokensLeft, tokenWaitMs } from '../base/token-bucket.ts';
+import { fullAfter, ROUNDING_MS, type TokenBucket, tokensLeft, tokenWaitMs } from '../base/token-bucket.ts';
 
 export interface RateVerdict {
   allowed: boolean;
@@ -60,7 +60,7 @@ export class RateLimiter {
     const waitMs = tokenWaitMs(bucket, before, now);
     const fullAt = fullAfter(bucket, before, now, waitMs === 0 ? 1 : 0);
     this.#fullAt.set(keyId, fullAt);
-    const retryAfterSecs = waitMs === 0 ? 0 : Math.max(1, Math.ceil((waitMs - CRUMB) / SECOND_MS));
+    const retryAfterSecs = waitMs === 0 ? 0 : Math.max(1, Math.ceil((waitMs - ROUNDING_MS) / SECOND_MS));
     return { allowed: waitMs === 0, retryAfterSecs, ...figures(bucket, fullAt, now) };
   }
 
@@ -89,6 +89,6 @@ function bucketOf(perMinute: number): TokenBucket {
 }
 
 function figures(bucket: TokenBucket, fullAt: number, now: number) {
-  const left = Math.floor(tokensLeft(bucket, fullAt, now) + CRUMB);
+  const left = Math.floor(tokensLeft(bucket, fullAt, now) + ROUNDING_MS);
   return { limit: bucket.capacity, remaining: Math.max(0, left), resetSecs: Math.ceil((fullAt - now) / SECOND_MS) };
 }

@@ -1,9 +1,9 @@
-// When to try again: a ladder of pauses (data, from the configuration) with jitter.
+// When to retry: a ladder of pauses (data, from the configuration) with jitter.
 
 export interface RetryLadder {
   /** The pause after the first, second, … attempt; the last one repeats. */
   stepsMs: readonly number[];
-  /** 0.2 means each pause is stretched or shrunk by up to 20 %. */
+  /** 0.2 means that each pause is lengthened or shortened by up to 20 %. */
   jitter: number;
 }
 
@@ -12,12 +12,12 @@ export function pauseAfterAttempt(ladder: RetryLadder, attempt: number, random: 
   return Math.round(step * (1 + ladder.jitter * (2 * random() - 1)));
 }
 
-/** The pause after each attempt, from the first: for whoever does not know yet which attempt it will be. */
+/** The pause after each attempt, from the first: for callers that do not know the number of the attempt yet. */
 export function pausesAfterAttempts(ladder: RetryLadder, random: () => number): number[] {
   return ladder.stepsMs.map((_, index) => pauseAfterAttempt(ladder, index + 1, random));
 }
 
-/** Of a list for the first, second, … step, whose last value holds for all later ones. */
+/** The value for a step, counted from 1; the last value also applies to all later steps. */
 export function atStep<T>(values: readonly T[], step: number): T | undefined {
   return values[Math.min(step, values.length) - 1];
 }

@@ -1,5 +1,4 @@
-// RFC 4648 base32 in lower case without padding: survives mail systems that change the
-// case of a local part.
+// RFC 4648 base32 in lower case without padding: not damaged by mail systems that change the case of a local part.
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 

@@ -1,15 +1,15 @@
-// A map with room for so many entries: the one that was set longest ago makes room for the next. `get` does not
-// count as a use; `use` does. Entries may weigh something, and then their weights are bounded instead of their number.
-// Not the package lru-cache: it sets up arrays for its largest size at once, 28 MB for a million keys.
+// A map with a maximum size: the entry that was set longest ago is evicted first. `get` does not count as a use; `use`
+// does. Entries may have weights, which are then limited instead of their number.
+// Not the package lru-cache: it allocates arrays for its maximum size at once, 28 MB for a million keys.
 
 export class BoundedMap<Key, Value> {
   readonly #max: number;
   readonly #weigh: ((value: Value) => number) | null;
-  /** Those that were set or used longest ago in front. */
+  /** Ordered by when they were set or used, oldest first. */
   readonly #entries = new Map<Key, Value>();
   #weight = 0;
 
-  /** The newest entry is kept whatever it weighs. */
+  /** The newest entry is kept even if it alone exceeds `max`. */
   constructor(max: number, weigh: ((value: Value) => number) | null = null) {
     this.#max = max;
     this.#weigh = weigh;
@@ -27,7 +27,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key);
   }
 
-  /** As `get`; and the entry is the last to make room. */
+  /** As `get`, and the entry becomes the newest. */
   use(key: Key): Value | undefined {
     const value = this.#entries.get(key);
     if (value === undefined) return undefined;
@@ -52,7 +52,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.delete(key);
   }
 
-  /** The entry that makes room next. */
+  /** The entry to be evicted next. */
   get oldest(): [Key, Value] | undefined {
     return this.#entries.entries().next().value;
   }

@@ -1,5 +1,5 @@
-// Time as a parameter: everything that asks what time it is gets a Clock handed in,
-// so that tests can move it. All times inside Postrider are milliseconds since 1970.
+// Time as a parameter: everything that needs the time gets a Clock, so that tests can control it. All times inside
+// Postrider are milliseconds since 1970.
 
 export interface Clock {
   now(): number;
@@ -8,8 +8,8 @@ export interface Clock {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * Milliseconds since it was made, by a clock that may be set back: it then goes on from what it showed last. Small
- * numbers, so that fractions of a millisecond can be added to them.
+ * Milliseconds since its creation, from a clock that may be set back: it then continues from its last value. The
+ * numbers are small, so that fractions of a millisecond can be added to them.
  */
 export function steadyClock(clock: Clock): Clock {
   let origin = clock.now();
@@ -24,9 +24,9 @@ export function steadyClock(clock: Clock): Clock {
   };
 }
 
-/** RFC 3339 in UTC with milliseconds, the only form of time that leaves the daemon. */
+/** RFC 3339 in UTC with milliseconds, the only format of times outside the daemon. */
 export function toTimestamp(ms: number): string {
-  // A damaged row can hold a time beyond all calendars; whoever lists it wants to see it all the same.
+  // A damaged row can contain a time beyond the calendar, and must still be listed.
   return new Date(Math.min(ms, LAST_TIME_MS)).toISOString();
 }
 

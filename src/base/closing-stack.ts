@@ -1,5 +1,4 @@
-// What was opened, in order, to be closed the other way round: at the end of the daemon, and
-// when its start fails half-way.
+// What was opened, in order, to be closed in reverse order: when the daemon stops, and when its start fails.
 
 type Close = () => void | Promise<void>;
 

@@ -1,4 +1,4 @@
-// A number with its word, in sentences for people. Where numbers are grouped, as in the portal, is not here.
+// A number with its word, in sentences for people. The portal groups digits separately.
 
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

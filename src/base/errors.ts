@@ -1,8 +1,8 @@
-// The one error class that crosses folders. What a peer or tenant may see is `message`;
-// what only the log may see is `detail` and `cause`. Unknown errors count as temporary.
+// The one error class that crosses folders. A peer or tenant may see `message`; only the log may contain `detail` and
+// `cause`. Unknown errors count as temporary.
 
 export interface FaultOptions {
-  /** 'permanent' only when a repetition cannot succeed. */
+  /** 'permanent' only when a retry cannot succeed. */
   permanence?: 'temporary' | 'permanent';
   /** For the log only. */
   detail?: string;
@@ -21,14 +21,14 @@ export class Fault extends Error {
   }
 }
 
-/** A short text for a log line or a reason, whatever was thrown. */
+/** A short text for a log line or a reason, for anything that was thrown. */
 export function describeError(thrown: unknown): string {
   if (thrown instanceof Fault && thrown.detail) return `${thrown.message} (${thrown.detail})`;
   if (thrown instanceof Error) return thrown.message || thrown.name;
   return String(thrown);
 }
 
-/** Marks the branch of a switch that the type checker has shown to be unreachable. */
+/** Marks a branch of a switch that the type checker has proved unreachable. */
 export function unreachable(value: never): never {
   throw new Fault('unreachable branch', { detail: JSON.stringify(value) });
 }

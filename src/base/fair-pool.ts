@@ -1,34 +1,34 @@
-// Threads for the tenants' jobs: one job per tenant at a time, and tenants take turns, so that no tenant's job holds
-// up another's for longer than a turn. Threads start with the first job, and may end when there was none for a while.
+// Threads for tenants' jobs: one job per tenant at a time, and tenants take turns, so that no tenant's job delays
+// another's for longer than a turn. Threads start with the first job, and may end after a while without jobs.
 import { performance } from 'node:perf_hooks';
 import { Fault } from './errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
-/** What carries the jobs. It is given one only when a thread is idle. */
+/** The threads. They get a job only when one is idle. */
 export interface JobThreads<Job, Result> {
   readonly size: number;
   readonly idle: number;
-  /** Of those that are to be, not ready yet. */
+  /** Threads that are starting. */
   readonly starting: number;
   run(job: Job): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** Overloaded: it waited for its turn in vain, or too much of the tenant waits already. */
+/** Overloaded: it waited too long for its turn, or too many of the tenant's jobs are waiting. */
 export type PoolOutcome<Result> = Result | { kind: 'overloaded' };
 
 export interface FairPoolOptions<Job, Result> {
   startThreads(onIdle: () => void): JobThreads<Job, Result>;
-  /** 1 when left out: jobs are counted. */
+  /** 1 by default: jobs are counted. */
   sizeOf?(job: Job): number;
   /** How long a job waits for its turn. */
   waitMs: number;
-  /** Of the jobs of one tenant that wait. A single one may be larger: it has limits of its own. */
+  /** Of one tenant's waiting jobs. A single job may be larger: it has its own limits. */
   sizePerTenant: number;
-  /** Without a job for so long, the threads end. */
+  /** The threads end after so long without a job. */
   idleMs?: number;
-  /** Whether a tenant may have a thread now, besides having none already. */
-  mayGo?(tenantId: string, threads: JobThreads<Job, Result>): boolean;
+  /** Whether a tenant may have a thread now, given that it has none. */
+  mayStart?(tenantId: string, threads: JobThreads<Job, Result>): boolean;
   onStart?(tenantId: string): void;
   onEnd?(tenantId: string, elapsedMs: number): void;
 }
@@ -80,9 +80,9 @@ export class FairPool<Job, Result> {
   #dispatch(): void {
     const threads = this.#threads;
     while (threads && threads.idle > 0) {
-      const next = this.#queue.take((tenantId) => this.#mayGo(tenantId, threads));
+      const next = this.#queue.take((tenantId) => this.#mayStart(tenantId, threads));
       if (!next) {
-        this.#restWhenIdle();
+        this.#endWhenIdle();
         return;
       }
       clearTimeout(next.job.timer);
@@ -90,9 +90,9 @@ export class FairPool<Job, Result> {
     }
   }
 
-  #mayGo(tenantId: string, threads: JobThreads<Job, Result>): boolean {
+  #mayStart(tenantId: string, threads: JobThreads<Job, Result>): boolean {
     if (this.#running.has(tenantId)) return false;
-    return this.#options.mayGo?.(tenantId, threads) ?? true;
+    return this.#options.mayStart?.(tenantId, threads) ?? true;
   }
 
   async #runOn(
@@ -120,7 +120,7 @@ export class FairPool<Job, Result> {
     waiting.resolve({ kind: 'overloaded' });
   }
 
-  #restWhenIdle(): void {
+  #endWhenIdle(): void {
     const { idleMs } = this.#options;
     if (idleMs === undefined || this.#running.size > 0 || !this.#queue.isEmpty) return;
     clearTimeout(this.#idleTimer);

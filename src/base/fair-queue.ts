@@ -1,23 +1,23 @@
-// Whose job is next: a queue per key (mostly a tenant), and the keys take turns. What waits is bounded, in all and
-// per key, by the number of jobs or by their sizes.
+// A queue per key (mostly a tenant), and the keys take turns. The number or size of waiting jobs is limited, in all
+// and per key.
 
 export interface FairQueueBounds<Job> {
   inAll?: number;
-  /** A single job of a key may be larger: it has limits of its own. */
+  /** A single job of a key may be larger: it has its own limits. */
   perKey?: number;
-  /** 1 when left out: jobs are counted. */
+  /** 1 by default: jobs are counted. */
   sizeOf?(job: Job): number;
 }
 
-interface Line<Job> {
+interface KeyQueue<Job> {
   jobs: Job[];
   size: number;
 }
 
 export class FairQueue<Job> {
   readonly #bounds: Required<FairQueueBounds<Job>>;
-  /** The key whose turn it is stands first. */
-  readonly #lines = new Map<string, Line<Job>>();
+  /** The key whose turn it is comes first. */
+  readonly #queues = new Map<string, KeyQueue<Job>>();
   #size = 0;
 
   constructor({ inAll = Number.POSITIVE_INFINITY, perKey = inAll, sizeOf = () => 1 }: FairQueueBounds<Job> = {}) {
@@ -25,55 +25,55 @@ export class FairQueue<Job> {
   }
 
   get isEmpty(): boolean {
-    return this.#lines.size === 0;
+    return this.#queues.size === 0;
   }
 
-  /** False: too much waits already. */
+  /** False: the queue is full. */
   add(key: string, job: Job): boolean {
     const { inAll, perKey, sizeOf } = this.#bounds;
     const size = sizeOf(job);
-    const line = this.#lines.get(key) ?? { jobs: [], size: 0 };
-    if (this.#size + size > inAll || (line.size > 0 && line.size + size > perKey)) return false;
-    line.jobs.push(job);
-    line.size += size;
+    const queue = this.#queues.get(key) ?? { jobs: [], size: 0 };
+    if (this.#size + size > inAll || (queue.size > 0 && queue.size + size > perKey)) return false;
+    queue.jobs.push(job);
+    queue.size += size;
     this.#size += size;
-    this.#lines.set(key, line);
+    this.#queues.set(key, queue);
     return true;
   }
 
-  /** The first job of the first key that may go; its key goes to the end. One that may not go keeps its turn. */
-  take(mayGo: (key: string) => boolean = () => true): { key: string; job: Job } | null {
-    for (const [key, line] of this.#lines) {
-      if (!mayGo(key)) continue;
-      const job = line.jobs[0]!;
-      this.#lines.delete(key);
-      this.#lines.set(key, line);
-      this.#removeAt(key, line, 0);
+  /** The first job of the first key that may start; that key goes to the end, the others keep their turn. */
+  take(mayStart: (key: string) => boolean = () => true): { key: string; job: Job } | null {
+    for (const [key, queue] of this.#queues) {
+      if (!mayStart(key)) continue;
+      const job = queue.jobs[0]!;
+      this.#queues.delete(key);
+      this.#queues.set(key, queue);
+      this.#removeAt(key, queue, 0);
       return { key, job };
     }
     return null;
   }
 
-  /** It waits no longer, if it still did. */
+  /** Removes a job if it is still waiting. */
   remove(key: string, job: Job): void {
-    const line = this.#lines.get(key);
-    const at = line ? line.jobs.indexOf(job) : -1;
-    if (line && at >= 0) this.#removeAt(key, line, at);
+    const queue = this.#queues.get(key);
+    const at = queue ? queue.jobs.indexOf(job) : -1;
+    if (queue && at >= 0) this.#removeAt(key, queue, at);
   }
 
-  /** All that wait, whose turn it is first; nothing waits any more. */
+  /** Empties the queue and returns its jobs, in the order of the keys' turns. */
   clear(): Job[] {
-    const waiting = [...this.#lines.values()].flatMap(({ jobs }) => jobs);
-    this.#lines.clear();
+    const waiting = [...this.#queues.values()].flatMap(({ jobs }) => jobs);
+    this.#queues.clear();
     this.#size = 0;
     return waiting;
   }
 
-  #removeAt(key: string, line: Line<Job>, at: number): void {
-    const [job] = line.jobs.splice(at, 1);
+  #removeAt(key: string, queue: KeyQueue<Job>, at: number): void {
+    const [job] = queue.jobs.splice(at, 1);
     const size = this.#bounds.sizeOf(job!);
-    line.size -= size;
+    queue.size -= size;
     this.#size -= size;
-    if (line.jobs.length === 0) this.#lines.delete(key);
+    if (queue.jobs.length === 0) this.#queues.delete(key);
   }
 }

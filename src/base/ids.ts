@@ -1,5 +1,5 @@
-// UUIDv7 (RFC 9562 section 5.7): ids sort by their time of birth, so that new rows land
-// at the end of every index. Kept as lower-case text outside and as 16 bytes in the store.
+// UUIDv7 (RFC 9562 section 5.7): IDs sort by their time of creation, so that new rows are appended to every index.
+// Lower-case text outside, 16 bytes in the store.
 import { randomFillSync } from 'node:crypto';
 
 const UUID_SHAPE = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -9,12 +9,12 @@ export function isUuid(text: string): boolean {
   return UUID_SHAPE.test(text);
 }
 
-// Every message is written and read under half a dozen ids. By table it takes a third of the time
-// of the way through a hexadecimal string without hyphens.
+// Every message is written and read with half a dozen IDs. A table takes a third of the time of the way through a
+// hexadecimal string without hyphens.
 const VALUE_OF_CHAR = Int8Array.from({ length: 128 }, (_, code) =>
   '0123456789abcdef'.indexOf(String.fromCharCode(code).toLowerCase()),
 );
-/** Where the first digit of each byte stands in `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`. */
+/** Where the first digit of each byte is in `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`. */
 const DIGITS_AT = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34] as const;
 const UUID_CHARS = 36;
 
@@ -27,11 +27,11 @@ export function uuidToBytes(uuid: string): Buffer {
     fault |= value & ~0xff;
     bytes[at] = value;
   }
-  // What is no UUID is nobody's id: fewer bytes, which are equal to none in the store.
+  // What is not a UUID must not match any ID: the result has fewer bytes, which are equal to none in the store.
   return fault === 0 ? bytes : Buffer.from(uuid.replaceAll('-', ''), 'hex');
 }
 
-/** Negative when it is no digit. */
+/** Negative if it is not a digit. */
 function valueAt(uuid: string, at: number): number {
   return VALUE_OF_CHAR[uuid.charCodeAt(at)] ?? -1;
 }
@@ -41,7 +41,7 @@ export function bytesToUuid(bytes: Uint8Array): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Makes ids that never repeat and never go backwards within this process. */
+/** Creates IDs that never repeat and never decrease within this process. */
 export class IdSource {
   readonly #now: () => number;
   readonly #random = Buffer.alloc(4096);

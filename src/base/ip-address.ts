@@ -1,10 +1,10 @@
-// IP addresses in one spelling, and the network that an address stands for where clients are counted: whoever has
-// one IPv6 address has all 2^64 of its network.
+// IP addresses in one spelling, and the network that clients are counted by: a client with one IPv6 address usually has
+// all 2^64 of its network.
 import { isIP, SocketAddress } from 'node:net';
 
-/** RFC 5952 spelling; IPv4-mapped IPv6 becomes IPv4. Null if it is no address. */
+/** RFC 5952 spelling; IPv4-mapped IPv6 becomes IPv4. Null if it is not an address. */
 export function normaliseAddress(written: string): string | null {
-  // A link-local zone (`fe80::1%eth0`) means something on one host only.
+  // A link-local zone (`fe80::1%eth0`) is meaningful on one host only.
   const text = written.replace(/%.*$/, '');
   const family = isIP(text);
   if (family === 4) return text;
@@ -14,19 +14,19 @@ export function normaliseAddress(written: string): string | null {
   return mapped ? mapped[1]! : shortest;
 }
 
-/** The /64 of an IPv6 address; an IPv4 address itself, for those are scarce; and what is no address as it is. */
+/** The /64 of an IPv6 address; an IPv4 address itself, since those are scarce; anything else unchanged. */
 export function networkOf(written: string): string {
   const address = normaliseAddress(written) ?? written;
   return isIP(address) === 6 ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
 }
 
-/** What a provider gives to one customer: a /48, 65,536 of the networks above. Null for IPv4. */
+/** What a provider assigns to one customer: a /48, 65,536 of the networks above. Null for IPv4. */
 export function siteOf(written: string): string | null {
   const address = normaliseAddress(written) ?? written;
   return isIP(address) === 6 ? `${groupsOf(address).slice(0, 3).join(':')}::/48` : null;
 }
 
-/** Of an address in its shortest spelling. A dotted end counts as one group: there are only zeros in front of it. */
+/** Of an address in its shortest spelling. A dotted end counts as one group, since only zeros precede it. */
 function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const [before, after] = [head, tail ?? ''].map((part) => (part === '' ? [] : part.split(':')));

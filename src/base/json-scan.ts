@@ -1,13 +1,12 @@
-// Walks through the text of a JSON document (RFC 8259) without building anything: whether it is
-// valid, how many values it has, and where one member of the object at the top stands. A few
-// hundred thousand names take JSON.parse most of a second on the thread that serves everybody;
-// walking past them takes a few milliseconds.
+// Scans the text of a JSON document (RFC 8259) without building anything: whether it is valid, how many values it has,
+// and where one member of the top-level object is. A few hundred thousand names keep JSON.parse busy for most of a
+// second on the main thread; scanning them takes a few milliseconds.
 
 export interface JsonScan {
   kind: 'valid';
-  /** Of all values but what stands inside the member that was looked for. */
+  /** The number of values, without those inside the requested member. */
   values: number;
-  /** Where the values of that member stand: several when its name is repeated. The last one counts. */
+  /** The values of that member: several when its name is repeated. The last one counts. */
   spans: Span[];
 }
 
@@ -16,11 +15,11 @@ export interface Span {
   end: number;
 }
 
-/** `at`: the place, in UTF-16 units from 0, where it stops being JSON. */
+/** `at`: the offset, in UTF-16 units from 0, where it stops being JSON. */
 export type JsonScanResult = JsonScan | { kind: 'invalid'; at: number };
 
 export function scanJson(text: string, member: string): JsonScanResult {
-  return new Walk(text, member).run();
+  return new Scanner(text, member).run();
 }
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
@@ -30,16 +29,16 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const LITERALS = ['true', 'false', 'null'];
 const FIRST_LEVELS = 64;
 
-class Walk {
+class Scanner {
   readonly #text: string;
   readonly #member: string;
   #at = 0;
   #values = 0;
   readonly #spans: Span[] = [];
-  /** The kind of each open list and object, the outermost first; nesting may be a million deep. */
+  /** The kinds of the open lists and objects, the outermost first; nesting may be a million deep. */
   #open = new Uint8Array(FIRST_LEVELS);
   #depth = 0;
-  /** Where the value of the member that was looked for began, while the walk is inside it. */
+  /** Where the value of the requested member begins, while the scanner is inside it. */
   #inMemberFrom: number | null = null;
 
   constructor(text: string, member: string) {
@@ -86,7 +85,7 @@ class Walk {
     return kind === OPEN_LIST || this.#name() ? true : null;
   }
 
-  /** A comma with what follows it, or the ends of what is open. */
+  /** Reads a comma with the next name, or the ends of open lists and objects. */
   #afterValue(): boolean {
     for (;;) {
       this.#endMember();
@@ -106,7 +105,7 @@ class Walk {
     }
   }
 
-  /** A name and its colon. */
+  /** Reads a name and its colon. */
   #name(): boolean {
     const start = this.#at;
     if (this.#text.charCodeAt(start) !== QUOTE || !this.#skipString()) return false;
@@ -124,7 +123,7 @@ class Walk {
   #isMemberName(start: number, end: number): boolean {
     const length = this.#member.length;
     if (end - start === length + 2) return this.#text.startsWith(this.#member, start + 1);
-    // Spelt with escapes, perhaps, each of which takes six characters at most.
+    // It may be spelled with escapes, each of which takes at most six characters.
     if (end - start < length + 2 || end - start > length * 6 + 2) return false;
     const token = this.#text.slice(start, end);
     return token.includes('\\') && JSON.parse(token) === this.#member;
@@ -151,7 +150,7 @@ class Walk {
     for (;;) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) break;
-      // NaN at the end of the text fails the comparison as control characters do.
+      // NaN at the end of the text fails this comparison, as control characters do.
       if (!(code >= 0x20)) return this.#stopAt(at);
       if (code === BACKSLASH) {
         ESCAPE.lastIndex = at;

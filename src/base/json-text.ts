@@ -1,5 +1,4 @@
-// A JSON value that is kept as its text: it was found to be valid, and whoever needs it builds it
-// where that may take its time.
+// A JSON value that is kept as text: it was found to be valid, and is parsed later where that may take its time.
 
 export class JsonText {
   readonly text: string;

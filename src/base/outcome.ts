@@ -1,7 +1,7 @@
-// What became of one attempt to hand one message to the receiving side: the union that
-// couriers produce, the store records, and log, API and portal show. Values, not exceptions.
+// The outcome of one attempt to deliver one message: a union that couriers produce, the store records, and log, API
+// and portal show. Values, not exceptions.
 
-/** How far the conversation with the receiving server had come. */
+/** How far the session with the receiving server had got. */
 export type SmtpStage =
   | 'resolve'
   | 'connect'
@@ -22,18 +22,18 @@ export interface TlsFacts {
   verified: boolean;
 }
 
-/** What the recipients' domain demands of the connection (MTA-STS, RFC 8461). */
+/** What the recipients' domain requires of the connection (MTA-STS, RFC 8461). */
 export type TlsPolicyMode = 'none' | 'testing' | 'enforce';
 
 export interface TlsPolicyFacts {
   mode: TlsPolicyMode;
-  /** What came short of TLS or of the policy although the mail went on, as a sentence. */
+  /** Why TLS or the policy failed although the mail was sent, as a sentence. */
   failure: string | null;
 }
 
 export const NO_TLS_POLICY: Readonly<TlsPolicyFacts> = { mode: 'none', failure: null };
 
-/** What is known of the other side and of what it said. */
+/** What is known of the receiving server and its reply. */
 export interface PeerFacts {
   mx: string | null;
   remoteIp: string | null;
@@ -41,17 +41,17 @@ export interface PeerFacts {
   smtpCode: number | null;
   /** RFC 3463, for example `5.1.1`. */
   enhancedCode: string | null;
-  /** The server's reply as it was, lines joined by a blank, at most 1,000 characters; or our own words. */
+  /** The server's reply, lines joined by a space, at most 1,000 characters; or our own words. */
   response: string;
   /** Null in clear text. */
   tls: TlsFacts | null;
   tlsPolicy: TlsPolicyFacts;
   elapsedMs: number;
-  /** Where no session came about: every address that was called, the last one included. */
+  /** Where no session was established: every address that was tried, including the last. */
   tried?: readonly TriedHost[];
 }
 
-/** One address of an MX host, and why there was no session with it. */
+/** One address of an MX host, and why no session was established. */
 export interface TriedHost {
   mx: string;
   ip: string;
@@ -72,7 +72,7 @@ export type DeliveryOutcome =
       reason: string;
       /** The connection was lost after the final dot: it may have been accepted. */
       ambiguous: boolean;
-      /** A delay that the server named in its text. */
+      /** A delay that the server named in its reply. */
       retryAfterMs: number | null;
     }
   | { kind: 'permanent'; peer: PeerFacts; reason: string; bounce: BounceType };

@@ -1,7 +1,7 @@
-// Work gathered for the end of a turn of the event loop: done once (OncePerTick), handed over as one batch
-// (BatchPerTick), or spread over several turns so that the event loop never stands still (FewPerTick).
+// Work collected for the end of a turn of the event loop: done once (OncePerTick), passed on as one batch
+// (BatchPerTick), or spread over several turns so that the event loop is not blocked (FewPerTick).
 
-/** However often it is asked for in one turn, the work is done once, in the next. */
+/** However often it is requested in one turn, the work runs once, in the next. */
 export class OncePerTick {
   readonly #work: () => void;
   #next: NodeJS.Immediate | null = null;
@@ -27,7 +27,7 @@ export class OncePerTick {
   }
 }
 
-/** Items of one turn are one batch, in their order. With a maximum, the others follow in the next turns. */
+/** Items of one turn are one batch, in order. With a maximum, the others follow in later turns. */
 export class BatchPerTick<T> {
   readonly #work: (batch: T[]) => void;
   readonly #max: number;
@@ -44,7 +44,7 @@ export class BatchPerTick<T> {
     this.#turn.request();
   }
 
-  /** Everything at once. */
+  /** Passes on everything now. */
   flush(): void {
     this.#turn.cancel();
     const batch = this.#waiting;
@@ -60,7 +60,7 @@ export class BatchPerTick<T> {
   }
 }
 
-/** A few items in this turn, the others in the turns that follow, in their order. What comes singly is done at once. */
+/** Up to `max` items per turn, the others in later turns, in order. Single items run at once. */
 export class FewPerTick<T> {
   readonly #max: number;
   readonly #work: (item: T) => void;
@@ -73,11 +73,11 @@ export class FewPerTick<T> {
     this.#work = work;
   }
 
-  /** An item that waits already keeps its place. */
+  /** An item that waits already keeps its position. */
   add(item: T): void {
     this.#waiting.add(item);
-    // If there are others, the loop that works on them comes to this one.
-    if (this.#waiting.size === 1 && this.#doneInTurn < this.#max) this.#workOff();
+    // If others wait, the loop over them reaches this one, too.
+    if (this.#waiting.size === 1 && this.#doneInTurn < this.#max) this.#process();
     this.#turn.request();
   }
 
@@ -88,11 +88,11 @@ export class FewPerTick<T> {
 
   #begin(): void {
     this.#doneInTurn = 0;
-    this.#workOff();
+    this.#process();
     if (this.#doneInTurn > 0) this.#turn.request();
   }
 
-  #workOff(): void {
+  #process(): void {
     for (const item of this.#waiting) {
       if (this.#doneInTurn >= this.#max) return;
       this.#doneInTurn++;

@@ -1,5 +1,5 @@
-// The registry of every refusal that the HTTP API can answer with: code, status, meaning.
-// Documentation, OpenAPI and code are held to this set by a test.
+// The registry of every refusal of the HTTP API: code, status, meaning. A test keeps documentation, OpenAPI and code in
+// step with it.
 
 export const REFUSALS = {
   invalid_json: { status: 400, meaning: 'The request body is not valid JSON.' },
@@ -35,11 +35,11 @@ export type RefusalCode = keyof typeof REFUSALS;
 
 export interface Refusal {
   refused: RefusalCode;
-  /** Says what to do and names the field; never repeats a secret. */
+  /** Says what to do and names the field; never contains a secret. */
   message: string;
-  /** The extra fields that the specification names for this code. */
+  /** The extra fields that the specification defines for this code. */
   extra?: Record<string, unknown>;
-  /** When a repetition may succeed, where that is known: the header Retry-After. */
+  /** When a retry may succeed, where that is known: the header Retry-After. */
   retryAfterSecs?: number;
 }
 

@@ -1,5 +1,5 @@
-// How long to wait before a thread or process that died is started again: twice as long each time, up to a limit,
-// until one has lived for a while. What cannot start for want of something is not started in a circle.
+// How long to wait before a dead thread or process is restarted: exponential back-off up to a limit, until one has
+// lived for a while. What cannot start because a resource is missing is not restarted in a loop.
 import { MINUTE_MS, SECOND_MS } from './clock.ts';
 
 export const FIRST_PAUSE_MS = SECOND_MS;
@@ -15,7 +15,7 @@ export class RestartPauses {
     return Math.min(MAX_MS, FIRST_PAUSE_MS * 2 ** this.#deaths++);
   }
 
-  /** It works: the next death is the first. */
+  /** It works: the next death counts as the first. */
   reset(): void {
     this.#deaths = 0;
   }

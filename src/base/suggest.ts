@@ -1,9 +1,9 @@
-// "Did you mean": the known name that is nearest to a mistyped one.
+// "Did you mean": the known name that is most similar to a mistyped one.
 
-/** Null when nothing is near enough to be a slip of the fingers. */
+/** Null when no name is similar enough for a typo. */
 export function nearest(name: string, known: Iterable<string>, maxEdits = 3): string | null {
   let best: string | null = null;
-  // More than a third of the letters wrong is another word.
+  // With more than a third of the letters wrong, it is another word.
   let bestEdits = Math.min(maxEdits, Math.floor(name.length / 3)) + 1;
   for (const candidate of known) {
     const edits = editDistance(name.toLowerCase(), candidate.toLowerCase());
@@ -12,7 +12,7 @@ export function nearest(name: string, known: Iterable<string>, maxEdits = 3): st
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). */
+/** Insertions, deletions, replacements and swaps of adjacent letters (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,4 +1,4 @@
-// What the operating system refused, in words for people: Node's own say a code, a call and a path.
+// Errors of the operating system in words for people: Node's messages have a code, a call and a path.
 import { describeError, Fault } from './errors.ts';
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -14,12 +14,12 @@ const WORDS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Without the path: the sentence around it names that. */
+/** Without the path: the sentence around it names it. */
 export function systemWords(thrown: unknown): string {
   return (thrown instanceof Error && WORDS[codeOf(thrown)]) || describeError(thrown);
 }
 
-/** The same where nobody else names the path. */
+/** The same with the path, where the sentence does not name it. */
 export function systemTrouble(thrown: unknown): string {
   const { path } = thrown as NodeJS.ErrnoException;
   return typeof path === 'string' && path !== '' ? `${path}: ${systemWords(thrown)}` : systemWords(thrown);
@@ -29,7 +29,7 @@ function codeOf(error: NodeJS.ErrnoException): string {
   return error instanceof Fault ? '' : (error.code ?? '');
 }
 
-/** Of a listener; `section` is that of the configuration which has its host and port. Other errors stay as they are. */
+/** `section` is the configuration section with the listener's host and port. Other errors are returned as they are. */
 export function listenFault(section: string, { host, port }: { host: string; port: number }, cause: unknown): unknown {
   const { code = '', syscall = '' } = cause as NodeJS.ErrnoException;
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return cause;

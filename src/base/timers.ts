@@ -1,12 +1,12 @@
-// Everything that happens periodically, in one place: each timer with its period, its next run
-// and how the last one ended. Runs of one timer never overlap.
+// Everything that runs periodically, in one place: each timer with its period, its next run and the result of the last
+// one. Runs of one timer never overlap.
 import type { Clock } from './clock.ts';
 import { describeError } from './errors.ts';
 
 export interface TimerSpec {
   name: string;
   periodMs: number;
-  /** Says what it did, in a few words. One that may take long ends early once `stopped` is aborted. */
+  /** Returns what it did, in a few words. One that may take long ends early once `stopped` is aborted. */
   run(stopped: AbortSignal): Promise<string>;
 }
 
@@ -16,7 +16,7 @@ export interface TimerStatus {
   nextRunAt: number;
   /** When the last run began. */
   lastRunAt: number | null;
-  /** Of the last run that has ended: not the last one while it is under way. */
+  /** Of the last finished run; a run in progress has no result yet. */
   lastResult: string | null;
   isRunning: boolean;
 }
@@ -28,7 +28,7 @@ interface Entry extends Omit<TimerStatus, 'isRunning'> {
 
 export interface TimersOptions {
   clock: Clock;
-  /** How often it is looked whether anything is due. */
+  /** How often due timers are checked for. */
   tickMs: number;
   onError(name: string, error: unknown): void;
 }
@@ -44,14 +44,14 @@ export class Timers {
     this.#ticker = setInterval(() => this.tick(), options.tickMs);
   }
 
-  /** First run after one period. */
+  /** The first run is after one period. */
   add(spec: TimerSpec): void {
     const { name, periodMs } = spec;
     const nextRunAt = this.#options.clock.now() + periodMs;
     this.#entries.push({ name, periodMs, spec, nextRunAt, lastRunAt: null, lastResult: null, running: null });
   }
 
-  /** Starts what is due; settles when it is done. */
+  /** Starts due timers; settles when they are done. */
   async tick(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     const now = this.#options.clock.now();
@@ -65,7 +65,7 @@ export class Timers {
     });
   }
 
-  /** Nothing new starts; waits for what runs. */
+  /** Starts nothing new, and waits for running timers. */
   async stop(): Promise<void> {
     clearInterval(this.#ticker);
     this.#stopped.abort();

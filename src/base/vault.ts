@@ -1,10 +1,10 @@
-// Encryption of secrets at rest: AES-256-GCM under a key derived from the master key.
-// Each secret names the master key that sealed it, so that master keys can be rotated, and
-// is bound to its place (`context`), so that a sealed value moved to another row does not open.
+// Encryption of secrets at rest: AES-256-GCM under a key derived from the master key. Each secret names the master key
+// that sealed it, so that master keys can be rotated, and is bound to its row (`context`), so that a sealed value that
+// is copied to another row does not open.
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { Fault } from './errors.ts';
 
-/** A secret as it lies on disk. */
+/** A secret as it is stored. */
 export interface SealedSecret {
   masterKeyId: string;
   sealed: Buffer;
@@ -18,7 +18,7 @@ export class Vault {
   readonly #sealingKeyId: string;
   readonly #keys = new Map<string, Buffer>();
 
-  /** The first master key seals; the others only open what they once sealed. */
+  /** The first master key seals; the others only open what they sealed earlier. */
   constructor(masterKeys: Buffer[]) {
     const first = masterKeys[0];
     if (!first) throw new Fault('no master key', { permanence: 'permanent' });
@@ -57,7 +57,7 @@ export class Vault {
   }
 }
 
-/** A name for the key that reveals nothing of it. */
+/** A name for the key that reveals nothing about it. */
 function masterKeyId(master: Buffer): string {
   return createHash('sha256').update('postrider master key id').update(master).digest('hex').slice(0, 8);
 }

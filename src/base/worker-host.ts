@@ -1,6 +1,6 @@
-// Keeps worker threads going. HostedThread is one life of one thread: it is started, heard, and ended, and says once
-// that it is over. WorkerHost keeps one thread, or one pool of them, running: what is lost is started again, after
-// pauses that grow while it does not work (restart-pauses.ts), and what gives no sign of life is ended.
+// Supervises worker threads. HostedThread is one life of one thread: it can be started, posted to and ended, and
+// reports its end once. WorkerHost keeps one thread, or one pool, running: it restarts what was lost, with back-off
+// while it does not work (restart-pauses.ts), and ends what no longer responds.
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { describeError, Fault } from './errors.ts';
 import { RestartPauses } from './restart-pauses.ts';
@@ -9,14 +9,14 @@ type Transfers = Parameters<Worker['postMessage']>[1];
 
 export interface ThreadListener<Message> {
   onMessage(message: Message): void;
-  /** It throws, and is about to end: nothing new should be given to it. */
+  /** It has thrown and is about to end: give it nothing new. */
   onDying?(error: unknown): void;
-  /** It is no more. Null: it ended without an error. */
+  /** It has ended. Null: without an error. */
   onEnd(error: unknown): void;
 }
 
 export interface HostedThreadOptions extends WorkerOptions {
-  /** Milliseconds that only ever grow; a clock that is set must not end threads. */
+  /** Monotonic milliseconds: setting the clock must not end threads. */
   elapsed?(): number;
 }
 
@@ -47,7 +47,7 @@ export class HostedThread<Message> {
       void this.#worker.terminate();
     });
     this.#worker.once('exit', () => {
-      this.#exited.resolve(); // first: whoever hears of the end may throw
+      this.#exited.resolve(); // before onEnd, which may throw
       onEnd(this.#error);
     });
   }
@@ -70,25 +70,25 @@ export class HostedThread<Message> {
     this.#worker.postMessage(message, transfers);
   }
 
-  /** Whether it keeps the process from ending. */
+  /** Whether it keeps the process alive. */
   hold(on: boolean): void {
     if (on) this.#worker.ref();
     else this.#worker.unref();
   }
 
-  /** At once, whatever it is at. */
+  /** Ends it at once, whatever it is doing. */
   async end(): Promise<void> {
     await this.#worker.terminate();
   }
 }
 
-/** What one life of the hosted tells its host. After `lost` nothing more is heard of it. */
+/** How one life reports to its host. After `lost`, its reports are ignored. */
 export interface Life {
-  /** It works: should it be lost, it is started again at once. */
+  /** It works: if it is lost later, it is restarted at once. */
   works(): void;
-  /** A sign of life. */
+  /** It is responding. */
   alive(): void;
-  /** It is over, or will never do what it is for. */
+  /** It has ended, or will never work. */
   lost(error: unknown): void;
 }
 
@@ -97,10 +97,10 @@ export interface Hosted {
 }
 
 export interface WorkerHostOptions<T extends Hosted> {
-  /** What it is called in faults. */
+  /** Its name in faults. */
   name: string;
   start(life: Life): T;
-  /** It is started again after the pause. `lost`: what is left of it; null when it could not even be started. */
+  /** It is restarted after the pause. `lost`: the lost life; null when it could not even be started. */
   onLost(fault: Fault, lost: T | null, pauseMs: number): void;
   /** Null: no watchdog. */
   silence?: SilenceRule<T> | null;
@@ -109,16 +109,16 @@ export interface WorkerHostOptions<T extends Hosted> {
 
 export interface SilenceRule<T> {
   limitMs: number;
-  /** Whether it has something to do. Who has nothing to do may be silent. */
-  owes(hosted: T): boolean;
+  /** Whether it has work. An idle one may be silent. */
+  hasWork(hosted: T): boolean;
 }
 
-const LOOKS_PER_LIMIT = 8;
+const CHECKS_PER_LIMIT = 8;
 
 /*
- * The host starts a life at once. While it runs, a sign of life, or having nothing to do, keeps the watchdog away. A
- * life that is lost, or silent for too long, is over: `onLost` is told, and after a pause the next one is started. The
- * pause is none when it has worked, and otherwise grows. Ending the host ends the life, and starts no other.
+ * The host starts a life at once. While it runs, a response, or having no work, keeps the watchdog from acting. A life
+ * that is lost, or silent for too long, is over: `onLost` is called, and after a pause the next one starts. There is
+ * no pause when it has worked; otherwise pauses grow. Ending the host ends the life and starts no other.
  */
 export class WorkerHost<T extends Hosted> {
   readonly #options: WorkerHostOptions<T>;
@@ -126,7 +126,7 @@ export class WorkerHost<T extends Hosted> {
   readonly #pauses = new RestartPauses();
   readonly #watch: NodeJS.Timeout | null = null;
   #current: T | null = null;
-  /** Of the present life; whatever earlier ones say is too late. */
+  /** Of the current life; reports of earlier ones are ignored. */
   #number = 0;
   #hasWorked = false;
   #bornAt = 0;
@@ -138,7 +138,7 @@ export class WorkerHost<T extends Hosted> {
     this.#options = options;
     this.#elapsed = options.elapsed ?? (() => performance.now());
     const { silence } = options;
-    if (silence) this.#watch = setInterval(() => this.#look(silence), silence.limitMs / LOOKS_PER_LIMIT).unref();
+    if (silence) this.#watch = setInterval(() => this.#check(silence), silence.limitMs / CHECKS_PER_LIMIT).unref();
     this.#start();
   }
 
@@ -147,7 +147,7 @@ export class WorkerHost<T extends Hosted> {
     return this.#current;
   }
 
-  /** How often what it hosts was lost. */
+  /** How often a life was lost. */
   get losses(): number {
     return this.#losses;
   }
@@ -174,7 +174,7 @@ export class WorkerHost<T extends Hosted> {
     };
     try {
       const started = this.#options.start(life);
-      // It may have been lost in the middle of its start.
+      // It may have been lost while it was starting.
       mine(() => {
         this.#current = started;
       });
@@ -193,9 +193,9 @@ export class WorkerHost<T extends Hosted> {
     this.#pauses.reset();
   }
 
-  #look({ limitMs, owes }: SilenceRule<T>): void {
+  #check({ limitMs, hasWork }: SilenceRule<T>): void {
     const current = this.#current;
-    if (!current || !owes(current)) this.#alive();
+    if (!current || !hasWork(current)) this.#alive();
     const silentMs = this.#elapsed() - this.#aliveAt;
     if (silentMs >= limitMs) this.#lose(new Fault(`it gave no sign of life for ${Math.round(silentMs / 1000)} s`));
   }

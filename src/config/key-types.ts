@@ -1,8 +1,8 @@
-// What a configuration key can be, and the TypeScript type that its value has in the daemon.
-// Durations are written as texts such as "72h" and arrive in code as milliseconds.
+// The types of configuration keys, and the TypeScript type that its value has in the daemon.
+// Durations are written as strings such as "72h" and are milliseconds in code.
 // Knows nothing of files and environment: load.ts reads, values.ts checks.
 
-/** A text's form; shapes.ts says what each accepts. */
+/** The format of a string; shapes.ts says what each accepts. */
 export type Shape =
   | 'text'
   | 'host'
@@ -23,9 +23,9 @@ interface Described {
 export interface TextKey extends Described {
   type: 'text';
   shape: Shape;
-  /** null: not set, and then possibly derived from other keys. */
+  /** null: not set, or derived from other keys. */
   default: string | null;
-  /** What stands in for an unset key, in words; load.ts holds the computation. */
+  /** How an unset key is derived, in words; load.ts has the computation. */
   derived?: string;
   /** Shown in the documented file where there is no default to show. */
   example?: string;
@@ -46,7 +46,7 @@ export interface BoolKey extends Described {
   default: boolean;
 }
 
-/** A whole number (`int`) or any number. */
+/** An integer (`int`) or any number. */
 export interface NumberKey extends Described {
   type: 'int' | 'number';
   default: number;
@@ -81,7 +81,7 @@ export interface TextListKey extends Described {
   default: readonly string[];
 }
 
-/** Exactly as many whole numbers as the default has: one per tier. */
+/** Exactly as many integers as the default has: one per tier. */
 export interface IntListKey extends Described {
   type: 'int-list';
   default: readonly number[];
@@ -89,7 +89,7 @@ export interface IntListKey extends Described {
   max: number;
 }
 
-/** Whole numbers, as many as one likes. */
+/** Integers, any number of them. */
 export interface CountListKey extends Described {
   type: 'count-list';
   default: readonly number[];
@@ -117,7 +117,7 @@ export type Key =
   | NetworksKey;
 
 export interface Section {
-  /** Stands above the section in the documented file. */
+  /** The comment above the section in the documented file. */
   doc: readonly string[];
   keys: Readonly<Record<string, Key>>;
 }

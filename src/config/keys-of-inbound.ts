@@ -1,4 +1,4 @@
-// Configuration keys of what comes back: the SMTP listener, and when hard bounces are doubted.
+// Configuration keys of inbound mail: the SMTP listener, and when hard bounces are doubted.
 // Part of the one table in keys.ts.
 import type { Table } from './key-types.ts';
 

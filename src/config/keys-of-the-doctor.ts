@@ -1,4 +1,4 @@
-// Configuration keys of `postrider doctor`: whom it asks about us.
+// Configuration keys of `postrider doctor`: the hosts that it contacts.
 // Part of the one table in keys.ts.
 import type { Table } from './key-types.ts';
 

@@ -1,4 +1,4 @@
-// Configuration keys that shape what the service does: stopping, intake, limits, retention.
+// Configuration keys of what the service does: stopping, intake, limits, retention.
 // Part of the one table in keys.ts.
 import type { Table } from './key-types.ts';
 

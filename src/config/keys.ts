@@ -1,5 +1,5 @@
 // The one table of every configuration key: type, default, range and reason. The Config type,
-// the checks, the environment names and config/postrider.toml all come from it.
+// the checks, the environment names and config/postrider.toml are derived from it.
 import type { ConfigOf, Key } from './key-types.ts';
 import { DELIVERY_KEYS } from './keys-of-delivery.ts';
 import { INBOUND_KEYS } from './keys-of-inbound.ts';
@@ -14,10 +14,10 @@ export type Config = ConfigOf<typeof TABLE>;
 
 type Sections = typeof TABLE;
 
-/** `http.port` and so on. */
+/** For example `http.port`. */
 export type KeyName = { [S in keyof Sections]: `${S}.${keyof Sections[S]['keys'] & string}` }[keyof Sections];
 
-/** One key with its place: `http.port`. */
+/** A key with its section: `http.port`. */
 export interface NamedKey {
   section: string;
   key: string;

@@ -1,6 +1,6 @@
-// Builds the configuration: defaults, then the TOML file, then environment variables, then what
-// follows from other keys. All problems are collected before anything is refused, so that one
-// start tells everything that is wrong.
+// Builds the configuration: defaults, then the TOML file, then environment variables, then
+// derived keys. All problems are collected before the configuration is rejected, so that one start reports
+// all of them.
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { isIP } from 'node:net';
 import path from 'node:path';
@@ -15,7 +15,7 @@ import { fromVariable, readValue } from './values.ts';
 
 const DEFAULT_FILE = '/etc/postrider/postrider.toml';
 
-/** Where a value comes from. */
+/** The source of a value. */
 type Origin = 'default' | 'derived' | 'file' | 'environment';
 
 interface ConfigSource {
@@ -33,9 +33,9 @@ export interface LoadOptions {
   /** Named by the operator, so it must exist. */
   file?: string | undefined;
   env: Readonly<Record<string, string | undefined>>;
-  /** Read when it exists and no other was named; null: none. */
+  /** Read if it exists and no other file was named; null: none. */
   defaultFile?: string | null;
-  /** Other defaults than the table's, written as in the file; for the sandbox. */
+  /** Overrides the table's defaults, in the form of the file; for the sandbox. */
   defaults?: Partial<Record<KeyName, unknown>>;
 }
 
@@ -53,7 +53,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Throws a ConfigError with every problem that was found. */
+/** Throws a ConfigError with all problems. */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const file = chooseFile(options);
   const { values, problems } =
@@ -74,7 +74,7 @@ function chooseFile({ file, defaultFile = DEFAULT_FILE }: LoadOptions): string |
   return defaultFile !== null && existsSync(defaultFile) ? defaultFile : null;
 }
 
-/** The configuration while it is being put together. */
+/** The configuration while it is being built. */
 class Draft {
   readonly origins = new Map<KeyName, Origin>();
   readonly #file: string | null;
@@ -87,13 +87,13 @@ class Draft {
     this.#options = options;
   }
 
-  /** Takes the key from where it is given last; the problems say so when that is the environment. */
+  /** Uses the last source that sets the key; problems name the environment variable if it is that. */
   read(key: NamedKey, fromFile: ReadonlyMap<string, unknown>): string[] {
     const { name, spec, variable } = key;
     const text = this.#options.env[variable];
     const fallback = this.#options.defaults?.[name] ?? spec.default;
     const problems: string[] = [];
-    // A wrong line in the file is reported even when a variable hides it today.
+    // An invalid value in the file is reported even when a variable overrides it.
     if (fromFile.has(name)) problems.push(...this.#set(key, fromFile.get(name), 'file'));
     if (text === '' && spec.default === null) this.#setUnset(key);
     else if (text !== undefined) problems.push(...this.#set(key, fromVariable(spec, text), 'environment'));
@@ -140,7 +140,7 @@ class Draft {
     return [];
   }
 
-  /** The default stands in for what is wrong, so that the other keys can still be looked at. */
+  /** The default replaces an invalid value, so that the other keys can still be checked. */
   #refuse({ name, section, key, spec }: NamedKey, problem: string): string[] {
     this.#broken.add(name);
     const standIn = spec.default === null ? { value: null } : readValue(spec, spec.default);
@@ -157,14 +157,14 @@ class Draft {
     this.#sections[section] = { ...this.#sections[section], [key]: value };
   }
 
-  /** A path in the file is meant from where the file lies, any other from where we were started. */
+  /** A path in the file is relative to the file's folder, any other to the working folder. */
   #resolve(file: string, origin: Origin): string {
     return origin === 'file' && this.#file !== null ? path.resolve(path.dirname(this.#file), file) : path.resolve(file);
   }
 }
 
-// Keys that are not set and follow from others. The words that say so to people stand in the
-// key's `derived`; a test holds the two to the same set of keys.
+// Unset keys that are derived from others. The key's `derived` describes it for people; a test keeps both
+// in step.
 
 type Derivation = (config: Config) => string;
 
@@ -179,21 +179,21 @@ export const DERIVATIONS: ReadonlyMap<KeyName, Derivation> = new Map<KeyName, De
   ['service.dkim_domain', ({ service }) => service.bounces_domain],
 ]);
 
-/** With port 0 the URL says port 0: only who opens the listener knows the real one. */
+/** With port 0 the URL has port 0: the real one is known only once the listener is open. */
 function listenerUrl(http: Config['http']): string {
   const anywhere = http.host === '0.0.0.0' || http.host === '::';
   const host = anywhere ? 'localhost' : isIP(http.host) === 6 ? `[${http.host}]` : http.host;
   return new URL(`${http.tls_cert ? 'https' : 'http'}://${host}:${http.port}`).origin;
 }
 
-/** An address is no domain, so mail names fall back to the one name that needs no DNS. */
+/** An IP address is not a domain, so mail names fall back to the one name that needs no DNS. */
 function hostName(url: string): string {
   const host = new URL(url).hostname;
   return host.startsWith('[') || isIP(host) ? 'localhost' : host;
 }
 
 // Files that the configuration names: whether they can be read, and whether certificate and
-// key belong together. A wrong one stops the start instead of the first handshake.
+// key belong together. A problem fails the start instead of the first handshake.
 
 /** Null when the daemon can read the file. */
 function fileProblem(file: string): string | null {
@@ -205,11 +205,11 @@ function fileProblem(file: string): string | null {
   }
 }
 
-/** Null when the section has no TLS, or a pair that OpenSSL takes. */
+/** Null when the section has no TLS, or a pair that OpenSSL accepts. */
 function tlsProblem(config: Config, section: 'http' | 'smtp'): string | null {
   const { tls_cert, tls_key } = config[section];
   if (!tls_cert || !tls_key) return null;
-  // Loaded only here: it costs every command as much as Node's whole start, and few files name certificates.
+  // Loaded only here: it takes as long as Node's whole start, and few configurations name certificates.
   const { createSecureContext } = process.getBuiltinModule('node:tls');
   try {
     createSecureContext({ cert: readFileSync(tls_cert), key: readFileSync(tls_key) });
@@ -219,14 +219,14 @@ function tlsProblem(config: Config, section: 'http' | 'smtp'): string | null {
   }
 }
 
-// Environment variables that look like ours and are none. POSTRIDER_BASE_URL, POSTRIDER_API_KEY
+// Environment variables that look like ours but are not. POSTRIDER_BASE_URL, POSTRIDER_API_KEY
 // and the like belong to the client libraries and are left alone.
 
 const PREFIX = 'POSTRIDER_';
 const SECTIONS = new Set(ALL_KEYS.map(({ section }) => section.toUpperCase()));
 const VARIABLES = new Set(ALL_KEYS.map(({ variable }) => variable));
 
-/** A known section with an unknown key is a mistake, and so is a slip of two letters from a known variable. */
+/** A known section with an unknown key is an error, and so is a variable within two letters of a known one. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   const problems: string[] = [];
   for (const name of Object.keys(env).sort()) {

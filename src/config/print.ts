@@ -1,5 +1,5 @@
 // Writes the configuration as TOML: the documented default file, and the one in use with the
-// origin of each value. Secrets are never written.
+// source of each value. Secrets are never written.
 import { formatDuration, parseDuration } from './duration.ts';
 import type { Key, Section } from './key-types.ts';
 import { ALL_KEYS, type Config, type NamedKey, TABLE } from './keys.ts';
@@ -24,7 +24,7 @@ export function renderDocumentedFile(): string {
   return `${[HEADER, ...sections].join('\n\n')}\n`;
 }
 
-/** For `config print`: what is in use and where each value comes from. */
+/** For `config print`: the configuration in use, with the source of each value. */
 export function renderEffective({ config, source }: LoadedConfig): string {
   const lines = [source.file ? `# file: ${source.file}` : '# file: none', ''];
   let current = '';
@@ -47,7 +47,7 @@ export function effectiveValues(config: Config): Record<string, Record<string, u
   return values;
 }
 
-/** The value as a file would say it: durations as texts, secrets hidden. */
+/** The value in the form of the file: durations as strings, secrets hidden. */
 function shownValue({ section, key, spec }: NamedKey, config: Config): unknown {
   const value = (config as Record<string, Record<string, unknown>>)[section]![key];
   if (value === null) return null;
@@ -88,7 +88,7 @@ function comment(line: string): string {
   return `# ${line}`;
 }
 
-/** JSON's texts, numbers and lists are TOML too; only the blank after a comma is ours. */
+/** JSON's strings, numbers and lists are valid TOML; only the space after a comma is added. */
 function toToml(value: unknown): string {
   return Array.isArray(value) ? `[${value.map(toToml).join(', ')}]` : JSON.stringify(value);
 }

@@ -1,5 +1,5 @@
-// The TOML file: read, parsed, and held against the known sections and keys. What the values
-// mean is not looked at here.
+// The TOML file: read, parsed, and checked against the known sections and keys. Values are not interpreted
+// here.
 import { readFileSync } from 'node:fs';
 import { parse, TomlError } from 'smol-toml';
 import { describeError } from '../base/errors.ts';
@@ -12,7 +12,7 @@ const SECTIONS: ReadonlySet<string> = new Set(ALL_KEYS.map(({ section }) => sect
 const NAMES: ReadonlySet<string> = new Set(ALL_KEYS.map(({ name }) => name));
 
 export interface ConfigFile {
-  /** By key name; null when the file cannot be read at all. */
+  /** By key name; null when the file cannot be read or parsed. */
   values: Map<string, unknown> | null;
   problems: string[];
 }
@@ -39,7 +39,7 @@ function flatten(document: Record<string, unknown>): ConfigFile {
   return { values, problems };
 }
 
-/** A value at the top of the file, where only sections stand. */
+/** A value at the top level of the file, where only sections are allowed. */
 function misplaced(name: string): string {
   return SECTIONS.has(name)
     ? `is a section, not a key; write [${name}] above its keys`
@@ -56,7 +56,7 @@ function inOtherSection(name: string): string | null {
   return matches.length === 1 ? matches[0]!.name : null;
 }
 
-/** The document, or the problem with it. */
+/** The parsed document, or its problem. */
 function parseFile(file: string): Record<string, unknown> | string {
   let text: string;
   try {

@@ -1,12 +1,12 @@
-// What keys mean together: combinations that can never work, and those that work but that an
-// operator should hear of. A rule is skipped while one of its keys has a problem of its own.
+// Combinations of keys: those that can never work, and those that work but deserve a warning.
+// A rule is skipped when one of its keys is invalid itself.
 import { isIP } from 'node:net';
 import { formatDuration } from './duration.ts';
 import type { Config, KeyName } from './keys.ts';
 
 interface Rule {
   keys: readonly KeyName[];
-  /** The whole problem, beginning with the key that it is about, or null. */
+  /** The whole problem, beginning with its key, or null. */
   problem(config: Config): string | null;
 }
 
@@ -59,7 +59,7 @@ export const RULES: readonly Rule[] = [
   },
 ];
 
-/** Sentences for the log at the start; none of them stops it. */
+/** Warnings for the log at the start. */
 export function configWarnings(config: Config): string[] {
   const warnings: string[] = [];
   const { http, service, delivery } = config;
@@ -84,7 +84,7 @@ export function configWarnings(config: Config): string[] {
   return [...warnings, ...openDoors(config)];
 }
 
-/** Settings that make the server trust, or show itself to, more than most want. */
+/** Settings that make the server trust, or be reachable by, more than most operators want. */
 function openDoors({ http, metrics, webhooks }: Config): string[] {
   const warnings: string[] = [];
   const everybody = http.trusted_proxies.find((network) => /\/0+$/.test(network));

@@ -1,5 +1,5 @@
-// The forms that a text in the configuration can have. Each gives back the text as the daemon
-// wants it (lower case, without a trailing slash), or null; `expected` ends the sentence
+// The formats of strings in the configuration. Each returns the normalized string (lower case, without
+// a trailing slash), or null; `expected` continues the sentence
 // "must be …". Syntax only: nothing is resolved or opened here.
 import { isIP, isIPv4 } from 'node:net';
 import type { Shape } from './key-types.ts';
@@ -58,7 +58,7 @@ function readName(text: string, minLabels: number): string | null {
 function readOrigin(text: string): string | null {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) return null;
-  // The comparison refuses path, query, fragment and credentials at once.
+  // The comparison rejects path, query, fragment and credentials at once.
   return url.href === `${url.origin}/` ? url.origin : null;
 }
 

@@ -1,4 +1,4 @@
-// How one of our own sending addresses is written in the configuration:
+// The format of a source address in the configuration:
 // "192.0.2.10 out1.example.com weight=2 warm".
 import { isIP } from 'node:net';
 
@@ -13,17 +13,17 @@ export interface SourceAddressSetting {
 const EHLO_NAME = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)+$/;
 const MAX_WEIGHT = 1000;
 
-/** Null when it is not written like that. IPv6 addresses come out in their one canonical form. */
+/** Null when the format is wrong. IPv6 addresses are normalized. */
 export function readSourceAddress(text: string): SourceAddressSetting | null {
   const [ip = '', name = '', ...extras] = text.trim().toLowerCase().split(/\s+/);
   const family = isIP(ip);
-  // A zone (fe80::1%eth0) is good for one link only.
+  // A zone (fe80::1%eth0) is valid on one link only.
   if ((family !== 4 && family !== 6) || ip.includes('%') || !EHLO_NAME.test(name)) return null;
   const setting = { ip: canonical(ip, family), family, ehloName: name, weight: 1, warm: false } as const;
   return extras.reduce<SourceAddressSetting | null>((known, extra) => known && withExtra(known, extra), setting);
 }
 
-/** Of texts that have been checked. */
+/** The texts must be valid. */
 export function sourcePool(texts: readonly string[]): SourceAddressSetting[] {
   return texts.flatMap((text) => readSourceAddress(text) ?? []);
 }

@@ -1,21 +1,21 @@
-// From what a TOML file or an environment variable says to the value that the daemon uses:
-// type, range and form of one key. What keys mean together is in rules.ts.
+// From the text in a TOML file or an environment variable to the value that the daemon uses:
+// type, range and format of one key. rules.ts checks combinations of keys.
 import { formatDuration, parseDuration } from './duration.ts';
 import type { CountListKey, DurationKey, DurationListKey, IntListKey, Key, NumberKey, Shape } from './key-types.ts';
 import { SHAPES } from './shapes.ts';
 
-/** `problem` ends a sentence that begins with the key's name and a colon. */
+/** `problem` continues a sentence that begins with the key's name and a colon. */
 export type Reading<T = unknown> = { value: T; problem?: undefined } | { problem: string };
 
 export function readValue(spec: Key, raw: unknown): Reading {
   const reading = readByType(spec, raw);
   if (reading.problem === undefined) return reading;
-  // A secret in the wrong form is still a secret.
+  // A malformed secret is still a secret.
   const given = spec.type === 'text' && spec.secret ? '' : `, not ${describe(raw)}`;
   return { problem: `must be ${reading.problem}${given}` };
 }
 
-/** What a TOML file would have said. Lists are comma separated; what does not fit stays a text and is refused. */
+/** The value that a TOML file would have. Lists are comma-separated; an invalid value stays a string and is rejected. */
 export function fromVariable(spec: Key, text: string): unknown {
   switch (spec.type) {
     case 'bool':
@@ -114,7 +114,7 @@ function readCounts({ min, max }: CountListKey, raw: unknown): Reading<number[]>
   return numbers ? { value: numbers } : { problem: `a list of integers from ${min} to ${max}` };
 }
 
-/** Null when it is no list or one of its items does not fit. */
+/** Null when it is not a list or one of its items is invalid. */
 function readEach<T>(raw: unknown, read: (item: unknown) => Reading<T>): T[] | null {
   if (!Array.isArray(raw)) return null;
   const values: T[] = [];
@@ -138,7 +138,7 @@ function splitList(text: string): string[] {
   return text.trim() === '' ? [] : text.split(',').map((item) => item.trim());
 }
 
-/** A URL with credentials is refused, and must not be repeated in full. */
+/** A URL with credentials is rejected, and the message must not repeat them. */
 function withoutPassword(text: string): string {
   return text.replace(/\/\/[^/@\s]*@/g, '//…@');
 }
@@ -146,7 +146,7 @@ function withoutPassword(text: string): string {
 function describe(raw: unknown): string {
   if (raw instanceof Date) return 'a date';
   if (typeof raw === 'object' && raw !== null && !Array.isArray(raw)) return 'a table';
-  // TOML knows nan and inf, JSON does not.
+  // TOML has nan and inf, JSON does not.
   const text = typeof raw === 'number' ? String(raw) : withoutPassword(JSON.stringify(raw));
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

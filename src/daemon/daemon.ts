@@ -1,5 +1,4 @@
-// The wiring list: what the daemon consists of, in the order in which it is opened. It is
-// closed the other way round.
+// The wiring list: the parts of the daemon, in the order in which they are opened. They are closed in reverse order.
 import { getServers } from 'node:dns';
 import type { Clock } from '../base/clock.ts';
 import { ClosingStack } from '../base/closing-stack.ts';
@@ -29,15 +28,15 @@ import { openTimers } from './open-timers.ts';
 import { reachableAddresses } from './reachable-addresses.ts';
 
 export interface DaemonOptions {
-  /** What the command line may have carried out here. */
+  /** The commands that the command line may run in the daemon. */
   commands: RunCommand;
   logTo?: 'stdout' | LogSink;
   sandbox?: SandboxParts;
 }
 
-/** What the sandbox changes in the daemon that it runs. */
+/** What the sandbox changes in its daemon. */
 export interface SandboxParts {
-  /** The mail that has been captured instead of leaving the machine. */
+  /** Mail that is captured instead of leaving the machine. */
   captured: CapturedMails;
   /** Whether calls accept the recipient even after a bounce or complaint has suppressed it. */
   staysUsable(address: string): boolean;
@@ -100,8 +99,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const accepting = { onAccepted, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
   const http = await openSite(config, foundation, { portal, accepting }, opened);
   opened.add(() => {
-    // At the same time: the two share one grace, and no session begins while a call is waited for.
-    drainDelivery().catch(() => {}); // told further down, where it is waited for
+    // At the same time: both share one grace period, and no session starts while a call is waited for.
+    drainDelivery().catch(() => {}); // reported where it is awaited, when the stack closes it
     return http.close(config.stop.grace);
   });
 
@@ -127,14 +126,14 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   return { httpPort: http.port, smtpPort: inbound.smtpPort, store, domains, identity, close };
 }
 
-/** What is opened after those who have something to tell it. */
+/** Parts that are opened later than the parts that notify them. */
 interface Running {
   delivery: Delivery | null;
   timers: Timers | null;
   inbound: Inbound | null;
 }
 
-/** Until they run they have nobody to tell: delivery looks at the whole queue when it starts. */
+/** Until they run, notifications are dropped: delivery reads the whole queue when it starts. */
 function notYetRunning() {
   const running: Running = { delivery: null, timers: null, inbound: null };
   return {
@@ -144,7 +143,7 @@ function notYetRunning() {
   };
 }
 
-/** For the command line beside a running daemon. */
+/** For the command line, while the daemon runs. */
 async function openControl(
   { folder, log }: Foundation,
   served: Pick<ControlServerOptions, 'run' | 'services'>,
@@ -188,7 +187,7 @@ function domainsOptions(
     clock,
     ids,
     lookups,
-    // The sandbox asks nobody but itself.
+    // The sandbox queries only its own name server.
     turns: new CheckTurns({ clock, isGood: hasPassed, ...(isSandbox && { gapMs: 0 }) }),
     service: {
       spfDomain: service.spf_domain,
@@ -199,9 +198,9 @@ function domainsOptions(
 }
 
 function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let begun: Promise<T> | null = null;
+  let started: Promise<T> | null = null;
   return () => {
-    begun ??= work();
-    return begun;
+    started ??= work();
+    return started;
   };
 }

@@ -1,4 +1,4 @@
-// What goes out: mail to receiving servers, events to tenants' endpoints. A part of the wiring list in daemon.ts.
+// Outgoing traffic: mail to receiving servers, events to tenants' endpoints. A part of the wiring list in daemon.ts.
 import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
@@ -10,14 +10,14 @@ import { type RunningWebhooks, startWebhooks, type WebhooksKit } from '../webhoo
 import type { Foundation } from './open-foundation.ts';
 import { attemptObserver } from './open-metrics.ts';
 
-// Two for each of the calls that can be under way.
+// Two for each call that can be in progress.
 const WEBHOOK_LOOKUPS = 2048;
 
-// RFC 8461 section 3.3 knows no other.
+// RFC 8461 section 3.3 allows no other port.
 const HTTPS_PORT = 443;
 
 interface DeliveryWays extends Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'> {
-  /** A courier thread opens the tenants' keys itself. */
+  /** Courier threads open the tenants' keys themselves. */
   masterKeys: Buffer[];
 }
 
@@ -69,7 +69,7 @@ export function openDelivery(
   });
 }
 
-/** With a resolver of its own: names of dead endpoints that nobody answers for must not hold up mail. */
+/** With its own resolver: look-ups for dead endpoints must not delay mail. */
 export function openWebhooks(
   { store, vault, clock, ids, log }: Foundation,
   { servers, policy, tell }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'tell'>,

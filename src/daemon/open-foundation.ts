@@ -1,5 +1,5 @@
-// What everything else in the daemon stands on: log, data folder and its lock, store, the keys
-// that open its secrets, the service's own identity, and the bounce rules.
+// What all other parts of the daemon need: log, data folder and its lock, store, the keys that open its secrets, the
+// service's own identity, and the bounce rules.
 
 import { type Clock, systemClock } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
@@ -12,9 +12,9 @@ import { loadBounceRules, SHIPPED_RULES } from '../classify/load-rules.ts';
 import type { Config } from '../config/keys.ts';
 import { configWarnings } from '../config/rules.ts';
 import { loadServiceIdentity, type ServiceIdentity } from '../domains/service-identity.ts';
-import { HIT_DESK_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
+import { HIT_VERBS, type HitVerbs } from '../links/hit-verbs.ts';
 import { gateFaults } from '../observe/fault-gate.ts';
-import { diskFreeShare, memoryBytes, refuseFewDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
+import { diskFreeShare, memoryBytes, requireDescriptors, residentMemory, shareOfDisk } from '../observe/host-room.ts';
 import { Intake } from '../observe/intake.ts';
 import { createLogger, type Logger, type LogSink } from '../observe/log.ts';
 import { Metrics } from '../observe/metrics.ts';
@@ -35,17 +35,17 @@ export interface Foundation {
   log: Logger;
   folder: DataFolder;
   store: Store;
-  /** On the writer's thread. */
-  hitDesk: HitVerbs;
-  /** For people who look at many rows; starts when one of them does. */
+  /** On the writer thread. */
+  hitVerbs: HitVerbs;
+  /** For pages that read many rows; starts with the first of them. */
   reads: PortalReads;
-  /** Whether new mail is taken in. */
+  /** Whether new mail is accepted. */
   intake: Intake;
   vault: Vault;
   identity: ServiceIdentity;
   bounceRules: BounceRules;
   keyUses: KeyUses;
-  /** Null: nobody wants to see them. */
+  /** Null: metrics are off. */
   metrics: Metrics | null;
 }
 
@@ -58,7 +58,7 @@ export async function openFoundation(
   const clock = systemClock;
   const ids = new IdSource();
   const log = gateFaults(createLogger({ level: config.log.level, to: logTo }), clock);
-  refuseFewDescriptors(config.delivery.workers);
+  requireDescriptors(config.delivery.workers);
   for (const warning of configWarnings(config)) log.warn({}, warning);
   const bounceRules = loadBounceRules(SHIPPED_RULES);
 
@@ -81,13 +81,13 @@ export async function openFoundation(
   opened.add(() => metrics?.close());
   const store = await openThreadedStore<HitVerbs>({
     file: folder.database,
-    thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
+    thread: { entry: new URL('./writer-thread.ts', import.meta.url), verbs: HIT_VERBS },
     ...(metrics && { onGroup: (group) => metrics.committed(group) }),
     onFailedCommit: (error) => intake.commitFailed(error),
     onCheckpointFault: (error) => log.error({ error }, `checkpoints: ${describeError(error)}`),
     onLogLine: ({ level, facts, message }) => log[level](facts, message),
-    // Writes under way may be committed or not; recovery decides at the next start. Whoever waits for one
-    // hears of it first, so that results of deliveries go to their journal.
+    // In-flight writes may or may not have committed; recovery decides at the next start. Callers that wait for one get
+    // the error first, so that results of deliveries go to their journal.
     onLost(error) {
       log.error({ error }, `the daemon stops: ${describeError(error)}`);
       setImmediate(() => {
@@ -110,11 +110,11 @@ export async function openFoundation(
   const identity = await loadServiceIdentity({ store, vault, clock, dkim: { domain, selector } });
   if (identity.dkimIsNew)
     log.warn(serviceDkimRecord(identity), "publish this record: it holds the key of the service's own signature");
-  const held = { clock, ids, log, folder, store, hitDesk: store, reads, intake, vault, identity };
+  const held = { clock, ids, log, folder, store, hitVerbs: store, reads, intake, vault, identity };
   return { foundation: { ...held, bounceRules, keyUses, metrics }, masterKeys };
 }
 
-// The rest is for the page cache, which the database lives from, and for everything else that runs.
+// The rest is for the page cache, which the database depends on, and for other programs.
 const MEMORY_SHARE = 0.75;
 const MIB = 1024 * 1024;
 

@@ -1,5 +1,5 @@
-// All that is answered over HTTP: the API, the public pages, the links in mails, the portal; and what only these
-// work with. A part of the wiring list in daemon.ts.
+// Everything served over HTTP: the API, the public pages, the links in mails, the portal; and what only these need. A
+// part of the wiring list in daemon.ts.
 import { BodyPool } from '../api/body-pool.ts';
 import { createApi } from '../api/create-api.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
@@ -59,7 +59,7 @@ export async function openSite(
     keyUsed: keyUses.note,
     requestsPerMinute: (tier) => requestCap(config, tier),
   });
-  const hits = new HitPost({ desk: foundation.hitDesk, clock, log });
+  const hits = new HitPost({ verbs: foundation.hitVerbs, clock, log });
   opened.add(() => hits.close());
   const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, { ...parts, templates, reader });

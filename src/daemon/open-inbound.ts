@@ -1,5 +1,5 @@
-// From the configuration to what comes back by mail: the brakes that hear of bounces, the service's
-// own mail, and the inbound listener. A part of the wiring list in daemon.ts.
+// From the configuration to inbound mail: the brakes that react to bounces, the service's own mail, and the inbound
+// listener. A part of the wiring list in daemon.ts.
 
 import { DAY_MS } from '../base/clock.ts';
 import type { ClosingStack } from '../base/closing-stack.ts';
@@ -18,7 +18,7 @@ import type { Foundation } from './open-foundation.ts';
 
 const MIB = 1024 * 1024;
 
-/** What the service itself writes: to the operator, and to owners of tenants. */
+/** Mail of the service itself: to the operator, and to owners of tenants. */
 export function openServiceMail(
   config: Config,
   { store, vault, clock, ids, log, identity }: Foundation,
@@ -111,21 +111,21 @@ export function openIncoming(config: Config, foundation: Foundation, parts: Inco
     refusal: () => intake.state.reason,
     doubtOf: (mxGroup) => reputation.doubtOf(mxGroup),
     onRecorded(recorded) {
-      tellReputation(reputation, recorded);
-      tellMetrics(metrics, recorded);
+      reportToReputation(reputation, recorded);
+      countInMetrics(metrics, recorded);
     },
     onReceived: (outcome) => metrics?.received(outcome),
   });
 }
 
-function tellMetrics(metrics: Metrics | null, { update, result }: Recorded): void {
+function countInMetrics(metrics: Metrics | null, { update, result }: Recorded): void {
   const { action, verdict } = update;
   if (verdict.kind !== 'dmarc') return;
   const isUnproven = action?.do === 'dmarc' && action.report.sender === null;
   metrics?.reported(result.effect !== 'stored' ? 'not_stored' : isUnproven ? 'stored_unproven' : 'stored');
 }
 
-function tellReputation(reputation: Reputation, { update, message, result }: Recorded): void {
+function reportToReputation(reputation: Reputation, { update, message, result }: Recorded): void {
   const { action } = update;
   if (!message || result.effect === 'none') return;
   if (action?.do === 'bounce' && action.bounce === 'hard') reputation.ended(message, 'returned');

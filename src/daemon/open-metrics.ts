@@ -1,5 +1,5 @@
-// Metrics put together: where their figures come from, and the listener that shows them. None when
-// `metrics.port` is 0. A part of the wiring list in daemon.ts.
+// Wires up the metrics: where their figures come from, and the listener that shows them. None when `metrics.port` is 0.
+// A part of the wiring list in daemon.ts.
 import type { ClosingStack } from '../base/closing-stack.ts';
 import type { Config } from '../config/keys.ts';
 import type { UnstoredResults } from '../delivery/outcome/result-writer.ts';
@@ -14,8 +14,8 @@ import type { Store } from '../store/store.ts';
 import { NO_ROUTE } from '../store/suppressions.ts';
 import type { Foundation } from './open-foundation.ts';
 
-/** More are not looked at: the most overdue one is among them or nobody's is. */
-const MOST_WEBHOOKS = 10_000;
+/** The limit of webhooks to read; the most overdue one is very likely among them. */
+const MAX_WEBHOOKS = 10_000;
 const PAGE = 1000;
 
 export interface MetricSources {
@@ -71,7 +71,7 @@ async function webhookFigures(store: Pick<Store, 'webhooks'>, now: number) {
   let webhookLagMs = 0;
   let webhooksWaiting = 0;
   let after: string | null = null;
-  for (let looked = 0; looked < MOST_WEBHOOKS; looked += PAGE) {
+  for (let seen = 0; seen < MAX_WEBHOOKS; seen += PAGE) {
     const { found, last }: Awaited<ReturnType<Store['webhooks']['dueWebhooks']>> = await store.webhooks.dueWebhooks(
       after,
       PAGE,
@@ -84,18 +84,18 @@ async function webhookFigures(store: Pick<Store, 'webhooks'>, now: number) {
   return { webhookLagMs, webhooksWaiting };
 }
 
-/** Tells metrics, when there are any, and costs nothing when there are none. */
+/** Updates metrics if there are any, and costs nothing otherwise. */
 export function attemptObserver(metrics: Metrics | null): { onAttempt?: Metrics['attempted'] } {
   return metrics ? { onAttempt: (facts) => metrics.attempted(facts) } : {};
 }
 
 /**
- * Every answer of the API, the public pages and the links is counted. Links have no strict transport: their host may
- * be a tenant's.
+ * Counts every response of the API, the public pages and the links. Links have no strict transport security, since
+ * their host may be a tenant's.
  */
 export function handlerOf(config: Config, { metrics }: Foundation, links: readonly Route[], pages: RouterOptions) {
   const main = strictTransport(pages);
   if (!metrics) return routeByHost(config.service, links, main);
-  const told = (call: AnsweredCall) => metrics.answered(call);
-  return routeByHost(config.service, watchedRoutes(links, told), watchedRouter(main, told));
+  const observer = (call: AnsweredCall) => metrics.answered(call);
+  return routeByHost(config.service, watchedRoutes(links, observer), watchedRouter(main, observer));
 }

@@ -1,5 +1,5 @@
-// The portal put together: what its pages work with, and which areas there are. A part of the wiring
-// list in daemon.ts; an area is added with one line below.
+// Wires up the portal: what its pages need, and its areas. A part of the wiring list in daemon.ts; an area is added
+// with one line below.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TimerStatus } from '../base/timers.ts';
 import type { Config } from '../config/keys.ts';
@@ -51,7 +51,7 @@ export interface PortalParts {
   templates: Templates;
   hooks: Pick<RunningWebhooks, 'webhooks' | 'tests'>;
   queue: QueueControl;
-  /** Something about a tenant has changed that delivery must hear of. */
+  /** A tenant has changed, and delivery must be notified. */
   tenantChanged(): void;
   inboundWaits(): void;
   tell: ReturnType<typeof notifyByMail>;
@@ -59,9 +59,9 @@ export interface PortalParts {
   tellOwners: OwnerNotices;
   timers(): TimerStatus[];
   unstoredResults(): UnstoredResults | null;
-  /** Of mail that came from elsewhere. */
+  /** For mail from elsewhere. */
   reader: MailReader;
-  /** Null outside of the sandbox. */
+  /** Null outside the sandbox. */
   captured: CapturedMails | null;
 }
 
@@ -139,12 +139,12 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
   };
 }
 
-/** Null in the sandbox, which never stops anybody. */
+/** Null in the sandbox, which never stops a tenant. */
 function brakeOfTenant(config: Config, { store }: Foundation, { captured }: PortalParts) {
   if (captured !== null) return async () => null;
   const limits = reviewLimitsOf(config);
   return async (tenantId: string) =>
-    brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
+    brakeOf(await store.reputation.resultsSinceReview(tenantId, limits.window), limits);
 }
 
 function capturedServices(

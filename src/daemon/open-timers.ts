@@ -1,5 +1,5 @@
-// All that happens periodically, in one list: what is opened here and what other parts bring along.
-// `postrider doctor` shows it. A part of the wiring list in daemon.ts.
+// Everything that runs periodically, in one list: the timers opened here and those of other parts. `postrider doctor`
+// shows it. A part of the wiring list in daemon.ts.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HOUR_MS, SECOND_MS } from '../base/clock.ts';
 import { type TimerSpec, Timers } from '../base/timers.ts';
@@ -14,11 +14,11 @@ import { recipientMarksTimer } from '../upkeep/mark-recipients.ts';
 import { retentionTimer } from '../upkeep/retention.ts';
 import type { Foundation } from './open-foundation.ts';
 
-// At the speed that one disk can be filled with mail, two seconds are some hundred megabytes.
+// At the speed at which mail can fill a disk, two seconds are some hundred megabytes.
 const INTAKE_PERIOD_MS = 2 * SECOND_MS;
 
 export interface PeriodicParts {
-  /** For the looks into DNS. */
+  /** For the DNS checks. */
   domains: DomainsOptions;
   others: readonly TimerSpec[];
 }
@@ -29,8 +29,8 @@ export function openTimers(config: Config, foundation: Foundation, { domains, ot
   const timers = new Timers({ clock, tickMs: SECOND_MS, onError });
   const limits = escalationLimits(config);
   const escalate = () => escalateTiers({ store, clock, log, limits });
-  const lookAtIntake = async () => (await intake.check()).reason ?? 'open';
-  timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: lookAtIntake });
+  const checkIntake = async () => (await intake.check()).reason ?? 'open';
+  timers.add({ name: 'intake', periodMs: INTAKE_PERIOD_MS, run: checkIntake });
   timers.add({ name: 'rate tiers', periodMs: HOUR_MS, run: async () => `${await escalate()} raised` });
   if (config.domains.recheck) timers.add(recheckTimer({ ...domains, store, log, random: Math.random }));
   timers.add(figuresTimer({ store, clock, pause: (ms) => sleep(ms) }));

@@ -1,5 +1,5 @@
 // Which addresses the daemon connects to when strangers chose them, as configured. A part of the wiring list in
-// daemon.ts. The sandbox takes none for its own: whoever tries it out has endpoint and mailbox on the same machine.
+// daemon.ts. In the sandbox no address counts as our own, since its user runs endpoint and mailbox on the same machine.
 import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/keys.ts';
 import { sourcePool } from '../config/source-address.ts';
@@ -8,7 +8,7 @@ import { createOwnAddresses, NO_OWN_ADDRESSES } from '../protocol/dns/own-addres
 import { type TargetPolicy, targetPolicy } from '../webhooks/target.ts';
 
 export interface ReachableAddresses {
-  /** For mail, and for the policies of receiving domains. */
+  /** For mail, and for MTA-STS policies of receiving domains. */
   mail: AddressPolicy;
   webhooks: TargetPolicy;
 }

@@ -1,8 +1,8 @@
-// Verifications of one domain take turns: one at a time, and some seconds apart, since each asks servers that the
-// domain's owner has chosen. A call gets the result of a check that began after it, or of an earlier one that says
-// all is well: whoever has just published a record is never told what was true before. Calls that wait for the
-// same turn share it. Turns go by tenant and name, so that deleting and registering again wins none; results are of
-// one domain record, with its selector and key. zone-turns.ts bounds all names of a zone. Each daemon has its own.
+// Verifications of one domain take turns: one at a time, and some seconds apart, since each queries servers that the
+// domain's owner has chosen. A call gets the result of a check that began after it, or of an earlier one that passed: a
+// tenant who has just published a record never gets an outdated failure. Calls that wait for the same turn share it.
+// Turns are counted by tenant and name, so that deleting and registering again gains none; results belong to one domain
+// record, with its selector and key. zone-turns.ts limits all names of a zone. Each daemon has its own turns.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Clock, SECOND_MS } from '../base/clock.ts';
 import { ZoneTurns, zoneOf } from './zone-turns.ts';
@@ -11,9 +11,9 @@ export interface CheckTurnsKit<T> {
   clock: Clock;
   /** Whether a result also serves calls that came while its check was running. */
   isGood(result: T): boolean;
-  /** From the end of one to the beginning of the next; also from one token of a zone to the next. */
+  /** From the end of one check to the start of the next; also from one token of a zone to the next. */
   gapMs?: number;
-  /** Of its own in tests. */
+  /** Replaced in tests. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -31,7 +31,7 @@ interface Turn<T> {
 }
 
 const GAP_MS = 10 * SECOND_MS;
-/** Of one tenant, in one zone. Each may wait for a token, so that the last one waits about half a minute. */
+/** Of one tenant, in one zone. Each may wait for a token, so the last one waits about half a minute. */
 const MAX_WAITING = 3;
 
 export class CheckTurns<T> {
@@ -40,9 +40,9 @@ export class CheckTurns<T> {
   readonly #gapMs: number;
   readonly #pause: (ms: number) => Promise<unknown>;
   readonly #zones: ZoneTurns;
-  /** The last turn of each tenant and name, those that ended first in front. */
+  /** The last turn of each tenant and name, ordered by their ends. */
   readonly #turns = new Map<string, Turn<T>>();
-  /** How many turns wait, by tenant and zone. */
+  /** The number of waiting turns, by tenant and zone. */
   readonly #waiting = new Map<string, number>();
 
   constructor({ clock, isGood, gapMs = GAP_MS, pause = unrefPause }: CheckTurnsKit<T>) {
@@ -53,7 +53,7 @@ export class CheckTurns<T> {
     this.#zones = new ZoneTurns({ clock, intervalMs: gapMs, pause });
   }
 
-  /** Waits for a turn: for the check that runs, the gap behind it, and the zone. Null: too many of the tenant wait. */
+  /** Waits for a turn: for a running check, the gap after it, and the zone. Null: too many turns of the tenant wait. */
   take(domain: CheckedDomain, check: () => Promise<T>): Promise<T> | null {
     this.#forget();
     const last = this.#turns.get(keyOf(domain));
@@ -68,7 +68,7 @@ export class CheckTurns<T> {
         const waitMs = this.#waitMs(last);
         if (waitMs > 0) await this.#pause(waitMs);
         const zone = this.#zones.of(domain.name);
-        if (!zone.tryTake()) await zone.wait(domain.tenantId);
+        if (!zone.tryTake()) await zone.waitForToken(domain.tenantId);
       } finally {
         this.#count(domain, -1);
       }
@@ -77,7 +77,7 @@ export class CheckTurns<T> {
     });
   }
 
-  /** For looks that nobody waits for. Null: it is not the domain's turn yet. */
+  /** For background checks. Null: it is not the domain's turn yet. */
   takeNow(domain: CheckedDomain, check: () => Promise<T>): Promise<T> | null {
     this.#forget();
     const last = this.#turns.get(keyOf(domain));
@@ -96,7 +96,7 @@ export class CheckTurns<T> {
     this.#put(key, turn);
     const end = () => {
       turn.state = { endedAt: this.#clock.now() };
-      // Another turn may have got in line behind it.
+      // Another turn may have queued up after it.
       if (this.#turns.get(key) === turn) this.#put(key, turn);
     };
     turn.result.then(end, end);
@@ -104,18 +104,18 @@ export class CheckTurns<T> {
   }
 
   #waitingBeside(domain: CheckedDomain): number {
-    return this.#waiting.get(placeOf(domain)) ?? 0;
+    return this.#waiting.get(zoneKeyOf(domain)) ?? 0;
   }
 
   #count(domain: CheckedDomain, change: number): void {
     const count = this.#waitingBeside(domain) + change;
-    if (count > 0) this.#waiting.set(placeOf(domain), count);
-    else this.#waiting.delete(placeOf(domain));
+    if (count > 0) this.#waiting.set(zoneKeyOf(domain), count);
+    else this.#waiting.delete(zoneKeyOf(domain));
   }
 
   #waitMs(last: Turn<T> | undefined): number {
     if (!last || !hasEnded(last)) return 0;
-    // A clock that was set back makes nobody wait longer than the gap.
+    // After a clock was set back, the wait is still at most the gap.
     return Math.min(this.#gapMs, last.state.endedAt + this.#gapMs - this.#clock.now());
   }
 
@@ -137,7 +137,7 @@ function keyOf({ tenantId, name }: CheckedDomain): string {
   return `${tenantId} ${name}`;
 }
 
-function placeOf({ tenantId, name }: CheckedDomain): string {
+function zoneKeyOf({ tenantId, name }: CheckedDomain): string {
   return `${tenantId} ${zoneOf(name)}`;
 }
 
@@ -145,7 +145,7 @@ function hasEnded<T>(turn: Turn<T>): turn is Turn<T> & { state: { endedAt: numbe
   return typeof turn.state === 'object';
 }
 
-/** Keeps no daemon from ending. */
+/** Does not keep the daemon from ending. */
 function unrefPause(ms: number): Promise<void> {
   return sleep(ms, undefined, { ref: false });
 }

@@ -1,5 +1,5 @@
-// The DNS records of a sending domain: what its owner publishes, and how what was published is judged.
-// DKIM decides whether the domain is verified; SPF and DMARC are advice. States are left to the callers.
+// The DNS records of a sending domain: what its owner publishes, and how published records are judged. DKIM decides
+// whether the domain is verified; SPF and DMARC are advice. Callers decide about the domain's state.
 import { SECOND_MS } from '../base/clock.ts';
 import { checkDkimRecord } from '../protocol/dns/dkim-record.ts';
 import { dmarcNames, dmarcProblem, isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
@@ -29,24 +29,24 @@ export interface DnsRecordToPublish {
 }
 
 export interface TxtLookups {
-  /** `share`: how much this look-up may use of the budget that all of them have together; 1 if not given. */
+  /** `share`: how much of the common budget this look-up may use; 1 by default. */
   txt(name: string, share?: number): Promise<DnsResult<string>>;
 }
 
 interface DomainExpectation {
   facts: DomainFacts;
   service: ServiceNames;
-  /** For each check; SPF may need many look-ups. */
+  /** For each check, since SPF may need many look-ups. */
   timeoutMs?: number;
 }
 
 type Verdict = Pick<DomainCheck, 'ok' | 'found' | 'reason' | 'message'>;
 
-/** What is kept of an answer that a stranger wrote. */
+/** Limits what is stored of records that strangers wrote. */
 const MAX_FOUND = 20;
 const MAX_FOUND_CHARS = 2048;
 
-/** What the includes of an SPF record cost must leave the record that decides what it needs. */
+/** Includes of an SPF record must leave enough of the budget for the record that decides. */
 const SPF_SHARE = 0.7;
 const DMARC_SHARE = 0.9;
 
@@ -99,11 +99,11 @@ export async function checkDomainRecords(
 
 async function inTime(check: Promise<Verdict>, name: string, timeoutMs: number): Promise<Verdict> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<Verdict>((resolve) => {
+  const timedOut = new Promise<Verdict>((resolve) => {
     const why = `the lookups took longer than ${timeoutMs / SECOND_MS} s`;
     timer = setTimeout(() => resolve(unavailable(name, why)), timeoutMs);
   });
-  return Promise.race([check, late]).finally(() => clearTimeout(timer));
+  return Promise.race([check, timedOut]).finally(() => clearTimeout(timer));
 }
 
 async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups: TxtLookups): Promise<Verdict> {
@@ -123,12 +123,12 @@ async function checkDkim(record: DnsRecordToPublish, facts: DomainFacts, lookups
   return failed(key.kind === 'invalid' ? 'invalid_record' : 'mismatch', found, advice);
 }
 
-/** The name of a key is long, and what a DNS provider makes of it is not always what was meant. */
+/** The name of a key is long, and DNS providers' forms often change it. */
 async function missingKey(name: string, facts: DomainFacts, found: string[], lookups: TxtLookups): Promise<Verdict> {
   const isKey = (text: string) => checkDkimRecord(text, facts.publicKeyB64).kind !== 'no_key_record';
   const misplaced = found.length > 0 ? null : await findMisplaced({ name, domain: facts.domain, isKey }, lookups);
   if (misplaced !== null) return failed('not_found', found, whereInstead(name, misplaced));
-  return failed('not_found', found, `Publish the DKIM record as a TXT record at ${name}: ${whatIsThere(found)}.`);
+  return failed('not_found', found, `Publish the DKIM record as a TXT record at ${name}: ${describeFound(found)}.`);
 }
 
 async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups): Promise<Verdict> {
@@ -138,7 +138,7 @@ async function checkSpf(domain: string, spfDomain: string, lookups: TxtLookups):
   const records = found.filter(isSpfRecord);
   const include = `include:${spfDomain}`;
   if (records.length === 0) {
-    return failed('not_found', found, `Publish the SPF record as a TXT record at ${domain}: ${whatIsThere(found)}.`);
+    return failed('not_found', found, `Publish the SPF record as a TXT record at ${domain}: ${describeFound(found)}.`);
   }
   if (records.length > 1) {
     const advice = `Merge the SPF records at ${domain} into one that has ${include}: receivers reject a domain with several.`;
@@ -175,7 +175,7 @@ async function checkDmarc(domain: string, lookups: TxtLookups): Promise<Verdict>
     // RFC 7489 section 6.6.3: only a name without any DMARC record defers to the organizational domain.
     if (name === names[0]) firstFound = found;
   }
-  const advice = `Publish the DMARC record as a TXT record at ${names[0]}: ${whatIsThere(firstFound)}.`;
+  const advice = `Publish the DMARC record as a TXT record at ${names[0]}: ${describeFound(firstFound)}.`;
   return failed('not_found', firstFound, advice);
 }
 
@@ -202,7 +202,7 @@ function unavailable(name: string, why: string): Verdict {
   return failed('dns_unavailable', [], message);
 }
 
-function whatIsThere(found: string[]): string {
+function describeFound(found: string[]): string {
   if (found.length === 0) return 'there is no TXT record yet';
   return found.length === 1
     ? 'the TXT record there is a different one'
@@ -213,26 +213,26 @@ function limited(found: string[]): string[] {
   return found.slice(0, MAX_FOUND).map((text) => text.slice(0, MAX_FOUND_CHARS));
 }
 
-// Where a record stands that is not where it should be. Two mistakes are common, and both leave a record
-// at another name: the full host in a form that adds the zone by itself, and a host without its subdomain.
+// Finds a record that was published at a wrong name. Two mistakes are common: a form that appends the zone got the full
+// host name, or a host without its subdomain.
 
 interface Misplaced {
   name: string;
   how: 'zone_added_twice' | 'subdomain_left_out';
-  /** What to enter instead, in a form that adds the zone. */
+  /** The host name to enter instead, in a form that appends the zone. */
   host: string;
   zone: string;
 }
 
-interface Sought {
-  /** Where it should be: a name below `domain`. */
+interface ExpectedRecord {
+  /** The right name: below `domain`. */
   name: string;
   domain: string;
   isKey(text: string): boolean;
 }
 
 export async function findMisplaced(
-  { name, domain, isKey }: Sought,
+  { name, domain, isKey }: ExpectedRecord,
   lookups: { txt(name: string): Promise<DnsResult<string>> },
 ): Promise<Misplaced | null> {
   const zone = likelyZone(domain);

@@ -1,10 +1,10 @@
-// What is different between a record that is expected and what was found, in words for whoever entered it: the mistakes
-// that DNS providers' forms invite. A pure function of the check; what follows from it says the check itself.
+// The difference between an expected record and a published one, in words for the person who entered it: mistakes that
+// DNS providers' forms invite. A pure function of the check; the check itself says what to do.
 import { parseTagList } from '../protocol/dns/dkim-record.ts';
 import type { DomainCheck } from '../store/domains.ts';
 import { TXT_STRING_MAX_OCTETS } from './txt-strings.ts';
 
-/** One sentence for each thing that is noticed; none when nothing can be said beyond the check's own message. */
+/** One sentence for each difference; none when there is nothing to add to the check's own message. */
 export function differences({ record, ok, expected, found }: DomainCheck): string[] {
   if (ok || found.length === 0) return [];
   const meant = found.filter((text) => isMeantAs(record, text));
@@ -26,26 +26,26 @@ function isMeantAs(record: DomainCheck['record'], text: string): boolean {
 
 function inKey(expected: string, text: string): string[] {
   const [wanted, given] = [bare(expected), bare(text)];
-  const said = inQuotes(text);
+  const problems = inQuotes(text);
   if (given.length < wanted.length && wanted.startsWith(given)) {
     const share = `${given.length} of ${wanted.length} characters are present`;
     const cause =
       text.length <= TXT_STRING_MAX_OCTETS
         ? ' Many DNS forms keep only the first 255: enter the value as several quoted strings.'
         : '';
-    return [...said, `The value is truncated: ${share}.${cause}`];
+    return [...problems, `The value is truncated: ${share}.${cause}`];
   }
   if (given.length > wanted.length && given.startsWith(wanted)) {
-    return [...said, `There is extra text after the value: ${given.slice(wanted.length, wanted.length + 40)}`];
+    return [...problems, `There is extra text after the value: ${given.slice(wanted.length, wanted.length + 40)}`];
   }
   const [own, theirs] = [parseTagList(expected)?.get('p'), parseTagList(text)?.get('p')];
   if (own !== undefined && theirs && bare(own) !== bare(theirs)) {
     return [
-      ...said,
+      ...problems,
       `The key begins with ${shortened(theirs)} and should begin with ${shortened(own)}: it may be an older one, or another service's.`,
     ];
   }
-  return said;
+  return problems;
 }
 
 function inQuotes(text: string): string[] {
@@ -56,13 +56,13 @@ function inQuotes(text: string): string[] {
   return /&(?:quot|amp|#\d+);/.test(text) ? ['The value contains HTML (like &quot;). Copy it again.'] : [];
 }
 
-/** Space and quotes are what forms add and take away. */
+/** Without space and quotes, which forms add and remove. */
 function bare(text: string): string {
   return text.replace(/[\s"'\\]+/g, '');
 }
 
 function shortened(key: string): string {
-  // The first 44 characters of every RSA key of one size are the same.
+  // The first 44 characters are the same for all RSA keys of one size.
   const text = bare(key);
   return text.length > 60 ? `${text.slice(0, 8)}…${text.slice(44, 56)}…` : text;
 }

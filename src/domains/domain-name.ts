@@ -1,8 +1,8 @@
-// What may be registered as a sending domain, and under which DKIM selector: syntax only
-// (RFC 5321 section 4.1.2 for the name, RFC 6376 section 3.1 for the selector).
+// What may be registered as a sending domain, and with which DKIM selector: syntax only (RFC 5321 section 4.1.2 for
+// the name, RFC 6376 section 3.1 for the selector).
 import { parseDomain } from '../protocol/mail/domain.ts';
 
-/** The service's two-letter prefix, as the interface asks for it in default selectors. */
+/** The service's two-letter prefix, which the specification requires in default selectors. */
 const SELECTOR_PREFIX = 'pr';
 const SELECTOR_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 /** RFC 1035 section 2.3.4, in dotted form. */

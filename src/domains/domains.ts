@@ -1,6 +1,5 @@
-// Sending domains: registered with a DKIM key pair of their own, verified by what stands in
-// DNS, revoked for good. The states are described at the store's one function that changes
-// them. What looks again by itself is in recheck.ts.
+// Sending domains: registered with their own DKIM key pair, verified by their DNS records, revoked for good. The
+// store's function that changes the state describes the states. Automatic re-checks are in recheck.ts.
 
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -20,7 +19,7 @@ import {
 } from './checks.ts';
 import { defaultSelector, domainNameProblem, selectorProblem } from './domain-name.ts';
 
-/** On whose behalf: a tenant, perhaps held to one domain by the key it came with. */
+/** The tenant, with the domain that its API key is restricted to, if any. */
 export type DomainOwner = Pick<ApiKey, 'tenantId' | 'boundDomain'>;
 
 export interface DomainsOptions {
@@ -28,9 +27,9 @@ export interface DomainsOptions {
   vault: Vault;
   clock: Clock;
   ids: IdSource;
-  /** Asks the zone's own name servers; each check with a budget of its own. */
+  /** Queries the zone's own name servers; each check has its own budget. */
   lookups: { limited(): TxtLookups };
-  /** Shared by all who check domains. */
+  /** Shared by all parts that check domains. */
   turns: CheckTurns<DomainCheck[]>;
   /** `ownDomains` are the service's own names, which no tenant may register; lower case. */
   service: ServiceNames & { ownDomains: readonly string[] };
@@ -49,9 +48,9 @@ export interface Domains {
   get(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
   verify(owner: DomainOwner, id: string): Promise<VerifiedDomain | Refusal>;
   revoke(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
-  /** While somebody waits for it: verified as soon as the record is there; as long as it is not, nothing changes. */
-  look(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
-  /** What was found last, by whoever looked. */
+  /** For an open page: verified as soon as the record is found; until then nothing changes. */
+  verifyIfFound(owner: DomainOwner, id: string): Promise<Domain | Refusal>;
+  /** The result of the last check of any kind. */
   lastChecks(owner: DomainOwner, id: string): Promise<DomainChecks | null>;
   recordsOf(domain: Domain): DnsRecordToPublish[];
 }
@@ -82,7 +81,7 @@ export function createDomains(options: DomainsOptions): Domains {
       if (isRefusal(domain)) return domain;
       return (await store.domains.revokeDomain(owner.tenantId, id)) ?? notFound();
     },
-    async look(owner, id) {
+    async verifyIfFound(owner, id) {
       const domain = await changeable(owner, id);
       if (isRefusal(domain) || domain.state === 'verified') return domain;
       const checks = await options.turns.takeNow(domain, () => checkAndKeep(options, domain));
@@ -124,12 +123,12 @@ async function register(
   return created === 'exists' ? exists(name) : created;
 }
 
-/** Binds a sealed private key to its domain; whoever opens it names the same context. */
+/** Binds a sealed private key to its domain; opening it needs the same context. */
 function domainKeyContext(domainId: string): string {
   return `domain-key:${domainId}`;
 }
 
-/** So long nothing looks at a domain by itself after a call. */
+/** After a call, automatic checks of the domain pause for so long. */
 const QUIET_MS = 10 * MINUTE_MS;
 
 async function verify(options: DomainsOptions, domain: Domain): Promise<VerifiedDomain | Refusal> {
@@ -146,7 +145,7 @@ export function checkOf({ lookups, service }: DomainsOptions, domain: Domain): P
   return checkDomainRecords({ facts: factsOf(domain), service }, lookups.limited());
 }
 
-/** The same, kept for whoever wants to read it. */
+/** The same, and stores the result for people to read. */
 async function checkAndKeep(options: DomainsOptions, domain: Domain): Promise<DomainCheck[]> {
   const checks = await checkOf(options, domain);
   await options.store.domains.recordChecks(domain.tenantId, domain.id, { at: options.clock.now(), checks });
@@ -163,7 +162,7 @@ export function hasPassed(checks: DomainCheck[]): boolean {
 }
 
 async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, failing: DomainCheck): Promise<Refusal> {
-  // A verified domain does not lose its state because a name server is away.
+  // A verified domain does not lose its state because a name server is down.
   const keepsState = domain.state === 'verified' && failing.reason === 'dns_unavailable';
   const verdict: DomainVerdict = { state: 'failed', failureReason: failing.reason, checkedAt: clock.now() };
   const recorded = keepsState || (await store.domains.recordVerdict(domain.tenantId, domain.id, verdict));
@@ -171,7 +170,7 @@ async function recordFailure({ store, clock }: DomainsOptions, domain: Domain, f
   return refuse('verification_failed', failing.message, { domain: domain.name, check: failing });
 }
 
-/** The record is there: verified, unless another tenant holds the name and its record is there too. */
+/** The record was found: verified, unless another tenant holds the name and its record is still published. */
 export async function claim(options: DomainsOptions, domain: Domain): Promise<Domain | Refusal> {
   const { store, clock } = options;
   const record = () =>
@@ -188,7 +187,7 @@ export async function claim(options: DomainsOptions, domain: Domain): Promise<Do
     const won = await store.domains.takeOverDomain(holder.id, domain.tenantId, domain.id, clock.now());
     if (won) return won;
   }
-  // Somebody changed state while DNS was asked: what holds now is decided by one more try.
+  // The state was changed while DNS was queried: one more attempt decides by the new state.
   const second = await record();
   return second === 'taken' ? exists(domain.name) : (second ?? notFound());
 }
@@ -202,7 +201,7 @@ function factsOf(domain: Domain) {
   return { domain: domain.name, selector: domain.selector, publicKeyB64: domain.publicKeyB64 };
 }
 
-/** About one turn of the zone. */
+/** About one interval of the zone. */
 const RETRY_AFTER_SECS = 10;
 
 function tooMany(): Refusal {

@@ -1,8 +1,8 @@
-// The host of a record as DNS providers ask for it: most want it relative to the zone, some in full.
-// The zone is taken to be what was registered; a subdomain can be a zone of its own.
+// The host name of a record as DNS providers ask for it: most want it relative to the zone, some in full. The zone is
+// assumed to be the organizational domain; a subdomain can also be its own zone.
 import { organizationalDomain } from '../protocol/dns/dmarc-record.ts';
 
-/** In which a domain's records most likely stand. */
+/** The zone that most likely contains the domain's records. */
 export function likelyZone(domain: string): string {
   return organizationalDomain(domain);
 }

@@ -1,5 +1,5 @@
-// Looks at the DNS records of domains again, by itself: those without their record with growing
-// pauses, verified ones daily. One failed look takes nothing from anybody.
+// Re-checks the DNS records of domains automatically: those without their record with exponential back-off, verified
+// ones daily. A single failed check changes nothing.
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { isRefusal } from '../base/refusals.ts';
@@ -9,17 +9,17 @@ import type { DomainState, DueRecheck } from '../store/domains.ts';
 import type { Store } from '../store/store.ts';
 import { checkOf, claim, type DomainsOptions, firstFailing } from './domains.ts';
 
-/** What a look has found. */
-export type Look =
+/** The result of a check. */
+export type CheckResult =
   | { kind: 'found' }
-  /** DNS says definitely that the record is not there, or is another. */
+  /** DNS says definitely that the record does not exist, or is another one. */
   | { kind: 'missed'; reason: string }
   | { kind: 'unavailable'; reason: string };
 
 export interface RecheckFacts {
   state: DomainState;
   since: number;
-  looks: number;
+  checks: number;
   misses: number;
   firstMissAt: number | null;
 }
@@ -27,7 +27,7 @@ export interface RecheckFacts {
 export interface RecheckDecision {
   decision: 'verify' | 'fail' | 'keep';
   reason: string;
-  /** Null: not any more, until somebody asks for it. */
+  /** Null: no more re-checks until the tenant calls verify. */
   until: number | null;
   misses: number;
   firstMissAt: number | null;
@@ -35,38 +35,38 @@ export interface RecheckDecision {
 
 const FIRST_PAUSE_MS = 10 * MINUTE_MS;
 const LONGEST_PAUSE_MS = 6 * HOUR_MS;
-// Whoever has not published the record in two weeks has given up, or asks when it is done.
-const STRETCH_MS = 14 * DAY_MS;
+// A tenant who has not published the record in two weeks has given up, or calls verify later.
+const RECHECK_PERIOD_MS = 14 * DAY_MS;
 const MISSES_TO_FAIL = 3;
-// The pauses between misses: three of them then span the day that they must.
+// Pauses between misses: three misses then span the required day.
 const MISS_PAUSE_MS = 12 * HOUR_MS;
 const MISSES_SPAN_MS = DAY_MS;
-/** Pauses are stretched by up to a tenth, so that what began together does not stay together. */
+/** Pauses are extended by up to a tenth, so that domains registered together are not re-checked together. */
 const JITTER = 0.1;
 
 /** `jitter` is 0 to 1. */
 export function decideRecheck(
   facts: RecheckFacts,
-  look: Look,
+  result: CheckResult,
   { now, jitter }: { now: number; jitter: number },
 ): RecheckDecision {
   const after = (pauseMs: number) => now + Math.round(pauseMs * (1 + JITTER * jitter));
   const none = { misses: 0, firstMissAt: null };
-  if (look.kind === 'found') {
+  if (result.kind === 'found') {
     const reason = 'the DKIM record was found';
     return { decision: facts.state === 'verified' ? 'keep' : 'verify', reason, until: after(DAY_MS), ...none };
   }
   if (facts.state !== 'verified') {
-    const until = after(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(facts.looks, 10)));
-    const isOver = until > facts.since + STRETCH_MS;
+    const until = after(Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(facts.checks, 10)));
+    const isOver = until > facts.since + RECHECK_PERIOD_MS;
     const ending = isOver ? '; automatic checks stop until the tenant asks for one' : '';
-    return { decision: 'keep', reason: `${look.reason}${ending}`, until: isOver ? null : until, ...none };
+    return { decision: 'keep', reason: `${result.reason}${ending}`, until: isOver ? null : until, ...none };
   }
-  if (look.kind === 'unavailable') {
+  if (result.kind === 'unavailable') {
     const { misses, firstMissAt } = facts;
     return {
       decision: 'keep',
-      reason: look.reason,
+      reason: result.reason,
       until: after(misses > 0 ? MISS_PAUSE_MS : DAY_MS),
       misses,
       firstMissAt,
@@ -75,10 +75,10 @@ export function decideRecheck(
   const misses = facts.misses + 1;
   const firstMissAt = facts.firstMissAt ?? now;
   if (misses >= MISSES_TO_FAIL && now - firstMissAt >= MISSES_SPAN_MS) {
-    const reason = `${misses} checks in ${Math.round((now - firstMissAt) / HOUR_MS)} hours did not find the DKIM record: ${look.reason}`;
+    const reason = `${misses} checks in ${Math.round((now - firstMissAt) / HOUR_MS)} hours did not find the DKIM record: ${result.reason}`;
     return { decision: 'fail', reason, until: after(FIRST_PAUSE_MS), ...none };
   }
-  const reason = `check ${misses} in a row that did not find the DKIM record: ${look.reason}`;
+  const reason = `check ${misses} in a row that did not find the DKIM record: ${result.reason}`;
   return { decision: 'keep', reason, until: after(MISS_PAUSE_MS), misses, firstMissAt };
 }
 
@@ -89,10 +89,10 @@ export interface RecheckKit extends DomainsOptions {
 }
 
 const PERIOD_MS = MINUTE_MS;
-/** Each asks a zone's own servers for up to 15 s; the daemon's own look-ups have the rest. */
+/** Each queries a zone's own servers for up to 15 s; the rest is left to the daemon's other look-ups. */
 const AT_ONCE = 8;
 const PAGE = 64;
-/** After a long stop very many are due: the next run goes on. */
+/** After a long stop very many are due: the next run continues. */
 const RUN_MS = 45 * SECOND_MS;
 
 export function recheckTimer(kit: RecheckKit): TimerSpec {
@@ -103,9 +103,9 @@ export function recheckTimer(kit: RecheckKit): TimerSpec {
   };
 }
 
-/** Nobody waits for name servers at the end: what is found then is not written down. */
+/** At the end, the daemon does not wait for name servers; late results are dropped. */
 async function untilStopped(work: Promise<string>, stopped: AbortSignal): Promise<string> {
-  work.catch(() => {}); // told by the race, or of no interest any more
+  work.catch(() => {}); // the race reports it, or it does not matter any more
   const { promise, resolve } = Promise.withResolvers<string>();
   const stop = () => resolve('stopped');
   stopped.addEventListener('abort', stop, { once: true });
@@ -115,29 +115,29 @@ async function untilStopped(work: Promise<string>, stopped: AbortSignal): Promis
 async function recheckDue(kit: RecheckKit, stopped: AbortSignal): Promise<string> {
   const endsAt = kit.clock.now() + RUN_MS;
   const isOver = () => stopped.aborted || kit.clock.now() >= endsAt;
-  const counts = { looked: 0, verify: 0, fail: 0, keep: 0 };
-  const tried = new Set<string>();
+  const counts = { checked: 0, verify: 0, fail: 0, keep: 0 };
+  const seen = new Set<string>();
   for (;;) {
     const page = await kit.store.domains.dueRechecks(kit.clock.now(), PAGE);
-    // One whose result could not be written down is still due: not twice in a run.
-    const fresh = page.filter(({ domain }) => !tried.has(domain.id));
+    // A domain whose result could not be recorded is still due: check it only once per run.
+    const fresh = page.filter(({ domain }) => !seen.has(domain.id));
     const isLast = page.length < PAGE || fresh.length === 0;
     const worker = async () => {
       while (!isOver()) {
         const due = fresh.shift();
         if (!due) break;
-        tried.add(due.domain.id);
-        counts.looked++;
+        seen.add(due.domain.id);
+        counts.checked++;
         counts[await recheckOne(kit, due, stopped)]++;
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, worker));
     if (isLast || isOver()) break;
   }
-  return `${counts.looked} checked, ${counts.verify} verified, ${counts.fail} failed`;
+  return `${counts.checked} checked, ${counts.verify} verified, ${counts.fail} failed`;
 }
 
-/** One that cannot be judged or written down stops no other. */
+/** A failure affects only this domain. */
 async function recheckOne(
   kit: RecheckKit,
   due: DueRecheck,
@@ -154,14 +154,14 @@ async function recheckOne(
 async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): Promise<RecheckDecision['decision']> {
   const { store, clock, log } = kit;
   const { domain } = due;
-  // Not its turn: it stays due, and no worker waits beside the domains of others.
+  // If it is not its turn, it stays due, so that no worker waits while other domains are due.
   const checks = await kit.turns.takeNow(domain, () => checkOf(kit, domain));
   if (checks === null || stopped.aborted) return 'keep';
   await store.domains.recordChecks(domain.tenantId, domain.id, { at: clock.now(), checks });
   const failing = firstFailing(checks);
-  const look = lookOf(failing);
+  const result = resultOf(failing);
   const now = clock.now();
-  const plan = decideRecheck({ ...due, state: domain.state }, look, { now, jitter: kit.random() });
+  const plan = decideRecheck({ ...due, state: domain.state }, result, { now, jitter: kit.random() });
   const facts = { tenant_id: domain.tenantId, domain: domain.name, reason: plan.reason };
   if (plan.decision === 'verify') {
     const verified = await claim(kit, domain);
@@ -170,7 +170,7 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
       return 'verify';
     }
   }
-  // Another tenant holds the name as long as its record stands: ours is looked at like one that is missing.
+  // Another tenant keeps the name while its record is published: this domain then counts as missing its record.
   const kept =
     plan.decision === 'verify' ? decideRecheck({ ...due, state: domain.state }, TAKEN, { now, jitter: 0 }) : plan;
   const failsWith = plan.decision === 'fail' ? (failing?.reason ?? null) : null;
@@ -181,9 +181,9 @@ async function recheck(kit: RecheckKit, due: DueRecheck, stopped: AbortSignal): 
   return 'fail';
 }
 
-const TAKEN: Look = { kind: 'missed', reason: 'another tenant has verified the name' };
+const TAKEN: CheckResult = { kind: 'missed', reason: 'another tenant has verified the name' };
 
-function lookOf(failing: ReturnType<typeof firstFailing>): Look {
+function resultOf(failing: ReturnType<typeof firstFailing>): CheckResult {
   if (!failing) return { kind: 'found' };
   return { kind: failing.reason === 'dns_unavailable' ? 'unavailable' : 'missed', reason: failing.message };
 }

@@ -1,6 +1,6 @@
-// Keys of the service itself, made at the first start and kept sealed in the store: the key
-// that authenticates return paths and feedback ids, that of links in mail, that by which browsers are known, and the
-// one of the service's own DKIM signature, whose record an operator has to publish.
+// Keys of the service itself, created at the first start and stored sealed: the key that authenticates return paths and
+// feedback IDs, that of links in mail, that of known browsers, and the one of the service's own DKIM signature, whose
+// record an operator has to publish.
 
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../base/clock.ts';
@@ -11,18 +11,18 @@ import type { KeyPurpose, PlatformKey } from '../store/platform-keys.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ServiceIdentity {
-  /** Makes new tokens; older keys still open theirs. */
+  /** Signs new tokens; older keys still verify theirs. */
   tokenKey: { id: string; key: Buffer };
-  /** All that are known, by id, the newest included. */
+  /** All keys by ID, including the newest. */
   tokenKeys: ReadonlyMap<string, Buffer>;
   /** The same for links in mail: tracking and unsubscribing. */
   linkKey: { id: string; key: Buffer };
   linkKeys: ReadonlyMap<string, Buffer>;
-  /** The same for what a sign-in leaves in the browser. */
+  /** The same for known-browser cookies. */
   browserKey: { id: string; key: Buffer };
   browserKeys: ReadonlyMap<string, Buffer>;
   dkim: { domain: string; selector: string; privateKeyDer: Buffer; publicKeyB64: string };
-  /** Whether the DKIM key was made just now, so that its record cannot be published yet. */
+  /** Whether the DKIM key was created just now, so that its record cannot be published yet. */
   dkimIsNew: boolean;
 }
 
@@ -37,23 +37,23 @@ const TOKEN_KEY_BYTES = 32;
 
 export async function loadServiceIdentity(kit: ServiceIdentityKit): Promise<ServiceIdentity> {
   const newToken = async () => ({ secret: randomBytes(TOKEN_KEY_BYTES), publicPart: null });
-  const token = await loadOrMake(kit, 'message-token', 'a', newToken);
-  const link = await loadOrMake(kit, 'tracking', 'a', newToken);
-  const browser = await loadOrMake(kit, 'known-browser', 'a', newToken);
-  // One key per name: whoever changes domain or selector gets a new one, and a new record.
+  const token = await loadOrCreate(kit, 'message-token', 'a', newToken);
+  const link = await loadOrCreate(kit, 'tracking', 'a', newToken);
+  const browser = await loadOrCreate(kit, 'known-browser', 'a', newToken);
+  // One key per name: changing the domain or selector creates a new key, which needs a new record.
   const { domain, selector } = kit.dkim;
-  const dkim = await loadOrMake(kit, 'service-dkim', dkimKeyId(kit.dkim), async () => {
+  const dkim = await loadOrCreate(kit, 'service-dkim', dkimKeyId(kit.dkim), async () => {
     const pair = await createDkimKeyPair();
     return { secret: pair.privateKeyDer, publicPart: pair.publicKeyB64 };
   });
-  const opened = ({ all }: Loaded) => new Map(all.map((key) => [key.keyId, openKey(kit.vault, key)]));
+  const openAll = ({ all }: Loaded) => new Map(all.map((key) => [key.keyId, openKey(kit.vault, key)]));
   return {
     tokenKey: { id: token.current.keyId, key: openKey(kit.vault, token.current) },
-    tokenKeys: opened(token),
+    tokenKeys: openAll(token),
     linkKey: { id: link.current.keyId, key: openKey(kit.vault, link.current) },
-    linkKeys: opened(link),
+    linkKeys: openAll(link),
     browserKey: { id: browser.current.keyId, key: openKey(kit.vault, browser.current) },
-    browserKeys: opened(browser),
+    browserKeys: openAll(browser),
     dkim: { domain, selector, privateKeyDer: openKey(kit.vault, dkim.current), publicKeyB64: dkim.current.publicPart! },
     dkimIsNew: dkim.isNew,
   };
@@ -67,7 +67,7 @@ interface Loaded {
 
 type Make = () => Promise<{ secret: Buffer; publicPart: string | null }>;
 
-/** Whether a daemon has made it: what makes it otherwise would keep the next daemon from saying what to publish. */
+/** Whether a daemon has created it. Other commands must not, or the daemon would not say which record to publish. */
 export async function hasServiceIdentity({
   store,
   dkim,
@@ -80,8 +80,8 @@ function dkimKeyId({ domain, selector }: ServiceIdentityKit['dkim']): string {
   return `${selector}._domainkey.${domain}`;
 }
 
-/** Tokens rotate: their newest key is current, whatever its id. A DKIM key is current for its own name only. */
-async function loadOrMake(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: string, make: Make): Promise<Loaded> {
+/** Tokens rotate: their newest key is current, whatever its ID. A DKIM key is current for its own name only. */
+async function loadOrCreate(kit: ServiceIdentityKit, purpose: KeyPurpose, keyId: string, make: Make): Promise<Loaded> {
   const { store, vault, clock } = kit;
   const pick = (keys: PlatformKey[]) =>
     purpose === 'service-dkim' ? keys.find((key) => key.keyId === keyId) : keys[0];

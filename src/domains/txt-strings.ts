@@ -1,5 +1,5 @@
 // The value of a TXT record as strings of at most 255 octets (RFC 1035 section 3.3.14), and in the quoted form of
-// zone files (section 5.1), which many DNS providers understand in their forms, too.
+// zone files (section 5.1), which many DNS providers' forms accept, too.
 
 export const TXT_STRING_MAX_OCTETS = 255;
 

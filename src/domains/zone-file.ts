@@ -1,5 +1,5 @@
-// A domain's records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. What stands
-// in DNS already, or would be a second record where only one may be, is a comment: an import never does harm.
+// A domain's records as lines for a zone file (RFC 1035 section 5.1), which many DNS providers can import. Records that
+// exist already, or would be a second one where only one is allowed, are comments: an import is always safe.
 
 import { isMeantAsDmarc } from '../protocol/dns/dmarc-record.ts';
 import { isSpfRecord } from '../protocol/dns/spf-record.ts';
@@ -7,13 +7,13 @@ import type { DomainCheck } from '../store/domains.ts';
 import type { DnsRecordToPublish } from './checks.ts';
 import { quotedTxt } from './txt-strings.ts';
 
-/** Short enough to correct a mistake soon. */
+/** Short enough that mistakes can be corrected soon. */
 const TTL_SECS = 3600;
 
 interface ZoneFileFacts {
   domain: string;
   records: readonly DnsRecordToPublish[];
-  /** What the last look has found; empty when nobody has looked. */
+  /** The results of the last check; empty before the first one. */
   checks: readonly DomainCheck[];
 }
 
@@ -32,14 +32,14 @@ export function zoneFile({ domain, records, checks }: ZoneFileFacts): string {
 
 function reasonToLeaveOut({ ok, record, reason }: DomainCheck): string | null {
   if (ok) return 'DNS already has it.';
-  // A look that found nothing leaves room for it; where there is something else, a second record does harm.
+  // If a check found none, ours can be added; next to a different one, a second record does harm.
   if (reason === 'not_found') return null;
   if (reason === 'dns_unavailable') return record === 'dkim' ? null : 'DNS did not say whether one already exists.';
   return 'a different one exists and must be changed by hand. With two of them, both would be invalid.';
 }
 
-// What an existing record becomes when ours is merged into it: an SPF record with our include (RFC 7208), a DMARC
-// record with our address among those for reports (RFC 7489). What else stands in it stays as it is.
+// An existing record with ours merged into it: an SPF record with our include (RFC 7208), a DMARC record with our
+// address added for reports (RFC 7489). Everything else in it stays as it is.
 
 const ALL_OR_REDIRECT = /^(?:[+?~-]?all|redirect=.*)$/i;
 

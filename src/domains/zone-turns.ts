@@ -1,6 +1,6 @@
-// How often the name servers of one zone are asked: a token bucket for each organizational domain, over all tenants
-// and all names below it, since anyone can register any number of names of somebody else's zone. Where tokens are
-// short, tenants take turns: one that asks without end costs each of the others one interval, not its whole queue.
+// How often the name servers of one zone are queried: a token bucket for each organizational domain, over all tenants
+// and all names below it, since anyone can register any number of names in another owner's zone. When tokens are short,
+// tenants take turns: one that queues without end costs each of the others one interval, not its whole queue.
 import { type Clock, steadyClock } from '../base/clock.ts';
 import { FairQueue } from '../base/fair-queue.ts';
 import { fullAfter, type TokenBucket, tokenWaitMs } from '../base/token-bucket.ts';
@@ -13,16 +13,16 @@ export interface ZoneTurnsKit {
   pause(ms: number): Promise<unknown>;
 }
 
-/** Whoever sets up several subdomains of one zone has them verified without waiting. */
+/** Several subdomains of one zone can be verified without waiting. */
 const BURST = 5;
 
 export class ZoneTurns {
   readonly #kit: ZoneTurnsKit;
-  /** Those used longest ago in front. */
+  /** Ordered by their last use. */
   readonly #zones = new Map<string, Zone>();
 
   constructor(kit: ZoneTurnsKit) {
-    // A clock that was set back makes nobody wait longer.
+    // A clock that is set back must not prolong waits.
     const { clock, intervalMs } = kit;
     this.#kit = { clock: steadyClock(clock), intervalMs, pause: (ms) => kit.pause(ms) };
   }
@@ -40,7 +40,7 @@ export class ZoneTurns {
   }
 }
 
-/** Below a suffix that the Public Suffix List has, private ones included, each name is a zone of its own. */
+/** Below a suffix of the Public Suffix List, private ones included, each name is a zone of its own. */
 export function zoneOf(name: string): string {
   return organizationalDomain(name);
 }
@@ -57,19 +57,19 @@ class Zone {
     this.#bucket = { capacity: BURST, refillMs: kit.intervalMs };
   }
 
-  /** Nobody waits, and nobody has used it for some time. */
+  /** Nothing waits, and it was not used for some time. */
   get isFull(): boolean {
     return this.#fullAt <= this.#kit.clock.now() && this.#waiting.isEmpty;
   }
 
-  /** At once, or not. */
+  /** Takes a token if one is free now. */
   tryTake(): boolean {
     if (!this.#waiting.isEmpty || this.#waitMs() > 0) return false;
     this.#spend();
     return true;
   }
 
-  wait(tenantId: string): Promise<void> {
+  waitForToken(tenantId: string): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.add(tenantId, resolve);
     if (!this.#isServing) void this.#serve();

@@ -1,6 +1,5 @@
-// Who is at the other end: addresses in one spelling, and the client behind trusted proxies.
-// X-Forwarded-For grows to the right, so it is read from there, and only as far as trusted
-// hops reach: everything further left is what a client chose to write.
+// Client addresses: in one spelling, and through trusted proxies. X-Forwarded-For grows to the right, so it is read
+// from the right, and only as far as trusted proxies go: everything further left may be made up by the client.
 import { BlockList, isIP } from 'node:net';
 import { Fault } from '../base/errors.ts';
 import { normaliseAddress } from '../base/ip-address.ts';
@@ -20,7 +19,7 @@ export class TrustedProxies {
     return family !== 0 && this.#networks.check(address, family === 4 ? 'ipv4' : 'ipv6');
   }
 
-  /** The first address, from the connection outwards, that is not one of ours. */
+  /** The first address, from the connection outwards, that is not a trusted proxy. */
   clientBehind(peer: string, forwardedFor: string | undefined): string {
     if (forwardedFor === undefined || !this.trusts(peer)) return peer;
     let client = peer;

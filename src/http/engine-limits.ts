@@ -1,9 +1,8 @@
-// What the HTTP kernel answers by itself, before or instead of a handler, and where an engine
-// cannot even do that. The conformance suite holds both engines to these lists and
-// docs/dependencies.md quotes them.
+// What the HTTP kernel answers itself, before or instead of a handler, and where an engine cannot even do that. The
+// conformance suite checks both engines against these lists, and docs/dependencies.md quotes them.
 import type { HttpEngineName } from './http.ts';
 
-/** Answers in the shape `{error, message}` that no handler has a say in. */
+/** Responses of the form `{error, message}` without a handler. */
 export const KERNEL_ANSWERS = {
   malformed_request: { status: 400, message: 'the request is not well-formed HTTP' },
   request_timeout: { status: 408, message: 'the request did not arrive in time' },
@@ -15,8 +14,8 @@ export const KERNEL_ANSWERS = {
 export type KernelAnswerCode = keyof typeof KERNEL_ANSWERS;
 
 /**
- * `handler`: the request is answered as any other. `json`: a kernel answer. `html`: the engine's
- * own page without Content-Length. `silence`: the connection is closed without an answer.
+ * `handler`: the request is answered as any other. `json`: a kernel response. `html`: the engine's own page without
+ * Content-Length. `silence`: the connection is closed without a response.
  */
 export type AnswerShape =
   | { by: 'handler' }
@@ -82,7 +81,7 @@ export const ENGINE_LIMITS = {
     request: 'Content-Length together with Transfer-Encoding',
     answers: {
       uws: { by: 'html', status: 400 },
-      // Node's parser does not tell the two apart.
+      // Node's parser does not distinguish the two.
       node: { by: 'json', code: 'unsupported_transfer_encoding' },
     },
   },

@@ -1,4 +1,4 @@
-// What an engine is started with: the caller's options, with every default filled in.
+// What an engine is started with: the caller's options, with all defaults filled in.
 import type { HttpLimits, HttpOptions } from './http.ts';
 import type { RequestContext } from './incoming-request.ts';
 

@@ -1,10 +1,10 @@
-// What a form of a page sends: fields, and files where it has some. Limits on size are the reader's;
-// here on how many parts there are.
+// The body of a submitted form: fields, and files if it has any. The reader limits the size; here the number of parts
+// is limited.
 import { type FormBody, type FormFile, parseMultipart } from './multipart.ts';
 
 const NO_FILES: ReadonlyMap<string, FormFile> = new Map();
 
-/** Null when it is no form, or not a readable one. */
+/** Null when it is not a form, or cannot be parsed. */
 export function parseFormBody(contentType: string | undefined, bytes: Buffer): FormBody | null {
   const mediaType = /^[^;]*/
     .exec(contentType ?? '')![0]

@@ -1,9 +1,9 @@
-// Where the body of a request ends (RFC 9112 section 6), decided once for both engines and
-// more strictly than either: what two servers in a row could read differently is refused.
+// Where the body of a request ends (RFC 9112 section 6), decided once for both engines and more strictly than by
+// either: what two servers in a row could read differently is refused.
 import type { KernelAnswerCode } from './engine-limits.ts';
 
 export type Framing =
-  /** `declaredBytes` is null for a chunked body, whose length shows only at its end. */
+  /** `declaredBytes` is null for a chunked body, whose length is known only at its end. */
   { kind: 'framed'; declaredBytes: number | null } | { kind: 'refused'; code: KernelAnswerCode };
 
 export interface FramingFields {
@@ -19,12 +19,12 @@ const NO_BODY: Framing = { kind: 'framed', declaredBytes: 0 };
 
 export function readFraming(fields: FramingFields): Framing {
   const { host, contentLength, transferEncoding } = fields;
-  // RFC 9112 section 3.2: none, or more than one Host.
+  // RFC 9112 section 3.2: no Host, or more than one.
   if (host === undefined ? fields.hostRequired : host.includes(',')) return MALFORMED;
   if (transferEncoding !== undefined) {
     // RFC 9112 section 6.1: 501 for a coding that is not understood.
     if (transferEncoding.toLowerCase() !== 'chunked') return { kind: 'refused', code: 'unsupported_transfer_encoding' };
-    // Section 6.3: both together is how requests are smuggled.
+    // Section 6.3: both together are used for request smuggling.
     return contentLength === undefined ? { kind: 'framed', declaredBytes: null } : MALFORMED;
   }
   if (contentLength === undefined) return NO_BODY;

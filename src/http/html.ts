@@ -1,6 +1,6 @@
-// HTML as a tagged template in which everything that is put in is escaped, for text and for quoted
-// attributes alike. What is markup already is a value of its own type, so that it cannot be confused
-// with text. Left out: unquoted attributes, script and style elements.
+// HTML as a tagged template in which every inserted value is escaped, for text and for quoted attributes alike. Markup
+// is a type of its own, so that it cannot be confused with text. Not supported: unquoted attributes, script and style
+// elements.
 
 export class Html {
   readonly text: string;
@@ -14,7 +14,7 @@ export class Html {
   }
 }
 
-/** Null, undefined and false leave nothing behind, so that `condition && html…` can be written. */
+/** Null, undefined and false insert nothing, so that `condition && html…` can be written. */
 export type HtmlPart = string | number | Html | null | undefined | false | readonly HtmlPart[];
 
 export function html(strings: TemplateStringsArray, ...parts: HtmlPart[]): Html {

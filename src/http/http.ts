@@ -1,40 +1,40 @@
-// The small HTTP interface that all of Postrider speaks: a request with lazily read parts, a
-// reply as a value, a handler between them. Two engines stand behind it (start-http.ts).
+// The small HTTP interface that all of Postrider uses: a request with lazily read parts, a reply as a value, a handler
+// between them. There are two engines behind it (start-http.ts).
 // Left out on purpose: streaming replies, trailers, upgrades, server push.
 
 export interface HttpRequest {
   /** In upper case. */
   readonly method: string;
-  /** Without the query, still percent-encoded: decoding is the router's affair. */
+  /** Without the query, still percent-encoded: the router decodes it. */
   readonly path: string;
-  /** What stands after the question mark, as it came. */
+  /** The raw text after the question mark. */
   readonly queryText: string;
   readonly query: URLSearchParams;
   /** Field lines of one name are joined (RFC 9110 section 5.3), so that no copy can hide behind another. */
   header(name: string): string | undefined;
   /** The other end of the TCP connection, in the shortest spelling; empty if it is unknown. */
   readonly peerAddress: string;
-  /** The client, looked at through trusted proxies. */
+  /** The client's address, through trusted proxies. */
   readonly clientAddress: string;
   /** TLS up to us, or up to a trusted proxy that says so. */
   readonly secure: boolean;
-  /** What the client has said about the body's length; null: it is chunked. */
+  /** The body's length as the client declared it; null: it is chunked. */
   readonly declaredBodyBytes: number | null;
-  /** Reads the body once; later calls get the first call's result. Without `room`, any body up to the limit is kept. */
+  /** Reads the body once; later calls get the same result. Without `room`, any body up to the limit is kept. */
   readBody(limitBytes: number, room?: BodyRoom): Promise<BodyResult>;
 }
 
 export type BodyResult =
   | { kind: 'body'; bytes: Buffer }
   | { kind: 'too_large' }
-  /** `room` had too little. */
+  /** `room` did not have enough. */
   | { kind: 'no_room' }
-  /** It broke off, was malformed, brought no byte for `bodyIdleMs`, or too few in `bodyPaceMs`. */
+  /** It was cut off or malformed, sent no byte for `bodyIdleMs`, or too few in `bodyPaceMs`. */
   | { kind: 'broken' };
 
 /**
- * Says whether so many more bytes may be kept. Asked for what goes beyond the 64 KiB that are kept of any body: once
- * and before the first byte where the length is declared, in steps where it is not.
+ * Says whether so many more bytes may be kept. Called for what exceeds the 64 KiB that are kept of any body: once and
+ * before the first byte if the length is declared, in steps otherwise.
  */
 export interface BodyRoom {
   take(bytes: number): boolean;
@@ -42,7 +42,7 @@ export interface BodyRoom {
 
 export interface HttpReply {
   status: number;
-  /** Names in any case; an array makes several lines. Framing (Content-Length, Connection, …) is the kernel's. */
+  /** Names in any case; an array becomes several lines. The kernel sets framing (Content-Length, Connection, …). */
   headers?: Readonly<Record<string, string | readonly string[] | undefined>>;
   body?: Buffer | string;
 }
@@ -54,7 +54,7 @@ export type HttpEngineName = 'uws' | 'node';
 export interface HttpServer {
   readonly port: number;
   readonly engine: HttpEngineName;
-  /** Stops accepting, lets running requests finish for at most `graceMs`, then drops every connection. */
+  /** Stops accepting, lets running requests finish for at most `graceMs`, then closes every connection. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -66,28 +66,28 @@ export interface HttpLog {
 export interface HttpOptions {
   engine: HttpEngineName;
   host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   tls?: { certFile: string; keyFile: string };
-  /** Addresses and CIDR networks whose X-Forwarded-For and X-Forwarded-Proto are believed. */
+  /** Addresses and CIDR networks whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
   trustedProxies: readonly string[];
   handler: HttpHandler;
-  /** Told of everything that a handler throws; the client gets a 500 that says nothing of it. */
+  /** Gets every error that a handler throws; the client only gets a 500. */
   onError(error: unknown): void;
   log: HttpLog;
   limits?: Partial<HttpLimits>;
 }
 
 export interface HttpLimits {
-  /** A body that brings no byte for so long is broken. Below the 10 s after which uWebSockets hangs up. */
+  /** A body without a byte for so long is broken. Below the 10 s after which uWebSockets closes. */
   bodyIdleMs: number;
-  /** In each such time a body brings `BODY_PACE_BYTES` or ends, else it is broken: bytes that trickle hold memory. */
+  /** In each such period a body must bring `BODY_PACE_BYTES` or end: slow bodies would hold memory. */
   bodyPaceMs: number;
-  /** How much of a body that nobody wants is taken in, so that the client comes to read the answer. */
+  /** How much of an unwanted body is received, so that the client gets to read the response. */
   drainBytes: number;
-  /** A client that pauses for so long while its body is drained is taken to have seen the answer. */
+  /** A client that pauses for so long while its body is drained is assumed to have read the response. */
   drainIdleMs: number;
-  /** How often certificate and key are looked at. */
+  /** How often the certificate and key files are checked. */
   tlsCheckMs: number;
 }
 
@@ -99,7 +99,7 @@ export const DEFAULT_LIMITS: HttpLimits = {
   tlsCheckMs: 30_000,
 };
 
-/** Over 30 s, 2 KiB a second: less than any line that people still use. uWebSockets itself asks for more. */
+/** 2 KiB a second over 30 s: less than any connection in use today. uWebSockets itself requires more. */
 export const BODY_PACE_BYTES = 64 * 1024;
 
 /** 16 KiB for the header fields, and one for the request line. */

@@ -1,5 +1,5 @@
-// Counts the requests that are being worked on or answered, so that a server that is closing
-// knows when the last of them is done.
+// Counts the requests that are being processed or answered, so that a closing server knows when the last of them is
+// done.
 
 export class InFlight {
   #count = 0;

@@ -1,5 +1,5 @@
-// The request as handlers see it, the same for both engines. Only what is asked for is
-// computed: most requests never look at query, addresses or more than four headers.
+// The request as handlers see it, the same for both engines. Parts are computed when they are read: most requests never
+// use the query, addresses or more than four headers.
 import { normaliseAddress } from '../base/ip-address.ts';
 import type { TrustedProxies } from './client-address.ts';
 import type { BodyResult, BodyRoom, HttpRequest } from './http.ts';
@@ -11,13 +11,13 @@ export interface IncomingParts {
   queryText: string;
   /** By lower-case name. */
   header(name: string): string | undefined;
-  /** As the engine spells it. */
+  /** In the engine's spelling. */
   peer(): string;
   overTls: boolean;
   body: RequestBody;
 }
 
-/** What holds for every request of one server. */
+/** What all requests of one server share. */
 export interface RequestContext {
   proxies: TrustedProxies;
   bodyIdleMs: number;
@@ -67,7 +67,7 @@ export class IncomingRequest implements HttpRequest {
 
   get secure(): boolean {
     if (this.#parts.overTls) return true;
-    // The last value is the nearest proxy's, as with X-Forwarded-For.
+    // The last value is that of the nearest proxy, as with X-Forwarded-For.
     const forwarded = this.header('x-forwarded-proto')?.split(',').at(-1)?.trim().toLowerCase();
     return forwarded === 'https' && this.#context.proxies.trusts(this.peerAddress);
   }

@@ -1,5 +1,5 @@
-// multipart/form-data (RFC 7578) as browsers send it: each part has a name, and a file name where it
-// is a file. Works on bytes that are already bounded; the number of parts is bounded here.
+// multipart/form-data (RFC 7578) as browsers send it: each part has a name, and a file name if it is a file. The bytes
+// are already limited; the number of parts is limited here.
 export interface FormFile {
   name: string;
   bytes: Buffer;
@@ -10,10 +10,10 @@ export interface FormBody {
   files: ReadonlyMap<string, FormFile>;
 }
 
-const MOST_PARTS = 100;
+const MAX_PARTS = 100;
 const HEAD_END = Buffer.from('\r\n\r\n');
 
-/** Null when it is not well formed. */
+/** Null when it is malformed. */
 export function parseMultipart(contentType: string, bytes: Buffer): FormBody | null {
   const boundary = boundaryOf(contentType);
   if (boundary === null) return null;
@@ -39,7 +39,7 @@ function boundaryOf(contentType: string): string | null {
 }
 
 function splitParts(bytes: Buffer, boundary: string): Buffer[] | null {
-  // The first delimiter may stand at the very beginning, without the line end that belongs to the others.
+  // The first delimiter may be at the very beginning, without the line end that precedes the others.
   const all = Buffer.concat([Buffer.from('\r\n'), bytes]);
   const delimiter = Buffer.from(`\r\n--${boundary}`);
   const parts: Buffer[] = [];
@@ -48,9 +48,9 @@ function splitParts(bytes: Buffer, boundary: string): Buffer[] | null {
     const start = at + delimiter.length;
     const mark = all.toString('latin1', start, start + 2);
     if (mark === '--') return parts;
-    if (mark !== '\r\n' || parts.length === MOST_PARTS) return null;
+    if (mark !== '\r\n' || parts.length === MAX_PARTS) return null;
     at = all.indexOf(delimiter, start);
-    // An empty head would begin with the line end that has just been read.
+    // An empty head would begin with the line end that was just read.
     if (at >= 0) parts.push(all.subarray(start + 2, at));
   }
   return null;
@@ -65,7 +65,7 @@ function dispositionOf(head: string): { name: string; file: string | null } | nu
 
 const PARAMETER = /;\s*([\w*-]+)="([^"]*)"\s*/y;
 
-/** One after the other: a value may look like the next parameter. What stands behind them is not looked at. */
+/** Parsed one after the other, since a value may look like the next parameter. Anything after them is ignored. */
 function parametersOf(line: string): Map<string, string> {
   const parameters = new Map<string, string>();
   const start = line.indexOf(';');
@@ -77,7 +77,7 @@ function parametersOf(line: string): Map<string, string> {
   return parameters;
 }
 
-/** Browsers write quotes and line ends in a name as %22, %0D and %0A (the HTML standard's encoding). */
+/** Browsers encode quotes and line ends in a name as %22, %0D and %0A (HTML standard). */
 function unescaped(text: string): string {
   return text.replace(/%22/g, '"').replace(/%0D/gi, '\r').replace(/%0A/gi, '\n');
 }

@@ -1,5 +1,5 @@
-// The HTTP kernel on node:http and node:https. What node would answer without a body, or
-// drop (missing Host, malformed requests, CONNECT), is answered in the kernel's JSON shape.
+// The HTTP kernel on node:http and node:https. What node would answer without a body, or drop (missing Host, malformed
+// requests, CONNECT), is answered in the kernel's JSON format.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -17,23 +17,23 @@ import { readTlsPair, watchTlsPair } from './tls-files.ts';
 
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: HEADER_LIMIT_BYTES,
-  // The kernel refuses a missing Host itself, with a body.
+  // The kernel itself refuses a missing Host, with a body.
   requireHostHeader: false,
   joinDuplicateHeaders: true,
   // As uWebSockets: 10 s for the header, 10 s between requests.
   headersTimeout: 10_000,
   keepAliveTimeout: 10_000,
-  // 5 MiB in five minutes is 17 KiB/s, about what uWebSockets asks for.
+  // 5 MiB in five minutes is 17 KiB/s, about what uWebSockets requires.
   requestTimeout: 300_000,
   connectionsCheckingInterval: 2_000,
 };
-/** Longer than any handler runs; ends connections whose client does not read its answer. */
+/** Longer than any handler runs; closes connections whose client does not read its response. */
 const SOCKET_IDLE_MS = 120_000;
 
-/** What the system's send buffer takes in one go. */
+/** Fits into the system's send buffer at once. */
 const SMALL_BYTES = 16 * 1024;
 
-/** What a parser error of node stands for; all others are malformed requests. */
+/** What node's parser errors mean; all others are malformed requests. */
 const PARSER_ERRORS: Record<string, KernelAnswerCode> = {
   HPE_HEADER_OVERFLOW: 'headers_too_large',
   HPE_INVALID_TRANSFER_ENCODING: 'unsupported_transfer_encoding',
@@ -70,7 +70,7 @@ async function listen(server: Server | TlsServer, options: EngineOptions): Promi
       resolve();
     });
   });
-  // Such as EMFILE while accepting: the server goes on.
+  // For example EMFILE while accepting: the server goes on.
   server.on('error', options.onError);
   return {
     port: (server.address() as AddressInfo).port,
@@ -83,14 +83,14 @@ class NodeEngine {
   readonly #server: Server | TlsServer;
   readonly #options: EngineOptions;
   readonly #inFlight = new InFlight();
-  /** The latest exchange of each connection: the parser's errors are its errors. */
+  /** The latest exchange of each connection, which parser errors belong to. */
   readonly #exchanges = new WeakMap<Duplex, Exchange>();
   #closing = false;
 
   constructor(server: Server | TlsServer, options: EngineOptions) {
     this.#server = server;
     this.#options = options;
-    // No limit by number: node would drop the headers above it without a word.
+    // Unlimited: node would silently drop further headers.
     server.maxHeadersCount = 0;
     server.setTimeout(SOCKET_IDLE_MS);
     server.on('request', (message, response) => void this.#serve(message, response, false));
@@ -111,7 +111,7 @@ class NodeEngine {
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): Promise<void> {
-    // Node goes on parsing what came along with a request after which the connection ends.
+    // Node goes on parsing what was sent after a request that ends the connection.
     if (this.#exchanges.get(message.socket)?.lastOnConnection) return;
     this.#inFlight.begin();
     const closed = new Promise((resolve) => response.once('close', resolve));
@@ -136,7 +136,7 @@ class NodeEngine {
   }
 
   #request(message: IncomingMessage, body: RequestBody): IncomingRequest {
-    // RFC 9112 section 3.2.2: a server has to take the absolute form as well.
+    // RFC 9112 section 3.2.2: a server must accept the absolute form as well.
     const target = (message.url ?? '').replace(/^https?:\/\/[^/?#]*(?=[/?#]|$)/i, '') || '/';
     const queryAt = target.indexOf('?');
     const peer = message.socket.remoteAddress ?? '';
@@ -154,18 +154,18 @@ class NodeEngine {
 
   async #send(exchange: Exchange, reply: WireReply): Promise<void> {
     const { drainBytes, drainIdleMs } = this.#options.limits;
-    const { response, body, outOfStep } = exchange;
+    const { response, body, isDesynchronized } = exchange;
     const last = body.remainingBytes > drainBytes || !response.shouldKeepAlive || this.#closing;
-    exchange.writeHead(reply, !outOfStep && !last);
-    if (outOfStep || !last || body.remainingBytes === 0) {
+    exchange.writeHead(reply, !isDesynchronized && !last);
+    if (isDesynchronized || !last || body.remainingBytes === 0) {
       body.discard();
-      // Node takes a connection for idle, and closes it, once `end` was called, sent or not.
-      if (reply.body && reply.body.length > SMALL_BYTES) await written(response, reply.body);
+      // Node considers a connection idle, and closes it, once `end` was called, even before everything is sent.
+      if (reply.body && reply.body.length > SMALL_BYTES) await writeAll(response, reply.body);
       response.end(reply.body && reply.body.length <= SMALL_BYTES ? reply.body : null);
       return;
     }
-    // The whole answer leaves now, but the connection is only closed when the client has had
-    // time to see it: closing over unread bytes sends a reset, which can overtake the answer.
+    // The whole response is sent now, but the connection is only closed when the client has had time to read it:
+    // closing over unread bytes sends a reset, which can overtake the response.
     if (reply.body && reply.body.length > 0) response.write(reply.body);
     else response.flushHeaders();
     await body.drain(drainBytes, drainIdleMs);
@@ -180,7 +180,7 @@ class NodeEngine {
   }
 }
 
-/** One request and its answer, as far as the connection under them goes. */
+/** One request and its response, with the state of their connection. */
 class Exchange {
   readonly response: ServerResponse;
   readonly body: RequestBody;
@@ -199,7 +199,7 @@ class Exchange {
     this.response = response;
     this.#awaitsContinue = expected.awaitsContinue;
     this.body = new RequestBody(expected.declaredBytes, { flow: () => this.#flow(), pause: () => message.pause() });
-    // Either all is answered, or the connection is gone.
+    // Either everything is answered, or the connection is gone.
     response.once('close', () => this.body.abort());
   }
 
@@ -211,17 +211,17 @@ class Exchange {
     this.response.writeHead(reply.status, reply.reason, lines);
   }
 
-  /** The client has been told that no further answer comes. */
+  /** The client was told that no further response comes. */
   get lastOnConnection(): boolean {
     return this.#lastOnConnection;
   }
 
-  /** Nobody can say where the next request on this connection begins. */
-  get outOfStep(): boolean {
+  /** It is unknown where the next request on this connection begins. */
+  get isDesynchronized(): boolean {
     return this.#derailed || this.body.failed || (this.#awaitsContinue && !this.body.complete);
   }
 
-  /** What came over the connection is not HTTP any more. */
+  /** What came over the connection is not valid HTTP. */
   derail(): void {
     this.#derailed = true;
     this.body.abort();
@@ -242,8 +242,8 @@ class Exchange {
   }
 }
 
-/** Waits until the client has taken everything, or gone. */
-function written(response: ServerResponse, body: Buffer): Promise<void> {
+/** Waits until the client has received everything, or is gone. */
+function writeAll(response: ServerResponse, body: Buffer): Promise<void> {
   return new Promise((resolve) => response.write(body, () => resolve()));
 }
 
@@ -252,7 +252,7 @@ function headerOf(message: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** For what never became a request, so that there is no response object either. */
+/** For input that never became a request, so that there is no response object. */
 function refuseRaw(socket: Duplex, code: KernelAnswerCode): void {
   if (!socket.writable) return void socket.destroy();
   const { status, reason, headers, body } = toWire(kernelReply(code), '');

@@ -1,5 +1,5 @@
-// Turns what a handler returned into what goes over the wire, and refuses what must not:
-// a header value with CR or LF would let its author write the rest of the answer.
+// Turns a handler's reply into what is sent, and rejects unsafe replies: with CR or LF, a header value could contain
+// the rest of the response.
 import { STATUS_CODES } from 'node:http';
 import { Fault } from '../base/errors.ts';
 import { KERNEL_ANSWERS, type KernelAnswerCode } from './engine-limits.ts';
@@ -9,18 +9,18 @@ export interface WireReply {
   status: number;
   reason: string;
   headers: [name: string, value: string][];
-  /** Null when the answer must have none (HEAD, 204, 304). */
+  /** Null when the response must have none (HEAD, 204, 304). */
   body: Buffer | null;
-  /** The Content-Length to state; null for none. */
+  /** The Content-Length to send; null for none. */
   length: number | null;
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** RFC 9110 section 5.5, less obs-text: the two engines would encode it differently. */
+/** RFC 9110 section 5.5, without obs-text, which the two engines would encode differently. */
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 const FRAMING = new Set(['content-length', 'transfer-encoding', 'connection', 'keep-alive', 'trailer', 'upgrade']);
-/** What every answer of the API has needs no look at its spelling. */
-const USUAL = new Set([
+/** Headers of every API response: their names need no check. */
+const CHECKED_NAMES = new Set([
   ...['Content-Type', 'X-Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
   'Strict-Transport-Security',
 ]);
@@ -36,7 +36,7 @@ export function toWire(reply: HttpReply, method: string): WireReply {
     reason: STATUS_CODES[status] ?? 'Unknown',
     headers: checkedHeaders(reply.headers ?? {}),
     body: bodiless || method === 'HEAD' ? null : body,
-    // RFC 9110 section 8.6: not in a 204; in an answer to HEAD, what GET would have had.
+    // RFC 9110 section 8.6: not in a 204; for HEAD, the length that GET would have.
     length: bodiless ? null : body.length,
   };
 }
@@ -44,7 +44,7 @@ export function toWire(reply: HttpReply, method: string): WireReply {
 function checkedHeaders(headers: NonNullable<HttpReply['headers']>): WireReply['headers'] {
   const lines: WireReply['headers'] = [];
   for (const name in headers) {
-    if (!USUAL.has(name)) refuseName(name);
+    if (!CHECKED_NAMES.has(name)) requireValidName(name);
     const value = headers[name];
     if (value === undefined) continue;
     for (const line of typeof value === 'string' ? [value] : value) {
@@ -55,7 +55,7 @@ function checkedHeaders(headers: NonNullable<HttpReply['headers']>): WireReply['
   return lines;
 }
 
-function refuseName(name: string): void {
+function requireValidName(name: string): void {
   if (!TOKEN.test(name)) throw new Fault('a reply header has a malformed name');
   if (FRAMING.has(name.toLowerCase())) throw new Fault(`the reply header ${name} is for the kernel to set`);
 }

@@ -1,11 +1,11 @@
-// A request's body on its way in, whatever the engine: held back until somebody asks, read
-// up to a limit and as far as there is room, or drained. It never keeps more, and always settles.
+// A request's body while it is received, for any engine: held back until a handler reads it, read up to a limit and as
+// far as there is room, or drained. It never keeps more, and always settles.
 import { BODY_PACE_BYTES, type BodyResult, type BodyRoom } from './http.ts';
 
 export interface BodySource {
-  /** Begin, or begin again, to call `push`. */
+  /** Starts or resumes calls of `push`. */
   flow(): void;
-  /** Stop calling `push` soon. */
+  /** Stops calls of `push` soon. */
   pause(): void;
 }
 
@@ -30,9 +30,9 @@ interface Waiting {
   paceMs?: number;
 }
 
-/** What is kept of a body before a handler asks for it. */
+/** What is kept of a body before a handler reads it. */
 const HELD_BYTES = 64 * 1024;
-/** In such steps room is taken for a body whose length shows only at its end. */
+/** Room is taken in such steps for a body whose length is known only at its end. */
 const ROOM_STEP_BYTES = 256 * 1024;
 
 export class RequestBody {
@@ -46,7 +46,7 @@ export class RequestBody {
   #discarding = false;
   #waiter: Waiter | null = null;
   #room: BodyRoom | null = null;
-  /** For so much room was taken; of any body so much is kept without. */
+  /** Room was taken for so many bytes; this much of any body is kept without. */
   #roomBytes = HELD_BYTES;
   #result: Promise<BodyResult> | null = null;
 
@@ -60,17 +60,17 @@ export class RequestBody {
     return this.#complete;
   }
 
-  /** Its length shows only at its end. */
+  /** Its length is known only at its end. */
   get chunked(): boolean {
     return this.declaredBytes === null;
   }
 
-  /** It broke off or stalled: nothing sensible can follow on this connection. */
+  /** It was cut off or stalled: the connection can't be used for another request. */
   get failed(): boolean {
     return this.#aborted || this.#stalled;
   }
 
-  /** How much is still to come, as far as the client has said. */
+  /** How much is still to come, as declared. */
   get remainingBytes(): number {
     if (this.#complete) return 0;
     return this.declaredBytes === null ? Number.POSITIVE_INFINITY : this.declaredBytes - this.#receivedBytes;
@@ -97,7 +97,7 @@ export class RequestBody {
     this.#waiter?.settle('complete');
   }
 
-  /** The connection is gone, or what comes over it is no body any more. */
+  /** The connection is gone, or its data is not a valid body. */
   abort(): void {
     if (this.#complete) return;
     this.#aborted = true;
@@ -136,13 +136,13 @@ export class RequestBody {
     return true;
   }
 
-  /** Whatever comes from now on is thrown away. */
+  /** Everything that comes from now on is dropped. */
   discard(): void {
     this.#forget();
     if (!this.#complete && !this.#aborted) this.#source.flow();
   }
 
-  /** Throws the rest away, and says when that is over. */
+  /** Drops the rest, and resolves when it has ended. */
   drain(drainBytes: number, idleMs: number): Promise<Ending> {
     this.#forget();
     return this.#wait({ limitBytes: this.#receivedBytes + drainBytes, idleMs });
@@ -154,7 +154,7 @@ export class RequestBody {
   }
 
   #wait({ limitBytes, idleMs, paceMs }: Waiting): Promise<Ending> {
-    // A handler that has answered without waiting for its own readBody gets no body any more.
+    // A handler that has replied without waiting for its own readBody no longer gets the body.
     this.#waiter?.settle('aborted');
     if (this.#aborted) return Promise.resolve('aborted');
     if (this.#receivedBytes > limitBytes) return Promise.resolve('over');

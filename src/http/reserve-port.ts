@@ -1,6 +1,6 @@
-// Finds out whether an address can be listened on, and which port 0 becomes. uWebSockets
-// says of every failure only that there was one, and shares a fixed port with another
-// process without a word (SO_REUSEPORT); node:net says EADDRINUSE, EACCES, EADDRNOTAVAIL.
+// Checks whether an address can be listened on, and which port 0 becomes. uWebSockets reports no reason of a failure,
+// and silently shares a fixed port with another process (SO_REUSEPORT); node:net says EADDRINUSE, EACCES,
+// EADDRNOTAVAIL.
 import { type AddressInfo, createServer } from 'node:net';
 
 export function reservePort(host: string, port: number): Promise<number> {

@@ -1,5 +1,5 @@
-// From a request to what goes over the wire: calls the handler, and turns whatever it throws
-// into a report to the operator and a 500 that tells the client nothing.
+// From a request to what is sent: calls the handler, and turns any error into a report to the operator and a 500
+// without details.
 import type { HttpHandler, HttpRequest } from './http.ts';
 import { kernelReply, toWire, type WireReply } from './reply.ts';
 

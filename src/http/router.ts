@@ -1,6 +1,6 @@
-// Finds the handler for a method and a path. Patterns are literal segments and `:name`
-// segments; a path has to match as a whole, so a trailing slash makes another path. Literal
-// segments are compared as sent (one path, one spelling); parameters are percent-decoded.
+// Finds the handler for a method and a path. Patterns have literal and `:name` segments; a path must match as a whole,
+// so a trailing slash makes it another path. Literal segments are compared as sent (one path, one spelling); parameters
+// are percent-decoded.
 import { Fault } from '../base/errors.ts';
 import type { HttpHandler, HttpReply, HttpRequest } from './http.ts';
 
@@ -31,48 +31,48 @@ const NO_PARAMS: PathParams = {};
 export function createRouter(options: RouterOptions): HttpHandler {
   const literal = new Map<string, Resource>();
   const byLength = new Map<number, Resource[]>();
-  for (const place of placesOf(options.routes)) {
-    if (!place.segments.some(isParam)) literal.set(place.segments.join('/'), place);
-    else byLength.set(place.segments.length, [...(byLength.get(place.segments.length) ?? []), place]);
+  for (const resource of resourcesOf(options.routes)) {
+    if (!resource.segments.some(isParam)) literal.set(resource.segments.join('/'), resource);
+    else byLength.set(resource.segments.length, [...(byLength.get(resource.segments.length) ?? []), resource]);
   }
-  for (const places of byLength.values()) places.sort(bySpecificity);
+  for (const resources of byLength.values()) resources.sort(bySpecificity);
 
   return (request) => {
     const exact = literal.get(request.path);
     const handler = exact && handlerFor(exact, request.method);
     if (handler) return handler(request, NO_PARAMS);
     const segments = request.path.split('/');
-    const candidates = (byLength.get(segments.length) ?? []).filter((place) => matches(place.segments, segments));
-    for (const place of candidates) {
-      const found = handlerFor(place, request.method);
-      if (found) return found(request, paramsOf(place.segments, segments));
+    const candidates = (byLength.get(segments.length) ?? []).filter((resource) => matches(resource.segments, segments));
+    for (const resource of candidates) {
+      const found = handlerFor(resource, request.method);
+      if (found) return found(request, paramsOf(resource.segments, segments));
     }
-    const places = exact ? [exact, ...candidates] : candidates;
-    return places.length === 0 ? options.notFound(request) : refuseMethod(request, places, options);
+    const resources = exact ? [exact, ...candidates] : candidates;
+    return resources.length === 0 ? options.notFound(request) : refuseMethod(request, resources, options);
   };
 }
 
-function placesOf(routes: readonly Route[]): Iterable<Resource> {
-  const places = new Map<string, Resource>();
+function resourcesOf(routes: readonly Route[]): Iterable<Resource> {
+  const resources = new Map<string, Resource>();
   for (const { method, pattern, handler } of routes) {
     if (!pattern.startsWith('/')) throw new Fault(`a route has to start with a slash: ${pattern}`);
     const segments = pattern.split('/');
-    // Two patterns that differ only in the names of their parameters are one place.
+    // Two patterns that differ only in parameter names are one resource.
     const shape = segments.map((segment) => (isParam(segment) ? ':' : segment)).join('/');
-    const place = places.get(shape) ?? { segments, methods: new Map() };
-    if (place.segments.join('/') !== pattern) throw new Fault(`two names for one parameter: ${pattern}`);
-    if (place.methods.has(method)) throw new Fault(`two handlers for one route: ${method} ${pattern}`);
-    place.methods.set(method, handler);
-    places.set(shape, place);
+    const resource = resources.get(shape) ?? { segments, methods: new Map() };
+    if (resource.segments.join('/') !== pattern) throw new Fault(`two names for one parameter: ${pattern}`);
+    if (resource.methods.has(method)) throw new Fault(`two handlers for one route: ${method} ${pattern}`);
+    resource.methods.set(method, handler);
+    resources.set(shape, resource);
   }
-  return places.values();
+  return resources.values();
 }
 
 function isParam(segment: string): boolean {
   return segment.startsWith(':');
 }
 
-/** The first segment in which two places differ decides: a literal one goes first. */
+/** The first segment that differs decides: a literal one goes first. */
 function bySpecificity(one: Resource, other: Resource): number {
   for (const [at, segment] of one.segments.entries()) {
     const difference = Number(isParam(segment)) - Number(isParam(other.segments[at]!));
@@ -86,8 +86,8 @@ function matches(pattern: string[], segments: string[]): boolean {
 }
 
 /** RFC 9110 section 9.3.2: HEAD is GET without the body, which the kernel leaves out. */
-function handlerFor(place: Resource, method: string): RouteHandler | undefined {
-  return place.methods.get(method) ?? (method === 'HEAD' ? place.methods.get('GET') : undefined);
+function handlerFor(resource: Resource, method: string): RouteHandler | undefined {
+  return resource.methods.get(method) ?? (method === 'HEAD' ? resource.methods.get('GET') : undefined);
 }
 
 function paramsOf(pattern: string[], segments: string[]): PathParams {
@@ -98,7 +98,7 @@ function paramsOf(pattern: string[], segments: string[]): PathParams {
   return params;
 }
 
-/** What is no percent-encoding of UTF-8 is handed on as it came: no such id exists. */
+/** Invalid percent-encoding is passed on as it is: no ID matches it. */
 function decodeSegment(segment: string): string {
   if (!segment.includes('%')) return segment;
   try {
@@ -108,8 +108,8 @@ function decodeSegment(segment: string): string {
   }
 }
 
-async function refuseMethod(request: HttpRequest, places: Resource[], options: RouterOptions): Promise<HttpReply> {
-  const methods = new Set(places.flatMap((place) => [...place.methods.keys()]));
+async function refuseMethod(request: HttpRequest, resources: Resource[], options: RouterOptions): Promise<HttpReply> {
+  const methods = new Set(resources.flatMap((resource) => [...resource.methods.keys()]));
   if (methods.has('GET')) methods.add('HEAD');
   const allow = [...methods].sort().join(', ');
   const reply = await options.methodNotAllowed(request, allow);

@@ -1,5 +1,5 @@
-// Opens the HTTP server on the engine that was asked for, or on node:http where the native
-// addon of uWebSockets does not load (another Node major, musl, another processor).
+// Starts the HTTP server on the configured engine, or on node:http where the native addon of uWebSockets does not load
+// (another Node major version, musl, another processor).
 import { describeError } from '../base/errors.ts';
 import { TrustedProxies } from './client-address.ts';
 import { DEFAULT_LIMITS, type HttpOptions, type HttpServer } from './http.ts';

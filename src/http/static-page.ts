@@ -1,6 +1,5 @@
-// Something public that never changes while the daemon runs: made when first asked for,
-// validated by its ETag (RFC 9110 section 13.1.2), compressed once. Leaves out ranges, and
-// codings but gzip.
+// Public content that does not change while the daemon runs: loaded at the first request, validated by its ETag (RFC
+// 9110 section 13.1.2), compressed once. Supports neither ranges nor codings other than gzip.
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -18,12 +17,12 @@ export interface StaticContent {
 const compress = promisify(gzip);
 
 export function staticPage(content: StaticContent): (request: HttpRequest) => Promise<HttpReply> {
-  const plain = remembered(async () => {
+  const plain = memoized(async () => {
     const bytes = await content.load();
-    // Weak, because the compressed form has the same one.
+    // Weak, because the compressed form has the same ETag.
     return { bytes, etag: `W/"${contentHash(bytes)}"` };
   });
-  const compressed = remembered(async () => compress((await plain()).bytes));
+  const compressed = memoized(async () => compress((await plain()).bytes));
 
   return async (request) => {
     const { bytes, etag } = await plain();
@@ -35,19 +34,19 @@ export function staticPage(content: StaticContent): (request: HttpRequest) => Pr
       ETag: etag,
       Vary: 'Accept-Encoding',
     };
-    if (names(request.header('if-none-match'), etag)) return { status: 304, headers };
+    if (matchesEtag(request.header('if-none-match'), etag)) return { status: 304, headers };
     const reply = { status: 200, headers: { ...headers, 'Content-Type': content.mediaType }, body: bytes };
-    if (!takesGzip(request.header('accept-encoding'))) return reply;
+    if (!acceptsGzip(request.header('accept-encoding'))) return reply;
     return { ...reply, headers: { ...reply.headers, 'Content-Encoding': 'gzip' }, body: await compressed() };
   };
 }
 
-/** Names a content; short enough for a path. */
+/** A name for a content; short enough for a path. */
 export function contentHash(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
-function remembered<T>(make: () => Promise<T>): () => Promise<T> {
+function memoized<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {
     made ??= make().catch((error: unknown) => {
@@ -58,14 +57,14 @@ function remembered<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Compared weakly, as RFC 9110 section 13.1.2 asks. */
-function names(ifNoneMatch: string | undefined, etag: string): boolean {
+/** The weak comparison of RFC 9110 section 13.1.2. */
+function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   const given = ifNoneMatch?.split(',').map((tag) => tag.trim()) ?? [];
   return given.some((tag) => tag === '*' || tag === etag || `W/${tag}` === etag);
 }
 
-/** RFC 9110 section 12.5.3: a weight of 0 means that it is not wanted. */
-function takesGzip(acceptEncoding: string | undefined): boolean {
+/** RFC 9110 section 12.5.3: a weight of 0 means "not acceptable". */
+function acceptsGzip(acceptEncoding: string | undefined): boolean {
   const gzip = acceptEncoding?.split(',').find((coding) => /^\s*gzip\s*(?:;|$)/i.test(coding));
   return gzip !== undefined && !/;\s*q=0(?:\.0*)?\s*$/i.test(gzip);
 }

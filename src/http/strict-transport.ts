@@ -1,13 +1,14 @@
-// Strict-Transport-Security (RFC 6797): a browser that has reached us over TLS comes back over TLS only, so that
-// nobody between can take it to plain HTTP. Without includeSubDomains: hosts below ours may be somebody else's.
+// Strict-Transport-Security (RFC 6797): a browser that has reached us over TLS uses only TLS from then on, so that an
+// attacker on the path cannot downgrade it to plain HTTP. Without includeSubDomains: subdomains of ours may belong to
+// others.
 import type { HttpReply, HttpRequest } from './http.ts';
 import type { RouterOptions } from './router.ts';
 
 const ONE_YEAR = 'max-age=31536000';
-/** For browsers the policy holds for every port: it would break what else a developer runs there without TLS. */
+/** Browsers apply the policy to every port: it would break a developer's other services there without TLS. */
 const LOCALHOST = /^(?:[^:]*\.)?localhost\.?(?::\d+)?$/i;
 
-/** Every answer of these routes, and to what they do not know. */
+/** Adds the header to every response of these routes, and to those for unknown paths. */
 export function strictTransport({ routes, notFound, methodNotAllowed }: RouterOptions): RouterOptions {
   return {
     routes: routes.map((route) => ({
@@ -21,7 +22,7 @@ export function strictTransport({ routes, notFound, methodNotAllowed }: RouterOp
 
 type Answer = HttpReply | Promise<HttpReply>;
 
-/** RFC 6797 section 7.2: never over plain HTTP, where anybody could have written it. */
+/** RFC 6797 section 7.2: never over plain HTTP, where an attacker could have set it. */
 function strict(request: HttpRequest, answer: Answer): Answer {
   if (!request.secure || LOCALHOST.test(request.header('host') ?? '')) return answer;
   return answer instanceof Promise ? answer.then(withPolicy) : withPolicy(answer);

@@ -1,7 +1,6 @@
-// Certificate and key in files that somebody renews from time to time. They are compared by
-// content every so often: notifications of the file system get lost on network drives and
-// with the renaming that ACME clients do. A pair that does not fit together (only one of the
-// two written yet) is looked at again later, and the old one stays in use.
+// Certificate and key files that are renewed from time to time. Their contents are compared periodically: notifications
+// of the file system get lost on network drives and when ACME clients rename files. A pair that does not match (only
+// one of the two is written yet) is re-checked later, and the old pair stays in use.
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import { describeError, Fault } from '../base/errors.ts';
@@ -16,7 +15,7 @@ export interface TlsPair {
   key: Buffer;
 }
 
-/** Throws a Fault that names the files when they are unreadable or do not belong together. */
+/** Throws a Fault that names the files when they are unreadable or do not match. */
 export async function readTlsPair(files: TlsFiles): Promise<TlsPair> {
   try {
     const [cert, key] = await Promise.all([readFile(files.certFile), readFile(files.keyFile)]);
@@ -34,11 +33,11 @@ export interface TlsWatchOptions {
   inUse: TlsPair;
   checkMs: number;
   apply(pair: TlsPair): Promise<void> | void;
-  /** Told once for each new reason. */
+  /** Called once for each new reason. */
   onFailure(error: unknown): void;
 }
 
-/** Returns what ends the watch. */
+/** Returns a function that ends the watch. */
 export function watchTlsPair(options: TlsWatchOptions): () => void {
   let { inUse } = options;
   let lastFailure = '';

@@ -1,7 +1,7 @@
-// The HTTP kernel on uWebSockets through hyper-express, which contributes listening and TLS.
-// Requests are taken from the native server beneath it, because hyper-express' own reading of
-// bodies never settles when a client goes away, its own sending waits for the whole request, and
-// its two objects per request cost a tenth of the time in which a message is accepted. A native response must not be touched after it ended or was aborted.
+// The HTTP kernel on uWebSockets through hyper-express, which contributes listening and TLS. Requests are taken from
+// the native server beneath it, because hyper-express's reading of bodies never settles when a client goes away, its
+// sending waits for the whole request, and its two objects per request cost a tenth of the time to accept a message. A
+// native response must not be touched after it has ended or was aborted.
 
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { Server } from 'hyper-express';
@@ -20,8 +20,8 @@ import { UwsExchange } from './uws-exchange.ts';
 export type HyperExpressModule = Pick<typeof import('hyper-express'), 'Server'>;
 
 export async function loadHyperExpress(): Promise<HyperExpressModule> {
-  // The addon takes its header limit (4 KiB otherwise) from the environment when it is
-  // loaded, and from nowhere else; hence also the import at run time.
+  // The addon reads its header limit (4 KiB by default) only from the environment, when it is loaded; hence also the
+  // import at run time.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE = String(HEADER_LIMIT_BYTES);
   return import('hyper-express');
 }
@@ -56,7 +56,7 @@ class UwsEngine {
   readonly #port: number;
   readonly #options: EngineOptions;
   readonly #inFlight = new InFlight();
-  /** The last one listens; earlier ones serve the connections that they have. */
+  /** The last one listens; earlier ones serve their open connections. */
   readonly #servers: Server[] = [];
   #closing = false;
 
@@ -67,20 +67,20 @@ class UwsEngine {
   }
 
   /**
-   * A certificate is fixed for the life of a listener. For a renewed one, a second listener
-   * opens on the same port (SO_REUSEPORT) before the first closes, so that no connection is
-   * turned away, except those that the system had set up but not yet handed over.
+   * A certificate is fixed for the life of a listener. For a renewed one, a second listener opens on the same port
+   * (SO_REUSEPORT) before the first closes, so that no connection is refused, except those that the system had set up
+   * but not yet passed on.
    */
   async listen(): Promise<void> {
     const { host, tls } = this.#options;
     const server = new this.#uws.Server({
-      // Signals are for main to handle.
+      // The main program handles signals.
       auto_close: false,
-      // Limits are the handler's; hyper-express would answer 413 without a body.
+      // Handlers set limits; hyper-express would answer 413 without a body.
       max_body_length: Number.MAX_SAFE_INTEGER,
       ...(tls && { cert_file_name: tls.certFile, key_file_name: tls.keyFile }),
     });
-    server.any('/*', () => {}); // or it would put a page of its own in the place of the next line
+    server.any('/*', () => {}); // otherwise it would replace the next line by its own page
     server.uws_instance.any('/*', (response, request) => void this.#serve(request, response));
     await server.listen(this.#port, host);
     this.#servers.at(-1)?.close();
@@ -94,7 +94,7 @@ class UwsEngine {
     const endsAt = performance.now() + graceMs;
     do {
       await this.#inFlight.idle(Math.max(0, endsAt - performance.now()));
-      // What has just been answered is still in this turn's send buffer; and what was read in it is answered now.
+      // Responses of this turn are still in its send buffer; and requests that were read in it are answered now.
       await new Promise((resolve) => setImmediate(resolve));
     } while (this.#inFlight.count > 0 && performance.now() < endsAt);
     this.#hangUp();
@@ -118,9 +118,9 @@ class UwsEngine {
       hostRequired: true,
     });
     if (framing.kind === 'refused') {
-      // Not before uWebSockets has looked at all that came in: while this request is open it
-      // hangs up on a next one, where after the answer it would still serve it. And with a
-      // body even after HEAD, for only such an answer ends the connection.
+      // Not before uWebSockets has parsed everything received: while this request is open it closes on a next one,
+      // while after the response it would still serve it. And with a body even for HEAD, since only such a response
+      // ends the connection.
       setImmediate(() => exchange.sendAndHangUp(toWire(kernelReply(framing.code), 'GET')));
       return;
     }
@@ -148,25 +148,24 @@ class UwsEngine {
     const lingers = body.remainingBytes > 0 && (last || lastByClient);
     if (!lingers || !canHoldBack(reply)) {
       body.discard();
-      // uWebSockets skips the rest of the body by itself, and finds the next request.
+      // uWebSockets itself skips the rest of the body, and finds the next request.
       return exchange.send(reply, last);
     }
-    // One byte of the answer is held back until the body is over. With the last one, the native
-    // response is gone: with it the power to stop reading a body without a foreseeable end, and
-    // a connection that is to close, over unread bytes. That sends a reset, which can overtake
-    // the answer.
+    // One byte of the response is held back until the body has ended. After the last byte the native response is gone,
+    // and with it the means to stop reading an endless body. A connection that is to be closed would be closed over
+    // unread bytes: that sends a reset, which can overtake the response.
     exchange.sendAllButLast(reply);
     const ending = await body.drain(drainBytes, drainIdleMs);
-    // What is not read any more goes by the idle timeout, 11 s after the answer.
+    // Connections that are not read any more end by the idle timeout, 11 s after the response.
     if (ending === 'over') exchange.stopReading();
     exchange.sendLast(reply);
   }
 
-  /** Nothing is read behind a chunked body (see UwsExchange.receive), so that the connection ends. */
+  /** Nothing is read after a chunked body (see UwsExchange.receive), so the connection ends. */
   async #sendAfterChunks({ exchange, body, reply }: Omit<Answered, 'lastByClient'>): Promise<void> {
     const { drainBytes, drainIdleMs } = this.#options.limits;
     const small = canHoldBack(reply);
-    // Most are complete when all that came along with the header has been looked at.
+    // Most are complete once everything received with the header is parsed.
     for (let turn = 0; turn < 2 && !body.complete; turn++) await new Promise((resolve) => setImmediate(resolve));
     if (body.complete) return small ? exchange.sendAndHangUp(reply) : exchange.send(reply, true);
     if (small) exchange.sendAllButLast(reply);
@@ -185,7 +184,7 @@ interface Answered {
   exchange: UwsExchange;
   body: RequestBody;
   reply: WireReply;
-  /** The client wants the connection to end with this answer. */
+  /** The client asked to close the connection after this response. */
   lastByClient: boolean;
 }
 
@@ -194,10 +193,10 @@ function asksToClose(connection: string | undefined): boolean {
   return connection?.split(',').some((option) => option.trim().toLowerCase() === 'close') ?? false;
 }
 
-/** Answers that surely fit into the system's send buffer at once. */
+/** Responses of this size certainly fit into the system's send buffer at once. */
 const HELD_BACK_BYTES = 16 * 1024;
 
-/** Copies the header, for the native request lives only as long as the call that brought it. */
+/** Copies the header, since the native request is only valid during its callback. */
 function readHeader(native: NativeRequest): (name: string) => string | undefined {
   const names: string[] = [];
   const values: string[] = [];

@@ -1,5 +1,5 @@
-// One request and its answer on uWebSockets: guards the native response, which must not be
-// touched once it has ended or was aborted, and counts until both handler and answer are done.
+// One request and its response on uWebSockets: guards the native response, which must not be touched once it has ended
+// or was aborted, and counts until both handler and response are done.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { InFlight } from './in-flight.ts';
 import type { WireReply } from './reply.ts';
@@ -8,7 +8,7 @@ import { RequestBody } from './request-body.ts';
 export class UwsExchange {
   readonly #raw: NativeResponse;
   readonly #inFlight: InFlight;
-  /** Ended or aborted: the native response is no more. */
+  /** Ended or aborted: the native response is invalid. */
   #over = false;
   #answering = false;
   #paused = false;
@@ -23,7 +23,7 @@ export class UwsExchange {
       if (this.#over) return;
       this.#over = true;
       this.#body?.abort();
-      // A handler that is still at work counts until it is done.
+      // A handler that is still running counts until it is done.
       if (this.#answering) inFlight.end();
     });
   }
@@ -43,16 +43,16 @@ export class UwsExchange {
   }
 
   /**
-   * uWebSockets takes whatever stands behind the last chunk for the next request, trailers too. It
-   * has looked at all that came along by the next turn: while this request is open, a next one ends
-   * the connection, and then this body is broken as well. What comes later is never read.
+   * uWebSockets takes anything after the last chunk for the next request, even trailers. By the next turn it has parsed
+   * everything received: while this request is open, a next one ends the connection, and then this body is broken as
+   * well. What comes later is never read.
    */
   #finishChunked(body: RequestBody): void {
     this.stopReading();
     setImmediate(() => body.finish());
   }
 
-  /** For good: neither bodies nor requests come in any more. The idle timeout closes, if no answer does. */
+  /** Permanently: neither bodies nor requests are read any more. The idle timeout closes, unless a response does. */
   stopReading(): void {
     this.#pause(true);
     this.#readingStopped = true;
@@ -66,7 +66,7 @@ export class UwsExchange {
     });
   }
 
-  /** Only an answer with a body can hang up; after others, the idle timeout does. */
+  /** Only a response with a body can close; after others, the idle timeout does. */
   sendAndHangUp(reply: WireReply): void {
     const { body } = reply;
     if (!body) {
@@ -104,7 +104,7 @@ export class UwsExchange {
     if (lastOnConnection) this.#raw.writeHeader('Connection', 'close');
   }
 
-  /** Piece by piece as the client takes it, so that closing waits for a slow one. */
+  /** Sends it as the client reads it, so that closing waits for a slow client. */
   #writeBody(body: Buffer, from = 0): void {
     if (this.#tryBody(body, from)) return;
     this.#raw.onWritable((offset) => this.#tryBody(body, offset));
@@ -117,8 +117,8 @@ export class UwsExchange {
   }
 
   /**
-   * The length goes in as a header: given as the argument, uWebSockets takes the answer for
-   * unfinished and closes on the next request, and `undefined` it states as 2^63.
+   * The length is set as a header: given as the argument, uWebSockets considers the response unfinished and closes on
+   * the next request; `undefined` becomes 2^63.
    */
   #endWithoutBody(reply: WireReply): void {
     if (reply.length !== null) this.#raw.writeHeader('Content-Length', String(reply.length));

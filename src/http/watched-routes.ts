@@ -1,4 +1,4 @@
-// Tells an observer of every answer, with the route's pattern instead of the path.
+// Reports every response to an observer, with the route's pattern instead of the path.
 import type { HttpReply, HttpRequest } from './http.ts';
 import type { Route, RouterOptions } from './router.ts';
 
@@ -9,27 +9,28 @@ export interface AnsweredCall {
   elapsedMs: number;
 }
 
-/** What was thrown is answered with a 500 above. */
+/** Errors are answered with 500 above. */
 const THROWN_STATUS = 500;
 const NO_ROUTE = 'other';
 
 export type CallObserver = (call: AnsweredCall) => void;
 
-export function watchedRoutes(routes: readonly Route[], told: CallObserver): Route[] {
+export function watchedRoutes(routes: readonly Route[], observer: CallObserver): Route[] {
   return routes.map((route) => ({
     ...route,
-    handler: (request, params) => watch(request, { route: route.pattern, told }, () => route.handler(request, params)),
+    handler: (request, params) =>
+      watch(request, { route: route.pattern, observer }, () => route.handler(request, params)),
   }));
 }
 
-/** With the answers to what there is not. */
+/** Includes responses for unknown paths and methods. */
 export function watchedRouter(
   { routes, notFound, methodNotAllowed }: RouterOptions,
-  told: CallObserver,
+  observer: CallObserver,
 ): RouterOptions {
-  const other = { route: NO_ROUTE, told };
+  const other = { route: NO_ROUTE, observer };
   return {
-    routes: watchedRoutes(routes, told),
+    routes: watchedRoutes(routes, observer),
     notFound: (request) => watch(request, other, () => notFound(request)),
     methodNotAllowed: (request, allow) => watch(request, other, () => methodNotAllowed(request, allow)),
   };
@@ -37,17 +38,17 @@ export function watchedRouter(
 
 async function watch(
   { method }: HttpRequest,
-  { route, told }: { route: string; told: CallObserver },
+  { route, observer }: { route: string; observer: CallObserver },
   answer: () => HttpReply | Promise<HttpReply>,
 ): Promise<HttpReply> {
   const startedAt = performance.now();
-  const tell = (status: number) => told({ method, route, status, elapsedMs: performance.now() - startedAt });
+  const report = (status: number) => observer({ method, route, status, elapsedMs: performance.now() - startedAt });
   try {
     const reply = await answer();
-    tell(reply.status);
+    report(reply.status);
     return reply;
   } catch (error) {
-    tell(THROWN_STATUS);
+    report(THROWN_STATUS);
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Logger } from '../observe/log.ts';
-import type { ContentStore, NewInboundMail } from '../store/inbound.ts';
+import type { ContentQuota, NewInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { Received, Refusal, SmtpReply } from './reception.ts';
 
@@ -40,7 +40,7 @@ export class MailKeeper {
   }
 
   /** Returns the reply to the sender: 250 when the mail is on disk. */
-  async keep(content: Buffer, { envelope, place }: { envelope: Envelope; place: ContentStore }): Promise<SmtpReply> {
+  async keep(content: Buffer, { envelope, place }: { envelope: Envelope; place: ContentQuota }): Promise<SmtpReply> {
     const { store, ids, clock, log, onKept, onReceived } = this.#kit;
     const mail: NewInboundMail = { id: ids.next(), receivedAt: clock.now(), ...envelope, content };
     const stored = store.inbound.keepInbound(mail, place);

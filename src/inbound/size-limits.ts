@@ -1,6 +1,6 @@
 // Limits on mail and stored content by recipient: stricter for addresses that anyone can write to than for
 // returned mail. That is limited, too, because every recipient of a message knows its return path.
-import type { ContentStore } from '../store/inbound.ts';
+import type { ContentQuota } from '../store/inbound.ts';
 import type { SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage } from './recipients.ts';
 
@@ -40,7 +40,7 @@ function tooLarge(what: string, maxBytes: number): SmtpReply {
 export function storeOf(
   recipients: readonly InboundRecipient[],
   { maxBytes, maxUnaskedBytes, maxReturnedBytes }: SizeLimits,
-): ContentStore {
+): ContentQuota {
   const bound = recipients.find(isBoundToMessage);
   if (bound === undefined) return { of: 'unasked', maxBytes: maxUnaskedBytes };
   return {

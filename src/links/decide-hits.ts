@@ -1,22 +1,22 @@
-// What becomes of the fetches of one message: which of them its tenant is told of, and whether a
-// machine made them. The rest is only counted.
+// Decides about the fetches of one message: which become events for the tenant, and whether a machine made them. The
+// others are only counted.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { clickedEvent, openedEvent } from '../events/tracking-events.ts';
 import type { NewEvent } from '../store/events.ts';
 import type { HitUpdate, LinkIndex, TrackedMessage } from '../store/tracking.ts';
 import type { MachineTiming } from './machine-rules.ts';
 
-/** The fetches of one link that are not written down yet. */
+/** The fetches of one link that are not written yet. */
 export interface PendingHits {
   link: LinkIndex;
-  /** Where the link leads; empty for the pixel. */
+  /** The link's target; empty for the pixel. */
   url: string;
-  /** How many links the message has; 0 for the pixel. */
+  /** The number of links in the message; 0 for the pixel. */
   linkCount: number;
   hits: number;
   firstAt: number;
   lastAt: number;
-  /** The one that an event would tell of: the first that seems a person's, else the first. */
+  /** The fetch that an event would show: the first that seems human, otherwise the first. */
   shown: ShownHit;
 }
 
@@ -24,7 +24,7 @@ export interface ShownHit {
   at: number;
   ip: string;
   userAgent: string | null;
-  /** What its looks say: the reason of a rule, or null. */
+  /** The reason of the rule that its address or User-Agent matches, or null. */
   machineReason: string | null;
 }
 
@@ -33,22 +33,23 @@ export interface HitKit {
   nextId(): string;
 }
 
-/** Of all links of one message together, and its pixel. */
+/** For all links of one message together, and its pixel. */
 const MAX_EVENTS_PER_MESSAGE = 100;
 
 export function decideHits(message: TrackedMessage, pending: readonly PendingHits[], kit: HitKit): HitUpdate[] {
   const known = new Map(message.links.map((link) => [link.link, link]));
-  let told = message.links.reduce((sum, { events }) => sum + events, 0);
+  let eventCount = message.links.reduce((sum, { events }) => sum + events, 0);
   return pending
     .toSorted((one, other) => one.shown.at - other.shown.at)
     .map((hits) => {
       const before = known.get(hits.link);
-      const tellNow =
-        told < MAX_EVENTS_PER_MESSAGE && hits.shown.at - (before?.lastEventAt ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
-      if (tellNow) told++;
+      const isEvent =
+        eventCount < MAX_EVENTS_PER_MESSAGE &&
+        hits.shown.at - (before?.lastEventAt ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
+      if (isEvent) eventCount++;
       const { link, firstAt, lastAt } = hits;
       const counted = { tenantId: message.tenantId, messageId: message.id, link, hits: hits.hits, firstAt, lastAt };
-      if (!tellNow) return { ...counted, event: null };
+      if (!isEvent) return { ...counted, event: null };
       const machineReason = hits.shown.machineReason ?? suspiciousTime(message, hits, pending, kit.timing);
       const first = before === undefined;
       return { ...counted, event: eventOf(message, hits, { first, machineReason }, kit) };
@@ -68,7 +69,7 @@ function eventOf(
     : clickedEvent(stamp, message, { ...facts, url, linkIndex: link });
 }
 
-/** Why a person cannot have done that at this time, or null. */
+/** Why it can't be a person at this time, or null. */
 function suspiciousTime(
   message: TrackedMessage,
   { link, linkCount, shown }: PendingHits,
@@ -79,13 +80,13 @@ function suspiciousTime(
   if (link === null || message.state !== 'delivered' || message.finishedAt === null) return null;
   if (shown.at - message.finishedAt > timing.burstAfterDeliveryMs) return null;
   const links = linksAround(shown.at, timing.burstWithinMs, [...message.links, ...pending]);
-  // To follow the only link of a message is what people do.
+  // People do follow the only link of a message.
   if (links < Math.min(timing.burstLinks, Math.max(linkCount, 2))) return null;
   const share = links === linkCount ? `All ${links}` : `${links} of ${linkCount}`;
   return `${share} links were followed within ${timing.burstWithinMs / SECOND_MS} s, soon after delivery.`;
 }
 
-/** After a first attempt nothing is certain: its answer may have been lost, and the message read since. */
+/** After a second attempt nothing is certain: the first one's reply may have been lost, and the message read since. */
 function cameBefore({ state, finishedAt, attempts }: TrackedMessage, at: number, timing: MachineTiming): boolean {
   if (attempts > 1) return false;
   return state === 'sending' || (state === 'delivered' && finishedAt! - at >= timing.beforeDeliveryMs);

@@ -1,6 +1,5 @@
-// Takes down opens and clicks. They are kept in memory for a moment, and then written in small slices, with room
-// for other writers between them. What a crash loses is what came in the last moments; nothing else may be lost
-// like that.
+// Records opens and clicks. They stay in memory for a moment, and are then written in small slices, with room for other
+// writers between them. A crash loses the last moments of them; nothing else may be lost like that.
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { BoundedMap } from '../base/bounded-map.ts';
@@ -25,32 +24,32 @@ export interface Hit {
   subject: TokenSubject;
   at: number;
   link: LinkIndex;
-  /** Where the link leads; empty for the pixel. */
+  /** The link's target; empty for the pixel. */
   url: string;
-  /** How many links the message has; 0 for the pixel. */
+  /** The number of links in the message; 0 for the pixel. */
   linkCount: number;
   ip: string;
   userAgent: string | null;
 }
 
-/** A quarter of the second that a crash may cost: what comes meanwhile for the same link is written with it. */
+/** A quarter of the second that a crash may lose: further fetches of the same link are written together. */
 const WRITE_AFTER_MS = 250;
-/** From one transaction to the next. A constant trickle: mail has to wait for what comes in waves. */
+/** From one transaction to the next. A steady trickle, since bursts would make mail wait. */
 const WRITE_EVERY_MS = 10;
-/** Messages per transaction: a send waits for as long as they take. */
+/** Messages per transaction: accepting mail waits for that long. */
 const SLICE_MESSAGES = 20;
-/** Of what is due, at least one in so many: thousands at once have to be written in time too. */
+/** At least this fraction of the due messages per slice, so that thousands at once are written in time, too. */
 const SHARE_OF_DUE = 10;
-/** Some 50 MB, and five seconds at 10,000 clicks per second. What comes beyond is answered and not counted. */
-const MOST_WAITING_LINKS = 50_000;
-/** Longer ones are cut: no browser's has half of it, and events are kept for months. */
+/** Some 50 MB, and five seconds at 10,000 clicks per second. Further ones are answered and not counted. */
+const MAX_WAITING_LINKS = 50_000;
+/** Longer ones are truncated: no browser's is half as long, and events are kept for months. */
 const MAX_AGENT_CHARS = 512;
-/** Most people's programs are the same few hundred. */
-const MOST_KNOWN_AGENTS = 500;
+/** Most programs are among the same few hundred. */
+const MAX_CACHED_AGENTS = 500;
 
 interface WaitingMessage {
   subject: TokenSubject;
-  /** When the first of its hits came here. */
+  /** When the first of its hits was noted. */
   sinceMs: number;
   links: Map<LinkIndex, PendingHits>;
 }
@@ -59,14 +58,14 @@ export class HitRecorder {
   readonly #kit: HitRecorderKit;
   /** By message id. */
   readonly #waiting = new Map<string, WaitingMessage>();
-  /** What may fit whom, by User-Agent. */
-  readonly #rulesByAgent = new BoundedMap<string | null, MachineRules>(MOST_KNOWN_AGENTS);
+  /** The rules that may match, by User-Agent. */
+  readonly #rulesByAgent = new BoundedMap<string | null, MachineRules>(MAX_CACHED_AGENTS);
   #waitingLinks = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> | null = null;
-  /** After a failure: what failed is likely to fail again. */
-  #restsUntil = 0;
+  /** Pause after a failure, since the next attempt would likely fail, too. */
+  #pausedUntil = 0;
   #closed = false;
 
   constructor(kit: HitRecorderKit) {
@@ -76,7 +75,7 @@ export class HitRecorder {
   note({ subject, at, link, url, linkCount, ip, userAgent }: Hit): void {
     if (this.#closed) return;
     const known = this.#waiting.get(subject.messageId)?.links.get(link);
-    // Once a person was seen, machines of the same moment change nothing.
+    // Once a human fetch was seen, further fetches only count.
     if (known && known.shown.machineReason === null) {
       known.hits++;
       known.lastAt = at;
@@ -89,7 +88,7 @@ export class HitRecorder {
     this.#schedule();
   }
 
-  /** Writes what waits now. */
+  /** Writes everything that waits now. */
   async flush(): Promise<void> {
     await this.#writing;
     await this.#write({ atOnce: true });
@@ -116,10 +115,10 @@ export class HitRecorder {
     const message = this.#waiting.get(subject.messageId) ?? { subject, sinceMs: performance.now(), links: new Map() };
     const known = message.links.get(hits.link);
     if (known) {
-      message.links.set(hits.link, together(known, hits));
+      message.links.set(hits.link, merge(known, hits));
       return;
     }
-    if (this.#waitingLinks >= MOST_WAITING_LINKS) {
+    if (this.#waitingLinks >= MAX_WAITING_LINKS) {
       this.#dropped++;
       return;
     }
@@ -131,8 +130,8 @@ export class HitRecorder {
   #schedule(): void {
     const [oldest] = this.#waiting.values();
     if (this.#timer || this.#writing || this.#closed || oldest === undefined) return;
-    const dueAt = Math.max(oldest.sinceMs + WRITE_AFTER_MS, this.#restsUntil);
-    // Timers fire up to a millisecond early; it would not be due then.
+    const dueAt = Math.max(oldest.sinceMs + WRITE_AFTER_MS, this.#pausedUntil);
+    // Timers fire up to a millisecond early, when it would not be due yet.
     const waitMs = Math.max(0, dueAt - performance.now()) + 1;
     this.#timer = setTimeout(() => {
       this.#timer = null;
@@ -141,17 +140,17 @@ export class HitRecorder {
   }
 
   #write(how: { atOnce: boolean }): Promise<void> {
-    this.#writing ??= this.#writeWhatWaits(how).finally(() => {
+    this.#writing ??= this.#writeWaiting(how).finally(() => {
       this.#writing = null;
       this.#schedule();
     });
     return this.#writing;
   }
 
-  async #writeWhatWaits({ atOnce }: { atOnce: boolean }): Promise<void> {
+  async #writeWaiting({ atOnce }: { atOnce: boolean }): Promise<void> {
     for (;;) {
-      const hurried = atOnce || this.#closed;
-      const slice = this.#takeDue(hurried ? 0 : WRITE_AFTER_MS);
+      const isUrgent = atOnce || this.#closed;
+      const slice = this.#takeDue(isUrgent ? 0 : WRITE_AFTER_MS);
       if (slice.length === 0) break;
       const nextAt = performance.now() + WRITE_EVERY_MS;
       try {
@@ -160,7 +159,7 @@ export class HitRecorder {
         this.#keep(slice, error);
         break;
       }
-      if (!hurried) await pause(Math.max(0, nextAt - performance.now()));
+      if (!isUrgent) await pause(Math.max(0, nextAt - performance.now()));
     }
     if (this.#dropped === 0) return;
     this.#kit.log.warn({ dropped: this.#dropped }, 'too many opens and clicks; some were not counted');
@@ -189,7 +188,7 @@ export class HitRecorder {
     const updates: HitUpdate[] = [];
     for (const { subject, links } of messages) {
       const message = await store.tracking.findTracked(subject.tenantId, subject.messageId);
-      // Deleted by retention: its links go on working, and there is nobody to count them for.
+      // The message was erased by retention: its links still work, but there is nothing to count for.
       if (message) updates.push(...decideHits(message, [...links.values()], kit));
     }
     await store.tracking.recordHits(updates);
@@ -201,16 +200,16 @@ export class HitRecorder {
       `opens and clicks could not be written, and are kept: ${describeError(error)}`,
     );
     for (const { subject, links } of messages) for (const hits of links.values()) this.#add(subject, hits);
-    this.#restsUntil = performance.now() + WRITE_AFTER_MS;
+    this.#pausedUntil = performance.now() + WRITE_AFTER_MS;
   }
 }
 
-/** A slice alone would keep the whole in memory. */
+/** A slice alone would keep the whole string in memory. */
 function copyOfBeginning(userAgent: string): string {
   return Buffer.from(userAgent.slice(0, MAX_AGENT_CHARS)).toString();
 }
 
-function together(one: PendingHits, other: PendingHits): PendingHits {
+function merge(one: PendingHits, other: PendingHits): PendingHits {
   const [earlier, later] = one.firstAt <= other.firstAt ? [one, other] : [other, one];
   const isMachine = ({ shown }: PendingHits) => shown.machineReason !== null;
   return {

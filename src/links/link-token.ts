@@ -1,20 +1,20 @@
-// What stands at the end of our links in mail. A token carries all that its link needs and an HMAC
-// over it, so that it works without any row of the database, however old the mail is, and so that
-// nobody can make one up: `<key id><base64url of HMAC and content>`.
+// The last part of our links in mail. A token carries everything that its link needs and an HMAC over it, so that it
+// works without any row in the database, however old the mail is, and cannot be forged:
+// `<key id><base64url of HMAC and content>`.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { bytesToUuid, uuidToBytes } from '../base/ids.ts';
 import type { HmacKey, KeyLookup } from '../protocol/mail/message-token.ts';
 
-/** Whose message it is about. */
+/** The message that it is about. */
 export interface TokenSubject {
   tenantId: string;
   messageId: string;
 }
 
 export interface ClickToken extends TokenSubject {
-  /** Which of the tracked links of the HTML, from 0. */
+  /** The index among the tracked links of the HTML, from 0. */
   linkIndex: number;
-  /** How many of them there are. */
+  /** The number of tracked links. */
   linkCount: number;
   /** Absolute, http or https. */
   url: string;
@@ -27,14 +27,14 @@ export interface UnsubscribeToken extends TokenSubject {
 
 type Purpose = 'open' | 'click' | 'unsubscribe';
 
-/** 128 bits: guesses cost an attacker one request each, and there is nothing to try offline. */
+/** 128 bits: each guess costs an attacker one request, and nothing can be tried offline. */
 const MAC_BYTES = 16;
 const ID_BYTES = 16;
 const SUBJECT_BYTES = 2 * ID_BYTES;
 /** Index and count. */
 const LINK_BYTES = 4;
 
-/** What is longer is none of ours, and is not looked at: the longest that is made has 1,937. */
+/** Longer texts are not ours and are not parsed: our longest token has 1,937 characters. */
 const MAX_TOKEN_CHARS = 2048;
 const TOKEN = /^[a-z0-9][A-Za-z0-9_-]+$/;
 
@@ -85,14 +85,14 @@ function unseal(purpose: Purpose, token: string, keys: KeyLookup): Buffer | null
   const key = keys(keyId);
   if (key === undefined) return null;
   const sealed = Buffer.from(token.slice(1), 'base64url');
-  // The last character may hold bits that are not decoded: only one text is the token.
+  // The last character may have bits that are not decoded: only one spelling is valid.
   if (sealed.length <= MAC_BYTES || sealed.toString('base64url') !== token.slice(1)) return null;
   const content = sealed.subarray(MAC_BYTES);
   return timingSafeEqual(sealed.subarray(0, MAC_BYTES), mac(purpose, keyId, content, key)) ? content : null;
 }
 
 function mac(purpose: Purpose, keyId: string, content: Buffer, key: HmacKey['key']): Buffer {
-  // The label ends with a NUL, which no purpose contains: no two inputs run together.
+  // The label ends with a NUL, which no purpose contains, so that inputs are unambiguous.
   return createHmac('sha256', key)
     .update(`postrider link ${purpose} ${keyId}\0`)
     .update(content)
@@ -111,8 +111,7 @@ function subjectOf(content: Buffer): TokenSubject {
   };
 }
 
-// Where our links in mail lead: short paths, because they stand in every message, under
-// `service.links_url`.
+// The URLs of our links in mail: short paths, because every message contains them, under `service.links_url`.
 
 export const LINK_PATHS = { open: '/o/', click: '/c/', unsubscribe: '/u/' } as const;
 

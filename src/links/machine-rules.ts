@@ -1,5 +1,5 @@
-// What opens and clicks of machines look like, as data (config/machine-opens.toml), and which rule
-// fits a request. What only time tells apart is in decide-hits.ts.
+// How opens and clicks of machines are recognized, as data (config/machine-opens.toml), and which rule matches a
+// request. decide-hits.ts judges by time.
 
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
@@ -17,7 +17,7 @@ interface MachineRule {
   agentIs: readonly string[];
   /** In lower case. */
   agentHas: readonly string[];
-  /** Null: from anywhere. */
+  /** Null: from any address. */
   networks: BlockList | null;
   samples: readonly MachineSample[];
 }
@@ -27,7 +27,7 @@ interface MachineSample {
   ip: string;
 }
 
-/** How scanners are told apart that call themselves browsers. */
+/** How to recognize scanners that pretend to be browsers. */
 export interface MachineTiming {
   beforeDeliveryMs: number;
   burstLinks: number;
@@ -37,7 +37,7 @@ export interface MachineTiming {
 
 export interface MachineRules {
   rules: readonly MachineRule[];
-  /** Of all rules together: nearly every request is from none of them, and one look says so. */
+  /** Of all rules together: nearly every request is from none of them, and a single look-up shows it. */
   networks: BlockList;
   timing: MachineTiming;
 }
@@ -47,7 +47,7 @@ interface Fetcher {
   userAgent: string | null;
 }
 
-/** The first rule that fits, or null. */
+/** The first rule that matches, or null. */
 export function findMachineRule(
   { rules, networks }: MachineRules,
   kind: HitKind,
@@ -55,33 +55,33 @@ export function findMachineRule(
 ): MachineRule | null {
   const agent = fetcher.userAgent?.trim() ?? '';
   const lowerAgent = agent.toLowerCase();
-  const isFromListed = holds(networks, fetcher.ip);
-  const fits = (rule: MachineRule) =>
+  const isFromListed = contains(networks, fetcher.ip);
+  const matches = (rule: MachineRule) =>
     rule.on.includes(kind) &&
-    (rule.networks === null || (isFromListed && holds(rule.networks, fetcher.ip))) &&
-    fitsAgent(rule, agent, lowerAgent);
-  return rules.find(fits) ?? null;
+    (rule.networks === null || (isFromListed && contains(rule.networks, fetcher.ip))) &&
+    matchesAgent(rule, agent, lowerAgent);
+  return rules.find(matches) ?? null;
 }
 
-/** Those rules alone that may fit a request with this User-Agent: mostly few are left. */
+/** Only the rules that may match a request with this User-Agent: mostly few. */
 export function rulesForAgent({ rules, networks, timing }: MachineRules, userAgent: string | null): MachineRules {
   const agent = userAgent?.trim() ?? '';
   const lowerAgent = agent.toLowerCase();
-  return { rules: rules.filter((rule) => fitsAgent(rule, agent, lowerAgent)), networks, timing };
+  return { rules: rules.filter((rule) => matchesAgent(rule, agent, lowerAgent)), networks, timing };
 }
 
-function fitsAgent({ agentIs, agentHas }: MachineRule, agent: string, lowerAgent: string): boolean {
+function matchesAgent({ agentIs, agentHas }: MachineRule, agent: string, lowerAgent: string): boolean {
   if (agentIs.length === 0 && agentHas.length === 0) return true;
   return agentIs.includes(agent) || agentHas.some((part) => lowerAgent.includes(part));
 }
 
-function holds(networks: BlockList, ip: string): boolean {
+function contains(networks: BlockList, ip: string): boolean {
   const family = isIP(ip);
   return family !== 0 && networks.check(ip, family === 4 ? 'ipv4' : 'ipv6');
 }
 
-// Reads config/machine-opens.toml. Every problem of the file is named with the rule it is in; a file
-// with a problem stops the start.
+// Reads config/machine-opens.toml. Every problem of the file is reported with its rule; a file with a problem stops
+// the start.
 
 export const SHIPPED_MACHINE_RULES = fileURLToPath(new URL('../../config/machine-opens.toml', import.meta.url));
 
@@ -91,7 +91,7 @@ export function loadMachineRules(file: string): MachineRules {
 
 type Complain = (problem: string) => void;
 
-/** Throws a Fault that names every problem. */
+/** Throws a Fault with all problems. */
 export function parseMachineRules(toml: string, file: string): MachineRules {
   const problems: string[] = [];
   let document: Record<string, unknown> = {};
@@ -103,8 +103,8 @@ export function parseMachineRules(toml: string, file: string): MachineRules {
   const { rule: tables = [], timing, ...others } = document;
   for (const name of Object.keys(others)) problems.push(`${name}: only [timing] and [[rule]] are allowed`);
   const networks = new BlockList();
-  const surroundings = { problems, networks };
-  const rules = Array.isArray(tables) ? tables.map((table, index) => readRule(table, index, surroundings)) : [];
+  const context = { problems, networks };
+  const rules = Array.isArray(tables) ? tables.map((table, index) => readRule(table, index, context)) : [];
   if (rules.length === 0) problems.push('at least one [[rule]] is required');
   const ids = rules.map(({ id }) => id);
   for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) problems.push(`${id}: is defined twice`);
@@ -122,13 +122,13 @@ const KINDS: Readonly<Record<string, readonly HitKind[]>> = {
   both: ['open', 'click'],
 };
 
-interface Surroundings {
+interface ReadContext {
   problems: string[];
-  /** Collects those of all rules. */
+  /** Collects the networks of all rules. */
   networks: BlockList;
 }
 
-function readRule(table: unknown, index: number, { problems, networks: all }: Surroundings): MachineRule {
+function readRule(table: unknown, index: number, { problems, networks: all }: ReadContext): MachineRule {
   const fields = table as Record<string, unknown>;
   const id = typeof fields.id === 'string' && ID.test(fields.id) ? fields.id : `rule ${index + 1}`;
   const complain = (problem: string) => void problems.push(`${id}: ${problem}`);
@@ -182,7 +182,7 @@ function readSamples(value: unknown, complain: Complain): MachineSample[] {
 const DURATION = /^(\d{1,4})([sm])$/;
 const UNIT_MS = { s: SECOND_MS, m: MINUTE_MS } as const;
 const TIMING_KEYS = new Set(['before_delivery', 'burst_links', 'burst_within', 'burst_after_delivery']);
-const MOST_BURST_LINKS = 100;
+const MAX_BURST_LINKS = 100;
 
 function readTiming(table: unknown, complain: Complain): MachineTiming {
   const fields = table as Record<string, unknown>;
@@ -193,8 +193,8 @@ function readTiming(table: unknown, complain: Complain): MachineTiming {
     return match ? Number(match[1]) * UNIT_MS[match[2] as keyof typeof UNIT_MS] : 0;
   };
   const burstLinks = Number(fields.burst_links);
-  if (!Number.isInteger(burstLinks) || burstLinks < 2 || burstLinks > MOST_BURST_LINKS) {
-    complain(`burst_links must be an integer from 2 to ${MOST_BURST_LINKS}`);
+  if (!Number.isInteger(burstLinks) || burstLinks < 2 || burstLinks > MAX_BURST_LINKS) {
+    complain(`burst_links must be an integer from 2 to ${MAX_BURST_LINKS}`);
   }
   return {
     beforeDeliveryMs: duration('before_delivery'),

@@ -1,5 +1,4 @@
-// Opens and clicks on their way from one thread to another: as one text, which costs a fraction of what as many
-// objects would.
+// Opens and clicks as messages between threads: one text, which costs a fraction of as many objects.
 import type { Hit } from './hit-recorder.ts';
 
 type Columns = [

@@ -1,5 +1,4 @@
-// Puts the pixel and our links into the HTML of one message. Every byte outside of the values of
-// the links that are tracked, and the pixel, stays as it is.
+// Inserts the pixel and our links into the HTML of one message. All other bytes stay as they are.
 
 import { type Token, Tokenizer, TokenizerMode } from 'parse5';
 import type { HmacKey } from '../protocol/mail/message-token.ts';
@@ -12,40 +11,40 @@ export interface TrackingPlan {
   /** The origin of our links. */
   linksUrl: string;
   key: HmacKey;
-  /** The message's headers: their List-Unsubscribe names links that stay. */
+  /** The message's headers: URLs in its List-Unsubscribe are not rewritten. */
   headers: readonly (readonly [name: string, value: string])[];
 }
 
 /**
- * In octets. What comes of it is a third longer, and some programs cut addresses off at 2,083 characters
- * (Internet Explorer's limit): a longer link goes out as it is, and works.
+ * Our link is a third longer, and some programs truncate URLs after 2,083 characters (Internet Explorer's limit): a
+ * longer link is sent as it is, and works.
  */
-const MAX_TARGET_OCTETS = 1400;
-/** Each link costs 150 bytes; nobody follows a thousand. */
+const MAX_TARGET_BYTES = 1400;
+/** Each link adds 150 bytes; a thousand are more than any reader follows. */
 const MAX_TRACKED_LINKS = 1000;
 
 export function trackHtml(html: string, plan: TrackingPlan): string {
   return fillInOutline(html, outlineHtml(html), plan);
 }
 
-/** With what was found in the HTML once for all of its recipients. */
+/** With the outline of the HTML, which is the same for all recipients. */
 export function fillInOutline(html: string, { links, pixelAt }: HtmlOutline, plan: TrackingPlan): string {
   let tracked = '';
   let done = 0;
-  const put = (start: number, end: number, text: string) => {
+  const insert = (start: number, end: number, text: string) => {
     tracked += html.slice(done, start) + text;
     done = end;
   };
-  let pixelIsDue = plan.opens && pixelAt !== null;
+  let pixelPending = plan.opens && pixelAt !== null;
   for (const { start, end, url } of plan.clicks ? rewrittenLinks(links, plan) : []) {
-    // A link behind the last </body> is odd, and shown by browsers all the same.
-    if (pixelIsDue && pixelAt! <= start) {
-      put(pixelAt!, pixelAt!, pixel(plan));
-      pixelIsDue = false;
+    // Browsers show even a link after the last </body>.
+    if (pixelPending && pixelAt! <= start) {
+      insert(pixelAt!, pixelAt!, pixel(plan));
+      pixelPending = false;
     }
-    put(start, end, url);
+    insert(start, end, url);
   }
-  if (pixelIsDue) put(pixelAt!, pixelAt!, pixel(plan));
+  if (pixelPending) insert(pixelAt!, pixelAt!, pixel(plan));
   return tracked + html.slice(done);
 }
 
@@ -62,48 +61,51 @@ function rewrittenLinks(links: readonly HtmlLink[], plan: TrackingPlan): Rewrite
     .slice(0, MAX_TRACKED_LINKS);
   return tracked.map(({ start, end, href: url }, linkIndex) => {
     const token = makeClickToken({ ...plan.subject, linkIndex, linkCount: tracked.length, url }, plan.key);
-    // None of its characters means anything in an attribute, with quotes or without.
+    // None of its characters is special in an attribute, with or without quotes.
     return { start, end, url: linkUrl(plan.linksUrl, 'click', token) };
   });
 }
 
 function isTrackable({ href, track }: HtmlLink, linksUrl: string): boolean {
   if (track?.trim().toLowerCase() === 'off') return false;
-  // Our own, in the HTML of a mail that is sent on: it is counted for the first one.
+  // Our own links in forwarded HTML are counted for the first message.
   if (!/^https?:\/\//i.test(href) || href.startsWith(`${linksUrl}/`)) return false;
-  return Buffer.byteLength(href) <= MAX_TARGET_OCTETS && URL.canParse(href) && href.isWellFormed();
+  return Buffer.byteLength(href) <= MAX_TARGET_BYTES && URL.canParse(href) && href.isWellFormed();
 }
 
-/** Without a size of its own it would not be fetched by some, and be seen in others. */
+/** Without a size, some programs would not fetch it, and others would show it. */
 function pixel({ linksUrl, subject, key }: TrackingPlan): string {
   const url = linkUrl(linksUrl, 'open', makeOpenToken(subject, key));
   return `<img src="${url}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`;
 }
 
-// Finds the links of an HTML mail and the place for a pixel, by the tokenizer of the HTML standard
-// (13.2.5), which says where each token stands. Changes nothing. Left out on purpose: what mail
-// programs make of comments (conditional ones of Outlook included), forms, and links in SVG.
+// Finds the links of an HTML mail and the position for a pixel, with the tokenizer of the HTML standard (13.2.5), which
+// says where each token is. Changes nothing. Left out on purpose: how mail programs interpret comments (Outlook's
+// conditional ones included), forms, and links in SVG.
 
 export interface HtmlLink {
-  /** Of the value of href in the source, without its quotes. */
+  /** The range of the href value in the source, without its quotes. */
   start: number;
   end: number;
   /** The value, character references decoded, trimmed as browsers do. */
   href: string;
-  /** What `data-postrider-track` says, or null. */
+  /** The value of `data-postrider-track`, or null. */
   track: string | null;
   rel: string;
-  /** What can be read between the tags; at most as much as decides whether it is about unsubscribing. */
+  /** The visible text of the link; only as much as is needed to recognize an unsubscribe link. */
   text: string;
 }
 
 export interface HtmlOutline {
   links: HtmlLink[];
-  /** Where an image shows: before the last `</body>`, else the end; null where the end lies inside of a tag, comment or the like. */
+  /**
+   * Where an image shows: before the last `</body>`, otherwise at the end; null if the HTML ends inside a tag, comment
+   * or the like.
+   */
   pixelAt: number | null;
 }
 
-/** Elements whose content is text for the tokenizer: the standard leaves it to the parser to say so (13.2.6.2). */
+/** Elements whose content is text for the tokenizer, as the parser must tell it by the standard (13.2.6.2). */
 const TEXT_ELEMENTS = new Map<string, Tokenizer['state']>([
   ...['title', 'textarea'].map((name) => [name, TokenizerMode.RCDATA] as const),
   ...['style', 'xmp', 'iframe', 'noembed', 'noframes'].map((name) => [name, TokenizerMode.RAWTEXT] as const),
@@ -155,7 +157,7 @@ export function outlineHtml(html: string): HtmlOutline {
   return { links, pixelAt: bodyEnd ?? (isAtText ? html.length : null) };
 }
 
-/** Up to the value: name, equals sign, and the quote if there is one. */
+/** Everything before the value: name, equals sign, and the quote if there is one. */
 const BEFORE_VALUE = /^[^=]*=[\t\n\f\r ]*(["']?)/;
 
 function linkOf(tag: Token.TagToken, html: string): HtmlLink | null {
@@ -175,7 +177,7 @@ function linkOf(tag: Token.TagToken, html: string): HtmlLink | null {
 function asBrowsersRead(href: string): string {
   let start = 0;
   let end = href.length;
-  // Not by a pattern: on a million spaces one for the end would take hours.
+  // Not with a regular expression: on a million spaces, one for the end would take hours.
   while (start < end && href.charCodeAt(start) <= SPACE) start++;
   while (start < end && href.charCodeAt(end - 1) <= SPACE) end--;
   return href.slice(start, end).replace(/[\t\n\r]/g, '');
@@ -183,14 +185,14 @@ function asBrowsersRead(href: string): string {
 
 const SPACE = 0x20;
 
-// Tells links for unsubscribing from all others: they are never rewritten, because whoever wants no
-// more mail does not want to be counted either, and because scanners follow tracked links first.
+// Recognizes unsubscribe links. They are never rewritten, because these recipients do not want to be counted either,
+// and because scanners follow tracked links first.
 
-/** In URLs, where they stand between punctuation or run together. */
+/** Words in URLs, separated by punctuation or joined. */
 const URL_WORDS =
   /unsubscri|opt[-_.]?out|abmeld|abbestell|desabonn|desinscri|darse[-_]?de[-_]?baja|cancelar[-_]?suscri|disiscri|afmeld|uitschrijv|wypis/i;
 
-/** What people read on such links, in the languages that most mail is written in. */
+/** Texts of such links, in the languages that most mail is written in. */
 const TEXT_WORDS =
   /unsubscribe|opt[\s-]?out|abmelden|abbestellen|abmeldung|austragen|d[ée]sabonne|d[ée]sinscri|darse de baja|cancelar (?:la )?suscripci|anular (?:la )?suscripci|cancelar (?:a )?(?:inscri|assinatura)|disiscri|annulla (?:l['’])?iscrizione|afmelden|uitschrijven|wypisz|отписаться|退订|取消订阅|配信停止|수신\s?거부/i;
 
@@ -200,7 +202,7 @@ interface LinkToJudge {
   text: string;
 }
 
-/** `ownUrls` are those that the message's own List-Unsubscribe names. */
+/** `ownUrls` are the URLs of the message's own List-Unsubscribe. */
 function isUnsubscribeLink({ href, rel, text }: LinkToJudge, ownUrls: ReadonlySet<string>): boolean {
   if (ownUrls.has(href) || /(?:^|\s)unsubscribe(?:\s|$)/i.test(rel)) return true;
   return URL_WORDS.test(withoutHost(href)) || TEXT_WORDS.test(text.replace(/\s+/g, ' '));
@@ -212,7 +214,7 @@ function listUnsubscribeUrls(headers: readonly (readonly [name: string, value: s
   return new Set(values.flatMap((value) => [...value.matchAll(/<([^<>]*)>/g)].map((match) => match[1]!.trim())));
 }
 
-/** A shop called optout.example is no reason. */
+/** Without the host, since a shop may be called optout.example. */
 function withoutHost(href: string): string {
   return href.replace(/^[a-z]+:\/\/[^/?#]*/i, '');
 }

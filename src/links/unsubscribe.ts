@@ -1,5 +1,5 @@
-// One-click unsubscribe (RFC 8058, RFC 2369): the headers that offer it, and what it does: the
-// recipient of the message comes onto the tenant's suppression list. Doing it again changes nothing.
+// One-click unsubscribe (RFC 8058, RFC 2369): the headers that offer it, and its effect: the recipient is added to the
+// tenant's suppression list. Doing it again changes nothing.
 
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
@@ -15,7 +15,7 @@ export interface UnsubscribeHeaderKit {
   linksUrl: string;
   bouncesDomain: string;
   linkKey: HmacKey;
-  /** Makes the address, as it does return paths. */
+  /** Signs the address, as it does return paths. */
   addressKey: HmacKey;
 }
 

@@ -1,14 +1,14 @@
-// What the machine denies the daemon makes every part of it complain, many times a second. Of such a fault one line
-// per minute goes to the log: what failed first, what to do, and how many lines were held back. Lines of events
-// (those with a `fact`) always pass, and so does everything that is not for want of something.
+// Resource faults of the machine make every part of the daemon log errors, many times a second. Only one line per
+// minute of such a fault is logged: the first error, what to do, and how many lines were held back. Lines of events
+// (those with a `fact`) always pass, and so do all other errors.
 import { type Clock, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { Facts, Logger } from './log.ts';
 
-export type Want = 'descriptors' | 'disk_full' | 'disk_read_only' | 'disk_failing';
+export type ResourceFault = 'descriptors' | 'disk_full' | 'disk_read_only' | 'disk_failing';
 
-// Codes of Node and SQLite, and SQLite's own words: an error that has crossed a thread has only those.
-const SIGNS: readonly (readonly [Want, RegExp])[] = [
+// Codes of Node and SQLite, and SQLite's messages: an error that has crossed a thread has only its message.
+const SIGNS: readonly (readonly [ResourceFault, RegExp])[] = [
   ['descriptors', /\bE[MN]FILE\b|too many (open )?files|SQLITE_CANTOPEN|unable to open database file/i],
   [
     'disk_full',
@@ -18,7 +18,7 @@ const SIGNS: readonly (readonly [Want, RegExp])[] = [
   ['disk_failing', /\bEIO\b|SQLITE_IOERR|disk I\/O error/i],
 ];
 
-const ADVICE: Readonly<Record<Want, string>> = {
+const ADVICE: Readonly<Record<ResourceFault, string>> = {
   descriptors:
     "The daemon can't open more files: raise its open-file limit (LimitNOFILE in the systemd unit, or ulimit -n) and restart it, or check that data.dir still exists",
   disk_full: 'The disk of data.dir is full: free space on it; the daemon recovers automatically',
@@ -30,15 +30,15 @@ const ADVICE: Readonly<Record<Want, string>> = {
 
 const MAX_CAUSES = 5;
 
-/** What the machine denies, as far as the error or the line's words say it. */
-export function wantOf(error: unknown, message: string): Want | null {
+/** The resource fault that the error or the line's message shows, or null. */
+export function resourceFaultOf(error: unknown, message: string): ResourceFault | null {
   const words = [message];
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && cause instanceof Error; depth++, cause = cause.cause) {
     words.push(describeError(cause), String((cause as NodeJS.ErrnoException).code ?? ''));
   }
-  const said = words.join(' ');
-  return SIGNS.find(([, sign]) => sign.test(said))?.[0] ?? null;
+  const text = words.join(' ');
+  return SIGNS.find(([, sign]) => sign.test(text))?.[0] ?? null;
 }
 
 export function gateFaults(log: Logger, clock: Clock): Logger {
@@ -48,34 +48,34 @@ export function gateFaults(log: Logger, clock: Clock): Logger {
 class Gate {
   readonly #log: Logger;
   readonly #clock: Clock;
-  /** By what is wanted: when its minute is over, and what was held back in it. */
-  readonly #minutes = new Map<Want, { endsAt: number; held: number }>();
+  /** By fault: when its minute ends, and how many lines were held back in it. */
+  readonly #minutes = new Map<ResourceFault, { endsAt: number; held: number }>();
 
   constructor(log: Logger, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
   }
 
-  /** Null: the line is held back. Else what to add to it. */
-  admit(want: Want): { fault: Want; held_back: number; advice: string } | null {
+  /** Null: the line is held back. Otherwise what to add to it. */
+  admit(fault: ResourceFault): { fault: ResourceFault; held_back: number; advice: string } | null {
     const now = this.#clock.now();
-    const minute = this.#minutes.get(want);
+    const minute = this.#minutes.get(fault);
     if (minute && now < minute.endsAt && now >= minute.endsAt - MINUTE_MS) {
       minute.held++;
       return null;
     }
-    if (!minute) setTimeout(() => this.#over(want), MINUTE_MS).unref();
-    this.#minutes.set(want, { endsAt: now + MINUTE_MS, held: 0 });
-    return { fault: want, held_back: minute?.held ?? 0, advice: ADVICE[want] };
+    if (!minute) setTimeout(() => this.#onMinuteEnd(fault), MINUTE_MS).unref();
+    this.#minutes.set(fault, { endsAt: now + MINUTE_MS, held: 0 });
+    return { fault, held_back: minute?.held ?? 0, advice: ADVICE[fault] };
   }
 
-  /** What was held back is told even when the fault has gone. */
-  #over(want: Want): void {
-    const held = this.#minutes.get(want)?.held ?? 0;
-    this.#minutes.delete(want);
+  /** Held-back lines are reported even when the fault has gone. */
+  #onMinuteEnd(fault: ResourceFault): void {
+    const held = this.#minutes.get(fault)?.held ?? 0;
+    this.#minutes.delete(fault);
     if (held === 0) return;
-    const added = this.admit(want)!;
-    this.#log.error({ fault: want, held_back: held }, `${held} more lines of the same fault. ${added.advice}`);
+    const added = this.admit(fault)!;
+    this.#log.error({ fault, held_back: held }, `${held} more lines of the same fault. ${added.advice}`);
   }
 }
 
@@ -113,12 +113,12 @@ class GatedLog implements Logger {
   }
 
   #gated(level: 'warn' | 'error', facts: Facts, message: string): void {
-    const want = facts.fact === undefined ? wantOf(facts.error, message) : null;
-    if (want === null) {
+    const fault = facts.fact === undefined ? resourceFaultOf(facts.error, message) : null;
+    if (fault === null) {
       this.#log[level](facts, message);
       return;
     }
-    const added = this.#gate.admit(want);
+    const added = this.#gate.admit(fault);
     if (!added) return;
     const { advice, ...more } = added;
     this.#log[level]({ ...facts, ...more }, `${message}. ${advice}`);

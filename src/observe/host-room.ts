@@ -1,11 +1,11 @@
-// What the machine has left: free disk below a folder, and the memory that this process may take.
+// The machine's resources: free disk space of a folder, and the memory that this process may use.
 
 import fs from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { Fault } from '../base/errors.ts';
 
-/** As `df` counts it, without the blocks that are reserved for root; null when it cannot be told. */
+/** As `df` counts, without the blocks reserved for root; null when it is unknown. */
 export async function diskFreeShare(folder: string): Promise<number | null> {
   try {
     const { blocks, bfree, bavail } = await statfs(folder);
@@ -16,7 +16,7 @@ export async function diskFreeShare(folder: string): Promise<number | null> {
   }
 }
 
-/** So many bytes as a part of what `diskFreeShare` counts; 0 when that cannot be told. */
+/** A number of bytes as a share of what `diskFreeShare` counts; 0 when that is unknown. */
 export async function shareOfDisk(folder: string, bytes: number): Promise<number> {
   try {
     const { bsize, blocks, bfree, bavail } = await statfs(folder);
@@ -27,16 +27,16 @@ export async function shareOfDisk(folder: string, bytes: number): Promise<number
   }
 }
 
-/** The machine's memory, or less where a cgroup (a container, MemoryMax of systemd) says so. */
+/** The machine's memory, or less if a cgroup (a container, systemd's MemoryMax) limits it. */
 export function memoryBytes(): number {
   const constrained = process.constrainedMemory();
-  // Without a limit the kernel answers 0 or a number beyond all memory.
+  // Without a limit the kernel returns 0 or a number beyond all memory.
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /**
- * The memory that this process has in use. Linux tells it by a file, which cannot be opened while file descriptors
- * run out: then it is what it was last. Whoever asks decides about new mail, and must not fail for that.
+ * The memory in use by this process. On Linux it is read from a file, which cannot be opened when file descriptors run
+ * out: then the last value is returned. Callers decide about new mail, and must not fail because of that.
  */
 export function residentMemory(read: () => number = () => process.memoryUsage.rss()): () => number {
   let last = 0;
@@ -44,21 +44,21 @@ export function residentMemory(read: () => number = () => process.memoryUsage.rs
     try {
       last = read();
     } catch {
-      // The fault of the descriptors is told by what needs them; here there is nothing to add.
+      // The parts that need descriptors report this fault.
     }
     return last;
   };
 }
 
-// How many files the daemon may have open, and how many it needs. Linux tells the limit in /proc; Node has raised the
-// soft one to the hard one by the time anything of ours runs.
+// How many files the daemon may open, and how many it needs. Linux shows the limit in /proc; Node has already raised
+// the soft limit to the hard one.
 
-// Listeners, log, locks, the database over four connections of three files each, and the channels of the threads that
-// are not couriers hold about 60; the rest is for a few sessions, calls and the process that reads lists.
+// Listeners, log, locks, the database over four connections of three files each, and the channels of all threads but
+// couriers take about 60; the rest is for a few sessions, calls and the reading process.
 const BASE = 128;
 const PER_WORKER = 16;
 
-/** Null where the system does not tell. */
+/** Null where the system does not show it. */
 function descriptorLimit(): number | null {
   try {
     const found = /^Max open files\s+(\d+)/m.exec(fs.readFileSync('/proc/self/limits', 'utf8'));
@@ -68,8 +68,8 @@ function descriptorLimit(): number | null {
   }
 }
 
-/** At the start: with fewer, threads could not be started and mail would be taken that nobody delivers. */
-export function refuseFewDescriptors(workers: number, limit: number | null = descriptorLimit()): void {
+/** At start: with fewer, threads could not start, and mail would be accepted but not delivered. */
+export function requireDescriptors(workers: number, limit: number | null = descriptorLimit()): void {
   const needed = BASE + workers * PER_WORKER;
   if (limit === null || limit >= needed) return;
   throw new Fault(

@@ -1,37 +1,37 @@
-// Whether new mail is taken in. It is not while the disk is nearly full, the database cannot be
-// written, or the process has grown too large; what is queued is delivered all the same, which is
-// what makes room again. Each cause ends a little later than it began, so that the answer does not flutter.
-// Before the disk closes it, what may go is erased: that is room within the database, which new mail takes first.
+// Whether new mail is accepted. It is not while the disk is nearly full, the database cannot be written, or the process
+// uses too much memory; queued mail is still delivered, which frees space again. Each cause ends a little later than it
+// began, so that the state does not flap. Before a full disk closes the intake, old data is erased: that frees space
+// within the database, which new mail uses first.
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import type { Logger } from './log.ts';
 
-/** For everybody who takes mail in, and for whoever asks how the daemon is. */
+/** For all parts that accept mail, and for health checks. */
 export interface IntakeState {
   accepting: boolean;
-  /** Why not; null while mail is taken. */
+  /** Null while mail is accepted. */
   reason: string | null;
-  /** Since when it has been so. */
+  /** Since when this state has lasted. */
   since: number;
 }
 
 export type IntakeCause = 'disk' | 'memory' | 'database';
 
 export interface IntakeFacts {
-  /** The part of the data folder's disk that is free, 0 to 1; null: it cannot be told. */
+  /** The share of the data folder's disk that is free, 0 to 1; null: unknown. */
   diskFreeShare: number | null;
-  /** The part of that disk that the database has free within its file. */
+  /** The share of that disk that is free within the database file. */
   reusableShare: number;
   residentBytes: number;
-  /** What the database said when it could not be written last; null: it can. */
+  /** The last error when the database could not be written; null: it can. */
   databaseFault: string | null;
 }
 
 export interface IntakeLimits {
-  /** 0: the disk is not looked at. */
+  /** 0: disk space is not checked. */
   minDiskFreeShare: number;
-  /** Infinity: the memory is not looked at. */
+  /** Infinity: memory is not checked. */
   maxResidentBytes: number;
 }
 
@@ -40,30 +40,30 @@ export interface IntakeKit {
   log: Pick<Logger, 'info' | 'warn' | 'error'>;
   limits: IntakeLimits;
   diskFreeShare(): Promise<number | null>;
-  /** Asked for when the disk is short of room only. */
+  /** Called only when the disk is nearly full. */
   reusableShare(): Promise<number>;
-  /** Erases some of what may go; says what that was, null when there was nothing. */
+  /** Erases some old data; returns what it was, null when there was nothing. */
   makeRoom(): Promise<string | null>;
   residentBytes(): number;
-  /** Rejects while nothing can be written to the database. */
+  /** Rejects while the database cannot be written. */
   proveWritable(): Promise<void>;
 }
 
-// A fifth more than the limit: at 10 % free, mail is taken again at 12 %.
+// A fifth above the limit: at a limit of 10 %, mail is accepted again at 12 %.
 const DISK_RECOVERY_FACTOR = 1.2;
-// In one look: what is erased at once takes a tenth of a second, and there may be much of it.
+// Per check: one round takes a tenth of a second, and there may be much to erase.
 const MAX_ROUNDS = 20;
-// The write-ahead log and everybody else on the disk need free room in the file system itself.
+// The write-ahead log and other users of the disk need free space in the file system itself.
 const REUSABLE_PART = 0.5;
 // The heap shrinks in steps of some percent at each full collection.
 const MEMORY_RECOVERY_FACTOR = 0.9;
-// On a full disk one small write in a few succeeds: it takes several in a row.
+// On a full disk a small write may succeed now and then, so several in a row are needed.
 const PROOFS_NEEDED = 2;
-// Longer than a few checks, so that the answer to the next try is a new one.
+// Longer than a few checks, so that the next attempt meets a new state.
 const RETRY_AFTER_SECS = 10;
 const MIB = 1024 * 1024;
 
-/** Every cause that holds, with its reason; none: mail is taken. `holding` are those of the last decision. */
+/** All causes that apply, with their reasons; none: mail is accepted. `holding` are those of the last decision. */
 export function decideIntake(
   facts: IntakeFacts,
   limits: IntakeLimits,
@@ -71,24 +71,21 @@ export function decideIntake(
 ): ReadonlyMap<IntakeCause, string> {
   const causes = new Map<IntakeCause, string>();
   const { residentBytes, databaseFault } = facts;
-  const leastFree = limits.minDiskFreeShare * (holding.has('disk') ? DISK_RECOVERY_FACTOR : 1);
+  const minFree = limits.minDiskFreeShare * (holding.has('disk') ? DISK_RECOVERY_FACTOR : 1);
   const free = roomFor(facts, limits);
-  if (free !== null && free < leastFree) {
+  if (free !== null && free < minFree) {
     const ofDatabase = facts.reusableShare > 0 ? ' (including space that the database can reuse)' : '';
-    causes.set(
-      'disk',
-      `only ${percent(free)} of the disk is free${ofDatabase}; at least ${percent(leastFree)} must be`,
-    );
+    causes.set('disk', `only ${percent(free)} of the disk is free${ofDatabase}; at least ${percent(minFree)} must be`);
   }
-  const mostResident = limits.maxResidentBytes * (holding.has('memory') ? MEMORY_RECOVERY_FACTOR : 1);
-  if (residentBytes > mostResident) {
-    causes.set('memory', `the process uses ${mib(residentBytes)} of memory; the limit is ${mib(mostResident)}`);
+  const maxResident = limits.maxResidentBytes * (holding.has('memory') ? MEMORY_RECOVERY_FACTOR : 1);
+  if (residentBytes > maxResident) {
+    causes.set('memory', `the process uses ${mib(residentBytes)} of memory; the limit is ${mib(maxResident)}`);
   }
   if (databaseFault !== null) causes.set('database', `the database cannot be written: ${databaseFault}`);
   return causes;
 }
 
-/** What is free for new mail, as a part of the disk; null: it cannot be told. */
+/** Free space for new mail, as a share of the disk; null: unknown. */
 function roomFor(
   { diskFreeShare, reusableShare }: Pick<IntakeFacts, 'diskFreeShare' | 'reusableShare'>,
   { minDiskFreeShare }: IntakeLimits,
@@ -115,25 +112,25 @@ export class Intake {
     return { accepting, reason: accepting ? null : [...this.#causes.values()].join('; '), since: this.#since };
   }
 
-  /** A commit has failed, and not because of what was to be written. */
+  /** A commit has failed, and not because of its content. */
   commitFailed(error: unknown): void {
     const fault = describeError(error);
-    // Once per outage: what the disk denies gets its advice from the log, whoever else meets the fault or nobody does.
+    // Once per outage: the log adds advice for resource faults.
     if (this.#databaseFault === null) this.#kit.log.error({ error }, `the database cannot be written: ${fault}`);
     this.#databaseFault = fault;
     this.#proofs = 0;
     this.#decide();
   }
 
-  /** Looks at everything again. */
+  /** Re-checks all causes. */
   async check(): Promise<IntakeState> {
-    await this.#lookAtDisk();
-    if (this.#databaseFault !== null) await this.#askDatabase();
+    await this.#checkDisk();
+    if (this.#databaseFault !== null) await this.#probeDatabase();
     this.#decide();
     return this.state;
   }
 
-  /** For a new submission: null while mail is taken. */
+  /** For a new submission: null while mail is accepted. */
   refusal(): Refusal | null {
     const { accepting, reason } = this.state;
     if (accepting) return null;
@@ -141,10 +138,10 @@ export class Intake {
     return { ...refuse('internal_error', message), retryAfterSecs: RETRY_AFTER_SECS };
   }
 
-  async #lookAtDisk(): Promise<void> {
-    const { diskFreeShare: lookAt, limits, log } = this.#kit;
+  async #checkDisk(): Promise<void> {
+    const { diskFreeShare: readFreeShare, limits, log } = this.#kit;
     const enough = limits.minDiskFreeShare * DISK_RECOVERY_FACTOR;
-    const diskFreeShare = await lookAt();
+    const diskFreeShare = await readFreeShare();
     this.#room = { diskFreeShare, reusableShare: 0 };
     if (diskFreeShare === null || diskFreeShare >= enough) return;
     try {
@@ -156,12 +153,12 @@ export class Intake {
         log.warn({ fact: 'intake_made_room', erased: made }, `the disk is nearly full; erased to free space: ${made}`);
       }
     } catch (error) {
-      // A database that cannot be written has a cause of its own; the disk is judged without it.
+      // A database that cannot be written is a cause of its own; the disk is judged without it.
       log.warn({ error }, `no space could be freed: ${describeError(error)}`);
     }
   }
 
-  async #askDatabase(): Promise<void> {
+  async #probeDatabase(): Promise<void> {
     try {
       await this.#kit.proveWritable();
       this.#proofs++;

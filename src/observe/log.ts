@@ -1,5 +1,5 @@
-// The log: JSON lines, one fact each. Everybody speaks to the small Logger interface, so that
-// only this file knows how they are written, and tests can hand in a list.
+// The log: JSON lines, one fact each. All parts use the small Logger interface, so that only this file knows how lines
+// are written, and tests can pass a list.
 
 import sonicBoom from 'sonic-boom';
 import { type Clock, systemClock, toTimestamp } from '../base/clock.ts';
@@ -9,7 +9,7 @@ import { Redactor, redactText } from './redact.ts';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Names of facts are snake_case; a thrown value goes into `error`. */
+/** Fact names are snake_case; a thrown value goes into `error`. */
 export type Facts = Readonly<Record<string, unknown>>;
 
 export interface Logger {
@@ -22,7 +22,7 @@ export interface Logger {
   with(facts: Facts): Logger;
 }
 
-/** What takes the lines: a stream, or anything else with `write`. */
+/** Where lines are written: a stream, or anything else with `write`. */
 export interface LogSink {
   write(line: string): void;
 }
@@ -30,8 +30,8 @@ export interface LogSink {
 export interface LogOptions {
   level: LogLevel;
   /**
-   * Standard streams are written synchronously: at once what is wrong, for the last line before a crash
-   * is the one that counts; the rest once per turn of the event loop, and at the end of the process.
+   * Standard streams are written synchronously: warnings and errors at once, since the last line before a crash
+   * matters most; other lines once per turn of the event loop, and when the process exits.
    */
   to: 'stdout' | 'stderr' | LogSink;
   clock?: Clock;
@@ -44,9 +44,9 @@ export function createLogger({ level, to, clock = systemClock }: LogOptions): Lo
   return new JsonLines({ lowest: LOG_LEVELS.indexOf(level), clock, redactor: new Redactor(), sink, flush }, '');
 }
 
-/** Lines of one turn of the event loop go out with one system call: for each, it costs more than all that is in it. */
+/** Lines of one turn of the event loop are written with one system call, which costs more than formatting them. */
 class StandardStream implements LogSink {
-  // Not its own buffer: that one can only be emptied together with an fsync.
+  // Not its own buffer, which can only be flushed together with an fsync.
   readonly #stream: InstanceType<typeof sonicBoom.SonicBoom>;
   readonly #held = new BatchPerTick<string>((lines) => this.#write(lines.join('')));
   #isClosed = false;
@@ -69,14 +69,14 @@ class StandardStream implements LogSink {
     if (!this.#isClosed) this.#stream.write(lines);
   }
 
-  /** Mail goes on when nobody reads the log any more (`postrider serve | head`). */
+  /** Mail goes on when the reader of the log is gone (`postrider serve | head`). */
   #failed(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EPIPE') throw error;
     this.#isClosed = true;
   }
 }
 
-/** For code that must be given a logger and whose lines nobody wants. */
+/** For code that needs a logger but must not log. */
 export const silentLogger: Logger = {
   trace() {},
   debug() {},
@@ -97,7 +97,7 @@ interface JsonLinesKit {
 
 class JsonLines implements Logger {
   readonly #kit: JsonLinesKit;
-  /** Facts of every line, as they stand in it. */
+  /** Facts of every line, already serialized. */
   readonly #always: string;
 
   constructor(kit: JsonLinesKit, always: string) {
@@ -106,38 +106,38 @@ class JsonLines implements Logger {
   }
 
   trace(facts: Facts, message: string): void {
-    this.#line('trace', facts, message);
+    this.#write('trace', facts, message);
   }
 
   debug(facts: Facts, message: string): void {
-    this.#line('debug', facts, message);
+    this.#write('debug', facts, message);
   }
 
   info(facts: Facts, message: string): void {
-    this.#line('info', facts, message);
+    this.#write('info', facts, message);
   }
 
   warn(facts: Facts, message: string): void {
-    this.#line('warn', facts, message);
+    this.#write('warn', facts, message);
   }
 
   error(facts: Facts, message: string): void {
-    this.#line('error', facts, message);
+    this.#write('error', facts, message);
   }
 
   with(facts: Facts): Logger {
     return new JsonLines(this.#kit, this.#always + this.#members(facts));
   }
 
-  #line(level: LogLevel, facts: Facts, message: string): void {
+  #write(level: LogLevel, facts: Facts, message: string): void {
     const { lowest, clock, sink, flush } = this.#kit;
     if (LOG_LEVELS.indexOf(level) < lowest) return;
-    const said = `${this.#always}${this.#members(facts)},"msg":${JSON.stringify(redactText(message))}`;
-    sink.write(`{"level":"${level}","time":"${toTimestamp(clock.now())}"${said}}\n`);
+    const members = `${this.#always}${this.#members(facts)},"msg":${JSON.stringify(redactText(message))}`;
+    sink.write(`{"level":"${level}","time":"${toTimestamp(clock.now())}"${members}}\n`);
     if (level === 'warn' || level === 'error') flush();
   }
 
-  /** `,"name":value…`: each message has three lines, and JSON.stringify writes one faster than any loop. */
+  /** `,"name":value…`: each message has three lines, and JSON.stringify is faster than any loop here. */
   #members(facts: Facts): string {
     const json = JSON.stringify(this.#kit.redactor.redact(facts));
     return json === '{}' ? '' : `,${json.slice(1, -1)}`;

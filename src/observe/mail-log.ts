@@ -1,11 +1,10 @@
-// The life of a message in the log: one function per fact. Every line carries message_id, so that
-// `grep <id>` shows the whole life of one message, and the recipient, without which nobody could
-// answer for a mail. Subject and body are never here.
+// The life of a message in the log: one function per fact. Every line has message_id, so that `grep <id>` shows the
+// whole life of a message, and the recipient, which questions about a mail need. Subject and body are never logged.
 import { toTimestamp } from '../base/clock.ts';
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { Facts, Logger } from './log.ts';
 
-/** What a line says about the message itself; the store's records of messages fit. */
+/** The message's fields in a line; the store's records of messages fit. */
 export interface LoggedMessage {
   id: string;
   tenantId: string;
@@ -13,18 +12,18 @@ export interface LoggedMessage {
   recipient: string;
 }
 
-/** One try to hand the message over: its number and whom we spoke to. */
+/** One attempt: its number and the receiving server. */
 export interface LoggedAttempt {
   attempt: number;
   peer: PeerFacts;
 }
 
-/** Stored and promised with a 202. */
+/** Stored, and answered with 202. */
 export function accepted(log: Logger, message: LoggedMessage, facts: { fromDomain: string }): void {
   log.info({ ...of(message, 'accepted'), from_domain: facts.fromDomain }, 'message accepted');
 }
 
-/** Dropped before queuing: there is no message, only the submission it would have belonged to. */
+/** Dropped before queuing: there is no message, only its submission. */
 export function suppressed(
   log: Logger,
   dropped: { tenantId: string; submissionId: string; recipient: string; reason: string },
@@ -36,7 +35,7 @@ export function suppressed(
   );
 }
 
-/** Logged when the attempt and its next time are stored, before anybody dials. */
+/** Logged when the attempt and its next time are stored, before a connection is opened. */
 export function attemptStarted(log: Logger, message: LoggedMessage, facts: { attempt: number }): void {
   log.info({ ...of(message, 'attempt_started'), attempt: facts.attempt }, 'attempt started');
 }
@@ -48,9 +47,9 @@ export function delivered(log: Logger, message: LoggedMessage, attempt: LoggedAt
 
 export interface DeferredFacts extends LoggedAttempt {
   reason: string;
-  /** Null: nobody knows. */
+  /** Null: unknown. */
   nextAttemptAt: number | null;
-  /** The connection broke after the final dot: it may have been accepted. */
+  /** The connection was lost after the final dot: the message may have been accepted. */
   ambiguous: boolean;
 }
 
@@ -61,7 +60,7 @@ export function deferred(log: Logger, message: LoggedMessage, facts: DeferredFac
 }
 
 export interface BouncedFacts {
-  /** Null when a report told of it later. */
+  /** Null when a bounce report came later. */
   attempt: LoggedAttempt | null;
   source: 'smtp' | 'dsn';
   bounce: BounceType;
@@ -78,7 +77,7 @@ export function bounced(log: Logger, message: LoggedMessage, facts: BouncedFacts
   );
 }
 
-/** Given up without a refusal: its lifetime is over, or there is no way to deliver it. */
+/** Failed without a rejection: its lifetime is over, or it can't be delivered. */
 export function failed(
   log: Logger,
   message: LoggedMessage,
@@ -88,28 +87,28 @@ export function failed(
   log.warn({ ...of(message, 'failed'), ...ofAttempt(attempt), attempts, reason }, 'message failed');
 }
 
-/** Cannot be read or composed; waits for a person. */
+/** It can't be read or composed, and waits for an operator. */
 export function parked(log: Logger, message: LoggedMessage, facts: { reason: string; error?: unknown }): void {
   log.error({ ...of(message, 'parked'), ...facts }, 'message parked');
 }
 
-/** Ended by an operator before it was delivered. */
+/** Cancelled by an operator before it was delivered. */
 export function cancelled(log: Logger, message: LoggedMessage, facts: { reason: string }): void {
   log.warn({ ...of(message, 'cancelled'), reason: facts.reason }, 'message cancelled');
 }
 
-/** Given back to the queue without an attempt: shutdown, no free connection, an operator's retry. */
+/** Returned to the queue without an attempt: shutdown, no free connection, an operator's retry. */
 export function requeued(log: Logger, message: LoggedMessage, facts: { reason: string; dueAt: number }): void {
   const { reason, dueAt } = facts;
   log.info({ ...of(message, 'requeued'), reason, next_attempt_at: toTimestamp(dueAt) }, 'message requeued');
 }
 
-/** A person pressed the button for junk, or a receiver did. */
+/** A user marked it as spam, or a receiver did. */
 export function complained(log: Logger, message: LoggedMessage, facts: { source: string; suppressed: boolean }): void {
   log.warn({ ...of(message, 'complained'), source: facts.source, suppressed: facts.suppressed }, 'complaint received');
 }
 
-/** The recipient wants no more mail of this tenant. */
+/** The recipient does not want mail from this tenant any more. */
 export function unsubscribed(log: Logger, message: LoggedMessage): void {
   log.info(of(message, 'unsubscribed'), 'recipient unsubscribed');
 }

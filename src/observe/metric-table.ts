@@ -1,16 +1,15 @@
-// The one registry of metrics: every one that the daemon shows, with its help text. A test holds the
-// dashboard and the alert rules in docs/monitoring to it. Times are in seconds, sizes in bytes, as
-// Prometheus wants them.
+// The registry of metrics: every metric of the daemon, with its help text. A test keeps the dashboard and the alert
+// rules in docs/monitoring in step with it. Times are in seconds, sizes in bytes, as is usual for Prometheus.
 
 export interface MetricSpec {
   kind: 'counter' | 'gauge' | 'histogram';
   help: string;
   labels: readonly string[];
-  /** Of histograms: upper ends. */
+  /** Upper bounds, for histograms. */
   buckets?: readonly number[];
 }
 
-/** From what a healthy receiver takes to the lifetime of a message. */
+/** From the time that a healthy receiver takes to the lifetime of a message. */
 const DELIVERY_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 43_200, 259_200];
 const CALL_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 15];
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1];

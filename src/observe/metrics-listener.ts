@@ -1,5 +1,5 @@
-// The listener for Prometheus: GET /metrics and nothing else, apart from the API's so that it can stay
-// on an address of its own. It asks for no key.
+// The listener for Prometheus: GET /metrics and nothing else, separate from the API's so that it can have its own
+// address. It needs no key.
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listenFault } from '../base/system-words.ts';
@@ -8,7 +8,7 @@ import type { Figures, Metrics } from './metrics.ts';
 
 export interface MetricsListenerOptions {
   host: string;
-  /** 0 takes any free one. */
+  /** 0 picks a free port. */
   port: number;
   metrics: Metrics;
   figures(): Promise<Figures>;
@@ -20,8 +20,8 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-// One Prometheus, perhaps two, and a person who looks.
-const MOST_CONNECTIONS = 16;
+// One or two Prometheus servers, and a person.
+const MAX_CONNECTIONS = 16;
 const IDLE_MS = 60_000;
 const REQUEST_MS = 10_000;
 
@@ -38,7 +38,7 @@ export async function startMetricsListener(options: MetricsListenerOptions): Pro
       end(response, 500, 'The metrics could not be rendered; see the log.\n');
     });
   });
-  server.maxConnections = MOST_CONNECTIONS;
+  server.maxConnections = MAX_CONNECTIONS;
   await listen(server, host, port);
   const chosen = (server.address() as AddressInfo).port;
   log.info({ host, port: chosen }, 'metrics listener started');

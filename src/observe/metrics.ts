@@ -1,5 +1,5 @@
-// The metrics of one daemon: made from the table, told of facts by those who know them, and asked for
-// the rest at each scrape. When the listener is off none of this exists, and nobody is told.
+// The metrics of one daemon: created from the table, updated by the parts of the daemon, and completed at each scrape.
+// When the listener is off, none of this exists.
 
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
@@ -17,13 +17,13 @@ interface AttemptLabels {
 
 interface CallFacts {
   method: string;
-  /** The pattern, never the path: ids would make a time series each. */
+  /** The pattern, never the path: each ID would be its own time series. */
   route: string;
   status: number;
   elapsedMs: number;
 }
 
-/** What is asked for at each scrape. */
+/** Values that are read at each scrape. */
 export interface Figures {
   queueMessages: number;
   queueOldestMs: number;
@@ -42,19 +42,19 @@ export interface Figures {
 const PERCENTILES = [50, 99, 99.9, 100];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const NS_PER_S = 1e9;
-/** How often it is looked whether the main thread is late. */
-const LOOK_MS = 10;
+/** How often the delay of the main thread is measured. */
+const SAMPLE_MS = 10;
 
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #made: Map<MetricName, Counter | Gauge | Histogram>;
+  readonly #byName: Map<MetricName, Counter | Gauge | Histogram>;
   readonly #groups = new GroupLabels();
   readonly #delay: IntervalHistogram;
 
   constructor() {
     const entries = Object.entries(METRICS) as [MetricName, MetricSpec][];
-    this.#made = new Map(entries.map(([name, spec]) => [name, make(name, spec, this.#registry)]));
-    this.#delay = monitorEventLoopDelay({ resolution: LOOK_MS });
+    this.#byName = new Map(entries.map(([name, spec]) => [name, createMetric(name, spec, this.#registry)]));
+    this.#delay = monitorEventLoopDelay({ resolution: SAMPLE_MS });
     this.#delay.enable();
   }
 
@@ -69,24 +69,24 @@ export class Metrics {
     this.#histogram('postrider_commit_group_size').observe(verbs);
   }
 
-  answered({ method: said, route, status, elapsedMs }: CallFacts): void {
-    // Clients make up methods as well.
-    const method = METHODS.has(said) ? said : 'other';
+  answered({ method: givenMethod, route, status, elapsedMs }: CallFacts): void {
+    // Clients may send unknown methods.
+    const method = METHODS.has(givenMethod) ? givenMethod : 'other';
     this.#counter('postrider_http_requests_total').inc({ method, route, status });
     this.#histogram('postrider_http_seconds').observe({ method, route }, elapsedMs / 1000);
   }
 
-  /** A mail came in by SMTP; labels are few, and from our own code. */
+  /** A mail came in by SMTP; there are few outcomes, all from our own code. */
   received(outcome: string): void {
     this.#counter('postrider_inbound_mails_total').inc({ outcome });
   }
 
-  /** A DMARC report was worked on. */
+  /** A DMARC report was processed. */
   reported(outcome: 'stored' | 'stored_unproven' | 'not_stored'): void {
     this.#counter('postrider_dmarc_reports_total').inc({ outcome });
   }
 
-  /** In Prometheus' text format. */
+  /** In Prometheus's text format. */
   render(figures: Figures): Promise<string> {
     this.#set('postrider_queue_messages', figures.queueMessages);
     this.#set('postrider_queue_oldest_seconds', figures.queueOldestMs / 1000);
@@ -101,17 +101,17 @@ export class Metrics {
     this.#set('postrider_webhooks_waiting', figures.webhooksWaiting);
     this.#set('postrider_resident_bytes', figures.residentBytes);
     for (const percentile of PERCENTILES) {
-      this.#gauge('postrider_event_loop_delay_seconds').set({ percentile }, this.#lateSecs(percentile));
+      this.#gauge('postrider_event_loop_delay_seconds').set({ percentile }, this.#delaySecs(percentile));
     }
     this.#delay.reset();
     return this.#registry.metrics();
   }
 
-  /** The histogram has the time from one look to the next: how late it was is what goes beyond its period. */
-  #lateSecs(percentile: number): number {
+  /** The histogram has the time between two samples: the delay is what exceeds the sampling period. */
+  #delaySecs(percentile: number): number {
     if (this.#delay.count === 0) return 0;
-    const lookNs = percentile === 100 ? this.#delay.max : this.#delay.percentile(percentile);
-    return Math.max(0, lookNs / NS_PER_S - LOOK_MS / 1000);
+    const sampleNs = percentile === 100 ? this.#delay.max : this.#delay.percentile(percentile);
+    return Math.max(0, sampleNs / NS_PER_S - SAMPLE_MS / 1000);
   }
 
   get contentType(): string {
@@ -127,19 +127,19 @@ export class Metrics {
   }
 
   #gauge(name: NameOf<'gauge'>): Gauge {
-    return this.#made.get(name) as Gauge;
+    return this.#byName.get(name) as Gauge;
   }
 
   #counter(name: NameOf<'counter'>): Counter {
-    return this.#made.get(name) as Counter;
+    return this.#byName.get(name) as Counter;
   }
 
   #histogram(name: NameOf<'histogram'>): Histogram {
-    return this.#made.get(name) as Histogram;
+    return this.#byName.get(name) as Histogram;
   }
 }
 
-function make(name: MetricName, spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {
+function createMetric(name: MetricName, spec: MetricSpec, registry: Registry): Counter | Gauge | Histogram {
   const { help, labels } = spec;
   const options = { name, help, labelNames: [...labels], registers: [registry] };
   if (spec.kind === 'counter') return new Counter(options);
@@ -147,26 +147,26 @@ function make(name: MetricName, spec: MetricSpec, registry: Registry): Counter |
   return new Histogram({ ...options, buckets: [...(spec.buckets ?? [])] });
 }
 
-// Which MX groups have a label of their own: those with much mail, as long as there is room. Everybody
-// can make up domains, and every label is a time series that Prometheus keeps for ever.
+// Which MX groups have their own label: those with much mail, up to a limit. Anyone can make up domains, and every
+// label is a time series that Prometheus keeps forever.
 
-const MOST_LABELS = 30;
+const MAX_LABELS = 30;
 /** Attempts after which a group counts as large. */
 const LARGE = 100;
-/** So many small ones are counted at a time. */
-const MOST_CANDIDATES = 1000;
+/** How many small groups are counted at a time. */
+const MAX_CANDIDATES = 1000;
 
 const OTHER_GROUPS = 'other';
 
 export class GroupLabels {
   readonly #labels = new Set<string>();
-  readonly #candidates = new BoundedMap<string, number>(MOST_CANDIDATES);
+  readonly #candidates = new BoundedMap<string, number>(MAX_CANDIDATES);
 
-  /** A group keeps the label that it has been given. */
+  /** A group keeps its label. */
   labelOf(group: string | null): string {
     if (group === null) return OTHER_GROUPS;
     if (this.#labels.has(group)) return group;
-    if (this.#labels.size >= MOST_LABELS) return OTHER_GROUPS;
+    if (this.#labels.size >= MAX_LABELS) return OTHER_GROUPS;
     const attempts = (this.#candidates.get(group) ?? 0) + 1;
     if (attempts < LARGE) {
       this.#candidates.set(group, attempts);

@@ -1,5 +1,5 @@
-// Keeps secrets, subjects and bodies out of the log, whatever somebody hands to it by mistake:
-// by the name of a field, and by the look of a text. The last line of defence, not the first.
+// Keeps secrets, subjects and bodies out of the log if they are passed to it by mistake: by field name, and by patterns
+// in texts. The last line of defence, not the first.
 
 const HIDDEN = '[hidden]';
 
@@ -10,16 +10,16 @@ const SECRET_NAME =
 const MAX_DEPTH = 5;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 2000;
-/** Names are those of our own source, hardly more than a hundred; whatever else comes is looked at each time. */
-const MOST_KNOWN_NAMES = 1000;
+/** Names come from our own source, hardly more than a hundred; names beyond the limit are not cached. */
+const MAX_CACHED_NAMES = 1000;
 
-/** What each of the replacements below begins with, or has in it. */
+/** Matches whatever one of the replacements below would match. */
 const SUSPICIOUS = /pr_|:\/\/|-----BEGIN |bearer/i;
 
-/** Secrets that are known by their look: API keys, bearer tokens, PEM private keys, passwords in URLs. */
+/** Hides secrets with a recognizable form: API keys, bearer tokens, PEM private keys, passwords in URLs. */
 export function redactText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
-  // Nearly every text has none of them, and every message has a dozen texts: one look, not four replacements.
+  // Nearly all texts contain none of them, and every message has a dozen texts: test once instead of four replacements.
   if (!SUSPICIOUS.test(short)) return short;
   return short
     .replace(/\b(pr_[A-Za-z0-9]+)_[A-Za-z0-9]{8,}/g, `$1_${HIDDEN}`)
@@ -31,12 +31,12 @@ export function redactText(text: string): string {
 export class Redactor {
   readonly #secretNames = new Map<string, boolean>();
 
-  /** A copy that may be logged. */
+  /** Returns a copy that may be logged. */
   redact(facts: Readonly<Record<string, unknown>>): Record<string, unknown> {
     return this.#fields(facts, 0);
   }
 
-  /** Nearly every value stays as it is, so the copy is made first, at once, and what must not stay is replaced in it. */
+  /** Nearly all values stay as they are, so all are copied at once, and only secrets are replaced in the copy. */
   #fields(fields: object, depth: number): Record<string, unknown> {
     const copy: Record<string, unknown> = { ...fields };
     for (const name in copy) {
@@ -52,7 +52,7 @@ export class Redactor {
     const known = this.#secretNames.get(name);
     if (known !== undefined) return known;
     const secret = SECRET_NAME.test(name.toLowerCase().replace(/[-_]/g, ''));
-    if (this.#secretNames.size < MOST_KNOWN_NAMES) this.#secretNames.set(name, secret);
+    if (this.#secretNames.size < MAX_CACHED_NAMES) this.#secretNames.set(name, secret);
     return secret;
   }
 
@@ -79,7 +79,7 @@ export class Redactor {
     return this.#fields(value, depth + 1);
   }
 
-  /** What Error keeps from JSON: the message, where it happened, what caused it. */
+  /** The parts of an Error that JSON leaves out: message, stack, cause. */
   #error(error: Error, depth: number): Record<string, unknown> {
     const own = this.#fields(error, depth + 1);
     const cause = error.cause === undefined ? {} : { cause: this.#value(error.cause, depth + 1) };

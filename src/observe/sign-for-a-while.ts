@@ -1,9 +1,9 @@
-// A process of its own: signs with the key that comes on standard input, for as many milliseconds as its
-// argument says, and prints how often that was per second.
+// A separate process: signs with the key from standard input for as many milliseconds as its argument says, and prints
+// the signatures per second.
 import { createPrivateKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 
-/** About what a DKIM signature covers. */
+/** About the size of what a DKIM signature covers. */
 const SIGNED_BYTES = 1000;
 
 process.stdout.write(String(signaturesPerSecond(createPrivateKey(await text(process.stdin)), Number(process.argv[2]))));

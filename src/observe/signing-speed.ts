@@ -1,25 +1,25 @@
-// How fast this machine makes RSA-2048 signatures, which are most of the work of sending, and whether OpenSSL's
-// other way to calculate would be faster. OpenSSL looks at the processor once, when a process begins: so each
-// way is measured in a process of its own.
+// How fast this machine makes RSA-2048 signatures, which are most of the work of sending, and whether OpenSSL's other
+// code path would be faster. OpenSSL detects the processor once, at the start of a process, so each path is measured in
+// its own process.
 import { execFile } from 'node:child_process';
 import { generateKeyPair } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-/** What OpenSSL is to believe of the processor; null: what it sees. */
+/** OpenSSL's override for the processor's features; null: what it detects. */
 export type SigningWay = string | null;
 
-/** Without ADX OpenSSL takes AVX2, which it does not prefer, but which is faster on some processors. */
+/** Without ADX, OpenSSL uses AVX2, which it does not prefer, but which is faster on some processors. */
 export const WITHOUT_ADX = ':~0x80000';
 
 export interface SigningSpeed {
   perSecond: number;
-  /** Null where there is no choice. */
+  /** Null where there is no alternative. */
   other: { way: SigningWay; perSecond: number } | null;
 }
 
-// A neighbour that is at work for a moment slows one round, and the best of them counts.
+// A busy moment of a neighbour slows one round, so the best one counts.
 const ROUNDS = 3;
 const ROUND_MS = 100;
 const CHILD_MS = 10_000;
@@ -41,9 +41,9 @@ export async function measureSigning(inUse: SigningWay): Promise<SigningSpeed> {
 }
 
 /**
- * The one in use, and the other one if there is a choice: AVX-512 (IFMA) is faster than either. What somebody has
- * chosen is always compared with what OpenSSL does by itself: an empty value switches off nearly everything, and
- * a machine may have moved to another processor.
+ * The path in use, and the alternative if there is one: AVX-512 (IFMA) is faster than either. A configured override is
+ * always compared with OpenSSL's own choice: an empty value switches off nearly everything, and a machine may have
+ * moved to another processor.
  */
 export function waysWith(inUse: SigningWay, flags: ReadonlySet<string>): SigningWay[] {
   if (inUse !== null) return [inUse, null];
@@ -51,7 +51,7 @@ export function waysWith(inUse: SigningWay, flags: ReadonlySet<string>): Signing
   return hasChoice ? [null, WITHOUT_ADX] : [null];
 }
 
-/** Of Linux on x86; nothing elsewhere. */
+/** Flags of Linux on x86; empty elsewhere. */
 async function processorFlags(): Promise<Set<string>> {
   const text = await readFile('/proc/cpuinfo', 'latin1').catch(() => '');
   return new Set(/^flags\s*:(.*)$/m.exec(text)?.[1]?.trim().split(' '));
@@ -65,7 +65,7 @@ function signaturesPerSecond(way: SigningWay, key: string): Promise<number> {
       if (error) reject(error);
       else resolve(Number(stdout));
     });
-    child.stdin!.on('error', () => {}); // it has ended already, which its exit code tells
+    child.stdin!.on('error', () => {}); // it has ended already; its exit code says why
     child.stdin!.end(key);
   });
 }

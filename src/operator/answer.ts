@@ -1,12 +1,12 @@
-// What a command answers, wherever it ran: in this process or in the daemon.
+// The answer of a command, wherever it ran: in this process or in the daemon.
 export type Answer<R = unknown> =
-  /** `exit` when the result itself says that something is wrong; 0 when not given. */
+  /** `exit` if the result itself reports a problem; 0 by default. */
   | { kind: 'done'; result: R; exit?: number }
-  /** The command was understood and could not be carried out: exit 1. */
+  /** The command was understood but failed: exit 1. */
   | { kind: 'failed'; message: string }
-  /** The arguments make no sense: exit 2 and the usage. */
+  /** The arguments are invalid: exit 2 and the usage. */
   | { kind: 'wrong_usage'; message: string }
-  /** What ran until it was stopped has said everything itself. */
+  /** A command that ran until it was stopped, and has printed everything itself. */
   | { kind: 'ended'; exit: number };
 
 export function done<R>(result: R): Answer<R> {

@@ -12,20 +12,20 @@ import {
   toAnswer,
 } from './control-protocol.ts';
 
-// A little longer than the daemon's own limit, so that its answer is seen.
-const PATIENCE_MS = COMMAND_TIMEOUT_MS + 5000;
+// A little longer than the daemon's own limit, so that its answer arrives.
+const TIMEOUT_MS = COMMAND_TIMEOUT_MS + 5000;
 
-/** Null when no daemon listens. */
+/** Null when no daemon is listening. */
 export async function askDaemon(
   socketFile: string,
   request: ControlRequest,
-  patienceMs = PATIENCE_MS,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<Answer | null> {
   const socket = await connect(socketFile);
   if (!socket) return null;
   try {
     let isSilent = false;
-    socket.setTimeout(patienceMs, () => {
+    socket.setTimeout(timeoutMs, () => {
       isSilent = true;
       socket.destroy();
     });
@@ -33,9 +33,9 @@ export async function askDaemon(
     socket.write(`${JSON.stringify(request)}\n`);
     const response = await readLine(socket, RESPONSE_MAX_BYTES);
     if (isResponse(response)) return toAnswer(response);
-    // Whether it was carried out is not known, so it must not be done again here.
+    // Whether the command was carried out is unknown, so it must not be repeated here.
     const fate = isSilent
-      ? `the running daemon has not answered for ${patienceMs / 1000} s. It may be stuck: check its log`
+      ? `the running daemon has not answered for ${timeoutMs / 1000} s. It may be stuck: check its log`
       : 'the daemon closed the connection without an answer';
     throw new Fault(`${fate}. Check whether the command took effect before you run it again`);
   } finally {
@@ -52,7 +52,7 @@ function connect(socketFile: string): Promise<Socket | null> {
       resolve(socket);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      // No folder, no socket, or one that a dead daemon left behind.
+      // No folder, no socket, or one left by a dead daemon.
       if (['ENOTDIR', 'ENOENT', 'ECONNREFUSED'].includes(error.code ?? '')) resolve(null);
       else
         reject(

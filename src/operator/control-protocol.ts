@@ -1,6 +1,5 @@
-// What command line and daemon say to each other over the control socket: one JSON value and a
-// line end in each direction, then the connection ends. The socket's mode is its only guard:
-// whoever may open it is an operator.
+// The protocol of the control socket between command line and daemon: one JSON value and a line end in each direction,
+// then the connection ends. The socket's mode is its only protection: a process that can open it is an operator's.
 import type { Socket } from 'node:net';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
@@ -8,7 +7,7 @@ import type { Answer } from './answer.ts';
 
 export interface ControlRequest {
   command: string;
-  /** As they were typed; the command reads them where it runs. */
+  /** As typed; the command parses them where it runs. */
   options: Readonly<Record<string, unknown>>;
 }
 
@@ -21,11 +20,11 @@ export const RESPONSE_MAX_BYTES = 160 * 1024 * 1024;
 /** Long enough for a slow disk; no command waits for the network. */
 export const COMMAND_TIMEOUT_MS = 60_000;
 
-// sockaddr_un holds 108 bytes with the closing zero on Linux, 104 elsewhere; longer names are
-// cut or refused without a word about the reason.
+// sockaddr_un has 108 bytes with the closing zero on Linux, 104 elsewhere; longer names are silently truncated or
+// rejected.
 const SOCKET_NAME_MAX_BYTES = 103;
 
-/** The name to open the socket by: as it is, or from the working folder when that is shorter. */
+/** The name to open the socket by: unchanged, or relative to the working folder when that is shorter. */
 export function socketName(file: string, workingDir: string): string {
   if (Buffer.byteLength(file) <= SOCKET_NAME_MAX_BYTES) return file;
   const relative = path.relative(workingDir, file);
@@ -54,7 +53,7 @@ export function toAnswer(response: ControlResponse): Answer {
   return { kind: exit === 2 ? 'wrong_usage' : 'failed', message };
 }
 
-/** The first line that arrives, as JSON; null when it ends early, is too long or is no JSON. */
+/** The first line received, as JSON; null when it ends early, is too long or is not JSON. */
 export function readLine(socket: Socket, maxBytes: number): Promise<unknown> {
   return new Promise((resolve) => {
     const parts: Buffer[] = [];

@@ -1,6 +1,6 @@
-// The daemon's end of the control socket: carries out store commands with the daemon's own
-// services, so that they take effect in it at once and the database keeps one writer.
-// Whoever starts it holds the data folder's lock: a socket that lies there is a dead daemon's.
+// The daemon's end of the control socket: runs store commands with the daemon's own services, so that they take effect
+// at once and the database keeps one writer. The caller holds the data folder's lock, so an existing socket belongs to
+// a dead daemon.
 import fs from 'node:fs';
 import net, { type Socket } from 'node:net';
 import type { Answer } from './answer.ts';
@@ -17,30 +17,30 @@ import type { OperatorServices } from './operator-services.ts';
 // One operator and a few scripts; more is a mistake.
 const MAX_CONNECTIONS = 32;
 
-/** Carries out one of the command line's commands with the daemon's services; null: it knows none of that name. */
+/** Runs a command of the command line with the daemon's services; null: the command is unknown. */
 export type RunCommand = (request: ControlRequest, services: OperatorServices) => Promise<Answer> | null;
 
 export interface ControlServerOptions {
   socketFile: string;
   run: RunCommand;
   services: OperatorServices;
-  /** For the log: which command ran and how it ended. Never its options, which can hold addresses. */
+  /** For the log: which command ran, and its result. Never its options, which may contain addresses. */
   onCommand?(command: string, answer: Answer): void;
 }
 
 export interface ControlServer {
-  /** Takes nothing new, waits for the commands that run, removes the socket. */
+  /** Accepts nothing new, waits for running commands, removes the socket. */
   close(): Promise<void>;
 }
 
 export async function startControlServer(options: ControlServerOptions): Promise<ControlServer> {
   fs.rmSync(options.socketFile, { force: true });
-  const asking = new Set<Socket>();
+  const reading = new Set<Socket>();
   const running = new Set<Promise<void>>();
   const server = net.createServer(async (socket) => {
-    asking.add(socket);
+    reading.add(socket);
     const request = await readRequest(socket);
-    asking.delete(socket);
+    reading.delete(socket);
     if (socket.destroyed) return;
     const work = serveRequest(socket, request, options).finally(() => running.delete(work));
     running.add(work);
@@ -50,14 +50,14 @@ export async function startControlServer(options: ControlServerOptions): Promise
   return {
     async close() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve())); // removes the file, too
-      for (const socket of asking) socket.destroy();
+      for (const socket of reading) socket.destroy();
       await Promise.all(running);
       await closed;
     },
   };
 }
 
-/** Mode 0600 from the first moment: a chmod after the bind would leave a gap. */
+/** Mode 0600 from the start: a chmod after the bind would leave a gap. */
 function listenPrivately(server: net.Server, name: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -80,11 +80,11 @@ function readRequest(socket: Socket): Promise<unknown> {
 }
 
 async function serveRequest(socket: Socket, request: unknown, serving: ControlServerOptions): Promise<void> {
-  const answer = await carryOut(request, serving);
+  const answer = await execute(request, serving);
   if (!socket.destroyed) socket.end(`${JSON.stringify(toResponse(answer))}\n`, () => socket.destroySoon());
 }
 
-async function carryOut(request: unknown, { run, services, onCommand }: ControlServerOptions): Promise<Answer> {
+async function execute(request: unknown, { run, services, onCommand }: ControlServerOptions): Promise<Answer> {
   if (!isRequest(request)) return { kind: 'failed', message: 'the request is not valid' };
   const running = run(request, services);
   if (running === null) {

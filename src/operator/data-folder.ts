@@ -1,4 +1,4 @@
-// The names of what lies in the data folder, in one place for daemon and command line.
+// The names of the files in the data folder, in one place for daemon and command line.
 import fs from 'node:fs';
 import path from 'node:path';
 import { Fault } from '../base/errors.ts';
@@ -10,7 +10,7 @@ export interface DataFolder {
   resultJournal: string;
   controlSocket: string;
   masterKey: string;
-  /** Only a sandbox has it: the mail that it has captured. */
+  /** Only in a sandbox: captured mail. */
   captured: string;
 }
 
@@ -25,8 +25,8 @@ export function dataFolder(dir: string): DataFolder {
   };
 }
 
-/** What looks like a slip of the pen, or keeps whoever asks out of the folder; null: nothing. Throws where no user could use it. */
-export function dataFolderDoubt(dir: string): string | null {
+/** A likely typo, or a lack of access for this user; null: neither. Throws where no user could use the folder. */
+export function dataFolderWarning(dir: string): string | null {
   const about = `data.dir: ${dir}`;
   try {
     const found = fs.statSync(dir, { throwIfNoEntry: false });
@@ -44,7 +44,7 @@ export function dataFolderDoubt(dir: string): string | null {
 
 const WHERE_IT_IS = 'set data.dir or POSTRIDER_DATA_DIR to the right one';
 
-/** Why no database can be used there, or null. */
+/** Why there is no usable database, or null. */
 export function databaseProblem({ dir, database }: DataFolder): string | null {
   try {
     fs.statSync(database);
@@ -62,7 +62,7 @@ function unusable(dir: string, cause: unknown): string {
   return `the data folder ${dir} cannot be used: ${isFile ? 'it is not a folder' : systemWords(cause)}; ${advice}`;
 }
 
-/** SQLite's own errors do not name the file. */
+/** Adds the file name, which SQLite's errors lack. */
 export async function overDatabase<T>(file: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
@@ -72,7 +72,7 @@ export async function overDatabase<T>(file: string, work: () => T | Promise<T>):
   }
 }
 
-/** Readable by the service's own user only: it holds keys, and a socket that obeys whoever reaches it. */
+/** Readable only by the service's own user: it holds keys, and a socket that accepts every client. */
 export function makeDataFolder(dir: string): void {
   try {
     makeFolders(dir);
@@ -82,7 +82,7 @@ export function makeDataFolder(dir: string): void {
   }
 }
 
-/** Like mkdir -p. Node's own tries for ever where a file system says of a new folder that it does not exist (/proc). */
+/** Like mkdir -p. Node's own loops forever where a file system denies that a new folder exists (/proc). */
 function makeFolders(dir: string): void {
   if (fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) return;
   const above = path.dirname(dir);
@@ -90,7 +90,7 @@ function makeFolders(dir: string): void {
   try {
     fs.mkdirSync(dir, { mode: 0o700 });
   } catch (error) {
-    // Another process can have made it in this moment.
+    // Another process may have created it just now.
     if (!fs.statSync(dir, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }
 }

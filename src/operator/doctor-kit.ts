@@ -1,5 +1,5 @@
-// What the configuration and this machine give the doctor: its settings and its probes. It runs in the
-// process of the command line, so that a daemon that is stuck, or none, stops nobody from looking.
+// The doctor's settings and probes, from the configuration and this machine. It runs in the process of the command
+// line, so that it works with a stuck daemon, or without one.
 import { getServers } from 'node:dns';
 import { systemClock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -14,14 +14,14 @@ import { bindProblem, dialTcp } from '../protocol/smtp/dial.ts';
 import { checkFile, readStoredNames } from '../store/sqlite/reading/inspection.ts';
 import { askDaemon } from './control-client.ts';
 import { dataFolder } from './data-folder.ts';
-import { lookAtKeyFile } from './master-key.ts';
+import { inspectKeyFile } from './master-key.ts';
 
-// Whoever runs the doctor waits for the slowest name server.
-const LOOK_UP_MS = 5000;
+// The operator waits for the slowest name server.
+const LOOKUP_TIMEOUT_MS = 5000;
 /** A gigabyte takes some ten seconds from a cold disk. */
 const DATABASE_MS = 60_000;
-/** One look-up each, and only without the wildcard. */
-const MOST_DOMAINS = 20;
+/** One look-up each, and only without a wildcard. */
+const MAX_DOMAINS = 20;
 
 export function doctorKit(config: Config): DoctorKit {
   const { dns, data } = config;
@@ -33,24 +33,24 @@ export function doctorKit(config: Config): DoctorKit {
     settings,
     now: () => systemClock.now(),
     random: Math.random,
-    resolver: createResolver({ servers, clock: systemClock, timeoutMs: LOOK_UP_MS }),
+    resolver: createResolver({ servers, clock: systemClock, timeoutMs: LOOKUP_TIMEOUT_MS }),
     dnsServers: servers.map((server) => ({
       server,
-      resolver: createResolver({ servers: [server], clock: systemClock, timeoutMs: LOOK_UP_MS }),
+      resolver: createResolver({ servers: [server], clock: systemClock, timeoutMs: LOOKUP_TIMEOUT_MS }),
     })),
     dial: dialTcp,
     bindProblem,
     diskFreeShare,
     ca: undefined,
-    stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MOST_DOMAINS),
+    stored: async () => readStoredNames(folder.database, `${selector}._domainkey.${domain}`, MAX_DOMAINS),
     database: () => checkFile(folder.database, DATABASE_MS),
-    keyFile: () => lookAtKeyFile(config),
+    keyFile: () => inspectKeyFile(config),
     signing: measureSigning,
-    daemon: () => asked(folder.controlSocket),
+    daemon: () => daemonAnswer(folder.controlSocket),
   };
 }
 
-async function asked(controlSocket: string): Promise<DaemonAnswer> {
+async function daemonAnswer(controlSocket: string): Promise<DaemonAnswer> {
   try {
     const answer = await askDaemon(controlSocket, { command: 'doctor daemon', options: {} });
     if (answer === null) return { kind: 'none' };

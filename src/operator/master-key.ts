@@ -1,5 +1,5 @@
-// Where the master key comes from: the configuration, a file that it names, or the data folder,
-// where one is made when there is none. Daemon and command line read it the same way.
+// The source of the master key: the configuration, a file that it names, or the data folder, where one is created if
+// there is none. Daemon and command line read it in the same way.
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { Fault } from '../base/errors.ts';
@@ -9,7 +9,7 @@ import type { Config } from '../config/keys.ts';
 import type { KeyFileFacts } from '../doctor/doctor-settings.ts';
 import { dataFolder, makeDataFolder } from './data-folder.ts';
 
-/** The first one seals; the others still open what they sealed. Never empty. */
+/** The first key seals; the others still open what they sealed. Never empty. */
 export function loadMasterKeys(config: Pick<Config, 'secrets' | 'data'>, warn: (message: string) => void): Buffer[] {
   const { master_key, master_key_file } = config.secrets;
   if (master_key !== null) return parseMasterKeys(master_key, 'secrets.master_key');
@@ -33,37 +33,37 @@ export function keyFileWarning({ file, openTo }: KeyFileFacts): string | null {
   return openTo === null ? null : `the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`;
 }
 
-/** Null: no key file is there, or it cannot be looked at from here. */
-export function lookAtKeyFile({ secrets, data }: Pick<Config, 'secrets' | 'data'>): KeyFileFacts | null {
+/** Null: there is no key file, or it is not accessible. */
+export function inspectKeyFile({ secrets, data }: Pick<Config, 'secrets' | 'data'>): KeyFileFacts | null {
   if (secrets.master_key !== null) return null;
   const file = secrets.master_key_file ?? dataFolder(data.dir).masterKey;
   return fs.existsSync(file) ? { file, openTo: whoElseReads(file) } : null;
 }
 
-// systemd lets the service read its credentials by an ACL, which shows as a right of the group.
+// systemd gives the service access to its credentials by an ACL, which shows as a group permission.
 const CREDENTIALS = '/run/credentials/';
 
-/** Besides its owner; null: nobody. */
+/** Readers besides the owner; null: none. */
 function whoElseReads(file: string): KeyFileFacts['openTo'] {
   const { mode } = fs.statSync(file);
   if ((mode & 0o004) !== 0) return 'every user of this machine';
   return (mode & 0o040) !== 0 && !file.startsWith(CREDENTIALS) ? 'its group' : null;
 }
 
-/** Base64 or hex, separated by commas or white space. Problems name the place, never the key. */
-export function parseMasterKeys(text: string, place: string): Buffer[] {
+/** Base64 or hex, separated by commas or white space. Problems name the source, never the key. */
+export function parseMasterKeys(text: string, source: string): Buffer[] {
   const keys = text.split(/[\s,]+/).filter((part) => part !== '');
-  if (keys.length === 0) throw new Fault(`${place}: it contains no master key`, { permanence: 'permanent' });
+  if (keys.length === 0) throw new Fault(`${source}: it contains no master key`, { permanence: 'permanent' });
   return keys.map((key, index) => {
     const bytes = /^[0-9a-f]{64}$/i.test(key) ? Buffer.from(key, 'hex') : fromBase64(key);
     if (bytes?.length === MASTER_KEY_BYTES) return bytes;
-    throw new Fault(`${place}: key ${index + 1} is not ${MASTER_KEY_BYTES} bytes in base64 or hex`, {
+    throw new Fault(`${source}: key ${index + 1} is not ${MASTER_KEY_BYTES} bytes in base64 or hex`, {
       permanence: 'permanent',
     });
   });
 }
 
-/** Null for text that is not base64: Buffer.from would skip what it does not understand. */
+/** Null for text that is not base64: Buffer.from would skip invalid characters. */
 function fromBase64(text: string): Buffer | null {
   return /^[A-Za-z0-9+/]+=*$/.test(text) ? Buffer.from(text, 'base64') : null;
 }
@@ -77,8 +77,8 @@ function readKeyFile(file: string): string {
 }
 
 /**
- * False when the file is already there. Written aside and linked into place: the name never
- * stands for a file that is not whole and on disk, and two who start at once get one key.
+ * False when the file exists already. Written aside and linked into place: the name never refers to an incomplete file,
+ * and two processes that start at once get the same key.
  */
 function createKeyFile(file: string): boolean {
   if (fs.existsSync(file)) return false;

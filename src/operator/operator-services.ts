@@ -1,4 +1,4 @@
-// What store commands work with, whether they run in the daemon or beside none.
+// What store commands need, whether they run in the daemon or without one.
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { TimerStatus } from '../base/timers.ts';
@@ -20,19 +20,19 @@ export interface OperatorServices {
   ids: IdSource;
   config: Config;
   queue: QueueControl;
-  /** Whether this is a sandbox's data: there no tenant is reviewed. */
+  /** Whether this is a sandbox's data: tenants are not reviewed there. */
   isSandbox: boolean;
-  /** What seals secrets in the store; its keys are read when the first is needed. */
+  /** Seals secrets in the store; the master keys are read at the first call. */
   vault(): Vault;
-  /** Called after a tenant's change is on disk: the daemon wakes what its status held back. */
+  /** Called once a tenant's change is on disk: the daemon wakes mail that its status held back. */
   tenantChanged(tenant: Tenant): void;
-  /** Called after it is on disk that a receiver's hard bounces are believed again. */
+  /** Called once it is on disk that a receiver is trusted again. */
   receiverTrusted(mxGroup: string): void;
-  /** Called after it is on disk that an inbound mail waits again. */
+  /** Called once it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
-  /** Told by mail of new keys; without a daemon the mail waits in the queue for the next one. */
+  /** Notifies owners of new keys by mail; without a daemon, the mail waits in the queue for the next one. */
   tellOwners?: OwnerNotices;
-  /** The daemon that this runs in; not there without one. */
+  /** The daemon that this runs in, if any. */
   daemon?: DaemonView;
 }
 
@@ -42,11 +42,11 @@ export interface DaemonView {
   unstoredResults(): UnstoredResults | null;
 }
 
-/** The operator's hand on the queue; in the daemon the scheduler must hear of it. */
+/** Operators' actions on the queue; in the daemon, the scheduler is notified. */
 export interface QueueControl {
   act(action: OperatorAction, target: QueueTarget, attribution: Attribution): Promise<ActionOutcome>;
-  /** Why things wait. */
+  /** Explains why messages wait. */
   explain: Explainer;
-  /** Our own addresses, as the running delivery sees them; not there without one. */
+  /** Our source addresses, as the running delivery sees them; undefined without one. */
   sources?(): readonly SourceAddressState[];
 }

@@ -1,5 +1,5 @@
-// What store commands work with in this process, where no daemon runs: the store that it opens, and the queue as that
-// store has it. Loads most of the program, so import() it where it is used.
+// What store commands need in this process, when no daemon runs: the store that it opens, and queue control over that
+// store. Loads most of the program, so import() it where it is used.
 import fs from 'node:fs';
 import { systemClock } from '../base/clock.ts';
 import { IdSource } from '../base/ids.ts';
@@ -16,7 +16,7 @@ import type { OperatorServices } from './operator-services.ts';
 import { withOwnStore } from './own-store.ts';
 import { storeQueueControl } from './queue-control.ts';
 
-/** With the data folder's lock held. */
+/** The caller holds the data folder's lock. */
 export function withOwnServices<T>(
   { config, folder }: { config: Config; folder: DataFolder },
   work: (services: OperatorServices) => Promise<T>,
@@ -25,7 +25,7 @@ export function withOwnServices<T>(
     const clock = systemClock;
     const ids = new IdSource();
     const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
-    // Whatever is sealed in the store was sealed by a daemon, which has told of a key that it had to make.
+    // Everything sealed in the store was sealed by a daemon, which has already warned about a new key.
     const vault = () => new Vault(loadMasterKeys(config, () => {}));
     const tellOwners = waitingNotices(config, { store, clock, ids, vault });
     const services: OperatorServices = {
@@ -53,7 +53,7 @@ type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & {
   store: Pick<Store, 'accounts' | 'tenants' | 'domains' | 'submissions' | 'upkeep' | 'platformKeys'>;
 };
 
-/** Mails to owners go into the queue, for the next daemon to send. Before the first one there is nobody to send as. */
+/** Mails to owners wait in the queue for the next daemon. Before the first one there is no identity to send as. */
 function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault }: NoticeParts) {
   const dkim = { domain: service.dkim_domain, selector: service.dkim_selector };
   const tell = async (to: readonly string[], notice: Notice) => {

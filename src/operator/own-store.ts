@@ -1,5 +1,5 @@
-// The store in this process, for commands that run where no daemon does: the data folder's lock, the store, and the
-// database file as a whole. Loads the driver, so import() it where it is used.
+// The store in this process, for commands that run without a daemon: the data folder's lock, the store, and the whole
+// database file. Loads the driver, so import() it where it is used.
 import { backupDatabase, restoreDatabase } from '../store/sqlite/engine/backup.ts';
 import { DataFolderInUse, type DataLock, lockDataFolder } from '../store/sqlite/engine/data-lock.ts';
 import { openForReading } from '../store/sqlite/engine/database-file.ts';
@@ -10,7 +10,7 @@ import { readSuppressedBy, type SuppressedBy } from '../store/sqlite/reading/ins
 import type { Store } from '../store/store.ts';
 import { type DataFolder, makeDataFolder, overDatabase } from './data-folder.ts';
 
-/** Throws while another process holds it. */
+/** Throws while another process holds the lock. */
 export function lockFolder(folder: DataFolder): DataLock {
   makeDataFolder(folder.dir);
   return lockDataFolder(folder.dir);
@@ -28,7 +28,7 @@ export function tryLock(folder: DataFolder): DataLock | null {
   }
 }
 
-/** With the lock held. An older schema is brought to this version's. */
+/** The caller holds the lock. Migrates an older schema. */
 export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await overDatabase(folder.database, () => openSqliteStore({ file: folder.database }));
   try {
@@ -38,17 +38,17 @@ export async function withOwnStore<T>(folder: DataFolder, work: (store: Store) =
   }
 }
 
-/** Throws when the database has lost everything: what would begin anew is refused. */
+/** Throws when the database has lost all its data, rather than starting from scratch. */
 export function refuseEmptied({ database }: DataFolder): void {
   refuseEmptiedDatabase(database);
 }
 
-/** Beside a daemon or without one. */
+/** With or without a running daemon. */
 export function backUp({ database }: DataFolder, target: string): Promise<void> {
   return overDatabase(database, () => backupDatabase(database, target));
 }
 
-/** With the lock held. */
+/** The caller holds the lock. */
 export function restore({ database }: DataFolder, from: string): Promise<void> {
   return restoreDatabase(from, database);
 }
@@ -68,7 +68,7 @@ export async function isOfThisVersion(folder: DataFolder): Promise<boolean> {
   return (await currentSchema(folder)) === newestSchema();
 }
 
-/** Beside a daemon or without one; null: there is no database. */
+/** With or without a running daemon; null: there is no database. */
 export function suppressedBy(
   { database }: DataFolder,
   wanted: Parameters<typeof readSuppressedBy>[1],

@@ -1,5 +1,5 @@
-// Acting on the queue and explaining it: over the daemon's own shaping, with a scheduler that hears
-// of every lane that has something due, or through the store alone when no daemon runs.
+// Operators' actions on the queue, and explaining it: over the daemon's own shaping, with a scheduler that is notified
+// of due lanes, or through the store alone when no daemon runs.
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { BounceRules } from '../classify/classify-reply.ts';
@@ -23,7 +23,7 @@ export interface QueueControlParts {
   config: Config;
 }
 
-/** Beside the delivery of this process. */
+/** With the delivery of this process. */
 export function liveQueueControl(
   parts: QueueControlParts,
   delivery: Pick<Delivery, 'shaping' | 'notice' | 'load' | 'sourceAddresses'>,
@@ -38,7 +38,7 @@ export function liveQueueControl(
   return { ...control, sources: () => delivery.sourceAddresses() };
 }
 
-/** Through the store alone; what is changed is found by the next daemon. */
+/** Through the store alone; the next daemon finds the changes. */
 export async function storeQueueControl(
   parts: QueueControlParts,
   onLanes: (lanes: LaneNotice[]) => void = () => {},
@@ -46,13 +46,18 @@ export async function storeQueueControl(
   const { store, clock, ids, log, config } = parts;
   const shaping = await Shaping.open({ store, clock, log, ...shapingSettings(config), random: Math.random });
   const actions = new QueueActions({ store, clock, ids, log, shaping, onLanes });
-  // Reading the rules takes some time, and few commands want them.
+  // Reading the rules takes some time, and few commands need them.
   return controlOf(parts, { actions, shaping, load: null, rules: () => loadBounceRules(SHIPPED_RULES) });
 }
 
-type Heart = Pick<ConstructorParameters<typeof Explainer>[0], 'shaping' | 'load' | 'rules'> & { actions: QueueActions };
+type ControlParts = Pick<ConstructorParameters<typeof Explainer>[0], 'shaping' | 'load' | 'rules'> & {
+  actions: QueueActions;
+};
 
-function controlOf({ store, clock, config }: QueueControlParts, { actions, ...explaining }: Heart): QueueControl {
+function controlOf(
+  { store, clock, config }: QueueControlParts,
+  { actions, ...explaining }: ControlParts,
+): QueueControl {
   const sessions = config.delivery.connections;
   return {
     act: (action, target, word) => actions.act(action, target, word),

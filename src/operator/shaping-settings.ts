@@ -1,4 +1,4 @@
-// What the configuration says about shaping, for the daemon and for commands that run without one.
+// The settings for shaping, from the configuration, for the daemon and for commands that run without one.
 import type { Config } from '../config/keys.ts';
 import { loadProviderLimits, Providers } from '../delivery/shaping/provider-limits.ts';
 import type { ShapingLimits } from '../delivery/shaping/shaping-memory.ts';
@@ -10,7 +10,7 @@ export interface ShapingSettings {
   retryStepsMs: readonly number[];
 }
 
-/** Throws a Fault that names what is wrong in the file of providers. */
+/** Throws a Fault with the problems of the provider file. */
 export function shapingSettings({ delivery, limits }: Config): ShapingSettings {
   const [first, second, third] = limits.messages_per_hour;
   const perHour: Record<Tier, number> = { '1k': first, '10k': second, uncapped: third };

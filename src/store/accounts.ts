@@ -1,5 +1,5 @@
-// Contract: sessions of people who are signed in to the portal. The store knows a session's token only by
-// its SHA-256, and says nothing of sessions that are over.
+// Contract: sessions of people who are signed in to the portal. The store keeps only the SHA-256 of a session's
+// token, and never returns a session that has expired.
 
 import type { SealedSecret } from '../base/vault.ts';
 import type { MemberRole, Tenant, User } from './tenants.ts';
@@ -8,19 +8,19 @@ export interface Session {
   id: string;
   userId: string;
   tokenHash: Buffer;
-  /** What the browser calls itself. */
+  /** The client's User-Agent, as a short name. */
   client: string | null;
-  /** Where it was last seen. */
+  /** The IP address of its last request. */
   address: string;
   createdAt: number;
   lastSeenAt: number;
-  /** Over from then on, unless it is seen before. */
+  /** It expires at this time unless it is used before. */
   expiresAt: number;
-  /** Over from then on, whatever happens. */
+  /** It expires at this time in any case. */
   endsAt: number;
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user with the session. */
 export interface Visitor {
   session: Session;
   user: User;
@@ -28,37 +28,37 @@ export interface Visitor {
   tenant: Tenant | null;
 }
 
-interface SessionSight {
+interface SessionUse {
   at: number;
   expiresAt: number;
   address: string;
 }
 
 export interface SessionStore {
-  /** Of a user's sessions only the `maxLive` youngest stay. False when there is no such user any more. */
+  /** Keeps only the user's `maxLive` newest sessions. False when the user no longer exists. */
   createSession(session: Session, maxLive: number): Promise<boolean>;
-  /** Null when nobody has it, when it is over, or when its user is gone. */
+  /** Null when no session has the token, when it has expired, or when its user is gone. */
   findSession(tokenHash: Buffer, now: number): Promise<Visitor | null>;
-  touchSession(userId: string, id: string, sight: SessionSight): Promise<void>;
-  /** Those that are not over, the one that was seen last first. */
+  touchSession(userId: string, id: string, sight: SessionUse): Promise<void>;
+  /** Sessions that have not expired, the one seen last first. */
   listSessions(userId: string, now: number): Promise<Session[]>;
   /** False when the user has no such session. */
   endSession(userId: string, id: string): Promise<boolean>;
-  /** How many ended. */
+  /** Returns how many ended. */
   endSessionsOf(userId: string, exceptId?: string): Promise<number>;
-  /** Of those that are over, at most `limit`; how many they were. */
+  /** Erases up to `limit` expired sessions; returns how many. */
   eraseSessions(now: number, limit: number): Promise<number>;
 }
 
 // Contract: second factors of users (TOTP), and recovery codes for when the device is lost. The secret is
-// sealed; of recovery codes the store knows the SHA-256.
+// sealed; of recovery codes the store keeps the SHA-256.
 
 export interface SecondFactor {
   secret: SealedSecret;
-  /** Of the last code that was taken, counted in time steps. */
+  /** The time step of the last code that was accepted. */
   lastStep: number;
   createdAt: number;
-  /** Null until the first code proved that the device has the secret: it protects nothing until then. */
+  /** Null until the first code proves that the device has the secret; until then it protects nothing. */
   confirmedAt: number | null;
   recoveryCodes: number;
 }
@@ -71,13 +71,13 @@ interface Confirmation {
 
 export interface SecondFactorStore {
   findSecondFactor(userId: string): Promise<SecondFactor | null>;
-  /** Takes the place of one that was never confirmed. False when a confirmed one is there, or no such user. */
+  /** Replaces one that was never confirmed. False when a confirmed one exists, or no such user. */
   beginSecondFactor(userId: string, secret: SealedSecret, at: number): Promise<boolean>;
-  /** False when none waits for it. */
+  /** False when no second factor is waiting for confirmation. */
   confirmSecondFactor(userId: string, confirmation: Confirmation): Promise<boolean>;
-  /** False when a code of this step or of a later one was taken before. */
+  /** False when a code of this time step or a later one was accepted before. */
   takeStep(userId: string, step: number): Promise<boolean>;
-  /** Each works once. Null when the user has no such code, otherwise how many are left. */
+  /** Each code works once. Null when the user has no such code, otherwise how many are left. */
   takeRecoveryCode(userId: string, codeHash: Buffer): Promise<number | null>;
   /** False without a confirmed second factor. */
   replaceRecoveryCodes(userId: string, codeHashes: readonly Buffer[]): Promise<boolean>;
@@ -85,9 +85,9 @@ export interface SecondFactorStore {
   dropSecondFactor(userId: string): Promise<boolean>;
 }
 
-// Contract: links in mails that prove who reads an address, each good for one use, and what they do: set a
-// password, confirm the address of a sign-up, join a tenant. What a link does happens in the transaction
-// that uses it up. The store knows a link's token only by its SHA-256.
+// Contract: one-time links in mails that prove who reads an address, and what they do: set a password, confirm
+// the address of a sign-up, join a tenant. The effect happens in the transaction that uses up the link. The
+// store keeps only the SHA-256 of a link's token.
 
 export interface MailLink {
   id: string;
@@ -95,7 +95,7 @@ export interface MailLink {
   purpose: 'reset' | 'confirmation' | 'invitation';
   /** Lower case. */
   email: string;
-  /** Null in an invitation: the user comes with its use. */
+  /** Null in an invitation: using it creates the user. */
   userId: string | null;
   /** Of an invitation. */
   tenantId: string | null;
@@ -119,35 +119,35 @@ export interface SignUp {
 export interface MailLinkStore {
   /** Ends earlier links of the same user and purpose, or of the same invitation. */
   keepMailLink(link: MailLink): Promise<void>;
-  /** As keepMailLink, unless the tenant has `maxOpen` other invitations that still hold. */
+  /** As keepMailLink, unless the tenant has `maxOpen` other invitations that are still valid. */
   keepInvitation(link: MailLink, maxOpen: number): Promise<'kept' | 'too_many'>;
-  /** Null when nobody has it, when it was used, or when its time is over. */
+  /** Null when no link has the token, when it was used, or when it has expired. */
   findMailLink(tokenHash: Buffer, now: number): Promise<MailLink | null>;
-  /** Those that still hold, oldest first. */
+  /** Those that are still valid, oldest first. */
   listInvitations(tenantId: string, now: number): Promise<MailLink[]>;
   /** False when the tenant has no such invitation. */
   cancelInvitation(tenantId: string, id: string): Promise<boolean>;
 
   /**
-   * Uses up a link for a new password: sets it and ends all sessions. Whoever reads the address has confirmed it,
-   * too. Null when the link does not hold.
+   * Uses up a link for a new password: sets it and ends all sessions. The user has proved the address by reading it, so
+   * an open sign-up is confirmed, too. Null when the link is not valid.
    */
   resetByLink(tokenHash: Buffer, passwordHash: string, now: number): Promise<User | null>;
   /**
-   * Uses up an invitation and makes its user; a sign-up with the address that was never confirmed is forgotten. Null
-   * when it does not hold; 'exists' leaves it as it is.
+   * Uses up an invitation and creates its user; an unconfirmed sign-up with the same address is erased. Null when the
+   * invitation is not valid; 'exists' leaves it as it is.
    */
   joinByLink(tokenHash: Buffer, joining: Joining): Promise<User | 'exists' | null>;
-  /** Uses up the link of a sign-up: its tenant goes into review. Null when it does not hold. */
+  /** Uses up the link of a sign-up: its tenant goes into review. Null when the link is not valid. */
   confirmByLink(tokenHash: Buffer, now: number): Promise<SignUp | null>;
 
   /** 'exists' when the address already has a user. */
   signUp(signUp: SignUp): Promise<'created' | 'exists'>;
-  /** Whether the user came by a sign-up whose address nobody has confirmed. */
+  /** Whether the user signed up and the address is not confirmed yet. */
   isUnconfirmed(userId: string): Promise<boolean>;
 
-  /** Of links whose time is over, at most `limit`; how many they were. */
+  /** Erases up to `limit` expired links; returns how many. */
   eraseMailLinks(now: number, limit: number): Promise<number>;
-  /** Forgets sign-ups from before then that were never confirmed; how many. One that an operator has touched stays. */
+  /** Erases sign-ups from before `before` that were never confirmed, except those an operator has changed; how many. */
   eraseSignUps(before: number, limit: number): Promise<number>;
 }

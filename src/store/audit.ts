@@ -1,10 +1,10 @@
-// Contract: who changed what, and when. Names stand in entries as they were. Entries are never changed, except that
-// failed sign-ins of an hour are added to that hour's entry.
+// Contract: who changed what, and when. Entries hold names as they were at the time. Entries are never changed, except
+// that failed sign-ins of an hour are added to that hour's entry.
 
 export type AuditActor = 'user' | 'operator' | 'command' | 'system' | 'key';
 
 export interface NewAuditEntry {
-  /** Null: it is about the platform. */
+  /** Null: the entry is about the platform. */
   tenantId: string | null;
   at: number;
   actor: AuditActor;
@@ -12,7 +12,7 @@ export interface NewAuditEntry {
   userId: string | null;
   /** Of an API key. */
   keyId?: string;
-  /** The person's address, or the name of what acted. */
+  /** The person's email address, or the name of the program that acted. */
   who: string;
   /** Of the client. */
   address: string | null;
@@ -23,7 +23,7 @@ export interface NewAuditEntry {
 }
 
 export interface AuditEntry extends NewAuditEntry {
-  /** Grows with every entry. */
+  /** Increases with every entry. */
   seq: number;
 }
 
@@ -39,7 +39,7 @@ export interface FailedSignIns {
   count: number;
 }
 
-/** Entries that one hour makes for one account, and for all addresses without one; the rest is summed in one more. */
+/** Entries per hour for one account, and for all addresses without an account; the rest share one more entry. */
 export const NETWORKS_PER_ACCOUNT = 20;
 export const NETWORKS_WITHOUT_ACCOUNT = 200;
 
@@ -51,12 +51,12 @@ export interface AuditPage {
 
 export interface AuditStore {
   recordAudit(entry: NewAuditEntry): Promise<void>;
-  /** One entry for each hour, account and network, as far as the limits above go. */
+  /** One entry for each hour, account and network, up to the limits above. */
   recordFailedSignIns(failures: readonly FailedSignIns[]): Promise<void>;
   /** Newest first. */
   listAudit(tenantId: string, page: AuditPage): Promise<AuditEntry[]>;
   /** Of all tenants and the platform, newest first. */
   listAllAudit(page: AuditPage): Promise<AuditEntry[]>;
-  /** Erases up to `limit` entries that were made at that time or before; returns how many. */
+  /** Erases up to `limit` entries made at or before `upTo`; returns how many. */
   eraseAudit(upTo: number, limit: number): Promise<number>;
 }

@@ -1,18 +1,18 @@
-// Contract: what receivers' aggregate reports (DMARC) say of a domain over some days, summed up. By the
-// domain's name: which of them a tenant may see is decided by whoever asks, from the tenant's domains.
+// Contract: what receivers' aggregate reports (DMARC) say of a domain over some days, summed up. Sums are by domain
+// name: the caller decides from the tenant's domains which of them a tenant may see.
 
-/** Both UTC days, such as `2026-01-31`, and both are part of it. */
+/** UTC days, such as `2026-01-31`, both inclusive. */
 export interface DmarcPeriod {
   firstDay: string;
   lastDay: string;
 }
 
-/** In the place of an address: all those that a report had too many of. */
+/** Stands in for an address: all sources beyond the limit. */
 export const OTHER_SOURCES = 'other';
 
 export interface DmarcSums {
   messages: number;
-  /** An aligned DKIM signature or an aligned SPF result: that is what DMARC asks for. */
+  /** With an aligned DKIM signature or an aligned SPF result, as DMARC requires. */
   passed: number;
   dkimPassed: number;
   spfPassed: number;
@@ -25,13 +25,13 @@ export interface DmarcDomainSums extends DmarcSums {
   /** The days with reports, within the period. */
   firstDay: string;
   lastDay: string;
-  /** In reports without a proven sender; they are in no other sum. */
+  /** Messages in reports without a proven sender; no other sum includes them. */
   unprovenMessages: number;
 }
 
 export interface DmarcReporterSum {
   orgName: string;
-  /** The domain that proved to be the sender of the mails; null: none. */
+  /** The domain that proved to be the sender of the report; null: none. */
   sender: string | null;
   messages: number;
 }
@@ -45,23 +45,23 @@ export interface DmarcSourceSums extends DmarcSums {
 export interface DmarcDomainReport {
   total: DmarcSums;
   days: (DmarcSums & { day: string })[];
-  /** Those with the most failures first, then those with the most messages. */
+  /** Sorted by failures, then by messages. */
   sources: DmarcSourceSums[];
-  /** How many there are, if more than `sources` has. */
+  /** The number of all sources, including those beyond `sources`. */
   sourceCount: number;
-  /** Who reported, with how many messages. */
+  /** Reporters, with how many messages each reported. */
   reporters: DmarcReporterSum[];
-  /** Of reports whose sender nothing proves: anybody may have written them. They are in no other sum. */
+  /** From reports without a proven sender: anyone could have written them. No other sum includes them. */
   unproven: { total: DmarcSums; reporters: DmarcReporterSum[] };
 }
 
 export interface DmarcStore {
-  /** Domains with reports in the period, by name, behind `after`. */
+  /** Domains with reports in the period, by name, after `after`. */
   listDmarcDomains(
     period: DmarcPeriod,
     page: { after: string | null; limit: number },
   ): Promise<{ domains: DmarcDomainSums[]; next: string | null }>;
-  /** Of these domains, those with reports in the period. */
+  /** Those of the given domains that have reports in the period. */
   dmarcSumsOf(domains: readonly string[], period: DmarcPeriod): Promise<DmarcDomainSums[]>;
-  sumDmarc(domain: string, period: DmarcPeriod, mostSources: number): Promise<DmarcDomainReport>;
+  sumDmarc(domain: string, period: DmarcPeriod, maxSources: number): Promise<DmarcDomainReport>;
 }

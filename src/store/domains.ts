@@ -9,7 +9,7 @@ export interface Domain {
   name: string;
   state: DomainState;
   selector: string;
-  /** Base64 of the SubjectPublicKeyInfo, as it stands behind `p=`. */
+  /** Base64 of the SubjectPublicKeyInfo, as published after `p=`. */
   publicKeyB64: string;
   signingKeyId: number;
   failureReason: string | null;
@@ -28,7 +28,7 @@ export interface NewDomain {
   createdAt: number;
 }
 
-/** What a look into DNS has shown. */
+/** The result of a DNS check. */
 export interface DomainVerdict {
   state: 'verified' | 'failed';
   failureReason: string | null;
@@ -46,21 +46,21 @@ export interface DomainStore {
   listDomains(tenantId: string): Promise<Domain[]>;
   /** The domain that the tenant may send from, or null. */
   findVerifiedDomain(tenantId: string, name: string): Promise<Domain | null>;
-  /** Whoever holds the name as verified: for the contest between two tenants. */
+  /** The domain of the tenant that has the name verified, for when two tenants claim it. */
   findVerifiedHolder(name: string): Promise<Domain | null>;
-  /** 'taken' when another tenant holds the name as verified; null when it is gone or revoked. */
+  /** 'taken' when another tenant has the name verified; null when the domain is gone or revoked. */
   recordVerdict(tenantId: string, id: string, verdict: DomainVerdict): Promise<Domain | 'taken' | null>;
   /**
-   * Another tenant's record is definitely gone and ours is there: the holder becomes failed and
-   * ours verified in one step. Null when either is no longer in the state that was checked.
+   * Another tenant's record is definitely gone and this one's is present: the holder becomes failed and
+   * this domain verified in one step. Null when either is no longer in the state that was checked.
    */
   takeOverDomain(holderId: string, tenantId: string, id: string, at: number): Promise<Domain | null>;
-  /** The private key is erased at once when no accepted message needs it. Null when gone or revoked. */
+  /** The private key is erased as soon as no accepted message needs it. Null when the domain is gone or revoked. */
   revokeDomain(tenantId: string, id: string): Promise<Domain | null>;
 }
 
-// Contract: what the last look into DNS has found for a domain, record by record, for people to read.
-// What follows from it for the domain's state is recorded apart (domains.ts).
+// Contract: what the last DNS check found for a domain, record by record, for people to read. The domain's state
+// follows from it and is recorded separately.
 
 export type CheckReason = 'not_found' | 'mismatch' | 'invalid_record' | 'multiple_records' | 'dns_unavailable';
 
@@ -71,7 +71,7 @@ export interface DomainCheck {
   required: boolean;
   ok: boolean;
   expected: string;
-  /** The TXT records that stand there, of whatever kind. */
+  /** All TXT records at that name. */
   found: string[];
   reason: CheckReason | null;
   /** One sentence: what is right, or what to change. */
@@ -84,29 +84,29 @@ export interface DomainChecks {
 }
 
 export interface DomainCheckStore {
-  /** Replaces what was there, unless that is newer. Nothing happens for a domain that the tenant does not have. */
+  /** Replaces the last result unless that is newer. Does nothing for a domain that the tenant doesn't have. */
   recordChecks(tenantId: string, domainId: string, found: DomainChecks): Promise<void>;
-  /** Null when nobody has looked yet. */
+  /** Null before the first check. */
   lastChecks(tenantId: string, domainId: string): Promise<DomainChecks | null>;
 }
 
-// Contract: when the DNS records of domains are looked at again by themselves. The rows follow the
-// domains: a new one, a verdict and a revocation change them in the same transaction.
+// Contract: when the DNS records of domains are re-checked automatically. The rows follow the domains: a new
+// domain, a verdict and a revocation change them in the same transaction.
 
 export interface DueRecheck {
   domain: Domain;
-  /** Since when the pauses grow. */
+  /** When the back-off began. */
   since: number;
-  /** So many times it was looked at since then. */
-  looks: number;
-  /** Of a verified domain: definite ones in a row. */
+  /** Re-checks since then. */
+  checks: number;
+  /** Of a verified domain: definite misses in a row. */
   misses: number;
   firstMissAt: number | null;
 }
 
 export interface RecheckNote {
   at: number;
-  /** Null: not any more. */
+  /** Null: never again. */
   nextAt: number | null;
   misses: number;
   firstMissAt: number | null;
@@ -115,10 +115,10 @@ export interface RecheckNote {
 }
 
 export interface DomainRecheckStore {
-  /** Those whose time has come, the longest waiting first. */
+  /** Those that are due, the longest overdue first. */
   dueRechecks(now: number, limit: number): Promise<DueRecheck[]>;
-  /** Somebody looks at it right now. */
+  /** Another caller is checking it right now. */
   postponeRecheck(tenantId: string, domainId: string, until: number): Promise<void>;
-  /** False when the domain has been changed since it was read: what was found then says nothing any more. */
+  /** False when the domain was changed since it was read, so that the result is outdated. */
   recordRecheck(seen: Domain, note: RecheckNote): Promise<boolean>;
 }

@@ -24,6 +24,6 @@ export interface StoredEvent extends NewEvent {
 
 export interface EventStore {
   eventsOfMessage(tenantId: string, messageId: string): Promise<StoredEvent[]>;
-  /** In the order of commits, after the event with the id `after`; 'unknown' when there is no such event. */
+  /** In the order of commits, after the event with the ID `after`; 'unknown' when that event doesn't exist. */
   listEvents(tenantId: string, page: { after: string | null; limit: number }): Promise<StoredEvent[] | 'unknown'>;
 }

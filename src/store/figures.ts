@@ -1,13 +1,13 @@
-// Contract: numbers about the whole store that cost little to know, for metrics.
+// Contract: totals over the whole store that are cheap to read, for metrics.
 
 export interface FiguresStore {
   /** Messages that are accepted and not finished, of all tenants. */
   countOpenMessages(): Promise<number>;
 }
 
-// Contract: sums for charts, per tenant, hour and receiving provider. Accepted messages are counted by the verb
-// that accepts them. All else is counted afterwards, in bounded slices along the events committed since; the
-// position of that walk moves in the transaction that adds to the sums: nothing is lost or counted twice.
+// Contract: sums for charts, per tenant, hour and receiving provider. The verb that accepts messages counts them.
+// Everything else is counted later, in bounded slices along the events committed since; the position moves in the
+// transaction that adds to the sums, so no event is lost or counted twice.
 
 export const FIGURE_NAMES = [
   ...(['accepted', 'delivered', 'deferred', 'bouncedHard', 'bouncedSoft', 'bouncedBlock', 'bouncedLater'] as const),
@@ -17,18 +17,18 @@ export const FIGURE_NAMES = [
 export type FigureName = (typeof FIGURE_NAMES)[number];
 
 /**
- * `bouncedLater` counts those of the bounces that a report has told of, of messages that had been delivered.
- * `opened` counts the first fetch of each message's pixel, `openedByMachine` those of them that were most likely made
- * by no person, `clicked` the first fetch of each link. The others count what has happened to messages.
+ * `bouncedLater` counts the bounces of messages that had been delivered, as a bounce report told. `opened` counts the
+ * first fetch of each message's pixel, `openedByMachine` those of them that a person most likely did not make,
+ * `clicked` the first fetch of each link. The others count what happened to messages.
  */
 export type Figures = Record<FigureName, number>;
 
 /**
- * Of mail whose receiver is not known: nothing was sent to its domain yet, or it cannot be reached. Accepted
- * messages are all counted here: who receives them shows at their first attempt.
+ * Mail whose provider is not known: nothing was sent to its domain yet, or it cannot be reached. All accepted
+ * messages are counted here, since the provider is known only at the first attempt.
  */
 export const UNKNOWN_PROVIDER = '';
-/** Everybody can make up domains: of one tenant and hour only so many providers are told apart. */
+/** Anyone can make up domains, so only so many providers are kept apart per tenant and hour. */
 export const OTHER_PROVIDERS = 'other';
 export const PROVIDERS_PER_HOUR = 20;
 
@@ -41,19 +41,19 @@ export interface FigureSum {
   figures: Figures;
 }
 
-/** The events that follow those that are counted. */
+/** The events counted beyond a position. */
 export interface Tally {
-  /** The position that it was counted from, and the one that follows. */
+  /** The position that it was counted from, and the position after it. */
   from: number;
   to: number;
   sums: FigureSum[];
   /** Events. */
   counted: number;
-  /** Whether something was left for the next one. */
+  /** Whether there are more events to count. */
   more: boolean;
 }
 
-/** Hours since 1970: the first, and the one behind the last. */
+/** Hours since 1970: the first, and the one after the last. */
 export interface HourSpan {
   fromHour: number;
   untilHour: number;
@@ -73,13 +73,13 @@ export interface ProviderFigures {
 export interface ChartFigureStore {
   /** At most `limit` events; reads only. */
   tallyNext(limit: number): Promise<Tally>;
-  /** False, and nothing is changed, when events have been counted further meanwhile. */
+  /** False, and nothing is changed, when another tally was added meanwhile. */
   addTally(tally: Tally): Promise<boolean>;
   /** Erases up to `limit` sums of earlier hours; returns how many. */
   forgetFigures(beforeHour: number, limit: number): Promise<number>;
-  /** Steps without any figure are left out. */
+  /** Steps without events are left out. */
   chartOf(tenantId: string, span: HourSpan & { stepHours: number }): Promise<ChartPoint[]>;
-  /** Those first at which most messages have come to an end. */
+  /** Sorted by finished messages, most first. */
   providersOf(tenantId: string, span: HourSpan): Promise<ProviderFigures[]>;
 }
 

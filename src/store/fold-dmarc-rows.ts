@@ -1,22 +1,22 @@
-// Rows of DMARC reports that have no room of their own are summed up, so that no total is wrong.
+// DMARC rows beyond a limit are summed up as "other", so that totals stay right.
 import { OTHER_SOURCES } from './dmarc.ts';
 import type { DmarcReportRow } from './inbound.ts';
 
 export interface FoldedRows {
   rows: DmarcReportRow[];
-  /** How many sources had no room of their own. */
+  /** How many sources were summed up. */
   folded: number;
 }
 
-/** The `most` sources with most messages stay; the others are summed up. */
-export function foldDmarcRows(all: readonly DmarcReportRow[], most: number): FoldedRows {
+/** Keeps the `max` sources with the most messages and sums up the others. */
+export function foldDmarcRows(all: readonly DmarcReportRow[], max: number): FoldedRows {
   const single = all.filter(({ sourceIp }) => sourceIp !== OTHER_SOURCES);
-  if (single.length <= most) return { rows: [...all], folded: 0 };
+  if (single.length <= max) return { rows: [...all], folded: 0 };
   const ordered = single.toSorted((a, b) => b.messages - a.messages);
   const sums = new Map<string, DmarcReportRow>();
   for (const row of all) if (row.sourceIp === OTHER_SOURCES) addDmarcRow(sums, row);
-  for (const row of ordered.slice(most)) addDmarcRow(sums, { ...row, sourceIp: OTHER_SOURCES });
-  return { rows: [...ordered.slice(0, most), ...sums.values()], folded: single.length - most };
+  for (const row of ordered.slice(max)) addDmarcRow(sums, { ...row, sourceIp: OTHER_SOURCES });
+  return { rows: [...ordered.slice(0, max), ...sums.values()], folded: single.length - max };
 }
 
 export function addDmarcRow(rows: Map<string, DmarcReportRow>, row: DmarcReportRow): void {

@@ -1,10 +1,10 @@
-// Contract: mail that came in. It is stored before its sender hears 250, and what it does is written
-// together with the note that it was done: a mail takes effect once, whatever happens in between.
+// Contract: inbound mail. It is stored before its sender gets 250, and its effects are written together with the note
+// that it was processed: a mail takes effect exactly once, whatever happens in between.
 import type { BounceType } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { HardBounceNote, MessageState } from './queue.ts';
 
-/** What a mail is, once somebody has looked. `refused`: it was not taken, and only this note of it is here. */
+/** The kind of a mail, once it is processed. `refused`: it was not accepted, and only this note of it is stored. */
 export const INBOUND_KINDS = [
   'report',
   'complaint',
@@ -17,7 +17,7 @@ export const INBOUND_KINDS = [
 ] as const;
 export type InboundKind = (typeof INBOUND_KINDS)[number];
 
-/** What it has led to. `kept`: a person may want to read it. */
+/** The effect of a mail. `kept`: a person may want to read it. */
 export const INBOUND_EFFECTS = [
   'bounced',
   'deferred',
@@ -43,25 +43,25 @@ export interface NewInboundMail {
   content: Buffer;
 }
 
-/** A mail that was refused behind its data. */
+/** A mail that was refused after its data. */
 export interface RefusedInboundMail extends Omit<NewInboundMail, 'content'> {
-  /** As much as had come in by then. */
+  /** As much as had arrived by then. */
   sizeOctets: number;
-  /** What its sender was told. */
+  /** The reply that its sender got. */
   reply: string;
 }
 
 export interface WaitingInboundMail extends NewInboundMail {
-  /** The order in which mails came in. */
+  /** The order of arrival. */
   seq: number;
-  /** How often a daemon ended while it worked on this mail alone. */
+  /** How often a daemon died while it processed this mail alone. */
   tries: number;
 }
 
-/** A waiting mail that may have been in work when a daemon ended. */
+/** A waiting mail that a daemon may have been processing when it died. */
 export type InboundSuspect = Pick<WaitingInboundMail, 'seq' | 'tries'>;
 
-/** What became of the wish to have a mail worked on again; only an unreadable one that still has its content is. */
+/** The outcome of a retry; only an unreadable mail that still has its content can be retried. */
 export type RetriedInbound = 'waits' | 'unknown' | 'waiting_already' | 'not_unreadable' | 'erased';
 
 /** The message that a return path or token proves, with all that an event quotes. */
@@ -77,30 +77,30 @@ export interface ReportedMessage {
   /** The number of the last attempt. */
   attempts: number;
   createdAt: number;
-  /** Where mail to its recipient's domain went last. */
+  /** Where mail to its recipient's domain was sent last. */
   mxGroup: string | null;
   /** The tenant's own bounce subdomain, or null. */
   bouncesDomain: string | null;
 }
 
-/** What is remembered of a mail, for people and against repetition. */
+/** What is stored about a mail, for people and to recognize repeats. */
 export interface InboundVerdict {
   kind: Exclude<InboundKind, 'refused'>;
   effect: InboundEffect;
   /** A sentence. */
   reason: string;
-  /** Equal for two reports that say the same; null where that does not matter. */
+  /** Equal for two reports that say the same; null where repeats don't matter. */
   digest: Buffer | null;
   messageId: string | null;
   tenantId: string | null;
   finding: Record<string, unknown>;
 }
 
-/** A change that a mail makes, beside the note of it. */
+/** A change that a mail makes, besides the note of it. */
 export type InboundAction =
   | { do: 'bounce'; bounce: BounceType; suppress: HardBounceNote | null; event: NewEvent }
   | { do: 'delay_notice'; event: NewEvent }
-  /** Without a key it suppresses nobody. */
+  /** Without a key, no address is suppressed. */
   | {
       do: 'complaint';
       suppressionKey: string | null;
@@ -118,48 +118,48 @@ export interface InboundUpdate {
   action: InboundAction | null;
 }
 
-/** What was really written: an action that finds nothing left to do changes nothing, and says so. */
+/** What was really written: an action that no longer applies changes nothing, and the reason says so. */
 export interface InboundResult {
   effect: InboundEffect;
   reason: string;
 }
 
-/** Of mails that prove no message: what their contents may take together. The oldest make room. */
-export interface UnaskedStore {
+/** For mails that prove no message: how much space their contents may take. The oldest make room. */
+export interface UnprovenQuota {
   of: 'unasked';
   maxBytes: number;
 }
 
 /**
- * Of mails that came back for a message: what the contents of all of them may take together, of which the oldest
- * that were acted on make room; and what one message gets. What is beyond that is acted on like the others, so 250
- * means what it says; only its content goes then, and what waits for it is bounded.
+ * For mails that came back for a message: how much space all their contents may take (the oldest that were processed
+ * make room), and how much one message may get. A mail beyond these bounds is processed like any other, so that 250
+ * keeps its promise; its content is erased afterwards, and the amount that waits for that is bounded.
  */
-export interface ReturnedStore {
+export interface ReturnedQuota {
   of: 'returned';
   messageId: string;
   maxBytes: number;
   /** Of one message, within 24 hours. */
   mailsPerDay: number;
   bytesPerDay: number;
-  /** Of all mails beyond these bounds that wait to be acted on. */
+  /** Of all mails beyond these bounds that wait to be processed. */
   waitingBytes: number;
 }
 
-export type ContentStore = UnaskedStore | ReturnedStore;
+export type ContentQuota = UnprovenQuota | ReturnedQuota;
 
-/** `full`: it was not kept; mails beyond their message's bounds wait, and have to be acted on first. */
+/** `full`: it was not kept; mails beyond their message's bounds are waiting, and must be processed first. */
 export type KeptInbound = 'kept' | 'full';
 
 /**
- * Anybody can send reports. One sender gets a share of each; sources that go beyond are summed up, and a report for
- * whose sums there is no room changes nothing.
+ * Anyone can send reports. Each sender gets a share; sources beyond it are summed up, and a report without room even
+ * for its sums changes nothing.
  */
 export interface DmarcLimits {
   rowsPerDomainAndDay: number;
-  /** Of what all reports that come in on one UTC day may take in the store, as it estimates that. */
+  /** How much space all reports of one UTC day may take in the store, by its estimate. */
   bytesPerDay: number;
-  /** Organizational domains of senders that report on very many domains: they have no share of their own. */
+  /** Organizational domains of senders that report on very many domains: their share is not limited. */
   largeReporters: readonly string[];
 }
 
@@ -167,9 +167,9 @@ export interface DmarcReportRecord {
   /** Of the published policy. */
   domain: string;
   orgName: string;
-  /** The domain whose aligned SPF or DKIM proves the sender of the mail; null: nothing does. */
+  /** The domain whose aligned SPF or DKIM proves the sender of the report; null: none. */
   sender: string | null;
-  /** The sender's organizational domain, which has the share. */
+  /** The sender's organizational domain, which the share is counted for. */
   organization: string | null;
   reportId: string;
   beginsAt: number;
@@ -217,41 +217,40 @@ export interface InboundFilter {
 }
 
 export interface InboundStore {
-  /** Without a `store` its content counts nowhere. */
-  keepInbound(mail: NewInboundMail, store?: ContentStore): Promise<KeptInbound>;
-  /** For people; of very many the oldest are forgotten. */
+  /** Without a `quota` its content is not counted. */
+  keepInbound(mail: NewInboundMail, quota?: ContentQuota): Promise<KeptInbound>;
+  /** For people to read; beyond a limit the oldest are erased. */
   noteRefusedInbound(mail: RefusedInboundMail): Promise<void>;
-  /** What nobody has acted on yet, in the order of arrival, behind `afterSeq`. */
+  /** Mails that are not processed yet, in the order of arrival, after `afterSeq`. */
   waitingInbound(afterSeq: number, limit: number): Promise<WaitingInboundMail[]>;
   /**
-   * At a worker's start: a mail that it worked on alone when it ended has one try more. Returns the first of what
-   * waits, which it may have had in work, the least suspected first: `limit`, or its reach when that is more.
-   * `worker` names the daemon across its restarts.
+   * When a worker starts: a mail that it was processing alone when it died gets one more try counted. Returns the first
+   * waiting mails, which it may have been processing, the least suspected first: `limit`, or its reach when that is
+   * larger. `worker` names the daemon across its restarts.
    */
   noteInterruptedInbound(worker: string, limit: number): Promise<InboundSuspect[]>;
-  /** On disk before a worker works on this mail alone; null: on none any more. */
+  /** On disk before a worker processes this mail alone; null: it no longer does. */
   noteInboundTrial(worker: string, seq: number | null): Promise<void>;
-  /** On disk before a worker may have more than the usual number of the first waiting mails in work; null: no more. */
+  /** On disk before a worker processes more of the first waiting mails than usual at once; null: as usual. */
   noteInboundReach(worker: string, mails: number | null): Promise<void>;
-  /** An operator wants what was kept as unreadable to be worked on again. */
+  /** An operator wants an unreadable mail to be processed again. */
   retryInbound(id: string): Promise<RetriedInbound>;
-  /** For whoever proves the id by an HMAC. */
+  /** For a caller that has proved the ID by an HMAC. */
   findReported(messageId: string): Promise<ReportedMessage | null>;
   recordInbound(update: InboundUpdate): Promise<InboundResult>;
 
-  /** Newest first; `unknown` when there is no mail with the id `before`. */
+  /** Newest first; `unknown` when no mail has the ID `before`. */
   listInbound(filter: InboundFilter): Promise<InboundMailRecord[] | 'unknown'>;
-  /** Content null: retention has erased it. */
+  /** Content null: it was erased. */
   getInbound(id: string): Promise<{ mail: InboundMailRecord; content: Buffer | null } | null>;
-  /** Counts messages that came to a domain's name per day, newest day first. */
+  /** Message counts of a domain per day, newest day first. */
   listDmarcDays(domain: string, page: { since: string; limit: number }): Promise<DmarcDayRow[]>;
 
-  /** Erases contents of mails that were acted on before the one time, and all else from before the other. */
+  /** Erases contents of processed mails from before `content`, and everything else from before `records`. */
   forgetInbound(before: { content: number; records: number }, limit: number): Promise<number>;
   /**
-   * When the disk gets full: erases contents of mails that were acted on, the oldest first, those that prove no
-   * message before the others; when there are none, the oldest day of DMARC reports. Returns how many, 0 when
-   * nothing is left.
+   * When the disk gets full: erases contents of processed mails, the oldest first, those that prove no message before
+   * the others; when there are none, the oldest day of DMARC reports. Returns how many, 0 when nothing is left.
    */
-  makeInboundRoom(limit: number): Promise<number>;
+  freeInboundSpace(limit: number): Promise<number>;
 }

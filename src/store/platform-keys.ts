@@ -1,5 +1,5 @@
-// Contract: keys of the platform itself, sealed, several per purpose side by side so that they
-// can be rotated: the newest makes new tokens, the older ones still open theirs.
+// Contract: keys of the platform itself, sealed, several per purpose so that they can be
+// rotated: the newest one makes new tokens, the older ones still verify theirs.
 import type { SealedSecret } from '../base/vault.ts';
 
 export type KeyPurpose = 'message-token' | 'tracking' | 'known-browser' | 'service-dkim';
@@ -15,6 +15,6 @@ export interface PlatformKey {
 export interface PlatformKeyStore {
   /** Newest first, without retired ones. */
   listPlatformKeys(purpose: KeyPurpose): Promise<PlatformKey[]>;
-  /** 'exists' when the purpose already has a key of this id: somebody else was first. */
+  /** 'exists' when the purpose already has a key with this ID: another process was first. */
   addPlatformKey(key: PlatformKey): Promise<'added' | 'exists'>;
 }

@@ -1,4 +1,4 @@
-// Contract: the queue: what waits, what is being sent, what became of it.
+// Contract: the queue: which messages are waiting, being sent or finished.
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { ClaimSource } from './source-addresses.ts';
@@ -6,7 +6,7 @@ import type { LaneNotice } from './submissions.ts';
 
 export type MessageState = 'queued' | 'sending' | 'deferred' | 'delivered' | 'bounced' | 'failed';
 
-/** A message that is being sent from now on: what the scheduler must know of it. */
+/** A message that is being sent from now on, with what the scheduler needs. */
 export interface ClaimedMessage {
   id: string;
   tenantId: string;
@@ -20,9 +20,9 @@ export interface ClaimedMessage {
   attempt: number;
   createdAt: number;
   expiresAt: number;
-  /** How often its tenant has been told of a delay. */
+  /** How many delay events its tenant got. */
   notices: number;
-  /** From which of our addresses it speaks, in all its attempts; null: the system picks. */
+  /** The source address of all its attempts; null: the system picks. */
   sourceAddress: string | null;
 }
 
@@ -41,7 +41,7 @@ export type Transition =
   | { to: 'deferred'; dueAt: number; reason: string; ambiguous: boolean }
   | { to: 'bounced'; bounce: BounceType; reason: string; suppress: HardBounceNote | null }
   | { to: 'failed'; reason: string }
-  /** Cannot be read or composed: waits for a person, stops nobody else. */
+  /** The message can't be read or composed: it waits for an operator without blocking others. */
   | { to: 'parked'; reason: string };
 
 /** What is written to the tenant's suppression list, and to the platform's. */
@@ -49,9 +49,9 @@ export interface HardBounceNote {
   suppressionKey: string;
   mxGroup: string | null;
   rule: string;
-  /** Null: for the tenant's list alone, since the evidence is not enough for everybody's. */
+  /** Null: for the tenant's list only, since the evidence is too weak for all tenants. */
   platformExpiresAt: number | null;
-  /** For the platform's list a hard bounce of another tenant's message to the address is needed as well. */
+  /** The platform's list also needs a hard bounce of another tenant's message to the address. */
   needsSecondTenant?: boolean;
 }
 
@@ -93,12 +93,12 @@ export interface QueueLane extends LaneNotice {
 }
 
 export interface QueueStore {
-  /** Every lane that has something to send, with the time of its next message. */
+  /** Every lane with waiting messages, with the time of its next one. */
   dueLanes(): Promise<LaneNotice[]>;
   /**
-   * Marks up to `limit` due messages of a lane as being sent, and stores when each would be tried
-   * again should this attempt vanish: written before anybody dials. Tenants that are not active
-   * give nothing. `nextDueAt` tells when the lane has more, or null.
+   * Marks up to `limit` due messages of a lane as being sent, and stores when each is due again if this attempt
+   * vanishes: written before any connection is opened. Tenants that are not active give no messages. `nextDueAt` says
+   * when the lane has more, or null.
    */
   claim(
     lane: number,
@@ -106,67 +106,67 @@ export interface QueueStore {
     claim: ClaimTimes,
   ): Promise<{ messages: ClaimedMessage[]; nextDueAt: number | null }>;
   /**
-   * Gives claimed messages back unattempted (no connection was free after all, shutdown). `putOff`: they
-   * are due, and `at` is the end of the pause that keeps them back; should it end early, they are found.
+   * Returns claimed messages without an attempt (no connection was free after all, shutdown). `putOff`: they are
+   * due, and `at` is the end of the pause that holds them; if it ends early, they are made due.
    */
   release(messageIds: string[], at: number, putOff?: boolean): Promise<LaneNotice[]>;
-  /** State, attempt, event and suppression of each message, together. */
+  /** State, attempt, event and suppression of each message, in one transaction. */
   record(updates: MessageUpdate[]): Promise<LaneNotice[]>;
   /**
-   * Results of an earlier process. Each counts only while its attempt is the last of its message, and has no
-   * result yet. Returns how many did.
+   * Results of an earlier process. Each counts only while its attempt is the last of its message and has no result
+   * yet. Returns how many counted.
    */
   recordEarlier(updates: MessageUpdate[]): Promise<number>;
-  /** At the start: what a dead process was sending waits again, but for those in `except`. Returns how many. */
+  /** At start: messages that a dead process was sending wait again, except those in `except`. Returns how many. */
   recoverInterrupted(at: number, except?: readonly string[]): Promise<number>;
-  /** Messages past their lifetime that are not being sent right now. */
+  /** Messages past their lifetime that are not being sent. */
   expired(now: number, limit: number): Promise<ClaimedMessage[]>;
 
   queueSummary(): Promise<QueueLane[]>;
   listQueue(filter: { tenantId?: string; domain?: string; limit: number }): Promise<QueuedMessage[]>;
-  /** Whosever it is: for operators. */
+  /** Not scoped to a tenant; operators only. */
   getMessage(id: string): Promise<MessageDetail | null>;
   /** The tenant's own message. */
   findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
-  /** Due now; a parked message is given another chance. Null when it is finished, unknown or being sent. */
+  /** Makes the message due now, even a parked one. Null when it is finished, unknown or being sent. */
   retryNow(id: string, at: number): Promise<LaneNotice | null>;
-  /** Ends a waiting message with the update; false when it is finished, unknown or being sent: then nothing changes. */
+  /** Finishes a waiting message; false, and nothing changes, when it is finished, unknown or being sent. */
   endWaiting(update: MessageUpdate): Promise<boolean>;
-  /** What `endWaiting` needs to know of it; null when it is finished, unknown or being sent. */
+  /** What `endWaiting` needs; null when the message is finished, unknown or being sent. */
   findWaiting(id: string): Promise<ClaimedMessage | null>;
 }
 
 export interface ClaimTimes {
   now: number;
-  /** By attempt, from the first: when the message is due again if it vanishes. The last holds for all later ones. */
+  /** By attempt, from the first: when the message is due again if the attempt vanishes. Later ones use the last. */
   dueAgainAt: readonly number[];
-  /** Not given: from whatever address. */
+  /** Left out: from any address. */
   from?: ClaimSource;
 }
 
-// Contract: messages that nobody would ever come back to: marked as being sent by a session that
-// is gone, or in a lane that no longer exists. All of it in small portions.
+// Contract: orphans: messages marked as being sent whose session is gone, and messages in a lane that no
+// longer exists. All of it in small batches.
 
-/** A message that is marked as being sent, and in which attempt. */
+/** A message that is marked as being sent, with the attempt. */
 export interface SendingMark {
   id: string;
   attempt: number;
 }
 
 export interface OrphanStore {
-  /** From behind `after` on, in the order of ids; null: from the beginning. */
+  /** After `after`, in the order of IDs; null: from the beginning. */
   listSending(after: string | null, limit: number): Promise<SendingMark[]>;
   /**
-   * Lets messages wait again whose attempt has vanished: at the time that was stored before it
-   * began. One that has moved on since is left alone.
+   * Returns messages whose attempt has vanished to the queue: due at the time that was stored before it began. A
+   * message that has moved on since is left alone.
    */
   returnOrphans(orphans: SendingMark[], at: number, reason: string): Promise<LaneNotice[]>;
   /**
-   * Looks at up to `limit` lanes that have waiting messages, from behind `after` on, and names those
-   * that do not exist or belong to no tenant. `lookedUpTo`: where to go on; null at the end.
+   * Checks up to `limit` lanes that have waiting messages, after `after`, and returns those that don't exist or
+   * belong to no tenant. `checkedUpTo`: where to continue; null at the end.
    */
-  findLostLanes(after: number, limit: number): Promise<{ lanes: number[]; lookedUpTo: number | null }>;
-  /** Parks up to `limit` waiting messages of the lane, and returns them. */
+  findOrphanLanes(after: number, limit: number): Promise<{ lanes: number[]; checkedUpTo: number | null }>;
+  /** Parks up to `limit` waiting messages of the lane and returns them. */
   parkLane(lane: number, limit: number, reason: string): Promise<ClaimedMessage[]>;
 }
 

@@ -1,7 +1,7 @@
-// Contract: what pages ask of the database beside the daemon's own work: lists, searches and sums
-// over many rows. Each is a named query of plain arguments with a plain answer; its first argument
-// is the tenant (null: an operator asks, across tenants). They are answered by a process of its own
-// that only reads, one after the other, in turns per tenant, each within a limit of time.
+// Contract: what pages read from the database besides the daemon's own work: lists, searches and sums over
+// many rows. Each is a named query with plain arguments and a plain answer; its first argument is the tenant
+// (null: an operator, across tenants). A separate read-only process answers one query after the other, taking
+// turns between tenants, each within a time limit.
 import type { BounceType } from '../base/outcome.ts';
 import type { StoredEvent } from './events.ts';
 import type { ChartPoint, HourSpan, ProviderFigures } from './figures.ts';
@@ -11,35 +11,35 @@ import type { Suppression, SuppressionReason } from './suppressions.ts';
 import type { RecentResults } from './tenants.ts';
 
 /**
- * The queries as the driver answers them. To add one: a line here, and its function in
- * store/sqlite/reading/reading-queries.ts. Look at a bounded number of rows, whatever is asked for.
+ * The queries as the driver answers them. To add one: its signature here, and its function in
+ * store/sqlite/reading/reading-queries.ts. Each must read a bounded number of rows, whatever its arguments.
  */
 export interface PortalQueries extends MessageViewQueries, SuppressionQueries, OperatorQueries, OverviewQueries {
-  /** Newest first. Looks through as many messages as it has time for, and says how far it came. */
+  /** Newest first. Scans as many messages as the budget allows, and says how far it got. */
   searchMessages(tenantId: string, search: MessageSearch): MessagePage;
 }
 
 export type ReadOutcome<T> =
   | { kind: 'found'; value: T }
-  /** Nobody has looked, or not to the end: the reason is a sentence for whoever asked. */
+  /** The query did not run, or not to its end: the reason is a sentence for the user. */
   | { kind: 'refused'; reason: string };
 
-/** The same as they are called. */
+/** The queries as callers see them. */
 export type PortalReads = {
   [Name in keyof PortalQueries]: (
-    ...asked: Parameters<PortalQueries[Name]>
+    ...args: Parameters<PortalQueries[Name]>
   ) => Promise<ReadOutcome<ReturnType<PortalQueries[Name]>>>;
 } & {
-  /** Somebody is about to ask: what the first question would have to wait for begins now. */
+  /** A query is expected soon: starts the process that it would have to wait for. */
   warm(): void;
 };
 
-// Contract: finding messages of a tenant by what its people know of them.
+// Contract: searching a tenant's messages by what its users know of them.
 
 export interface MessageSearch {
-  /** Everything that is given must be so. */
+  /** All conditions that are given must hold. */
   state?: MessageState;
-  /** The exact address as it was accepted; case does not count. With it goes `recipientDomain`. */
+  /** The exact address as it was accepted, ignoring case. Always together with `recipientDomain`. */
   recipient?: string;
   /** Of the recipient: ASCII, lower case. */
   recipientDomain?: string;
@@ -50,10 +50,10 @@ export interface MessageSearch {
   from?: number;
   /** Accepted before this time. */
   until?: number;
-  /** Only older ones than this message. */
+  /** Only messages older than this one. */
   olderThan?: string;
   limit: number;
-  /** For how long it may look, in milliseconds. */
+  /** Time limit in milliseconds. */
   budgetMs: number;
 }
 
@@ -76,14 +76,14 @@ export interface FoundMessage {
 
 export interface MessagePage {
   messages: FoundMessage[];
-  /** Where to go on (`olderThan`); null: there is nothing older. */
+  /** Where to continue (`olderThan`); null: there is nothing older. */
   next: string | null;
-  /** How many were looked at, and whether that is all there was time for, before the page was full. */
-  lookedThrough: number;
+  /** How many messages were scanned, and whether time ran out before the page was full. */
+  scanned: number;
   ranOutOfTime: boolean;
 }
 
-// Contract: one message as its tenant's people look at it, and what was to be sent.
+// Contract: one message as the portal shows it to its tenant, with its content.
 
 export interface MessageView {
   message: MessageDetail;
@@ -94,7 +94,7 @@ export interface MessageView {
   senderDomain: string;
   apiKey: { id: string; name: string } | null;
   idempotencyKey: string | null;
-  /** The first ones, and whether there are more. */
+  /** The first events, and whether there are more. */
   events: StoredEvent[];
   moreEvents: boolean;
   /** Recipients of the same call that were dropped before it was queued. */
@@ -121,7 +121,7 @@ export interface ContentView {
   chars: number;
 }
 
-/** All that the composer needs, and nothing that signs. */
+/** Everything that the composer needs, without the signing key. */
 export type ComposedContent = Omit<MessageContent, 'signing'> & { signing: { domain: string } };
 
 export interface MessageViewQueries {
@@ -129,34 +129,34 @@ export interface MessageViewQueries {
   messageView(tenantId: string, messageId: string): MessageView | null;
   /** Null: no such message, or its content has been erased. */
   messageHtml(tenantId: string, messageId: string): string | null;
-  /** The same. `too_large` when html and text have more characters than that. */
-  messageContent(tenantId: string, messageId: string, mostChars: number): ComposedContent | 'too_large' | null;
+  /** As messageHtml. `too_large` when html and text together have more characters than `maxChars`. */
+  messageContent(tenantId: string, messageId: string, maxChars: number): ComposedContent | 'too_large' | null;
 }
 
-// Contract: what operators ask of many rows: the queue by MX group, and how tenants' mail fares.
-// They are among the portal's reads (reads.ts); the first argument is null, for all tenants.
+// Contract: what operators read over many rows: the queue by MX group, and tenants' recent results. The first
+// argument is null, for all tenants.
 
 export interface QueueGroupSums {
-  /** Null: no mail has gone to these domains yet, so nobody knows where it goes. */
+  /** Null: no mail has been sent to these domains yet, so their group is not known. */
   mxGroup: string | null;
   waiting: number;
   lanes: number;
   tenants: number;
   nextDueAt: number;
-  /** What was said of one of its messages last; null: none was tried. */
+  /** The last reason of one of its messages; null: none was tried. */
   lastReason: string | null;
 }
 
 export interface QueueOverview {
   groups: QueueGroupSums[];
-  /** Messages that wait for a person. */
+  /** Messages that wait for an operator. */
   parked: number;
   sending: number;
-  /** Of the message that expires first. */
+  /** When the message that expires first was accepted. */
   oldestCreatedAt: number | null;
 }
 
-/** What is given must be so; a group of null is that of domains whose group nobody knows. */
+/** All conditions that are given must hold; a group of null means domains whose group is not known. */
 export interface QueueSlice {
   mxGroup?: string | null;
   tenantId?: string;
@@ -186,31 +186,31 @@ export interface QueueMessageView {
 }
 
 export interface QueueSliceView {
-  /** The fullest first. */
+  /** Longest lane first. */
   lanes: QueueLaneView[];
-  /** How many there are in all. */
+  /** The number of all matching lanes. */
   laneCount: number;
   waiting: number;
-  /** Of these lanes, those that are due first on top, and parked ones behind. */
+  /** Messages of these lanes, by due time, parked ones last. */
   messages: QueueMessageView[];
 }
 
-export interface TenantStanding extends RecentResults {
+export interface TenantResults extends RecentResults {
   tenantId: string;
 }
 
 export interface OperatorQueries {
   queueOverview(tenantId: null): QueueOverview;
   queueSlice(tenantId: null, slice: QueueSlice): QueueSliceView;
-  /** Those that wait for a person: an operator has paused them, or they cannot be sent as they are. */
+  /** Messages that wait for an operator, because one has paused them or because they can't be sent as they are. */
   parkedMessages(tenantId: null, limit: number): QueueMessageView[];
-  /** Over each one's last `window` messages that have ended. */
-  standingsOf(tenantId: null, tenantIds: readonly string[], window: number): TenantStanding[];
+  /** Over each tenant's last `window` finished messages. */
+  recentResultsOf(tenantId: null, tenantIds: readonly string[], window: number): TenantResults[];
 }
 
-// Contract: what a tenant's overview shows: how far it has come, its figures, what waits, what happened last.
+// Contract: what a tenant's overview shows: onboarding steps, figures, waiting mail, latest events.
 
-/** What a new tenant has done so far. */
+/** Which onboarding steps a new tenant has done. */
 export interface OnboardingFacts {
   /** One that is not revoked. */
   hasKey: boolean;
@@ -224,32 +224,32 @@ export interface OnboardingStore {
   onboardingFacts(tenantId: string): Promise<OnboardingFacts>;
 }
 
-/** A tenant's mail to one domain, as far as it waits. */
+/** A tenant's waiting mail to one domain. */
 export interface WaitingLane {
   lane: number;
   domain: string;
-  /** Looked at up to MOST_COUNTED of them. */
+  /** Counted up to MAX_COUNTED. */
   messages: number;
   /** When the oldest of them was accepted. */
   oldestAt: number;
   oldestId: string;
-  /** What became of the oldest one's last attempt; null when it has had none. */
+  /** The result of the oldest message's last attempt; null when it has had none. */
   lastReason: string | null;
   /** Null: all of them are parked. */
   dueAt: number | null;
 }
 
-export const MOST_COUNTED = 10_000;
-export const MOST_LANES = 5000;
+export const MAX_COUNTED = 10_000;
+export const MAX_LANES = 5000;
 
 export interface WaitingMail {
-  /** Accepted and not finished, what is being sent included. */
+  /** Accepted and not finished, including messages being sent. */
   open: number;
-  /** Those that have waited longest first. */
+  /** The longest waiting first. */
   lanes: WaitingLane[];
-  /** Domains beside those. */
+  /** The number of further domains with waiting mail. */
   otherLanes: number;
-  /** Where there was more to look at than is looked at, the oldest may be elsewhere. */
+  /** False when a limit was reached, so that the oldest message may be elsewhere. */
   complete: boolean;
 }
 
@@ -264,21 +264,21 @@ export interface OverviewQueries {
   latestEvents(tenantId: string, limit: number): StoredEvent[];
 }
 
-// Contract: looking through a tenant's suppression list.
+// Contract: searching a tenant's suppression list.
 
 export interface SuppressionSearch {
-  /** Only addresses that begin so: lower case, domain in ASCII. */
+  /** Only addresses with this prefix: lower case, domain in ASCII. */
   prefix: string;
   reason: SuppressionReason | null;
-  /** Behind this address. */
+  /** Only addresses after this one. */
   after: string | null;
   limit: number;
 }
 
 export interface FoundSuppressions {
-  /** In the order of the alphabet. */
+  /** In alphabetical order. */
   entries: Suppression[];
-  /** Where to go on; null: that is all. There may be fewer entries than asked for, and more to come. */
+  /** Where to continue; null: the end. A page may be short although there is more. */
   next: string | null;
 }
 

@@ -1,12 +1,12 @@
 // Contract: what holds mail back besides its own due time, and what operators did about it.
-// Acting on many messages goes in small portions, so that no verb takes long.
+// Operations on many messages run in small batches, so that no verb takes long.
 import type { ClaimedMessage } from './queue.ts';
 import type { LaneNotice } from './submissions.ts';
 
 export const TARGET_KINDS = ['tenant', 'group', 'domain', 'message'] as const;
 export type TargetKind = (typeof TARGET_KINDS)[number];
 
-/** What an operator acts on. `domain` is the recipients'. */
+/** The target of an operator's action. `domain` is the recipients'. */
 export interface QueueTarget {
   kind: TargetKind;
   key: string;
@@ -22,14 +22,14 @@ export type OperatorAction = 'pause' | 'resume' | 'retry' | 'cancel';
 
 export interface OperatorNote extends QueuePause {
   action: OperatorAction;
-  /** Null where nobody counted. */
+  /** Null where messages were not counted. */
   messages: number | null;
 }
 
-/** `domain`: one recipient domain of a hoster whose customers write replies themselves. */
+/** `domain`: one recipient domain of a hoster whose customers define their own replies. */
 export type SuspensionScope = 'group' | 'source' | 'sender_domain' | 'domain';
 
-/** A pause that a receiver's reply called for, towards its MX group. */
+/** Mail to an MX group is suspended because of a receiver's reply. */
 export interface Suspension {
   mxGroup: string;
   scope: SuspensionScope;
@@ -43,22 +43,22 @@ export interface Suspension {
   until: number;
 }
 
-/** How many connections a group bears now. How it moves is said in delivery/shaping/adaptive-limit.ts. */
+/** How many connections a group accepts at present. delivery/shaping/adaptive-limit.ts changes it. */
 export interface GroupConcurrency {
   limit: number;
-  /** No rise before this time. */
+  /** The limit is not raised before this time. */
   riseAt: number;
-  /** Bad signs are not counted again before this time: they come in flocks. */
+  /** Failures are not counted again before this time, since they come in bursts. */
   deafUntil: number;
   /** Deliveries since the last change. */
   delivered: number;
-  /** Connections that nobody opened, one after the other. */
+  /** Failed connections in a row. */
   failures: number;
-  /** Nobody knocks before this time; 0: there is no cool-down. */
+  /** No connection is opened before this time; 0: there is no cool-down. */
   coolDownUntil: number;
-  /** Why it is below what is allowed. */
+  /** Why it is below the ceiling. */
   reason: string;
-  /** Once a connection was refused while others worked: how long the limit then stayed where it was. */
+  /** After a connection was refused while others worked: how long the limit was held at its value. */
   calmMs?: number;
 }
 
@@ -77,58 +77,57 @@ export interface ShapingSnapshot {
 
 export interface ShapingChanges {
   suspensions?: Suspension[];
-  /** Null: nothing to remember any more. */
+  /** Null: the group's state can be forgotten. */
   groups?: { mxGroup: string; concurrency: GroupConcurrency | null; at: number }[];
   paces?: TenantPace[];
-  /** Where recipient domains' mail goes. */
+  /** Which MX group recipient domains belong to. */
   domains?: { domain: string; mxGroup: string; at: number }[];
 }
 
 export interface ShapingStore {
-  /** Suspensions that are over by `now` are left out, and forgotten. */
+  /** Deletes suspensions that have ended by `now`, and leaves them out. */
   loadShaping(now: number): Promise<ShapingSnapshot>;
   saveShaping(changes: ShapingChanges): Promise<void>;
-  /** Ends what receivers called for; returns what it ended. */
+  /** Ends suspensions, and returns them. */
   liftSuspensions(of: { mxGroup: string } | { tenantId: string } | { domain: string }): Promise<Suspension[]>;
 
   /** False when it is paused already, or is a message that is finished, unknown or being sent. */
   pauseQueue(pause: QueuePause): Promise<boolean>;
-  /** The pause that it ended, with the lane that a message is due in again; null when there was none. */
+  /** The pause that it ended, with the lane where a message is due again; null when there was none. */
   resumeQueue(target: QueueTarget): Promise<{ pause: QueuePause; lane: LaneNotice | null } | null>;
   findPause(target: QueueTarget): Promise<QueuePause | null>;
-  /** Those in force, the latest first. */
+  /** Active pauses, newest first. */
   listPauses(limit: number): Promise<QueuePause[]>;
   addOperatorNote(note: OperatorNote): Promise<void>;
-  /** The latest first; of all targets, or of one. */
+  /** Newest first; of all targets, or of one. */
   listOperatorNotes(filter: { target?: QueueTarget; limit: number }): Promise<OperatorNote[]>;
 
   groupOfDomain(domain: string): Promise<string | null>;
-  /** Whether mail has gone to such a group, or something is remembered of it. */
+  /** Whether mail has been sent to such a group, or some state of it is stored. */
   isKnownGroup(mxGroup: string): Promise<boolean>;
-  /** A page of the lanes that lead to the target; null begins, and ends. */
+  /** A page of the lanes that lead to the target; null means the first page, and the end. */
   lanesOf(target: LanesTarget, after: LaneCursor | null, limit: number): Promise<LanePage>;
   /**
-   * Makes waiting messages of the lane due now that are due later, or only those that were due and put
-   * off to the end of a pause; parked ones are left out. Returns how many, and the lane when something
-   * of it is due now.
+   * Makes waiting messages of the lane due now: those that are due later, or (`putOff`) only those that were put off to
+   * the end of a pause; parked ones are left out. Returns how many, and the lane when any of it is due now.
    */
-  hastenLane(lane: number, portion: HastenPortion): Promise<{ moved: number; notice: LaneNotice | null }>;
-  /** Messages of the lane that wait, parked ones included. */
+  makeLaneDue(lane: number, portion: DueBatch): Promise<{ moved: number; notice: LaneNotice | null }>;
+  /** Waiting messages of the lane, including parked ones. */
   waitingOfLane(lane: number, limit: number): Promise<ClaimedMessage[]>;
-  /** Forgets where domains' mail went that nobody has written to since. Returns how many. */
+  /** Forgets the MX groups of domains that got no mail since `seenBefore`. Returns how many. */
   forgetDomains(seenBefore: number, limit: number): Promise<number>;
 }
 
-export interface HastenPortion {
+export interface DueBatch {
   at: number;
   limit: number;
-  /** Only these. */
+  /** Only messages that were put off. */
   putOff?: boolean;
 }
 
 export type LanesTarget = QueueTarget & { kind: Exclude<TargetKind, 'message'> };
 
-/** Where a page ended: only the store knows what it means. */
+/** Where a page ended; opaque to callers. */
 export type LaneCursor = string | number;
 
 export interface LanePage {

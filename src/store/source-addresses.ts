@@ -1,9 +1,9 @@
-// Contract: from which of the service's own addresses a message is sent, and how much each has
-// sent to whom. The store keeps and counts; what the choice depends on comes with each claim.
+// Contract: from which of our own addresses a message is sent, and how much each address has sent to each MX
+// group. The store keeps and counts; what the choice depends on comes with each claim.
 import { hash } from 'node:crypto';
 import { DAY_MS, toTimestamp } from '../base/clock.ts';
 
-/** How well an address is known to an MX group. */
+/** How long and how much an address has sent to an MX group. */
 export interface SourceUsage {
   address: string;
   /** The last day with mail, in days since 1970 (UTC). */
@@ -14,13 +14,13 @@ export interface SourceUsage {
   daysUsed: number;
 }
 
-/** By address. */
+/** Keyed by address. */
 type SourceUsages = ReadonlyMap<string, SourceUsage>;
 
-/** A message whose address is asked for. */
-export interface Departing {
+/** A due message that needs a source address. */
+export interface DueMessage {
   id: string;
-  /** The one of its earlier attempts. */
+  /** The address of its earlier attempts. */
   sourceAddress: string | null;
 }
 
@@ -28,13 +28,13 @@ type SourceChoice =
   | { decision: 'use'; address: string; counted: boolean }
   | { decision: 'wait'; until: number; reason: string };
 
-/** An address that may speak to the hosts in question. */
+/** An address that can reach the hosts in question. */
 export interface Candidate {
   ip: string;
   weight: number;
-  /** Whether it has been sending for long: then nothing is counted. */
+  /** In use for long, so that no ramp applies. */
   warm: boolean;
-  /** A pause that the receiver called for. */
+  /** A suspension by the receiver. */
   pause: { until: number; reason: string } | null;
 }
 
@@ -43,38 +43,37 @@ export interface SourceFacts {
   candidates: readonly Candidate[];
   /** Why there are no candidates. */
   none: string;
-  /** New messages per day to one MX group on the first, second, … day; after that without a limit. */
+  /** New messages per day to one MX group on the first, second, … day; no limit after that. */
   ramp: readonly number[];
 }
 
-/** What a claim must know where there are addresses to choose from (`chooseSource`). */
+/** What a claim needs to choose between source addresses (`chooseSource`). */
 export interface ClaimSource {
-  /** Only what is sent from this address is claimed; null: nothing. What must wait is put off, with the reason. */
+  /** Claims only messages for this address; null: none. Messages that must wait are put off, with the reason. */
   address: string | null;
   facts: SourceFacts;
 }
 
 export interface SourceStore {
-  /** The first due messages of the lane, and how well each address is known to the group. */
+  /** The first due messages of the lane, and how much each address has sent to the group. */
   peekDue(lane: number, of: { now: number; mxGroup: string; limit: number }): Promise<PeekedLane>;
-  /** Forgets addresses' standing with groups that had no mail from them since. Returns how many. */
+  /** Forgets usage of addresses by groups that got no mail from them since `beforeDay`. Returns how many. */
   forgetSourceUsage(beforeDay: number, limit: number): Promise<number>;
 }
 
 export interface PeekedLane {
-  due: Departing[];
+  due: DueMessage[];
   usages: SourceUsages;
 }
 
-// From which of our own addresses a message goes: one pure function of what is known, so that a
-// driver can ask it inside the transaction of a claim. A message keeps the address of its first
-// attempt; a new one gets its own by weight, from its id alone, so that the choice can be repeated;
-// an address that is new to a receiver sends it little at first.
+// Choosing the source address is a pure function of what is known, so that a driver can call it inside the
+// transaction of a claim. A message keeps the address of its first attempt; a new message gets one by weight, from
+// its ID alone, so that the choice can be repeated; an address that is new to a receiver sends it little at first.
 
-// What is wrong with our own addresses is looked at again every few minutes.
+// Our own addresses are re-checked every few minutes.
 const UNUSABLE_PAUSE_MS = 10 * 60_000;
 
-/** Receivers forget an address that is silent for so long; then it is new to them again. */
+/** Receivers forget an address that has not sent for this long; then it counts as new to them. */
 export const SOURCE_MEMORY_DAYS = 60;
 
 export function dayOf(now: number): number {
@@ -82,7 +81,7 @@ export function dayOf(now: number): number {
 }
 
 export function chooseSource(
-  { id, sourceAddress }: Departing,
+  { id, sourceAddress }: DueMessage,
   usages: SourceUsages,
   facts: SourceFacts,
   now: number,
@@ -93,10 +92,10 @@ export function chooseSource(
   if (own) return { decision: 'use', address: own.ip, counted: false };
   if (candidates.length === 0) return { decision: 'wait', until: now + UNUSABLE_PAUSE_MS, reason: none };
   const unpaused = candidates.filter(({ pause }) => pause === null);
-  if (unpaused.length === 0) return allPaused(candidates);
+  if (unpaused.length === 0) return untilFirstResumes(candidates);
   const free = unpaused.filter((candidate) => leftToday(candidate, usages, facts.ramp, now) > 0);
-  if (free.length === 0) return usedUp(unpaused, usages, facts, now);
-  const chosen = heaviest(id, free);
+  if (free.length === 0) return untilTomorrow(unpaused, usages, facts, now);
+  const chosen = pickByWeight(id, free);
   return { decision: 'use', address: chosen.ip, counted: !chosen.warm && facts.ramp.length > 0 };
 }
 
@@ -113,18 +112,18 @@ export function leftToday(
   return cap - (usage?.day === dayOf(now) ? usage.usedToday : 0);
 }
 
-/** Days with mail count, not days on the calendar: an address becomes known by what it sends. */
+/** Days with mail count, not calendar days: a receiver knows an address by what it sends. */
 function capOf(usage: SourceUsage | undefined, ramp: readonly number[], today: number): number | null {
   const earlierDays = usage ? usage.daysUsed - (usage.day === today ? 1 : 0) : 0;
   return ramp[earlierDays] ?? null;
 }
 
-function allPaused(candidates: readonly Candidate[]): SourceChoice {
+function untilFirstResumes(candidates: readonly Candidate[]): SourceChoice {
   const [first] = candidates.map(({ pause }) => pause!).sort((a, b) => a.until - b.until);
   return { decision: 'wait', ...first! };
 }
 
-function usedUp(
+function untilTomorrow(
   candidates: readonly Candidate[],
   usages: SourceUsages,
   { mxGroup, ramp }: SourceFacts,
@@ -136,20 +135,20 @@ function usedUp(
   return { decision: 'wait', until, reason };
 }
 
-/** Weighted rendezvous hashing: each gets its share, and who is added or lost moves no other's messages. */
-function heaviest(id: string, candidates: readonly Candidate[]): Candidate {
+/** Weighted rendezvous hashing: adding or removing an address moves only its own share of messages. */
+function pickByWeight(id: string, candidates: readonly Candidate[]): Candidate {
   let best = candidates[0]!;
   let bestScore = Number.NEGATIVE_INFINITY;
   for (const candidate of candidates) {
-    const score = -candidate.weight / Math.log(lot(id, candidate.ip));
+    const score = -candidate.weight / Math.log(hashFraction(id, candidate.ip));
     if (score > bestScore) [best, bestScore] = [candidate, score];
   }
   return best;
 }
 
-const LOTS = 2 ** 32;
+const HASH_RANGE = 2 ** 32;
 
-/** Between 0 and 1, neither included: always the same for the same two. */
-function lot(id: string, ip: string): number {
-  return (hash('sha1', `${id} ${ip}`, 'buffer').readUInt32BE(0) + 0.5) / LOTS;
+/** Between 0 and 1, both exclusive: always the same for the same two. */
+function hashFraction(id: string, ip: string): number {
+  return (hash('sha1', `${id} ${ip}`, 'buffer').readUInt32BE(0) + 0.5) / HASH_RANGE;
 }

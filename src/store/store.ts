@@ -1,6 +1,6 @@
-// The store's contract: verbs, not tables. One verb is one transaction; its promise settles
-// only after the commit (or the failure) of everything that the verb wrote or saw. A driver
-// may commit many verbs at once, but never answers one of them before that.
+// The store's contract: verbs, not tables. One verb is one transaction; its promise settles only after the commit (or
+// the failure) of everything that the verb wrote or read. A driver may commit many verbs at once, but never answers
+// one of them before that.
 // Every driver passes test/store/conformance.
 
 import type { MailLinkStore, SecondFactorStore, SessionStore } from './accounts.ts';
@@ -50,18 +50,18 @@ export interface Verbs {
 
 export type Namespace = keyof Verbs;
 
-/** Some verbs of the store, as a part names those that it uses: `StoreVerbs<{ queue: 'claim' | 'release' }>`. */
+/** The verbs that a part of the program uses: `StoreVerbs<{ queue: 'claim' | 'release' }>`. */
 export type StoreVerbs<Named extends { [N in Namespace]?: keyof Verbs[N] }> = {
   [N in keyof Named]: N extends Namespace ? Pick<Verbs[N], Extract<Named[N], keyof Verbs[N]>> : never;
 };
 
 export interface Store extends Verbs {
-  /** Whether the database can be reached right now. */
+  /** Whether the database can be used right now. */
   ping(): Promise<boolean>;
-  /** Commits something of no consequence; rejects while the database cannot be written. */
+  /** Commits a row without meaning; rejects while the database cannot be written. */
   proveWritable(at: number): Promise<void>;
-  /** Calls `listener` with the webhooks that got something due, soon after the commit. One listener. */
+  /** Calls `listener` with the webhooks that have something due, soon after the commit. One listener only. */
   watchDeliveries(listener: (webhookIds: string[]) => void): void;
-  /** Waits for what is under way, then closes. */
+  /** Waits for verbs in progress, then closes. */
   close(): Promise<void>;
 }

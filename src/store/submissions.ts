@@ -1,4 +1,4 @@
-// Contract: taking a submission in. One verb decides and writes, in one transaction.
+// Contract: accepting a submission. One verb decides and writes, in one transaction.
 
 import type { SealedSecret } from '../base/vault.ts';
 import type { SuppressionReason } from './suppressions.ts';
@@ -17,7 +17,7 @@ export interface NewSubmission {
   recipients: NewRecipient[];
   acceptedAt: number;
   expiresAt: number;
-  /** Mail of the service itself: only bounces and people's entries on its own list stop it. */
+  /** Mail of the service itself: only bounces and manual entries on its own list stop it. */
   ofService?: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface NewRecipient {
   /** ASCII, lower case. */
   domain: string;
   suppressionKey: string;
-  /** Accepted although an earlier bounce or complaint suppresses it; what people have added holds. */
+  /** Accepted although an earlier bounce or complaint suppresses it; manual entries still apply. */
   staysUsable?: boolean;
 }
 
@@ -63,11 +63,11 @@ export type AcceptResult =
 
 export interface SubmissionStore {
   accept(submission: NewSubmission): Promise<AcceptResult>;
-  /** What an earlier call with this key got, or null. */
+  /** The receipt of an earlier call with this key, or null. */
   findReceipt(tenantId: string, idempotencyKey: string): Promise<SubmissionReceipt | null>;
 }
 
-// Contract: what couriers read to compose a message. Read-only, and callable from their threads.
+// Contract: what couriers read to compose a message. Read-only, and called in their threads.
 
 export interface MessageContent {
   messageId: string;
@@ -83,7 +83,7 @@ export interface MessageContent {
   signing: { domainId: string; domain: string; selector: string; signingKeyId: number; privateKey: SealedSecret };
   /** The tenant's own bounce subdomain, or null for the service's. */
   bouncesDomain: string | null;
-  /** What the tenant wants done to its mail. */
+  /** The tenant's settings for its mail. */
   openTracking: boolean;
   clickTracking: boolean;
   unsubscribe: boolean;
@@ -94,9 +94,8 @@ export type ContentResult = { kind: 'content'; content: MessageContent } | { kin
 export interface ContentReader {
   read(messageId: string): ContentResult;
   /**
-   * The first of these messages, in their order and as they were at one moment: at least one, and as
-   * many as stay within the reader's budget of memory. What messages of one submission have in
-   * common is read, and held, once.
+   * The first of these messages, in order and in one snapshot: at least one, and as many as fit into the reader's
+   * budget of memory. What messages of one submission have in common is read, and kept, once.
    */
   readSome(messageIds: readonly string[]): ContentResult[];
   close(): void;

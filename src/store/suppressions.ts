@@ -1,5 +1,5 @@
-// Contract: addresses that are not written to: each tenant's own list, and the platform's
-// list of mailboxes that do not exist.
+// Contract: addresses that get no mail: each tenant's own list, and the platform's list of mailboxes that do not
+// exist.
 
 export const SUPPRESSION_REASONS = ['hard_bounce', 'complaint', 'unsubscribe', 'manual'] as const;
 export type SuppressionReason = (typeof SUPPRESSION_REASONS)[number];
@@ -12,22 +12,22 @@ export interface Suppression {
   createdAt: number;
   /** Of a hard bounce: the rule that decided, as in the platform's list. */
   rule?: string;
-  /** Of a hard bounce: the group of mail servers that said so, where it is known. */
+  /** Of a hard bounce: the MX group that sent it, where it is known. */
   mxGroup?: string;
 }
 
-/** Hard bounces to be undone: what a group of servers has said since then, or what a rule has decided. */
+/** Which hard bounces to undo: those that an MX group has caused since a time, or a rule. */
 export type UndoneBounces = { since: number } & (
   | { mxGroup: string }
-  /** A `*` at its end stands for any ending. Without `of`: on the platform's list and on tenants'. */
+  /** A `*` at its end matches any ending. Without `of`: on the platform's list and on tenants' lists. */
   | { rule: string; of?: 'platform' | { tenantId: string } }
 );
 
 export interface PlatformSuppression {
   address: string;
-  /** The group of mail servers that said so. */
+  /** The MX group that caused the entry. */
   mxGroup: string | null;
-  /** What decided, for example `smtp 5.1.1`. */
+  /** The rule that decided, for example `smtp 5.1.1`. */
   rule: string;
   messageId: string | null;
   createdAt: number;
@@ -35,84 +35,84 @@ export interface PlatformSuppression {
 }
 
 export interface SuppressionPage {
-  /** Behind this address. */
+  /** Only addresses after this one. */
   after: string | null;
   limit: number;
-  /** Only addresses that begin so. */
+  /** Only addresses with this prefix. */
   prefix?: string;
 }
 
 export interface SuppressionStore {
   /** Keeps the first reason when the address is already on the list. */
   addSuppression(tenantId: string, entry: Suppression): Promise<'added' | 'exists'>;
-  /** As many at once as one verb bears; returns how many were new. */
+  /** No more entries than one verb should take; returns how many were new. */
   importSuppressions(tenantId: string, entries: readonly Suppression[]): Promise<number>;
-  /** Tells as well whether the platform's list still holds the address. */
+  /** Also returns the platform's entry for the address, if there still is one. */
   removeSuppression(
     tenantId: string,
     address: string,
     now: number,
   ): Promise<{ removed: boolean; platform: PlatformSuppression | null }>;
-  /** Ordered by address, from `after` on. */
+  /** Ordered by address, after `after`. */
   listSuppressions(tenantId: string, page: SuppressionPage): Promise<Suppression[]>;
   addPlatformSuppression(entry: PlatformSuppression): Promise<'added' | 'exists'>;
   removePlatformSuppression(address: string): Promise<boolean>;
   listPlatformSuppressions(page: SuppressionPage): Promise<PlatformSuppression[]>;
   /**
-   * Removes up to `limit` entries of the platform's list, the hard bounces that tenants' lists got for the same
-   * addresses since, and up to `limit` more that the group or rule put on tenants' lists alone. Never what a person
-   * added, nor what another group has said. Returns how many went.
+   * Removes up to `limit` entries of the platform's list with the hard bounces that tenants' lists got for the same
+   * addresses since, and up to `limit` more that the group or rule put on tenants' lists only. Never removes manual
+   * entries, nor those of another group. Returns how many were removed.
    */
   undoHardBounces(of: UndoneBounces, limit: number): Promise<{ platform: number; tenants: number }>;
-  /** Entries of the platform's list that have expired; returns how many went. */
+  /** Erases expired entries of the platform's list; returns how many. */
   forgetExpiredSuppressions(now: number, limit: number): Promise<number>;
 }
 
-// Contract: whose word is doubted, and which tenants were stopped: receivers whose hard bounces have
-// spiked, and tenants whose last messages bounced or drew complaints too often.
+// Contract: receivers that are doubted because their hard-bounce rate has spiked, and tenants that were stopped
+// because their last messages bounced or drew complaints too often.
 
 /**
- * Stands among the doubted receivers for all mail that DNS shows no way for: while it does, that mail waits.
- * No MX group and no provider is called so: those of hosts have a dot.
+ * Used as a doubted receiver for all mail without a route in DNS: while it is doubted, that mail waits.
+ * It can't be the name of an MX group or provider: names of hosts contain a dot.
  */
 export const NO_ROUTE = 'no-route';
 
 export interface DoubtedReceiver {
-  /** Or NO_ROUTE. */
+  /** An MX group, or NO_ROUTE. */
   mxGroup: string;
   since: number;
   /** A sentence. */
   reason: string;
 }
 
-/** A tenant's last messages that have ended: how many, and those that count against it. */
+/** A tenant's last finished messages: how many, and those that count against it. */
 export interface JudgedMail {
   messages: number;
-  trouble: TroubledMessage[];
+  problems: ProblemMessage[];
 }
 
-export interface TroubledMessage {
+export interface ProblemMessage {
   recipient: string;
   isHardBounce: boolean;
-  /** 0: nobody has complained. */
+  /** 0: no complaint. */
   complaintWeight: number;
 }
 
 export interface ReputationStore {
   /** False when it is doubted already. */
   doubtReceiver(doubt: DoubtedReceiver): Promise<boolean>;
-  /** What was doubted until now, or null. */
+  /** The doubt that is now lifted, or null. */
   trustReceiver(mxGroup: string): Promise<DoubtedReceiver | null>;
   listDoubtedReceivers(): Promise<DoubtedReceiver[]>;
 
-  /** Over the last `window` messages that have ended, but none from before the last stop for review. */
-  standingSinceReview(tenantId: string, window: number): Promise<JudgedMail>;
+  /** Over the last `window` finished messages since the last stop for review. */
+  resultsSinceReview(tenantId: string, window: number): Promise<JudgedMail>;
   /** From active to in review; false when the tenant is not active. */
   stopForReview(tenantId: string, review: { at: number; reason: string }): Promise<boolean>;
 
-  /** The last time that it was stopped for review; null: never. */
+  /** The last stop for review; null: never. */
   reviewOf(tenantId: string): Promise<{ at: number; reason: string } | null>;
 
-  /** Mail addresses of the tenant's owners, for what they have to know. */
+  /** Email addresses of the tenant's owners, for notifications. */
   ownersOf(tenantId: string): Promise<string[]>;
 }

@@ -1,8 +1,8 @@
-// Contract: templates of tenants. Whether a source is valid Liquid is not the store's affair.
+// Contract: templates of tenants. The store does not check whether their source is valid Liquid.
 
 export interface TemplateContent {
   name: string;
-  /** Liquid; at least one of `html` and `text` is there. */
+  /** Liquid; at least one of `html` and `text` is set. */
   html: string | null;
   text: string | null;
 }
@@ -11,7 +11,7 @@ export interface Template extends TemplateContent {
   id: string;
   createdAt: number;
   updatedAt: number;
-  /** E-mail address of who changed it last in the portal; null: a call of the API. */
+  /** Email address of the person who changed it last in the portal; null: an API call. */
   changedBy: string | null;
 }
 
@@ -21,7 +21,7 @@ export interface TemplateName extends Pick<Template, 'id' | 'name' | 'updatedAt'
   hasText: boolean;
 }
 
-/** What a tenant may keep, all its templates together. */
+/** Limits for all templates of a tenant together. */
 export interface TemplateQuota {
   templates: number;
   /** Of html and text, in UTF-8. */
@@ -31,11 +31,11 @@ export interface TemplateQuota {
 export type TemplateExcess = 'too_many' | 'too_large';
 
 export interface TemplateStore {
-  /** Refused when the tenant would have more than the quota allows. */
+  /** Refused when the tenant would exceed the quota. */
   createTemplate(tenantId: string, template: Template, quota: TemplateQuota): Promise<'created' | TemplateExcess>;
   /** Oldest first. */
   listTemplates(tenantId: string): Promise<Template[]>;
-  /** Newest first, from the one before `before` on. */
+  /** Newest first, starting after `before`. */
   listTemplateNames(tenantId: string, page: { before: string | null; limit: number }): Promise<TemplateName[]>;
   getTemplate(tenantId: string, id: string): Promise<Template | null>;
   /** Replaces name, html and text. Null when the tenant has no such template. */

@@ -18,7 +18,7 @@ export interface Tenant {
   status: TenantStatus;
   statusReason: string | null;
   tier: Tier;
-  /** An operator has fixed the tier: age and standing do not move it. */
+  /** An operator has fixed the tier: age and results do not change it. */
   tierPinned: boolean;
   openTracking: boolean;
   clickTracking: boolean;
@@ -29,7 +29,7 @@ export interface Tenant {
 
 export type TenantChange = Partial<Omit<Tenant, 'id' | 'createdAt'>>;
 
-/** How a tenant's last messages fared. */
+/** Results of a tenant's last messages. */
 export interface RecentResults {
   messages: number;
   hardBounces: number;
@@ -65,9 +65,9 @@ export interface TenantStore {
   /** Null when there is no such tenant. */
   updateTenant(id: string, change: TenantChange): Promise<Tenant | null>;
 
-  /** Over the tenant's last `window` messages that have ended. */
-  standingOf(tenantId: string, window: number): Promise<RecentResults>;
-  /** Leaves a tenant alone whose tier an operator has pinned; then false. */
+  /** Over the tenant's last `window` finished messages. */
+  recentResultsOf(tenantId: string, window: number): Promise<RecentResults>;
+  /** False, and nothing changes, when an operator has pinned the tier. */
   raiseTier(tenantId: string, tier: Tier): Promise<boolean>;
 }
 
@@ -75,7 +75,7 @@ export interface UserStore {
   /** 'exists' when the address already has a user. */
   createUser(user: User): Promise<'created' | 'exists'>;
   findUserByEmail(email: string): Promise<User | null>;
-  /** Links for a new password that were asked for before hold no longer. */
+  /** Invalidates earlier links for a new password. */
   setPassword(userId: string, passwordHash: string): Promise<void>;
 }
 
@@ -84,8 +84,8 @@ export interface ApiKeyStore {
   createApiKey(key: ApiKey, maxLive: number): Promise<'created' | 'too_many'>;
   findApiKey(publicId: string): Promise<{ key: ApiKey; tenant: Tenant } | null>;
   /**
-   * The key with its tenant, for whoever knows its secret: what every authenticated call needs. Unknown
-   * ids and wrong secrets go through the same steps, so that the time taken tells nothing apart.
+   * The key with its tenant, for a caller that knows its secret: every authenticated call needs it. Unknown IDs and
+   * wrong secrets take the same steps, so that timing reveals nothing.
    */
   findApiKeyBySecret(publicId: string, secretHash: Buffer): Promise<{ key: ApiKey; tenant: Tenant } | null>;
   listApiKeys(tenantId: string): Promise<ApiKey[]>;
@@ -98,13 +98,13 @@ export interface ApiKeyStore {
 export type MemberRole = Exclude<UserRole, 'operator'>;
 
 export interface Member extends Omit<User, 'passwordHash'> {
-  /** Null: not within the sessions that are kept. */
+  /** Null: the user has no stored session. */
   lastSeenAt: number | null;
   /** Signs in with a second factor. */
   hasSecondFactor: boolean;
 }
 
-/** A tenant without an owner could be helped by operators only, so the last one stays. */
+/** Only operators could help a tenant without an owner, so its last one stays. */
 export type MemberChange = 'changed' | 'unknown' | 'last_owner';
 
 export interface MemberStore {
@@ -114,7 +114,7 @@ export interface MemberStore {
   /** Oldest first. */
   listOperators(): Promise<Member[]>;
   changeRole(tenantId: string, userId: string, role: MemberRole): Promise<MemberChange>;
-  /** With sessions, second factor and everything. */
+  /** With sessions, second factor and all other data of the user. */
   removeMember(tenantId: string, userId: string): Promise<MemberChange>;
 }
 
@@ -122,13 +122,13 @@ export interface MemberStore {
 
 export interface KeyUse {
   keyId: string;
-  /** An earlier time than the one that is stored changes nothing. */
+  /** Ignored when it is earlier than the stored time. */
   at: number;
 }
 
 export interface KeyUseStore {
-  /** Of all tenants together. Keys that do not exist are passed over. */
+  /** Keys of any tenant. Unknown keys are ignored. */
   noteKeyUses(uses: readonly KeyUse[]): Promise<void>;
-  /** Of keys that were ever used. */
+  /** Only keys that were used. */
   lastKeyUses(tenantId: string): Promise<KeyUse[]>;
 }

@@ -1,11 +1,11 @@
-// Contract: opens and clicks: what was fetched of a message, how often, and what was told of it.
+// Contract: opens and clicks: what was fetched of a message, how often, and which events were written.
 import type { NewEvent } from './events.ts';
 import type { MessageState } from './queue.ts';
 
 /** Which tracked link of the HTML; null is the pixel. */
 export type LinkIndex = number | null;
 
-/** What is known of one link that was fetched before. */
+/** The fetches of one link so far. */
 export interface LinkHits {
   link: LinkIndex;
   hits: number;
@@ -14,7 +14,7 @@ export interface LinkHits {
   lastEventAt: number | null;
 }
 
-/** A message as events quote it, and what was fetched of it so far. */
+/** A message with what its events need, and what was fetched of it so far. */
 export interface TrackedMessage {
   id: string;
   tenantId: string;
@@ -29,7 +29,7 @@ export interface TrackedMessage {
   links: LinkHits[];
 }
 
-/** New fetches of one link, and the event that tells of them if there is one. */
+/** New fetches of one link, with their event if there is one. */
 export interface HitUpdate {
   tenantId: string;
   messageId: string;
@@ -41,8 +41,8 @@ export interface HitUpdate {
 }
 
 export interface TrackingStore {
-  /** Null when the message is not known any more. */
+  /** Null when the message is not stored any more. */
   findTracked(tenantId: string, messageId: string): Promise<TrackedMessage | null>;
-  /** Counts and events, together. What belongs to a message that is gone is left out. */
+  /** Counts and events, in one transaction. Messages that are gone are ignored. */
   recordHits(updates: HitUpdate[]): Promise<void>;
 }

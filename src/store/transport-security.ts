@@ -1,21 +1,20 @@
-// Contract: what is known of the security of receiving servers. Belongs to no tenant: policies are
-// their domains' own, and a broken host is broken for everybody. Entries end by themselves, and
-// there is an upper bound to how many are kept: those that would end first make room.
+// Contract: what is known of receiving servers' TLS. Not scoped to a tenant: policies belong to their domains, and
+// broken TLS affects all tenants. Entries expire, and their number is limited: those that expire first are replaced.
 import type { TlsPolicyMode } from '../base/outcome.ts';
 
-/** What a domain demands of those who bring it mail (MTA-STS, RFC 8461). */
+/** What a domain requires of sending servers (MTA-STS, RFC 8461). */
 export interface TlsPolicy {
   /** ASCII, lower case. */
   domain: string;
   policyId: string;
   mode: TlsPolicyMode;
-  /** Patterns of the MX hosts that it names. */
+  /** Patterns for the MX hosts that the policy allows. */
   mx: string[];
   fetchedAt: number;
   expiresAt: number;
 }
 
-/** An MX host that offers TLS which does not come about. */
+/** An MX host that offers STARTTLS but fails the handshake. */
 export interface BrokenTls {
   host: string;
   reason: string;
@@ -24,16 +23,16 @@ export interface BrokenTls {
 }
 
 export interface TransportSecurityStore {
-  /** Null when there is none that is still valid. */
+  /** Null when there is no valid policy. */
   findTlsPolicy(domain: string, now: number): Promise<TlsPolicy | null>;
-  /** In place of the domain's last one. `fetchedAt` counts as now. */
+  /** Replaces the domain's policy. `fetchedAt` counts as now. */
   putTlsPolicy(policy: TlsPolicy, maxPolicies: number): Promise<void>;
   findBrokenTls(host: string, now: number): Promise<BrokenTls | null>;
-  /** In place of the host's last entry. `since` counts as now. */
+  /** Replaces the host's entry. `since` counts as now. */
   putBrokenTls(broken: BrokenTls, maxHosts: number): Promise<void>;
 }
 
-/** The same as couriers see it, from their own threads. */
+/** Read-only, for courier threads. */
 export interface TransportSecurityReader {
   tlsPolicy(domain: string, now: number): TlsPolicy | null;
   brokenTls(host: string, now: number): BrokenTls | null;

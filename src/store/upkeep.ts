@@ -1,50 +1,50 @@
-// Contract: erasing what has been kept long enough. Every verb works for a few milliseconds and says
-// whether there is more; nothing that is not finished is ever touched.
+// Contract: erasing data past its retention. Every verb works for a few milliseconds and says whether there is more;
+// unfinished messages are never touched.
 
-/** Where a walk over finished messages has come to. */
+/** The position of a walk over finished messages. */
 export interface RetentionCursor {
   finishedAt: number;
   messageId: string;
 }
 
 export interface ContentWalk {
-  /** Whose content: of tenants with a setting of this many days, or (null) of those without one. */
+  /** Contents of tenants with a setting of this many days, or (null) of those without one. */
   days: number | null;
-  /** Of messages that were finished before. */
+  /** Only messages that finished before. */
   before: number;
   budgetMs: number;
 }
 
 export interface RetentionSlice {
-  /** Rows looked at. */
+  /** Rows visited. */
   seen: number;
   erased: number;
   more: boolean;
 }
 
 export interface RetentionStore {
-  /** A content goes when the last message of its submission has been finished for so long. */
+  /** Erases a content when the last message of its submission finished long enough ago. */
   eraseContents(walk: ContentWalk): Promise<RetentionSlice>;
   /** Messages with attempts, events and webhook deliveries; a submission goes with its last message. */
   eraseRecords(before: number, budgetMs: number): Promise<RetentionSlice>;
-  /** The settings of tenants that have one, each once. */
+  /** The distinct settings of tenants that have one. */
   contentDaysInUse(): Promise<number[]>;
-  /** Null: as configured. False when there is no such tenant. */
+  /** Null: the configured default. False when there is no such tenant. */
   setContentDays(tenantId: string, days: number | null): Promise<boolean>;
   contentDaysOf(tenantId: string): Promise<number | null>;
-  /** What the database file has free inside: new rows take it before the file grows. */
+  /** Free space inside the database file, which new rows use before the file grows. */
   reusableBytes(): Promise<number>;
 }
 
-// Contract: marks that tell where an address may have got mail, for the search by recipient. A search
-// is right without them, only slower.
+// Contract: marks that say which messages an address may be a recipient of, for the search by recipient. Without them
+// a search is only slower.
 
 export interface RecipientMarkStore {
   /**
-   * Marks the next block of messages behind those that are marked, of which the youngest came before
-   * `settledBefore` (what is accepted later comes behind it). False: there is no whole block.
+   * Marks the next block of messages after the marked ones, if its newest was accepted before `settledBefore`, so that
+   * no later one can sort into it. False: there is no whole block.
    */
   markRecipients(settledBefore: number): Promise<boolean>;
-  /** Marks of messages that are all gone; returns how many marks went, at most `limit`. */
+  /** Deletes marks of messages that are all erased, at most `limit`; returns how many. */
   forgetRecipientMarks(limit: number): Promise<number>;
 }

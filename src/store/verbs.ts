@@ -1,16 +1,16 @@
-// What each verb of the store does, so that a driver knows where and how to run it without asking the verb.
+// The kind of each verb of the store, so that a driver knows where and how to run it.
 import type { Namespace, Store } from './store.ts';
 
 export type VerbKind =
-  /** One look at what is committed. */
+  /** Reads what is committed, in one snapshot. */
   | 'read'
-  /** Looks at much, a bounded piece in each turn of the event loop: what changes meanwhile may be missed. */
+  /** Reads much, a bounded slice in each turn of the event loop: it may miss changes made meanwhile. */
   | 'slices'
-  /** Changes something that read caches may hold: tenants, users, keys, domains and the like. */
+  /** Changes data that read caches may hold: tenants, users, keys, domains and the like. */
   | 'write'
-  /** Changes messages and what belongs to them, and nothing that a read cache holds, except that it may add lanes. */
+  /** Changes messages and their data, and nothing that a read cache holds, except that it may add lanes. */
   | 'mail'
-  /** As `mail`, for results of deliveries: while many come, a commit waits a little for more of them. */
+  /** As `mail`, for delivery results: while many come, a commit waits briefly for more of them. */
   | 'results';
 
 export const VERBS = {
@@ -19,7 +19,7 @@ export const VERBS = {
     getTenant: 'read',
     listTenants: 'read',
     updateTenant: 'write',
-    standingOf: 'read',
+    recentResultsOf: 'read',
     raiseTier: 'write',
   },
   keys: {
@@ -118,7 +118,7 @@ export const VERBS = {
     findWaiting: 'read',
     listSending: 'read',
     returnOrphans: 'mail',
-    findLostLanes: 'read',
+    findOrphanLanes: 'read',
     parkLane: 'mail',
   },
   sources: {
@@ -138,7 +138,7 @@ export const VERBS = {
     groupOfDomain: 'read',
     isKnownGroup: 'read',
     lanesOf: 'read',
-    hastenLane: 'write',
+    makeLaneDue: 'write',
     waitingOfLane: 'read',
     forgetDomains: 'write',
   },
@@ -169,7 +169,7 @@ export const VERBS = {
     getInbound: 'read',
     listDmarcDays: 'read',
     forgetInbound: 'mail',
-    makeInboundRoom: 'mail',
+    freeInboundSpace: 'mail',
   },
   dmarc: {
     listDmarcDomains: 'slices',
@@ -191,7 +191,7 @@ export const VERBS = {
     doubtReceiver: 'mail',
     trustReceiver: 'mail',
     listDoubtedReceivers: 'read',
-    standingSinceReview: 'read',
+    resultsSinceReview: 'read',
     stopForReview: 'write',
     reviewOf: 'read',
     ownersOf: 'read',

@@ -7,7 +7,7 @@ export interface Webhook {
   tenantId: string;
   /** As the tenant wrote it. */
   url: string;
-  /** The URL in its normal form: what is compared and connected to. */
+  /** The URL in normal form: compared and connected to. */
   target: string;
   description: string | null;
   createdAt: number;
@@ -17,22 +17,22 @@ export interface NewWebhook extends Webhook {
   secret: SealedSecret;
 }
 
-/** How a webhook does, for people. */
+/** A webhook with its state, for people. */
 export interface WebhookHealth extends Webhook {
-  /** Since when no attempt has succeeded; null while it works or was never called. */
+  /** Since when all attempts have failed; null while it works or was never called. */
   failingSince: number | null;
-  /** How many wait and how many have failed for good, counted up to a limit. */
+  /** How many deliveries wait and how many have failed for good, counted up to a limit. */
   due: number;
   failed: number;
 }
 
-/** Counting on would take longer with every event that waits. */
-export const COUNTED_AT_MOST = 10_000;
+/** Counting further would take longer with every event that waits. */
+export const MAX_DELIVERIES_COUNTED = 10_000;
 
 export interface SecretRotation {
   secret: SealedSecret;
   at: number;
-  /** Until then the secret before it signs, too. */
+  /** Until then the previous secret signs, too. */
   previousUntil: number;
 }
 
@@ -44,44 +44,44 @@ export interface WebhookSecret {
 }
 
 export interface WebhookStore {
-  /** 'exists' when the tenant has the target already; 'too_many' when it has `maxPerTenant` others. */
+  /** 'exists' when the tenant has the target already; 'too_many' when it has `maxPerTenant` webhooks. */
   createWebhook(webhook: NewWebhook, maxPerTenant: number): Promise<'created' | 'exists' | 'too_many'>;
   getWebhook(tenantId: string, id: string): Promise<Webhook | null>;
   /** Oldest first. */
   listWebhooks(tenantId: string): Promise<Webhook[]>;
-  /** Erases its secrets, too, and nothing that is due for it is handed out any more. False when there is none. */
+  /** Also erases its secrets; its deliveries are not claimed any more. False when there is none. */
   deleteWebhook(tenantId: string, id: string): Promise<boolean>;
-  /** One that was still valid beside the current one ends now. False when there is no such webhook. */
+  /** An older secret that was still valid ends now. False when there is no such webhook. */
   rotateWebhookSecret(tenantId: string, id: string, rotation: SecretRotation): Promise<boolean>;
-  /** For the operator, who names a webhook and not its tenant. */
+  /** The tenant's ID, for operators, who name only the webhook. */
   ownerOfWebhook(id: string): Promise<string | null>;
-  /** Oldest first; of all tenants when null. Counts up to `COUNTED_AT_MOST` when nothing else is said. */
-  listWebhookHealth(tenantId: string | null, countedAtMost?: number): Promise<WebhookHealth[]>;
+  /** Oldest first; of all tenants when null. Counts up to MAX_DELIVERIES_COUNTED by default. */
+  listWebhookHealth(tenantId: string | null, maxCounted?: number): Promise<WebhookHealth[]>;
   /** As in the list, for one. */
   getWebhookHealth(tenantId: string, id: string): Promise<WebhookHealth | null>;
-  /** Its secrets, the current one first; of those before it the ones that still sign. */
+  /** The current secret first, then older ones that still sign. */
   listWebhookSecrets(tenantId: string, id: string, now: number): Promise<WebhookSecret[]>;
 }
 
-// Contract: what is due at webhooks. Whoever writes an event writes its deliveries with it; a
-// dispatcher claims them, which leases them, and records what became of each attempt.
+// Contract: webhook deliveries. The verb that writes an event writes its deliveries with it; a dispatcher
+// claims them, which leases them, and records the result of each attempt.
 
 /** One event on its way to one webhook. */
 export interface WebhookDelivery {
   webhookId: string;
   eventSeq: number;
-  /** The number of the attempt that begins now, in all; fences off results of earlier ones. */
+  /** The number of the attempt that begins now, over all replays; it fences off late results of earlier ones. */
   attempt: number;
-  /** The same since the last replay: the place in the retry table. */
+  /** The number since the last replay: the step in the retry table. */
   step: number;
   event: StoredEvent;
 }
 
-/** What is needed to call a webhook. */
+/** What a call to a webhook needs. */
 export interface Endpoint {
   tenantId: string;
   target: string;
-  /** Those that are still valid, the current one first. */
+  /** Valid secrets, the current one first. */
   secrets: SealedSecret[];
 }
 
@@ -101,17 +101,17 @@ export interface DeliveryClaim {
 
 export interface ClaimTerms {
   now: number;
-  /** By step, from the first: when a delivery is due again should its attempt vanish. The last holds for all later ones. */
+  /** By step, from the first: when a delivery is due again if its attempt vanishes. Later steps use the last. */
   leaseUntil: readonly number[];
 }
 
-/** How an attempt ended, and what follows from it. */
+/** The state of a delivery after an attempt. */
 export type DeliveryEnd =
   | { to: 'delivered' }
   | { to: 'due'; dueAt: number }
-  /** After the last try. */
+  /** After the last attempt. */
   | { to: 'failed' }
-  /** Not tried: as if it had not been claimed. */
+  /** Not attempted: as if it had not been claimed. */
   | { to: 'released' };
 
 export interface DeliveryResult {
@@ -124,7 +124,7 @@ export interface DeliveryResult {
   answer: string | null;
 }
 
-/** A webhook that has been failing for long, and whose tenant was not told yet. */
+/** A webhook that has been failing for long, and whose tenant was not notified yet. */
 export interface FailingWebhook {
   webhookId: string;
   tenantId: string;
@@ -143,7 +143,7 @@ export interface AttemptView {
   reason: string;
   answer: string | null;
   nextAt: number | null;
-  /** Of the delivery, now. */
+  /** The delivery's current state. */
   state: 'due' | 'delivered' | 'failed';
 }
 
@@ -152,9 +152,9 @@ export interface AttemptFilter {
   webhookId: string;
   eventId: string | null;
   limit: number;
-  /** Only the last attempts of deliveries that wait for another, or have failed for good. */
+  /** Only the last attempts of deliveries that wait for a retry, or have failed for good. */
   state?: 'due' | 'failed';
-  /** Only attempts that come after this one in the list. Not together with `state`. */
+  /** Only attempts after this one in the list. Not together with `state`. */
   after?: AttemptName;
 }
 
@@ -166,18 +166,18 @@ export interface AttemptName {
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
 export interface WebhookDeliveryStore {
-  /** Webhooks for which something is due, now or later, by their ids from `after` on. */
+  /** Webhooks with deliveries that are due, now or later, by ID, after `after`. */
   dueWebhooks(
     after: string | null,
     limit: number,
   ): Promise<{ found: { webhookId: string; dueAt: number }[]; last: string | null }>;
-  /** Leases what is due: oldest first for each webhook. */
+  /** Leases due deliveries: oldest first for each webhook. */
   claimDeliveries(claims: DeliveryClaim[], terms: ClaimTerms): Promise<ClaimedDeliveries[]>;
-  /** Results of attempts whose lease is over, or whose webhook is gone, change nothing. */
+  /** Results of attempts whose lease has expired, or whose webhook is gone, change nothing. */
   recordDeliveries(results: DeliveryResult[], at: number): Promise<void>;
-  /** Webhooks that have been failing since `since` or longer: each once, until one attempt succeeds. */
+  /** Webhooks that have been failing since `since` or longer: each once, until an attempt succeeds. */
   takeFailingWebhooks(since: number, at: number): Promise<FailingWebhook[]>;
-  /** Makes due what was under way when a daemon ended. */
+  /** Makes deliveries due that were in progress when a daemon ended. */
   recoverDeliveries(at: number): Promise<number>;
   /** Newest first. */
   listWebhookAttempts(tenantId: string, filter: AttemptFilter): Promise<AttemptView[]>;
@@ -187,14 +187,14 @@ export interface WebhookDeliveryStore {
     webhookId: string,
     attempt: AttemptName,
   ): Promise<{ attempt: AttemptView; event: StoredEvent } | null>;
-  /** One event of the tenant, whatever became of it before. */
+  /** Replays one event of the tenant, whatever its state. */
   replayDelivery(tenantId: string, target: { webhookId: string; eventId: string }, at: number): Promise<ReplayOutcome>;
-  /** Those that have failed at or after `since`; says how many, at most `limit`. */
+  /** Replays deliveries that failed at or after `since`; returns how many, at most `limit`. */
   replayFailed(
     tenantId: string,
     target: { webhookId: string; since: number; limit: number },
     at: number,
   ): Promise<number>;
-  /** Erases deliveries of deleted webhooks; says how many rows, 0 when there are none left. */
+  /** Erases deliveries of deleted webhooks; returns how many rows, 0 when there are none left. */
   forgetDeletedWebhooks(limit: number): Promise<number>;
 }

@@ -4,7 +4,7 @@
 import { counted } from '../base/counted.ts';
 import { registeredDomain } from '../protocol/dns/registered-domain.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
-import type { JudgedMail, TroubledMessage } from '../store/suppressions.ts';
+import type { JudgedMail, ProblemMessage } from '../store/suppressions.ts';
 
 export interface ReviewLimits {
   hardBounceRate: number;
@@ -57,9 +57,9 @@ export interface BrakeState {
   nearness: number;
 }
 
-export function brakeOf({ messages, trouble }: JudgedMail, limits: ReviewLimits): BrakeState {
-  const measured = (weightOf: (message: TroubledMessage) => number, least: number, rate: number) =>
-    measure(trouble, { weightOf, messages, least, rate, limits });
+export function brakeOf({ messages, problems }: JudgedMail, limits: ReviewLimits): BrakeState {
+  const measured = (weightOf: (message: ProblemMessage) => number, least: number, rate: number) =>
+    measure(problems, { weightOf, messages, least, rate, limits });
   const hardBounces = measured(({ isHardBounce }) => (isHardBounce ? 1 : 0), MIN_HARD_BOUNCES, limits.hardBounceRate);
   const complaints = measured(({ complaintWeight }) => complaintWeight, MIN_COMPLAINT_WEIGHT, limits.complaintRate);
   const bounced = `${hardBounces.recipients} of the last ${messages} messages bounced hard (limit ${percent(limits.hardBounceRate)})`;
@@ -80,18 +80,18 @@ export function brakeOf({ messages, trouble }: JudgedMail, limits: ReviewLimits)
 }
 
 interface Counting {
-  weightOf(message: TroubledMessage): number;
+  weightOf(message: ProblemMessage): number;
   messages: number;
   least: number;
   rate: number;
   limits: ReviewLimits;
 }
 
-function measure(trouble: readonly TroubledMessage[], { weightOf, messages, least, rate, limits }: Counting): Measure {
+function measure(problems: readonly ProblemMessage[], { weightOf, messages, least, rate, limits }: Counting): Measure {
   const weights = new Map<string, number>();
   const ownDomains = new Set<string>();
   const atProviders = new Map<string, Set<string>>();
-  for (const message of trouble) {
+  for (const message of problems) {
     const weight = weightOf(message);
     if (weight === 0) continue;
     const { mailbox, domain, isAtProvider } = mailboxOf(message.recipient, limits);

@@ -8,7 +8,7 @@ import type { StoreVerbs } from '../store/store.ts';
 import { type BrakeState, brakeOf, type ReviewLimits } from './brake.ts';
 
 export interface TenantReviewKit {
-  store: StoreVerbs<{ reputation: 'standingSinceReview' | 'stopForReview'; tenants: 'listTenants' | 'getTenant' }>;
+  store: StoreVerbs<{ reputation: 'resultsSinceReview' | 'stopForReview'; tenants: 'listTenants' | 'getTenant' }>;
   clock: Clock;
   log: Logger;
   limits: ReviewLimits;
@@ -62,7 +62,7 @@ export class TenantReviews {
     const { store, limits, ownTenant } = this.#kit;
     const id = await ownTenant();
     if (id === null) return null;
-    const { decision, reason } = brakeOf(await store.reputation.standingSinceReview(id, limits.window), limits);
+    const { decision, reason } = brakeOf(await store.reputation.resultsSinceReview(id, limits.window), limits);
     return decision === 'review' ? reason : null;
   }
 
@@ -93,7 +93,7 @@ export class TenantReviews {
     if (tenantId === (await ownTenant())) return this.#warnOfServiceMail();
     const tenant = await store.tenants.getTenant(tenantId);
     if (tenant?.status !== 'active') return false;
-    const state = brakeOf(await store.reputation.standingSinceReview(tenantId, limits.window), limits);
+    const state = brakeOf(await store.reputation.resultsSinceReview(tenantId, limits.window), limits);
     if (state.decision === 'go_on') return false;
     if (state.decision === 'warn') return this.#warn(tenant, state);
     const { reason } = state;

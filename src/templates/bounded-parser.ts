@@ -1,15 +1,15 @@
-// Liquid's parser with limits: it keeps an eye on the clock, refuses more markup than memory
-// can take, and keeps count of what the result weighs.
+// Liquid's parser with limits: it checks the time, rejects more markup than memory can hold,
+// and estimates the size of the result.
 import { type Liquid, ParseError, Parser, type Template, TokenKind, type TopLevelToken } from 'liquidjs';
 import type { Stopwatch } from './stopwatch.ts';
 
-// Measured with liquidjs 10.30: `{{a}}` over and over takes 208 bytes per character, everything
-// else less. Text between the braces is kept as it is.
+// Measured with liquidjs 10.30: `{{a}}` repeated takes 208 bytes per character, everything else less. Text between the
+// braces is stored as it is.
 const BYTES_PER_MARKUP_CHAR = 200;
 
 export interface ParsedTemplate {
   templates: Template[];
-  /** What it takes in memory, by estimate. */
+  /** Estimated size in memory. */
   bytes: number;
 }
 
@@ -31,12 +31,12 @@ export class BoundedParser extends Parser {
 
   override parseTokens(tokens: TopLevelToken[]): Template[] {
     for (const token of tokens) this.#weigh(token);
-    return super.parseTokens(quickToShift(tokens));
+    return super.parseTokens(withFastShift(tokens));
   }
 
   override parseToken(token: TopLevelToken, rest: TopLevelToken[]): ReturnType<Parser['parseToken']> {
-    const late = this.#stopwatch.step(token.begin);
-    if (late !== null) throw new ParseError(new Error(late), token);
+    const timeout = this.#stopwatch.step(token.begin);
+    if (timeout !== null) throw new ParseError(new Error(timeout), token);
     return super.parseToken(token, rest);
   }
 
@@ -49,7 +49,7 @@ export class BoundedParser extends Parser {
   }
 }
 
-/** The parser takes tokens from the front, which moves all others, every time: 30 s for 1 MiB of `{{a}}`. */
-function quickToShift(tokens: TopLevelToken[]): TopLevelToken[] {
+/** The parser removes tokens from the front, which moves all others each time: 30 s for 1 MiB of `{{a}}`. */
+function withFastShift(tokens: TopLevelToken[]): TopLevelToken[] {
   return Object.assign(tokens.reverse(), { shift: Array.prototype.pop });
 }

@@ -1,6 +1,6 @@
-// Liquid for one part of a template, made safe for sources and data that strangers write: no
-// files, no expressions in texts, nothing but the data's own properties, and limits wherever
-// liquidjs has none (captures, output, lists that print as more than memory can take).
+// Liquid for one part of a template, made safe for sources and data from strangers: no files, no expressions in
+// texts, only the data's own properties, and limits wherever liquidjs has none (captures, output, lists that print as
+// more than memory can hold).
 import {
   type Context,
   type Emitter,
@@ -21,10 +21,10 @@ import type { Part } from './render-job.ts';
 import type { RenderLimits } from './render-limits.ts';
 import type { Stopwatch } from './stopwatch.ts';
 
-/** They read other templates, of which there are none. */
+/** They read other templates, which do not exist here. */
 const TAGS_WITH_FILES = ['include', 'render', 'layout', 'block'];
 
-/** Their result is fit for HTML as it is: escaping it again would show `&amp;lt;`. */
+/** Their result is already escaped: escaping it again would show `&amp;lt;`. */
 const ESCAPING_FILTERS = ['escape', 'xml_escape', 'escape_once'];
 
 type FilterFunction = Extract<FilterImplOptions, (...args: never[]) => unknown>;
@@ -33,7 +33,7 @@ export class PartEngine {
   readonly #engine: Liquid;
   readonly #limits: RenderLimits;
   readonly #stopwatch: Stopwatch;
-  /** By source and not by id: what was replaced cannot be found any more, and needs no notice. */
+  /** By source and not by ID, so that a replaced template is never found and needs no invalidation. */
   readonly #parsed: BoundedMap<string, ParsedTemplate>;
 
   constructor(part: Part, limits: RenderLimits, stopwatch: Stopwatch) {
@@ -54,7 +54,7 @@ export class PartEngine {
     this.#limitRendering();
   }
 
-  /** Throws what liquidjs throws, or a LiquidError of ours. */
+  /** Throws errors of liquidjs, or a LiquidError of ours. */
   parse(source: string): Template[] {
     const known = this.#parsed.use(source);
     if (known) return known.templates;
@@ -76,7 +76,7 @@ export class PartEngine {
 
   #limitFilters(part: Part): void {
     for (const [name, filter] of Object.entries(this.#engine.filters)) {
-      // Filters that take an expression as text: none of liquidjs' limits holds inside them.
+      // Filters that take an expression as text: liquidjs' limits do not apply inside them.
       if (name.endsWith('_exp')) this.#engine.unregisterFilter(name);
       else if (typeof filter === 'function') this.#engine.registerFilter(name, this.#limited(name, filter, part));
     }
@@ -92,17 +92,17 @@ export class PartEngine {
     return part === 'html' && ESCAPING_FILTERS.includes(name) ? { handler, raw: true } : handler;
   }
 
-  /** In place of liquidjs' own renderer, because only here all output passes, captures included. */
+  /** Replaces liquidjs' own renderer, because all output passes through it, captures included. */
   #limitRendering(): void {
     const stopwatch = this.#stopwatch;
     const { outputBytes } = this.#limits;
     this.#engine.renderer.renderTemplates = function* (templates, context, emitter = new BoundedEmitter(outputBytes)) {
-      // A loop around nothing has no steps.
-      if (templates.length === 0) refuse(stopwatch.late());
+      // A loop with an empty body has no steps.
+      if (templates.length === 0) throwIf(stopwatch.timeoutProblem());
       for (const template of templates) {
         try {
-          refuse(stopwatch.step(template.token.begin));
-          // Some tags write by themselves, others return what is to be written.
+          throwIf(stopwatch.step(template.token.begin));
+          // Some tags write their output themselves, others return it.
           const returned: unknown = yield template.render(context, emitter);
           if (returned) emitter.write(returned);
         } catch (error) {
@@ -115,11 +115,11 @@ export class PartEngine {
   }
 }
 
-function refuse(problem: string | null): void {
+function throwIf(problem: string | null): void {
   if (problem !== null) throw new Error(problem);
 }
 
-/** Characters stand in for bytes here: there are at least as many bytes. The thread counts those at the end. */
+/** Counts characters, of which there are at most as many as bytes. The thread counts bytes at the end. */
 class BoundedEmitter implements Emitter {
   readonly #maxChars: number;
   buffer = '';
@@ -139,8 +139,8 @@ export function tooMuchOutput(maxBytes: number): string {
   return `produces more than ${maxBytes} bytes of output`;
 }
 
-// A loop over an object makes a list of pairs first, about 80 bytes each, for which liquidjs
-// charges nothing; loops in loops over a large object hold many of them at once.
+// A loop over an object first builds a list of pairs, about 80 bytes each, which liquidjs does not count; nested loops
+// over a large object hold many of them at once.
 const ALLOCATIONS_PER_PAIR = 4;
 
 function* chargePairs(collection: ForTag['collection'], context: Context): Generator<unknown, void, unknown> {

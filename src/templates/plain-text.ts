@@ -1,7 +1,7 @@
-// Values of Liquid as text: how they print, how large they are, and how they look in HTML.
+// Values of Liquid as text: how they print, how large they are, and how they are escaped in HTML.
 import { toValue } from 'liquidjs';
 
-/** As Liquid prints a value: nothing for nil, lists without separators. */
+/** Prints a value as Liquid does: nothing for nil, lists without separators. */
 export function plainText(value: unknown): string {
   const plain: unknown = toValue(value);
   if (typeof plain === 'string') return plain;
@@ -9,12 +9,12 @@ export function plainText(value: unknown): string {
   return Array.isArray(plain) ? plain.map(plainText).join('') : String(plain);
 }
 
-// What a list's entry costs besides its text: its place, and a comma where one is printed.
+// What a list entry counts besides its text: its slot, and a comma where one is printed.
 const ENTRY_CHARS = 2;
 
 /**
- * Whether a value would print as more than `limitChars`. Looks no further than that: a list
- * that holds itself twice, over and over, has more entries than anybody can count.
+ * Whether a value would print as more than `limitChars`. Stops counting there: a list that contains itself twice, over
+ * and over, has too many entries to visit.
  */
 export function isLarger(value: unknown, limitChars: number): boolean {
   let left = limitChars;

@@ -1,5 +1,5 @@
-// How far a render thread has come: written by it at every step, read by the main thread when
-// it had to be killed, so that even then the error can name a line and a column.
+// The progress of a render thread: written by it at every step, read by the main thread when it had to kill the
+// thread, so that even then the error can name a line and a column.
 import { PARTS, type Part, type TemplatePosition, type TemplateSource } from './render-job.ts';
 
 /** Part (0: none yet) and offset in its source. */
@@ -25,19 +25,19 @@ export class Progress {
     this.#cells[1] = offset;
   }
 
-  /** The next job has memory of its own. */
+  /** The next job has its own memory. */
   use(memory: SharedArrayBuffer): void {
     this.#cells = new Int32Array(memory);
   }
 
-  /** Where the thread is. Before any part was entered: the beginning of the first that there is. */
-  read(source: TemplateSource): { part: Part; place: TemplatePosition } {
+  /** The position of the thread. Before it entered a part: the beginning of the first one. */
+  read(source: TemplateSource): { part: Part; position: TemplatePosition } {
     const part = PARTS[this.#cells[0]! - 1] ?? (source.html === null ? 'text' : 'html');
-    return { part, place: placeAt(source[part] ?? '', this.#cells[1]!) };
+    return { part, position: positionAt(source[part] ?? '', this.#cells[1]!) };
   }
 }
 
-function placeAt(source: string, offset: number): TemplatePosition {
+function positionAt(source: string, offset: number): TemplatePosition {
   const before = source.slice(0, offset);
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') };
 }

@@ -1,5 +1,5 @@
-// What the main thread and a render thread say to each other. Only texts cross: the data stays
-// JSON, so that copying it costs the main thread next to nothing, whatever it holds.
+// Messages between the main thread and a render thread. Only texts are sent: the data stays JSON, so that copying it
+// costs the main thread next to nothing, whatever its content.
 import type { RenderLimits } from './render-limits.ts';
 
 export const PARTS = ['html', 'text'] as const;
@@ -12,32 +12,32 @@ export interface TemplateSource {
 
 export interface RenderJob {
   source: TemplateSource;
-  /** A JSON object as text. Null: the syntax is checked, nothing is rendered. */
+  /** A JSON object as text. Null: only the syntax is checked, nothing is rendered. */
   data: string | null;
 }
 
-/** Counted from 1, as Liquid counts: columns in UTF-16 units. */
+/** Counted from 1, as Liquid does: columns in UTF-16 units. */
 export interface TemplatePosition {
   line: number;
   column: number;
 }
 
-/** What is wrong with a template, or with what became of it. */
+/** What is wrong with a template, or with its output. */
 export interface Flaw {
   part: Part;
-  /** Ends without a full stop. */
+  /** Without a full stop at its end. */
   problem: string;
-  /** Null when it concerns the part as a whole. */
-  place: TemplatePosition | null;
+  /** Null when it is about the part as a whole. */
+  position: TemplatePosition | null;
 }
 
 export type RenderResult =
-  /** Parts that the template lacks are null; all are when only the syntax was checked. */
+  /** Missing parts are null; all are when only the syntax was checked. */
   ({ kind: 'rendered' } & TemplateSource) | { kind: 'flawed'; flaw: Flaw };
 
-/** As it goes over to a thread. */
+/** A job as it is sent to a thread. */
 export interface ThreadJob extends RenderJob {
-  /** Of this job alone: a thread that is being killed must not write into the next one's. See progress.ts. */
+  /** Of this job alone: a thread that is being killed must not write into the next job's. See progress.ts. */
   progress: SharedArrayBuffer;
 }
 

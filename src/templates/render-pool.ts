@@ -1,6 +1,5 @@
-// Renders templates in threads that can be killed, so that no tenant's template holds up anybody
-// else: tenants take turns (base/fair-pool.ts), and one thread is kept for those that are known
-// to be quick.
+// Renders templates in threads that can be killed, so that no tenant's template delays another's: tenants take turns
+// (base/fair-pool.ts), and one thread is reserved for tenants that are known to be quick.
 import { availableParallelism } from 'node:os';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -32,13 +31,13 @@ const MIN_THREADS = 2;
 const MAX_THREADS = 4;
 
 export class RenderPool implements Renderer {
-  readonly #standing: RenderTrust;
+  readonly #trust: RenderTrust;
   readonly #pool: FairPool<ThreadJob, RenderResult>;
-  /** By tenant: what runs right now, and whether it counts as slow. */
+  /** By tenant: the running job, and whether the tenant was trusted at its start. */
   readonly #running = new Map<string, { trusted: boolean }>();
 
   constructor({ clock, log, threads, limits = RENDER_LIMITS, waiting = WAITING_LIMITS }: RenderPoolOptions) {
-    this.#standing = new RenderTrust(clock);
+    this.#trust = new RenderTrust(clock);
     this.#pool = new FairPool<ThreadJob, RenderResult>({
       startThreads: (onIdle) =>
         new JobPool<ThreadJob, RenderResult>({
@@ -52,11 +51,11 @@ export class RenderPool implements Renderer {
       sizeOf,
       waitMs: waiting.waitMs,
       sizePerTenant: waiting.charsPerTenant,
-      mayGo: (tenantId, started) => this.#mayGo(tenantId, started),
-      onStart: (tenantId) => this.#running.set(tenantId, { trusted: this.#standing.isTrusted(tenantId) }),
+      mayStart: (tenantId, started) => this.#mayStart(tenantId, started),
+      onStart: (tenantId) => this.#running.set(tenantId, { trusted: this.#trust.isTrusted(tenantId) }),
       onEnd: (tenantId, elapsedMs) => {
         this.#running.delete(tenantId);
-        this.#standing.note(tenantId, elapsedMs);
+        this.#trust.note(tenantId, elapsedMs);
       },
     });
   }
@@ -69,9 +68,9 @@ export class RenderPool implements Renderer {
     return this.#pool.close();
   }
 
-  #mayGo(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
-    if (this.#standing.isTrusted(tenantId)) return true;
-    // One thread stays with the quick: threads that are being replaced are no use to them.
+  #mayStart(tenantId: string, { size, starting }: JobThreads<ThreadJob, RenderResult>): boolean {
+    if (this.#trust.isTrusted(tenantId)) return true;
+    // One thread stays free for trusted tenants; threads that are being replaced do not count as free.
     let slow = 0;
     for (const { trusted } of this.#running.values()) if (!trusted) slow++;
     return starting + slow + 1 < size;

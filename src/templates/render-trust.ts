@@ -1,24 +1,24 @@
-// Which tenants are known to render quickly. One thread is kept for them: whoever is unknown or
-// was slow of late shares the others, so that slow templates, of however many tenants, hold up
-// each other and nobody else. A tenant runs up a debt of time, which wears off: one slow job on
-// a busy machine costs nobody his standing, a template that is always slow does.
+// Which tenants are known to render quickly. One thread is reserved for them: tenants that are unknown or were slow
+// lately share the others, so that slow templates, of however many tenants, only delay each other. A slow job uses up
+// credit, which refills over time: one slow job on a busy machine does not cost a tenant its trust, a template that is
+// always slow does.
 import { BoundedMap } from '../base/bounded-map.ts';
 import { type Clock, MINUTE_MS, steadyClock } from '../base/clock.ts';
 import { fullAfter, type TokenBucket, tokensLeft } from '../base/token-bucket.ts';
 
-/** What a job may take without running up a debt; an ordinary mail takes about one. */
+/** What a job may take without using credit; an ordinary mail takes about 1 ms. */
 const FREE_MS = 150;
-/** Tokens are milliseconds: trust lasts while any is left, and a debt wears off by one in 50 ms. */
+/** Tokens are milliseconds: a tenant is trusted while any is left, and one is refilled every 50 ms. */
 const CREDIT: TokenBucket = { capacity: 500, refillMs: 50 };
 const NO_CREDIT_MS = CREDIT.capacity * CREDIT.refillMs;
-/** No debt keeps anybody out of trust for longer than a minute. */
+/** No tenant loses trust for longer than a minute. */
 const MAX_FULL_AFTER_MS = NO_CREDIT_MS + MINUTE_MS;
-/** About 100 bytes each; whoever has not rendered for longest is forgotten, and unknown again. */
+/** About 100 bytes each; the tenant that has not rendered for longest is forgotten, and unknown again. */
 const MAX_TENANTS = 10_000;
 
 export class RenderTrust {
   readonly #clock: Clock;
-  /** By tenant, when the credit is whole again. */
+  /** By tenant, when the credit is full again. */
   readonly #fullAt = new BoundedMap<string, number>(MAX_TENANTS);
 
   constructor(clock: Clock) {
@@ -30,11 +30,11 @@ export class RenderTrust {
     return fullAt !== undefined && tokensLeft(CREDIT, fullAt, this.#clock.now()) > 0;
   }
 
-  /** A job has ended, or was killed, after so long. */
+  /** A job has ended, or was killed, after `elapsedMs`. */
   note(tenantId: string, elapsedMs: number): void {
     const now = this.#clock.now();
     const excessMs = Math.max(0, elapsedMs - FREE_MS);
-    // The first quick job of an unknown tenant makes it known, and clears it.
+    // The first quick job of an unknown tenant makes it known and trusted.
     const unknown = excessMs > 0 ? now + NO_CREDIT_MS : now;
     const fullAt = fullAfter(CREDIT, this.#fullAt.get(tenantId) ?? unknown, now, excessMs);
     this.#fullAt.set(tenantId, Math.min(fullAt, now + MAX_FULL_AFTER_MS));

@@ -1,5 +1,5 @@
-// Entry of a render thread: takes one job at a time, parses, renders, answers. It may be killed
-// at any moment, and holds nothing that would be missed.
+// Entry of a render thread: takes one job at a time, parses, renders, answers. It may be killed at any moment, so it
+// keeps nothing that would be missed.
 import { workerData } from 'node:worker_threads';
 import { LiquidError } from 'liquidjs';
 import { describeError } from '../base/errors.ts';
@@ -42,7 +42,7 @@ export function runJob({ source, data, progress: memory }: ThreadJob): RenderRes
       return { kind: 'flawed', flaw: flawOf(part, error) };
     }
     const problem = outputProblem(result[part] ?? '');
-    if (problem !== null) return { kind: 'flawed', flaw: { part, problem, place: null } };
+    if (problem !== null) return { kind: 'flawed', flaw: { part, problem, position: null } };
   }
   return { kind: 'rendered', ...result };
 }
@@ -59,22 +59,22 @@ function outputProblem(output: string): string | null {
   return Buffer.byteLength(output) > limits.outputBytes ? tooMuchOutput(limits.outputBytes) : null;
 }
 
-/** liquidjs' own words where they say little. */
+/** Replaces messages of liquidjs that are hard to understand. */
 const WORDS: Readonly<Record<string, string>> = {
   'Maximum call stack size exceeded': 'is nested too deeply',
   'memory alloc limit exceeded': 'needs more memory than a template is allowed',
 };
 const MAX_PROBLEM_CHARS = 200;
 
-/** Whatever is thrown, it is the doing of the tenant's source: nothing else runs in there. */
+/** Any error here is caused by the tenant's source or data: no other code runs. */
 function flawOf(part: Part, error: unknown): Flaw {
   const raw = describeError(error);
-  // liquidjs appends the place to the message, once for each time that it was wrapped.
+  // liquidjs appends the position to the message each time the error is wrapped.
   const message = raw.replace(/(?:, line:\d+, col:\d+)+$/, '');
-  return { part, problem: (WORDS[message] ?? message).slice(0, MAX_PROBLEM_CHARS), place: placeOf(error) };
+  return { part, problem: (WORDS[message] ?? message).slice(0, MAX_PROBLEM_CHARS), position: positionOf(error) };
 }
 
-function placeOf(error: unknown): TemplatePosition | null {
+function positionOf(error: unknown): TemplatePosition | null {
   if (!LiquidError.is(error)) return null;
   const [line = 1, column = 1] = error.token.getPosition();
   return { line, column };

@@ -1,4 +1,4 @@
-// The clock of one job inside its thread: Liquid's work asks it at every step.
+// The time limit of one job inside its thread: Liquid's work checks it at every step.
 import { performance } from 'node:perf_hooks';
 import type { Progress } from './progress.ts';
 
@@ -16,13 +16,13 @@ export class Stopwatch {
     this.#overAt = performance.now() + this.#limitMs;
   }
 
-  /** Notes where the work has come to; says what is wrong when it has taken too long. */
+  /** Records the current offset; returns the problem when the job has taken too long. */
   step(offset: number): string | null {
     this.#progress.at(offset);
-    return this.late();
+    return this.timeoutProblem();
   }
 
-  late(): string | null {
+  timeoutProblem(): string | null {
     return performance.now() > this.#overAt ? `takes longer than ${this.#limitMs} ms` : null;
   }
 }

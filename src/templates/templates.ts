@@ -1,6 +1,5 @@
-// Templates of tenants: kept as their source, checked before they are kept, rendered for each
-// submission. Leaves out what Liquid is, and everything that can take long: that is the
-// renderer's.
+// Templates of tenants: stored as their source, checked before that, rendered for each submission. Leaves out what
+// Liquid is, and all slow work, which is the renderer's.
 
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -10,7 +9,7 @@ import type { Template, TemplateContent, TemplateExcess, TemplateQuota } from '.
 import { type Flaw, PARTS, type TemplateSource } from './render-job.ts';
 import type { Renderer, RenderOutcome } from './render-pool.ts';
 
-/** The body as schema/api/template.json lets it through, without its nulls. */
+/** The body as schema/api/template.json allows it, without its nulls. */
 export interface TemplateBody {
   name: string;
   html?: string;
@@ -25,24 +24,24 @@ export interface TemplatesOptions {
 }
 
 export interface Templates {
-  /** `changedBy` is the e-mail address of who does it in the portal. */
+  /** `changedBy` is the email address of the user in the portal. */
   create(tenantId: string, body: TemplateBody, changedBy?: string): Promise<Template | Refusal>;
   /** Oldest first. */
   list(tenantId: string): Promise<Template[]>;
   get(tenantId: string, id: string): Promise<Template | Refusal>;
   replace(tenantId: string, id: string, body: TemplateBody, changedBy?: string): Promise<Template | Refusal>;
-  /** Null when it is gone now. */
+  /** Null on success. */
   remove(tenantId: string, id: string): Promise<Refusal | null>;
-  /** What a message gets; a part that the template lacks, or that comes out empty, is null. */
+  /** The parts of a message; a part that the template lacks, or that renders to nothing, is null. */
   render(tenantId: string, id: string, dataJson: string): Promise<TemplateSource | Refusal>;
-  /** What a source that is not kept would become, or what is wrong with it. Without data only its syntax is checked. */
+  /** Renders a source without storing it, or says what is wrong with it. Without data only its syntax is checked. */
   preview(tenantId: string, source: TemplateSource, dataJson: string | null): Promise<RenderOutcome>;
 }
 
-/** Of html and of text, each. */
+/** For html and text each. */
 const SOURCE_MAX_BYTES = 1024 * 1024;
 
-// The list of a tenant's templates is one answer, made on the main thread.
+// The list of a tenant's templates is one response, built on the main thread.
 const QUOTA: TemplateQuota = { templates: 1000, bytes: 8 * 1024 * 1024 };
 
 export function createTemplates(options: TemplatesOptions): Templates {
@@ -85,7 +84,7 @@ async function readContent(
   if (problem !== null) return refuse('validation_failed', problem);
   const { html, text } = content;
   const outcome = await renderer.run(tenantId, { source: { html, text }, data: null });
-  const checked = partsOf(outcome, ({ part, problem, place }) => `${part}: ${problem}${inWords(place)}.`);
+  const checked = partsOf(outcome, ({ part, problem, position }) => `${part}: ${problem}${inWords(position)}.`);
   return isRefusal(checked) ? checked : content;
 }
 
@@ -99,7 +98,7 @@ function contentProblem({ name, ...source }: TemplateContent): string | null {
 function sourceFlaw(source: TemplateSource): Flaw | null {
   for (const part of PARTS) {
     const problem = sourceProblem(source[part] ?? '');
-    if (problem !== null) return { part, problem, place: null };
+    if (problem !== null) return { part, problem, position: null };
   }
   return null;
 }
@@ -126,8 +125,8 @@ async function render(
   if (!template) return refuse('validation_failed', 'template_id: template not found.');
   const source = { html: template.html, text: template.text };
   const outcome = await renderer.run(tenantId, { source, data: dataJson });
-  const parts = partsOf(outcome, ({ part, problem, place }) => {
-    return `template_id: the template's ${part} can't be rendered: ${problem}${inWords(place)}.`;
+  const parts = partsOf(outcome, ({ part, problem, position }) => {
+    return `template_id: the template's ${part} can't be rendered: ${problem}${inWords(position)}.`;
   });
   if (isRefusal(parts)) return parts;
   const [html, text] = [parts.html || null, parts.text || null];
@@ -147,8 +146,8 @@ function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): Temp
   }
 }
 
-function inWords(place: Flaw['place']): string {
-  return place === null ? '' : `, line ${place.line}, column ${place.column}`;
+function inWords(position: Flaw['position']): string {
+  return position === null ? '' : `, line ${position.line}, column ${position.column}`;
 }
 
 function refuseExcess(excess: TemplateExcess): Refusal {

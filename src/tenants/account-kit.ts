@@ -1,4 +1,4 @@
-// What the services around accounts share: signing in, links by mail, signing up, members.
+// What the account services share: signing in, links by mail, signing up, members.
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -7,16 +7,16 @@ import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
 import { type KnownBrowserKit, KnownBrowsers } from './known-browsers.ts';
-import { PasswordLine } from './password-line.ts';
+import { PasswordQueue } from './password-line.ts';
 import { SecondFactors } from './second-factors.ts';
 import type { SecondStepFor } from './second-step-rule.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
-/** Where a request came from. */
+/** The client of a request. */
 export interface Client {
   ip: string;
   userAgent: string;
-  /** What earlier sign-ins have left in the browser, if anything. */
+  /** The known-browser cookie, if any. */
   browser?: string | null;
 }
 
@@ -26,49 +26,49 @@ export interface AccountParts {
   ids: IdSource;
   log: Logger;
   vault: Vault;
-  /** `service.base_url`: where links in mails lead. */
+  /** `service.base_url`, for links in mails. */
   baseUrl: string;
-  /** Hears of sign-ups; when it is not set, the operators do. */
+  /** Gets mail about sign-ups; when null, the operators do. */
   operatorAddress: string | null;
   signUpOpen: boolean;
   /** `portal.require_second_step`. */
   secondStepFor: SecondStepFor;
   browserKeys: Pick<KnownBrowserKit, 'key' | 'keys'>;
-  /** Does not wait, and tells the log what could not be sent. */
+  /** Sends a mail in the background; failures are logged. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
-/** Without the vault: only second factors are kept in it. */
+/** Without the vault, which only second factors need. */
 export interface AccountKit extends Omit<AccountParts, 'vault' | 'browserKeys'> {
-  passwords: PasswordLine;
+  passwords: PasswordQueue;
   secondFactors: SecondFactors;
   sessions: Sessions;
   knownBrowsers: KnownBrowsers;
   throttles: AccountThrottles;
-  /** Goes on after the answer, which must not tell by its time what was found. */
+  /** Runs after the response, whose timing must not reveal what was found. */
   inBackground(work: () => Promise<void>): void;
 }
 
 export interface AccountThrottles {
-  /** One address from one network: what a guesser meets first, and nobody else does. */
+  /** One address from one network: a guesser reaches this limit first, without affecting anyone else. */
   pair: AttemptThrottle;
-  /** One address from everywhere. */
+  /** One address from any network. */
   address: AttemptThrottle;
-  /** One network, whatever addresses it tries. */
+  /** One network, over all addresses it tries. */
   network: AttemptThrottle;
   /** One IPv6 site (/48), which has 65,536 networks. */
   site: AttemptThrottle;
-  /** One browser that has signed in to the account before; nothing of the above counts for it. */
+  /** One browser that has signed in to the account before; none of the above counts its attempts. */
   browser: AttemptThrottle;
-  /** All such browsers of one account: their share of it, which strangers cannot use up. */
+  /** All known browsers of one account: their own share, which strangers cannot use up. */
   browsers: AttemptThrottle;
-  /** Mails that somebody who is not signed in can make us send. */
+  /** Mails that a client without a session can trigger. */
   mailsTo: AttemptThrottle;
   mailsFrom: AttemptThrottle;
   mails: AttemptThrottle;
   /** Invitations of one tenant. */
   invitations: AttemptThrottle;
-  /** New passwords with one link: each is work for the line of passwords. */
+  /** New passwords with one link, since each takes a slot of the password queue. */
   links: AttemptThrottle;
 }
 
@@ -76,13 +76,13 @@ const RULES: Record<keyof AccountThrottles, ThrottleRule> = {
   pair: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   address: { freeTries: 50, firstWaitMs: MINUTE_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   network: { freeTries: 40, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
-  // Of a company or a campus there may be many people behind one site.
+  // One site may be a company or a campus with many people.
   site: { freeTries: 160, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   browser: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   browsers: { freeTries: 50, firstWaitMs: MINUTE_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
   mailsTo: { freeTries: 3, firstWaitMs: 10 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 6 * HOUR_MS },
   mailsFrom: { freeTries: 10, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: HOUR_MS, forgetAfterMs: 2 * HOUR_MS },
-  // Of all together: many networks must not make a flood of ours. Ten a minute once it has begun.
+  // Over all clients: many networks together must not make us send a flood. Ten a minute once the limit is reached.
   mails: { freeTries: 300, firstWaitMs: 6 * SECOND_MS, longestWaitMs: 6 * SECOND_MS, forgetAfterMs: 10 * MINUTE_MS },
   invitations: { freeTries: 60, firstWaitMs: 5 * MINUTE_MS, longestWaitMs: 30 * MINUTE_MS, forgetAfterMs: DAY_MS },
   links: { freeTries: 5, firstWaitMs: 30 * SECOND_MS, longestWaitMs: 15 * MINUTE_MS, forgetAfterMs: 2 * HOUR_MS },
@@ -94,7 +94,7 @@ export function createAccountKit(parts: AccountParts): AccountKit {
   const throttle = (name: keyof AccountThrottles) => new AttemptThrottle(clock, RULES[name]);
   return {
     ...shared,
-    passwords: new PasswordLine(),
+    passwords: new PasswordQueue(),
     secondFactors: new SecondFactors({ store, clock, vault }),
     sessions: createSessions({ store, clock, ids }),
     knownBrowsers: new KnownBrowsers({ clock, ...browserKeys }),

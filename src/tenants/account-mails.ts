@@ -1,5 +1,5 @@
-// The words of the mails about accounts. Links stand on lines of their own, so that mail programs find their ends.
-// A mail that a stranger can cause holds nothing that the stranger has written.
+// The texts of mails about accounts. Each link is on a line of its own, so that mail programs find its end.
+// A mail that a stranger can trigger contains nothing that the stranger has written.
 import type { MemberRole, Tenant } from '../store/tenants.ts';
 
 export interface AccountMail {
@@ -23,8 +23,8 @@ export function confirmationMail(link: string): AccountMail {
   ]);
 }
 
-/** In place of a confirmation, so that the page that was asked need not tell whether there is an account. */
-export function alreadyThereMail(signInLink: string, resetLink: string): AccountMail {
+/** Sent instead of a confirmation, so that the sign-up page need not reveal whether there is an account. */
+export function existingAccountMail(signInLink: string, resetLink: string): AccountMail {
   return mail('You already have an account', [
     'We received a sign-up for Postrider with this address, but it already has an account. Sign in here:',
     signInLink,
@@ -34,7 +34,7 @@ export function alreadyThereMail(signInLink: string, resetLink: string): Account
   ]);
 }
 
-/** Only tenants that an operator has approved send these. */
+/** Only tenants that an operator has approved can send these. */
 export function invitationMail(link: string, by: { tenant: string; email: string; role: MemberRole }): AccountMail {
   return mail(`Invitation to join ${by.tenant}`, [
     `${by.email} invites you to join ${by.tenant} on Postrider as ${ROLE_WORDS[by.role]}. Choose a password here:`,

@@ -1,6 +1,5 @@
-// API keys: `pr_<public id>_<secret>`. The public id finds the key without a scan and may be
-// shown; of the secret only the SHA-256 is stored. A slow hash would add nothing: the secret
-// is 256 random bits, not a password that somebody chose.
+// API keys: `pr_<public id>_<secret>`. The public ID finds the key without a scan and may be shown; of the secret only
+// the SHA-256 is stored. A slow hash would add nothing: the secret is 256 random bits, not a chosen password.
 
 import { hash, randomBytes } from 'node:crypto';
 import { parseDomain } from '../protocol/mail/domain.ts';
@@ -21,7 +20,7 @@ export interface ParsedApiKey {
   secret: string;
 }
 
-/** Null for anything that is not shaped like a key of ours. */
+/** Null for anything that does not have the shape of our keys. */
 export function parseApiKey(token: string): ParsedApiKey | null {
   const match = TOKEN_SHAPE.exec(token);
   return match ? { publicId: match[1]!, secret: match[2]! } : null;
@@ -36,7 +35,7 @@ export function publicPart(publicId: string): string {
   return `${PREFIX}_${publicId}`;
 }
 
-/** The public id in a whole key or in its public part, or null. */
+/** The public ID in a whole key or in its public part, or null. */
 export function readPublicId(text: string): string | null {
   const parsed = parseApiKey(text);
   if (parsed) return parsed.publicId;
@@ -49,10 +48,10 @@ function hashSecret(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }
 
-/** What is asked to tell whether a token is a key. */
+/** The look-up that verifying a token needs. */
 export type KeyLookups = StoreVerbs<{ keys: 'findApiKeyBySecret' }>;
 
-/** The live key that the token is, with its tenant. */
+/** The live key for the token, with its tenant. */
 export async function verifyApiKey(token: string, store: KeyLookups): Promise<{ key: ApiKey; tenant: Tenant } | null> {
   const parsed = parseApiKey(token);
   if (!parsed) return null;
@@ -65,14 +64,14 @@ export interface NewApiKey {
   name: string;
   scopes: readonly string[];
   boundDomain?: string | null;
-  /** How many keys that are not revoked a tenant may have (`limits.keys_per_tenant`). */
+  /** The maximum of live keys per tenant (`limits.keys_per_tenant`). */
   maxLive: number;
 }
 
 export interface CreatedApiKey {
   kind: 'created';
   key: ApiKey;
-  /** The whole key: shown once, stored nowhere. */
+  /** The whole key: shown once, never stored. */
   token: string;
 }
 
@@ -122,7 +121,7 @@ function readScopes(given: readonly string[]): Scope[] | Refused {
 
 export type BoundDomainResult = { ok: true; domain: string } | { ok: false; reason: string };
 
-/** As sending domains are stored: lower case, A-labels, no trailing dot, at least two labels. */
+/** In the form in which sending domains are stored: lower case, A-labels, no trailing dot, at least two labels. */
 export function parseBoundDomain(text: string): BoundDomainResult {
   const parsed = parseDomain(text.replace(/\.$/, ''));
   if (!parsed.ok) return parsed;

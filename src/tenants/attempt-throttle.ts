@@ -1,6 +1,6 @@
-// How often something may be tried: some times freely, then with pauses that double. Counted before the try,
-// so that many at once are no way around it. Kept in memory, in bounded room: whoever is forgotten early has
-// to compete with tens of thousands of others for it, and a restart forgives everybody.
+// Limits attempts: some are free, then each must wait twice as long as the one before. Counted before the attempt,
+// so that concurrent ones can't bypass it. Kept in a bounded map in memory: only tens of thousands of other keys can
+// push an entry out early, and a restart clears them all.
 
 import { hash } from 'node:crypto';
 import { BoundedMap } from '../base/bounded-map.ts';
@@ -10,7 +10,7 @@ export interface ThrottleRule {
   freeTries: number;
   firstWaitMs: number;
   longestWaitMs: number;
-  /** Without a try for so long, all is forgotten. */
+  /** Forgotten after so long without an attempt. */
   forgetAfterMs: number;
 }
 
@@ -27,7 +27,7 @@ const KEY_MAX_CHARS = 380;
 export class AttemptThrottle {
   readonly #clock: Clock;
   readonly #rule: ThrottleRule;
-  /** The one that tried last comes last. */
+  /** Ordered by the last attempt. */
   readonly #tries: BoundedMap<string, Tries>;
 
   constructor(clock: Clock, rule: ThrottleRule, maxKeys = MAX_KEYS) {
@@ -36,7 +36,7 @@ export class AttemptThrottle {
     this.#tries = new BoundedMap(maxKeys);
   }
 
-  /** 0: it may be tried now. */
+  /** 0: an attempt is allowed now. */
   waitMs(key: string): number {
     return Math.max(0, (this.#find(key)?.openAt ?? 0) - this.#clock.now());
   }
@@ -50,7 +50,7 @@ export class AttemptThrottle {
     this.#tries.set(shorten(key), { count, openAt: now + waitMs, lastAt: now });
   }
 
-  /** It was no guess after all: one try less. */
+  /** Takes back one attempt, since it was not a guess. */
   refund(key: string): void {
     const tries = this.#find(key);
     if (!tries) return;
@@ -70,15 +70,15 @@ export class AttemptThrottle {
   }
 }
 
-/** By its hash where it is long: a piece of it would keep the whole text in memory. */
+/** Long keys are hashed: a slice would keep the whole text in memory. */
 function shorten(key: string): string {
   return key.length <= KEY_MAX_CHARS ? key : hash('sha256', key);
 }
 
-/** One try counts for all of these. */
+/** One attempt counts for all of these. */
 export type Gates = readonly (readonly [throttle: AttemptThrottle, key: string])[];
 
-/** 0 when it may be tried, which is then counted; otherwise for how long to wait. */
+/** 0 when an attempt is allowed, which is then counted; otherwise how long to wait. */
 export function takeTry(gates: Gates): number {
   const waitMs = Math.max(...gates.map(([throttle, key]) => throttle.waitMs(key)));
   if (waitMs > 0) return waitMs;

@@ -1,4 +1,4 @@
-// Entries of the audit log: who did it, as a line that can still be read when user and tenant are gone.
+// Entries of the audit log. They name the actor in a way that can still be read when user and tenant are gone.
 import type { NewAuditEntry } from '../store/audit.ts';
 import type { ApiKey, User } from '../store/tenants.ts';
 import { publicPart } from './api-keys.ts';
@@ -9,11 +9,11 @@ export interface Act {
   /** Of the client. */
   address: string;
   data?: NewAuditEntry['data'];
-  /** The tenant that it is about, when an operator did it. */
+  /** The tenant that an operator's act is about. */
   tenantId?: string | null;
 }
 
-/** What a person did. */
+/** An act of a signed-in user. */
 export function actOf(user: User, { action, at, address, data = {}, tenantId }: Act): NewAuditEntry {
   const isOperator = user.role === 'operator';
   return {
@@ -28,8 +28,11 @@ export function actOf(user: User, { action, at, address, data = {}, tenantId }: 
   };
 }
 
-/** What somebody did about an account who has not proved to be its user. */
-export function actOfStranger(user: User, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
+/** An act about an account by a client that has not proved to be its user. */
+export function actOfUnknownClient(
+  user: User,
+  { action, at, address, data = {} }: Omit<Act, 'tenantId'>,
+): NewAuditEntry {
   return {
     tenantId: user.tenantId,
     at,
@@ -42,7 +45,7 @@ export function actOfStranger(user: User, { action, at, address, data = {} }: Om
   };
 }
 
-/** What a program did with an API key. */
+/** An act of a program with an API key. */
 export function actOfKey(key: ApiKey, { action, at, address, data = {} }: Omit<Act, 'tenantId'>): NewAuditEntry {
   return {
     tenantId: key.tenantId,
@@ -57,7 +60,7 @@ export function actOfKey(key: ApiKey, { action, at, address, data = {} }: Omit<A
   };
 }
 
-/** What a command of the command line did. */
+/** An act on the command line. */
 export function actOfCommand(act: Pick<NewAuditEntry, 'tenantId' | 'at' | 'action' | 'data'>): NewAuditEntry {
   return { ...act, actor: 'command', userId: null, who: 'command line', address: null };
 }

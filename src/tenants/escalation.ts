@@ -1,5 +1,5 @@
-// Rate tiers rise with a tenant's age, as long as its mail is in good standing. Never down:
-// a tenant that misbehaves is stopped for review, not slowed. An operator's pinned tier stays.
+// Rate tiers rise with a tenant's age, as long as the results of its mail are good. They never fall: a tenant that
+// misbehaves is stopped for review, not slowed. A tier that an operator has pinned does not change.
 
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
@@ -7,11 +7,11 @@ import type { StoreVerbs } from '../store/store.ts';
 import type { RecentResults, Tenant, Tier } from '../store/tenants.ts';
 
 export interface EscalationLimits {
-  /** Age at which the tiers 10k and uncapped are reached. */
+  /** The ages at which the tiers 10k and uncapped are reached. */
   days: readonly [number, number];
   hardBounceRate: number;
   complaintRate: number;
-  /** Over how many of its last messages a tenant is judged. */
+  /** How many of its last messages count. */
   window: number;
 }
 
@@ -25,7 +25,7 @@ const ORDER: readonly Tier[] = ['1k', '10k', 'uncapped'];
 
 export function decideTier(
   tenant: Tenant,
-  standing: RecentResults,
+  results: RecentResults,
   limits: EscalationLimits,
   now: number,
 ): TierDecision {
@@ -35,7 +35,7 @@ export function decideTier(
   const ageDays = (now - tenant.createdAt) / DAY_MS;
   const tier: Tier = ageDays >= limits.days[1] ? 'uncapped' : ageDays >= limits.days[0] ? '10k' : '1k';
   if (ORDER.indexOf(tier) <= ORDER.indexOf(tenant.tier)) return keep('its age gives no higher tier yet');
-  const objection = objectionTo(standing, limits);
+  const objection = objectionTo(results, limits);
   if (objection) return keep(objection);
   return { decision: 'raise', tier, reason: `${Math.floor(ageDays)} days old and in good standing` };
 }
@@ -49,21 +49,21 @@ function objectionTo({ messages, hardBounces, complaints }: RecentResults, limit
 }
 
 export interface EscalationKit {
-  store: StoreVerbs<{ tenants: 'listTenants' | 'standingOf' | 'raiseTier' }>;
+  store: StoreVerbs<{ tenants: 'listTenants' | 'recentResultsOf' | 'raiseTier' }>;
   clock: Clock;
   log: Logger;
   limits: EscalationLimits;
 }
 
-/** One round over all tenants; how many rose. */
+/** One pass over all tenants; returns how many tiers were raised. */
 export async function escalateTiers({ store, clock, log, limits }: EscalationKit): Promise<number> {
   let raised = 0;
   for (const tenant of await store.tenants.listTenants()) {
-    // Most tenants need no look at their messages: pinned, at the top, or too young.
-    const inGoodStanding = { messages: 0, hardBounces: 0, complaints: 0 };
-    if (decideTier(tenant, inGoodStanding, limits, clock.now()).decision === 'keep') continue;
-    const standing = await store.tenants.standingOf(tenant.id, limits.window);
-    const { decision, tier, reason } = decideTier(tenant, standing, limits, clock.now());
+    // Most tenants can be decided without reading their messages: pinned, in the highest tier, or too young.
+    const noProblems = { messages: 0, hardBounces: 0, complaints: 0 };
+    if (decideTier(tenant, noProblems, limits, clock.now()).decision === 'keep') continue;
+    const results = await store.tenants.recentResultsOf(tenant.id, limits.window);
+    const { decision, tier, reason } = decideTier(tenant, results, limits, clock.now());
     const facts = { tenant_id: tenant.id, tier, reason };
     if (decision === 'keep') log.info(facts, 'the tenant stays in its rate tier');
     else if (await store.tenants.raiseTier(tenant.id, tier)) {

@@ -1,5 +1,5 @@
-// Words and phrases that people choose when twelve characters are asked for, without their digits and signs
-// at both ends and without spaces: what a guesser tries first. Short on purpose: throttling does the rest.
+// Words and phrases that people choose when twelve characters are required, without leading and trailing digits and
+// signs and without spaces: what attackers try first. Short on purpose, since throttling does the rest.
 const WORDS = `
 password passwort passw0rd passwords passwordpassword mypassword newpassword yourpassword thepassword
 passwordistoolong passwordpasswordpassword onepassword temppassword testpassword defaultpassword changeme

@@ -1,5 +1,5 @@
-// When API keys were last used. A call costs one entry in a map; what was seen is written once a
-// minute, so a crash loses a minute of it. Whoever asks gets what is not written yet, too.
+// When API keys were last used. A call costs one entry in a map; entries are written once a minute, so a crash loses a
+// minute of them. Reads include what is not written yet.
 
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
@@ -7,7 +7,7 @@ import type { TimerSpec } from '../base/timers.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
 const PERIOD_MS = MINUTE_MS;
-/** Keeps one verb short. */
+/** Limits how long one verb takes. */
 const KEYS_PER_VERB = 500;
 
 export interface KeyUsesKit {
@@ -27,18 +27,18 @@ export class KeyUses {
     this.#seen.set(keyId, this.#kit.clock.now());
   };
 
-  /** By key; those that were never used are not in it. */
+  /** By key ID; keys that were never used are missing. */
   async ofTenant(tenantId: string): Promise<Map<string, number>> {
     const known = await this.#kit.store.keys.lastKeyUses(tenantId);
     return new Map(known.map(({ keyId, at }) => [keyId, at]));
   }
 
-  /** Of a key whose stored time is known. */
+  /** Takes the stored time of the key, since it may be the only one. */
   latest(keyId: string, stored: number | undefined): number | null {
     return this.#seen.get(keyId) ?? stored ?? null;
   }
 
-  /** Says how many keys were written. What the store does not take is kept for the next time. */
+  /** Returns how many keys were written. What the store rejects is kept for the next time. */
   async write(): Promise<number> {
     const uses = [...this.#seen].map(([keyId, at]) => ({ keyId, at }));
     for (let from = 0; from < uses.length; from += KEYS_PER_VERB) {
@@ -49,7 +49,7 @@ export class KeyUses {
     return uses.length;
   }
 
-  /** What cannot be written is lost: nothing must keep the daemon from ending for it. */
+  /** What cannot be written is lost: it must not keep the daemon from ending. */
   async close(): Promise<void> {
     await this.write().catch(() => 0);
   }

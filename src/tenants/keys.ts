@@ -1,5 +1,5 @@
-// A tenant's API keys as its people see them: made, listed with their last use, revoked. What a key
-// is and how one is recognised is in api-keys.ts.
+// A tenant's API keys as its users see them: created, listed with their last use, revoked. The format and
+// verification of keys are in api-keys.ts.
 
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -18,7 +18,7 @@ export interface KeysKit {
   maxLive: number;
 }
 
-/** All that may be known about a key: not even the hash of its secret. */
+/** All that may be shown of a key: not even the hash of its secret. */
 export interface ShownKey extends Omit<ApiKey, 'secretHash'> {
   publicPart: string;
   lastUsedAt: number | null;
@@ -32,7 +32,7 @@ export interface KeyRequest {
 
 export interface Keys {
   readonly maxLive: number;
-  create(tenantId: string, wish: KeyRequest): Promise<CreatedApiKey | Refused>;
+  create(tenantId: string, request: KeyRequest): Promise<CreatedApiKey | Refused>;
   /** Oldest first, revoked ones included. */
   list(tenantId: string): Promise<ShownKey[]>;
   /** Null when the tenant has no such key, or has revoked it already. */
@@ -52,7 +52,7 @@ export function createKeys(kit: KeysKit): Keys {
 
   return {
     maxLive,
-    create: (tenantId, wish) => createApiKey(kit, { tenantId, ...wish, maxLive }),
+    create: (tenantId, request) => createApiKey(kit, { tenantId, ...request, maxLive }),
     list,
     async revoke(tenantId, id) {
       const key = (await list(tenantId)).find((one) => one.id === id.toLowerCase());

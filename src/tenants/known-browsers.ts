@@ -1,6 +1,6 @@
-// Browsers that have signed in to an account before. A sign-in leaves a token in a cookie: an HMAC over the user and
-// the password's hash, so that it holds for this account alone and ends with the password. It opens nothing: its tries
-// are counted apart from those of strangers, who could otherwise keep somebody out by guessing.
+// Browsers that have signed in to an account before. A sign-in stores a token in a cookie: an HMAC over the user and
+// the password's hash, so that it is valid for this account alone and only until the password changes. It grants
+// nothing: its attempts are only counted apart from those of strangers, whose guesses could otherwise lock the user out.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { HmacKey, KeyLookup } from '../protocol/mail/message-token.ts';
@@ -15,31 +15,31 @@ export interface BrowserToken {
 
 export interface KnownBrowserKit {
   clock: Clock;
-  /** Makes new tokens. */
+  /** Signs new tokens. */
   key: HmacKey;
-  /** The older ones, too. */
+  /** Includes older keys. */
   keys: KeyLookup;
   random?: RandomBytes;
 }
 
 type Account = Pick<User, 'id' | 'passwordHash'>;
 
-/** Since the last sign-in; whoever signs in less often is a stranger again. */
+/** Since the last sign-in; after that the browser is no longer known. */
 const LIFE_MS = 180 * DAY_MS;
-/** Accounts that share one browser; the oldest gives way. */
+/** Accounts that share one browser; the oldest is dropped. */
 const ACCOUNTS_PER_BROWSER = 4;
 
 const ID_BYTES = 12;
 const TIME_BYTES = 6;
 const MAC_BYTES = 16;
 const CONTENT_BYTES = ID_BYTES + TIME_BYTES;
-/** The key's id, then content and MAC. */
+/** The key's ID, then content and MAC. */
 const TOKEN = /^[a-z0-9][A-Za-z0-9_-]{46}$/;
-const BETWEEN_TOKENS = '.';
+const TOKEN_SEPARATOR = '.';
 const MAX_CHARS = 48 * ACCOUNTS_PER_BROWSER;
 
-/** For an address that no user has: as much work. */
-const NOBODY: Account = { id: '', passwordHash: '' };
+/** For an address without a user: takes as long. */
+const NO_ACCOUNT: Account = { id: '', passwordHash: '' };
 
 export class KnownBrowsers {
   readonly #kit: KnownBrowserKit;
@@ -50,16 +50,16 @@ export class KnownBrowsers {
     this.#random = kit.random ?? randomBytes;
   }
 
-  /** After a sign-in; `brought` is what the cookie held so far, which may know the browser to other accounts. */
-  remember(account: Account, brought: string | null): BrowserToken {
-    const others = tokensIn(brought).filter((token) => this.#idOf(token, account) === null);
+  /** After a sign-in; `cookie` is its value so far, which may have tokens of other accounts. */
+  remember(account: Account, cookie: string | null): BrowserToken {
+    const others = tokensIn(cookie).filter((token) => this.#idOf(token, account) === null);
     const tokens = [this.#make(account), ...others].slice(0, ACCOUNTS_PER_BROWSER);
-    return { value: tokens.join(BETWEEN_TOKENS), maxAgeMs: LIFE_MS };
+    return { value: tokens.join(TOKEN_SEPARATOR), maxAgeMs: LIFE_MS };
   }
 
-  /** By what the browser's tries are counted; null: it has not signed in to this account, or with another password. */
-  recognize(account: Account | null, brought: string | null): string | null {
-    const ids = tokensIn(brought).map((token) => this.#idOf(token, account ?? NOBODY));
+  /** The ID that the browser's attempts are counted by; null: it is not known for this account and password. */
+  recognize(account: Account | null, cookie: string | null): string | null {
+    const ids = tokensIn(cookie).map((token) => this.#idOf(token, account ?? NO_ACCOUNT));
     return account && (ids.find((id) => id !== null) ?? null);
   }
 
@@ -76,7 +76,7 @@ export class KnownBrowsers {
     const key = this.#kit.keys(id);
     if (key === undefined) return null;
     const bytes = Buffer.from(token.slice(1), 'base64url');
-    // The last character may hold bits that are not decoded: only one text is the token.
+    // The last character may have bits that are not decoded: only one spelling is valid.
     if (bytes.toString('base64url') !== token.slice(1)) return null;
     const content = bytes.subarray(0, CONTENT_BYTES);
     if (!timingSafeEqual(bytes.subarray(CONTENT_BYTES), macOf(content, account, { id, key }))) return null;
@@ -85,13 +85,13 @@ export class KnownBrowsers {
   }
 }
 
-function tokensIn(brought: string | null): string[] {
-  if (brought === null || brought.length > MAX_CHARS) return [];
-  return brought.split(BETWEEN_TOKENS).filter((token) => TOKEN.test(token));
+function tokensIn(cookie: string | null): string[] {
+  if (cookie === null || cookie.length > MAX_CHARS) return [];
+  return cookie.split(TOKEN_SEPARATOR).filter((token) => TOKEN.test(token));
 }
 
 function macOf(content: Buffer, { id, passwordHash }: Account, key: HmacKey): Buffer {
-  // Each part ends where the next begins: the label with a NUL, the content by its length, the id with a NUL.
+  // Every part has an unambiguous end: the label a NUL, the content its length, the ID a NUL.
   return createHmac('sha256', key.key)
     .update(`known browser of Postrider ${key.id}\0`)
     .update(content)

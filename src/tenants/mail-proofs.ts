@@ -1,6 +1,5 @@
-// What a link in a mail proves: that whoever follows it reads the address. New passwords, invitations, the
-// confirmation of a sign-up. Each link works once; looking at its page does not use it up, because mail
-// programs look at links by themselves.
+// Links in mails prove that their user reads the address: new passwords, invitations, the confirmation of a sign-up.
+// Each link works once; opening its page does not use it up, because mail programs open links automatically.
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import { networkOf } from '../base/ip-address.ts';
 import type { MailLink } from '../store/accounts.ts';
@@ -8,14 +7,14 @@ import type { MemberRole, Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import {
   type AccountMail,
-  alreadyThereMail,
   confirmationMail,
+  existingAccountMail,
   invitationMail,
   resetMail,
   signUpMail,
 } from './account-mails.ts';
 import { type Gates, takeTry } from './attempt-throttle.ts';
-import { actOf, actOfStranger } from './audit-log.ts';
+import { actOf, actOfUnknownClient } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
@@ -24,8 +23,8 @@ import { readEmail } from './users.ts';
 const RESET_LIFE_MS = HOUR_MS;
 const INVITATION_LIFE_MS = 7 * DAY_MS;
 export const CONFIRMATION_LIFE_MS = 7 * DAY_MS;
-/** For a team; more at once is a list that somebody bought. */
-const OPEN_INVITATIONS = 50;
+/** Enough for a team; more at once is likely a bought list. */
+const MAX_OPEN_INVITATIONS = 50;
 
 export type Asked = { kind: 'sent' } | { kind: 'wait'; waitMs: number } | Refused;
 
@@ -41,20 +40,20 @@ function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): stri
   return `${baseUrl.replace(/\/+$/, '')}${path}`;
 }
 
-/** Always the same answer; whether anybody has the address only the address itself is told. */
+/** Always the same answer; only the mail reveals whether the address has an account. */
 export function askForReset(kit: AccountKit, givenEmail: string, client: Client): Asked {
   const email = readEmail(givenEmail);
   if (typeof email !== 'string') return email;
   const waitMs = takeTry(mailGates(kit, client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   kit.inBackground(async () => {
-    // Counted for an address that nobody has as well: who invites it could tell the difference.
-    const may = mayMail(kit, email);
+    // Counted for an address without an account as well: a later invitation to it could reveal the difference.
+    const isAllowed = mayMail(kit, email);
     const user = await kit.store.accounts.findUserByEmail(email);
-    if (!user || !may) return;
+    if (!user || !isAllowed) return;
     await sendLink(kit, { purpose: 'reset', user }, resetMail);
     await kit.store.audit.recordAudit(
-      actOfStranger(user, { action: 'user.reset_asked', at: kit.clock.now(), address: client.ip }),
+      actOfUnknownClient(user, { action: 'user.reset_asked', at: kit.clock.now(), address: client.ip }),
     );
   });
   return { kind: 'sent' };
@@ -67,7 +66,7 @@ export function mailGates({ throttles }: AccountKit, { ip }: Client): Gates {
   ];
 }
 
-/** Not more than a few to one address, whoever asks. */
+/** Only a few mails to one address, whoever triggers them. */
 function mayMail({ throttles }: AccountKit, email: string): boolean {
   return takeTry([[throttles.mailsTo, email]]) === 0;
 }
@@ -76,9 +75,9 @@ export async function sendConfirmation(kit: AccountKit, user: User): Promise<voi
   if (mayMail(kit, user.email)) await sendLink(kit, { purpose: 'confirmation', user }, confirmationMail);
 }
 
-export function tellAlreadyThere(kit: AccountKit, { id, email }: User): void {
+export function notifyExistingAccount(kit: AccountKit, { id, email }: User): void {
   if (!mayMail(kit, email)) return;
-  const mail = alreadyThereMail(portalUrl(kit, '/portal/sign-in'), portalUrl(kit, '/portal/reset'));
+  const mail = existingAccountMail(portalUrl(kit, '/portal/sign-in'), portalUrl(kit, '/portal/reset'));
   kit.tell([email], { ...mail, key: `already-there:${id}:${kit.ids.next()}` });
 }
 
@@ -113,8 +112,8 @@ function newLink(
   return { link, url: portalUrl(kit, `${PAGES[of.purpose]}?token=${token}`) };
 }
 
-/** What a link is for, without using it up; null when it does not hold, or is for something else. */
-export async function lookAtLink(kit: AccountKit, token: string, purpose: Purpose): Promise<MailLink | null> {
+/** Reads a link without using it up; null when it is not valid, or has another purpose. */
+export async function findLink(kit: AccountKit, token: string, purpose: Purpose): Promise<MailLink | null> {
   const hash = tokenHash(token);
   const link = hash && (await kit.store.accounts.findMailLink(hash, kit.clock.now()));
   return link?.purpose === purpose ? link : null;
@@ -122,8 +121,8 @@ export async function lookAtLink(kit: AccountKit, token: string, purpose: Purpos
 
 export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | { kind: 'wait'; waitMs: number } | Refused;
 
-/** Before a password is hashed for a link. */
-function takeTryOf({ throttles }: AccountKit, link: MailLink): number {
+/** Called before a password is hashed for a link. */
+function takeTryFor({ throttles }: AccountKit, link: MailLink): number {
   return takeTry([[throttles.links, link.id]]);
 }
 
@@ -132,11 +131,11 @@ export async function resetPasswordByLink(
   { token, password }: { token: string; password: string },
   client: Client,
 ): Promise<Used> {
-  const link = await lookAtLink(kit, token, 'reset');
+  const link = await findLink(kit, token, 'reset');
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
-  const waitMs = takeTryOf(kit, link);
+  const waitMs = takeTryFor(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   const wasUnconfirmed = await kit.store.accounts.isUnconfirmed(link.userId!);
   const passwordHash = await kit.passwords.hash(password);
@@ -147,7 +146,7 @@ export async function resetPasswordByLink(
   const act = { at: kit.clock.now(), address: client.ip };
   await kit.store.audit.recordAudit(actOf(user, { ...act, action: 'user.password_reset' }));
   const tenant = wasUnconfirmed && user.tenantId ? await kit.store.tenants.getTenant(user.tenantId) : null;
-  if (tenant) await tellOfSignUp(kit, tenant, user);
+  if (tenant) await notifyOfSignUp(kit, tenant, user);
   return { kind: 'used', user };
 }
 
@@ -165,7 +164,7 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
     return refused(null, 'Invitations can be sent once the account is active; the settings page says why it is not.');
   }
   const existing = await kit.store.accounts.findUserByEmail(email);
-  // What this tenant can see anyway may be told; of others' people nothing.
+  // The tenant's own members are visible to it anyway; nothing is revealed about other tenants' users.
   if (existing?.tenantId === tenant.id) return refused('email', `${email} is already a member.`);
   const waitMs = takeTry([[kit.throttles.invitations, tenant.id]]);
   if (waitMs > 0) return { kind: 'wait', waitMs };
@@ -174,8 +173,8 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   }
   const of = { purpose: 'invitation' as const, email, tenantId: tenant.id, role: request.role };
   const { link, url } = newLink(kit, of, INVITATION_LIFE_MS);
-  if ((await kit.store.accounts.keepInvitation(link, OPEN_INVITATIONS)) === 'too_many') {
-    return refused(null, `${OPEN_INVITATIONS} invitations are already open. Cancel some of them first.`);
+  if ((await kit.store.accounts.keepInvitation(link, MAX_OPEN_INVITATIONS)) === 'too_many') {
+    return refused(null, `${MAX_OPEN_INVITATIONS} invitations are already open. Cancel some of them first.`);
   }
   const mail = invitationMail(url, { tenant: tenant.name, email: by.email, role: request.role });
   kit.tell([email], { ...mail, key: `link:${link.id}` });
@@ -187,11 +186,11 @@ export async function joinByInvitation(
   { token, password }: { token: string; password: string },
   client: Client,
 ): Promise<Used> {
-  const link = await lookAtLink(kit, token, 'invitation');
+  const link = await findLink(kit, token, 'invitation');
   if (!link) return { kind: 'dead' };
   const problem = passwordProblem(password, link);
   if (problem) return refused('password', problem);
-  const waitMs = takeTryOf(kit, link);
+  const waitMs = takeTryFor(kit, link);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   const joining = { userId: kit.ids.next(), passwordHash: await kit.passwords.hash(password), at: kit.clock.now() };
   const user = await kit.store.accounts.joinByLink(link.tokenHash, joining);
@@ -207,7 +206,7 @@ export async function joinByInvitation(
   return { kind: 'used', user };
 }
 
-/** The password comes along: the link may have been sent for the sign-up of somebody else with this address. */
+/** The caller checks the sign-up's password first, since another person may have signed up with this address. */
 export async function confirmSignUp(kit: AccountKit, token: string, client: Client): Promise<Used> {
   const hash = tokenHash(token);
   const signUp = hash && (await kit.store.accounts.confirmByLink(hash, kit.clock.now()));
@@ -215,11 +214,11 @@ export async function confirmSignUp(kit: AccountKit, token: string, client: Clie
   const { tenant, user } = signUp;
   const act = { action: 'tenant.address_confirmed', at: kit.clock.now(), address: client.ip };
   await kit.store.audit.recordAudit(actOf(user, act));
-  await tellOfSignUp(kit, tenant, user);
+  await notifyOfSignUp(kit, tenant, user);
   return { kind: 'used', user };
 }
 
-async function tellOfSignUp(kit: AccountKit, tenant: Tenant, user: User): Promise<void> {
+async function notifyOfSignUp(kit: AccountKit, tenant: Tenant, user: User): Promise<void> {
   const { operatorAddress, store } = kit;
   const to = operatorAddress ? [operatorAddress] : (await store.accounts.listOperators()).map(({ email }) => email);
   const link = portalUrl(kit, `/portal/operator/tenants`);

@@ -1,5 +1,5 @@
-// A new password for somebody who is signed in and knows the old one. Every other session ends, and the own one
-// goes on with a token of its own.
+// A new password for a signed-in user who knows the old one. All sessions end, and this browser gets a new one with a
+// new token.
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import { passwordChangedMail } from './account-mails.ts';
@@ -22,7 +22,7 @@ export async function changePassword(
 ): Promise<PasswordChange> {
   const problem = passwordProblem(next, user);
   if (problem) return refused('password', problem);
-  const asked = await signIn.asksAgain(user, current, client);
+  const asked = await signIn.confirmPassword(user, current, client);
   if (asked === 'wrong') return refused('current', 'This is not your current password.');
   if (asked !== 'right') return { kind: 'wait', waitMs: asked.waitMs };
   const { store, passwords, sessions, knownBrowsers, ids, tell } = accounts;
@@ -32,7 +32,7 @@ export async function changePassword(
   tell([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
   const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
   if (!started) return refused(null, 'Your account has just been removed.');
-  // What was known by the old password is so no more, wherever it has been copied to.
+  // The browser was known by the old password's hash; copies of the old cookie are worthless now.
   const browser = knownBrowsers.remember({ ...user, passwordHash }, client.browser ?? null);
   return { kind: 'changed', started, browser };
 }

@@ -1,7 +1,7 @@
-// Tells a tenant's owners by mail that somebody has added an API key or a webhook: what an intruder does first. The
-// change does not wait for the mail. Three mails an hour say one thing each, and what comes on top is summed in one:
-// a program that adds and removes webhooks in a loop must not fill mailboxes, or the queue. Nothing that a stranger
-// wrote is in a mail but names and hosts, each on a line of its own.
+// Notifies a tenant's owners by mail of a new API key or webhook, since an intruder adds those first. The change does
+// not wait for the mail. Three mails an hour report one change each, further changes are summed up in one mail: a
+// program that adds and removes webhooks in a loop must not fill mailboxes, or the queue. From strangers, a mail
+// contains only names and hosts, each on a line of its own.
 
 import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -11,7 +11,7 @@ import type { StoreVerbs } from '../store/store.ts';
 
 export interface Added {
   id: string;
-  /** Who did it, as it stands in a sentence. */
+  /** The actor, as words for a sentence. */
   by: string;
 }
 
@@ -31,7 +31,7 @@ export interface OwnerNoticesKit {
 
 export interface OwnerNoticesParts extends OwnerNotices {
   timer: TimerSpec;
-  /** Sends what is still to be summed, and waits until all is on its way: before the store is closed. */
+  /** Sends pending sums, and waits until all mails are submitted; called before the store is closed. */
   close(): Promise<void>;
 }
 
@@ -41,11 +41,11 @@ interface Notice {
   key: string;
 }
 
-/** An hour of one tenant that begins with the first notice. */
+/** An hour of one tenant, from its first notice on. */
 interface TenantHour {
   endsAt: number;
   mails: number;
-  /** For the sum. */
+  /** For the summary. */
   lines: string[];
   left: number;
 }
@@ -58,11 +58,11 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
   const { clock } = kit;
   const site = kit.baseUrl.replace(/\/+$/, '');
   const hours = new Map<string, TenantHour>();
-  const underWay = new Set<Promise<void>>();
+  const pending = new Set<Promise<void>>();
 
   const tellOwners = (tenantId: string, notice: Notice) => {
-    const work: Promise<void> = send(kit, tenantId, notice).finally(() => underWay.delete(work));
-    underWay.add(work);
+    const work: Promise<void> = send(kit, tenantId, notice).finally(() => pending.delete(work));
+    pending.add(work);
   };
 
   const sumUp = (tenantId: string, { endsAt, lines, left }: TenantHour) => {
@@ -113,12 +113,12 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
     },
     async close() {
       for (const [tenantId, hour] of hours) sumUp(tenantId, hour);
-      await Promise.all(underWay);
+      await Promise.all(pending);
     },
   };
 }
 
-/** Never rejects: whoever was told of it waits for nothing. */
+/** Never rejects: no caller waits for it. */
 async function send({ store, log, tell }: OwnerNoticesKit, tenantId: string, notice: Notice): Promise<void> {
   try {
     const owners = (await store.accounts.listMembers(tenantId)).filter(({ role }) => role === 'owner');
@@ -148,7 +148,7 @@ function words(what: string, names: string[], { revoke, links }: { revoke: strin
   return `${[what, names.map(oneLine).join('\n'), revoke, ...links].join('\n\n')}\n`;
 }
 
-/** A name cannot pass for a line of ours. */
+/** Line breaks in a name must not fake a line of ours. */
 function oneLine(name: string): string {
   return name.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ');
 }

@@ -1,16 +1,16 @@
-// What a password that somebody chooses must be: long enough, not the address, and none of those that
-// everybody tries first. No rules about kinds of characters: they make people write "Password1!".
+// Rules for a chosen password: long enough, not the address, and not a common one. No rules about kinds of characters:
+// they make people choose "Password1!".
 import { GUESSED_PASSWORDS } from './guessed-passwords.ts';
 
 /** Long enough that guessing against scrypt is hopeless, short enough for four words. */
 export const PASSWORD_MIN_CHARS = 12;
 const PASSWORD_MAX_CHARS = 1024;
-/** `abcabcabcabc` has a pattern of three. */
+/** `abcabcabcabc` repeats a pattern of three. */
 const PATTERN_CHARS = 4;
 const RUNS = ['abcdefghijklmnopqrstuvwxyz', '01234567890', 'qwertyuiopasdfghjklzxcvbnm', 'qwertzuiopasdfghjklyxcvbnm'];
 const RUN_CHARS = 4;
 
-/** What is wrong with it, in a sentence for whoever chose it, or null. */
+/** What is wrong with it, as a sentence for the user, or null. */
 export function passwordProblem(password: string, about: { email: string; name?: string }): string | null {
   const chars = [...password].length;
   if (chars < PASSWORD_MIN_CHARS) return `Use at least ${PASSWORD_MIN_CHARS} characters; four random words are good.`;
@@ -29,7 +29,7 @@ function isCommon(plain: string): boolean {
   return repeats(plain) || isRuns(plain);
 }
 
-/** `Hunter2024!` is `hunter` to whoever guesses. */
+/** An attacker tries `hunter` for `Hunter2024!`, too. */
 function withoutEnds(text: string): string {
   return text.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '').replace(/[\s._-]+/g, '');
 }
@@ -57,7 +57,7 @@ function repeats(text: string): boolean {
   return false;
 }
 
-/** Nothing but pieces of the alphabet, of the digits, or of the keyboard, forwards or backwards. */
+/** Whether it consists of pieces of the alphabet, the digits or the keyboard, forwards or backwards. */
 function isRuns(text: string): boolean {
   const both = RUNS.flatMap((run) => [run, [...run].reverse().join('')]);
   let at = 0;
@@ -70,7 +70,7 @@ function isRuns(text: string): boolean {
   return true;
 }
 
-/** How much of the text's beginning stands somewhere in the run. */
+/** How long a prefix of the text the run contains. */
 function commonStart(text: string, run: string): number {
   let length = 0;
   while (length < text.length && run.includes(text.slice(0, length + 1))) length++;

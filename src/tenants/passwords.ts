@@ -1,17 +1,17 @@
-// Passwords of users: generated, never chosen here; stored as scrypt (RFC 7914) with the
-// parameters beside the hash, so that they can be raised without locking anybody out.
+// Passwords of users: stored as scrypt (RFC 7914) with the parameters beside the hash, so that they can be raised
+// without locking users out. Also generates passwords.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { type RandomBytes, randomText } from './random-text.ts';
 
-// 2^15 · 8 · 128 bytes are 32 MiB per password being checked, three passes: what OWASP names
-// as the equal of 2^17 with one pass (128 MiB), and kinder to a small machine.
+// 2^15 · 8 · 128 bytes are 32 MiB per password being checked, three passes: OWASP's equivalent of 2^17 with one pass
+// (128 MiB), for smaller machines.
 const LOG2_COST = 15;
 const BLOCK_SIZE = 8;
 const PARALLELISM = 3;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
 const HASH_SHAPE = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]+=*)\$([A-Za-z0-9+/]+=*)$/;
-// A password longer than this is somebody trying to keep us busy.
+// A longer password is an attempt to keep us busy.
 const PASSWORD_MAX_CHARS = 1024;
 
 /** 20 letters and digits are 119 bits. */
@@ -37,7 +37,7 @@ export async function hashPassword(password: string, random: RandomBytes = rando
   return `$scrypt$${parameters}$${salt.toString('base64')}$${hash.toString('base64')}`;
 }
 
-/** False for a hash that cannot be read, too. */
+/** Also false for a hash that cannot be parsed. */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const expected = parseHash(stored);
   if (!expected || password.length > PASSWORD_MAX_CHARS) return false;
@@ -59,7 +59,7 @@ function parseHash(stored: string): ScryptHash | null {
 function derive(password: string, settings: Omit<ScryptHash, 'hash'>, bytes: number): Promise<Buffer> {
   const { log2Cost, blockSize, parallelism, salt } = settings;
   const N = 2 ** log2Cost;
-  // Node counts 128·N·r plus a little; its own limit of 32 MiB is just too small for 2^15.
+  // Node counts 128·N·r plus a little; its default limit of 32 MiB is just too small for 2^15.
   const maxmem = 128 * N * blockSize + 128 * blockSize * parallelism + 1024 * 1024;
   // Unicode forms that look the same are the same password on every keyboard.
   const text = password.normalize('NFKC');

@@ -1,14 +1,14 @@
-// Random letters and digits for keys and passwords: nothing that a shell, a URL or a mail
-// would change, and every character equally likely.
+// Random letters and digits for keys and passwords: nothing that a shell, a URL or a mail would change, and every
+// character equally likely.
 import { randomBytes } from 'node:crypto';
 
-/** The source of randomness, a parameter so that tests can fix it. */
+/** The source of randomness, as a parameter for tests. */
 export type RandomBytes = (count: number) => Buffer;
 
 export const ALPHANUMERIC = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-// Bytes above the last multiple of 62 are thrown away: with a plain remainder the first
-// characters of the alphabet would come up more often.
+// Bytes above the last multiple of 62 are dropped: with a plain remainder the first
+// characters of the alphabet would be more likely.
 const FAIR_LIMIT = 256 - (256 % ALPHANUMERIC.length);
 
 /** Each character carries 5.95 bits. */

@@ -1,5 +1,5 @@
-// The second step of signing in: a code of the user's device, or one of the recovery codes that were shown when
-// it was set up. The secret is sealed; a code that was taken is never taken again.
+// The second step of signing in: a code of the user's device, or one of the recovery codes that were shown when it was
+// set up. The secret is sealed; no code is accepted twice.
 
 import { hash, randomBytes } from 'node:crypto';
 import { encodeBase32 } from '../base/base32.ts';
@@ -11,7 +11,7 @@ import type { RandomBytes } from './random-text.ts';
 import { matchingStep, TOTP_SECRET_BYTES } from './totp.ts';
 
 const RECOVERY_CODES = 10;
-/** 80 bits: 16 characters, and no slow hash is needed. */
+/** 80 bits, as 16 characters: no slow hash is needed. */
 const RECOVERY_CODE_BYTES = 10;
 
 export interface SecondFactorKit {
@@ -36,8 +36,8 @@ export class SecondFactors {
     this.#random = kit.random ?? randomBytes;
   }
 
-  /** The one that is asked for at sign-in, or null. */
-  async inForce(userId: string): Promise<SecondFactor | null> {
+  /** The confirmed second factor, which sign-ins require, or null. */
+  async findConfirmed(userId: string): Promise<SecondFactor | null> {
     const factor = await this.#kit.store.accounts.findSecondFactor(userId);
     return factor?.confirmedAt == null ? null : factor;
   }
@@ -50,16 +50,16 @@ export class SecondFactors {
     return begun ? secret : null;
   }
 
-  /** The secret that waits for its first code, to be shown once more; null when none does. */
-  async waitingSecret(userId: string): Promise<Buffer | null> {
+  /** The secret that is not confirmed yet, to be shown again; null when there is none. */
+  async unconfirmedSecret(userId: string): Promise<Buffer | null> {
     const factor = await this.#kit.store.accounts.findSecondFactor(userId);
     return factor && factor.confirmedAt === null ? this.#open(userId, factor) : null;
   }
 
-  /** From the first right code on it is asked for. The recovery codes are shown once; null: the code is wrong. */
+  /** The first right code turns it on. Returns the recovery codes, which are shown once; null: the code is wrong. */
   async confirm(userId: string, code: string): Promise<string[] | null> {
     const { store, clock } = this.#kit;
-    const secret = await this.waitingSecret(userId);
+    const secret = await this.unconfirmedSecret(userId);
     const step = secret && matchingStep(secret, code, { now: clock.now(), lastStep: 0 });
     if (step === null) return null;
     const codes = this.#newCodes();
@@ -68,7 +68,7 @@ export class SecondFactors {
   }
 
   async check(userId: string, code: string): Promise<CodeCheck> {
-    const factor = await this.inForce(userId);
+    const factor = await this.findConfirmed(userId);
     if (!factor) return { kind: 'wrong' };
     const { store, clock } = this.#kit;
     const at = { now: clock.now(), lastStep: factor.lastStep };
@@ -78,7 +78,7 @@ export class SecondFactors {
     return left === null ? { kind: 'wrong' } : { kind: 'recovery', left };
   }
 
-  /** New recovery codes, shown once; the old ones are worth nothing. Null without a second factor. */
+  /** New recovery codes, shown once; the old ones become invalid. Null without a second factor. */
   async renewCodes(userId: string): Promise<string[] | null> {
     const codes = this.#newCodes();
     return (await this.#kit.store.accounts.replaceRecoveryCodes(userId, codes.map(hashOf))) ? codes : null;
@@ -103,7 +103,7 @@ function contextOf(userId: string): string {
   return `second-factor:${userId}`;
 }
 
-/** However it is typed: with or without hyphens, in any case. */
+/** Ignores spaces, hyphens and case. */
 function hashOf(code: string): Buffer {
   return hash('sha256', code.toLowerCase().replace(/[\s-]/g, ''), 'buffer');
 }

@@ -1,4 +1,4 @@
-// Who has to have a second step (`portal.require_second_step`), and who still has to set it up.
+// Which users need a second step (`portal.require_second_step`), and which have yet to set it up.
 import type { User } from '../store/tenants.ts';
 import type { SecondFactors } from './second-factors.ts';
 
@@ -8,10 +8,10 @@ export function isSecondStepRequired(requiredFor: SecondStepFor, { role }: Pick<
   return requiredFor === 'everybody' || (requiredFor === 'operators' && role === 'operator');
 }
 
-/** Looked up at each visit: a second step can be taken away while somebody is signed in. */
+/** Checked at each request: a second step can be removed while the user is signed in. */
 export async function lacksSecondStep(
-  kit: { secondStepFor: SecondStepFor; secondFactors: Pick<SecondFactors, 'inForce'> },
+  kit: { secondStepFor: SecondStepFor; secondFactors: Pick<SecondFactors, 'findConfirmed'> },
   user: Pick<User, 'id' | 'role'>,
 ): Promise<boolean> {
-  return isSecondStepRequired(kit.secondStepFor, user) && (await kit.secondFactors.inForce(user.id)) === null;
+  return isSecondStepRequired(kit.secondStepFor, user) && (await kit.secondFactors.findConfirmed(user.id)) === null;
 }

@@ -1,5 +1,5 @@
-// Tokens that only one browser or one mail has: 256 random bits, looked up by their SHA-256. A slow hash would
-// add nothing: nobody chose them.
+// Tokens that only one browser or one mail has: 256 random bits, looked up by their SHA-256. A slow hash would add
+// nothing, since they are not chosen by people.
 import { hash, randomBytes } from 'node:crypto';
 import type { RandomBytes } from './random-text.ts';
 
@@ -10,7 +10,7 @@ export function newToken(random: RandomBytes = randomBytes): string {
   return random(TOKEN_BYTES).toString('base64url');
 }
 
-/** Null for what is not shaped like one of ours. */
+/** Null for anything that does not have the shape of our tokens. */
 export function tokenHash(token: string): Buffer | null {
   return TOKEN_SHAPE.test(token) ? hash('sha256', token, 'buffer') : null;
 }

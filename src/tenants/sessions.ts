@@ -1,5 +1,5 @@
-// Sessions of people who are signed in: a random token that only the browser has, looked up by its SHA-256.
-// Every sign-in begins a session with a token that did not exist before, whatever the browser brought along.
+// Sessions of signed-in users: a random token that only the browser has, looked up by its SHA-256. Every sign-in starts
+// a session with a new token, whatever cookie the browser sent.
 
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
@@ -11,19 +11,19 @@ import type { RandomBytes } from './random-text.ts';
 import { newToken, tokenHash } from './secret-tokens.ts';
 
 export interface SessionLives {
-  /** Over when nobody was there for so long. */
+  /** Expires after so long without a request. */
   idleMs: number;
-  /** Over after so long, whatever happens. */
+  /** Expires after so long in any case. */
   absoluteMs: number;
 }
 
 const LIVES: SessionLives = { idleMs: 14 * DAY_MS, absoluteMs: 90 * DAY_MS };
-/** Operators can do everything to everybody: a machine that was left open is not theirs for weeks. */
+/** Operators can change everything: a machine left unattended must not stay signed in for weeks. */
 const LIVES_OF_OPERATORS: SessionLives = { idleMs: DAY_MS, absoluteMs: 7 * DAY_MS };
 
-/** Being seen is written so often at most: a page of twenty requests is one write. */
+/** The last use is written at most this often: a page of twenty requests is one write. */
 const SEEN_EVERY_MS = MINUTE_MS;
-/** More than anybody has browsers; a program that signs in again and again must not fill the table. */
+/** More than any user has browsers; a program that signs in again and again must not fill the table. */
 const SESSIONS_PER_USER = 50;
 const CLIENT_MAX_CHARS = 300;
 
@@ -34,25 +34,25 @@ export interface SessionsKit {
   random?: RandomBytes;
 }
 
-export interface Arrival {
+export interface NewSession {
   user: Pick<User, 'id' | 'role'>;
   /** The User-Agent field of the request, if it had one. */
   client: string | undefined;
   address: string;
-  /** The token that the browser had until now: it is worth nothing from now on. */
+  /** The token that the browser had until now, which becomes invalid. */
   replaces?: string | null;
 }
 
 export interface StartedSession {
-  /** For the cookie; kept nowhere else. */
+  /** For the cookie; not stored. */
   token: string;
   session: Session;
 }
 
 export interface Sessions {
   /** Null when the user was removed in the meantime. */
-  startSession(arrival: Arrival): Promise<StartedSession | null>;
-  /** Who has this token, if its session is not over; being found keeps it alive. */
+  startSession(arrival: NewSession): Promise<StartedSession | null>;
+  /** The user of the token, if its session has not expired; extends the session. */
   findVisitor(token: string, address?: string): Promise<Visitor | null>;
   endSession(token: string): Promise<void>;
 }
@@ -94,9 +94,9 @@ export function createSessions(kit: SessionsKit): Sessions {
       const now = clock.now();
       if (now - session.lastSeenAt < SEEN_EVERY_MS) return visitor;
       const expiresAt = Math.min(now + livesOf(user).idleMs, session.endsAt);
-      const sight = { at: now, expiresAt, address: address ?? session.address };
-      await store.accounts.touchSession(user.id, session.id, sight);
-      return { ...visitor, session: { ...session, lastSeenAt: now, expiresAt, address: sight.address } };
+      const use = { at: now, expiresAt, address: address ?? session.address };
+      await store.accounts.touchSession(user.id, session.id, use);
+      return { ...visitor, session: { ...session, lastSeenAt: now, expiresAt, address: use.address } };
     },
   };
 }
@@ -105,9 +105,9 @@ function livesOf({ role }: Pick<User, 'role'>): SessionLives {
   return role === 'operator' ? LIVES_OF_OPERATORS : LIVES;
 }
 
-const ERASED_AT_ONCE = 500;
+const ERASE_BATCH = 500;
 
-/** They are worth nothing by then; this only frees their room. */
+/** Expired sessions are invalid anyway; this only frees their space. */
 export function sessionTimer({ store, clock }: Pick<SessionsKit, 'store' | 'clock'>): TimerSpec {
   return {
     name: 'sessions',
@@ -115,9 +115,9 @@ export function sessionTimer({ store, clock }: Pick<SessionsKit, 'store' | 'cloc
     async run(stopped) {
       let erased = 0;
       while (!stopped.aborted) {
-        const some = await store.accounts.eraseSessions(clock.now(), ERASED_AT_ONCE);
+        const some = await store.accounts.eraseSessions(clock.now(), ERASE_BATCH);
         erased += some;
-        if (some < ERASED_AT_ONCE) break;
+        if (some < ERASE_BATCH) break;
       }
       return `${erased} erased`;
     },

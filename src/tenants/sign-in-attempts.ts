@@ -1,7 +1,7 @@
-// What one try to sign in counts for, and what a right password forgives. A stranger's try counts for the account, the
-// address and the networks around it, so each of them can be used up by others. A browser that has signed in to the
-// account before is counted for itself and within a share of the account that no stranger can touch: neither guesses
-// from the same office nor from everywhere keep it out, and somebody who has stolen its cookie has few tries.
+// What one attempt to sign in is counted for, and what a right password resets. A stranger's attempt counts for the
+// account, the address and the networks around it, so others can use up each of these. A browser that has signed in to
+// the account before is counted for itself and within a share of the account that strangers can't use: guesses from the
+// same office or from everywhere don't lock it out, and a thief of its cookie has few attempts.
 
 import { networkOf, siteOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
@@ -12,14 +12,14 @@ export interface Attempt {
   gates: Gates;
   /** The account that the browser has signed in to before. */
   knownTo: string | null;
-  /** After the right password: their own tries, not those of the others. */
+  /** After the right password: resets its own attempts, not those of others. */
   forgive(): void;
 }
 
 export interface Target {
-  /** As it was typed, if nobody can have it. */
+  /** As it was typed, if it is not a valid address. */
   email: string;
-  /** Null also for one that was not looked for, since nothing came along to be known by. */
+  /** Null as well when it was not looked up, since the client has no known-browser cookie. */
   account: User | null;
 }
 

@@ -1,12 +1,12 @@
-// Tenants that come by themselves, where the configuration allows it: pending until the address is confirmed, then
-// in review until an operator approves. The answer does not tell whether the address has an account.
+// Sign-ups, where the configuration allows them: the tenant is pending until the address is confirmed, then in review
+// until an operator approves it. The answer does not reveal whether the address has an account.
 import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
 import { takeTry } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
-import { type Asked, CONFIRMATION_LIFE_MS, mailGates, sendConfirmation, tellAlreadyThere } from './mail-proofs.ts';
+import { type Asked, CONFIRMATION_LIFE_MS, mailGates, notifyExistingAccount, sendConfirmation } from './mail-proofs.ts';
 import { passwordProblem } from './password-rules.ts';
 import { nameProblem, refused } from './refused.ts';
 import { newTenant } from './tenant-service.ts';
@@ -28,7 +28,7 @@ export async function signUp(kit: AccountKit, request: SignUpRequest, client: Cl
   if (weakness) return refused('password', weakness);
   const waitMs = takeTry(mailGates(kit, client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
-  // As much work for an address that has an account.
+  // Takes as long for an address that has an account.
   const passwordHash = await kit.passwords.hash(request.password);
   kit.inBackground(() => open(kit, { ...request, email, passwordHash }, client));
   return { kind: 'sent' };
@@ -49,22 +49,22 @@ async function open(
   }
   const existing = await store.accounts.findUserByEmail(email);
   if (!existing) return;
-  // The password of the first sign-up stays: whoever comes second may be somebody else.
+  // The password of the first sign-up stays: the second may come from another person.
   if (await store.accounts.isUnconfirmed(existing.id)) await sendConfirmation(kit, existing);
-  else tellAlreadyThere(kit, existing);
+  else notifyExistingAccount(kit, existing);
 }
 
-const ERASED_AT_ONCE = 200;
+const ERASE_BATCH = 200;
 
-/** Links whose time is over, and sign-ups that nobody has confirmed. */
+/** Erases expired links, and sign-ups that were never confirmed. */
 export function signUpTimer({ store, clock }: Pick<AccountKit, 'store' | 'clock'>): TimerSpec {
   return {
     name: 'links and sign-ups',
     periodMs: HOUR_MS,
     async run() {
       const now = clock.now();
-      const links = await store.accounts.eraseMailLinks(now, ERASED_AT_ONCE);
-      const signUps = await store.accounts.eraseSignUps(now - CONFIRMATION_LIFE_MS - DAY_MS, ERASED_AT_ONCE);
+      const links = await store.accounts.eraseMailLinks(now, ERASE_BATCH);
+      const signUps = await store.accounts.eraseSignUps(now - CONFIRMATION_LIFE_MS - DAY_MS, ERASE_BATCH);
       return `${links} links and ${signUps} sign-ups erased`;
     },
   };

@@ -1,12 +1,12 @@
-// Tenants: made in review, changed by an operator. The status moves as a person or a rule
-// decides; nothing here moves it by itself.
+// Tenants: created in review, changed by an operator. The status changes only when a person or
+// a rule decides; nothing here does so automatically.
 import type { Clock } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant, TenantChange, TenantStatus, Tier } from '../store/tenants.ts';
 import { nameProblem, type Refused, refused } from './refused.ts';
 
-/** What the services of this folder work with. */
+/** What the services of this folder need. */
 export interface TenantServices {
   store: Pick<Store, 'accounts' | 'tenants'>;
   clock: Clock;
@@ -34,7 +34,7 @@ export async function createTenant(
   return { kind: 'created', tenant };
 }
 
-/** As every tenant begins: in the lowest tier, with all switches off. */
+/** A new tenant is in the lowest tier, with all switches off. */
 export function newTenant(of: Pick<Tenant, 'id' | 'name' | 'status' | 'createdAt'>): Tenant {
   return {
     ...of,
@@ -49,10 +49,10 @@ export function newTenant(of: Pick<Tenant, 'id' | 'name' | 'status' | 'createdAt
   };
 }
 
-/** What an operator may change; `auto` lets age and standing move the tier again. */
+/** What an operator may change; `auto` lets age and results change the tier again. */
 export interface TenantSettings {
   status?: TenantStatus;
-  /** With a status, for its people; without one nothing. */
+  /** Shown to the tenant with the status; ignored without one. */
   statusReason?: string;
   tier?: Tier | 'auto';
   openTracking?: boolean;
@@ -68,7 +68,7 @@ export async function setTenant(
   const { status, statusReason = null, tier, ...switches } = settings;
   const change: TenantChange = {
     ...withoutUndefined(switches),
-    // A reason given with an earlier status says nothing about the new one.
+    // The reason of an earlier status does not apply to the new one.
     ...(status === undefined ? {} : { status, statusReason }),
     ...tierChange(tier),
   };

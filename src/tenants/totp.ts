@@ -1,11 +1,11 @@
-// Time-based one-time passwords: RFC 6238 over RFC 4226, with SHA-1, six digits and steps of 30 seconds, which
-// is what every authenticator app does.
+// Time-based one-time passwords: RFC 6238 over RFC 4226, with SHA-1, six digits and steps of 30 seconds, as all
+// authenticator apps have it.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { encodeBase32 } from '../base/base32.ts';
 
 export const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Clocks differ and people type slowly: the step before and the one after are good, too. */
+/** Clocks differ and people type slowly: the step before and the one after are accepted, too. */
 const WINDOW_STEPS = 1;
 /** RFC 4226 section 4, R6: 160 bits. */
 export const TOTP_SECRET_BYTES = 20;
@@ -24,25 +24,25 @@ export function hotp(secret: Buffer, counter: number, digits = DIGITS): string {
   return String(number % 10 ** digits).padStart(digits, '0');
 }
 
-/** The step that the code is of, or null. Only steps after `lastStep` count: no code is good twice (RFC 6238 section 5.2). */
+/** The code's step, or null. Only steps after `lastStep` count: no code is accepted twice (RFC 6238 section 5.2). */
 export function matchingStep(secret: Buffer, code: string, at: { now: number; lastStep: number }): number | null {
   const given = Buffer.from(code.replace(/\s/g, ''));
   const current = stepAt(at.now);
   let found: number | null = null;
   for (let step = current - WINDOW_STEPS; step <= current + WINDOW_STEPS; step++) {
     const expected = Buffer.from(hotp(secret, Math.max(0, step)));
-    const holds = given.length === expected.length && timingSafeEqual(given, expected);
-    if (holds && step > at.lastStep) found ??= step;
+    const matches = given.length === expected.length && timingSafeEqual(given, expected);
+    if (matches && step > at.lastStep) found ??= step;
   }
   return found;
 }
 
-/** As people type it in when the picture cannot be read: in groups of four. */
+/** For typing when the QR code can't be scanned: in groups of four. */
 export function secretInWords(secret: Buffer): string {
   return secretText(secret).replace(/.{4}(?=.)/g, '$& ');
 }
 
-/** What authenticator apps read from the picture: the "Key Uri Format" that they all share. */
+/** The content of the QR code: the "Key Uri Format" that all authenticator apps read. */
 export function totpUri(secret: Buffer, { issuer, account }: { issuer: string; account: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   return `otpauth://totp/${label}?secret=${secretText(secret)}&issuer=${encodeURIComponent(issuer)}`;

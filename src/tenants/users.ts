@@ -1,5 +1,5 @@
-// People who log in to the portal: users of a tenant, and operators of the platform, who
-// belong to none. Their passwords are generated here and shown once.
+// Users of the portal: of a tenant, or operators of the platform, who belong to none. Their passwords are generated
+// here and shown once.
 
 import { parseAddress, policyRefusal } from '../protocol/mail/address.ts';
 import type { StoreVerbs } from '../store/store.ts';
@@ -12,14 +12,14 @@ export interface NewUser {
   /** Null for an operator of the platform. */
   tenantId: string | null;
   email: string;
-  /** `owner` when not given; operators have no other role. */
+  /** `owner` by default; operators have no other role. */
   role?: UserRole;
 }
 
 export interface UserWithPassword<Kind extends string> {
   kind: Kind;
   user: User;
-  /** Shown once, stored nowhere. */
+  /** Shown once, never stored. */
   password: string;
 }
 
@@ -51,7 +51,7 @@ export async function createUser(
   return { kind: 'created', user, password };
 }
 
-/** Gives the user a new password; the old one and all sessions are worth nothing from now on. */
+/** Gives the user a new password; the old one and all sessions become invalid. */
 export async function resetPassword(
   services: Pick<TenantServices, 'store'>,
   givenEmail: string,
@@ -67,7 +67,7 @@ export async function resetPassword(
   return { kind: 'reset', user: { ...user, passwordHash }, password };
 }
 
-/** The user who logs in with this address and password, or null. An unknown address takes as long. */
+/** The user with this address and password, or null. An unknown address takes as long. */
 export async function verifyUser(
   login: { email: string; password: string },
   store: StoreVerbs<{ accounts: 'findUserByEmail' }>,
@@ -81,7 +81,7 @@ export async function verifyUser(
   return (await verifyPassword(login.password, user.passwordHash)) ? user : null;
 }
 
-/** Lower case in both parts: nobody has two logins that differ in case only. */
+/** Lower case in both parts: no two logins may differ in case only. */
 export function readEmail(text: string): string | Refused {
   const parsed = parseAddress(text);
   if (!parsed.ok) return refused('email', parsed.reason);

@@ -1,4 +1,4 @@
-// Why a tenant may not send, and who can end that: the sentence that calls are refused with.
+// Why a tenant may not send, and who can change that: the sentence in refusals.
 import type { Tenant } from '../store/tenants.ts';
 
 /** Null while it may send. The reason is what a brake or an operator stored with the status. */

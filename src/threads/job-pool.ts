@@ -1,6 +1,6 @@
-// Threads that can be killed, for jobs that may go on for ever: piscina carries them, one job to a thread. Whose job
-// is next is decided above (base/fair-pool.ts), so a job comes here only when a thread is idle. Piscina starts no more
-// threads once one has died at its start; then, and when threads do not get ready, the whole pool is replaced.
+// Threads that can be killed, for jobs that may run forever: piscina runs them, one job per thread. base/fair-pool.ts
+// decides whose job is next, so a job comes here only when a thread is idle. Piscina stops starting threads once one
+// has died at its start; then, and when threads do not get ready, the whole pool is replaced.
 import type { Transferable } from 'node:worker_threads';
 import { Piscina } from 'piscina';
 import { MINUTE_MS } from '../base/clock.ts';
@@ -10,11 +10,11 @@ import { OncePerTick } from '../base/per-tick.ts';
 import { type Hosted, type Life, WorkerHost } from '../base/worker-host.ts';
 import type { ThreadReady } from './job-thread.ts';
 
-/** What a job had too little of. */
+/** Which limit a job exceeded. */
 export type Exceeded = 'time' | 'memory';
 
 export interface JobPoolOptions<Job, Result> {
-  /** What the threads are called in faults. */
+  /** The threads' name in faults. */
   name: string;
   /** A module that calls `startJobThread`, and exports `runJob`. */
   entry: URL;
@@ -23,25 +23,25 @@ export interface JobPoolOptions<Job, Result> {
   /** Heap of one thread. */
   memoryMb: number;
   jobMs: number;
-  /** What comes of a job that had to be killed. */
+  /** The result of a job that had to be killed. */
   exceeded(job: Job, what: Exceeded): Result;
-  /** What goes over to the thread, and is gone here. */
+  /** What is transferred to the thread, and no longer usable here. */
   transfers?(job: Job): Transferable[];
   /** A thread can take a job. */
   onIdle(): void;
-  /** Threads died of themselves, and not of a job's limits: somebody should know. */
+  /** Threads died, and not because of a job's limits: for the log. */
   onTrouble(error: unknown): void;
   /** How long a thread may take to get ready. */
   startMs?: number;
 }
 
-/** Ample on a machine that is out of memory and swaps. */
+/** Enough even for a machine that is out of memory and swaps. */
 const START_MS = MINUTE_MS;
 
 export class JobPool<Job, Result> implements JobThreads<Job, Result> {
   readonly #options: JobPoolOptions<Job, Result>;
   readonly #host: WorkerHost<PiscinaLife<Job, Result>>;
-  /** The last life, also while the next one is waited for: what is left of it serves on. */
+  /** The last life, also until the next one starts: its remaining threads still take jobs. */
   #serving: PiscinaLife<Job, Result> | null = null;
   #closed = false;
 
@@ -50,7 +50,7 @@ export class JobPool<Job, Result> implements JobThreads<Job, Result> {
     this.#host = new WorkerHost({
       name: `the pool of ${options.name} threads`,
       start: (life) => this.#start(life),
-      silence: { limitMs: options.startMs ?? START_MS, owes: (pool) => pool.starting > 0 },
+      silence: { limitMs: options.startMs ?? START_MS, hasWork: (pool) => pool.starting > 0 },
       onLost: (fault) => options.onTrouble(fault),
     });
   }
@@ -67,12 +67,12 @@ export class JobPool<Job, Result> implements JobThreads<Job, Result> {
     return this.size - (this.#serving?.ready ?? 0);
   }
 
-  /** How often the whole pool had to be replaced. */
+  /** How often the whole pool was replaced. */
   get replacements(): number {
     return this.#host.losses;
   }
 
-  /** A job that exceeds its limits has a result as well. Rejects when its thread dies of anything else. */
+  /** A job that exceeds its limits has a result as well. Rejects when its thread dies for another reason. */
   run(job: Job): Promise<Result> {
     if (this.#closed || !this.#serving) return Promise.reject(new Fault('the daemon is stopping'));
     return this.#serving.run(job).catch((error) => {
@@ -93,12 +93,12 @@ export class JobPool<Job, Result> implements JobThreads<Job, Result> {
   }
 }
 
-/** One piscina, until it starts no more threads. */
+/** One piscina, until it stops starting threads. */
 class PiscinaLife<Job, Result> implements Hosted {
   readonly #options: JobPoolOptions<Job, Result>;
   readonly #life: Life;
   readonly #pool: Piscina<Job, Result>;
-  /** By their ids. Piscina takes the first threads for ready before they are. */
+  /** By thread ID, since piscina considers the first threads ready before they are. */
   readonly #readyIds = new Set<number>();
   #ready: number | null = null;
   readonly #running = new Set<Promise<unknown>>();
@@ -117,7 +117,7 @@ class PiscinaLife<Job, Result> implements Hosted {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
       recordTiming: false,
-      // Waiting in Atomics.wait costs a thread as much processor time as its event loop, and holds up what that has to do.
+      // Waiting in Atomics.wait costs a thread as much processor time as its event loop, and delays its other work.
       atomics: 'disabled',
       loadBalancer: (_task, workers) =>
         workers.find(({ id, currentUsage }) => currentUsage === 0 && this.#readyIds.has(id)) ?? null,
@@ -127,13 +127,13 @@ class PiscinaLife<Job, Result> implements Hosted {
       this.#ready = null;
       this.#count.request();
     });
-    // Of a thread without a job; the others are heard of by what becomes of their jobs.
+    // From threads without a job; other errors reject their jobs.
     this.#pool.on('error', (error) => this.#onTrouble(error));
   }
 
-  /** Threads that have got ready and still run. */
+  /** Threads that have become ready and still run. */
   get ready(): number {
-    // Counted after a change only: it is asked for with every job.
+    // Counted only after a change, since it is read for every job.
     this.#ready ??= this.#pool.threads.filter(({ threadId }) => this.#readyIds.has(threadId)).length;
     return this.#ready;
   }
@@ -152,7 +152,7 @@ class PiscinaLife<Job, Result> implements Hosted {
     return running;
   }
 
-  /** Ends when its jobs have. */
+  /** Ends when its jobs have finished. */
   async retire(): Promise<void> {
     await Promise.allSettled(this.#running);
     await this.end();
@@ -160,7 +160,7 @@ class PiscinaLife<Job, Result> implements Hosted {
 
   end(): Promise<void> {
     this.#count.cancel();
-    // A thread that was killed before, and ends only now, would have piscina start another in a destroyed pool.
+    // A thread that was killed before, and exits only now, would make piscina start another in a destroyed pool.
     Object.assign(this.#pool.options, { minThreads: 0 });
     this.#ended ??= this.#pool.destroy();
     return this.#ended;
@@ -169,7 +169,7 @@ class PiscinaLife<Job, Result> implements Hosted {
   async #run(job: Job): Promise<Result> {
     const { jobMs, transfers, exceeded } = this.#options;
     const killer = new AbortController();
-    // Ends the thread, and piscina starts another.
+    // Ends the thread; piscina starts another.
     const timer = setTimeout(() => killer.abort(), jobMs);
     try {
       return await this.#pool.run(job, { signal: killer.signal, transferList: transfers?.(job) });

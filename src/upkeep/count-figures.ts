@@ -1,12 +1,12 @@
-// Adds up what events tell charts, behind what is committed: small slices with pauses between them, so that taking
-// mail in and recording what became of it never wait for it. What it has not reached is not erased either.
+// Sums up events for charts, behind what is committed: small slices with pauses between them, so that accepting mail
+// and recording results never wait for it. Events that it has not counted are not erased either.
 
 import { type Clock, DAY_MS, HOUR_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { StoreVerbs } from '../store/store.ts';
 
 export interface FiguresKit {
-  /** Who counts may read on a connection of its own; whoever adds is the writer. */
+  /** Counting may use a connection of its own; the writer adds the result. */
   store: StoreVerbs<{ figures: 'tallyNext' | 'addTally' | 'forgetFigures' }>;
   clock: Clock;
   pause(ms: number): Promise<unknown>;
@@ -15,23 +15,23 @@ export interface FiguresKit {
 const PERIOD_MS = 5 * SECOND_MS;
 /** Events; counting and adding them takes a few milliseconds. */
 const SLICE = 1000;
-/** At most a fifth of the time goes into it, when there is much to catch up with. */
+/** Counting takes at most a fifth of the time when there is a backlog. */
 const PAUSE_MS = 20;
-/** The daemon's end waits for a run. */
+/** The daemon waits for a run when it stops. */
 const RUN_MS = 20 * SECOND_MS;
 export const FIGURES_KEPT_MS = 400 * DAY_MS;
-const FORGET_AT_ONCE = 1000;
+const ERASE_BATCH = 1000;
 
 export function figuresTimer(kit: FiguresKit): TimerSpec {
   return { name: 'figures of charts', periodMs: PERIOD_MS, run: (stopped) => countFigures(kit, stopped) };
 }
 
-/** Once `stopped` is aborted it ends after its slice. */
+/** Once `stopped` is aborted, it ends after its slice. */
 export async function countFigures(kit: FiguresKit, stopped: AbortSignal): Promise<string> {
   const endsAt = kit.clock.now() + RUN_MS;
   const counted = await countEvents(kit, () => !stopped.aborted && kit.clock.now() < endsAt);
   const beforeHour = Math.floor((kit.clock.now() - FIGURES_KEPT_MS) / HOUR_MS);
-  await kit.store.figures.forgetFigures(beforeHour, FORGET_AT_ONCE);
+  await kit.store.figures.forgetFigures(beforeHour, ERASE_BATCH);
   return `${counted} events counted`;
 }
 
@@ -39,7 +39,7 @@ async function countEvents({ store, pause }: FiguresKit, goesOn: () => boolean):
   let counted = 0;
   while (goesOn()) {
     const tally = await store.figures.tallyNext(SLICE);
-    // Nothing new: nothing is written, and the disk sleeps on.
+    // No new events: nothing is written, so that the disk can sleep.
     if (tally.to === tally.from) break;
     if (await store.figures.addTally(tally)) counted += tally.counted;
     if (!tally.more) break;

@@ -1,7 +1,6 @@
-// Erases what may go when the disk is nearly full, in the order of how little it is missed: first what retention
-// has to erase anyway, then contents of mail that anybody can send and of bounces that were acted on, then the oldest
-// days of DMARC reports.
-// Mail that was accepted, and mail that still waits to be worked on, is never touched.
+// Erases data when the disk is nearly full, the most dispensable first: what retention must erase anyway, then contents
+// of mail that anyone can send and of bounces that were processed, then the oldest days of DMARC reports.
+// Accepted mail, and inbound mail that is not processed yet, is never touched.
 
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { StoreVerbs } from '../store/store.ts';
@@ -10,17 +9,17 @@ import { SETTLED_MS } from './retention.ts';
 export interface MakeRoomKit {
   store: StoreVerbs<{
     upkeep: 'eraseContents' | 'eraseRecords' | 'contentDaysInUse';
-    inbound: 'forgetInbound' | 'makeInboundRoom';
+    inbound: 'forgetInbound' | 'freeInboundSpace';
   }>;
   clock: Clock;
   contentDays: number;
   recordsDays: number;
 }
 
-/** For one call of a store's verb: the writer's other work waits no longer than that. */
+/** For one verb, so that other verbs of the writer wait no longer than that. */
 const SLICE_BUDGET_MS = 8;
-const ROWS_AT_ONCE = 200;
-/** The intake asks again every two seconds, as long as room is short. */
+const BATCH_ROWS = 200;
+/** The intake calls again every two seconds, as long as space is short. */
 const MAX_SLICES = 20;
 
 interface Slice {
@@ -28,21 +27,21 @@ interface Slice {
   more: boolean;
 }
 
-/** What it has erased, as a part of a sentence; null: there was nothing. */
+/** What was erased, as part of a sentence; null: nothing. */
 export async function makeRoom(kit: MakeRoomKit): Promise<string | null> {
   const due = await inSlices(() => eraseDue(kit));
   if (due > 0) return `${due} things that retention was to erase`;
-  const unasked = await inSlices(async () => {
-    const erased = await kit.store.inbound.makeInboundRoom(ROWS_AT_ONCE);
+  const other = await inSlices(async () => {
+    const erased = await kit.store.inbound.freeInboundSpace(BATCH_ROWS);
     return { erased, more: erased > 0 };
   });
-  return unasked > 0 ? `${unasked} contents of inbound mail or rows of DMARC reports, the oldest first` : null;
+  return other > 0 ? `${other} contents of inbound mail or rows of DMARC reports, the oldest first` : null;
 }
 
 async function eraseDue({ store, clock, contentDays, recordsDays }: MakeRoomKit): Promise<Slice> {
   const now = clock.now();
   const records = now - recordsDays * DAY_MS;
-  const inbound = await store.inbound.forgetInbound({ content: now - contentDays * DAY_MS, records }, ROWS_AT_ONCE);
+  const inbound = await store.inbound.forgetInbound({ content: now - contentDays * DAY_MS, records }, BATCH_ROWS);
   const slices: Slice[] = [{ erased: inbound, more: inbound > 0 }];
   for (const days of [null, ...(await store.upkeep.contentDaysInUse())]) {
     const before = now - Math.max((days ?? contentDays) * DAY_MS, SETTLED_MS);

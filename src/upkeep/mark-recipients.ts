@@ -1,5 +1,5 @@
-// Keeps the marks for the search by recipient up to date, some minutes behind the mail: in slices with
-// pauses between them, so that taking mail in never waits for it.
+// Keeps the marks for the search by recipient up to date, some minutes behind the mail: in slices with pauses between
+// them, so that accepting mail never waits for it.
 
 import { type Clock, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -12,19 +12,19 @@ export interface MarkingKit {
 }
 
 const PERIOD_MS = MINUTE_MS;
-/** An id is given out before its message is committed; by then it is, whatever the disk was doing. */
+/** An ID is created before its message is committed; after this time it is, however slow the disk was. */
 const SETTLED_AFTER_MS = 10 * MINUTE_MS;
-/** A slice takes some 2 ms: a tenth of the writer's time at most. */
+/** A slice takes some 2 ms: at most a tenth of the writer's time. */
 const PAUSE_MS = 20;
-/** The rest is for the next run; the daemon's end waits for a run. */
+/** The next run continues; the daemon waits for a run when it stops. */
 const RUN_MS = 20 * SECOND_MS;
-const FORGOTTEN_AT_ONCE = 1000;
+const ERASE_BATCH = 1000;
 
 export function recipientMarksTimer(kit: MarkingKit): TimerSpec {
   return { name: 'marks of recipients', periodMs: PERIOD_MS, run: (stopped) => markRecipients(kit, stopped) };
 }
 
-/** Once `stopped` is aborted it ends after its slice. */
+/** Once `stopped` is aborted, it ends after its slice. */
 export async function markRecipients({ store, clock, pause }: MarkingKit, stopped: AbortSignal): Promise<string> {
   const startedAt = clock.now();
   let made = 0;
@@ -33,6 +33,6 @@ export async function markRecipients({ store, clock, pause }: MarkingKit, stoppe
     made++;
     await pause(PAUSE_MS);
   }
-  const forgotten = await store.upkeep.forgetRecipientMarks(FORGOTTEN_AT_ONCE);
+  const forgotten = await store.upkeep.forgetRecipientMarks(ERASE_BATCH);
   return `${made} blocks of messages marked, ${forgotten} forgotten`;
 }

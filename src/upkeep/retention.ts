@@ -1,6 +1,6 @@
-// Erases what has been kept long enough: entries of the audit log, contents of finished messages, and later
-// their records and events. It works in slices of a few milliseconds with pauses between them, so
-// that it takes a small share of the writer and nobody waits for it.
+// Erases data past its retention: audit entries, contents of finished messages, and later their records and events.
+// It works in slices of a few milliseconds with pauses between them, so that it takes a small share of the writer and
+// delays nothing.
 
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
@@ -17,27 +17,27 @@ export interface RetentionKit {
 }
 
 const PERIOD_MS = MINUTE_MS;
-/** For one slice, the commit not counted: an event loop that is held for 20 ms would be felt. */
+/** For one slice, without its commit: blocking the event loop for 20 ms would be noticeable. */
 const SLICE_BUDGET_MS = 8;
-/** Small rows, which nothing hangs on: far less than that. */
-const AUDIT_ENTRIES_AT_ONCE = 200;
-/** Four times as long as it works: a fifth of the writer's time at most. */
+/** Small rows without references: far below that. */
+const AUDIT_BATCH = 200;
+/** Four times as long as a slice: at most a fifth of the writer's time. */
 const PAUSE_MS = 40;
-/** The walk over contents goes by the time of an end, which was taken a moment before its commit. */
+/** The walk over contents goes by the time when a message finished, which is set shortly before its commit. */
 export const SETTLED_MS = 10 * SECOND_MS;
-/** The rest is for the next run; the daemon's end waits for a run. */
+/** The next run continues; the daemon waits for a run when it stops. */
 const RUN_MS = 20 * SECOND_MS;
 
 export function retentionTimer(kit: RetentionKit): TimerSpec {
   return { name: 'retention', periodMs: PERIOD_MS, run: (stopped) => eraseOld(kit, stopped) };
 }
 
-/** Once `stopped` is aborted it ends after its slice. */
+/** Once `stopped` is aborted, it ends after its slice. */
 export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise<string> {
   const { store, clock, contentDays, recordsDays, auditDays } = kit;
   const now = clock.now();
   const run = { endsAt: now + RUN_MS, stopped };
-  // They are few: behind a backlog of messages their turn might not come for long.
+  // Audit entries are few; after a backlog of messages their turn might not come for a long time.
   const entries = await inSlices(kit, run, () => eraseAudit(kit, now - auditDays * DAY_MS));
   let contents = 0;
   for (const days of [null, ...(await store.upkeep.contentDaysInUse())]) {
@@ -50,8 +50,8 @@ export async function eraseOld(kit: RetentionKit, stopped: AbortSignal): Promise
 }
 
 async function eraseAudit({ store }: RetentionKit, upTo: number): Promise<Pick<RetentionSlice, 'erased' | 'more'>> {
-  const erased = await store.audit.eraseAudit(upTo, AUDIT_ENTRIES_AT_ONCE);
-  return { erased, more: erased === AUDIT_ENTRIES_AT_ONCE };
+  const erased = await store.audit.eraseAudit(upTo, AUDIT_BATCH);
+  return { erased, more: erased === AUDIT_BATCH };
 }
 
 interface Run {

@@ -1,11 +1,11 @@
-// One attempt to deliver an event: signed, sent, timed. Never throws: what goes wrong is an outcome.
+// One attempt to deliver an event: signed, sent, timed. Never throws: an error is an outcome, too.
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { WebhookDelivery } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
-import type { EndpointLine } from './endpoint-line.ts';
+import type { EndpointQueue } from './endpoint-line.ts';
 import { signedRequest } from './sent-request.ts';
 
 export interface Attempt {
@@ -14,7 +14,7 @@ export interface Attempt {
   elapsedMs: number;
 }
 
-type Addressee = Pick<EndpointLine, 'keys' | 'target'>;
+type Addressee = Pick<EndpointQueue, 'keys' | 'target'>;
 
 export async function makeAttempt(
   to: Addressee,
@@ -23,9 +23,9 @@ export async function makeAttempt(
   kit: CallKit & { clock: Clock },
 ): Promise<Attempt> {
   const startedAt = kit.clock.now();
-  const began = performance.now();
+  const started = performance.now();
   const outcome = await send(to, event, { startedAt, signal, kit });
-  return { outcome, startedAt, elapsedMs: performance.now() - began };
+  return { outcome, startedAt, elapsedMs: performance.now() - started };
 }
 
 async function send(

@@ -1,5 +1,5 @@
-// One attempt: finds the addresses of the endpoint, sends the signed event, reads the beginning of
-// the answer. Follows no redirects, knows nothing of retries. All of it together takes 15 s at most.
+// One call: resolves the endpoint's host, sends the signed event, reads the beginning of the answer. It follows no
+// redirects and knows nothing of retries. It takes 15 s at most.
 
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
@@ -14,15 +14,15 @@ interface WebhookCall {
   target: string;
   headers: Record<string, string>;
   body: string;
-  /** Ends it early: nobody wants the outcome any more. */
+  /** Ends the call early: its outcome is not needed any more. */
   signal: AbortSignal;
 }
 
 export type CallOutcome =
   | { kind: 'answered'; status: number; retryAfter: string | null; answer: string }
-  /** No answer, for a reason that is a sentence. */
+  /** No answer; the reason is a sentence. */
   | { kind: 'unanswered'; reason: string }
-  /** Nobody was called. */
+  /** No call was made. */
   | { kind: 'refused'; reason: string };
 
 export interface CallKit extends AddressKit {
@@ -31,9 +31,9 @@ export interface CallKit extends AddressKit {
 }
 
 const CALL_TIMEOUT_MS = 15 * SECOND_MS;
-/** Enough to recognise an error by; it is kept for people. */
+/** Enough to recognize an error; kept for people to read. */
 const ANSWER_MAX_BYTES = 4096;
-/** The status has decided by then; an endpoint that drips its answer must not hold on to us. */
+/** The status has decided by then; an endpoint that sends its body slowly must not hold a slot. */
 const ANSWER_BODY_MS = 2 * SECOND_MS;
 const MAX_TRIED_ADDRESSES = 3;
 
@@ -48,20 +48,20 @@ export async function callEndpoint(call: WebhookCall, kit: CallKit): Promise<Cal
   const onStatus = (outcome: NonNullable<typeof status>) => {
     status = outcome;
   };
-  const late: CallOutcome = {
+  const timedOut: CallOutcome = {
     kind: 'unanswered',
     reason: `The endpoint did not answer within ${timeoutMs / SECOND_MS} s.`,
   };
   try {
     const tried = tryAddresses({ ...call, signal: deadline.signal, onStatus }, kit);
-    return (await Promise.race([tried, whenOver(deadline.signal)])) ?? status ?? late;
+    return (await Promise.race([tried, whenAborted(deadline.signal)])) ?? status ?? timedOut;
   } finally {
     clearTimeout(timer);
     call.signal.removeEventListener('abort', onAbort);
   }
 }
 
-function whenOver(signal: AbortSignal): Promise<null> {
+function whenAborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(null), { once: true }));
 }
 
@@ -77,28 +77,28 @@ async function tryAddresses(call: TimedCall, kit: CallKit): Promise<CallOutcome 
   if (addresses.kind === 'unavailable') return { kind: 'unanswered', reason: addresses.reason };
   let reason = 'The host has no address.';
   for (const ip of addresses.ips.slice(0, MAX_TRIED_ADDRESSES)) {
-    const tried = await kit.connections.use(url.origin, ip, (line) => tryAddress(line, url, call));
+    const tried = await kit.connections.use(url.origin, ip, (endpoint) => tryAddress(endpoint, url, call));
     if (call.signal.aborted) return null;
     if (tried.kind === 'answered') return tried;
     reason = `The endpoint at ${ip} could not be reached: ${tried.why}.`;
-    if (!tried.untouched) break;
+    if (!tried.notConnected) break;
   }
   return { kind: 'unanswered', reason };
 }
 
 type Tried =
   | Extract<CallOutcome, { kind: 'answered' }>
-  /** `untouched`: it was not even connected to, so another address may be tried. */
-  | { kind: 'failed'; why: string; untouched: boolean };
+  /** `notConnected`: the connection was not established, so another address may be tried. */
+  | { kind: 'failed'; why: string; notConnected: boolean };
 
-async function tryAddress(line: EndpointPool, url: URL, call: TimedCall): Promise<Tried> {
-  const openedBefore = line.opened;
-  const first = await post(line, url, call);
-  // The other side may close a kept connection just when we write to it: that says nothing about the
-  // endpoint, and an event that arrives twice has the same id.
-  const wasKept = line.opened === openedBefore;
+async function tryAddress(endpoint: EndpointPool, url: URL, call: TimedCall): Promise<Tried> {
+  const openedBefore = endpoint.opened;
+  const first = await post(endpoint, url, call);
+  // The server may close a kept connection just as we write to it: that says nothing about the endpoint, and an
+  // event that arrives twice has the same ID.
+  const wasKept = endpoint.opened === openedBefore;
   if (first.kind === 'answered' || !wasKept || call.signal.aborted) return first;
-  return post(line, url, call);
+  return post(endpoint, url, call);
 }
 
 async function post({ pool }: EndpointPool, url: URL, { headers, body, signal, onStatus }: TimedCall): Promise<Tried> {
@@ -120,27 +120,27 @@ async function post({ pool }: EndpointPool, url: URL, { headers, body, signal, o
     onStatus(answered);
     return { ...answered, answer: await beginningOf(response.body) };
   } catch (error) {
-    return { kind: 'failed', why: describeFailure(error), untouched: UNTOUCHED.has(codeOf(error)) };
+    return { kind: 'failed', why: describeFailure(error), notConnected: NOT_CONNECTED.has(codeOf(error)) };
   }
 }
 
-const UNTOUCHED = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+const NOT_CONNECTED = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-/** Whatever happens to the rest: the status has come. */
+/** Never rejects: the status has come, and the rest does not matter. */
 async function beginningOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const parts: Buffer[] = [];
-  let octets = 0;
-  const enough = setTimeout(() => body.destroy(), ANSWER_BODY_MS);
+  let bytes = 0;
+  const timer = setTimeout(() => body.destroy(), ANSWER_BODY_MS);
   try {
     for await (const part of body as AsyncIterable<Buffer>) {
       parts.push(part);
-      octets += part.length;
-      if (octets > ANSWER_MAX_BYTES) break; // ends the connection: who says so much may never stop
+      bytes += part.length;
+      if (bytes > ANSWER_MAX_BYTES) break; // this closes the connection: such a long answer may never end
     }
   } catch {
-    // What has come is kept.
+    // What has arrived is kept.
   } finally {
-    clearTimeout(enough);
+    clearTimeout(timer);
   }
   return Buffer.concat(parts).subarray(0, ANSWER_MAX_BYTES).toString('utf8').replaceAll('\0', '\u{fffd}');
 }
@@ -169,12 +169,12 @@ function describeFailure(error: unknown): string {
   }
 }
 
-// Where an endpoint's URL leads right now: its host is resolved and every address is checked. One
-// that is not allowed spoils all of them: a name that mixes public and private addresses is an attack
-// or a mistake. Whoever calls connects to the addresses that come out here, and resolves nothing.
+// The addresses of an endpoint's host: it is resolved and every address is checked. One refused address refuses all:
+// a name that mixes public and private addresses is an attack or a mistake. The caller connects only to these
+// addresses, and never resolves the name again.
 
 type EndpointAddresses =
-  /** IPv4 first: more hosts have a way to it. */
+  /** IPv4 first: more of our hosts have a route for it. */
   { kind: 'found'; ips: string[] } | { kind: 'refused'; reason: string } | { kind: 'unavailable'; reason: string };
 
 interface AddressKit {
@@ -187,7 +187,7 @@ export async function endpointAddresses(url: URL, { resolver, policy }: AddressK
   if (refused !== null) return { kind: 'refused', reason: `Not called: ${refused}` };
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) return { kind: 'found', ips: [host] };
-  // RFC 6761 section 6.3: never asked of the DNS.
+  // RFC 6761 section 6.3: never sent to DNS.
   if (isLocalhost(host)) return { kind: 'found', ips: LOOPBACK.filter((ip) => policy.allows(ip)) };
   const addresses = policy.addressesOf(host);
   const answers = await Promise.all([resolver.a(host), resolver.aaaa(host)]);
@@ -197,7 +197,7 @@ export async function endpointAddresses(url: URL, { resolver, policy }: AddressK
     if (reason !== null) return { kind: 'refused', reason: `Not called: ${host} resolves to ${reason}` };
   }
   if (ips.length > 0) return { kind: 'found', ips };
-  const outage = answers.find((answer) => answer.kind === 'unavailable');
-  const why = outage?.kind === 'unavailable' ? `DNS does not answer: ${outage.reason}` : 'it has no IP address';
+  const failure = answers.find((answer) => answer.kind === 'unavailable');
+  const why = failure?.kind === 'unavailable' ? `DNS does not answer: ${failure.reason}` : 'it has no IP address';
   return { kind: 'unavailable', reason: `The host ${host} can't be resolved: ${why}.` };
 }

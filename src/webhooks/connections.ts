@@ -1,18 +1,18 @@
-// Connections to endpoints, kept open between calls. Each belongs to one origin and one address that
-// was checked: a call can only ever use a connection to an address that was checked for it.
+// Connections to endpoints, kept open between calls. Each belongs to one origin and one address that was checked: a
+// call can only use connections to addresses that were checked for it.
 import { buildConnector, Pool } from 'undici';
 import type { Clock } from '../base/clock.ts';
 import { SECOND_MS } from '../base/clock.ts';
 
 export interface ConnectionsOptions {
   clock: Clock;
-  /** Trusted roots in PEM; those of Node when not given. */
+  /** Trusted roots in PEM; Node's own by default. */
   ca?: string | undefined;
 }
 
 export interface EndpointPool {
   pool: Pool;
-  /** How many connections were ever opened on it. */
+  /** How many connections were ever opened in it. */
   opened: number;
 }
 
@@ -21,11 +21,11 @@ interface Entry extends EndpointPool {
   users: number;
 }
 
-/** So that one dead address of a host leaves time for the others. */
+/** Short, so that one dead address of a host leaves time for the others. */
 const CONNECT_TIMEOUT_MS = 5 * SECOND_MS;
-/** Few servers keep an idle connection for less; a hint of theirs is heeded. */
+/** Few servers close idle connections sooner; undici honours their Keep-Alive hint. */
 const KEEP_ALIVE_MS = 4 * SECOND_MS;
-const FORGOTTEN_AFTER_MS = 30 * SECOND_MS;
+const CLOSE_AFTER_MS = 30 * SECOND_MS;
 /** A safety net behind the deadline of the call. */
 const ANSWER_TIMEOUT_MS = 20 * SECOND_MS;
 
@@ -37,7 +37,7 @@ export class Connections {
     this.#options = options;
   }
 
-  async use<T>(origin: string, ip: string, work: (line: EndpointPool) => Promise<T>): Promise<T> {
+  async use<T>(origin: string, ip: string, work: (endpoint: EndpointPool) => Promise<T>): Promise<T> {
     const key = `${origin} ${ip}`;
     const entry = this.#entries.get(key) ?? this.#open(origin, ip);
     this.#entries.set(key, entry);
@@ -50,9 +50,9 @@ export class Connections {
     }
   }
 
-  /** Closes what nobody has used for a while. */
-  tidy(): void {
-    const before = this.#options.clock.now() - FORGOTTEN_AFTER_MS;
+  /** Closes connections that have not been used for a while. */
+  closeUnused(): void {
+    const before = this.#options.clock.now() - CLOSE_AFTER_MS;
     for (const [key, { pool, users, usedAt }] of this.#entries) {
       if (users > 0 || usedAt > before) continue;
       this.#entries.delete(key);
@@ -75,7 +75,7 @@ export class Connections {
       ...(ca !== undefined && { ca }),
     });
     const pool = new Pool(origin, {
-      connections: null, // the dispatcher bounds them
+      connections: null, // the dispatcher limits them
       pipelining: 1,
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -83,7 +83,7 @@ export class Connections {
       bodyTimeout: ANSWER_TIMEOUT_MS,
       connect: (options, callback) => {
         entry.opened++;
-        // SNI and the name that the certificate must have come from `host`, which stays the name.
+        // SNI and the certificate's name come from `host`, which stays the name.
         connect({ ...options, hostname: ip }, callback);
       },
     });

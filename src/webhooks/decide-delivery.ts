@@ -1,10 +1,10 @@
-// What follows from an attempt to deliver an event: a pure function of what the endpoint answered
-// and of the place in the retry table. Nothing here looks at the endpoint as a whole.
+// What follows from an attempt to deliver an event: a pure function of the endpoint's answer and the step in the retry
+// table. It does not judge the endpoint as a whole.
 import { pauseAfterAttempt, type RetryLadder } from '../base/backoff.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { CallOutcome } from './call.ts';
 
-/** As docs/api.md promises; it ends three days after the first attempt, so a weekend is survived. */
+/** As docs/api.md promises; it ends three days after the first attempt, so a weekend's outage is covered. */
 export const RETRY_TABLE: RetryLadder = {
   stepsMs: [
     5 * SECOND_MS,
@@ -20,7 +20,7 @@ export const RETRY_TABLE: RetryLadder = {
   jitter: 0.1,
 };
 
-/** A longer one would keep an event back that is of no use to anybody by then. */
+/** A longer pause would hold back an event until it is useless. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
 
 export type DeliveryDecision =
@@ -30,7 +30,7 @@ export type DeliveryDecision =
 
 export interface CallAttempt {
   outcome: CallOutcome;
-  /** 1 for the first since the event happened or was replayed. */
+  /** 1 for the first attempt since the event happened or was replayed. */
   step: number;
   now: number;
 }
@@ -45,9 +45,9 @@ export function decideDelivery({ outcome, step, now }: CallAttempt, random: () =
     };
   }
   const pauseMs = pauseAfterAttempt(RETRY_TABLE, step, random);
-  const askedMs = outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : 0;
-  if (askedMs <= pauseMs) return { decision: 'retry', reason, until: now + pauseMs };
-  return { decision: 'retry', reason: `${reason} It asked for a later retry (Retry-After).`, until: now + askedMs };
+  const requestedMs = outcome.kind === 'answered' ? retryAfterMs(outcome.retryAfter, now) : 0;
+  if (requestedMs <= pauseMs) return { decision: 'retry', reason, until: now + pauseMs };
+  return { decision: 'retry', reason: `${reason} It asked for a later retry (Retry-After).`, until: now + requestedMs };
 }
 
 /** As a sentence. */
@@ -64,7 +64,7 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** RFC 9110 section 10.2.3: seconds or a date. 0 for what is neither, or lies in the past. */
+/** RFC 9110 section 10.2.3: seconds or a date. 0 if it is neither, or in the past. */
 export function retryAfterMs(value: string | null, now: number): number {
   if (value === null) return 0;
   const ms = /^\d{1,10}$/.test(value.trim()) ? Number(value) * SECOND_MS : Date.parse(value) - now;

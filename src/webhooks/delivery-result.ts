@@ -1,11 +1,11 @@
-// An attempt as the store keeps it.
+// An attempt as the store records it.
 import type { DeliveryEnd, DeliveryResult, WebhookDelivery } from '../store/webhooks.ts';
 import type { CallOutcome } from './call.ts';
 import type { DeliveryDecision } from './decide-delivery.ts';
 
 export interface AttemptOutcome {
   delivery: WebhookDelivery;
-  /** Null: nobody was called, and the delivery is given back. */
+  /** Null: no call was made, and the delivery is released. */
   outcome: CallOutcome | null;
   decision: DeliveryDecision | null;
   startedAt: number;

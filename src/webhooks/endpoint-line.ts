@@ -1,35 +1,35 @@
-// What waits for one endpoint and how the endpoint does: how many calls it may have at a time, and
-// whether it rests after failures. Knows no store and makes no calls.
+// What waits for one endpoint and how the endpoint does: how many calls it may have at a time, and whether it rests
+// after failures. It uses no store and makes no calls.
 import { MINUTE_MS, SECOND_MS } from '../base/clock.ts';
 import type { WebhookDelivery } from '../store/webhooks.ts';
 
-/** A claimed delivery that is not begun yet. */
+/** A claimed delivery whose call has not started. */
 export interface WaitingDelivery {
   delivery: WebhookDelivery;
   claimedAt: number;
 }
 
-/** An endpoint that nothing is known of gets two calls at a time; each success doubles that. */
+/** An endpoint without history gets two calls at a time; each success doubles that. */
 const FIRST_WINDOW = 2;
-/** Enough for thousands of events per second to a quick one, too few to run a small one over. */
+/** Enough for thousands of events per second to a quick endpoint, too few to overload a small one. */
 const MAX_WINDOW = 16;
-/** Claimed ahead for an endpoint that proves quick, so that it need not wait for our disk. */
+/** Claimed ahead for a quick endpoint, so that it need not wait for our disk. */
 const AHEAD = 64;
-/** Slower ones share places with those that fail. */
+/** Slower endpoints share slots with failing ones. */
 const QUICK_MS = SECOND_MS;
-/** Single events fail for reasons of their own; so many in a row mean the endpoint. */
+/** Single events can fail for their own reasons; this many failures in a row mean the endpoint. */
 const FAILURES_BEFORE_REST = 5;
 const FIRST_REST_MS = SECOND_MS;
-/** How much later than possible a returning endpoint gets what waited. */
+/** How long a recovered endpoint may wait for its events. */
 const MAX_REST_MS = MINUTE_MS;
 
-export class EndpointLine {
+export class EndpointQueue {
   readonly webhookId: string;
   target = '';
   keys: Buffer[] = [];
   /** When something is due, as far as is known. */
   nextDueAt = Number.POSITIVE_INFINITY;
-  /** A claim is under way. */
+  /** A claim is in progress. */
   claiming = false;
   readonly waiting: WaitingDelivery[] = [];
   readonly calls = new Set<AbortController>();
@@ -43,7 +43,7 @@ export class EndpointLine {
     this.webhookId = webhookId;
   }
 
-  /** Known to answer well and at once. */
+  /** Known to answer well and quickly. */
   get isQuick(): boolean {
     return this.#failures === 0 && this.#lastMs !== null && this.#lastMs <= QUICK_MS;
   }
@@ -56,7 +56,7 @@ export class EndpointLine {
     return this.waiting.length > 0 && this.calls.size < this.#window && !this.isResting(now);
   }
 
-  /** How many to claim now. */
+  /** How many deliveries to claim now. */
   wanted(now: number): number {
     if (this.claiming || this.nextDueAt > now || this.isResting(now)) return 0;
     const ahead = this.#window === MAX_WINDOW && this.isQuick ? AHEAD : 0;
@@ -64,7 +64,7 @@ export class EndpointLine {
     return Math.max(0, this.#window + ahead - this.calls.size - this.waiting.length);
   }
 
-  /** Nothing is known or due: it can be forgotten. */
+  /** Nothing waits, runs or is due: it can be dropped. */
   get isIdle(): boolean {
     const empty = this.waiting.length === 0 && this.calls.size === 0 && !this.claiming;
     return empty && this.nextDueAt === Number.POSITIVE_INFINITY;
@@ -77,7 +77,7 @@ export class EndpointLine {
     this.#window = Math.min(MAX_WINDOW, this.#window * 2);
   }
 
-  /** Calls that were under way together fail together: that is one failure. */
+  /** Calls in progress at the same time fail together: that counts as one failure. */
   failed(startedAt: number, now: number): void {
     if (startedAt < this.#failedAt) return;
     this.#failedAt = now;

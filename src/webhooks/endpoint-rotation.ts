@@ -1,70 +1,70 @@
-// Who is next: endpoints in the order in which they came, one call each before the first has a second.
-// Places are bounded, with some that only endpoints get which are known to answer at once: however
-// many others hang for 15 s, those never wait for them.
-import type { EndpointLine } from './endpoint-line.ts';
+// Which endpoint is next: endpoints in the order in which they came, one call each before the first has a second.
+// Slots are limited, and some are reserved for endpoints that are known to be quick: however many others hang for
+// 15 s, those never wait for them.
+import type { EndpointQueue } from './endpoint-line.ts';
 
-/** For endpoints that are unknown, slow or failing. A socket and some KiB each. */
-const PLACES_FOR_ALL = 768;
-const PLACES_FOR_QUICK = 256;
+/** For endpoints that are unknown, slow or failing. Each takes a socket and some KiB. */
+const SLOTS_FOR_ALL = 768;
+const SLOTS_FOR_QUICK = 256;
 
 export interface CallSlot {
   free(): void;
 }
 
 export interface Turn {
-  line: EndpointLine;
-  /** Occupies a place for a call. */
+  queue: EndpointQueue;
+  /** Takes a slot for a call. */
   take(): CallSlot;
 }
 
-interface Room {
-  readonly lines: Set<EndpointLine>;
+interface SlotPool {
+  readonly queues: Set<EndpointQueue>;
   free: number;
 }
 
 export class EndpointRotation {
-  readonly #quick: Room;
-  readonly #others: Room;
+  readonly #quick: SlotPool;
+  readonly #others: SlotPool;
 
-  constructor(places = { forAll: PLACES_FOR_ALL, forQuick: PLACES_FOR_QUICK }) {
-    this.#quick = { lines: new Set(), free: places.forQuick };
-    this.#others = { lines: new Set(), free: places.forAll };
+  constructor(slots = { forAll: SLOTS_FOR_ALL, forQuick: SLOTS_FOR_QUICK }) {
+    this.#quick = { queues: new Set(), free: slots.forQuick };
+    this.#others = { queues: new Set(), free: slots.forAll };
   }
 
-  /** Lines that could have a turn now. */
+  /** Endpoints that could have a turn now. */
   get size(): number {
-    return [this.#quick, this.#others].reduce((sum, { lines, free }) => sum + (free > 0 ? lines.size : 0), 0);
+    return [this.#quick, this.#others].reduce((sum, { queues, free }) => sum + (free > 0 ? queues.size : 0), 0);
   }
 
-  /** At the end of its queue, unless it stands in it. */
-  queue(line: EndpointLine): void {
-    const [room, other] = line.isQuick ? [this.#quick, this.#others] : [this.#others, this.#quick];
-    other.lines.delete(line);
-    room.lines.add(line);
+  /** Adds it at the end, unless it waits already. */
+  add(queue: EndpointQueue): void {
+    const [pool, other] = queue.isQuick ? [this.#quick, this.#others] : [this.#others, this.#quick];
+    other.queues.delete(queue);
+    pool.queues.add(queue);
   }
 
-  remove(line: EndpointLine): void {
-    this.#quick.lines.delete(line);
-    this.#others.lines.delete(line);
+  remove(queue: EndpointQueue): void {
+    this.#quick.queues.delete(queue);
+    this.#others.queues.delete(queue);
   }
 
-  /** The next line for which there is a place; it leaves the queue. */
+  /** The next endpoint for which there is a slot; it leaves the rotation. */
   next(): Turn | null {
-    for (const room of [this.#quick, this.#others]) {
-      const [line] = room.free > 0 ? room.lines : [];
-      if (!line) continue;
-      room.lines.delete(line);
-      return { line, take: () => occupy(room) };
+    for (const pool of [this.#quick, this.#others]) {
+      const [queue] = pool.free > 0 ? pool.queues : [];
+      if (!queue) continue;
+      pool.queues.delete(queue);
+      return { queue, take: () => occupy(pool) };
     }
     return null;
   }
 }
 
-function occupy(room: Room): CallSlot {
-  room.free--;
+function occupy(pool: SlotPool): CallSlot {
+  pool.free--;
   return {
     free() {
-      room.free++;
+      pool.free++;
     },
   };
 }

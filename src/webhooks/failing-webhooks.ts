@@ -1,5 +1,5 @@
-// Tells a tenant's owners by mail of an endpoint that fails: once, after an hour without a success. Nothing
-// else follows from it: an endpoint is never switched off.
+// Notifies a tenant's owners by mail of an endpoint that fails: once, after an hour without a success. That is all that
+// happens: an endpoint is never switched off.
 
 import { type Clock, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
@@ -7,20 +7,20 @@ import type { StoreVerbs } from '../store/store.ts';
 import type { FailingWebhook } from '../store/webhooks.ts';
 import * as webhookLog from './webhook-log.ts';
 
-/** A night's failure is worth a mail, a restart is not. */
-const TOLD_AFTER_MS = HOUR_MS;
+/** An outage of an hour is worth a mail, a restart is not. */
+const NOTIFY_AFTER_MS = HOUR_MS;
 
 export interface FailingKit {
   store: StoreVerbs<{ webhooks: 'takeFailingWebhooks'; reputation: 'ownersOf' }>;
   clock: Clock;
   log: Logger;
-  /** By mail. */
+  /** Sends a mail. */
   tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
-export async function tellOfFailing({ store, clock, log, tell }: FailingKit): Promise<string> {
+export async function notifyFailing({ store, clock, log, tell }: FailingKit): Promise<string> {
   const now = clock.now();
-  const failing = await store.webhooks.takeFailingWebhooks(now - TOLD_AFTER_MS, now);
+  const failing = await store.webhooks.takeFailingWebhooks(now - NOTIFY_AFTER_MS, now);
   for (const webhook of failing) {
     webhookLog.failing(log, webhook);
     tell(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook));
@@ -38,16 +38,15 @@ and you can replay it. The webhook stays enabled.\n`,
   };
 }
 
-// Erases what deleted webhooks leave behind: in small slices, because the one writer has other
-// things to do.
+// Erases what deleted webhooks leave behind, in small slices, so that other verbs of the writer don't wait.
 
 const SLICE = 300;
-/** At one run: nobody waits for it. */
-const MOST_SLICES = 1000;
+/** In one run; the next one continues. */
+const MAX_SLICES = 1000;
 
 export async function eraseDeletedWebhooks(store: StoreVerbs<{ webhooks: 'forgetDeletedWebhooks' }>): Promise<string> {
   let rows = 0;
-  for (let count = 0; count < MOST_SLICES; count++) {
+  for (let count = 0; count < MAX_SLICES; count++) {
     const erased = await store.webhooks.forgetDeletedWebhooks(SLICE);
     if (erased === 0) break;
     rows += erased;

@@ -1,6 +1,6 @@
-// Writes down how attempts ended: many with one verb, the next when the last is on disk. What the
-// database does not take is kept and tried again; should the daemon end before, the lease ends too
-// and the event goes out once more under the same id.
+// Records the results of attempts: many with one verb, the next batch when the last is on disk. Results that the
+// database does not accept are kept and written again; if the daemon dies before, their leases expire and the events
+// are sent once more with the same IDs.
 
 import type { Clock } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -12,13 +12,13 @@ export interface ResultBookKit {
   store: StoreVerbs<{ webhooks: 'recordDeliveries' }>;
   clock: Clock;
   log: Logger;
-  /** It is on disk. */
+  /** The results are on disk. */
   onRecorded(results: DeliveryResult[]): void;
-  /** Nothing is being written any more. */
+  /** No write is in progress any more. */
   onSettled(): void;
 }
 
-/** Keeps one verb short. */
+/** Limits how long one verb takes. */
 const RESULTS_PER_VERB = 200;
 
 export class ResultBook {
@@ -39,7 +39,7 @@ export class ResultBook {
     void this.flush();
   }
 
-  /** Settles when everything is written, or cannot be. */
+  /** Settles when everything is written, or writing has failed. */
   flush(): Promise<void> {
     if (this.#waiting.length > 0) {
       this.#writing ??= this.#write().finally(() => {
@@ -52,7 +52,7 @@ export class ResultBook {
 
   async #write(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What ends in the same turn of the event loop is written together.
+      // Results of one turn of the event loop are written together.
       await new Promise<void>((resolve) => setImmediate(resolve));
       const batch = this.#waiting.splice(0, RESULTS_PER_VERB);
       if (!(await this.#writeBatch(batch))) return;

@@ -1,5 +1,5 @@
-// The request of an attempt: made when it is sent, and made again when somebody wants to see it. Of
-// the headers only the signature needs the secret.
+// The request of an attempt: built when it is sent, and built again to show it. Only the signature needs
+// the secret.
 
 import { createHmac } from 'node:crypto';
 import { SECOND_MS } from '../base/clock.ts';
@@ -10,7 +10,7 @@ export interface SentRequest {
   body: string;
 }
 
-/** What every call has, whatever it delivers. */
+/** Headers of every call, whatever it delivers. */
 export const CALL_HEADERS = { 'content-type': 'application/json', 'user-agent': 'Postrider' } as const;
 
 export function signedRequest(event: EventBody, startedAt: number, keys: readonly Buffer[]): SentRequest {
@@ -19,17 +19,17 @@ export function signedRequest(event: EventBody, startedAt: number, keys: readonl
   return { headers: signedHeaders({ id: event.id, timestampS, body }, keys), body };
 }
 
-/** As it was sent at that time; the signature is not kept. */
+/** As it was sent at that time; the signature is not stored. */
 export function shownRequest(event: EventBody, startedAt: number): SentRequest {
   const { headers, body } = signedRequest(event, startedAt, []);
   return { headers: { ...CALL_HEADERS, ...headers, 'webhook-signature': 'v1,… (not kept)' }, body };
 }
 
-// The headers that sign a delivery: Standard Webhooks 1.0, symmetric scheme (v1). With several keys
-// there are several signatures, so that a secret can be replaced without a gap.
+// The headers that sign a delivery: Standard Webhooks 1.0, symmetric scheme (v1). With several keys there are several
+// signatures, so that a secret can be replaced without a gap.
 
 interface ToSign {
-  /** The event's id: the same over all attempts and replays. */
+  /** The event's ID: the same for all attempts and replays. */
   id: string;
   /** Whole seconds since 1970, of this attempt. */
   timestampS: number;

@@ -1,4 +1,4 @@
-// All of webhooks as the daemon needs it: registration, the sending of events, cleaning up.
+// The webhooks part as the daemon needs it: registration, sending events, cleaning up.
 
 import type { Clock } from '../base/clock.ts';
 import { MINUTE_MS } from '../base/clock.ts';
@@ -10,7 +10,7 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { Connections } from './connections.ts';
 import { Dispatcher, TICK_MS } from './dispatcher.ts';
-import { eraseDeletedWebhooks, type FailingKit, tellOfFailing } from './failing-webhooks.ts';
+import { eraseDeletedWebhooks, type FailingKit, notifyFailing } from './failing-webhooks.ts';
 import type { TargetPolicy } from './target.ts';
 import { TestSender } from './test-sender.ts';
 import { createWebhooks, type Webhooks } from './webhooks.ts';
@@ -25,7 +25,7 @@ export interface WebhooksKit {
   random: () => number;
   /** Which addresses may be called. */
   policy: TargetPolicy;
-  /** By mail, what a tenant's owners have to know. */
+  /** Sends mail to a tenant's owners. */
   tell: FailingKit['tell'];
 }
 
@@ -36,7 +36,7 @@ export interface RunningWebhooks {
   close(): Promise<void>;
 }
 
-/** Whoever is called meanwhile gets the event again, under the same id, from the next daemon. */
+/** A call that is cut off then is repeated by the next daemon, with the same event ID. */
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
@@ -48,7 +48,7 @@ export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> 
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
     tests: new TestSender({ store, vault, clock, ids, ...calling }),
     timers: [
-      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => tellOfFailing({ store, clock, log, tell }) },
+      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => notifyFailing({ store, clock, log, tell }) },
       { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },
     ],
     close: () => dispatcher.close(GRACE_MS),

@@ -1,14 +1,13 @@
-// Whether a webhook may lead to an address: tenants choose the URL, so without this check they
-// could make the service call what only the service can reach. The same policy holds twice:
-// at registration for what a URL says by itself, at dispatch for every address that a name
-// resolves to. Resolves nothing.
+// Whether a webhook may use an address: tenants choose the URL, so without this check they could make the service call
+// what only the service can reach. The same policy applies twice: at registration to the URL itself, at dispatch to
+// every address that a name resolves to. Resolves nothing.
 import { isIP } from 'node:net';
 import { type AddressPolicy, createAddressPolicy } from '../protocol/dns/address-policy.ts';
 import { NO_OWN_ADDRESSES, type OwnAddresses } from '../protocol/dns/own-addresses.ts';
 
 export interface TargetPolicy {
   allows(ip: string): boolean;
-  /** What the addresses of this host are held to: of our own names they must be allowed by name of their network. */
+  /** The policy for addresses of this host: our own names resolve to our addresses, which need to be allowed. */
   addressesOf(host: string): AddressPolicy;
   /** Why the host name is refused before it is resolved, or null. */
   refuseName(host: string): string | null;
@@ -28,7 +27,7 @@ export function targetPolicy(allowPrivate: boolean | readonly string[], rules: T
   const refused = { key: 'webhooks.refused_networks', networks: refusedNetworks };
   const options = { key: 'webhooks.allow_private', allowPrivate, refused };
   const addresses = createAddressPolicy({ ...options, own });
-  // Behind NAT or a proxy the name leads to an address that no interface has: all of them count as ours.
+  // Behind NAT or a proxy, our name resolves to an address that no interface has: all its addresses count as ours.
   const ownPlaces = { describe: () => 'where this service is reached', version: () => 0 };
   const addressesOfOwnNames = createAddressPolicy({ ...options, own: ownPlaces });
   const names = new Set(ownHosts.filter((host) => isIP(plainHost(host)) === 0).map(plainHost));
@@ -45,8 +44,8 @@ export function targetPolicy(allowPrivate: boolean | readonly string[], rules: T
 }
 
 /**
- * Why a URL is refused for what it says by itself, as a sentence, or null. A host name is let
- * through here, and refused by its addresses later; except localhost and our own names, which are known.
+ * Why a URL is refused for what it contains itself, as a sentence, or null. A host name is only checked later, by its
+ * addresses, except localhost and our own names, which are known.
  */
 export function refuseTarget(url: URL, policy: TargetPolicy): string | null {
   // The URL parser has already turned every notation of IPv4 into four decimal numbers.
@@ -63,12 +62,12 @@ export function refuseAddress(ip: string, addresses: AddressPolicy): string | nu
 
 export const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** RFC 6761 section 6.3: localhost and everything below it are loopback, wherever they are looked up. */
+/** RFC 6761 section 6.3: localhost and all names below it are loopback. */
 export function isLocalhost(host: string): boolean {
   return /(?:^|\.)localhost\.*$/.test(host);
 }
 
-/** Lower case, without the brackets of IPv6 and the dots of a full name. */
+/** Lower case, without the brackets of IPv6 and without trailing dots. */
 function plainHost(host: string): string {
   return host
     .toLowerCase()

@@ -1,5 +1,5 @@
-// Sends a test event to one endpoint and waits for its answer, which is shown and not kept. The same call
-// as any delivery makes: signed, to checked addresses only, within the same time.
+// Sends a test event to one endpoint and waits for its answer, which is shown and not stored. The call is that of any
+// delivery: signed, to checked addresses only, with the same timeout.
 
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../base/clock.ts';
@@ -25,8 +25,8 @@ export interface SentTest {
   status: number | null;
   /** The beginning of the answer's body; null without an answer. */
   answer: string | null;
-  taken: boolean;
-  /** How it ended, as a sentence. */
+  accepted: boolean;
+  /** The outcome as a sentence. */
   reason: string;
   elapsedMs: number;
 }
@@ -36,7 +36,7 @@ export type TestRefusal = Refusal | { busy: string };
 
 export class TestSender {
   readonly #kit: TestSenderKit;
-  /** Tenants whose test is under way: one each, so that nobody makes a cannon of it. */
+  /** Tenants whose test is in progress: one each, so that tests can't be used to flood an endpoint. */
   readonly #busy = new Set<string>();
 
   constructor(kit: TestSenderKit) {
@@ -63,17 +63,17 @@ export class TestSender {
     const secrets = await store.webhooks.listWebhookSecrets(tenantId, webhookId, startedAt);
     const keys = secrets.map(({ secret }) => vault.open(secret, webhookSecretContext(webhookId)));
     const { headers, body } = signedRequest(testEvent({ id: ids.next(), at: startedAt }), startedAt, keys);
-    const began = performance.now();
+    const started = performance.now();
     const { signal } = new AbortController();
     const outcome = await callEndpoint({ target: webhook.target, headers, body, signal }, this.#kit);
     const request = { headers: { ...CALL_HEADERS, ...headers }, body };
-    return { request, ...resultOf(outcome), elapsedMs: Math.round(performance.now() - began) };
+    return { request, ...resultOf(outcome), elapsedMs: Math.round(performance.now() - started) };
   }
 }
 
-function resultOf(outcome: CallOutcome): Pick<SentTest, 'status' | 'answer' | 'taken' | 'reason'> {
+function resultOf(outcome: CallOutcome): Pick<SentTest, 'status' | 'answer' | 'accepted' | 'reason'> {
   const reason = describeOutcome(outcome);
-  if (outcome.kind !== 'answered') return { status: null, answer: null, taken: false, reason };
+  if (outcome.kind !== 'answered') return { status: null, answer: null, accepted: false, reason };
   const { status, answer } = outcome;
-  return { status, answer, taken: isSuccess(status), reason };
+  return { status, answer, accepted: isSuccess(status), reason };
 }

@@ -1,4 +1,4 @@
-// Webhooks in the log: one function per fact. URLs are never here: their query can hold a secret.
+// Webhooks in the log: one function per fact. URLs are never logged: their query can contain a secret.
 import { toTimestamp } from '../base/clock.ts';
 import type { Logger } from '../observe/log.ts';
 import type { FailingWebhook, WebhookDelivery } from '../store/webhooks.ts';
@@ -36,7 +36,7 @@ export function attempted(
   }
 }
 
-/** The tenant's owners should know. */
+/** The tenant's owners are notified, too. */
 export function failing(log: Logger, { webhookId, tenantId, failingSince }: FailingWebhook): void {
   const facts = { fact: 'webhook_failing', webhook_id: webhookId, tenant_id: tenantId };
   log.warn({ ...facts, since: toTimestamp(failingSince) }, 'webhook has been failing for an hour');

@@ -1,5 +1,5 @@
-// A tenant's webhooks: registered with a signing secret of their own, which is shown once.
-// Leaves out the sending of events.
+// A tenant's webhooks: each is registered with its own signing secret, which is shown once. Leaves out the sending of
+// events.
 
 import { randomBytes } from 'node:crypto';
 import { type Clock, DAY_MS } from '../base/clock.ts';
@@ -10,11 +10,11 @@ import type { Store, StoreVerbs } from '../store/store.ts';
 import type { Webhook } from '../store/webhooks.ts';
 import { refuseTarget, type TargetPolicy } from './target.ts';
 
-/** Standard Webhooks 1.0 asks for 24 to 64 bytes; 32 are as long as the HMAC-SHA256 that they key. */
+/** Standard Webhooks 1.0 requires 24 to 64 bytes; 32 are the output size of HMAC-SHA256. */
 const SECRET_BYTES = 32;
-/** Every event goes to every webhook, so each adds to what a message costs; nobody has 50 systems that listen. */
+/** Every event goes to every webhook, so each adds to the cost of a message; 50 are more than anyone needs. */
 const MAX_WEBHOOKS_PER_TENANT = 50;
-/** For so long a replaced secret signs beside the new one: time to roll the new one out everywhere. */
+/** How long a replaced secret signs beside the new one: time to deploy the new one everywhere. */
 export const SECRET_OVERLAP_MS = DAY_MS;
 
 interface WebhooksOptions {
@@ -25,11 +25,11 @@ interface WebhooksOptions {
   /** Which addresses may be called. */
   policy: TargetPolicy;
   random?: (count: number) => Buffer;
-  /** Called when it is on disk that a webhook is gone. */
+  /** Called once the deletion is on disk. */
   onRemoved?(id: string): void;
 }
 
-/** The body as schema/api/register-webhook.json lets it through. */
+/** The body as schema/api/register-webhook.json allows it. */
 export interface RegisterWebhook {
   url: string;
   description?: string;
@@ -37,7 +37,7 @@ export interface RegisterWebhook {
 
 interface RegisteredWebhook {
   webhook: Webhook;
-  /** Shown this once. */
+  /** Shown only here. */
   secret: Buffer;
 }
 
@@ -46,9 +46,9 @@ export interface Webhooks {
   /** Oldest first. */
   list(tenantId: string): Promise<Webhook[]>;
   get(tenantId: string, id: string): Promise<Webhook | Refusal>;
-  /** Null when it is done. */
+  /** Null on success. */
   remove(tenantId: string, id: string): Promise<Refusal | null>;
-  /** A new secret; the one before it signs, too, for `SECRET_OVERLAP_MS`. */
+  /** A new secret; the previous one also signs for `SECRET_OVERLAP_MS`. */
   rotate(tenantId: string, id: string): Promise<{ secret: Buffer; previousUntil: number } | Refusal>;
 }
 
@@ -124,20 +124,19 @@ async function register(
   }
 }
 
-/** As schema/api/register-webhook.json has it, for those who do not come through the API. */
+/** As in schema/api/register-webhook.json, for callers that do not come through the API. */
 const MAX_URL_CHARS = 2048;
 const MAX_DESCRIPTION_CHARS = 500;
 
 function lengthProblem(url: string, description: string | null): Refusal | null {
-  const isOver = (text: string, most: number) =>
-    text.length > most * 2 || (text.length > most && [...text].length > most);
+  const isOver = (text: string, max: number) => text.length > max * 2 || (text.length > max && [...text].length > max);
   if (isOver(url, MAX_URL_CHARS)) return invalid('url', `must have at most ${MAX_URL_CHARS} characters.`);
   return isOver(description ?? '', MAX_DESCRIPTION_CHARS)
     ? invalid('description', `must have at most ${MAX_DESCRIPTION_CHARS} characters.`)
     : null;
 }
 
-/** Binds a sealed secret to its webhook; whoever opens it names the same context. */
+/** Binds a sealed secret to its webhook; opening it needs the same context. */
 export function webhookSecretContext(webhookId: string): string {
   return `webhook-secret:${webhookId}`;
 }
@@ -150,9 +149,8 @@ function notFound(): Refusal {
   return refuse('webhook_not_found', 'Webhook not found. GET /webhooks lists your webhooks.');
 }
 
-// What may be registered as the URL of a webhook: syntax only. The parser is that of the WHATWG
-// URL standard, which forgives much; what it would silently repair is refused here, because
-// then the tenant and we might not mean the same.
+// What may be registered as the URL of a webhook: syntax only. The parser is that of the WHATWG URL standard, which is
+// lenient; what it would silently repair is refused here, since the tenant and we might then not mean the same URL.
 
 type ReadUrl = { url: URL } | { problem: string };
 

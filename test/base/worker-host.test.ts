@@ -114,15 +114,15 @@ t.test('what a lost life still says is too late', async (t) => {
   t.equal(losses.length, 1);
 });
 
-t.test('one that hangs while it owes something is ended, and one without work may be silent', async (t) => {
-  let owes = false;
+t.test('one that hangs while it hasWork something is ended, and one without work may be silent', async (t) => {
+  let hasWork = false;
   const looks = new EventTarget();
   const looked = () => once(looks, 'look');
   const rule = {
     limitMs: 80,
-    owes() {
+    hasWork() {
       looks.dispatchEvent(new Event('look'));
-      return owes;
+      return hasWork;
     },
   };
   const { clock, losses, lost, hears } = hostOf(t, [WORKS], rule);
@@ -131,7 +131,7 @@ t.test('one that hangs while it owes something is ended, and one without work ma
   await looked();
   await looked();
   t.equal(losses.length, 0, 'it has nothing to do');
-  owes = true;
+  hasWork = true;
   const again = hears('works');
   clock.ms += 79;
   await looked();

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
-import { loadMasterKeys, lookAtKeyFile, parseMasterKeys } from '../../src/operator/master-key.ts';
+import { inspectKeyFile, loadMasterKeys, parseMasterKeys } from '../../src/operator/master-key.ts';
 
 const FIRST = Buffer.alloc(32, 1);
 const SECOND = Buffer.alloc(32, 2);
@@ -91,8 +91,8 @@ t.test('a key file that others can read is used, with a warning', async (t) => {
     );
     const said = `the master key in ${file} can be read by ${openTo}: chmod 600 ${file}`;
     t.same(warnings, openTo === null ? [] : [said]);
-    t.same(lookAtKeyFile(config), { file, openTo });
+    t.same(inspectKeyFile(config), { file, openTo });
   }
-  t.equal(lookAtKeyFile(configWith({ POSTRIDER_DATA_DIR: path.join(dir, 'no') })), null);
-  t.equal(lookAtKeyFile(configWith({ POSTRIDER_SECRETS_MASTER_KEY: FIRST.toString('base64') })), null);
+  t.equal(inspectKeyFile(configWith({ POSTRIDER_DATA_DIR: path.join(dir, 'no') })), null);
+  t.equal(inspectKeyFile(configWith({ POSTRIDER_SECRETS_MASTER_KEY: FIRST.toString('base64') })), null);
 });

@@ -7,7 +7,7 @@ import { MessagesInFlight } from '../../src/delivery/queue/orphans.ts';
 import type { Shaping } from '../../src/delivery/shaping/shaping-state.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { ClaimedMessage } from '../../src/store/queue.ts';
-import type { HastenPortion } from '../../src/store/shaping.ts';
+import type { DueBatch } from '../../src/store/shaping.ts';
 import type { Store } from '../../src/store/store.ts';
 
 const NOW = 1_000_000;
@@ -61,7 +61,7 @@ t.test('what was claimed with mail that must wait is given back when the store c
 
 t.test('a pause that is ended while its mail is being put off lets that go, too', async (t) => {
   const paused = { is: true };
-  const hastened: [lane: number, portion: HastenPortion][] = [];
+  const hastened: [lane: number, portion: DueBatch][] = [];
   const queue = {
     claim: async () => ({ messages: [message('kept-back', 'paused.test')], nextDueAt: null }),
     async release() {
@@ -70,7 +70,7 @@ t.test('a pause that is ended while its mail is being put off lets that go, too'
     },
   };
   const shapingVerbs = {
-    async hastenLane(lane: number, portion: HastenPortion) {
+    async makeLaneDue(lane: number, portion: DueBatch) {
       hastened.push([lane, portion]);
       return { moved: 1, notice: null };
     },

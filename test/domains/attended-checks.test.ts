@@ -27,7 +27,7 @@ function open(atOnce?: number) {
     return {} as never;
   };
   const attended = new AttendedChecks({
-    ...{ domains: { look }, clock, onError: (error) => void errors.push(error) },
+    ...{ domains: { verifyIfFound: look }, clock, onError: (error) => void errors.push(error) },
     ...(atOnce !== undefined && { atOnce }),
   });
   const finish = async () => {
@@ -93,7 +93,7 @@ t.test('a look verifies when the record is there, and changes nothing before', a
   if (isRefusal(domain)) throw new Error(domain.message);
   t.equal(await domains.lastChecks(owner, domain.id), null);
   clock.time += 5;
-  t.strictSame(await domains.look(owner, domain.id), domain, 'pending as before');
+  t.strictSame(await domains.verifyIfFound(owner, domain.id), domain, 'pending as before');
   t.match(await domains.lastChecks(owner, domain.id), {
     at: T0 + 5,
     checks: [{ record: 'dkim', reason: 'not_found' }, { record: 'spf' }, { record: 'dmarc' }],
@@ -104,9 +104,9 @@ t.test('a look verifies when the record is there, and changes nothing before', a
   t.match((await domains.lastChecks(owner, domain.id))?.checks[0], { message: /appends acme\.test automatically/ });
   dns.set(dkim!.name, 'TXT', [dkim!.value]);
   clock.time += 5;
-  t.match(await domains.look(owner, domain.id), { state: 'verified', verifiedAt: T0 + 10 });
+  t.match(await domains.verifyIfFound(owner, domain.id), { state: 'verified', verifiedAt: T0 + 10 });
   t.match((await domains.lastChecks(owner, domain.id))?.checks[0], { ok: true, found: [dkim!.value] });
   const stranger = { tenantId: (await bench.tenant()).id, boundDomain: null };
-  t.match(await domains.look(stranger, domain.id), { refused: 'domain_not_found' });
+  t.match(await domains.verifyIfFound(stranger, domain.id), { refused: 'domain_not_found' });
   t.equal(await domains.lastChecks(stranger, domain.id), null);
 });

@@ -8,7 +8,7 @@ import { Timers } from '../../src/base/timers.ts';
 import { Vault } from '../../src/base/vault.ts';
 import { CheckTurns } from '../../src/domains/check-turns.ts';
 import { createDomains, hasPassed } from '../../src/domains/domains.ts';
-import { decideRecheck, type Look, recheckTimer } from '../../src/domains/recheck.ts';
+import { type CheckResult, decideRecheck, recheckTimer } from '../../src/domains/recheck.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
@@ -18,19 +18,22 @@ import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';
 
-const MISSED: Look = { kind: 'missed', reason: 'there is no TXT record yet' };
-const AWAY: Look = { kind: 'unavailable', reason: 'no answer' };
+const MISSED: CheckResult = { kind: 'missed', reason: 'there is no TXT record yet' };
+const AWAY: CheckResult = { kind: 'unavailable', reason: 'no answer' };
 const NOW = T0;
 const at = { now: NOW, jitter: 0 };
-const fresh = { since: NOW, looks: 0, misses: 0, firstMissAt: null };
+const fresh = { since: NOW, checks: 0, misses: 0, firstMissAt: null };
 
 t.test(
   'the pauses of a domain without its record grow from 10 minutes to 6 hours, and end after 14 days',
   async (t) => {
     const pauses: (number | null)[] = [];
     let now = NOW;
-    for (let looks = 0; ; looks++) {
-      const { decision, until } = decideRecheck({ ...fresh, state: 'pending', looks }, MISSED, { now, jitter: 0 });
+    for (let checks = 0; ; checks++) {
+      const { decision, until } = decideRecheck({ ...fresh, state: 'pending', checks }, MISSED, {
+        now,
+        jitter: 0,
+      });
       t.equal(decision, 'keep');
       pauses.push(until === null ? null : (until - now) / MINUTE_MS);
       if (until === null) break;
@@ -43,7 +46,7 @@ t.test(
 );
 
 t.test('what each look means', async (t) => {
-  const decide = (facts: Partial<Parameters<typeof decideRecheck>[0]>, look: Look) =>
+  const decide = (facts: Partial<Parameters<typeof decideRecheck>[0]>, look: CheckResult) =>
     decideRecheck({ ...fresh, state: 'verified', ...facts }, look, at);
   t.match(decide({ state: 'pending' }, { kind: 'found' }), { decision: 'verify' });
   t.match(decide({ state: 'failed' }, { kind: 'found' }), { decision: 'verify' });

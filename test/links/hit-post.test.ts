@@ -5,7 +5,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { HitPost } from '../../src/links/hit-post.ts';
 import type { Hit } from '../../src/links/hit-recorder.ts';
-import { HIT_DESK_VERBS, type HitVerbs } from '../../src/links/hit-verbs.ts';
+import { HIT_VERBS, type HitVerbs } from '../../src/links/hit-verbs.ts';
 import { hitText, readHits } from '../../src/links/sent-hits.ts';
 import { type Facts, silentLogger } from '../../src/observe/log.ts';
 import type { LogLine } from '../../src/store/sqlite/engine/writer-messages.ts';
@@ -60,7 +60,7 @@ function postTo(desk: HitVerbs) {
     warn: (facts: Facts, message: string) => void told.push(['warn', facts, message]),
     error: (facts: Facts, message: string) => void told.push(['error', facts, message]),
   };
-  return { told, post: new HitPost({ desk, clock: { now: () => T0 }, log }) };
+  return { told, post: new HitPost({ verbs: desk, clock: { now: () => T0 }, log }) };
 }
 
 t.test('they arrive as they were noted, in small parcels, and the rest a moment later', async (t) => {
@@ -124,7 +124,7 @@ t.test("on the daemon's writing thread they become events, and its troubles reac
   const troubled = Promise.withResolvers<LogLine>();
   const store = await openThreadedStore<HitVerbs>({
     file,
-    thread: { entry: new URL('../../src/daemon/writer-thread.ts', import.meta.url), verbs: HIT_DESK_VERBS },
+    thread: { entry: new URL('../../src/daemon/writer-thread.ts', import.meta.url), verbs: HIT_VERBS },
     ...{ onCheckpointFault: onTrouble, onLost: onTrouble, onLogLine: troubled.resolve },
   });
   t.teardown(() => store.close());

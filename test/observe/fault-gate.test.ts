@@ -2,7 +2,7 @@
 import t from 'tap';
 import { MINUTE_MS } from '../../src/base/clock.ts';
 import { Fault } from '../../src/base/errors.ts';
-import { gateFaults, wantOf } from '../../src/observe/fault-gate.ts';
+import { gateFaults, resourceFaultOf } from '../../src/observe/fault-gate.ts';
 import { createLogger } from '../../src/observe/log.ts';
 
 const full = () => new Fault('the database could not be used', { detail: 'database or disk is full' });
@@ -41,9 +41,9 @@ t.test('events and other errors pass', async (t) => {
 
 t.test('what is wanted is found in codes, causes and words', async (t) => {
   const coded = (code: string) => Object.assign(new Error('x'), { code });
-  t.equal(wantOf(coded('ENOSPC'), ''), 'disk_full');
-  t.equal(wantOf(new Fault('y', { cause: coded('SQLITE_IOERR_FSYNC') }), ''), 'disk_failing');
-  t.equal(wantOf(undefined, 'attempt to write a readonly database'), 'disk_read_only');
-  t.equal(wantOf(coded('SQLITE_CANTOPEN'), ''), 'descriptors');
-  t.equal(wantOf(coded('ECONNREFUSED'), 'no route'), null);
+  t.equal(resourceFaultOf(coded('ENOSPC'), ''), 'disk_full');
+  t.equal(resourceFaultOf(new Fault('y', { cause: coded('SQLITE_IOERR_FSYNC') }), ''), 'disk_failing');
+  t.equal(resourceFaultOf(undefined, 'attempt to write a readonly database'), 'disk_read_only');
+  t.equal(resourceFaultOf(coded('SQLITE_CANTOPEN'), ''), 'descriptors');
+  t.equal(resourceFaultOf(coded('ECONNREFUSED'), 'no route'), null);
 });

@@ -7,7 +7,7 @@ const [file, tenantId, domainId] = process.argv.slice(2) as [string, string, str
 const PARALLEL = 16;
 const ids = new IdSource();
 // Small limits: within the life of one process the log is copied and begun anew many times.
-const checkpointLimits = { copyFromPages: 50, beginAnewFromPages: 200, shrinkFromBytes: 1_000_000 };
+const checkpointLimits = { copyFromPages: 50, restartFromPages: 200, shrinkFromBytes: 1_000_000 };
 const raise = (error: unknown) => {
   throw error;
 };

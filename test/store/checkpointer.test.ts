@@ -12,7 +12,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench } from './conformance/harness.ts';
 
-const LIMITS = { copyFromPages: 50, beginAnewFromPages: 400, shrinkFromBytes: 500_000 };
+const LIMITS = { copyFromPages: 50, restartFromPages: 400, shrinkFromBytes: 500_000 };
 const PAGE_BYTES = 4096;
 
 async function openBusyStore(t: Test) {
@@ -78,7 +78,7 @@ t.test('a reader that holds the log holds up nobody else', async (t) => {
   const seen = reader.prepare('SELECT count(*) FROM messages').pluck();
   const atFirst = seen.get() as number;
   await until(
-    () => logBytes() > 3 * LIMITS.beginAnewFromPages * PAGE_BYTES,
+    () => logBytes() > 3 * LIMITS.restartFromPages * PAGE_BYTES,
     () => accept(50),
   );
   t.equal(seen.get(), atFirst, 'it still reads what it read at first');
@@ -132,7 +132,7 @@ t.test('while a thread fails, commits do its work; when it works again, it does'
     parentPort.postMessage({ kind: 'ready' });
     parentPort.on('message', ({ kind }) => {
       if (kind === 'close') parentPort.close();
-      else parentPort.postMessage(++looks < 3 ? { kind: 'failed', reason: 'disk I/O error' } : { kind: 'looked', inVain: false });
+      else parentPort.postMessage(++looks < 3 ? { kind: 'failed', reason: 'disk I/O error' } : { kind: 'checked', blocked: false });
     });`;
   const told: (boolean | string)[] = [];
   const checkpointer = startCheckpointer({
@@ -157,18 +157,18 @@ const FAILED = 'a checkpoint failed (disk I/O error)';
 const EXPECTED = [false, true, FAILED, true, FAILED, false];
 
 t.test('what is done when', async (t) => {
-  const { copyFromPages, beginAnewFromPages, shrinkFromBytes } = CHECKPOINT_LIMITS;
+  const { copyFromPages, restartFromPages, shrinkFromBytes } = CHECKPOINT_LIMITS;
   const idle = { pages: 10, copied: 0, fileBytes: 0, quiet: false, heldByReader: false };
   const decided = (change: Partial<typeof idle>) => nextCheckpoint({ ...idle, ...change }).decision;
   t.equal(decided({}), 'none');
   t.equal(decided({ pages: copyFromPages }), 'copy');
   t.equal(decided({ pages: copyFromPages, copied: 1 }), 'none');
-  t.equal(decided({ pages: beginAnewFromPages, copied: 0 }), 'copy', 'first beside the writer');
-  t.equal(decided({ pages: beginAnewFromPages, copied: beginAnewFromPages - 1 }), 'begin_anew');
+  t.equal(decided({ pages: restartFromPages, copied: 0 }), 'copy', 'first beside the writer');
+  t.equal(decided({ pages: restartFromPages, copied: restartFromPages - 1 }), 'restart');
   t.equal(decided({ quiet: true, fileBytes: shrinkFromBytes }), 'shrink');
   t.equal(decided({ quiet: true, fileBytes: shrinkFromBytes - 1 }), 'none');
-  t.equal(decided({ heldByReader: true, pages: beginAnewFromPages, copied: beginAnewFromPages }), 'none');
+  t.equal(decided({ heldByReader: true, pages: restartFromPages, copied: restartFromPages }), 'none');
   t.equal(decided({ heldByReader: true, quiet: true, fileBytes: shrinkFromBytes }), 'none');
-  t.equal(decided({ heldByReader: true, pages: beginAnewFromPages, copied: 0 }), 'copy');
+  t.equal(decided({ heldByReader: true, pages: restartFromPages, copied: 0 }), 'copy');
   t.match(nextCheckpoint({ ...idle, pages: copyFromPages }).reason, /1000 pages wait/);
 });

@@ -86,7 +86,7 @@ t.test('standings of several tenants at once', async (t) => {
     await store.queue.record([bench.attempted(message, transition)]);
   }
   const nobody = bench.id();
-  t.strictSame(OPERATOR_QUERIES.standingsOf(new ReadingConnection(file), null, [tenant.id, nobody], 10), [
+  t.strictSame(OPERATOR_QUERIES.recentResultsOf(new ReadingConnection(file), null, [tenant.id, nobody], 10), [
     { tenantId: tenant.id, messages: 2, hardBounces: 1, complaints: 0 },
     { tenantId: nobody, messages: 0, hardBounces: 0, complaints: 0 },
   ]);
@@ -107,7 +107,7 @@ t.test('only what waits is read, along its index', async (t) => {
   OPERATOR_QUERIES.queueOverview(explaining, null);
   OPERATOR_QUERIES.queueSlice(explaining, null, { tenantId: new Bench({} as never).id(), lanes: 9, messages: 9 });
   OPERATOR_QUERIES.parkedMessages(explaining, null, 9);
-  OPERATOR_QUERIES.standingsOf(explaining, null, [new Bench({} as never).id()], 9);
+  OPERATOR_QUERIES.recentResultsOf(explaining, null, [new Bench({} as never).id()], 9);
   const text = plans.join('\n');
   t.match(text, /SEARCH m USING (COVERING )?INDEX messages_due \(lane>\?\)/);
   t.match(text, /SEARCH messages USING (COVERING )?INDEX messages_of_tenant \(tenant_id=\?\)/);

@@ -113,7 +113,7 @@ t.test('looking for orphans reads what is being sent, and jumps from lane to lan
   const planner = await Planner.open(t);
   const sending = await planner.plansOf((store) => store.queue.listSending(null, 10));
   t.equal(sending, 'SEARCH messages USING INDEX messages_sending (id>?)');
-  const lanes = await planner.plansOf((store) => store.queue.findLostLanes(0, 10));
+  const lanes = await planner.plansOf((store) => store.queue.findOrphanLanes(0, 10));
   t.match(lanes, 'SEARCH m USING INDEX messages_due (lane>?)');
   t.notMatch(lanes, GROWING);
 });
@@ -189,7 +189,7 @@ t.test('events are read in their order, from the cursor on', async (t) => {
 
 t.test('the standing is read from the newest message backwards', async (t) => {
   const planner = await Planner.open(t);
-  const plan = await planner.plansOf((store) => store.tenants.standingOf(planner.bench.id(), 1000));
+  const plan = await planner.plansOf((store) => store.tenants.recentResultsOf(planner.bench.id(), 1000));
   t.match(plan, 'SEARCH messages USING INDEX messages_of_tenant (tenant_id=?)');
   t.notMatch(plan, 'TEMP B-TREE', 'no further than the window');
 });
@@ -235,8 +235,8 @@ t.test('acting on many messages goes by lanes, and never sorts them', async (t) 
     await store.shaping.lanesOf({ kind: 'tenant', key: tenant.id }, null, 10);
     await store.shaping.lanesOf({ kind: 'domain', key: 'x.test' }, null, 10);
     await store.shaping.lanesOf({ kind: 'group', key: 'google' }, null, 10);
-    await store.shaping.hastenLane(lane, { at: T0, limit: 10 });
-    await store.shaping.hastenLane(lane, { at: T0, limit: 10, putOff: true });
+    await store.shaping.makeLaneDue(lane, { at: T0, limit: 10 });
+    await store.shaping.makeLaneDue(lane, { at: T0, limit: 10, putOff: true });
     await store.shaping.waitingOfLane(lane, 10);
     await store.shaping.groupOfDomain('x.test');
     await store.shaping.forgetDomains(T0, 10);
@@ -348,7 +348,7 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     'undoHardBounces by rule, of a tenant': (store) =>
       store.suppressions.undoHardBounces({ rule: 'r', since: T0, of: { tenantId: tenant.id } }, 10),
     forgetExpiredSuppressions: (store) => store.suppressions.forgetExpiredSuppressions(T0, 10),
-    standingSinceReview: (store) => store.reputation.standingSinceReview(tenant.id, 1000),
+    resultsSinceReview: (store) => store.reputation.resultsSinceReview(tenant.id, 1000),
     waitingInbound: (store) => store.inbound.waitingInbound(0, 10),
     noteInterruptedInbound: (store) => store.inbound.noteInterruptedInbound('one', 10),
     noteInboundTrial: (store) => store.inbound.noteInboundTrial('one', null),
@@ -359,7 +359,7 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     'listInbound of a message': (store) => store.inbound.listInbound({ messageId: message.id, limit: 10 }),
     getInbound: (store) => store.inbound.getInbound(message.id),
     forgetInbound: (store) => store.inbound.forgetInbound({ content: T0, records: T0 }, 10),
-    makeInboundRoom: (store) => store.inbound.makeInboundRoom(10),
+    freeInboundSpace: (store) => store.inbound.freeInboundSpace(10),
     'keepInbound of unasked mail': (store) => store.inbound.keepInbound(UNASKED, { of: 'unasked', maxBytes: 0 }),
     'keepInbound of mail for a message': (store) =>
       store.inbound.keepInbound(RETURNED, {

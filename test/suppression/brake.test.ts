@@ -1,6 +1,6 @@
 // How near a tenant is to a review: least numbers, one count for each recipient, several domains, weak proofs.
 import t from 'tap';
-import type { TroubledMessage } from '../../src/store/suppressions.ts';
+import type { ProblemMessage } from '../../src/store/suppressions.ts';
 import { brakeOf } from '../../src/suppression/brake.ts';
 
 const LIMITS = {
@@ -13,19 +13,19 @@ const LIMITS = {
         : null,
 };
 
-type Sign = Pick<TroubledMessage, 'isHardBounce' | 'complaintWeight'>;
+type Sign = Pick<ProblemMessage, 'isHardBounce' | 'complaintWeight'>;
 const HARD: Sign = { isHardBounce: true, complaintWeight: 0 };
 const complaint = (complaintWeight: number): Sign => ({ isHardBounce: false, complaintWeight });
 
 /** Recipients `r0`, `r1` … spread over so many domains, unless their addresses are given. */
-function signs(count: number, sign: Sign, domains = 10, addressOf?: (index: number) => string): TroubledMessage[] {
+function signs(count: number, sign: Sign, domains = 10, addressOf?: (index: number) => string): ProblemMessage[] {
   return Array.from({ length: count }, (_, index) => {
     const recipient = addressOf?.(index) ?? `r${index}@x${index % domains}.test`;
     return { recipient, ...sign };
   });
 }
 
-const decide = (messages: number, trouble: TroubledMessage[]) => brakeOf({ messages, trouble }, LIMITS).decision;
+const decide = (messages: number, problems: ProblemMessage[]) => brakeOf({ messages, problems }, LIMITS).decision;
 
 t.test('hard bounces: more than 10 %, and 25 at least', async (t) => {
   t.equal(decide(1000, signs(100, HARD)), 'warn', 'exactly ten in a hundred');
@@ -70,9 +70,9 @@ t.test('one person stops no tenant', async (t) => {
 t.test('however many names one owner has, they are one domain', async (t) => {
   for (const sign of [HARD, complaint(1)]) {
     const domainsOf = (addressOf: (index: number) => string) => {
-      const trouble = signs(900, sign, 1, addressOf);
-      t.not(decide(1000, trouble), 'review');
-      const { hardBounces, complaints } = brakeOf({ messages: 1000, trouble }, LIMITS);
+      const problems = signs(900, sign, 1, addressOf);
+      t.not(decide(1000, problems), 'review');
+      const { hardBounces, complaints } = brakeOf({ messages: 1000, problems }, LIMITS);
       return Math.max(hardBounces.domains, complaints.domains);
     };
     t.equal(
@@ -117,14 +117,14 @@ t.test('however a mailbox is written, it is one', async (t) => {
   ];
   for (const [about, addressOf] of cases) {
     const { complaints, decision } = brakeOf(
-      { messages: 1000, trouble: signs(13, complaint(1), 1, addressOf) },
+      { messages: 1000, problems: signs(13, complaint(1), 1, addressOf) },
       LIMITS,
     );
     t.match(complaints, { recipients: 1, weight: 1, domains: 1 }, about);
     t.equal(decision, 'go_on', about);
   }
   const elsewhere = brakeOf(
-    { messages: 1000, trouble: signs(13, complaint(1), 1, (at) => `${dotted[at]}@own.test`) },
+    { messages: 1000, problems: signs(13, complaint(1), 1, (at) => `${dotted[at]}@own.test`) },
     LIMITS,
   );
   t.equal(elsewhere.complaints.recipients, 13, 'elsewhere dots tell people apart');
@@ -134,14 +134,14 @@ t.test("recipients at a provider's domain are different people, up to five", asy
   const gmail = (index: number) => `r${index}@gmail.com`;
   t.equal(decide(1000, signs(10, complaint(1), 1, gmail)), 'review');
   const [few, other] = [signs(4, complaint(1), 1, gmail), signs(9, complaint(1), 1)];
-  t.equal(brakeOf({ messages: 1000, trouble: [...few, ...other] }, LIMITS).complaints.domains, 5);
-  t.equal(brakeOf({ messages: 1000, trouble: signs(9, complaint(1), 1, gmail) }, LIMITS).complaints.domains, 5);
+  t.equal(brakeOf({ messages: 1000, problems: [...few, ...other] }, LIMITS).complaints.domains, 5);
+  t.equal(brakeOf({ messages: 1000, problems: signs(9, complaint(1), 1, gmail) }, LIMITS).complaints.domains, 5);
 });
 
 t.test('it says its reason, and how far it is', async (t) => {
-  const state = brakeOf({ messages: 900, trouble: signs(14, complaint(1)) }, LIMITS);
+  const state = brakeOf({ messages: 900, problems: signs(14, complaint(1)) }, LIMITS);
   t.equal(state.reason, '14 complaints in the last 900 messages (limit 0.5 %)');
-  const near = brakeOf({ messages: 1000, trouble: signs(62, HARD, 3) }, LIMITS);
+  const near = brakeOf({ messages: 1000, problems: signs(62, HARD, 3) }, LIMITS);
   t.equal(near.nearness, 0.62);
   t.match(near.distance, /^Hard bounces: 62 % of the way to a review, from 3 domains \(limit: 25 recipients/);
   t.match(near.reason, '62 of the last 1000 messages bounced hard (limit 10 %), 0 complaints in');

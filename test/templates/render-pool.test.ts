@@ -71,7 +71,7 @@ t.test('the parts do not see each other', async (t) => {
 t.test('files, expressions in texts and prototypes are out of reach', async (t) => {
   for (const tag of ['include "package.json"', 'render "package.json"', 'layout "package.json"', 'block x']) {
     const flaw = await flawOf(render(`a\n {% ${tag} %}`));
-    t.match(flaw, { part: 'html', problem: /^tag "\w+" not found$/, place: { line: 2, column: 2 } }, tag);
+    t.match(flaw, { part: 'html', problem: /^tag "\w+" not found$/, position: { line: 2, column: 2 } }, tag);
   }
   for (const name of ['where', 'reject', 'group_by', 'has', 'find', 'find_index']) {
     const flaw = await flawOf(render(`{{ a | ${name}_exp: "i", "i" }}`));
@@ -96,10 +96,10 @@ t.test('syntax is checked without data, with part, line and column', async (t) =
   const check = (source: { html: string | null; text: string | null }) => shared.run('a', { source, data: null });
   t.same(await check({ html: '{{ a.b.c | upcase }}', text: null }), { kind: 'rendered', html: null, text: null });
   const flaw = await flawOf(check({ html: 'fine', text: 'one\ntwo {% if %}' }));
-  t.match(flaw, { part: 'text', place: { line: 2, column: 10 } });
+  t.match(flaw, { part: 'text', position: { line: 2, column: 10 } });
   t.match(await flawOf(check({ html: '{% if a %}', text: null })), {
     problem: /not closed/,
-    place: { line: 1, column: 1 },
+    position: { line: 1, column: 1 },
   });
   t.match(await flawOf(check({ html: '{{ a | nosuch }}', text: null })), { problem: 'undefined filter: nosuch' });
 });
@@ -119,7 +119,7 @@ t.test('limits end a template where it went too far', async (t) => {
   ];
   for (const [template, problem, line] of cases) {
     const flaw = await flawOf(render(template, {}, { tenant: 'hostile' }));
-    t.match(flaw, { part: 'html', problem, place: { line } }, template.slice(0, 60));
+    t.match(flaw, { part: 'html', problem, position: { line } }, template.slice(0, 60));
   }
   t.equal(await htmlOf('{{ a }}', { a: 1 }), '1', 'and the threads live');
 });
@@ -127,7 +127,7 @@ t.test('limits end a template where it went too far', async (t) => {
 t.test('output is measured in bytes, and must be Unicode', async (t) => {
   t.equal((await htmlOf('{{ a }}', { a: 'x'.repeat(1024 * 1024) }))?.length, 1024 * 1024);
   const inBytes = await flawOf(render('{{ a }}', { a: 'ü'.repeat(1024 * 512 + 1) }));
-  t.match(inBytes, { problem: /1048576 bytes/, place: null });
+  t.match(inBytes, { problem: /1048576 bytes/, position: null });
   t.match(await flawOf(render('{{ "😀" | split: "" | first }}')), { problem: /a lone surrogate/ });
 });
 
@@ -136,7 +136,7 @@ t.test('a job that cannot be asked to stop is killed, with its place, and the th
   // Sorting asks no limit of Liquid's.
   const sort = `fine\n {% for i in (1..100) %}{{ a | sample: 2 }}{% endfor %}`;
   const flaw = await flawOf(render(sort, { a: 'ü'.repeat(1_000_000) }, { pool }));
-  t.match(flaw, { part: 'html', problem: /^takes longer than \d+ ms$/, place: { line: 2, column: 25 } });
+  t.match(flaw, { part: 'html', problem: /^takes longer than \d+ ms$/, position: { line: 2, column: 25 } });
   for (const tenant of ['a', 'b', 'c']) {
     t.match(await render('{{ a }}', { a: 1 }, { pool, tenant }), { html: '1' }, tenant);
   }
@@ -146,7 +146,7 @@ t.test('work that takes too long is ended where it is', async (t) => {
   const pool = openPool(t, { limits: { ...PATIENT, workMs: 100 } });
   for (const body of ['{% for j in (1..1000) %}{% endfor %}', '{{ i }}', '']) {
     const flaw = await flawOf(render(`\n{% for i in (1..3000000) %}${body}{% endfor %}`, {}, { pool }));
-    t.match(flaw, { part: 'html', problem: 'takes longer than 100 ms', place: { line: 2 } }, body);
+    t.match(flaw, { part: 'html', problem: 'takes longer than 100 ms', position: { line: 2 } }, body);
   }
 });
 
@@ -157,7 +157,7 @@ t.test('a job that fills the memory ends its thread and nothing else', async (t)
   const bomb =
     '\n{% for i in (1..5000) %}{% assign s = a | append: i | upcase %}{% assign b = b | push: s %}{% endfor %}';
   const flaw = await flawOf(render(bomb, { a: 'x'.repeat(100_000) }, { pool, tenant: 'hostile' }));
-  t.match(flaw, { part: 'html', problem: 'needs more than 64 MB of memory', place: { line: 2 } });
+  t.match(flaw, { part: 'html', problem: 'needs more than 64 MB of memory', position: { line: 2 } });
   t.match(await render('{{ a }}', { a: 1 }, { pool }), { html: '1' });
 });
 

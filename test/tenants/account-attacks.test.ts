@@ -5,15 +5,9 @@ import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { AttemptThrottle } from '../../src/tenants/attempt-throttle.ts';
-import {
-  askForReset,
-  invite,
-  joinByInvitation,
-  lookAtLink,
-  resetPasswordByLink,
-} from '../../src/tenants/mail-proofs.ts';
+import { askForReset, findLink, invite, joinByInvitation, resetPasswordByLink } from '../../src/tenants/mail-proofs.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
-import type { PasswordLine } from '../../src/tenants/password-line.ts';
+import type { PasswordQueue } from '../../src/tenants/password-line.ts';
 import { SignIn } from '../../src/tenants/sign-in.ts';
 import { signUp } from '../../src/tenants/sign-up.ts';
 import { resetPassword } from '../../src/tenants/users.ts';
@@ -35,7 +29,7 @@ t.test('a sign-in that was under way while the password was changed opens no ses
       await held.promise;
       return holds;
     },
-  } as PasswordLine;
+  } as PasswordQueue;
   const signIn = new SignIn({ ...kit, passwords: slow });
   const thief = signIn.withPassword({ email: owner.email, password: PASSWORD }, CLIENT);
   await resetPassword({ store }, owner.email);
@@ -54,10 +48,10 @@ t.test('a new password makes the links worthless that were asked for before', as
   };
   const first = await link();
   await changePassword({ accounts: kit, signIn }, owner, { current: PASSWORD, next: NEXT }, CLIENT);
-  t.equal(await lookAtLink(kit, first, 'reset'), null, 'changed by its owner');
+  t.equal(await findLink(kit, first, 'reset'), null, 'changed by its owner');
   const second = await link();
   await resetPassword({ store }, owner.email);
-  t.equal(await lookAtLink(kit, second, 'reset'), null, 'changed by an operator');
+  t.equal(await findLink(kit, second, 'reset'), null, 'changed by an operator');
 });
 
 t.test('whoever has a link cannot keep the line of passwords busy with it', async (t) => {
@@ -72,7 +66,7 @@ t.test('whoever has a link cannot keep the line of passwords busy with it', asyn
     role: 'viewer',
   });
   let hashed = 0;
-  const never = { ...kit, passwords: { hash: () => new Promise(() => hashed++) } as unknown as PasswordLine };
+  const never = { ...kit, passwords: { hash: () => new Promise(() => hashed++) } as unknown as PasswordQueue };
   const from = (n: number) => ({ ip: `2001:db8:${n.toString(16)}::1`, userAgent: '' });
   for (let n = 0; n < 50; n++) {
     void resetPasswordByLink(never, { token: tokenIn(mails[0]!), password: NEXT }, from(n));
@@ -131,7 +125,7 @@ t.test('who has signed up with an address of somebody else does not keep them fr
     ['Acme'],
     'and what was never confirmed is gone',
   );
-  t.equal(await lookAtLink(kit, tokenIn(mails[0]!), 'confirmation'), null);
+  t.equal(await findLink(kit, tokenIn(mails[0]!), 'confirmation'), null);
 });
 
 t.test('what is remembered of tries takes little room, however long the names are', async (t) => {

@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Tenant, TenantStatus, User, UserRole } from '../../src/store/tenants.ts';
 import { type AccountKit, createAccountKit } from '../../src/tenants/account-kit.ts';
-import type { PasswordLine } from '../../src/tenants/password-line.ts';
+import type { PasswordQueue } from '../../src/tenants/password-line.ts';
 import { verifyPassword } from '../../src/tenants/passwords.ts';
 import { SignIn } from '../../src/tenants/sign-in.ts';
 import { newTenant } from '../../src/tenants/tenant-service.ts';
@@ -23,7 +23,7 @@ const BROWSER_KEY = { id: 'b', key: Buffer.alloc(32, 6) };
 const quickPasswords = {
   hash: async (password: string) => quickHash(password),
   verify: async (password: string, stored: string | null) => stored !== null && verifyPassword(password, stored),
-} as PasswordLine;
+} as PasswordQueue;
 
 export interface TestMail {
   to: readonly string[];

@@ -52,7 +52,7 @@ t.test('a round raises those who have earned it, and nobody whom an operator pin
   const raised: [string, string][] = [];
   const verbs = {
     listTenants: async () => tenants,
-    standingOf: async () => GOOD,
+    recentResultsOf: async () => GOOD,
     raiseTier: async (id: string, tier: string) => {
       raised.push([id, tier]);
       return id === tenants[0]!.id;

@@ -5,7 +5,7 @@ import type { User } from '../../src/store/tenants.ts';
 import type { Client } from '../../src/tenants/account-kit.ts';
 import { KnownBrowsers } from '../../src/tenants/known-browsers.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
-import { PasswordLine } from '../../src/tenants/password-line.ts';
+import { PasswordQueue } from '../../src/tenants/password-line.ts';
 import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
 import { resetPassword } from '../../src/tenants/users.ts';
 import { CLIENT, openAccounts, PASSWORD, T0 } from './account-stage.ts';
@@ -203,8 +203,8 @@ t.test('the second step, and the question for the password once more, are open t
   t.match(await enter(CLIENT, code), { kind: 'wait' }, 'for a stranger they are closed');
   t.match(await enter(own, '000000'), { kind: 'wrong' });
   t.match(await enter(own, code), { kind: 'signed_in' });
-  t.match(await signIn.asksAgain(jo, PASSWORD, CLIENT), { waitMs: /\d/ });
-  t.equal(await signIn.asksAgain(jo, PASSWORD, own), 'right');
+  t.match(await signIn.confirmPassword(jo, PASSWORD, CLIENT), { waitMs: /\d/ });
+  t.equal(await signIn.confirmPassword(jo, PASSWORD, own), 'right');
 });
 
 t.test('codes are guessed by a stolen cookie as slowly as passwords', async (t) => {
@@ -223,7 +223,7 @@ t.test('codes are guessed by a stolen cookie as slowly as passwords', async (t) 
 });
 
 t.test('while strangers fill the line of passwords a known browser is checked', async (t) => {
-  const passwords = new PasswordLine();
+  const passwords = new PasswordQueue();
   const { attempt, known, jo } = await openKnown(t, { passwords });
   const own = await known();
   const crowd = Array.from({ length: 60 }, (_, n) =>

@@ -4,9 +4,9 @@ import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import {
   askForReset,
   confirmSignUp,
+  findLink,
   invite,
   joinByInvitation,
-  lookAtLink,
   resetPasswordByLink,
 } from '../../src/tenants/mail-proofs.ts';
 import { signUp, signUpTimer } from '../../src/tenants/sign-up.ts';
@@ -25,7 +25,7 @@ t.test('a reset: the link works once, within its hour, and ends all sessions', a
   t.match(mails[0]!.text, /^https:\/\/mail\.test\/portal\/reset\/password\?token=/m);
   const token = tokenIn(mails[0]!);
   const use = (password = NEXT) => resetPasswordByLink(kit, { token, password }, CLIENT);
-  t.ok(await lookAtLink(kit, token, 'reset'), 'looking uses nothing up');
+  t.ok(await findLink(kit, token, 'reset'), 'looking uses nothing up');
   t.match(await use('short'), { kind: 'refused', field: 'password' }, 'nor does a bad password');
   t.match(await use(), { kind: 'used', user: { id: owner.id } });
   t.match(await use(), { kind: 'dead' });
@@ -34,7 +34,7 @@ t.test('a reset: the link works once, within its hour, and ends all sessions', a
   askForReset(kit, 'jo@acme.test', CLIENT);
   await settled();
   time.now += HOUR_MS;
-  t.equal(await lookAtLink(kit, tokenIn(mails[1]!), 'reset'), null, 'too late');
+  t.equal(await findLink(kit, tokenIn(mails[1]!), 'reset'), null, 'too late');
 });
 
 t.test('asking for a reset tells nothing, and cannot be made a flood', async (t) => {
@@ -59,7 +59,7 @@ t.test('a link that was replaced, spoilt or is for something else opens nothing'
   for (let n = 0; n < 2; n++) askForReset(kit, 'jo@acme.test', CLIENT);
   await settled();
   const [first, second] = [tokenIn(mails[0]!), tokenIn(mails[1]!)];
-  t.equal(await lookAtLink(kit, first, 'reset'), null, 'only the latest holds');
+  t.equal(await findLink(kit, first, 'reset'), null, 'only the latest holds');
   for (const token of ['', 'x', second.toLowerCase(), `${second}x`, 'A'.repeat(43)]) {
     t.match(await resetPasswordByLink(kit, { token, password: NEXT }, CLIENT), { kind: 'dead' }, token);
   }
@@ -68,7 +68,7 @@ t.test('a link that was replaced, spoilt or is for something else opens nothing'
   t.match(await resetPasswordByLink(kit, { token: invitation, password: NEXT }, CLIENT), { kind: 'dead' });
   t.match(await joinByInvitation(kit, { token: second, password: NEXT }, CLIENT), { kind: 'dead' });
   t.match(await confirmSignUp(kit, second, CLIENT), { kind: 'dead' });
-  t.ok(await lookAtLink(kit, second, 'reset'), 'and it still does what it is for');
+  t.ok(await findLink(kit, second, 'reset'), 'and it still does what it is for');
 });
 
 t.test('an invitation makes a member of the invited role, once', async (t) => {
@@ -96,7 +96,7 @@ t.test('an invitation makes a member of the invited role, once', async (t) => {
   });
   await invite(kit, { ...by, email: 'late@acme.test', role: 'member' });
   time.now += 7 * DAY_MS;
-  t.equal(await lookAtLink(kit, tokenIn(mails[1]!), 'invitation'), null);
+  t.equal(await findLink(kit, tokenIn(mails[1]!), 'invitation'), null);
 });
 
 t.test('inviting somebody who has an account elsewhere tells the inviter nothing', async (t) => {

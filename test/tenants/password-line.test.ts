@@ -1,10 +1,10 @@
 // Passwords in their line: not too many at once, not too many behind each other, and no hash is known to be nobody's.
 import t from 'tap';
-import { PasswordLine } from '../../src/tenants/password-line.ts';
+import { PasswordQueue } from '../../src/tenants/password-line.ts';
 import { hashPassword } from '../../src/tenants/passwords.ts';
 
 t.test('a password is checked against its hash, and never holds without one', async (t) => {
-  const line = new PasswordLine();
+  const line = new PasswordQueue();
   const stored = await line.hash('horse battery lake');
   t.equal(await line.verify('horse battery lake', stored), true);
   t.equal(await line.verify('horse battery', stored), false);
@@ -12,7 +12,7 @@ t.test('a password is checked against its hash, and never holds without one', as
 });
 
 t.test('checking against nobody takes as long as against somebody', async (t) => {
-  const line = new PasswordLine();
+  const line = new PasswordQueue();
   const stored = await hashPassword('horse battery lake');
   const timeOf = async (hash: string | null) => {
     const started = process.cpuUsage();
@@ -27,14 +27,14 @@ t.test('checking against nobody takes as long as against somebody', async (t) =>
 const CHEAP = '$scrypt$ln=1,r=1,p=1$c2FsdA==$c2FsdA==';
 
 t.test('whoever comes when the line is long is turned away, and it moves on', async (t) => {
-  const line = new PasswordLine();
+  const line = new PasswordQueue();
   const answers = await Promise.all(Array.from({ length: 100 }, () => line.verify('x', CHEAP)));
   t.equal(answers.filter((answer) => answer === 'busy').length, 58, 'two at work, forty behind them');
   t.equal(await line.verify('x', CHEAP), false, 'later it is open again');
 });
 
 t.test('a flood of strangers leaves places for known browsers, who go first', async (t) => {
-  const line = new PasswordLine();
+  const line = new PasswordQueue();
   const order: string[] = [];
   const come = async (name: string, knownTo: string | null) => {
     const answer = await line.verify('x', CHEAP, knownTo);
@@ -56,7 +56,7 @@ t.test('a flood of strangers leaves places for known browsers, who go first', as
 });
 
 t.test('places that are kept are bounded, and one account has few of them', async (t) => {
-  const line = new PasswordLine();
+  const line = new PasswordQueue();
   const crowd = Array.from({ length: 100 }, () => line.verify('x', CHEAP));
   const one = Array.from({ length: 5 }, () => line.verify('x', CHEAP, 'jo'));
   const others = Array.from({ length: 20 }, (_, n) => line.verify('x', CHEAP, `account ${n}`));

@@ -3,18 +3,18 @@
 import t from 'tap';
 import { SECOND_MS } from '../../src/base/clock.ts';
 import type { WebhookDelivery } from '../../src/store/webhooks.ts';
-import { EndpointLine } from '../../src/webhooks/endpoint-line.ts';
+import { EndpointQueue } from '../../src/webhooks/endpoint-line.ts';
 import { EndpointRotation } from '../../src/webhooks/endpoint-rotation.ts';
 
 const NOW = 1_000_000;
 
-function lineWith(id: string, waiting = 0): EndpointLine {
-  const line = new EndpointLine(id);
+function lineWith(id: string, waiting = 0): EndpointQueue {
+  const line = new EndpointQueue(id);
   for (let n = 0; n < waiting; n++) line.waiting.push({ delivery: {} as WebhookDelivery, claimedAt: NOW });
   return line;
 }
 
-function quickLine(id: string): EndpointLine {
+function quickLine(id: string): EndpointQueue {
   const line = lineWith(id);
   line.succeeded(5);
   return line;
@@ -23,30 +23,30 @@ function quickLine(id: string): EndpointLine {
 t.test('lines have their turns in order, and each stands in the queue once', async (t) => {
   const turns = new EndpointRotation();
   const [a, b] = [lineWith('a'), lineWith('b')];
-  for (const line of [a, b, a]) turns.queue(line);
-  t.equal(turns.next()?.line, a);
-  turns.queue(a);
-  t.equal(turns.next()?.line, b);
-  t.equal(turns.next()?.line, a);
+  for (const line of [a, b, a]) turns.add(line);
+  t.equal(turns.next()?.queue, a);
+  turns.add(a);
+  t.equal(turns.next()?.queue, b);
+  t.equal(turns.next()?.queue, a);
   t.equal(turns.next(), null);
 });
 
 t.test('however many hang, a quick one finds a place', async (t) => {
   const turns = new EndpointRotation({ forAll: 3, forQuick: 1 });
   const dead = Array.from({ length: 10 }, (_, index) => lineWith(String(index)));
-  for (const line of dead) turns.queue(line);
+  for (const line of dead) turns.add(line);
   const places = [turns.next()!.take(), turns.next()!.take(), turns.next()!.take()];
   t.equal(turns.next(), null, 'all places are taken');
   const quick = quickLine('quick');
-  turns.queue(quick);
+  turns.add(quick);
   t.equal(turns.size, 1);
   const turn = turns.next()!;
-  t.equal(turn.line, quick);
+  t.equal(turn.queue, quick);
   turn.take();
-  turns.queue(quickLine('another'));
+  turns.add(quickLine('another'));
   t.equal(turns.next(), null, 'places for quick ones are bounded, too');
   places[0]!.free();
-  t.equal(turns.next()!.line, dead[3], 'and the order goes on where it was');
+  t.equal(turns.next()!.queue, dead[3], 'and the order goes on where it was');
 });
 
 t.test('one that becomes slow or fails loses its place among the quick', async (t) => {

@@ -14,7 +14,7 @@ import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
 import { Connections } from '../../src/webhooks/connections.ts';
 import { Dispatcher, type DispatcherKit, TICK_MS } from '../../src/webhooks/dispatcher.ts';
-import { tellOfFailing } from '../../src/webhooks/failing-webhooks.ts';
+import { notifyFailing } from '../../src/webhooks/failing-webhooks.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { Bench } from '../store/conformance/harness.ts';
@@ -94,7 +94,7 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
         await dispatcher.idle();
         const tell = (to: readonly string[], { text, key }: { text: string; key: string }) =>
           void told.push({ to, text, key });
-        await tellOfFailing({ store, clock, log: silentLogger, tell });
+        await notifyFailing({ store, clock, log: silentLogger, tell });
       }
     },
   };

@@ -36,7 +36,7 @@ t.test('it is signed with both secrets, looks like an event, and is in no feed',
   await stage.dispatcher();
   endpoint.answer = (response) => response.writeHead(201).end('thank you');
   const result = await sent(senderOf(stage), tenant.id, hook.id.toUpperCase());
-  t.match(result, { status: 201, answer: 'thank you', taken: true, reason: 'The endpoint answered 201.' });
+  t.match(result, { status: 201, answer: 'thank you', accepted: true, reason: 'The endpoint answered 201.' });
   const [got] = await endpoint.until(1);
   for (const secret of [hook.secret, rotated.secret.toString('base64')]) {
     t.ok(new Webhook(secret).verify(got!.text, got!.headers));
@@ -64,15 +64,15 @@ t.test('whatever the endpoint does is said', async (t) => {
   const hook = await registered(webhooks, tenant.id, endpoint.url);
   endpoint.answer = (response) => response.writeHead(500).end(`<script>${'x'.repeat(9000)}`);
   const broken = await sent(senderOf(stage), tenant.id, hook.id);
-  t.match(broken, { status: 500, taken: false, reason: 'The endpoint answered 500.' });
+  t.match(broken, { status: 500, accepted: false, reason: 'The endpoint answered 500.' });
   t.equal(broken.answer?.length, 4096);
   t.match(await sent(senderOf(stage, false), tenant.id, hook.id), {
-    ...{ status: null, answer: null, taken: false, reason: /127\.0\.0\.1 is not a public address/ },
+    ...{ status: null, answer: null, accepted: false, reason: /127\.0\.0\.1 is not a public address/ },
   });
   t.equal(endpoint.received.length, 1, 'it was not called');
   await endpoint.close();
   t.match(await sent(senderOf(stage), tenant.id, hook.id), {
-    ...{ status: null, taken: false, reason: /the connection was refused/ },
+    ...{ status: null, accepted: false, reason: /the connection was refused/ },
   });
 });
 
@@ -86,8 +86,8 @@ t.test('only of its own tenant, and one at a time', async (t) => {
   t.match(await sender.send((await bench.tenant()).id, hook.id), { refused: 'webhook_not_found' });
   t.match(await sender.send(tenant.id, bench.id()), { refused: 'webhook_not_found' });
   const [first, second] = await Promise.all([sender.send(tenant.id, hook.id), sender.send(tenant.id, hook.id)]);
-  t.match(first, { taken: true });
+  t.match(first, { accepted: true });
   t.match(second, { busy: /already being sent/ });
-  t.match(await sender.send(tenant.id, hook.id), { taken: true }, 'when the first is over, the next may go');
+  t.match(await sender.send(tenant.id, hook.id), { accepted: true }, 'when the first is over, the next may go');
   t.equal(endpoint.received.length, 2);
 });

@@ -104,18 +104,18 @@ async function explainFiles(
 async function mailExplainer(mx: string | null): Promise<(file: string) => ExplainedMail | { error: string }> {
   const { explainMail } = await import('../../classify/explain-mail.ts');
   const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
-  const { MAX_MAIL_OCTETS } = await import('../../protocol/mail/inbound/mail-parts.ts');
+  const { MAX_MAIL_BYTES } = await import('../../protocol/mail/inbound/mail-parts.ts');
   const rules = loadBounceRules(SHIPPED_RULES);
   return (file) => {
     let octets: Buffer;
     try {
-      octets = readBounded(file, MAX_MAIL_OCTETS);
+      octets = readBounded(file, MAX_MAIL_BYTES);
     } catch (error) {
       return { error: `${file} cannot be read: ${systemWords(error)}` };
     }
     if (octets.length === 0) return { error: `${file} is empty` };
-    if (octets.length > MAX_MAIL_OCTETS) {
-      return { error: `${file} is larger than ${MAX_MAIL_OCTETS / 1024 / 1024} MiB, too large for a report` };
+    if (octets.length > MAX_MAIL_BYTES) {
+      return { error: `${file} is larger than ${MAX_MAIL_BYTES / 1024 / 1024} MiB, too large for a report` };
     }
     return explainMail(octets, rules, mx);
   };

@@ -2,7 +2,7 @@
 import type { Config } from '../../config/keys.ts';
 
 import { done } from '../../operator/answer.ts';
-import { dataFolderDoubt } from '../../operator/data-folder.ts';
+import { dataFolderWarning } from '../../operator/data-folder.ts';
 import { localCommand } from '../command.ts';
 
 export const configCheck = localCommand({
@@ -14,7 +14,7 @@ export const configCheck = localCommand({
     const { configWarnings } = await import('../../config/rules.ts');
     const { shapingSettings } = await import('../../operator/shaping-settings.ts');
     shapingSettings(config); // throws what is wrong in delivery.provider_limits_file
-    const found = [dataFolderDoubt(config.data.dir), await keyFileDoubt(config)];
+    const found = [dataFolderWarning(config.data.dir), await keyFileDoubt(config)];
     const warnings = [...configWarnings(config), ...found.filter((each) => each !== null)];
     return done({ ok: true, file: source.file, warnings });
   },
@@ -25,8 +25,8 @@ export const configCheck = localCommand({
 });
 
 async function keyFileDoubt(config: Config): Promise<string | null> {
-  const { keyFileWarning, lookAtKeyFile } = await import('../../operator/master-key.ts');
-  const facts = lookAtKeyFile(config);
+  const { keyFileWarning, inspectKeyFile } = await import('../../operator/master-key.ts');
+  const facts = inspectKeyFile(config);
   return facts && keyFileWarning(facts);
 }
 

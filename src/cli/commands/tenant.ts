@@ -66,7 +66,7 @@ export const tenantShow = storeCommand({
       import('../../suppression/brake.ts'),
     ]);
     const limits = reviewLimitsOf(config);
-    const state = brakeOf(await store.reputation.standingSinceReview(id, limits.window), limits);
+    const state = brakeOf(await store.reputation.resultsSinceReview(id, limits.window), limits);
     const isOwn = (await store.domains.findVerifiedHolder(config.service.dkim_domain))?.tenantId === id;
     const never_reviewed = isSandbox ? IN_SANDBOX : isOwn ? OWN_MAIL : null;
     return done({ ...showTenant(tenant), brake: never_reviewed === null ? showBrake(state) : null, never_reviewed });

@@ -5,7 +5,7 @@ import { counted } from '../../base/counted.ts';
 import { type Answer, done, failed } from '../../operator/answer.ts';
 import {
   type AttemptView,
-  COUNTED_AT_MOST,
+  MAX_DELIVERIES_COUNTED,
   type ReplayOutcome,
   type WebhookHealth,
   type WebhookSecret,
@@ -166,7 +166,7 @@ function noWebhook(webhook: string): Answer<never> {
 }
 
 function countOf(count: number): string {
-  return count === COUNTED_AT_MOST ? `${count}+` : String(count);
+  return count === MAX_DELIVERIES_COUNTED ? `${count}+` : String(count);
 }
 
 function shownWebhook(webhook: WebhookHealth) {

@@ -187,7 +187,7 @@ export class QueueActions {
 
   async #hasten(lane: number, { putOff, holds }: { putOff: boolean; holds: StandingHolds }): Promise<Portion> {
     const { store, clock, onLanes } = this.#kit;
-    const { moved, notice } = await store.shaping.hastenLane(lane, {
+    const { moved, notice } = await store.shaping.makeLaneDue(lane, {
       at: clock.now(),
       limit: HASTENED_AT_ONCE,
       putOff,

@@ -17,7 +17,7 @@ import type { Shaping } from '../shaping/shaping-state.ts';
 import type { Lane } from './lane.ts';
 
 export interface ClaimsKit {
-  store: StoreVerbs<{ queue: 'claim' | 'release'; shaping: 'hastenLane' }>;
+  store: StoreVerbs<{ queue: 'claim' | 'release'; shaping: 'makeLaneDue' }>;
   shaping: Shaping;
   results: { readonly isFull: boolean };
   clock: Clock;
@@ -107,7 +107,7 @@ export class Claims {
       shaping.senderSuspension(group, message.tenantId, message.fromDomain) !== null;
     if (!messages.every((message) => free.includes(message) || stillPaused(message))) {
       const at = clock.now();
-      await store.shaping.hastenLane(messages[0]!.lane, { at, limit: messages.length, putOff: true });
+      await store.shaping.makeLaneDue(messages[0]!.lane, { at, limit: messages.length, putOff: true });
       return { free, putOffUntil: at };
     }
     return { free, putOffUntil: Math.min(...byEnd.keys()) };

@@ -78,8 +78,8 @@ export class OrphanFinder {
   /** Checks one portion of all lanes per sweep. */
   async #parkLost(): Promise<void> {
     const { store, log } = this.#kit;
-    const { lanes, lookedUpTo } = await store.queue.findLostLanes(this.#nextLane, LANES_PER_QUERY);
-    this.#nextLane = lookedUpTo ?? BEFORE_ALL_LANES;
+    const { lanes, checkedUpTo } = await store.queue.findOrphanLanes(this.#nextLane, LANES_PER_QUERY);
+    this.#nextLane = checkedUpTo ?? BEFORE_ALL_LANES;
     for (const lane of lanes) {
       const parked = await store.queue.parkLane(lane, PARKED_AT_ONCE, LOST_LANE);
       for (const message of parked) mailLog.parked(log, message, { reason: LOST_LANE });

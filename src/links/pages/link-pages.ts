@@ -1,5 +1,5 @@
-// All that links in mail lead to, and the host that they live on. Where `service.links_url` has a host
-// of its own, that host knows nothing but these pages, and no other host knows them.
+// All pages behind links in mail, and their host. If `service.links_url` has its own host, that host serves only these
+// pages, and no other host serves them.
 import type { HttpHandler, HttpReply, HttpRequest } from '../../http/http.ts';
 import { createRouter, type Route, type RouterOptions } from '../../http/router.ts';
 import type { KeyLookup } from '../../protocol/mail/message-token.ts';
@@ -20,30 +20,30 @@ export function linkPages(kit: LinkPagesKit): Route[] {
   return [pixelRoute(keys, hits, endOfTurn), clickRoute(keys, hits, endOfTurn), ...unsubscribeRoutes(keys, kit)];
 }
 
-/** Where everything is reached from outside, as the configuration says. */
+/** The public URLs, from the configuration. */
 export interface PublicUrls {
   base_url: string;
   links_url: string;
 }
 
-/** `main` is everything but the links. */
+/** `main` is everything except the links. */
 export function routeByHost(urls: PublicUrls, links: readonly Route[], main: RouterOptions): HttpHandler {
   if (urls.links_url === urls.base_url) return createRouter({ ...main, routes: [...main.routes, ...links] });
   const linksHost = hostOf(urls.links_url);
   const toMain = createRouter(main);
   const toLinks = createRouter({ routes: links, notFound: nothingThere, methodNotAllowed: wrongMethod });
   const { protocol } = new URL(urls.links_url);
-  return (request) => (askedHost(request, protocol) === linksHost ? toLinks(request) : toMain(request));
+  return (request) => (requestedHost(request, protocol) === linksHost ? toLinks(request) : toMain(request));
 }
 
 function hostOf(url: string): string {
   return new URL(url).host;
 }
 
-/** As a browser would write it: lower case, without the port that goes without saying. */
-function askedHost(request: HttpRequest, protocol: string): string | null {
+/** In a browser's form: lower case, without the default port. */
+function requestedHost(request: HttpRequest, protocol: string): string | null {
   const host = request.header('host')?.trim() ?? '';
-  // Only what can be a host and a port: a URL has room for more.
+  // Only a host and a port: a URL could contain more.
   if (!/^[^\s/?#@\\,]+$/.test(host)) return null;
   return URL.parse(`${protocol}//${host}`)?.host.replace(/\.(?=:|$)/, '') ?? null;
 }
@@ -56,8 +56,8 @@ function wrongMethod() {
   };
 }
 
-// A tracked link: sends on to where the token says. There is no other way to say where: what we have
-// not signed leads nowhere.
+// A tracked link: redirects to the target in its token. There is no other way to set a target, so this is not an open
+// redirect.
 
 function clickRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
@@ -77,18 +77,22 @@ function clickRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: End
   };
 }
 
-/** In the form that browsers would have made of the link: ASCII, so that a header can hold it. */
+/** In the form that a browser would make of the link: ASCII, so that it is valid in a header. */
 function locationOf(url: string): string | null {
   const target = URL.parse(url);
   return target?.protocol === 'https:' || target?.protocol === 'http:' ? target.href : null;
 }
 
-// The image that tells that a message was opened: one transparent dot, fetched again each time.
+// The tracking pixel: one transparent dot, fetched again each time.
 
-/** GIF89a, 1 by 1, transparent: the smallest picture that every program shows. */
-const DOT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
+/** GIF89a, 1 by 1, transparent: the smallest image that every program shows. */
+const PIXEL_GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7', 'base64');
 
-const PICTURE: HttpReply = { status: 200, headers: { ...NEVER_STORED, 'Content-Type': 'image/gif' }, body: DOT };
+const PIXEL_REPLY: HttpReply = {
+  status: 200,
+  headers: { ...NEVER_STORED, 'Content-Type': 'image/gif' },
+  body: PIXEL_GIF,
+};
 
 function pixelRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: EndOfTurn): Route {
   return {
@@ -99,7 +103,7 @@ function pixelRoute(keys: KeyLookup, hits: Pick<HitPost, 'note'>, endOfTurn: End
       const subject = readOpenToken(token, keys);
       if (subject === null) return nothingThere();
       if (counts(request)) hits.note({ subject, link: null, url: '', linkCount: 0, ...fetcherOf(request) });
-      return PICTURE;
+      return PIXEL_REPLY;
     },
   };
 }

@@ -1,5 +1,5 @@
-// What the pages behind links in mail have in common: who asks, whether it counts, and the headers
-// that keep copies of them out of caches and search engines.
+// What the pages behind links in mail share: the client, whether a fetch counts, and headers that keep them out of
+// caches and search engines.
 import type { HttpReply, HttpRequest } from '../../http/http.ts';
 
 export const NEVER_STORED = {
@@ -10,8 +10,8 @@ export const NEVER_STORED = {
 } as const;
 
 /**
- * Whether somebody really fetches it: not by HEAD, which programs use to look whether a link lives, and
- * not ahead of time. Sec-Purpose is the Fetch standard's, the others are older names of browsers.
+ * Whether it is a real fetch: not HEAD, which programs use to check links, and not a prefetch. Sec-Purpose is from the
+ * Fetch standard, the others are older names of browsers.
  */
 export function counts(request: HttpRequest): boolean {
   if (request.method !== 'GET') return false;
@@ -23,7 +23,7 @@ export function fetcherOf(request: HttpRequest): { ip: string; userAgent: string
   return { ip: request.clientAddress, userAgent: request.header('user-agent') || null };
 }
 
-/** For tokens that we have not made, and for everything else that is not there. */
+/** For tokens that are not ours, and for all unknown paths. */
 export function nothingThere(): HttpReply {
   return {
     status: 404,

@@ -1,5 +1,5 @@
-// One-click unsubscribe (RFC 8058). GET only asks, because scanners follow links; POST acts, for mail
-// programs and for the page's own button. The token is all that it takes: no cookie, no login.
+// One-click unsubscribe (RFC 8058). GET only asks, because scanners follow links; POST acts, for mail programs and for
+// the page's own button. The token is enough: no cookie, no login.
 
 import { createHash } from 'node:crypto';
 import { escapeHtml } from '../../http/html.ts';
@@ -15,8 +15,8 @@ export interface UnsubscribePageKit extends UnsubscribeKit {
   store: UnsubscribeKit['store'] & StoreVerbs<{ tracking: 'findTracked' }>;
 }
 
-/** `List-Unsubscribe=One-Click` has 26 octets; as multipart/form-data some hundred. */
-const MAX_BODY_OCTETS = 16 * 1024;
+/** `List-Unsubscribe=One-Click` has 26 bytes; as multipart/form-data about a hundred. */
+const MAX_BODY_BYTES = 16 * 1024;
 
 const PATTERN = `${LINK_PATHS.unsubscribe}:token`;
 
@@ -36,7 +36,7 @@ export function unsubscribeRoutes(keys: KeyLookup, kit: UnsubscribePageKit): Rou
       async handler(request, { token = '' }) {
         const message = readUnsubscribeToken(token, keys);
         if (message === null) return unknownLinkPage();
-        await takeIn(request);
+        await discardBody(request);
         try {
           await unsubscribe(kit, message);
         } catch (error) {
@@ -50,25 +50,25 @@ export function unsubscribeRoutes(keys: KeyLookup, kit: UnsubscribePageKit): Rou
 }
 
 /**
- * RFC 8058 section 3.2 has the body say `List-Unsubscribe=One-Click`. Nothing is made to depend on it: a
- * token and a POST are as clear, and whoever writes the body wrongly still wants no more mail.
+ * By RFC 8058 section 3.2 the body is `List-Unsubscribe=One-Click`. It is not checked: a token and a POST are clear
+ * enough, and with a wrong body the recipient still wants no more mail.
  */
-async function takeIn(request: HttpRequest): Promise<void> {
-  await request.readBody(MAX_BODY_OCTETS);
+async function discardBody(request: HttpRequest): Promise<void> {
+  await request.readBody(MAX_BODY_BYTES);
 }
 
-/** The sender's name is a courtesy, and never worth a failure. */
+/** The sender's name is optional, and must not cause a failure. */
 async function shownFacts({ store }: UnsubscribePageKit, { tenantId, messageId, recipient }: UnsubscribeToken) {
   const message = await store.tracking.findTracked(tenantId, messageId).catch(() => null);
   return { recipient, fromDomain: message?.fromDomain ?? null };
 }
 
-// What people see who unsubscribe: a question, and what was done. One small page without script,
-// pictures or anything from elsewhere; it follows the reader's choice of light or dark.
+// The pages for recipients who unsubscribe: a question, and the result. One small page without script, pictures or
+// external resources; it follows the reader's choice of light or dark.
 
 interface UnsubscribeFacts {
   recipient: string;
-  /** Null once the message itself is forgotten. */
+  /** Null once the message is erased. */
   fromDomain: string | null;
 }
 
@@ -90,7 +90,7 @@ button { width: 100%; min-height: 3rem; margin: .5rem 0 1.5rem; padding: .75rem 
 button:focus-visible { outline: 3px solid var(--text); outline-offset: 2px; }
 `;
 
-/** Nothing but this one style, and a form that leads back here. */
+/** Only this style, and a form that leads back here. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -103,7 +103,7 @@ function questionPage({ recipient, fromDomain }: UnsubscribeFacts): HttpReply {
   const title = 'Unsubscribe?';
   return page(200, title, [
     `<p><strong>${escapeHtml(recipient)}</strong> will no longer receive mail from ${sender(fromDomain)}.</p>`,
-    // The same field as RFC 8058 section 3.1 has mail programs send.
+    // The field that mail programs send by RFC 8058 section 3.1.
     '<form method="post">',
     '<input type="hidden" name="List-Unsubscribe" value="One-Click">',
     '<button type="submit">Unsubscribe</button>',

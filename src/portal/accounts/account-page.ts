@@ -69,7 +69,7 @@ async function show(services: SignInServices, visit: OwnVisit, problem: Problem 
   const { store, secondFactors } = services.accounts;
   const { user, tenant, session } = visit.visitor;
   const sessions = await store.accounts.listSessions(user.id, visit.now);
-  const factor = await secondFactors.inForce(user.id);
+  const factor = await secondFactors.findConfirmed(user.id);
   return view({
     title: 'Your account',
     status: problem === null ? 200 : 422,

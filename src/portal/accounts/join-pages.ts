@@ -2,7 +2,7 @@
 import { html } from '../../http/html.ts';
 import type { MailLink } from '../../store/accounts.ts';
 import { ROLE_WORDS } from '../../tenants/account-mails.ts';
-import { joinByInvitation, lookAtLink } from '../../tenants/mail-proofs.ts';
+import { findLink, joinByInvitation } from '../../tenants/mail-proofs.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
@@ -24,7 +24,7 @@ async function show(
   token: string | null,
   problem: string | null = null,
 ): Promise<PageResult> {
-  const link = await lookAtLink(accounts, token ?? '', 'invitation');
+  const link = await findLink(accounts, token ?? '', 'invitation');
   const tenant = link && (await accounts.store.tenants.getTenant(link.tenantId!));
   if (!link || !tenant) {
     return deadLink('Ask whoever invited you to send another invitation.', {

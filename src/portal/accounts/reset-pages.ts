@@ -2,7 +2,7 @@
 // as often as it is looked at, and only sending it uses the link up.
 import { html } from '../../http/html.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
-import { askForReset, lookAtLink, resetPasswordByLink } from '../../tenants/mail-proofs.ts';
+import { askForReset, findLink, resetPasswordByLink } from '../../tenants/mail-proofs.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { field, problemBox } from '../elements.ts';
 import { action, type PageResult, type PortalRoute, page, type Visit, view } from '../page.ts';
@@ -55,7 +55,7 @@ async function passwordForm(
   token: string | null,
   problem: string | null = null,
 ): Promise<PageResult> {
-  const link = await lookAtLink(accounts, token ?? '', 'reset');
+  const link = await findLink(accounts, token ?? '', 'reset');
   if (!link) return deadLink('Ask for a new one; only the latest works.', { path: ASK, label: 'Send a new link' });
   const hint = `At least ${PASSWORD_MIN_CHARS} characters. All sessions end, here and elsewhere.`;
   return view({

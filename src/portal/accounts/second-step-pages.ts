@@ -42,7 +42,7 @@ export function secondStepPages(services: SignInServices): PortalRoute[] {
 
 async function show({ accounts }: SignInServices, visit: OwnVisit, problem: string | null = null): Promise<PageResult> {
   const { user } = visit.visitor;
-  const factor = await accounts.secondFactors.inForce(user.id);
+  const factor = await accounts.secondFactors.findConfirmed(user.id);
   const required = isSecondStepRequired(accounts.secondStepFor, user);
   return view({
     title: 'Second step',
@@ -83,7 +83,7 @@ function passwordField(of: string): Html {
 /** What is shown when the password does not hold; null when it does. */
 async function refusedPassword(services: SignInServices, visit: OwnVisit): Promise<PageResult | null> {
   const { visitor, form, client } = visit;
-  const asked = await services.signIn.asksAgain(visitor.user, form.get('password') ?? '', client);
+  const asked = await services.signIn.confirmPassword(visitor.user, form.get('password') ?? '', client);
   if (asked === 'right') return null;
   if (asked === 'wrong') return show(services, visit, 'This is not your password.');
   return show(services, visit, `Too many tries. Wait ${waitingTime(asked.waitMs)}, then try again.`);
@@ -121,7 +121,7 @@ ${field({ name: 'code', label: 'Type the code that the app shows', problem, requ
 async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
   const { secondFactors, store, tell, ids } = services.accounts;
   const { user, session } = visit.visitor;
-  const secret = await secondFactors.waitingSecret(user.id);
+  const secret = await secondFactors.unconfirmedSecret(user.id);
   // The key comes back from the page that was shown after the password: who has not seen it does not see it here.
   if (!secret || !isSame(visit.form.get('key') ?? '', secretInWords(secret))) return redirect(PATH);
   const codes = await secondFactors.confirm(user.id, visit.form.get('code') ?? '');

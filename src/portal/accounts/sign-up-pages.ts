@@ -2,7 +2,7 @@
 // owner of an address who confirms by mistake what a stranger has begun opens nothing for the stranger.
 import { html } from '../../http/html.ts';
 import type { AccountKit } from '../../tenants/account-kit.ts';
-import { confirmSignUp, lookAtLink } from '../../tenants/mail-proofs.ts';
+import { confirmSignUp, findLink } from '../../tenants/mail-proofs.ts';
 import { PASSWORD_MIN_CHARS } from '../../tenants/password-rules.ts';
 import { signUp } from '../../tenants/sign-up.ts';
 import { field, problemBox } from '../elements.ts';
@@ -81,7 +81,7 @@ async function confirmForm(
   token: string | null,
   problem: string | null = null,
 ): Promise<PageResult> {
-  const link = await lookAtLink(accounts, token ?? '', 'confirmation');
+  const link = await findLink(accounts, token ?? '', 'confirmation');
   if (!link) {
     const next = { path: '/portal/sign-in', label: 'Sign in' };
     return deadLink('If you have confirmed it before, sign in; if not, signing in sends a new link.', next);
@@ -103,10 +103,10 @@ async function confirm(services: SignInServices, visit: Visit): Promise<PageResu
   const { accounts, signIn } = services;
   const { form, client, now, visitor } = visit;
   const token = form.get('token') ?? '';
-  const link = await lookAtLink(accounts, token, 'confirmation');
+  const link = await findLink(accounts, token, 'confirmation');
   const user = link && (await accounts.store.accounts.getUser(link.userId!));
   if (!user) return confirmForm(accounts, visit, token);
-  const asked = await signIn.asksAgain(user, form.get('password') ?? '', client);
+  const asked = await signIn.confirmPassword(user, form.get('password') ?? '', client);
   if (asked === 'wrong') return confirmForm(accounts, visit, token, 'This is not the password of the sign-up.');
   if (asked !== 'right') {
     return confirmForm(accounts, visit, token, `Too many tries. Wait ${waitingTime(asked.waitMs)}, then try again.`);

@@ -67,10 +67,10 @@ function nothing(filter: MessageFilter): Html {
 }
 
 /** The time is in the id that the search has come to. */
-function lookedSoFar({ lookedThrough, messages }: MessagePage, filter: MessageFilter, next: string): Html {
+function lookedSoFar({ scanned, messages }: MessagePage, filter: MessageFilter, next: string): Html {
   const reached = Number.parseInt(next.slice(0, 13).replace('-', ''), 16);
   const found = messages.length === 0 ? 'No match so far. ' : '';
-  const many = lookedThrough > 0 && html`Searched ${lookedThrough.toLocaleString('en')} messages, `;
+  const many = scanned > 0 && html`Searched ${scanned.toLocaleString('en')} messages, `;
   return html`<p class="notice info">${found}${many || 'Searched '}back to ${time(reached)}. <a href="${listPath(filter, next)}" rel="next">Continue searching</a></p>`;
 }
 

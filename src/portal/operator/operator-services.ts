@@ -36,7 +36,7 @@ export interface OperatorServices {
     | 'keys'
     | 'audit'
   >;
-  reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'standingsOf'>;
+  reads: Pick<PortalReads, 'queueOverview' | 'queueSlice' | 'parkedMessages' | 'recentResultsOf'>;
   queue: QueueOperations;
   intake(): IntakeState;
   timers(): readonly TimerStatus[];

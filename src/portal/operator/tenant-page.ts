@@ -3,7 +3,7 @@
 import { isUuid } from '../../base/ids.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import type { Domain } from '../../store/domains.ts';
-import type { TenantStanding } from '../../store/reads.ts';
+import type { TenantResults } from '../../store/reads.ts';
 import { type ApiKey, type Member, type Tenant, TIERS } from '../../store/tenants.ts';
 import { badge, confirmed, copyable, facts, heading, select, type Tone, table, time } from '../elements.ts';
 import { missing, type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
@@ -25,7 +25,7 @@ async function show(services: OperatorServices, visit: VisitOf<'operator'>): Pro
   const tenant = isUuid(id) ? await store.tenants.getTenant(id) : null;
   if (!tenant) return missing('Tenant not found.');
   const [standing, review, members, keys, domains, isOwn, near] = await Promise.all([
-    reads.standingsOf(null, [id], reviewWindow),
+    reads.recentResultsOf(null, [id], reviewWindow),
     store.reputation.reviewOf(id),
     store.accounts.listMembers(id),
     store.keys.listApiKeys(id),
@@ -97,7 +97,7 @@ function factsOf(tenant: Tenant): [string, HtmlPart][] {
   ];
 }
 
-function standingFacts({ messages, hardBounces, complaints }: TenantStanding): Html {
+function standingFacts({ messages, hardBounces, complaints }: TenantResults): Html {
   return facts([
     ['Messages', messages],
     ['Hard bounces', `${hardBounces} (${shareText(hardBounces, messages)})`],

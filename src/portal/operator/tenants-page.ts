@@ -1,6 +1,6 @@
 // All tenants: status, tier, how their mail fares, since when. Those that wait for a decision are found by status.
 import { html } from '../../http/html.ts';
-import type { TenantStanding } from '../../store/reads.ts';
+import type { TenantResults } from '../../store/reads.ts';
 import { TENANT_STATUSES, type Tenant, type TenantStatus } from '../../store/tenants.ts';
 import { badge, emptyState, field, heading, pager, select, type Tone, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type VisitOf, view } from '../page.ts';
@@ -43,7 +43,7 @@ async function show(
     .filter((tenant) => before === '' || tenant.id < before)
     .sort((a, b) => (a.id < b.id ? 1 : -1));
   const onPage = fitting.slice(0, PER_PAGE);
-  const standings = await reads.standingsOf(
+  const standings = await reads.recentResultsOf(
     null,
     onPage.map(({ id }) => id),
     reviewWindow,
@@ -86,7 +86,7 @@ ${list}${pager({ first: before === '' ? null : pathOf({}), next: fitting.length 
   return view({ title: 'Tenants', body });
 }
 
-function rowOf(tenant: Tenant, standing: TenantStanding | undefined) {
+function rowOf(tenant: Tenant, standing: TenantResults | undefined) {
   return [
     html`<a href="${TENANTS_PATH}/${tenant.id}">${tenant.name}</a>`,
     html`${statusBadge(tenant.status)}${tenant.statusReason !== null && html`<br><span class="quiet">${tenant.statusReason}</span>`}`,

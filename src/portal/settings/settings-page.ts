@@ -77,7 +77,7 @@ async function statusOf({ store }: SettingsServices, tenant: Tenant) {
 async function limitsCard({ store, limits, brake }: SettingsServices, tenant: Tenant, now: number): Promise<Html> {
   const [keys, standing, contentDays, day, month, near] = await Promise.all([
     store.keys.listApiKeys(tenant.id),
-    store.tenants.standingOf(tenant.id, limits.reviewWindow),
+    store.tenants.recentResultsOf(tenant.id, limits.reviewWindow),
     store.upkeep.contentDaysOf(tenant.id),
     accepted(store, tenant.id, { now, hours: 24 }),
     accepted(store, tenant.id, { now, hours: 30 * 24 }),

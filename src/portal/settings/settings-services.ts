@@ -27,7 +27,7 @@ export interface SettingsServices {
     keys: 'listApiKeys';
     figures: 'onboardingFacts' | 'chartOf';
     shaping: 'findPause';
-    tenants: 'standingOf' | 'updateTenant';
+    tenants: 'recentResultsOf' | 'updateTenant';
     upkeep: 'contentDaysOf';
     accounts: 'listMembers' | 'listInvitations' | 'cancelInvitation' | 'changeRole' | 'removeMember' | 'getUser';
     audit: 'listAudit';

@@ -11,8 +11,8 @@ export interface Fault {
   place: TemplatePosition | null;
 }
 
-export function faultOf({ part, problem, place }: Flaw): Fault {
-  return { part, problem, place };
+export function faultOf({ part, problem, position }: Flaw): Fault {
+  return { part, problem, place: position };
 }
 
 /** Of sample data: an object is needed. Null: it is one. */

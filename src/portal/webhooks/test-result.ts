@@ -7,7 +7,7 @@ import { sentAndAnswered } from './sent-and-answered.ts';
 import { statusBadge } from './webhook-words.ts';
 
 export function shownTest(webhook: Webhook, sent: SentTest, formField: Html): Html {
-  const { taken, reason, elapsedMs } = sent;
+  const { accepted: taken, reason, elapsedMs } = sent;
   const path = `/portal/webhooks/${webhook.id}`;
   const word = taken ? 'The endpoint accepted the test event.' : 'The endpoint did not accept the test event.';
   return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a> › <a href="${path}">${webhook.url}</a></p>

@@ -6,7 +6,7 @@ import { type Html, html } from '../../http/html.ts';
 import {
   type AttemptFilter,
   type AttemptView,
-  COUNTED_AT_MOST,
+  MAX_DELIVERIES_COUNTED,
   type WebhookHealth,
   type WebhookSecret,
 } from '../../store/webhooks.ts';
@@ -56,8 +56,8 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
       webhook.failingSince === null ? healthSentence(webhook) : html`Failing since ${time(webhook.failingSince)}`,
     ],
     ...(webhook.description === null ? [] : [['Description', webhook.description] as const]),
-    ['Waiting events', countOf(webhook.due, COUNTED_AT_MOST)],
-    ['Failed events', countOf(webhook.failed, COUNTED_AT_MOST)],
+    ['Waiting events', countOf(webhook.due, MAX_DELIVERIES_COUNTED)],
+    ['Failed events', countOf(webhook.failed, MAX_DELIVERIES_COUNTED)],
     ['Created', time(webhook.createdAt)],
     [
       'Secret',

@@ -84,7 +84,7 @@ async function sendTest(services: WebhookServices, visit: VisitOf<'member'>): Pr
   const result = await services.tests.send(visit.visitor.tenant.id, webhook.id);
   if (isRefusal(result)) return missing();
   if ('busy' in result) return redirect(`/portal/webhooks/${webhook.id}`, result.busy, 'warn');
-  await visit.audit('webhook.tested', { webhook_id: webhook.id, taken: result.taken, status: result.status });
+  await visit.audit('webhook.tested', { webhook_id: webhook.id, taken: result.accepted, status: result.status });
   return view({ title: 'Test event', body: shownTest(webhook, result, visit.formField) });
 }
 

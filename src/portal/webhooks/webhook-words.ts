@@ -18,8 +18,8 @@ The latest attempts below show why.`;
     : html`Every event sent to it was accepted, or has failed and is listed below.`;
 }
 
-export function countOf(count: number, countedAtMost: number): string {
-  return count >= countedAtMost ? `${countedAtMost} or more` : String(count);
+export function countOf(count: number, maxCounted: number): string {
+  return count >= maxCounted ? `${maxCounted} or more` : String(count);
 }
 
 export function statusBadge({ status }: Pick<AttemptView, 'status'>): Html {

@@ -1,15 +1,15 @@
-// Which addresses may be connected to when a stranger chose them: a tenant's webhook, the MX or the MTA-STS host
-// of a recipient's domain. The one place that decides it: public ones, those that the operator allows
-// besides, none that the operator refuses, and none of our own. Resolves nothing.
+// Which addresses may be connected to when a stranger chose them: a tenant's webhook, the MX or the MTA-STS host of a
+// recipient's domain. The only place that decides it: public addresses, those that the operator also allows, none that
+// the operator refuses, and none of our own. Resolves nothing.
 import { NO_OWN_ADDRESSES, type OwnAddresses } from './own-addresses.ts';
 import { isPublicAddress, networkList, networksWithWrapped } from './private-address.ts';
 
 export interface AddressRefusal {
-  /** What is wrong with it, for people: "127.0.0.1 is not a public address". */
+  /** The problem, for people: "127.0.0.1 is not a public address". */
   fact: string;
-  /** The configuration key that lifts it. */
+  /** The configuration key that allows or refuses it. */
   key: string;
-  /** Whether `key` lists what is refused: then it is not to be set, but to be cut. */
+  /** Whether `key` lists refused networks, so that an entry must be removed instead of added. */
   listed: boolean;
 }
 
@@ -17,17 +17,17 @@ export interface AddressPolicy {
   allows(ip: string): boolean;
   /** Null: the address may be connected to. */
   refusal(ip: string): AddressRefusal | null;
-  /** Another number whenever the answers may be different: for whoever remembers them. */
+  /** Changes whenever the answers may have changed, for callers that cache them. */
   version(): number;
 }
 
 export interface AddressPolicyOptions {
   /** The configuration key that `allowPrivate` comes from. */
   key: string;
-  /** false: none but public addresses; true: all; a list: these networks besides, our own addresses included. */
+  /** false: only public addresses; true: all; a list: these networks as well, even if they are our own addresses. */
   allowPrivate: boolean | readonly string[];
   own?: OwnAddresses;
-  /** Refused whatever `allowPrivate` says. */
+  /** Refused regardless of `allowPrivate`. */
   refused?: { key: string; networks: readonly string[] };
 }
 

@@ -1,17 +1,17 @@
-// Follows CNAME records within one answer (RFC 1034 section 3.6.2); asking again for what the answer
-// does not hold is left to the callers.
+// Follows CNAME records within one response (RFC 1034 section 3.6.2); callers look up names that the response does not
+// contain.
 import { type DnsRecord, isWithin, type RecordType } from './wire.ts';
 
-/** Over a whole look-up; a longer chain is taken for a loop. */
+/** Over a whole look-up; a longer chain counts as a loop. */
 export const MAX_ALIASES = 8;
 
 export interface AliasChain {
   /** The last name that was reached. */
   owner: string;
-  /** The records of the wanted type at that name. */
+  /** The records of the requested type at that name. */
   records: DnsRecord[];
   aliases: number;
-  /** The least over all records on the way. */
+  /** The minimum over all records on the way. */
   ttlS: number;
 }
 
@@ -19,7 +19,7 @@ export interface ChainQuestion {
   name: string;
   type: RecordType;
   maxAliases: number;
-  /** Names outside this zone are reached, but their records not taken. */
+  /** Names outside this zone are followed, but their records are ignored. */
   zone?: string;
 }
 

@@ -1,12 +1,12 @@
-// Asks several servers the same: one after the other, the next one without waiting for the end of a slow one,
-// so that a dead server costs a short pause only. The first good answer wins, the other questions are dropped.
+// Sends one question to several servers: one after the other, the next one without waiting for the end of a slow one,
+// so that a dead server costs only a short pause. The first good answer wins, the other queries are aborted.
 
 export type TurnResult<T> = { kind: 'good'; value: T } | { kind: 'bad'; reason: string };
 export type TurnsResult<T> = { kind: 'good'; value: T } | { kind: 'all_bad'; reasons: string[] };
 
 export interface Asked<S, T> {
   servers: readonly S[];
-  /** How long one server has the field for itself. */
+  /** How long to wait for one server before the next is asked as well. */
   staggerMs: number;
   signal: AbortSignal;
   ask(server: S, signal: AbortSignal): Promise<TurnResult<T>>;

@@ -1,7 +1,6 @@
-// What the zone's own name servers say, past every cache: TXT records, so that what a tenant has just
-// published counts at once, and whether a mail domain exists at all. Follows aliases into
-// other zones and referrals into child zones (RFC 1034 section 5.3.3).
-// The first server that answers with authority decides; DNSSEC is left out on purpose.
+// Queries the zone's own name servers, past every cache: TXT records, so that a record that a tenant has just published
+// counts at once, and whether a mail domain exists at all. Follows aliases into other zones and referrals into child
+// zones (RFC 1034 section 5.3.3). The first authoritative answer decides; DNSSEC is left out on purpose.
 import { SECOND_MS } from '../../base/clock.ts';
 import { followAliases, MAX_ALIASES } from './alias-chain.ts';
 import { askInTurn, type TurnResult } from './ask-in-turn.ts';
@@ -31,14 +30,14 @@ import {
 
 export interface Authority {
   txt(name: string): Promise<DnsResult<string>>;
-  /** Look-ups that have one budget together; `share`: how much of it this one may use, 1 if not given. */
+  /** Look-ups that share one budget; `share`: how much of it this one may use, 1 by default. */
   limited(): { txt(name: string, share?: number): Promise<DnsResult<string>> };
   /**
-   * Whether the domain exists, as its zone or the zones above say, from the root downwards when the resolver does
-   * not tell who they are; an abort ends it as unknown.
+   * Whether the domain exists, by its own zone or the zones above, starting at the root if the resolver does not know
+   * their servers; an abort ends it as unknown.
    */
   exists(name: string, signal?: AbortSignal): Promise<Existence>;
-  /** Look-ups for a mail route, past every resolver's answer about these names. */
+  /** Look-ups for a mail route that do not rely on any resolver for these names. */
   forRoutes(signal: AbortSignal): Pick<Resolver, 'mx' | 'a' | 'aaaa'>;
 }
 
@@ -48,9 +47,9 @@ export interface AuthorityOptions {
   resolver: Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
   /** 53, except in tests and the sandbox. */
   authorityPort: number;
-  /** Whether name servers on loopback, private and other special addresses are asked. */
+  /** Whether name servers on loopback, private and other special addresses are queried. */
   allowPrivate: boolean;
-  /** When not given: the Internet's, with port 53. At another port there is a world of its own. */
+  /** By default the Internet's, with port 53. Another port means a separate DNS. */
   rootHints?: readonly RootHint[];
   serverTimeoutMs?: number;
   totalTimeoutMs?: number;
@@ -59,7 +58,7 @@ export interface AuthorityOptions {
 
 type Zone = ZoneServers & { kind: 'zone' };
 
-/** What is asked, whom it concerns, until when, and how much it may cost. */
+/** The question, its name, its deadline and its budget. */
 interface Question {
   name: string;
   type: RecordType;
@@ -68,10 +67,10 @@ interface Question {
   signal: AbortSignal;
 }
 
-/** How a walk ends: with what a server with authority said, or without having found one. */
+/** The end of a walk: an authoritative answer, or none. */
 type WalkEnd = { said: DnsResult<DnsRecord> } | { lost: Exclude<ZoneServers, { kind: 'zone' }> };
 
-/** A budget of its own when not given. */
+/** By default, its own budget. */
 interface Asking {
   name: string;
   type: RecordType;
@@ -89,7 +88,7 @@ type Statement =
 
 /** Aliases and referrals together. */
 const MAX_STEPS = 16;
-/** Name servers whose addresses only other such name servers tell; deeper is no sound delegation. */
+/** Name servers whose addresses only other such name servers know; deeper nesting is a broken delegation. */
 const MAX_DEPTH = 2;
 const MAX_SHOWN_REASONS = 4;
 
@@ -147,7 +146,7 @@ function picked<T>(result: DnsResult<DnsRecord>, value: (record: DnsRecord) => T
   return { ...result, records: result.records.flatMap((record) => value(record) ?? []) };
 }
 
-/** That the resolver knows no name servers is the resolver's word: it proves nothing. */
+/** If the resolver knows no name servers, that proves nothing. */
 function existenceOf(end: WalkEnd): Existence {
   if ('lost' in end) {
     const reason = end.lost.kind === 'unavailable' ? end.lost.reason : 'no name servers above it are known';
@@ -157,7 +156,7 @@ function existenceOf(end: WalkEnd): Existence {
   return { kind: end.said.kind === 'no_domain' ? 'absent' : 'present' };
 }
 
-/** The look-ups of name servers cannot be aborted, so their results are left behind when the time is over. */
+/** Look-ups of name servers cannot be aborted, so results after the deadline are dropped. */
 async function inTime<T>(timeoutMs: number, late: T, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -172,7 +171,7 @@ async function inTime<T>(timeoutMs: number, late: T, start: (signal: AbortSignal
   }
 }
 
-/** What the resolver does not tell about name servers is found from the root downwards, within the same budget. */
+/** Name servers that the resolver does not return are found from the root downwards, within the same budget. */
 function fromRoot(question: Question, rootHints: readonly RootHint[], depth: number): Question {
   const addressesOf = async (name: string) => {
     if (depth === 0) return [];
@@ -254,12 +253,12 @@ function readAnswer(answer: DnsAnswer, { name, type }: Asked, zone: string): Tur
     const { records, ttlS } = chain;
     return good({ kind: 'result', result: { kind: 'found', records, ttlMs: ttlS * SECOND_MS } });
   }
-  // Asked again from its own zone: this server need not speak for it.
+  // Looked up in its own zone, since this server need not be authoritative for it.
   if (chain.aliases > 0) return good({ kind: 'alias', target: chain.owner, aliases: chain.aliases });
   return good({ kind: 'result', result: { kind: answer.rcode === RCODE.NXDOMAIN ? 'no_domain' : 'no_records' } });
 }
 
-/** RFC 1034 section 4.2.1: downwards only, and glue only for names that this server may speak about. */
+/** RFC 1034 section 4.2.1: downwards only, and glue only for names within this server's zone. */
 function readReferral(answer: DnsAnswer, name: string, zone: string): (Statement & { kind: 'referral' }) | null {
   if (answer.rcode !== RCODE.NOERROR || answer.answers.length > 0) return null;
   if (answer.authorities.some((record) => record.type === 'SOA')) return null;

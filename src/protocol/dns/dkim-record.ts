@@ -1,14 +1,14 @@
-// DKIM key records (RFC 6376 section 3.6.1, tag lists of 3.2): reads one TXT record and says whether it lets
-// receivers verify our signatures (RSA with SHA-256, mail). The flags t=y and t=s do not stop that.
+// DKIM key records (RFC 6376 section 3.6.1, tag lists of 3.2): reads one TXT record and says whether receivers can
+// verify our signatures with it (RSA with SHA-256, mail). The flags t=y and t=s do not prevent that.
 
 export type DkimVerdict =
   | { kind: 'ok' }
-  /** Some other TXT record that happens to stand at the name. */
+  /** Another TXT record at the same name. */
   | { kind: 'no_key_record' }
   | { kind: 'invalid'; problem: string }
   | { kind: 'mismatch'; problem: string };
 
-/** A key record that is broken, with quotes or in the wrong case for example, is still meant as one. */
+/** A malformed key record, for example with quotes or in the wrong case, still counts as one. */
 const LOOKS_LIKE_KEY = /^[\s"'\\]*v\s*=\s*["']?dkim/i;
 const TAG_NAME = /^[a-z][a-z0-9_]*$/i;
 
@@ -28,7 +28,7 @@ function checkTags(tags: Map<string, string>, expectedKey: string): DkimVerdict 
   }
   const key = tags.get('p');
   if (key === undefined) return { kind: 'invalid', problem: 'it has no p= tag' };
-  // RFC 6376 section 3.6.1: an empty key is how a key is revoked.
+  // RFC 6376 section 3.6.1: an empty key means that the key is revoked.
   if (key === '') return { kind: 'mismatch', problem: 'its p= tag is empty, which revokes the key' };
   const keyType = tags.get('k') ?? 'rsa';
   if (keyType !== 'rsa') return { kind: 'mismatch', problem: 'its k= tag is not rsa' };
@@ -41,7 +41,7 @@ function checkTags(tags: Map<string, string>, expectedKey: string): DkimVerdict 
   return { kind: 'ok' };
 }
 
-/** Null for what is no tag list; names are kept in their order. A repeated name makes the list invalid. */
+/** Null if it is not a tag list; names keep their order. A repeated name makes the list invalid. */
 export function parseTagList(text: string): Map<string, string> | null {
   const tags = new Map<string, string>();
   const parts = text.split(';');

@@ -1,6 +1,5 @@
-// One question to one DNS server: UDP first, TCP when the answer was truncated (RFC 7766), within a hard
-// deadline. Every query has a random id and a socket, hence a source port, of its own (RFC 5452).
-// Choosing servers and repeating questions is left to the callers.
+// One query to one DNS server: UDP first, TCP when the response was truncated (RFC 7766), within a hard deadline. Every
+// query has a random ID and its own socket, hence its own source port (RFC 5452). Callers choose servers and retry.
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { connect, isIP, isIPv6 } from 'node:net';
@@ -16,7 +15,7 @@ export interface ExchangeRequest {
   /** Lower case, A-labels, no final dot. */
   name: string;
   type: RecordType;
-  /** Whether the server is asked to look further than its own data. */
+  /** Whether the server is asked for recursion. */
   recursive: boolean;
   timeoutMs: number;
   transport?: 'udp' | 'tcp';
@@ -75,7 +74,7 @@ export async function exchange(request: ExchangeRequest): Promise<ExchangeResult
   }
 }
 
-/** RFC 6891 section 7: servers that do not know EDNS answer so and are asked again without it. */
+/** RFC 6891 section 7: servers that do not know EDNS answer so, and are queried again without it. */
 function refusesEdns(rcode: number): boolean {
   return rcode === RCODE.FORMERR || rcode === RCODE.NOTIMP || rcode === RCODE.BADVERS;
 }
@@ -92,14 +91,14 @@ function askOverUdp(attempt: Attempt): Promise<AttemptResult> {
     socket.on('error', (error) => settle({ kind: 'network_error', reason: error.message }));
     socket.on('message', (bytes) => {
       const reply = attempt.read(bytes);
-      // RFC 5452 section 9.1: what does not match is ignored, the true answer may still come.
+      // RFC 5452 section 9.1: responses that do not match are ignored, since the right one may still arrive.
       if (reply.kind !== 'unrelated') settle(reply);
     });
-    // Connected, so that the kernel drops datagrams of others and reports a closed port.
+    // Connected, so that the kernel drops datagrams from others and reports a closed port.
     socket.on('connect', () => socket.send(attempt.bytes));
     socket.connect(attempt.server.port, attempt.server.ip);
     return () => {
-      // Closing waits for a connect that is under way, and a closed socket must not send.
+      // Closing waits for a pending connect, and a closed socket must not send.
       socket.removeAllListeners('connect');
       socket.close();
     };
@@ -119,7 +118,7 @@ function askOverTcp(attempt: Attempt): Promise<AttemptResult> {
     });
     socket.on('data', (chunk) => {
       received = Buffer.concat([received, chunk]);
-      // RFC 1035 section 4.2.2: two octets of length before the message; so at most 64 KiB are kept.
+      // RFC 1035 section 4.2.2: two octets of length precede the message; so at most 64 KiB are buffered.
       if (received.length < 2 || received.length < 2 + received.readUInt16BE(0)) return;
       const reply = attempt.read(received.subarray(2, 2 + received.readUInt16BE(0)));
       settle(reply.kind === 'unrelated' ? { kind: 'malformed', reason: 'the answer is to another question' } : reply);
@@ -128,7 +127,7 @@ function askOverTcp(attempt: Attempt): Promise<AttemptResult> {
   });
 }
 
-/** Runs `start` until it settles, the time is over or the caller aborts; then releases its socket. */
+/** Runs `start` until it settles, the deadline passes or the caller aborts; then releases its socket. */
 function settleInTime(attempt: Attempt, start: (settle: Settle) => () => void): Promise<AttemptResult> {
   const { signal, timeoutMs } = attempt;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });

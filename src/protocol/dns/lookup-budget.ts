@@ -1,17 +1,17 @@
-// How much one verification may ask. Whoever owns a zone chooses which servers it refers to, and could make us
-// ask thousands of questions about somebody else's names. Look-ups of one verification share a budget;
-// what is over it is not asked, and counts as unavailable.
+// How much one verification may query. The owner of a zone chooses its servers, and could make us send thousands of
+// queries about other owners' names. All look-ups of one verification share a budget; queries beyond it are not sent,
+// and count as unavailable.
 import type { DnsResult } from './dns-result.ts';
 import type { Resolver } from './resolver.ts';
 
 export interface LookupLimits {
-  /** Addresses of name servers that are asked. */
+  /** Addresses of queried name servers. */
   addresses: number;
-  /** Questions to these. */
+  /** Queries to these. */
   questions: number;
-  /** Names of name servers without glue, whose addresses the resolver is asked for. */
+  /** Names of name servers without glue, whose addresses are looked up through the resolver. */
   names: number;
-  /** Names whose name servers the resolver is asked for. */
+  /** Names whose name servers are looked up through the resolver. */
   zones: number;
 }
 
@@ -23,11 +23,11 @@ const VERIFICATION_LIMITS: LookupLimits = { addresses: 20, questions: 64, names:
 
 export type ZoneResolver = Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
 
-/** A look-up's part of the budget. */
+/** One look-up's share of the budget. */
 export interface BudgetPart {
-  /** Asks each question once; over the budget it is unavailable. */
+  /** Sends each query once; beyond the budget it is unavailable. */
   resolver: ZoneResolver;
-  /** Counts a question to the server. */
+  /** Counts a query to the server. */
   mayAsk(ip: string): boolean;
 }
 
@@ -70,7 +70,7 @@ export function createLookupBudget(resolver: ZoneResolver, limits: LookupLimits 
   };
 }
 
-/** Null: the name is not known yet, and there are as many as may be. */
+/** Null: the name is new, and the limit is reached. */
 function onceEach<T>(find: (name: string) => Promise<T>): (name: string, most: number) => Promise<T> | null {
   const known = new Map<string, Promise<T>>();
   return (name, most) => {

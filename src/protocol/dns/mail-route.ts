@@ -1,5 +1,5 @@
-// Where mail for a domain goes: RFC 5321 section 5.1 (MX, or the domain's own address) and RFC 7505 (null MX).
-// Whether the addresses may be connected to, and MTA-STS, are left to the courier.
+// The route of mail for a domain: RFC 5321 section 5.1 (MX, or the domain's own address) and RFC 7505 (null MX). The
+// courier decides whether the addresses may be used, and about MTA-STS.
 import { isIP } from 'node:net';
 import type { DnsResult } from './dns-result.ts';
 import type { Resolver } from './resolver.ts';
@@ -17,10 +17,10 @@ export interface MailHost {
 }
 
 export type MailRoute =
-  /** In the order in which they are to be tried. */
+  /** In the order in which to try them. */
   | { kind: 'hosts'; hosts: MailHost[]; ttlMs: number }
   | { kind: 'undeliverable'; reason: string; enhancedCode: '5.1.2' | '5.1.10' | '5.4.4' }
-  /** Says nothing about the domain: to be tried again, never bounced. */
+  /** Says nothing about the domain: retry, never bounce. */
   | { kind: 'unavailable'; reason: string };
 
 export interface MailRouteOptions {
@@ -71,7 +71,7 @@ async function routeByMx(
   mx: DnsResult<MxRecord> & { kind: 'found' },
   { resolver, random }: MailRouteOptions,
 ): Promise<MailRoute> {
-  // RFC 7505 section 3. Beside other MX records, where it must not stand, it is passed over.
+  // RFC 7505 section 3. Next to other MX records, which is not allowed, it is ignored.
   if (mx.records.every((record) => record.exchange === '')) {
     return undeliverable('5.1.10', `The domain ${domain} accepts no mail (null MX).`);
   }
@@ -101,7 +101,9 @@ function rankExchanges(records: MxRecord[], random: () => number): MxRecord[] {
   return ranked.filter(({ exchange }) => !seen.has(exchange) && seen.add(exchange));
 }
 
-/** RFC 5321 section 5.1 wants a name in an MX record: address literals, bare addresses and oddities are passed over. */
+/**
+ * RFC 5321 section 5.1 requires a name in an MX record: address literals, bare addresses and other values are ignored.
+ */
 function isHostName({ exchange }: MxRecord): boolean {
   return HOST_NAME.test(exchange) && isIP(exchange) === 0;
 }
@@ -120,7 +122,7 @@ async function findAddresses(name: string, resolver: MailRouteOptions['resolver'
   const addresses: MailAddress[] = [];
   const ips4 = ipv4.kind === 'found' ? ipv4.records : [];
   const ips6 = ipv6.kind === 'found' ? ipv6.records : [];
-  // By turns, so that the cap leaves both families; each in the order of the answer.
+  // Alternating, so that the cap leaves both families; each in the order of the response.
   for (let i = 0; i < Math.max(ips4.length, ips6.length); i++) {
     if (ips4[i] !== undefined) addresses.push({ ip: ips4[i]!, family: 4 });
     if (ips6[i] !== undefined) addresses.push({ ip: ips6[i]!, family: 6 });

@@ -1,5 +1,5 @@
-// Fetches an MTA-STS policy over HTTPS (RFC 8461 section 3.3): certificate verified, no redirects,
-// bounded in size and time. The address that was checked is the address that is connected to.
+// Fetches an MTA-STS policy over HTTPS (RFC 8461 section 3.3): certificate verified, no redirects, limited in size and
+// time. It connects to the address that was checked.
 import { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -12,23 +12,23 @@ import type { Resolver } from './resolver.ts';
 
 export interface PolicyFetchOptions {
   resolver: Pick<Resolver, 'a' | 'aaaa'>;
-  /** 443 everywhere but in tests. */
+  /** 443 except in tests. */
   port: number;
-  /** Trusted roots in PEM; those of Node when not given. */
+  /** Trusted roots in PEM; Node's own by default. */
   ca?: string | undefined;
-  /** Whoever owns the recipients' domain chooses the address. */
+  /** Needed because the owner of the recipients' domain chooses the address. */
   addresses: AddressPolicy;
   timeoutMs?: number;
-  /** Ends it early. */
+  /** Aborts the fetch. */
   signal?: AbortSignal;
 }
 
 export type PolicyFetch = { kind: 'policy'; policy: MtaStsPolicy } | { kind: 'failed'; reason: string };
 
-// RFC 8461 section 3.3 suggests a minute; but mail waits for it, and a policy host that needs more is down.
+// RFC 8461 section 3.3 suggests a minute; but mail waits for it, and a policy host that needs longer is down.
 const TIMEOUT_MS = 10 * SECOND_MS;
 // The size that section 3.3 suggests.
-const MAX_OCTETS = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 const MAX_TRIED_ADDRESSES = 3;
 const POLICY_PATH = '/.well-known/mta-sts.txt';
 
@@ -68,7 +68,7 @@ async function findAddresses(
 
 type Answer =
   | { kind: 'text'; text: string }
-  /** Nobody answered: another address may. */
+  /** No response: another address may work. */
   | { kind: 'unreachable'; why: string }
   | { kind: 'refused'; why: string };
 
@@ -87,7 +87,7 @@ function get({ host, ip, port, ca, signal }: Target): Promise<Answer> {
     servername: host,
     signal,
     headers: { host: port === 443 ? host : `${host}:${port}`, accept: 'text/plain' },
-    // A connection of its own: one that is kept could have been made under other rules.
+    // A new connection, since a pooled one might have been opened under another policy.
     agent: false,
     rejectUnauthorized: true,
     checkServerIdentity: (_name, certificate) => refuseIdentity(host, certificate),
@@ -107,7 +107,7 @@ function get({ host, ip, port, ca, signal }: Target): Promise<Answer> {
   return promise;
 }
 
-/** Section 3.3 wants a DNS-ID (RFC 6125): a common name does not count, nor does half a wildcard. */
+/** Section 3.3 requires a DNS-ID (RFC 6125): a common name does not count, nor does a partial wildcard. */
 function refuseIdentity(host: string, certificate: PeerCertificate): Error | undefined {
   const rules = { subject: 'never', partialWildcards: false, multiLabelWildcards: false } as const;
   if (new X509Certificate(certificate.raw).checkHost(host, rules) !== undefined) return undefined;
@@ -119,13 +119,13 @@ async function readText(response: IncomingMessage): Promise<Answer> {
   const mediaType = (response.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   // Section 3.3: redirects are not followed.
   if (response.statusCode !== 200) return refused(`answered with status ${response.statusCode}`);
-  // Section 3.2: so that nobody can plant a policy by an upload to a web server that serves anything.
+  // Section 3.2: so that an upload to a web server that serves any file cannot plant a policy.
   if (mediaType !== 'text/plain') return refused('the answer is not text/plain');
   const chunks: Buffer[] = [];
   let octets = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     octets += chunk.length;
-    if (octets > MAX_OCTETS) return refused(`the policy is larger than ${MAX_OCTETS / 1024} KiB`);
+    if (octets > MAX_BYTES) return refused(`the policy is larger than ${MAX_BYTES / 1024} KiB`);
     chunks.push(chunk);
   }
   return { kind: 'text', text: Buffer.concat(chunks).toString('utf8') };

@@ -1,29 +1,29 @@
-// The addresses of this machine: those of its interfaces, and those that mail is configured to be sent from.
-// A public one is no less private than loopback to whoever chooses where we connect: from here it leads past
-// the firewall, to services that trust this machine.
+// The addresses of this machine: those of its interfaces, and the configured source addresses. For a stranger who
+// chooses where we connect, a public one is as sensitive as loopback: from here it leads past the firewall, to services
+// that trust this machine.
 import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { type Clock, SECOND_MS } from '../../base/clock.ts';
 import { type NetworkList, networksWithWrapped } from './private-address.ts';
 
 export interface OwnAddresses {
-  /** In words what the address is to us, or null. */
+  /** A description of our own address, or null. */
   describe(ip: string): string | null;
-  /** Another number whenever the answers may be different. */
+  /** Changes whenever the answers may have changed. */
   version(): number;
 }
 
 export interface OwnAddressesOptions {
-  /** Of `delivery.source_addresses`: an interface may get them only later. */
+  /** From `delivery.source_addresses`: an interface may get them only later. */
   sources: readonly string[];
   clock: Clock;
-  /** Of this machine; other ones in tests. */
+  /** Of this machine; replaced in tests. */
   readInterfaces?: () => NodeJS.Dict<NetworkInterfaceInfo[]>;
 }
 
 export const NO_OWN_ADDRESSES: OwnAddresses = { describe: () => null, version: () => 0 };
 
-// Interfaces come and go. Reading them took 50 µs with two of them (2026-11), and machines can have hundreds:
-// too much for every address of every MX, and nothing every few seconds.
+// Interfaces change at run time. Reading them took 50 µs with two of them (2026-11), and machines can have hundreds:
+// too much for every address of every MX, but negligible every few seconds.
 const READ_EVERY_MS = 5 * SECOND_MS;
 
 export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
@@ -35,11 +35,11 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
 
   const refresh = () => {
     const now = clock.now();
-    // A clock that was set back must not make an old list last.
+    // An old list must not stay valid because the clock was set back.
     if (readAt !== null && now >= readAt && now - readAt < READ_EVERY_MS) return;
     readAt = now;
     const found = interfaceAddresses(readInterfaces);
-    // The system did not say: what was known still holds.
+    // If the system call fails, the last list stays valid.
     if (found === null) return;
     const ips = [...new Set([...sources, ...found])].sort();
     if (ips.join() === known) return;
@@ -63,7 +63,7 @@ export function createOwnAddresses(options: OwnAddressesOptions): OwnAddresses {
 function interfaceAddresses(readInterfaces: () => NodeJS.Dict<NetworkInterfaceInfo[]>): string[] | null {
   try {
     const all = Object.values(readInterfaces()).flatMap((list) => list ?? []);
-    // A zone index (fe80::1%eth0) is good for one link only, and link-local addresses are never public.
+    // A zone index (fe80::1%eth0) is valid on one link only, and link-local addresses are never public.
     return all.map(({ address }) => address).filter((address) => !address.includes('%'));
   } catch {
     return null;

@@ -1,5 +1,5 @@
-// Whether an address of our own has a reverse name that leads back to it (forward-confirmed
-// reverse DNS, RFC 1912 section 2.1): what receivers look at first.
+// Whether a source address has a reverse name that leads back to it (forward-confirmed reverse DNS, RFC 1912 section
+// 2.1): the first thing that receivers check.
 import { SocketAddress } from 'node:net';
 import type { DnsResult } from './dns-result.ts';
 import type { Resolver } from './resolver.ts';
@@ -10,11 +10,11 @@ export interface NameCheckKit {
 
 export type OwnName =
   | { kind: 'good'; name: string; reason: null }
-  /** DNS says definitely that it is not so. */
+  /** DNS says definitely that it has none. */
   | { kind: 'bad'; reason: string }
   | { kind: 'unknown'; reason: string };
 
-// More than one reverse name is odd already; a long list is somebody else's joke.
+// More than one reverse name is unusual already; longer lists are not worth following.
 const MAX_NAMES = 5;
 
 export async function checkOwnName(ip: string, { resolver }: NameCheckKit): Promise<OwnName> {
@@ -36,7 +36,7 @@ export async function checkOwnName(ip: string, { resolver }: NameCheckKit): Prom
   return { kind: 'bad', reason: `its reverse name ${names.join(', ')} does not resolve back to it` };
 }
 
-/** Compared as addresses: IPv6 can be written in many ways. */
+/** Compared as addresses, since IPv6 has many spellings. */
 function isSame(a: string, b: string): boolean {
   const family = b.includes(':') ? 'ipv6' : 'ipv4';
   return normal(a, family) === normal(b, family);

@@ -1,5 +1,5 @@
-// Which IP addresses belong to the public Internet: everything that the IANA special-purpose registries
-// (RFC 6890) list otherwise is not public, also when an IPv6 address only wraps such an IPv4 address.
+// Which IP addresses belong to the public Internet: addresses that the IANA special-purpose registries (RFC 6890) list
+// otherwise are not public, nor are IPv6 addresses that only wrap such an IPv4 address.
 import { BlockList, isIP } from 'node:net';
 import { Fault } from '../../base/errors.ts';
 
@@ -25,7 +25,7 @@ const SPECIAL_IPV4 = [
   '240.0.0.0/4', // reserved, broadcast
 ];
 
-/** All that is allotted for public use (RFC 4291 section 2.4); loopback, fc00::/7, fe80::/10, ff00::/8 lie outside. */
+/** The range for public use (RFC 4291 section 2.4); loopback, fc00::/7, fe80::/10, ff00::/8 are outside. */
 const GLOBAL_UNICAST_IPV6 = '2000::/3';
 
 const SPECIAL_IPV6 = [
@@ -34,7 +34,7 @@ const SPECIAL_IPV6 = [
   '3fff::/20', // documentation (RFC 9637)
 ];
 
-/** Prefixes behind which an IPv4 address follows at once: mapped, NAT64 (RFC 6052), 6to4 (RFC 3056). */
+/** Prefixes that are directly followed by an IPv4 address: mapped, NAT64 (RFC 6052), 6to4 (RFC 3056). */
 const IPV4_WRAPPERS = [
   { bits: 96, wrap: (ip: string) => `::ffff:${ip}` },
   { bits: 96, wrap: (ip: string) => `64:ff9b::${ip}` },
@@ -44,13 +44,13 @@ const IPV4_WRAPPERS = [
 const PUBLIC_IPV6 = networkList([GLOBAL_UNICAST_IPV6, '::ffff:0:0/96', '64:ff9b::/96']);
 const SPECIAL = networksWithWrapped([...SPECIAL_IPV4, ...SPECIAL_IPV6]);
 
-/** False for everything that is no IP address, zone indexes (`fe80::1%eth0`) included. */
+/** False for anything that is not an IP address, including zone indexes (`fe80::1%eth0`). */
 export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 0 || ip.includes('%')) return false;
   return !SPECIAL.contains(ip) && (isIP(ip) === 4 || PUBLIC_IPV6.contains(ip));
 }
 
-/** From `10.0.0.0/8`, `fd00::/8` or single addresses; throws a Fault that names an entry it cannot read. */
+/** From `10.0.0.0/8`, `fd00::/8` or single addresses; throws a Fault that names an invalid entry. */
 export function networkList(cidrs: readonly string[]): NetworkList {
   const list = new BlockList();
   for (const cidr of cidrs) addNetwork(list, cidr);

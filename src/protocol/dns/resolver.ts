@@ -1,5 +1,5 @@
-// Recursive look-ups through the configured servers: cached, shared between callers that ask the same at the
-// same time, aliases followed (RFC 1034, RFC 2308). Validation by DNSSEC is left to those servers.
+// Recursive look-ups through the configured servers: cached, shared between concurrent callers with the same question,
+// aliases followed (RFC 1034, RFC 2308). DNSSEC validation is left to those servers.
 import { isIPv4, isIPv6 } from 'node:net';
 import { type Clock, SECOND_MS } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
@@ -18,7 +18,7 @@ export interface Resolver {
   aaaa(name: string): Promise<DnsResult<string>>;
   /** The strings of each record are joined. */
   txt(name: string): Promise<DnsResult<string>>;
-  /** Only of the name itself: an alias is never a zone of its own. */
+  /** Only of the name itself, since an alias is never a zone. */
   ns(name: string): Promise<DnsResult<string>>;
   ptr(ip: string): Promise<DnsResult<string>>;
 }
@@ -27,9 +27,9 @@ export interface ResolverOptions {
   /** `ip`, `ip:port` or `[ip6]:port`. */
   servers: readonly string[];
   clock: Clock;
-  /** For one question over all servers. */
+  /** For one question, over all servers. */
   timeoutMs?: number;
-  /** For one server at first; doubled with every round. */
+  /** For one server in the first round; doubled with every round. */
   attemptTimeoutMs?: number;
   maxCacheEntries?: number;
   maxConcurrent?: number;
@@ -47,7 +47,7 @@ export function createResolver(options: ResolverOptions): Resolver {
 
   function lookUp(rawName: string, type: RecordType): Promise<DnsResult<DnsRecord>> {
     const name = normalName(rawName);
-    // What cannot stand in the DNS does not exist in it.
+    // A name that DNS cannot contain does not exist in it.
     if (!isAskable(name, type)) return Promise.resolve({ kind: 'no_domain' });
     const key = `${type} ${name}`;
     const known = cache.get(key);
@@ -78,7 +78,7 @@ export function createResolver(options: ResolverOptions): Resolver {
   };
 }
 
-/** Asks until the name at the end of all aliases is reached. */
+/** Queries until the end of all aliases is reached. */
 async function followAnswers(pool: ServerPool, name: string, type: RecordType): Promise<DnsResult<DnsRecord>> {
   let owner = name;
   let ttlS = Number.POSITIVE_INFINITY;
@@ -94,7 +94,7 @@ async function followAnswers(pool: ServerPool, name: string, type: RecordType): 
     if (rcode === RCODE.NXDOMAIN) return { kind: 'no_domain' };
     aliasesLeft -= chain.aliases;
     if (chain.aliases > 0 && aliasesLeft <= 0) return aliasLoop(name);
-    // RFC 2308 section 2.2: an SOA says that the last name has no such data. Else it was not looked up yet.
+    // RFC 2308 section 2.2: an SOA says that the last name has no such data. Otherwise it was not looked up yet.
     const isComplete = chain.aliases === 0 || authorities.some((record) => record.type === 'SOA');
     if (isComplete) return { kind: 'no_records' };
     owner = chain.owner;
@@ -116,7 +116,7 @@ function pick<T>(result: DnsResult<DnsRecord>, value: (record: DnsRecord) => T |
   return { ...result, records: result.records.flatMap((record) => value(record) ?? []) };
 }
 
-/** RFC 1035 section 3.5 and RFC 3596 section 2.5; null for what is no IP address. */
+/** RFC 1035 section 3.5 and RFC 3596 section 2.5; null if it is not an IP address. */
 export function reverseName(ip: string): string | null {
   if (isIPv4(ip)) return `${ip.split('.').reverse().join('.')}.in-addr.arpa`;
   if (!isIPv6(ip) || ip.includes('%')) return null;
@@ -128,7 +128,7 @@ export function reverseName(ip: string): string | null {
   return `${[...nibbles].reverse().join('.')}.ip6.arpa`;
 }
 
-/** Hexadecimal groups only: the URL parser turns an embedded dotted quad into two of them. */
+/** Hexadecimal groups only: the URL parser converts an embedded dotted quad to two of them. */
 function canonicalIPv6(ip: string): string {
   return new URL(`http://[${ip}]`).hostname.slice(1, -1);
 }

@@ -1,5 +1,5 @@
-// Remembers what look-ups found, so that a burst of mail to one domain asks once (RFC 2308 for negative
-// answers). Bounded: the oldest entries go first.
+// Caches look-ups, so that a burst of mail to one domain sends one query (RFC 2308 for negative answers). Bounded: the
+// oldest entries are dropped first.
 import { BoundedMap } from '../../base/bounded-map.ts';
 import type { Clock } from '../../base/clock.ts';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
@@ -8,7 +8,7 @@ import type { DnsResult } from './dns-result.ts';
 const MIN_POSITIVE_MS = 30 * SECOND_MS;
 const MAX_POSITIVE_MS = HOUR_MS;
 const NEGATIVE_MS = MINUTE_MS;
-/** Long enough to calm a burst, short enough not to prolong an outage. */
+/** Long enough for a burst, short enough not to prolong an outage. */
 const FAILURE_MS = 5 * SECOND_MS;
 
 export interface ResultCache<T> {

@@ -1,5 +1,5 @@
-// Where the root's name servers are, for when the resolver does not tell (RFC 9609 section 2): the first question
-// of a look past the resolver goes to one of them. Nothing is believed because of this list.
+// The addresses of the root's name servers, for when the resolver does not return them (RFC 9609 section 2): a look-up
+// past the resolver starts at one of them. The list itself proves nothing.
 
 export interface RootHint {
   name: string;

@@ -1,6 +1,6 @@
-// A second look at a domain that was said not to exist, or to have no mail server that can be called: other
-// resolvers are asked, and the name servers of its own zone and of the zones above. One answer of one server
-// proves nothing: resolvers lie for an hour now and then. What cannot be answered is unknown, never absent.
+// The second look at a domain that reportedly does not exist, or has no usable mail server: it asks other resolvers,
+// and the name servers of its own zone and of the zones above. One answer of one server proves nothing: resolvers
+// return wrong answers for an hour now and then. Without an answer the result is unknown, never absent.
 import type { AddressPolicy } from './address-policy.ts';
 import type { Authority } from './authority.ts';
 import { formatServer, parseServer } from './exchange.ts';
@@ -10,9 +10,9 @@ import { createPlaces, createServerPool } from './server-pool.ts';
 import { isDnsName, normalName, RCODE } from './wire.ts';
 
 export type SecondLook =
-  /** Another server says the same. `by`: who, for people. */
+  /** Another server confirms it. `by`: its name, for people. */
   | { kind: 'absent'; by: string }
-  /** A server says that there is such a domain, or such a route. */
+  /** A server says that the domain, or the route, exists. */
   | { kind: 'present'; by: string }
   | { kind: 'unknown'; reason: string };
 
@@ -20,7 +20,7 @@ export type SecondLook =
 export type LookSubject = 'domain' | 'route';
 
 export interface SecondLooks {
-  /** Null: the signal has ended it. */
+  /** Null: the signal was aborted. */
   look(domain: string, subject: LookSubject, signal: AbortSignal): Promise<SecondLook | null>;
 }
 
@@ -43,14 +43,14 @@ interface Opinion {
   reason: string;
 }
 
-/** Two other resolvers' words are enough when no name server can be reached; the first one may be among them. */
+/** Two other resolvers are enough if no name server can be reached; the first one may be among them. */
 const RESOLVERS_THAT_PROVE = 2;
 const LOOKS_AT_ONCE = 16;
 
 export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
   const { timeoutMs = 5000, attemptTimeoutMs = 1500 } = options;
   const places = createPlaces(LOOKS_AT_ONCE);
-  // Written in two ways, a server is still one.
+  // Two spellings of a server are still one server.
   const resolvers = new Map(
     options.servers.flatMap((text) => parseServer(text) ?? []).map((server) => [formatServer(server), server]),
   );
@@ -73,7 +73,7 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
     subject: LookSubject,
   ): Promise<Opinion> => {
     if (subject === 'route') {
-      // A resolver of its own each time: it remembers nothing.
+      // A new resolver each time, with an empty cache.
       const servers = [formatServer(server)];
       const fresh = createResolver({ servers, clock: { now: () => 0 }, timeoutMs, attemptTimeoutMs });
       return byRoute(name, `the DNS server ${formatServer(server)}`, fresh);
@@ -94,7 +94,7 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
     await places.take();
     try {
       if (signal.aborted) return null;
-      // A single resolver is the one that said so first: it is no other.
+      // With a single resolver, it is the one that said so first, so it does not confirm anything.
       const others = pools.length >= RESOLVERS_THAT_PROVE ? pools : [];
       const asked = [askAuthority(name, subject, signal), ...others.map((pool) => askResolver(pool, name, subject))];
       const answers = await untilAborted(Promise.all(asked), signal);
@@ -120,7 +120,7 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
   };
 }
 
-/** Null when the signal comes first; what is under way then ends by its own time limits. */
+/** Null when the signal is aborted first; pending queries then end by their own timeouts. */
 async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const { promise, resolve } = Promise.withResolvers<null>();
   const onAbort = () => resolve(null);
@@ -132,7 +132,7 @@ async function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T
   }
 }
 
-/** Whoever knows the domain wins: then the resolvers disagree. */
+/** A server that knows the domain wins: then the resolvers disagree. */
 function judgeOpinions(authority: Opinion, resolvers: readonly Opinion[]): SecondLook {
   const present = [authority, ...resolvers].find(({ says }) => says === 'present');
   if (present) return { kind: 'present', by: present.by };

@@ -1,11 +1,11 @@
-// Asks one question to a list of recursive servers until one answers: in turn, with growing timeouts and
-// one deadline over all. Keeps the number of open sockets bounded; caching is left to the resolver.
+// Sends one question to a list of recursive servers until one answers: in turn, with growing timeouts and one deadline
+// over all. Limits the number of open sockets; the resolver caches.
 import { type DnsServer, type ExchangeResult, exchange, formatServer } from './exchange.ts';
 import { type DnsAnswer, RCODE, type RecordType, rcodeName } from './wire.ts';
 
 export interface ServerPoolOptions {
   servers: DnsServer[];
-  /** Over all servers and rounds, the wait for a free place included. */
+  /** Over all servers and rounds, including the wait for a free slot. */
   timeoutMs: number;
   /** For one server in the first round; doubled with every round. */
   attemptTimeoutMs: number;
@@ -25,7 +25,7 @@ const ROUNDS = 3;
 export function createServerPool(options: ServerPoolOptions): ServerPool {
   const { servers, attemptTimeoutMs } = options;
   const places = createPlaces(options.maxConcurrent);
-  // The server that answered last is asked first, so that a dead one costs its timeout only once.
+  // The server that answered last comes first, so that a dead one costs its timeout only once.
   let preferred = servers[0];
 
   async function ask(name: string, type: RecordType, deadline: number): Promise<PoolReply> {
@@ -81,7 +81,7 @@ function judgeAnswer(answer: DnsAnswer): Verdict {
   if (answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN) {
     return { kind: 'failed', reason: `answered ${rcodeName(answer.rcode)}`, retry: false };
   }
-  // RFC 2308 section 2.2: without data, name servers but no SOA make a referral, no statement that there is no data.
+  // RFC 2308 section 2.2: without data, name servers but no SOA are a referral, and do not say that there is no data.
   const types = answer.authorities.map((record) => record.type);
   const isReferral = answer.answers.length === 0 && types.includes('NS') && !types.includes('SOA');
   if (isReferral && !answer.aa && answer.rcode === RCODE.NOERROR) {
@@ -100,7 +100,7 @@ function unavailable(name: string, type: RecordType, failures: Map<DnsServer, st
   return { kind: 'unavailable', reason: `no DNS server gave an answer for ${name} ${type}: ${why}` };
 }
 
-/** A semaphore: every look-up holds one place, and with it at most one socket. */
+/** A semaphore: every look-up holds one slot, and with it at most one socket. */
 export function createPlaces(count: number): { take(): Promise<void>; giveBack(): void } {
   const waiting: (() => void)[] = [];
   let free = count;

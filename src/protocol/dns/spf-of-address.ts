@@ -1,5 +1,5 @@
-// Whether SPF (RFC 7208) of a domain lets an address send, asked as a receiver asks it, through our own
-// resolver: for our own addresses, and for those that reports come from.
+// Whether a domain's SPF (RFC 7208) allows an address to send, evaluated as a receiver does, through our own resolver:
+// for our own addresses, and for those that reports come from.
 import { spf } from 'mailauth/lib/spf/index.js';
 import { describeError } from '../../base/errors.ts';
 import type { DnsResult } from './dns-result.ts';
@@ -25,7 +25,7 @@ export async function spfOfAddress({ ip, domain, ehloName }: SpfQuestion, resolv
   }
 }
 
-/** As `dns.promises.resolve` answers: lists, and errors with a code for what is not there. */
+/** With the results of `dns.promises.resolve`: lists, and errors with a code for missing records. */
 function nodeStyle(resolver: Resolver) {
   return async (name: string, type: string): Promise<string[] | string[][]> => {
     switch (type) {
@@ -37,11 +37,11 @@ function nodeStyle(resolver: Resolver) {
         return records(await resolver.aaaa(name));
       case 'MX': {
         const hosts = records(await resolver.mx(name));
-        // Its types know texts only; it reads `exchange` and `priority`, as Node's resolver gives them.
+        // The library's types only have strings; it reads `exchange` and `priority`, as Node's resolver returns them.
         return hosts.map(({ exchange, preference }) => ({ exchange, priority: preference })) as unknown as string[];
       }
       default:
-        // `ptr` in an SPF record (RFC 7208 section 5.5: do not use) is none that we would print.
+        // `ptr` in an SPF record (RFC 7208 section 5.5: do not use) is never in ours.
         throw Object.assign(new Error(`${type} is not looked up`), { code: 'ENODATA' });
     }
   };

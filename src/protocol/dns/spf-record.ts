@@ -1,10 +1,10 @@
-// SPF records (RFC 7208): whether a domain's record hands over to the service's record, directly or through
-// nested includes and redirects. Evaluating SPF for a sender's address is left out on purpose.
+// SPF records (RFC 7208): whether a domain's record includes the service's record, directly or through nested includes
+// and redirects. Does not evaluate SPF for a sender's address.
 import type { DnsResult } from './dns-result.ts';
 import { isDnsName, normalName } from './wire.ts';
 
 export interface SpfRecord {
-  /** What is evaluated, in order: nothing behind `all`, and `redirect` only without it. */
+  /** The evaluated terms, in order: nothing after `all`, and `redirect` only without it. */
   delegates: string[];
   /** The first term that is neither a mechanism nor a modifier, or lacks its domain. */
   invalidTerm: string | null;
@@ -41,9 +41,9 @@ export function parseSpfRecord(text: string): SpfRecord {
     const [, modifier = '', target = ''] = name ? [] : (MODIFIER.exec(term) ?? []);
     if (!name && !modifier) invalidTerm ??= term;
     if (NEEDS_VALUE.has(name) && (separator !== ':' || value === '')) invalidTerm ??= term;
-    // RFC 7208 section 5.1: what follows `all` is never reached.
+    // RFC 7208 section 5.1: terms after `all` are never evaluated.
     isOver ||= name === 'all';
-    // A qualifier other than + makes a match of the include something else than a pass.
+    // With a qualifier other than +, a match of the include is not a pass.
     if (name === 'include' && !isOver && qualifier.replace('+', '') === '') delegates.push(normalName(value));
     if (modifier.toLowerCase() === 'redirect') redirect = normalName(target);
   }
@@ -51,7 +51,10 @@ export function parseSpfRecord(text: string): SpfRecord {
   return { delegates, invalidTerm };
 }
 
-/** Level by level, so that a near include costs few look-ups and a slow domain delays little; loops are walked once. */
+/**
+ * Breadth-first, so that a near include costs few look-ups and a slow domain delays little; each domain is visited
+ * once.
+ */
 export async function searchInclude(record: SpfRecord, wanted: string, lookups: SpfLookups): Promise<SpfSearch> {
   const target = normalName(wanted);
   const seen = new Set<string>();
@@ -70,7 +73,7 @@ export async function searchInclude(record: SpfRecord, wanted: string, lookups: 
   return outage === null ? { kind: 'not_included', limitReached } : { kind: 'unavailable', reason: outage };
 }
 
-/** Macros (RFC 7208 section 7) depend on the sender, which is not known here. */
+/** Macros (RFC 7208 section 7) depend on the sender, which is unknown here. */
 function canBeLookedUp(domain: string): boolean {
   return isDnsName(domain) && !domain.includes('%');
 }

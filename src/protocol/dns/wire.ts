@@ -1,5 +1,5 @@
-// DNS messages as bytes (RFC 1035 section 4, RFC 6891): builds a question, reads an answer into plain
-// records. Only the record types that Postrider asks for are kept; DNSSEC is left out on purpose.
+// DNS messages as bytes (RFC 1035 section 4, RFC 6891): encodes a query, decodes a response into plain records. Only
+// record types that Postrider uses are kept; DNSSEC is left out on purpose.
 import { decode, encode, RECURSION_DESIRED } from 'dns-packet';
 
 export type RecordType = 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TXT';
@@ -18,7 +18,7 @@ export type DnsRecord = { name: string; ttlS: number } & (
 
 export interface DnsAnswer {
   rcode: number;
-  /** The server speaks for the zone itself. */
+  /** The server is authoritative for the zone. */
   aa: boolean;
   answers: DnsRecord[];
   authorities: DnsRecord[];
@@ -37,7 +37,7 @@ export type DnsReply =
   | { kind: 'answer'; answer: DnsAnswer }
   | { kind: 'truncated' }
   | { kind: 'malformed'; reason: string }
-  /** Not an answer to this query: a late, forged or stray datagram. */
+  /** Not a response to this query: a late, forged or misdirected datagram. */
   | { kind: 'unrelated' };
 
 export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
@@ -65,10 +65,10 @@ export function isDnsName(name: string): boolean {
   return name.split('.').every((label) => label.length >= 1 && label.length <= 63);
 }
 
-/** The zone above all top-level domains, as `normalName` writes it. */
+/** The root zone, as `normalName` writes it. */
 export const ROOT = '';
 
-/** Of the root, only its name servers are ever asked for. */
+/** Of the root, only its name servers are ever queried. */
 export function isAskable(name: string, type: RecordType): boolean {
   return isDnsName(name) || (name === ROOT && type === 'NS');
 }
@@ -100,7 +100,7 @@ export function encodeQuery(query: DnsQuery): Buffer {
 export function decodeReply(bytes: Buffer, query: DnsQuery): DnsReply {
   if (bytes.length < HEADER_BYTES || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
   if (!(bytes[2]! & RESPONSE_BIT)) return { kind: 'unrelated' };
-  // Before decoding: some servers cut a truncated answer in the middle of a record.
+  // Before decoding: some servers truncate in the middle of a record.
   if (bytes[2]! & TRUNCATED_BIT) return { kind: 'truncated' };
   let packet: DecodedPacket;
   try {
@@ -108,8 +108,8 @@ export function decodeReply(bytes: Buffer, query: DnsQuery): DnsReply {
   } catch (thrown) {
     return { kind: 'malformed', reason: thrown instanceof Error ? thrown.message : String(thrown) };
   }
-  // The decoder reads a TXT record past the end of the message without complaint, and takes no notice
-  // of the length of other records: what follows a wrong one would be read from the wrong place.
+  // The decoder reads a TXT record past the end of the message without an error, and ignores the length of other
+  // records: after a wrong length it would read from the wrong offset.
   const end = endOfRecords(bytes);
   if (end > bytes.length) return { kind: 'malformed', reason: 'the message ends within a record' };
   if (end !== decode.bytes) return { kind: 'malformed', reason: 'a record is not as long as it says' };
@@ -126,7 +126,7 @@ export function decodeReply(bytes: Buffer, query: DnsQuery): DnsReply {
   };
 }
 
-/** By their lengths alone (RFC 1035 section 4.1.3); beyond the message when one does not fit in. */
+/** By their lengths alone (RFC 1035 section 4.1.3); beyond the message if one does not fit. */
 function endOfRecords(bytes: Buffer): number {
   const [questions = 0, ...sections] = [4, 6, 8, 10].map((at) => bytes.readUInt16BE(at));
   const records = sections.reduce((sum, count) => sum + count, 0);
@@ -140,7 +140,7 @@ function endOfRecords(bytes: Buffer): number {
   return at;
 }
 
-/** RFC 1035 section 4.1.4: a pointer is the end of a name. */
+/** RFC 1035 section 4.1.4: a pointer ends a name. */
 function endOfName(bytes: Buffer, start: number): number {
   let at = start;
   for (let octet = bytes[at] ?? 0; octet > 0; octet = bytes[at] ?? 0) {
@@ -152,13 +152,13 @@ function endOfName(bytes: Buffer, start: number): number {
 
 function repeatsQuestion(packet: DecodedPacket, query: DnsQuery): boolean {
   const questions = packet.questions ?? [];
-  // A server that could not read the query has no question to repeat.
+  // A server that could not parse the query cannot repeat the question.
   if (questions.length === 0) return fullRcode(packet) === RCODE.FORMERR;
   const [question] = questions;
   return questions.length === 1 && question!.type === query.type && normalName(question!.name) === query.name;
 }
 
-/** RFC 6891 section 6.1.3: the upper eight bits of the code travel in the OPT record. */
+/** RFC 6891 section 6.1.3: the OPT record has the upper eight bits of the code. */
 function fullRcode(packet: DecodedPacket): number {
   const low = (packet.flags ?? 0) & 0xf;
   const opt = packet.additionals?.find((record) => record.type === 'OPT');
@@ -177,7 +177,7 @@ function readRecord(record: WireRecord): DnsRecord | null {
     case 'AAAA':
       return { ...owner, type: record.type, value: record.data };
     case 'PTR':
-      // Shown to people as it is, so nothing but a name may come through.
+      // It is shown to people as it is, so it must be a valid name.
       return isDnsName(normalName(record.data)) ? { ...owner, type: 'PTR', value: normalName(record.data) } : null;
     case 'CNAME':
     case 'NS':
@@ -197,6 +197,6 @@ function readRecord(record: WireRecord): DnsRecord | null {
 
 function joinStrings(data: string | Buffer | (string | Buffer)[]): string {
   const parts = Array.isArray(data) ? data : [data];
-  // As bytes first: a multi-byte character may be split between two strings.
+  // Joined as bytes: a multi-byte character may be split between two strings.
   return Buffer.concat(parts.map((part) => Buffer.from(part as string))).toString('utf8');
 }

@@ -1,5 +1,5 @@
-// Which servers speak for the zone of a name: NS records found by walking up from the name, then the addresses
-// of those servers, from a referral's glue or from the resolver. Asking them is left to authority.ts.
+// The authoritative servers for a name: NS records found by walking up from the name, then the addresses of those
+// servers, from a referral's glue or from the resolver. authority.ts queries them.
 import type { DnsServer } from './exchange.ts';
 import { isPublicAddress } from './private-address.ts';
 import type { Resolver } from './resolver.ts';
@@ -12,7 +12,7 @@ export interface NameServer extends DnsServer {
 
 export type ZoneServers =
   | { kind: 'zone'; zone: string; servers: NameServer[] }
-  /** The resolver knows no name servers for it, not even those of the root. */
+  /** The resolver returns no name servers for it, not even those of the root. */
   | { kind: 'no_domain' }
   | { kind: 'unavailable'; reason: string };
 
@@ -20,26 +20,26 @@ export interface ZoneServersOptions {
   resolver: Pick<Resolver, 'ns' | 'a' | 'aaaa'>;
   authorityPort: number;
   allowPrivate: boolean;
-  /** What to do when the resolver denies or withholds name servers; without it, the resolver's word counts. */
+  /** Called when the resolver returns no name servers; without it, the resolver's answer counts. */
   pastResolver?: PastResolver;
 }
 
 export interface PastResolver {
   rootHints: readonly RootHint[];
-  /** Of a name server, found from the root downwards. */
+  /** The addresses of a name server, found from the root downwards. */
   addressesOf(name: string): Promise<string[]>;
 }
 
 /** Deeper zone cuts than this are reached by referral. */
 const MAX_LEVELS = 10;
 const MAX_NAME_SERVERS = 13;
-/** For each of them the resolver is asked twice, about a name that whoever owns the zone has chosen. */
+/** Each costs two queries to the resolver, about a name that the zone's owner has chosen. */
 const MAX_NAMES_WITHOUT_GLUE = 3;
 const MAX_SERVERS = 16;
 
 export async function findZoneServers(name: string, options: ZoneServersOptions): Promise<ZoneServers> {
   const levels = ancestry(name).slice(-MAX_LEVELS);
-  // All levels at once: the walk costs one round trip, not one for each label.
+  // All levels at once: the walk costs one round trip, not one per label.
   const answers = await Promise.all(levels.map((level) => options.resolver.ns(level)));
   let outage: string | null = null;
   for (const [index, zone] of levels.entries()) {
@@ -48,7 +48,7 @@ export async function findZoneServers(name: string, options: ZoneServersOptions)
     if (answer.kind !== 'found') continue;
     const found = await addServers(zone, answer.records, [], options);
     if (found.kind === 'zone') return found;
-    // The servers of the zone above may still refer to these with glue.
+    // The servers of the parent zone may still refer to these with glue.
     if (found.kind === 'unavailable') outage ??= found.reason;
   }
   const known = outage === null ? await askForRoot(options) : ({ kind: 'unavailable', reason: outage } as const);
@@ -57,13 +57,13 @@ export async function findZoneServers(name: string, options: ZoneServersOptions)
   return hinted.length > 0 ? { kind: 'zone', zone: ROOT, servers: hinted } : known;
 }
 
-/** Only the root can say that there is no such top-level domain. */
+/** Only the root can say that a top-level domain does not exist. */
 async function askForRoot(options: ZoneServersOptions): Promise<ZoneServers> {
   const root = await options.resolver.ns(ROOT);
   return root.kind === 'found' ? addServers(ROOT, root.records, [], options) : { kind: 'no_domain' };
 }
 
-/** Both families in turns: a machine that has only one of them comes to a server soon. */
+/** Both families alternate: a machine that has only one of them reaches a server soon. */
 function hintedServers({ pastResolver, authorityPort: port, allowPrivate }: ZoneServersOptions): NameServer[] {
   const servers = (pastResolver?.rootHints ?? []).flatMap(({ name, ips }, index) => {
     const ordered = index % 2 === 0 ? ips : ips.toReversed();
@@ -72,7 +72,7 @@ function hintedServers({ pastResolver, authorityPort: port, allowPrivate }: Zone
   return spread(servers.filter(({ ip }) => allowPrivate || isPublicAddress(ip))).slice(0, MAX_SERVERS);
 }
 
-/** Glue must already be limited to what the referring server may speak about. */
+/** Glue must already be limited to names within the referring server's zone. */
 export async function addServers(
   zone: string,
   nsNames: string[],
@@ -105,7 +105,7 @@ function addressesFromGlue(name: string, glue: DnsRecord[], options: ZoneServers
 
 interface FoundAddresses {
   servers: NameServer[];
-  /** Why the resolver could not say, or null. */
+  /** Why the resolver did not answer, or null. */
   outage: string | null;
 }
 
@@ -118,7 +118,7 @@ async function addressesOf(name: string, options: ZoneServersOptions): Promise<F
   return { servers: ips.map((ip) => ({ name, ip, port })), outage };
 }
 
-/** One address of every server first, so that neither the cap nor a dead server hides the others. */
+/** One address of every server first, so that neither the cap nor a dead server excludes the others. */
 function spread(servers: NameServer[]): NameServer[] {
   const turns = new Map<string, number>();
   const ranked = servers.map((server) => {

@@ -1,6 +1,6 @@
-// Mail addresses as they stand in an SMTP envelope: RFC 5321 section 4.1.2, with RFC 6531
-// section 3.3 for non-ASCII. Comments, folding white space and obsolete forms belong to
-// RFC 5322 headers and are refused; so are spaces around the address. No DNS is asked.
+// Mail addresses of the SMTP envelope: RFC 5321 section 4.1.2, with RFC 6531 section 3.3 for non-ASCII. Comments,
+// folding white space and obsolete forms belong to RFC 5322 headers and are rejected; so are spaces around the address.
+// No DNS look-up.
 import { parseDomain } from './domain.ts';
 
 export interface Address {
@@ -23,7 +23,7 @@ const MAX_LOCAL_OCTETS = 64;
 /** RFC 5321 section 4.5.3.1.3: a path of 256 octets less its angle brackets. */
 export const MAX_ADDRESS_OCTETS = 254;
 
-// Without the C1 controls, which RFC 6531 lets through, and which nobody can type or show.
+// Without the C1 controls, which RFC 6531 allows, but which cannot be typed or shown.
 const NON_ASCII = '\\u{a0}-\\u{10ffff}';
 const ATEXT_ONLY = new RegExp(`^[A-Za-z0-9!#$%&'*+/=?^_\`{|}~${NON_ASCII}-]+$`, 'u');
 // qtextSMTP may be any non-ASCII, quoted-pairSMTP stays ASCII (RFC 6531 section 3.3).
@@ -41,7 +41,7 @@ export function parseAddress(text: string): AddressResult {
   }
   const domain = parseDomain(split.domain);
   if (!domain.ok) return domain;
-  // Counted as it goes over the wire, which is the ASCII form of the domain.
+  // Counted as in the SMTP command, with the domain in ASCII form.
   if (localOctets + 1 + domain.asciiDomain.length > MAX_ADDRESS_OCTETS) {
     return { ok: false, reason: `The address is longer than ${MAX_ADDRESS_OCTETS} bytes.` };
   }
@@ -52,7 +52,7 @@ export function parseAddress(text: string): AddressResult {
 
 function textProblem(text: string): string | null {
   if (text === '') return 'The address is empty.';
-  // A bound on the work below; the exact count comes when the ASCII form is known.
+  // Limits the work below; the exact count follows when the ASCII form is known.
   if (text.length > 4 * MAX_ADDRESS_OCTETS) return `The address is longer than ${MAX_ADDRESS_OCTETS} bytes.`;
   if (!text.isWellFormed()) return 'The address is not valid Unicode: it contains a lone surrogate.';
   if (text.trim() !== text) return 'There is white space around the address.';
@@ -86,32 +86,32 @@ function splitQuotedLocal(text: string): LocalSplit | { reason: string } {
   return { local, domain: text.slice(local.length + 1), form: 'quoted' };
 }
 
-/** Valid syntax that the service does not send to or from. */
+/** Valid syntax, but the service neither sends to nor from it. */
 export function policyRefusal(address: Address): string | null {
   if (address.isLiteral) return 'Addresses with an IP address in place of a domain are not accepted.';
   if (!address.asciiDomain.includes('.')) return 'The domain must have at least two labels, like example.com.';
-  // RFC 3696 section 2: no top-level domain is a number, and resolvers take four of them for an IPv4 address.
+  // RFC 3696 section 2: no top-level domain is a number, and resolvers read four of them as an IPv4 address.
   const inNumbers = /^[\d.]+$/.test(address.asciiDomain);
   if (inNumbers) return 'The domain looks like an IP address: it ends in a number, and no domain in the DNS does.';
   return /\.\d+$/.test(address.asciiDomain) ? 'The domain ends in a number, and no domain in the DNS does.' : null;
 }
 
-/** The address as it goes into the envelope: ASCII unless the local part is not. */
+/** The address in its envelope form: ASCII unless the local part is not. */
 export function envelopeForm(address: Address): string {
   return `${address.local}@${isAsciiText(address.domain) ? address.domain : address.asciiDomain}`;
 }
 
-/** Equal for two ways to write one recipient: same local part exactly, same domain without case. */
+/** Equal for two spellings of one recipient: the local part exactly, the domain ignoring case. */
 export function recipientKey(address: Address): string {
   return `${plainLocal(address)}@${address.asciiDomain}`;
 }
 
-/** Equal for all addresses that one suppression entry stops: without case in both parts. */
+/** Equal for all addresses that one suppression entry matches: ignores case in both parts. */
 export function suppressionKey(address: Address): string {
   return `${plainLocal(address).toLowerCase().normalize('NFC')}@${address.asciiDomain}`;
 }
 
-/** Of an address as it was accepted: should it be none by today's rules, its lower case is as good. */
+/** For an address that was accepted once: if today's rules reject it, its lower case is used. */
 export function suppressionKeyOf(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? suppressionKey(parsed.address) : text.toLowerCase();
@@ -128,7 +128,7 @@ function aliasKey(address: Address): string {
   return plus > 0 && plus < at && !key.startsWith('"') ? key.slice(0, plus) + key.slice(at) : key;
 }
 
-/** Of an address as it is written, which need not be one. */
+/** For an address as written, which need not be valid. */
 export function aliasKeyOf(text: string): string {
   const parsed = parseAddress(text);
   return parsed.ok ? aliasKey(parsed.address) : text.trim().toLowerCase();
@@ -138,7 +138,7 @@ export function aliasKeyOf(text: string): string {
 function plainLocal(address: Address): string {
   if (address.form === 'dot-string') return address.local;
   const content = unquote(address.local);
-  // Without quotes an address cannot begin with one of Unicode's spaces: they were taken for space around it.
+  // Without quotes an address cannot begin with one of Unicode's spaces: they are taken for space around it.
   const needsQuotes = content.trimStart() !== content;
   if (!needsQuotes && content.split('.').every((atom) => ATEXT_ONLY.test(atom))) return content;
   return `"${content.replace(/["\\]/g, '\\$&')}"`;

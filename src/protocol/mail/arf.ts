@@ -10,7 +10,7 @@ export interface ArfInput {
   /** The address of the CFBL-Address header. */
   to: string;
   originalMessage: Buffer;
-  /** Where the original came from. */
+  /** The source of the original. */
   sourceIp: string;
   arrivalDate: Date;
   reportedDomain: string;
@@ -30,7 +30,7 @@ export function composeArf(input: ArfInput): Buffer {
     '',
   ].join('\r\n');
   const fields: [string, string | undefined][] = [
-    // RFC 5965 section 3.1: these three must be there, once each.
+    // RFC 5965 section 3.1: these three are required, once each.
     ['Feedback-Type', input.feedbackType],
     ['User-Agent', USER_AGENT],
     ['Version', '1'],

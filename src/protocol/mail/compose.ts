@@ -1,7 +1,6 @@
-// One message as it will be signed and sent: RFC 5322 header, RFC 2045 body. The header is
-// written by header-field.ts, the body by lean-body.ts where the message is a common one, else by
-// nodemailer. The same input gives the same bytes, so that a retry sends the same message; and the
-// body is the same for all recipients of a submission. Attachments are left out.
+// One message as it will be signed and sent: RFC 5322 header, RFC 2045 body. header-field.ts writes the header,
+// lean-body.ts the body of common messages, nodemailer all others. The same input gives the same bytes, so that a retry
+// sends the same message; and the body is the same for all recipients of a submission. Attachments are not supported.
 import { isAscii } from 'node:buffer';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import MimeNode from 'nodemailer/lib/mime-node/index.js';
@@ -18,7 +17,7 @@ export interface ComposeInput {
   from: { name: string; address: string };
   to: { name: string; address: string };
   subject: string;
-  /** The tenant's, already validated. */
+  /** The tenant's headers, already validated. */
   headers: readonly (readonly [name: string, value: string])[];
   /** Ours: CFBL-Address, Feedback-ID, List-Unsubscribe, … */
   serviceHeaders: readonly (readonly [name: string, value: string])[];
@@ -26,7 +25,7 @@ export interface ComposeInput {
 }
 
 export interface Composed {
-  /** With the empty line at its end; every line is ended by CRLF, in the body too. */
+  /** With the empty line at its end; every line ends with CRLF, also in the body. */
   header: Buffer;
   body: Buffer;
   envelopeTo: string;
@@ -47,7 +46,7 @@ export function compose(input: ComposeInput, body: MimeBody): Composed {
 
 function parsed(text: string): Address {
   const result = parseAddress(text);
-  // It was checked when it was accepted: a message without it must not go out.
+  // It was checked when the message was accepted: a message without it must not be sent.
   if (!result.ok) throw new Fault('an address of the message is invalid', { permanence: 'permanent', detail: text });
   return result.address;
 }
@@ -60,13 +59,13 @@ function headerFields(input: ComposeInput, from: Address, to: Address): string {
     textField('Subject', input.subject),
     ...input.headers.map(([name, value]) => customField(name, value)),
     ...service.map(([name, value]) => valueField(name, value)),
-    // Always on one line, which it fits: some readers stumble over a folded Message-ID.
+    // Always on one line, which is long enough: some readers fail on a folded Message-ID.
     `Message-ID: <${input.messageId}@${from.asciiDomain}>\r\n`,
     foldField('Date', rfc5322Date(input.date)),
   ].join('');
 }
 
-/** A tenant's own List-Unsubscribe pair replaces ours: half of each would be a broken one (RFC 8058 section 3.1). */
+/** A tenant's own List-Unsubscribe pair replaces ours: a mix of both would be invalid (RFC 8058 section 3.1). */
 function withoutOverridden({ headers, serviceHeaders }: ComposeInput): ComposeInput['serviceHeaders'] {
   const isUnsubscribe = ([name]: readonly [string, string]) => /^list-unsubscribe(-post)?$/i.test(name);
   return headers.some(isUnsubscribe) ? serviceHeaders.filter((header) => !isUnsubscribe(header)) : serviceHeaders;
@@ -74,7 +73,7 @@ function withoutOverridden({ headers, serviceHeaders }: ComposeInput): ComposeIn
 
 const ADDRESS_FIELDS = new Set(['reply-to', 'cc']);
 
-/** Names in an address list have to be encoded one by one, so that its addresses stay readable. */
+/** Names in an address list must be encoded one by one, so that its addresses stay readable. */
 function customField(name: string, value: string): string {
   if (ADDRESS_FIELDS.has(name.toLowerCase()) && !isAsciiText(value)) {
     const list = MimeNode.encodeHeaderValue(name, value.toWellFormed());
@@ -85,7 +84,7 @@ function customField(name: string, value: string): string {
 
 /** The part of a message that does not depend on its recipient. */
 export async function composeBody(input: BodyInput): Promise<MimeBody> {
-  // It goes into a header field.
+  // It becomes part of a header field.
   if (!isUuid(input.boundarySeed)) throw new TypeError('the seed of the boundary is not a UUID');
   return chooseComposer(input).decision === 'lean' ? composeLeanBody(input) : composeByMailComposer(input);
 }
@@ -97,7 +96,7 @@ async function composeByMailComposer({ text, html, boundarySeed }: BodyInput): P
     // The composer would let a lone CR through.
     text: text === null ? undefined : withCrlf(text),
     html: html === null ? undefined : withCrlf(html),
-    // Not random, so that a retry is the same message; no body knows the id of its submission.
+    // Not random, so that a retry is the same message; and no body can know the ID of its submission.
     baseBoundary: boundarySeed,
     boundaryPrefix: '=_',
     newline: 'windows',
@@ -108,7 +107,7 @@ async function composeByMailComposer({ text, html, boundarySeed }: BodyInput): P
   const headerEnd = entity.indexOf('\r\n\r\n');
   const fields = entity.toString('latin1', 0, headerEnd).split(/\r\n(?![ \t])/);
   return {
-    // Without the Date and the Message-ID that it makes up.
+    // Without the Date and Message-ID that the composer generates.
     fields: fields.flatMap((field) => (MIME_FIELD.test(field) ? [`${field}\r\n`] : [])).join(''),
     content: entity.subarray(headerEnd + 4),
   };

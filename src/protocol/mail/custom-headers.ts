@@ -1,12 +1,11 @@
-// Which extra header fields a tenant may give a message, and what they may hold. The names
-// that are refused are those that the service writes itself, or that would break the
-// message or its proofs of origin. Says what is wrong; changes nothing.
+// Which extra header fields a tenant may give a message, and their values. Refused are names that the service writes
+// itself, or that would break the message or its authentication. Reports problems; changes nothing.
 import { isAsciiText } from './address.ts';
 import { FIELD_NAME, fitsLines, MAX_LINE_OCTETS } from './header-field.ts';
 
 const MAX_HEADERS = 50;
 /** Names and values together, in UTF-8. */
-const MAX_TOTAL_OCTETS = 10 * 1024;
+const MAX_TOTAL_BYTES = 10 * 1024;
 /** A name has to fit into a line together with its colon. */
 const MAX_NAME_OCTETS = MAX_LINE_OCTETS - 1;
 
@@ -28,24 +27,24 @@ const RESERVED_NAMES = new Set([
 ]);
 const RESERVED_PREFIXES = ['cfbl-', 'arc-', 'authentication-'];
 
-/** Null when all is well, else a sentence that names the header. */
+/** Null when valid, otherwise a sentence that names the header. */
 export function validateCustomHeaders(headers: Record<string, string>): string | null {
   const entries = Object.entries(headers);
   if (entries.length > MAX_HEADERS) return `There are ${entries.length} headers; the limit is ${MAX_HEADERS}.`;
   const seen = new Set<string>();
   let octets = 0;
   for (const [name, value] of entries) {
-    // Lengths before anything that looks at each character.
-    const tooLong = octets + name.length + value.length > MAX_TOTAL_OCTETS;
-    if (tooLong) return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_OCTETS} bytes.`;
+    // Check lengths before anything that reads each character.
+    const tooLong = octets + name.length + value.length > MAX_TOTAL_BYTES;
+    if (tooLong) return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_BYTES} bytes.`;
     const problem = headerNameProblem(name) ?? headerValueProblem(value);
     if (problem !== null) return `${shown(name)}: ${problem}`;
     const key = name.toLowerCase();
     if (seen.has(key)) return `${shown(name)}: This header is given twice; header names are case-insensitive.`;
     seen.add(key);
     octets += name.length + Buffer.byteLength(value);
-    if (octets > MAX_TOTAL_OCTETS)
-      return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_OCTETS} bytes.`;
+    if (octets > MAX_TOTAL_BYTES)
+      return `${shown(name)}: This header takes the total above the limit of ${MAX_TOTAL_BYTES} bytes.`;
   }
   return null;
 }
@@ -67,7 +66,7 @@ function headerValueProblem(value: string): string | null {
   return null;
 }
 
-/** A name as it may stand in an answer: one short line, whatever was sent. */
+/** A name for an error message: one short line, whatever was sent. */
 function shown(name: string): string {
   return JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name).slice(1, -1);
 }

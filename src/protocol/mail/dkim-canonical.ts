@@ -1,12 +1,12 @@
-// The relaxed canonicalizations of RFC 6376 section 3.4: what a relay may change about a
-// message (case of names, folding, white space, blank lines at the end) is taken out before hashing.
+// The relaxed canonicalizations of RFC 6376 section 3.4: removes what relays may change in a message (case of names,
+// folding, white space, blank lines at the end) before hashing.
 
 const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
 const TAB = 0x09;
 
-/** What the value of a field may have that has to be taken out of it; most fields have none. */
+/** What must be removed from a field's value; most fields have nothing. */
 const TO_BE_TAKEN_OUT = /^ |[\r\t]| {2}| $/;
 
 /** Section 3.4.2; without the CRLF at the end. Expects octets as latin1 characters. */
@@ -16,24 +16,24 @@ export function canonicalField(field: string): string {
   const value = field.slice(field.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1);
   if (!TO_BE_TAKEN_OUT.test(value)) return `${name}:${value}`;
   const unfolded = value.replace(/\r\n/g, '').replace(/[ \t]+/g, ' ');
-  // Not trim(): it takes 0xA0 too, which here is the last octet of many a UTF-8 character.
+  // Not trim(): it also removes 0xA0, which here is the last octet of many UTF-8 characters.
   return `${name}:${unfolded.replace(/^ | $/g, '')}`;
 }
 
 /**
- * Section 3.4.4, in one pass over the octets: bodies have megabytes. White space is held
- * back until it is known whether anything follows it in its line, and whatever comes after
- * the last octet that is neither white space nor a line end is dropped.
+ * Section 3.4.4, in one pass over the octets, since bodies can have megabytes. White space is held back until it is
+ * known whether its line continues, and everything after the last octet that is neither white space nor a line end is
+ * dropped.
  */
 export function canonicalBody(body: Buffer): Buffer {
-  // Nothing grows but a last line without its CRLF.
+  // The result is never longer, except for a last line without CRLF.
   const out = Buffer.allocUnsafe(body.length + 2);
   let length = 0;
   let contentEnd = 0;
   let spaceHeld = false;
   for (let at = 0; at < body.length; at++) {
     const octet = body[at]!;
-    // Nearly every octet is of this kind.
+    // Nearly all octets take this branch.
     if (octet > SPACE && !spaceHeld) {
       out[length++] = octet;
       contentEnd = length;

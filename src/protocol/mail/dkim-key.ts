@@ -1,5 +1,5 @@
-// DKIM key pairs: made for a new domain, parsed once when a signer is set up. How they are
-// kept and encrypted is the store's and the domains' business.
+// DKIM key pairs: created for a new domain, parsed once when a signer is set up. The store and domains keep and encrypt
+// them.
 import { createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 
@@ -10,7 +10,7 @@ export interface DkimKeyPair {
   privateKeyDer: Buffer;
 }
 
-/** RFC 8301 section 3.2 asks for 2048 bits; longer keys do not fit into one string of a TXT record. */
+/** RFC 8301 section 3.2 recommends 2048 bits; longer keys do not fit into one string of a TXT record. */
 const MODULUS_BITS = 2048;
 
 const generate = promisify(generateKeyPair);

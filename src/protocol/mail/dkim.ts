@@ -1,6 +1,6 @@
-// Signs messages with DKIM: RFC 6376, relaxed/relaxed, rsa-sha256, and ed25519-sha256 of
-// RFC 8463. Keys come parsed, the body is hashed once for all signatures. Does not verify;
-// no l= (a signed prefix invites additions) and no x=.
+// Signs messages with DKIM: RFC 6376, relaxed/relaxed, rsa-sha256, and ed25519-sha256 of RFC 8463. Keys are passed in
+// parsed form, the body is hashed once for all signatures. Does not verify; no l= (a signed prefix could be extended)
+// and no x=.
 import { hash, type KeyObject, sign } from 'node:crypto';
 import { Fault } from '../../base/errors.ts';
 import { canonicalBody, canonicalField } from './dkim-canonical.ts';
@@ -16,9 +16,9 @@ export interface DkimSigner {
 }
 
 /**
- * Named once more than they are present, even when they are absent: a copy that somebody
- * adds on the way breaks the signature (RFC 6376 sections 5.4.2 and 8.15). These are what
- * people see or answer to, and what decides how the body is read; each may stand only once.
+ * Listed once more often than present, even when absent: a copy that is added on the way then breaks the signature (RFC
+ * 6376 sections 5.4.2 and 8.15). These fields are shown or replied to, or decide how the body is read; each may occur
+ * only once.
  */
 const ALWAYS_NAMES = [
   'From',
@@ -33,8 +33,8 @@ const ALWAYS_NAMES = [
 ] as const;
 
 /**
- * Named, and once more, only where present: relays may add a missing
- * Content-Transfer-Encoding, lists their own List-*, and a message without them promises nothing.
+ * Listed, and once more, only where present: relays may add a missing Content-Transfer-Encoding, lists their own
+ * List-*, and a message without them promises nothing.
  */
 const PRESENT_NAMES = [
   'Content-Transfer-Encoding',
@@ -59,7 +59,7 @@ const keyOf = (name: string): string => KEYS.get(name) ?? name.toLowerCase();
 /** b= is folded at this many characters: within the 78 of RFC 5322 section 2.1.1. */
 const FOLD_AT = 72;
 
-/** A message in the two halves that are signed apart: one body may go out below many headers. */
+/** A message in the two halves that are signed separately: one body may be sent with many headers. */
 export interface SignableMessage {
   /** With the empty line at its end. */
   header: Buffer;
@@ -68,7 +68,7 @@ export interface SignableMessage {
   bodyHash: string;
 }
 
-/** The bh= of every signature of the body: all of them are relaxed and of SHA-256. */
+/** The bh= of all signatures of the body: all of them are relaxed with SHA-256. */
 export function hashBody(body: Buffer): string {
   return hash('sha256', canonicalBody(body), 'base64');
 }
@@ -98,7 +98,7 @@ const HEADER_END = Buffer.from('\r\n\r\n');
 interface Covering {
   /** h=, folded. */
   names: string;
-  /** What is hashed of them. */
+  /** The hashed form of these fields. */
   canonical: string;
 }
 
@@ -145,7 +145,7 @@ function signatureField(signer: DkimSigner, { covering, bodyHash, nowSeconds }: 
   const start = `v=1; a=${isEd25519 ? 'ed25519' : 'rsa'}-sha256; c=relaxed/relaxed;`;
   const tags = `${start}\r\n d=${signer.domain};\r\n s=${signer.selector}; t=${Math.floor(nowSeconds)};\r\n`;
   const unsigned = `${tags}${covering.names}\r\n bh=${bodyHash};\r\n b=`;
-  // As canonicalField() would: all of its white space are single blanks, each behind the end of a line or within one.
+  // As canonicalField() would: all its white space is single spaces, each after the end of a line or within one.
   const data = Buffer.from(`${covering.canonical}dkim-signature:${unsigned.replaceAll('\r\n', '')}`, 'latin1');
   // RFC 8463 section 3: Ed25519 signs the hash of the data, not the data.
   const signature = isEd25519
@@ -154,7 +154,7 @@ function signatureField(signer: DkimSigner, { covering, bodyHash, nowSeconds }: 
   return `DKIM-Signature: ${unsigned}${foldBase64(signature.toString('base64'))}\r\n`;
 }
 
-/** RFC 6376 section 3.5: white space may stand around the colons of h=. */
+/** RFC 6376 section 3.5: white space is allowed around the colons of h=. */
 function foldNames(names: readonly string[]): string {
   const lines: string[] = [];
   let line = ' h=';

@@ -1,11 +1,11 @@
-// The elements of a DMARC report (RFC 7489 appendix C), whatever stands around them: some reporters put
-// comments, a DOCTYPE, a schema's element or a byte order mark before <feedback>. A scanner for this
-// one use: entities are never declared nor expanded, and depth and lengths are bounded.
+// The elements of a DMARC report (RFC 7489 appendix C), whatever surrounds them: some reporters put comments, a
+// DOCTYPE, a schema's element or a byte order mark before <feedback>. A scanner for this purpose only: entities are
+// never declared nor expanded, and depth and lengths are limited.
 
 export type ElementStep =
   | { kind: 'open'; path: string }
   | { kind: 'close'; path: string; text: string }
-  /** Markup that says nothing: whoever counts the work counts it. */
+  /** Markup without content, reported so that callers can count the work. */
   | { kind: 'passed' }
   | { kind: 'broken'; reason: string };
 
@@ -33,7 +33,7 @@ export function* feedbackElements(xml: string): Generator<ElementStep> {
       yield PASSED;
       continue;
     }
-    // A sign in a text around the report: the next one may begin a tag.
+    // A stray `<` in text around the report: the next one may begin a tag.
     const end = /[\w/]/.test(xml[start + 1] ?? '') ? xml.indexOf('>', start) : start;
     if (end < 0) return yield broken(CUT_OFF);
     at = end + 1;
@@ -58,7 +58,7 @@ export function* feedbackElements(xml: string): Generator<ElementStep> {
   }
 }
 
-/** Around the report, or an end of what never began within it. */
+/** Outside the report, or an end tag without a start tag. */
 function isStray(tag: string, name: string, open: readonly string[]): boolean {
   if (tag.startsWith('/')) return !open.includes(name);
   return name === '' || (open.length === 0 && name !== ROOT);
@@ -69,7 +69,7 @@ interface Aside {
   text: string;
 }
 
-/** A comment, CDATA, declaration or instruction; null: it is none, a string: why it is refused. */
+/** A comment, CDATA, declaration or instruction; null: something else; a string: why it is rejected. */
 function asideAt(xml: string, start: number): Aside | string | null {
   if (xml[start + 1] === '?') return asideUntil(xml, '?>', start + 2);
   if (xml[start + 1] !== '!') return null;
@@ -87,7 +87,7 @@ function asideUntil(xml: string, sign: string, from: number): Aside | string {
   return end < 0 ? CUT_OFF : { end: end + sign.length, text: '' };
 }
 
-/** A DOCTYPE with all that stands in its brackets. What declares entities wants them expanded, into gigabytes perhaps. */
+/** A DOCTYPE with its brackets. One that declares entities is rejected, since they might expand to gigabytes. */
 function declarationAt(xml: string, start: number): Aside | string {
   const signs = /<!ENTITY|<!--|["'[\]>]/gi;
   signs.lastIndex = start;

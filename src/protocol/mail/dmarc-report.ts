@@ -1,6 +1,5 @@
-// Reads DMARC aggregate reports: RFC 7489 section 7.2 and appendix C, RFC 9990 where it adds nothing
-// but fields. The number of records is bounded. It pauses now and then, so that whoever runs it can let
-// others go on.
+// Reads DMARC aggregate reports: RFC 7489 section 7.2 and appendix C, RFC 9990 as far as it only adds fields. The
+// number of records is limited. It yields now and then, so that its caller can let other work run.
 import { isIP } from 'node:net';
 import { feedbackElements } from './dmarc-elements.ts';
 
@@ -28,9 +27,9 @@ export type DmarcReading = { ok: true; report: DmarcReport } | { ok: false; reas
 /** Far more than the largest receivers send for one domain and day. */
 const MAX_RECORDS = 50_000;
 const TAGS_PER_TURN = 5_000;
-/** No sender has so many messages from one address in a few days; larger numbers only spoil sums. */
+/** No sender has so many messages from one address in a few days; larger numbers would only distort sums. */
 const MAX_COUNT = 1_000_000_000;
-/** Longer values are cut: names and ids of real reports have less than half of that. */
+/** Longer values are truncated: names and IDs of real reports are at most half as long. */
 const MAX_NAME_CHARACTERS = 200;
 const MAX_DOMAIN_CHARACTERS = 253;
 
@@ -42,7 +41,7 @@ export function readDmarcReport(xml: string): DmarcReading {
   }
 }
 
-/** As `readDmarcReport`, in turns. */
+/** As `readDmarcReport`, as a generator. */
 export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
   const values = new Map<string, string>();
   const records: DmarcRecord[] = [];
@@ -77,7 +76,7 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
 }
 
 const SECOND_MS = 1000;
-/** Of a value that a refusal quotes. */
+/** For a value that a rejection quotes. */
 const MAX_SAID = 40;
 
 function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): DmarcReading {

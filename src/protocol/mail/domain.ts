@@ -1,5 +1,5 @@
-// The domain half of an address: RFC 5321 sections 4.1.2 (names) and 4.1.3 (literals), with
-// RFC 5890 names turned into their lower-case A-label form. Syntax only: no DNS is asked.
+// The domain part of an address: RFC 5321 sections 4.1.2 (names) and 4.1.3 (literals), with RFC 5890 names converted to
+// lower-case A-labels. Syntax only: no DNS look-up.
 import { domainToASCII } from 'node:url';
 
 export type DomainResult = { ok: true; asciiDomain: string; isLiteral: boolean } | { ok: false; reason: string };
@@ -22,12 +22,12 @@ export function parseDomain(text: string): DomainResult {
   return problem === null ? { ok: true, asciiDomain: ascii, isLiteral: false } : refused(problem);
 }
 
-/** Lower-case A-labels; null when IDNA (in the form of UTS 46) refuses the name. */
+/** Lower-case A-labels; null when IDNA (by UTS 46) rejects the name. */
 function toAsciiDomain(text: string): string | null {
   const lower = text.toLowerCase();
   if (ASCII_ONLY.test(text) && !HAS_A_LABEL.test(text)) return lower;
-  // The converter belongs to URLs: it undoes %-escapes and reads names that end in a number
-  // as IPv4 addresses. Neither exists in mail, hence the check before and the label behind.
+  // The converter is made for URLs: it decodes %-escapes and reads names that end in a number as IPv4 addresses. Mail
+  // has neither, hence the check before and the label after.
   if (!/^[a-z0-9.\-\x80-\u{10ffff}]*$/iu.test(text)) return lower;
   const guard = '.x';
   const ascii = domainToASCII(text + guard);
@@ -74,7 +74,7 @@ function isIpv6(text: string): boolean {
   return halves.length === 2 ? left + right <= 7 : left === 8;
 }
 
-/** How many 16-bit groups the text holds (an IPv4 tail counts as two); null when it is malformed. */
+/** The number of 16-bit groups in the text (an IPv4 tail counts as two); null when it is malformed. */
 function groupsOf(text: string, mayEndInIpv4: boolean): number | null {
   if (text === '') return 0;
   const parts = text.split(':');

@@ -23,7 +23,7 @@ export interface DsnInput {
   date: Date;
 }
 
-/** In the text for people; the whole reply stands in Diagnostic-Code. */
+/** In the text for people; Diagnostic-Code has the whole reply. */
 const MAX_REASON_CHARS = 300;
 
 export function composeDsn(input: DsnInput): Buffer {

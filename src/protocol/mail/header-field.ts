@@ -1,6 +1,5 @@
-// Writes header fields: RFC 5322 folding, RFC 2047 encoded words, RFC 6532 UTF-8 only where
-// an address needs it. Whatever text comes in, one field comes out: no character of a value
-// can end the line. Reads nothing.
+// Writes header fields: RFC 5322 folding, RFC 2047 encoded words, RFC 6532 UTF-8 only where an address needs it. Any
+// text results in exactly one field: no character of a value can end the line. Reads nothing.
 import { domainToUnicode } from 'node:url';
 import { type Address, isAsciiText } from './address.ts';
 
@@ -24,7 +23,7 @@ export function textField(name: string, text: string): string {
   return literal ? foldField(name, clean) : foldField(name, encodeWords(clean, name.length + 2));
 }
 
-/** A value that is already in its final form, in ASCII; falls back to encoded words where it has to. */
+/** A value in its final form, in ASCII; falls back to encoded words where necessary. */
 export function valueField(name: string, value: string): string {
   const clean = withoutControls(value);
   const asIs = isAsciiText(clean) && fitsLines(clean);
@@ -39,9 +38,9 @@ export function mailboxField(field: string, name: string, address: Address): str
   return foldField(field, `${encodePhrase(clean, field.length + 2)} <${shown}>`);
 }
 
-/** Folds at white space; text without any stays on one line, which the callers keep short enough. */
+/** Folds at white space; callers keep text without any short enough for one line. */
 export function foldField(name: string, value: string): string {
-  // A fault of the caller, and it must not become a line of its own.
+  // A mistake of the caller, which must not create a new line.
   if (!FIELD_NAME.test(name)) throw new TypeError(`not a header name: ${JSON.stringify(name)}`);
   if (/[\r\n\0]/.test(value)) throw new TypeError(`${name}: the value has a CR, LF or NUL`);
   const trimmed = value.trim();
@@ -95,7 +94,7 @@ function encodePhrase(name: string, column: number): string {
   return encodeWords(name, column);
 }
 
-/** RFC 2047 encoded words, parted by blanks that readers drop; no character is split (section 5). */
+/** RFC 2047 encoded words, separated by spaces that readers drop; no character is split (section 5). */
 function encodeWords(text: string, column: number): string {
   const encoding = mostlyLetters(text) ? Q_ENCODING : B_ENCODING;
   const words: string[] = [];
@@ -122,7 +121,7 @@ function mostlyLetters(text: string): boolean {
 }
 
 interface WordEncoding {
-  /** What a character adds to that from which `length` knows how long the word gets. */
+  /** How much a character adds to the value from which `length` computes the word's length. */
   costOf(char: string): number;
   length(cost: number): number;
   word(text: string): string;

@@ -1,6 +1,6 @@
-// The body of the common message, text and HTML without attachments: RFC 2045 and 2046. Chooses
-// encodings and structure as nodemailer's MailComposer does, which its tests hold it to, in a
-// tenth of the time: no streams, no timers, one pass over each part.
+// The body of the common message, text and HTML without attachments: RFC 2045 and 2046. Chooses encodings and structure
+// as nodemailer's MailComposer does, which its tests check, in a tenth of the time: no streams, no timers, one pass
+// over each part.
 import { unreachable } from '../../base/errors.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
@@ -8,30 +8,30 @@ export interface BodyInput {
   /** Null or empty when there is none. Lines may end with CR, LF or CRLF. */
   text: string | null;
   html: string | null;
-  /** A UUID that the content cannot know: the boundary between the parts is made of it. */
+  /** A UUID that the content cannot contain: the boundary between the parts is derived from it. */
   boundarySeed: string;
 }
 
 export interface MimeBody {
-  /** The header fields that say how to read the content, each ended by CRLF; in ASCII. */
+  /** The header fields that describe the content, each ended by CRLF; in ASCII. */
   fields: string;
-  /** What follows the empty line after the header; ends with CRLF. */
+  /** Everything after the empty line that ends the header; ends with CRLF. */
   content: Buffer;
 }
 
 export type ComposerChoice = { decision: 'lean' | 'mailcomposer'; reason: string };
 
-/** What is longer is always encoded by MailComposer too; its streams give other sessions their turn meanwhile. */
-const MOST_LEAN_CHARS = 128 * 1024;
+/** Longer parts are always encoded by MailComposer, whose streams let other sessions run meanwhile. */
+const MAX_LEAN_CHARS = 128 * 1024;
 
-/** Which messages are common: those that composeLeanBody is made for. All others go through MailComposer. */
+/** Which messages are common, and so composed by composeLeanBody. All others use MailComposer. */
 export function chooseComposer({ text, html }: Pick<BodyInput, 'text' | 'html'>): ComposerChoice {
   if (!isThere(text) && !isThere(html)) {
     return { decision: 'mailcomposer', reason: 'The message has neither text nor HTML.' };
   }
   for (const part of [text, html]) {
-    if (part !== null && part.length > MOST_LEAN_CHARS) {
-      return { decision: 'mailcomposer', reason: `A part is longer than ${MOST_LEAN_CHARS} characters.` };
+    if (part !== null && part.length > MAX_LEAN_CHARS) {
+      return { decision: 'mailcomposer', reason: `A part is longer than ${MAX_LEAN_CHARS} characters.` };
     }
   }
   return { decision: 'lean', reason: 'The message is text, HTML or both, of ordinary length.' };
@@ -107,10 +107,10 @@ function encodeAs(encoding: TransferEncoding, source: Buffer): Buffer {
   }
 }
 
-/** RFC 5322 section 2.1.1 recommends 78; what is wrapped at less is left as it is. */
-const MOST_7BIT_COLUMNS = 76;
+/** RFC 5322 section 2.1.1 recommends 78; text wrapped below that is left as it is. */
+const MAX_7BIT_COLUMNS = 76;
 
-/** As it is when it is short lines of printable ASCII; else whichever encoding should be the shorter one. */
+/** Unencoded if it has only short lines of printable ASCII; otherwise the shorter of the encodings. */
 function transferEncodingFor(source: Buffer): TransferEncoding {
   let letters = 0;
   let specials = 0;
@@ -129,11 +129,11 @@ function transferEncodingFor(source: Buffer): TransferEncoding {
     }
   }
   longest = Math.max(longest, source.length - lineStart);
-  if (specials === 0 && longest <= MOST_7BIT_COLUMNS) return '7bit';
+  if (specials === 0 && longest <= MAX_7BIT_COLUMNS) return '7bit';
   return specials < letters ? 'quoted-printable' : 'base64';
 }
 
-/** Counted at the first octet of a character; one beyond the basic plane is two, as in UTF-16. */
+/** Counted at the first byte of a character; one beyond the basic plane counts as two, as in UTF-16. */
 function weightOfSpecial(octet: number): number {
   if (octet >= 0x80) return octet < 0xc0 ? 0 : octet < 0xf0 ? 1 : 2;
   return octet < 0x20 && octet !== 0x09 && octet !== 0x0d ? 1 : 0;

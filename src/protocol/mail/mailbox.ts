@@ -1,6 +1,6 @@
-// A mailbox as the API takes it: `addr@domain` or `Name <addr@domain>`. More generous than
-// RFC 5322 section 3.4 in the name, which may be any text without control characters, and
-// stricter in the address, which is that of RFC 5321. Lists and groups are not read here.
+// A mailbox as the API accepts it: `addr@domain` or `Name <addr@domain>`. More lenient than RFC 5322 section 3.4 about
+// the name, which may be any text without control characters, and stricter about the address, which is that of RFC
+// 5321. Lists and groups are not supported.
 import { type Address, type AddressResult, MAX_ADDRESS_OCTETS, parseAddress, unquote } from './address.ts';
 
 export interface Mailbox {
@@ -11,7 +11,7 @@ export interface Mailbox {
 
 export type MailboxResult = { ok: true; mailbox: Mailbox } | { ok: false; reason: string };
 
-/** As for a subject: nothing that a person would call a name is longer. */
+/** As for a subject: real names are shorter. */
 const MAX_NAME_CHARS = 998;
 
 const CONTROL = /\p{Cc}/u;
@@ -32,9 +32,8 @@ export function parseMailbox(text: string): MailboxResult {
 }
 
 /**
- * The address is what the last <…> holds. A quoted local part may itself hold a `<`: when
- * the last one does not begin an address, those before it get their turn, as far back as an
- * address can reach.
+ * The address is in the last <…>. A quoted local part may itself contain a `<`: when the last one does not begin an
+ * address, earlier ones are tried, within the maximum length of an address.
  */
 function lastBracketed(text: string): { start: number; result: AddressResult } {
   const last = text.lastIndexOf('<');

@@ -1,10 +1,10 @@
-// Local parts that name a message and prove it: a letter for the purpose + message id + key id +
-// HMAC, in base32 without case. What is sent to a wrong one is refused at RCPT.
+// Local parts that name a message and prove it: a letter for the purpose + message ID + key ID + HMAC, in
+// case-insensitive base32. Mail to a wrong one is rejected at RCPT.
 import { decodeBase32, encodeBase32 } from '../../base/base32.ts';
 import { bytesToUuid, uuidToBytes } from '../../base/ids.ts';
 import { authenticate, type HmacKey, isAuthentic, type KeyLookup, MAC_CHARS } from './message-token.ts';
 
-/** What such an address is for: its first letter, and what its HMAC is bound to. */
+/** The purpose of such an address: its first letter, and part of its HMAC. */
 export interface AddressKind {
   letter: string;
   purpose: string;
@@ -19,9 +19,9 @@ export function makeMessageAddress({ letter, purpose }: AddressKind, messageId: 
   return `${letter}${encodeBase32(uuidToBytes(messageId))}${authenticate(purpose, messageId, hmacKey)}`;
 }
 
-/** The message id, or null for everything that we have not made. */
+/** The message ID, or null for anything that is not ours. */
 export function readMessageAddress(kind: AddressKind, localPart: string, keyLookup: KeyLookup): string | null {
-  // Without case: RFC 5321 section 2.4 asks relays to keep it, and some do not.
+  // Ignoring case: RFC 5321 section 2.4 requires relays to preserve it, and some do not.
   if (localPart.length !== LOCAL_PART_CHARS || localPart.charAt(0).toLowerCase() !== kind.letter) return null;
   const idBytes = decodeBase32(localPart.slice(1, 1 + ID_CHARS));
   if (idBytes === null) return null;

@@ -1,6 +1,6 @@
-// A message id that proves itself: the id with a truncated HMAC, so that nobody can make up
-// a return path or a feedback id. One key may serve many purposes: the purpose is part of
-// what is authenticated. Key ids let keys rotate; how long a key stays known is not decided here.
+// A message ID that proves itself: the ID with a truncated HMAC, so that return paths and feedback IDs cannot be
+// forged. One key may serve many purposes: the HMAC covers the purpose. Key IDs allow keys to rotate; how long keys
+// stay valid is decided elsewhere.
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { decodeBase32, encodeBase32 } from '../../base/base32.ts';
 import { uuidToBytes } from '../../base/ids.ts';
@@ -11,10 +11,10 @@ export interface HmacKey {
   key: Buffer | KeyObject;
 }
 
-/** The key with this id, or undefined when there is none (any more). */
+/** The key with this ID, or undefined when there is none (any more). */
 export type KeyLookup = (keyId: string) => Buffer | KeyObject | undefined;
 
-/** 80 bits: a guess is refused at RCPT, so it costs a connection, and 16 characters are enough. */
+/** 80 bits: a wrong guess is rejected at RCPT and costs a connection, so 16 characters are enough. */
 const MAC_BYTES = 10;
 export const MAC_CHARS = 16;
 
@@ -26,7 +26,7 @@ export function authenticate(purpose: string, messageId: string, { id, key }: Hm
   return id + encodeBase32(mac({ purpose, messageId, keyId: id }, key));
 }
 
-/** Whether `<key id><mac>` was made for this message; the text is compared without case. */
+/** Whether `<key id><mac>` is valid for this message; ignores case. */
 export function isAuthentic(purpose: string, messageId: string, proof: string, keyLookup: KeyLookup): boolean {
   if (proof.length !== 1 + MAC_CHARS) return false;
   const keyId = proof.charAt(0).toLowerCase();
@@ -37,7 +37,7 @@ export function isAuthentic(purpose: string, messageId: string, proof: string, k
 }
 
 function mac(what: { purpose: string; messageId: string; keyId: string }, key: Buffer | KeyObject): Buffer {
-  // The label ends with a NUL, which no purpose contains: no two inputs run together.
+  // The label ends with a NUL, which no purpose contains, so that inputs are unambiguous.
   return createHmac('sha256', key)
     .update(`postrider ${what.purpose} ${what.keyId}\0`)
     .update(uuidToBytes(what.messageId))

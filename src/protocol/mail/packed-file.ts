@@ -1,6 +1,5 @@
-// The file in what reports come packed in: gzip (RFC 1952) or a zip archive with one file, told
-// apart by their first octets, since names and types lie. What it unpacks to is bounded. The work
-// is done off the main thread by zlib.
+// The file in a packed report: gzip (RFC 1952) or a zip archive with one file, recognized by their first bytes, since
+// names and types are often wrong. The unpacked size is limited. zlib works off the main thread.
 import { promisify } from 'node:util';
 import { crc32, gunzip, type InflateRaw, inflateRaw } from 'node:zlib';
 
@@ -34,7 +33,7 @@ function refusalFor(error: unknown, maxOctets: number): Unpacked {
   return { kind: 'refused', reason: `it cannot be unpacked (${code || 'unknown error'})` };
 }
 
-/** Some gateways let further octets follow the gzip data (Mimecast, seen in 2026): its own end says where it ends. */
+/** Some gateways append bytes to the gzip data (Mimecast, seen in 2026): the data itself marks its end. */
 async function ungzip(octets: Buffer, maxOctets: number): Promise<Unpacked> {
   try {
     return content(await gunzipBounded(octets, { maxOutputLength: maxOctets }), maxOctets);
@@ -45,9 +44,9 @@ async function ungzip(octets: Buffer, maxOctets: number): Promise<Unpacked> {
   }
 }
 
-const TRAILER_OCTETS = 8;
+const TRAILER_BYTES = 8;
 
-/** RFC 1952 section 2.3: the first member, when its checksum and length hold; null when they do not. */
+/** RFC 1952 section 2.3: the first member, if its checksum and length are right; otherwise null. */
 async function firstMember(octets: Buffer, maxOctets: number): Promise<Buffer | null> {
   const start = behindGzipHeader(octets);
   const { buffer, engine } = await inflateWithEngine(octets.subarray(start), {
@@ -55,7 +54,7 @@ async function firstMember(octets: Buffer, maxOctets: number): Promise<Buffer | 
     info: true,
   });
   const end = start + engine.bytesWritten;
-  if (octets.length < end + TRAILER_OCTETS) return null;
+  if (octets.length < end + TRAILER_BYTES) return null;
   const isWhole = octets.readUInt32LE(end) === crc32(buffer) && octets.readUInt32LE(end + 4) === buffer.length;
   return isWhole ? buffer : null;
 }
@@ -73,11 +72,11 @@ function behindGzipHeader(octets: Buffer): number {
 const LOCAL_FILE = 0x04034b50;
 const CENTRAL_ENTRY = 0x02014b50;
 const END_OF_DIRECTORY = 0x06054b50;
-const END_OCTETS = 22;
-const MAX_COMMENT_OCTETS = 65_535;
+const END_BYTES = 22;
+const MAX_COMMENT_BYTES = 65_535;
 const [STORED, DEFLATED] = [0, 8];
 
-/** APPNOTE.TXT sections 4.3.12 and 4.3.16: the directory at the end is what counts. */
+/** APPNOTE.TXT sections 4.3.12 and 4.3.16: the directory at the end is authoritative. */
 async function unzip(octets: Buffer, maxOctets: number): Promise<Unpacked> {
   const end = endOfDirectory(octets);
   if (end < 0) return { kind: 'refused', reason: 'the zip archive has no directory' };
@@ -98,8 +97,8 @@ async function unzip(octets: Buffer, maxOctets: number): Promise<Unpacked> {
 }
 
 function endOfDirectory(octets: Buffer): number {
-  const first = Math.max(0, octets.length - END_OCTETS - MAX_COMMENT_OCTETS);
-  for (let at = octets.length - END_OCTETS; at >= first; at--) {
+  const first = Math.max(0, octets.length - END_BYTES - MAX_COMMENT_BYTES);
+  for (let at = octets.length - END_BYTES; at >= first; at--) {
     if (octets.readUInt32LE(at) === END_OF_DIRECTORY) return at;
   }
   return -1;

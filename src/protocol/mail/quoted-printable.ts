@@ -1,6 +1,5 @@
-// Quoted-printable: RFC 2045 section 6.7, for text whose lines end with CRLF. What comes out is
-// ASCII in lines of at most 76 characters, and no UTF-8 character is parted by a soft break,
-// since some readers decode line by line.
+// Quoted-printable: RFC 2045 section 6.7, for text whose lines end with CRLF. The result is ASCII in lines of at most
+// 76 characters, and soft breaks never split a UTF-8 character, since some readers decode line by line.
 
 /** RFC 2045 section 6.7 (5); the `=` of a soft break counts. */
 const MAX_LINE_CHARS = 76;
@@ -13,7 +12,7 @@ const DOT = 0x2e;
 const EQUALS = 0x3d;
 const HEX_DIGITS = Buffer.from('0123456789ABCDEF');
 
-/** 1: the octet may stand for itself at any place (RFC 2045 section 6.7 (2)). A byte array: it is asked for every octet. */
+/** 1: the byte can be literal anywhere (RFC 2045 section 6.7 (2)). A byte array, since it is read for every byte. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, octet) => {
   return octet > SPACE && octet <= 0x7e && octet !== EQUALS && octet !== DOT ? 1 : 0;
 });
@@ -59,7 +58,7 @@ export function encodeQuotedPrintable(source: Buffer): Buffer {
 function standsForItself(source: Buffer, at: number, column: number): boolean {
   const octet = source[at]!;
   if (octet === SPACE || octet === TAB) return !endsLine(source, at + 1);
-  // A dot at the start of a line is allowed, but the SMTP server that loses it is not extinct.
+  // A dot at the start of a line is allowed, but some SMTP servers still lose it.
   if (octet === DOT) return column > 0;
   return PLAIN[octet] === 1;
 }
@@ -69,7 +68,7 @@ function mostOctets(sourceOctets: number): number {
   return 3 * sourceOctets + 3 * Math.ceil((3 * sourceOctets) / (MAX_LINE_CHARS - 12));
 }
 
-/** The last column is for the soft break, unless the line ends here anyway. */
+/** The last column is reserved for the soft break, unless the line ends here. */
 function fits(column: number, source: Buffer, next: number): boolean {
   return column < MAX_LINE_CHARS || (column === MAX_LINE_CHARS && endsLine(source, next));
 }
@@ -78,7 +77,7 @@ function endsLine(source: Buffer, at: number): boolean {
   return at >= source.length || (source[at] === CR && source[at + 1] === LF);
 }
 
-/** By its first octet (RFC 3629 section 3). */
+/** By its first byte (RFC 3629 section 3). */
 function octetsOfCharacter(first: number): number {
   if (first < 0xc0) return 1;
   if (first < 0xe0) return 2;

@@ -1,6 +1,6 @@
-// The frame that delivery reports (RFC 3464) and complaint reports (RFC 5965) share: a
-// multipart/report (RFC 6522) of a text for people, fields for machines, and the original
-// or its header. Pure: the boundary and the Message-ID come from the content.
+// The common frame of delivery reports (RFC 3464) and complaint reports (RFC 5965): a multipart/report (RFC 6522) of a
+// text for people, fields for machines, and the original or its header. Pure: the boundary and the Message-ID are
+// derived from the content.
 
 import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -32,7 +32,7 @@ export function composeReport(frame: ReportFrame): Buffer {
   const text = withCrlf(Buffer.from(frame.text));
   const fields = Buffer.from(frame.fields.blocks.map(fieldBlock).join('\r\n'));
   const digest = createHash('sha256').update(text).update(fields).update(original).digest('hex').slice(0, 32);
-  // No part can hold the hash of itself.
+  // No part can contain its own hash.
   const boundary = `=_${digest}`;
   const part = (headers: string[], content: Buffer): Buffer[] => [
     Buffer.from(`--${boundary}\r\n${headers.join('\r\n')}\r\n\r\n`),
@@ -59,7 +59,7 @@ function frameHeader(frame: ReportFrame, made: { digest: string; boundary: strin
     textField('Subject', frame.subject),
     foldField('Date', rfc5322Date(frame.date)),
     foldField('Message-ID', `<${made.digest}@${frame.host}>`),
-    // RFC 3834 section 5: nobody's program answers to an answer.
+    // RFC 3834 section 5: programs must not reply to a reply.
     foldField('Auto-Submitted', 'auto-replied'),
     foldField('MIME-Version', '1.0'),
     foldField('Content-Type', contentType),
@@ -87,7 +87,7 @@ function encodingOf(content: Buffer): string {
   return isAscii(content) ? '7bit' : '8bit';
 }
 
-/** RFC 5322 section 2.3: CR and LF only together. Octets stay octets. */
+/** RFC 5322 section 2.3: CR and LF only together. Other octets stay as they are. */
 function withCrlf(content: Buffer): Buffer {
   return Buffer.from(content.toString('latin1').replace(/\r\n?|\n/g, '\r\n'), 'latin1');
 }

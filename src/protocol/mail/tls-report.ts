@@ -1,5 +1,5 @@
-// Reads what SMTP TLS reports say in short: RFC 8460 section 4. They come as JSON to the same addresses as
-// DMARC reports; here they are only named for what they are.
+// Reads the summary of SMTP TLS reports: RFC 8460 section 4. They are sent as JSON to the same addresses as DMARC
+// reports; here they are only recognized.
 
 export interface TlsReport {
   orgName: string;
@@ -22,7 +22,7 @@ export function isTlsReportType(type: string): boolean {
   return /^application\/tlsrpt\+(?:gzip|json)$/.test(type);
 }
 
-/** Null when it is no such report. */
+/** Null when it is not such a report. */
 export function readTlsReport(text: string): TlsReport | null {
   if (text.length > MAX_TLS_REPORT_CHARACTERS || !/^[\s\ufeff]*\{/.test(text)) return null;
   const json = parsed(text.replace(/^\ufeff/, ''));

@@ -1,6 +1,6 @@
-// The mailto of List-Unsubscribe (RFC 2369 section 3.2): an address of its own for each message, so
-// that an empty mail to it says enough. Only the local part is made here; it lives on the bounce
-// domain. It has no room for the recipient, so it works as long as the message is known.
+// The mailto of List-Unsubscribe (RFC 2369 section 3.2): each message has its own address, so that an empty mail to it
+// is enough. Only the local part is made here; the domain is the bounce domain. The recipient does not fit in, so it
+// works as long as the message is stored.
 import { type AddressKind, makeMessageAddress, readMessageAddress } from './message-address.ts';
 import type { HmacKey, KeyLookup } from './message-token.ts';
 
@@ -10,7 +10,7 @@ export function makeUnsubscribeAddress(messageId: string, hmacKey: HmacKey): str
   return makeMessageAddress(UNSUBSCRIBE, messageId, hmacKey);
 }
 
-/** The message id, or null for everything that we have not made. */
+/** The message ID, or null for anything that is not ours. */
 export function readUnsubscribeAddress(localPart: string, keyLookup: KeyLookup): string | null {
   return readMessageAddress(UNSUBSCRIBE, localPart, keyLookup);
 }

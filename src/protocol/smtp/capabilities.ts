@@ -1,9 +1,9 @@
-// What a server says that it can do: the keywords of its EHLO reply (RFC 5321 section 4.1.1.1).
+// A server's capabilities: the keywords of its EHLO reply (RFC 5321 section 4.1.1.1).
 
 export interface Capabilities {
-  /** RFC 1870: the largest message in octets; null when there is no fixed limit or none is named. */
+  /** RFC 1870: the maximum message size in octets; null when there is no fixed limit or none is given. */
   maxSizeOctets: number | null;
-  /** Whether `SIZE=` may stand behind MAIL. */
+  /** Whether MAIL may have `SIZE=`. */
   size: boolean;
   /** RFC 2920. */
   pipelining: boolean;
@@ -23,12 +23,12 @@ export interface Capabilities {
   keywords: ReadonlySet<string>;
 }
 
-/** `lines` as in Reply.lines of the EHLO reply; pass none for a server that knows only HELO. */
+/** `lines` as in Reply.lines of the EHLO reply; none for a server that only supports HELO. */
 export function parseCapabilities(lines: readonly string[]): Capabilities {
   const parameters = new Map<string, string>();
   // The first line is the server's name and greeting.
   for (const line of lines.slice(1)) {
-    // `AUTH=LOGIN` and `SIZE=1000` are an old misreading that is still around.
+    // `AUTH=LOGIN` and `SIZE=1000` are an old misreading of the RFC that still occurs.
     const [keyword = '', parameter = ''] = line.trim().split(/[\s=]+/, 2);
     if (keyword !== '') parameters.set(keyword.toUpperCase(), parameter);
   }

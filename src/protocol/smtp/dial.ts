@@ -1,35 +1,35 @@
-// Opens a TCP connection to one address. Which address, and from which of our own, is decided
-// by the caller; names are never resolved here.
+// Opens a TCP connection to one address. The caller chooses the address and our source address; names are never
+// resolved here.
 import { connect, createServer, isIP, type OnReadOpts, type Socket } from 'node:net';
 import { Fault } from '../../base/errors.ts';
 
 export interface DialTarget {
   ip: string;
   port: number;
-  /** The own address to speak from; undefined leaves it to the system. */
+  /** The source address; undefined leaves it to the system. */
   localAddress: string | undefined;
   timeoutMs: number;
   signal: AbortSignal | undefined;
 }
 
-/** Resolves to a connected socket that nobody has read from, or rejects. */
+/** Resolves to a connected socket that nothing was read from, or rejects. */
 export type Dialler = (target: DialTarget) => Promise<Socket>;
 
 export const dialTcp: Dialler = (target) => dial((options) => connect(options), target);
 
-/** What a socket of `dialForOctets` emits instead of 'data': octets that are gone when the listener returns. */
+/** A socket of `dialForOctets` emits this instead of 'data': bytes that are only valid until the listener returns. */
 export const OCTETS = 'octets';
-// Replies that are longer come in pieces.
-const READ_OCTETS = 2048;
+// Longer replies arrive in pieces.
+const READ_BYTES = 2048;
 
 /**
- * The socket reads nothing before it is resumed. By itself Node takes 64 KiB for each read, which for
- * replies of twenty octets costs more than to read them, and keeps the garbage collector at work.
+ * The socket reads nothing before it is resumed. By default Node allocates 64 KiB for each read, which for replies of
+ * twenty bytes costs more than reading them, and keeps the garbage collector busy.
  */
 export const dialForOctets: Dialler = (target) =>
   dial((options) => {
     const callback = (octets: number, buffer: Uint8Array) => socket.emit(OCTETS, buffer.subarray(0, octets));
-    const onread: OnReadOpts = { buffer: Buffer.allocUnsafe(READ_OCTETS), callback };
+    const onread: OnReadOpts = { buffer: Buffer.allocUnsafe(READ_BYTES), callback };
     const socket: Socket = connect({ ...options, onread });
     return socket.pause();
   }, target);
@@ -63,7 +63,7 @@ function dial(connectTo: Connect, { ip, port, localAddress, timeoutMs, signal }:
   });
 }
 
-/** Why nobody can speak from this address here; null when it can be done. */
+/** Why this source address can't be used here; null when it can. */
 export function bindProblem(ip: string): Promise<string | null> {
   return new Promise((resolve) => {
     const server = createServer();

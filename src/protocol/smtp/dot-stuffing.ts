@@ -1,6 +1,6 @@
-// RFC 5321 section 4.5.2: a line of the message that begins with a dot gets a second one, so
-// that no line of it can be mistaken for the end. Lines are taken to end at any LF, bare ones
-// too: a server that does so must not find an end inside the message.
+// RFC 5321 section 4.5.2: a line that begins with a dot gets a second one, so that no line of the message can be
+// mistaken for its end. Lines end at any LF, even a bare one: a server that accepts those must not find an end inside
+// the message.
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -10,7 +10,7 @@ const LF_DOT = Buffer.from('\n.');
 const END_ON_NEW_LINE = Buffer.from('.\r\n');
 const END_AFTER_LINE_BREAK = Buffer.from('\r\n.\r\n');
 
-/** The same bytes, not copied, when no line begins with a dot. */
+/** Returns the same bytes, not copied, when no line begins with a dot. */
 export function dotStuff(message: Uint8Array): Buffer {
   const source = Buffer.from(message.buffer, message.byteOffset, message.byteLength);
   const dots = leadingDots(source);
@@ -28,7 +28,7 @@ export function dotStuff(message: Uint8Array): Buffer {
   return stuffed;
 }
 
-/** What ends DATA: the dot must stand on a line of its own (RFC 5321 section 4.1.1.4). */
+/** The end of DATA: the dot must be on a line of its own (RFC 5321 section 4.1.1.4). */
 export function endOfData(message: Uint8Array): Buffer {
   const { length } = message;
   const onNewLine = length === 0 || (message[length - 1] === LF && message[length - 2] === CR);

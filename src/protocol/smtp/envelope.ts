@@ -1,6 +1,6 @@
-// The envelope of one message with one recipient: whether the server can take it at all, and
-// the MAIL and RCPT commands with the parameters that it needs (RFC 5321 section 4.1.1,
-// RFC 1870, 6152, 6531). Addresses are only guarded against injection here, not validated.
+// The envelope of one message with one recipient: whether the server can accept it, and the MAIL and RCPT commands with
+// the required parameters (RFC 5321 section 4.1.1, RFC 1870, 6152, 6531). Addresses are only checked against injection
+// here, not validated.
 import { Fault } from '../../base/errors.ts';
 import type { Capabilities } from './capabilities.ts';
 
@@ -19,7 +19,7 @@ export interface Unsupported {
   why: string;
 }
 
-/** Throws when an address could end its command or its angle brackets early. */
+/** Throws when an address could break out of its command or its angle brackets. */
 export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
   for (const address of [mailFrom, rcptTo]) {
     if (!canBeCarried(address)) {
@@ -32,7 +32,7 @@ export function assertSafe({ mailFrom, rcptTo }: Envelope): void {
   if (rcptTo === '') throw new Fault('the recipient is empty', { permanence: 'permanent' });
 }
 
-/** Whether `assertSafe` has nothing against it. */
+/** Whether `assertSafe` would pass. */
 export function isSafe({ mailFrom, rcptTo }: Envelope): boolean {
   return canBeCarried(mailFrom) && canBeCarried(rcptTo) && rcptTo !== '';
 }
@@ -41,7 +41,7 @@ function canBeCarried(address: string): boolean {
   return !/[\u0000-\u001f\u007f-\u009f<>]/.test(address) && address.isWellFormed();
 }
 
-/** What the server would have to offer for this message and does not. */
+/** The capability that this message needs and the server does not offer. */
 export function findUnsupported(envelope: Envelope, capabilities: Capabilities): Unsupported | null {
   const { sizeOctets, eightBit } = envelope;
   const { maxSizeOctets, smtpUtf8, eightBitMime } = capabilities;
@@ -64,7 +64,7 @@ export function rcptCommand({ rcptTo }: Envelope): string {
   return `RCPT TO:<${rcptTo}>\r\n`;
 }
 
-/** RFC 6531 section 3.4: an address beyond ASCII needs it as much as a header does. */
+/** RFC 6531 section 3.4: a non-ASCII address needs it, just as a non-ASCII header does. */
 function needsUtf8({ smtputf8, mailFrom, rcptTo }: Envelope): boolean {
   return smtputf8 || /[^\u0000-\u007f]/.test(mailFrom + rcptTo);
 }

@@ -1,6 +1,5 @@
-// The beginning of a session on one connection: dial, greeting, EHLO, STARTTLS, EHLO again.
-// It tries once and says how far it came; whether to try again in clear text is decided in
-// session.ts.
+// The start of a session on one connection: connect, greeting, EHLO, STARTTLS, EHLO again. It tries once and reports
+// how far it got; session.ts decides whether to retry in clear text.
 import type { SecureContext } from 'node:tls';
 import { describeError } from '../../base/errors.ts';
 import type { SmtpStage, TlsFacts } from '../../base/outcome.ts';
@@ -12,8 +11,8 @@ import type { SmtpTimeouts } from './timeouts.ts';
 import { type Loss, Wire } from './wire.ts';
 
 /**
- * none: never. opportunistic: when offered, with any certificate (RFC 7435). required: or
- * not at all, and the certificate must be valid for the MX name (MTA-STS, RFC 8461).
+ * none: never. opportunistic: if offered, with any certificate (RFC 7435). required: always, and the certificate must
+ * be valid for the MX name (MTA-STS, RFC 8461).
  */
 export type TlsMode = 'none' | 'opportunistic' | 'required';
 
@@ -40,20 +39,19 @@ export interface Introduced {
 }
 
 /**
- * What kept TLS from coming about. missing: it is required and not offered. refused: STARTTLS was
- * answered with a refusal. broken: the handshake failed or stalled. unverified: the certificate
- * does not do where it must.
+ * Why TLS failed. missing: it is required but not offered. refused: STARTTLS was rejected. broken: the handshake failed
+ * or stalled. unverified: the certificate is required to be valid but is not.
  */
 export type TlsTrouble = 'missing' | 'refused' | 'broken' | 'unverified';
 
 export interface Failed {
   kind: 'failed';
   stage: SmtpStage;
-  /** The server's refusal, when it was the server that ended it. */
+  /** The server's rejection, if the server ended it. */
   reply: Reply | null;
   why: string;
   tls: TlsFacts | null;
-  /** Null when TLS is not to blame. */
+  /** Null when the failure is not about TLS. */
   tlsTrouble: TlsTrouble | null;
 }
 
@@ -106,13 +104,13 @@ async function startTls(clear: Wire, options: IntroductionOptions): Promise<Intr
   clear.write('STARTTLS\r\n');
   const heard = await clear.readReply(timeouts.startTlsMs);
   if ('lost' in heard || heard.code !== 220) {
-    // 421 is about the whole service (RFC 5321 section 3.8): a second connection would only annoy.
+    // 421 is about the whole service (RFC 5321 section 3.8): a second connection would be of no use.
     if ('lost' in heard) return part(clear, { ...unwelcome('starttls', heard), tlsTrouble: 'broken' });
     const tlsTrouble = heard.code === 421 ? null : 'refused';
     return part(clear, { ...unwelcome('starttls', heard), tlsTrouble });
   }
   if (clear.heardSomething) {
-    // RFC 3207 section 4.2, CVE-2011-0411: what was said in clear must not be taken for a reply under TLS.
+    // RFC 3207 section 4.2, CVE-2011-0411: data sent in clear text must not be taken for a reply under TLS.
     clear.lose('protocol error: data between the reply to STARTTLS and the TLS handshake');
     return { ...failed('starttls', clear.loss!.lost), tlsTrouble: 'broken' };
   }
@@ -133,7 +131,7 @@ async function startTls(clear: Wire, options: IntroductionOptions): Promise<Intr
   return await meetAgain(wire, options, { tls, tlsUnverified });
 }
 
-/** RFC 3207 section 4.2: what was learned before TLS is forgotten. */
+/** RFC 3207 section 4.2: what was learned before TLS is discarded. */
 async function meetAgain(
   wire: Wire,
   options: IntroductionOptions,
@@ -149,7 +147,7 @@ async function meetAgain(
   }
 }
 
-/** Ends a connection that a failure has made useless; nobody waits for the answer to QUIT. */
+/** Ends a connection after a failure, without waiting for the reply to QUIT. */
 function part(wire: Wire, failure: Failed): Failed {
   wire.write('QUIT\r\n');
   wire.lose('given up');

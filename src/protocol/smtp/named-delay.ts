@@ -1,19 +1,18 @@
-// Finds the delay that a server names in the text of a temporary refusal, such as "try again
-// in 5 minutes" or "greylisted for 300 seconds". No RFC has a field for it; the wording is
-// free. Only a duration that is tied to an invitation to come back counts: limits, sizes and
-// counters ("300 messages in 60 minutes") are none. When in doubt, no delay was named.
+// Finds the delay in the text of a temporary rejection, such as "try again in 5 minutes" or "greylisted for 300
+// seconds". No RFC defines a field for it; the wording is free. Only a duration that belongs to a request to retry
+// counts, not limits, sizes and counters ("300 messages in 60 minutes"). When in doubt, there is no delay.
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_DELAY_MS = DAY_MS;
 
-// What the server wants to be done, or does, for that long.
+// Words for a retry or a delay.
 const ASK = 'try|re-?try|re-?trying|again|wait|come back|re-?send|re-?submit|re-?connect|back off|pause';
 const STATE = '(?:gr[ae]y-?list(?:ed|ing)?|deferred|delayed|throttled|blocked|penali[sz]ed|rate.?limited)';
-// Words that may stand between it and the duration; any other word cuts the tie.
+// Words allowed between them and the duration; any other word breaks the connection.
 const LINK =
   'again|later|in|after|for|at|least|about|around|approximately|approx|another|once|only|the|next|is|time|period|delay|minimum|you|your|message|mail|email|request|connection|delivery|sending|it|this|please|until';
-// "after" and "allow" say it the other way round: "after 15 minutes please retry".
+// "after" and "allow" use the opposite order: "after 15 minutes please retry".
 const AFTERWARDS =
   ',?\\s+(?:and\\s+|then\\s+|before\\s+|please\\s+|to\\s+)*(?:re-?try(?:ing)?|try(?:ing)?|re-?send(?:ing)?)\\b';
 

@@ -1,5 +1,5 @@
-// The TLS handshake after STARTTLS (RFC 3207). Every certificate is accepted here and judged
-// truthfully; whether an unverified one will do is the caller's decision.
+// The TLS handshake after STARTTLS (RFC 3207). Every certificate is accepted here, and its validity reported; the
+// caller decides whether an unverified one is acceptable.
 import { isIP, type Socket } from 'node:net';
 import { type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls';
 import type { TlsFacts } from '../../base/outcome.ts';
@@ -7,7 +7,7 @@ import type { TlsFacts } from '../../base/outcome.ts';
 export interface SecureOptions {
   /** The MX name, for SNI and for the certificate. */
   host: string;
-  /** Trusted roots and the like; undefined means those of Node. */
+  /** Trusted roots and the like; undefined means Node's own. */
   secureContext: SecureContext | undefined;
   timeoutMs: number;
   signal: AbortSignal | undefined;

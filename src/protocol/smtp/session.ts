@@ -1,6 +1,5 @@
-// The sending side of an SMTP session (RFC 5321): open it to one address of one MX, send
-// messages one after the other, close it. One recipient per message; no AUTH, no CHUNKING.
-// Every result says at which stage it was reached and carries what the server said.
+// The sending side of an SMTP session (RFC 5321): opens it to one address of one MX, sends messages one after the
+// other, closes it. One recipient per message; no AUTH, no CHUNKING. Every result has its stage and the server's reply.
 import type { SecureContext } from 'node:tls';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { Fault } from '../../base/errors.ts';
@@ -19,12 +18,12 @@ export interface SessionOptions {
   mx: string;
   ip: string;
   port: number;
-  /** The own address to speak from. */
+  /** The source address. */
   localAddress?: string;
-  /** What we call ourselves. */
+  /** Our EHLO name. */
   ehloName: string;
   tls: TlsMode;
-  /** Make it once and pass it on: building one for each session is slow. */
+  /** Created once and shared: creating one per session is slow. */
   secureContext?: SecureContext;
   timeouts?: Partial<SmtpTimeouts>;
   dial?: Dialler;
@@ -37,9 +36,9 @@ export type OpenResult =
   | {
       kind: 'failed';
       peer: PeerFacts;
-      /** Why TLS had failed before clear text was tried. */
+      /** Why TLS failed before clear text was tried. */
       tlsFailure: string | null;
-      /** What kept TLS from coming about, when that is why there is no session. */
+      /** Why TLS failed, if there is no session because of that. */
       tlsTrouble: TlsTrouble | null;
     };
 
@@ -53,16 +52,16 @@ export interface OutgoingMessage {
   signal?: AbortSignal;
 }
 
-/** Gives the message that comes next, if it is known by now. */
+/** Returns the next message, if it is known already. */
 export type NextMessage = () => OutgoingMessage | null;
 
 export type SendResult =
   | { kind: 'accepted'; peer: PeerFacts }
   /** A 4xx or 5xx reply at `peer.stage`. */
   | { kind: 'refused'; peer: PeerFacts }
-  /** The session ended without a verdict; `afterDot`: the server may have taken the message. */
+  /** The session ended without a reply; `afterDot`: the server may have accepted the message. */
   | { kind: 'lost'; peer: PeerFacts; afterDot: boolean }
-  /** This server cannot take this message; nothing was sent. */
+  /** This server can't accept this message; nothing was sent. */
   | { kind: 'unsupported'; peer: PeerFacts; need: Unsupported['need'] };
 
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
@@ -79,8 +78,8 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   let tlsFailure: string | null = null;
   let tlsBroken = false;
   if (result.kind === 'failed' && result.tlsTrouble && options.tls === 'opportunistic' && !signal?.aborted) {
-    // RFC 7435: opportunistic means that clear text is better than nothing. On a fresh
-    // connection, because nobody knows in which state the old one is.
+    // RFC 7435: opportunistic means that clear text is better than nothing. On a new connection, because the state of
+    // the old one is unknown.
     tlsFailure = result.why;
     tlsBroken = result.tlsTrouble === 'broken';
     result = await introduce({ ...plan, tls: 'none' });
@@ -93,24 +92,24 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken }) };
 }
 
-/** One message at a time. Made by `openSession`. */
+/** One message at a time. Created by `openSession`. */
 export class SmtpSession {
   readonly capabilities: Capabilities;
   readonly tls: TlsFacts | null;
   /** Why the certificate is not valid for the MX name; null when it is, or without TLS. */
   readonly tlsUnverified: string | null;
-  /** Why this session is in clear text though the server offers TLS. */
+  /** Why this session is in clear text although the server offers TLS. */
   readonly tlsFailure: string | null;
-  /** Whether that was a handshake that failed or stalled, while clear text then worked. */
+  /** Whether the handshake failed or stalled while clear text then worked. */
   readonly tlsBroken: boolean;
   readonly #wire: Wire;
   readonly #connection: Connection;
   readonly #timeouts: SmtpTimeouts;
   #busy = false;
   #closing = false;
-  /** After a refusal the server may still hold half a transaction. */
+  /** After a rejection the server may still have an open transaction. */
   #needsReset = false;
-  /** The commands of this message went out behind the one before: no other can be sent now. */
+  /** The commands of this message were pipelined after the previous one: no other message can be sent now. */
   #announced: OutgoingMessage | null = null;
 
   constructor(introduced: Introduced, context: SessionContext) {
@@ -124,24 +123,24 @@ export class SmtpSession {
     this.#timeouts = context.timeouts;
   }
 
-  /** Whether any other message may be sent: false as soon as the server left or said anything unasked. */
+  /** Whether another message may be sent: false as soon as the server left or sent an unsolicited reply. */
   get usable(): boolean {
     return !this.#busy && !this.#closing && !this.#announced && this.#wire.quiet;
   }
 
-  /** Whether a message was announced that the server can still be given. */
+  /** Whether a message was announced and can still be sent. */
   get hasAnnounced(): boolean {
     return this.#announced !== null && this.#wire.loss === null;
   }
 
-  /** Whether this message has been announced: the server waits for it, and for no other. */
+  /** Whether this message was announced: the server waits for it, and for no other. */
   awaits(outgoing: OutgoingMessage): boolean {
     return this.#announced === outgoing;
   }
 
   /**
-   * Rejects only for what the caller must not do; everything that the other side does is a result.
-   * What `next` gives is announced behind this message, if the server allows, and must be sent next.
+   * Rejects only for a caller's mistake; everything that the server does is a result. The message from `next` is
+   * announced after this one, if the server supports it, and must be sent next.
    */
   async send(outgoing: OutgoingMessage, next: NextMessage = () => null): Promise<SendResult> {
     const { message, signal } = outgoing;
@@ -167,7 +166,7 @@ export class SmtpSession {
       announced,
       capabilities: this.capabilities,
       timeouts: this.#timeouts,
-      // An announced one follows a final dot, whatever the answer to that: no transaction is open then.
+      // An announced message follows a final dot, whatever its reply: no transaction is open then.
       reset: this.#needsReset && !announced,
       following: () => this.#announce(next()),
     });
@@ -184,7 +183,7 @@ export class SmtpSession {
     return envelope;
   }
 
-  /** Says QUIT and does not wait long for an answer. In the middle of a message, or before one that was announced, it is `destroy`. */
+  /** Sends QUIT and waits briefly for the reply. During a message, or before an announced one, it is `destroy`. */
   async close(): Promise<void> {
     const polite = this.usable;
     this.#closing = true;
@@ -195,12 +194,12 @@ export class SmtpSession {
     this.#wire.lose('closed');
   }
 
-  /** At once, in the middle of anything; a running `send` then reports a loss. */
+  /** Closes at once, even during a command; a running `send` then reports a loss. */
   destroy(): void {
     this.#wire.lose('session destroyed');
   }
 
-  /** What was heard or happened while the session lay idle, such as 421 (RFC 5321 section 3.8). */
+  /** What was received or happened while the session was idle, such as 421 (RFC 5321 section 3.8). */
   async #tellLoss(startedAt: number): Promise<SendResult> {
     const unread = this.#wire.heardSomething || this.#wire.loss;
     const heard = unread ? await this.#wire.readReply(this.#timeouts.quitMs) : { lost: 'session closed' };
@@ -261,7 +260,7 @@ function describe({ mx, remoteIp, tls, clock }: Connection, { startedAt, stage, 
   };
 }
 
-/** Policies are not known here: whoever applies one says so in its place. */
+/** Policies are not known here: the caller that applies one adds it. */
 function withFailure(peer: PeerFacts, failure: string | null): PeerFacts {
   return failure === null ? peer : { ...peer, tlsPolicy: { mode: 'none', failure } };
 }

@@ -1,6 +1,5 @@
-// How long the client waits at each stage (RFC 5321 section 4.5.3.2), in one table.
-// Each wait is for one reply or one block of data; a cap on a whole message is the
-// caller's affair (AbortSignal).
+// How long the client waits at each stage (RFC 5321 section 4.5.3.2), in one table. Each timeout is for one reply or
+// one block of data; callers limit a whole message (AbortSignal).
 import { MINUTE_MS, SECOND_MS } from '../../base/clock.ts';
 
 export interface SmtpTimeouts {
@@ -14,7 +13,7 @@ export interface SmtpTimeouts {
   rcptMs: number;
   /** For the 354 after DATA. */
   dataMs: number;
-  /** For the other side to take one block of the body. */
+  /** For the server to accept one block of the body. */
   dataBlockMs: number;
   /** For the reply to the final dot. */
   dotMs: number;
@@ -22,25 +21,25 @@ export interface SmtpTimeouts {
 }
 
 export const DEFAULT_TIMEOUTS: Readonly<SmtpTimeouts> = {
-  // The RFC is silent on connecting. A SYN is repeated after 1, 3, 7 and 15 s: later ones rarely help.
+  // The RFC does not cover connecting. A SYN is repeated after 1, 3, 7 and 15 s: later ones rarely help.
   connectMs: 30 * SECOND_MS,
-  // The RFC says 5 minutes, but a server that has not greeted yet does not hold anything of ours,
-  // and its slot is better spent on the next MX. Tarpits greet within 45 s.
+  // The RFC says 5 minutes, but a server that has not greeted yet holds nothing of ours, and its slot is better used
+  // for the next MX. Tarpits greet within 45 s.
   greetingMs: 60 * SECOND_MS,
   ehloMs: 5 * MINUTE_MS,
-  // RFC 3207 names none; a handshake is cheap, and under opportunistic TLS clear text waits behind it.
+  // RFC 3207 names none; a handshake is cheap, and under opportunistic TLS clear text has to wait for it.
   startTlsMs: 60 * SECOND_MS,
   mailMs: 5 * MINUTE_MS,
   rcptMs: 5 * MINUTE_MS,
   dataMs: 2 * MINUTE_MS,
   dataBlockMs: 3 * MINUTE_MS,
-  // Never shorter: giving up here is what makes duplicates (RFC 1047).
+  // Never shorter: giving up here causes duplicates (RFC 1047).
   dotMs: 10 * MINUTE_MS,
   // Nothing depends on the answer to QUIT.
   quitMs: 2 * SECOND_MS,
 };
 
-/** The table stretched or shrunk as a whole. */
+/** The table with all timeouts multiplied. */
 export function scaleTimeouts(factor: number, timeouts: Readonly<SmtpTimeouts> = DEFAULT_TIMEOUTS): SmtpTimeouts {
   const scaled = { ...timeouts };
   for (const key of Object.keys(scaled) as (keyof SmtpTimeouts)[]) scaled[key] *= factor;

@@ -1,7 +1,7 @@
-// One mail transaction (RFC 5321 section 3.3) with one recipient, on a connection that has been
-// introduced; pipelined where offered (RFC 2920): the next message's commands may go out behind this one's dot.
-// What must be known exactly is whether the server may have taken the message: until the final dot
-// has been handed to the system it cannot have, from then on only its reply tells, and a loss is ambiguous.
+// One mail transaction (RFC 5321 section 3.3) with one recipient, after the introduction; pipelined where offered (RFC
+// 2920): the next message's commands may be sent after this one's dot. It must be exact about whether the server may
+// have accepted the message: until the final dot is passed to the system it cannot have, after that only its reply
+// tells, and a loss is ambiguous.
 import type { SmtpStage } from '../../base/outcome.ts';
 import type { Capabilities } from './capabilities.ts';
 import { dotStuff, endOfData } from './dot-stuffing.ts';
@@ -17,9 +17,9 @@ export interface Transaction {
   timeouts: SmtpTimeouts;
   /** Whether an earlier transaction must be ended first. */
   reset: boolean;
-  /** Whether its commands went out behind the message before it: only their answers are to come. */
+  /** Whether its commands were pipelined after the previous message: only their replies are outstanding. */
   announced: boolean;
-  /** Asked as the final dot goes out, where there is pipelining: whose commands are to go out behind it. */
+  /** Called when the final dot is sent, with pipelining: returns the message whose commands are sent after it. */
   following(): Envelope | null;
 }
 
@@ -28,7 +28,7 @@ export type Verdict =
   | { kind: 'refused'; stage: SmtpStage; reply: Reply }
   | { kind: 'lost'; stage: SmtpStage; reply: Reply | null; why: string; afterDot: boolean };
 
-/** What one command needs: its text, how long its reply may take, and the first digit that lets us go on. */
+/** One command: its text, its timeout, and the first digit of a reply that allows to go on. */
 interface Step {
   stage: SmtpStage;
   command: string;
@@ -36,9 +36,9 @@ interface Step {
   expected: 2 | 3;
 }
 
-// Large enough for few turns of the event loop, small enough that a slow line moves one
-// within the block timeout (730 octets per second with the default).
-const BLOCK_OCTETS = 128 * 1024;
+// Large enough for few turns of the event loop, small enough that a slow connection transfers one within the block
+// timeout (730 bytes per second with the default).
+const BLOCK_BYTES = 128 * 1024;
 
 export async function runTransaction(wire: Wire, transaction: Transaction): Promise<Verdict> {
   return (await announce(wire, transaction)) ?? (await transmit(wire, transaction));
@@ -57,8 +57,8 @@ async function announce(wire: Wire, transaction: Transaction): Promise<Verdict |
     const mayGoOn = !('lost' in heard) && Math.trunc(heard.code / 100) === step.expected;
     if (mayGoOn && verdict && step.stage === 'data') await endEmptyMessage(wire, transaction.timeouts);
     if (!mayGoOn) verdict ??= judge(wire, step, heard);
-    // Commands that are already on their way are answered even after a refusal; those replies
-    // must be read, or they would be taken for answers to the next message.
+    // Commands already sent are answered even after a rejection; those replies must be read, or they would be taken for
+    // replies to the next message.
     if (verdict && (!pipelining || wire.loss)) break;
   }
   return verdict;
@@ -85,12 +85,12 @@ function joined(steps: readonly Step[]): string {
 
 function judge(wire: Wire, step: Step, heard: Reply | Loss): Verdict {
   if ('lost' in heard) return lost(step.stage, heard.lost);
-  // A refused RSET says nothing about this message, only that this session is of no more use.
+  // A rejected RSET says nothing about this message, only that this session is unusable.
   if (step.command !== RESET && heard.code >= 400) return refused(wire, step.stage, heard);
   return lostToReply(wire, step.stage, heard);
 }
 
-/** RFC 2920 section 3.1: DATA was accepted though no recipient was; an empty message ends it. */
+/** RFC 2920 section 3.1: DATA was accepted although no recipient was; an empty message ends it. */
 async function endEmptyMessage(wire: Wire, timeouts: SmtpTimeouts): Promise<void> {
   wire.write('.\r\n');
   const heard = await wire.readReply(timeouts.dotMs);
@@ -101,11 +101,11 @@ async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> 
   const { message, timeouts } = transaction;
   const body = dotStuff(message);
   let sent = 0;
-  while (wire.quiet && body.length - sent > BLOCK_OCTETS) {
-    await wire.writeBlock(body.subarray(sent, sent + BLOCK_OCTETS), timeouts.dataBlockMs);
-    sent += BLOCK_OCTETS;
+  while (wire.quiet && body.length - sent > BLOCK_BYTES) {
+    await wire.writeBlock(body.subarray(sent, sent + BLOCK_BYTES), timeouts.dataBlockMs);
+    sent += BLOCK_BYTES;
   }
-  // The last look before the point of no return.
+  // The last check before the message may be accepted.
   if (!wire.quiet) return await interrupted(wire, timeouts);
   wire.writePair(body.subarray(sent), Buffer.concat([endOfData(message), commandsBehind(transaction)]));
 
@@ -124,7 +124,7 @@ function commandsBehind({ capabilities, timeouts, following }: Transaction): Buf
   return envelope ? Buffer.from(joined(planSteps({ envelope, capabilities, timeouts, reset: false }))) : NOTHING;
 }
 
-/** The server spoke or left before the final dot. The body cannot be taken back: the connection ends here. */
+/** The server replied or disconnected before the final dot. The body cannot be withdrawn: the connection ends here. */
 async function interrupted(wire: Wire, timeouts: SmtpTimeouts): Promise<Verdict> {
   const heard = await wire.readReply(timeouts.dataBlockMs);
   if ('lost' in heard) return lost('data', heard.lost);
@@ -145,7 +145,7 @@ function lost(stage: SmtpStage, why: string): LostVerdict {
   return { kind: 'lost', stage, reply: null, why, afterDot: false };
 }
 
-/** A reply that makes no sense here: nobody knows any more what answers what. */
+/** An unexpected reply: it is unknown which reply belongs to which command. */
 function lostToReply(wire: Wire, stage: SmtpStage, reply: Reply): LostVerdict {
   wire.lose('unexpected reply');
   const sensible = reply.code >= 400;

@@ -1,15 +1,18 @@
-// What came of calling the addresses of a domain's MX hosts when no session came about at any: for
-// people, and for the one verdict that only all of them together can give: nobody there takes mail
-// (RFC 7504: 521 as greeting; RFC 3463: X.3.2 "system not accepting network messages").
+// The results for all addresses of a domain's MX hosts when no session was established: for people, and for the one
+// verdict that needs all of them: the domain accepts no mail (RFC 7504: 521 as greeting; RFC 3463: X.3.2 "system not
+// accepting network messages").
 import { isIPv6 } from 'node:net';
 import type { TriedHost } from '../../base/outcome.ts';
 import { replyLine } from './reply.ts';
 
-/** Of many addresses; the rest is left out of the sentence. */
+/** The most addresses that a sentence lists. */
 const MAX_NAMED = 8;
 const MAX_WORDS_CHARS = 200;
 
-/** Whether the host said that it takes no mail at all. A 521 with a reason of policy is about the sender: block lists use it. */
+/**
+ * Whether the host said that it accepts no mail at all. A 521 for reasons of policy is about the sender: block lists
+ * use it.
+ */
 export function takesNoMail({
   stage,
   smtpCode,

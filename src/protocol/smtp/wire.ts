@@ -1,16 +1,15 @@
-// One connection as the client sees it: bytes go out, replies come back in order, and at
-// some point it is lost, once, for a reason in words. It knows nothing of commands.
-// Replies that came before the loss are still read first.
+// One connection as the client sees it: commands are sent, replies arrive in order, and at some point it is lost, once,
+// with a reason in words. It knows nothing of commands. Replies that arrived before the loss are still read first.
 import type { Socket } from 'node:net';
 import { OCTETS } from './dial.ts';
 import { type Reply, ReplyParser } from './reply.ts';
 
-/** The connection is gone, and why. */
+/** The connection is lost, with the reason. */
 export interface Loss {
   lost: string;
 }
 
-// A server that answers what it was not asked is cut off before its chatter costs memory.
+// A server that sends unsolicited replies is disconnected before they fill memory.
 const MAX_UNREAD_REPLIES = 20;
 
 export class Wire {
@@ -18,7 +17,7 @@ export class Wire {
   readonly #parser = new ReplyParser();
   readonly #replies: Reply[] = [];
   #loss: Loss | null = null;
-  /** Set while someone waits for news; called on a reply and on the loss. */
+  /** Set while a caller waits for news; called on a reply and on the loss. */
   #wake: (() => void) | null = null;
 
   constructor(socket: Socket) {
@@ -28,7 +27,7 @@ export class Wire {
     socket.on(OCTETS, this.#hear);
     socket.on('end', this.#ended);
     socket.on('close', this.#ended);
-    // Never taken off: a destroyed socket may still report an error.
+    // Never removed: a destroyed socket may still report an error.
     socket.on('error', (error: NodeJS.ErrnoException) => this.lose(`connection error: ${error.code ?? error.message}`));
     socket.resume();
   }
@@ -37,12 +36,12 @@ export class Wire {
     return this.#loss;
   }
 
-  /** Whether a reply is waiting, or the beginning of one: while idle, nobody asked for it. */
+  /** Whether a reply, or part of one, is buffered: on an idle connection it is unsolicited. */
   get heardSomething(): boolean {
     return this.#replies.length > 0 || this.#parser.midReply;
   }
 
-  /** Connected, and the server has nothing to say: the time to send what needs no answer yet. */
+  /** Connected, and no reply is buffered: data may be sent without reading first. */
   get quiet(): boolean {
     return !this.#loss && !this.heardSomething;
   }
@@ -51,7 +50,7 @@ export class Wire {
     if (!this.#loss) this.#socket.write(text);
   }
 
-  /** Two pieces in one system call. */
+  /** Sends two pieces with one system call. */
   writePair(first: Uint8Array, second: Uint8Array): void {
     if (this.#loss) return;
     this.#socket.cork();
@@ -60,7 +59,7 @@ export class Wire {
     this.#socket.uncork();
   }
 
-  /** Waits until the system has taken the block, or until there is news: look at `quiet` then. */
+  /** Waits until the system has accepted the block, or until there is news: check `quiet` then. */
   async writeBlock(block: Uint8Array, timeoutMs: number): Promise<void> {
     if (!this.quiet) return;
     const news = this.#news(timeoutMs, 'no data taken');
@@ -76,7 +75,7 @@ export class Wire {
     return this.#replies.shift() ?? this.#loss!;
   }
 
-  /** The first call decides what is told as the reason. */
+  /** The first call determines the reason. */
   lose(why: string): void {
     if (this.#loss) return;
     this.#loss = { lost: why };
@@ -84,7 +83,7 @@ export class Wire {
     this.#wake?.();
   }
 
-  /** The returned function takes the signal's hand off again. */
+  /** Returns a function that detaches the signal. */
   loseOn(signal: AbortSignal | undefined): () => void {
     const abort = () => this.lose('aborted');
     if (signal?.aborted) abort();
@@ -92,7 +91,7 @@ export class Wire {
     return () => signal?.removeEventListener('abort', abort);
   }
 
-  /** Gives the socket away, for TLS; this wire is then over. */
+  /** Hands the socket over to TLS; this wire must not be used afterwards. */
   detach(): Socket {
     this.#loss = { lost: 'handed over to TLS' };
     this.#socket.off('data', this.#hear);

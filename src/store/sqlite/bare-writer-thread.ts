@@ -1,4 +1,4 @@
-// Entry of the writer's thread with nothing but the store.
+// Entry of the writer thread with nothing but the store.
 import { serveWriter } from './serve-writer.ts';
 
 serveWriter();

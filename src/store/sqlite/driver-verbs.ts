@@ -1,5 +1,5 @@
-// The driver's verbs by noun: which files each noun's come from.
-import { type DriverVerbs, together } from './engine/bind-verbs.ts';
+// The driver's verbs by noun, and which file each verb comes from.
+import { type DriverVerbs, mergeVerbs } from './engine/bind-verbs.ts';
 import type { Connection } from './engine/connection.ts';
 import { onboardingVerbs } from './reading/overview.ts';
 import { auditVerbs } from './verbs/audit.ts';
@@ -38,8 +38,8 @@ import { webhookVerbs } from './verbs/webhooks.ts';
 export function driverVerbs(db: Connection): DriverVerbs {
   return {
     tenants: tenantVerbs(db),
-    keys: together(apiKeyVerbs(db), keyUseVerbs(db)),
-    accounts: together(
+    keys: mergeVerbs(apiKeyVerbs(db), keyUseVerbs(db)),
+    accounts: mergeVerbs(
       userVerbs(db),
       memberVerbs(db),
       sessionVerbs(db),
@@ -48,10 +48,10 @@ export function driverVerbs(db: Connection): DriverVerbs {
       signUpVerbs(db),
     ),
     audit: auditVerbs(db),
-    domains: together(domainVerbs(db), domainCheckVerbs(db), domainRecheckVerbs(db)),
+    domains: mergeVerbs(domainVerbs(db), domainCheckVerbs(db), domainRecheckVerbs(db)),
     templates: templateVerbs(db),
     submissions: submissionVerbs(db),
-    queue: together(
+    queue: mergeVerbs(
       dueLaneVerbs(db),
       claimVerbs(db),
       queueVerbs(db),
@@ -60,17 +60,17 @@ export function driverVerbs(db: Connection): DriverVerbs {
       orphanVerbs(db),
     ),
     sources: sourceVerbs(db),
-    shaping: together(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
+    shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),
-    figures: together(figuresVerbs(db), chartFigureVerbs(db), onboardingVerbs(db)),
-    inbound: together(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
+    figures: mergeVerbs(figuresVerbs(db), chartFigureVerbs(db), onboardingVerbs(db)),
+    inbound: mergeVerbs(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
     dmarc: dmarcVerbs(db),
     suppressions: suppressionVerbs(db),
     reputation: reputationVerbs(db),
-    webhooks: together(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), replayVerbs(db)),
+    webhooks: mergeVerbs(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), replayVerbs(db)),
     tracking: trackingVerbs(db),
     platformKeys: platformKeyVerbs(db),
     transportSecurity: transportSecurityVerbs(db),
-    upkeep: together(retentionVerbs(db), recipientMarkVerbs(db)),
+    upkeep: mergeVerbs(retentionVerbs(db), recipientMarkVerbs(db)),
   };
 }

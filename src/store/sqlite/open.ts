@@ -1,4 +1,4 @@
-// The SQLite driver, as any process opens it that may write.
+// The SQLite driver, for every process that may write.
 import fs from 'node:fs';
 import path from 'node:path';
 import type Database from 'better-sqlite3';
@@ -15,7 +15,7 @@ import { type ConnectionOptions, WritingConnection } from './engine/writing-conn
 
 export interface SqliteOptions extends ConnectionOptions {
   file: string;
-  /** Copies the write-ahead log beside the writer. Without it commits do, as is enough for a command. */
+  /** Copies the write-ahead log in a thread. Without it commits do, which is enough for a command. */
   checkpointThread?: { onFault(error: unknown): void; limits?: CheckpointLimits };
 }
 
@@ -80,20 +80,20 @@ function migrated(file: string): Database.Database {
   }
 }
 
-/** Aside and renamed, so that no end of the process leaves a database without tables: such a one has lost them. */
+/** Created aside and renamed, so that no crash leaves a database without tables: that would mean data loss. */
 function createDatabase(file: string): void {
   const draft = `${file}.draft`;
   for (const suffix of ['', '-wal', '-shm']) fs.rmSync(draft + suffix, { force: true });
   migrated(draft).close();
-  // A write-ahead log of another database would be applied to this one.
+  // The write-ahead log of another database would be applied to this one.
   for (const suffix of ['-wal', '-shm']) fs.rmSync(file + suffix, { force: true });
   fs.renameSync(draft, file);
   syncToDisk(path.dirname(file));
 }
 
 /**
- * An open file keeps working after it was deleted or replaced; what is written to it then is lost.
- * One that another process has locked can be read, and takes nothing.
+ * An open file keeps working after it was deleted or replaced, but what is written to it is lost. A database that
+ * another process has locked can be read, but not written.
  */
 async function ping(connection: WritingConnection, file: string, inode: number): Promise<boolean> {
   try {
@@ -106,7 +106,7 @@ async function ping(connection: WritingConnection, file: string, inode: number):
   }
 }
 
-/** One row, always the same: what matters is that a commit reaches the disk. */
+/** Always the same row: what matters is that a commit reaches the disk. */
 function noteProof(connection: Transaction, at: number): void {
   const note = `INSERT INTO meta (name, value) VALUES ('last_proof_of_writing', +?)
     ON CONFLICT (name) DO UPDATE SET value = excluded.value`;

@@ -1,5 +1,5 @@
-// The writer's thread: the store as any other process opens it, called by messages; and beside it what
-// else is better done where the writing is. Ends when it has closed the store.
+// The writer thread: opens the store as any other process does, is called by messages, and also runs work that
+// belongs next to the writes. Ends when it has closed the store.
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Logger } from '../../observe/log.ts';
 import type { Store } from '../store.ts';
@@ -7,7 +7,7 @@ import { type Run, verbsByName } from './engine/bind-verbs.ts';
 import {
   sendable,
   type VerbCall,
-  type WriterNews,
+  type WriterBatch,
   type WriterOrder,
   type WriterReport,
   type WriterTask,
@@ -15,59 +15,59 @@ import {
 } from './engine/writer-messages.ts';
 import { openSqliteStore } from './open.ts';
 
-/** Verbs that are called as the store's are, and work with it without a message in between. */
+/** Verbs that are called like the store's, and use it without messages in between. */
 export type WriterExtension = (store: Store, log: WriterLog) => object;
 
-/** What the operator is told goes into the one log of the process. */
+/** Goes into the one log of the process. */
 export type WriterLog = Pick<Logger, 'warn' | 'error'>;
 
 const port = parentPort!;
 
-function tell(report: WriterReport): void {
+function send(report: WriterReport): void {
   port.postMessage(report);
 }
 
 const log: WriterLog = {
-  warn: (facts, message) => tell({ kind: 'log', level: 'warn', facts, message }),
-  error: (facts, message) => tell({ kind: 'log', level: 'error', facts, message }),
+  warn: (facts, message) => send({ kind: 'log', level: 'warn', facts, message }),
+  error: (facts, message) => send({ kind: 'log', level: 'error', facts, message }),
 };
 
-/** What happens in one turn of the event loop is told together: mostly all of one group. */
-class News {
-  #untold: WriterNews | null = null;
+/** Collects what happens in one turn of the event loop, mostly one group, and sends it in one message. */
+class Outbox {
+  #pending: WriterBatch | null = null;
 
-  get untold(): WriterNews {
-    if (this.#untold) return this.#untold;
-    setImmediate(() => this.tell());
-    this.#untold = { answers: [], forget: false, groups: [], faults: [] };
-    return this.#untold;
+  get pending(): WriterBatch {
+    if (this.#pending) return this.#pending;
+    setImmediate(() => this.flush());
+    this.#pending = { answers: [], forget: false, groups: [], faults: [] };
+    return this.#pending;
   }
 
-  tell(): void {
-    if (!this.#untold) return;
-    const news = this.#untold;
-    this.#untold = null;
-    tell({ kind: 'news', news });
+  flush(): void {
+    if (!this.#pending) return;
+    const batch = this.#pending;
+    this.#pending = null;
+    send({ kind: 'batch', batch });
   }
 }
 
 export function serveWriter(makeExtraVerbs: WriterExtension = () => ({})): void {
   serve(workerData as WriterTask, makeExtraVerbs).catch((error: unknown) => {
-    tell({ kind: 'not_opened', fault: sendable(error) });
+    send({ kind: 'not_opened', fault: sendable(error) });
     port.close();
   });
 }
 
 async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVerbs: WriterExtension): Promise<void> {
-  const news = new News();
+  const outbox = new Outbox();
   const fault = (of: 'commit' | 'checkpoint', error: unknown) =>
-    news.untold.faults.push({ of, fault: sendable(error) });
+    outbox.pending.faults.push({ of, fault: sendable(error) });
   const store = await openSqliteStore({
     file,
-    onGroup: (group) => news.untold.groups.push(group),
+    onGroup: (group) => outbox.pending.groups.push(group),
     onFailedCommit: (error) => fault('commit', error),
-    onCachedChanged() {
-      news.untold.forget = true;
+    onCacheStale() {
+      outbox.pending.forget = true;
     },
     checkpointThread: { limits, onFault: (error) => fault('checkpoint', error) },
   });
@@ -80,26 +80,26 @@ async function serve({ file, checkpointLimits: limits }: WriterTask, makeExtraVe
   const answer = async ([number, verb, args]: VerbCall) => {
     try {
       const value = await verbs.get(verb)!(...(withBuffers(args) as unknown[]));
-      news.untold.answers.push([number, true, value]);
+      outbox.pending.answers.push([number, true, value]);
     } catch (error) {
-      news.untold.answers.push([number, false, sendable(error)]);
+      outbox.pending.answers.push([number, false, sendable(error)]);
     }
   };
   port.on('message', async (order: WriterOrder) => {
     if (order.kind === 'calls') for (const call of order.calls) void answer(call);
     else if (order.kind === 'watch_deliveries')
-      store.watchDeliveries((webhookIds) => tell({ kind: 'due', webhookIds }));
+      store.watchDeliveries((webhookIds) => send({ kind: 'due', webhookIds }));
     else {
-      // Everything that was called is answered: the other side waits for that first.
+      // Every call gets an answer: the other side waits for that before it sends `close`.
       await store.close();
-      news.tell();
+      outbox.flush();
       port.close();
     }
   });
-  tell({ kind: 'opened' });
+  send({ kind: 'opened' });
 }
 
-/** Without its extra verbs the thread does not serve, and leaves nothing open. */
+/** If the extra verbs can't be made, the thread does not start, and leaves nothing open. */
 async function extend(store: Store, makeExtraVerbs: WriterExtension): Promise<object> {
   try {
     return makeExtraVerbs(store, log);

@@ -1,20 +1,20 @@
-// The store as the daemon opens it. What writes is done by a thread of its own, so that nobody who is
-// served waits for the disk; what reads is answered at once, by a connection of this thread's own.
+// The store as the daemon opens it. A thread of its own writes, so that requests never wait for the disk; reads
+// are answered at once, by this thread's own connection.
 import type { Store } from '../store.ts';
 import { driverVerbs } from './driver-verbs.ts';
 import { bindVerbs } from './engine/bind-verbs.ts';
 import { Writer, type WriterOptions } from './writer.ts';
 
 /*
- * Two connections to one file. The writer's thread has the only one that writes: calls reach it as messages, it runs all
- * that came in one turn as a group with one commit, and answers after it. This thread's connection reads what is
- * committed, at once. What is cached about tenants, keys, domains and lanes is dropped on both sides before the answer of
- * a verb that changed any of it is handed out, so a caller always reads what it wrote. When the thread dies nobody can
- * know what was committed last: every waiting caller fails, and the daemon ends.
+ * Two connections to one file. Only the writer thread's connection writes: calls reach it as messages, it runs all that
+ * came in one turn as a group with one commit, and answers after it. This thread's connection reads what is committed,
+ * at once. Cached rows of tenants, keys, domains and lanes are dropped on both sides before the answer of a verb that
+ * changed any of them is returned, so a caller always reads what it wrote. If the thread dies, it is unknown what was
+ * committed last: every waiting caller fails, and the daemon ends.
  */
 
 export interface ThreadedStoreOptions<Extra> extends Omit<WriterOptions, 'entry'> {
-  /** What the thread runs, and the verbs that it has beside the store's. The store alone when left out. */
+  /** The module that the thread runs, and its verbs beside the store's. Left out: only the store. */
   thread?: { entry: URL; verbs: readonly (keyof Extra & string)[] };
 }
 

@@ -1,6 +1,6 @@
-// The main thread's side of the writer's thread: sends calls and hands out their answers. An answer is
-// given after the commit and after everything that the commit made stale is forgotten; so whoever has
-// done something reads what he did.
+// The main thread's side of the writer thread: sends calls and passes on their answers. An answer is passed on after
+// the commit, and after everything that it made stale is dropped from the cache, so that a caller always reads what
+// it wrote.
 import { Fault } from '../../base/errors.ts';
 import { HostedThread } from '../../base/worker-host.ts';
 import { CHECKPOINT_LIMITS, type CheckpointLimits } from './engine/checkpoint-plan.ts';
@@ -11,7 +11,7 @@ import {
   faultOf,
   type LogLine,
   type VerbCall,
-  type WriterNews,
+  type WriterBatch,
   type WriterOrder,
   type WriterReport,
   type WriterTask,
@@ -21,16 +21,16 @@ import type { GroupStats } from './engine/writing-connection.ts';
 
 export interface WriterOptions {
   file: string;
-  /** What the thread runs; the product's own when left out. */
+  /** The module that the thread runs; by default the product's own. */
   entry?: URL;
   checkpointLimits?: CheckpointLimits;
   onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
   onCheckpointFault(error: unknown): void;
-  /** What works beside the store on its thread has something to say. */
+  /** A log line from the writer thread. */
   onLogLine?(line: LogLine): void;
-  /** The thread has died: what was called and is not answered may be committed or not. */
+  /** The thread has died: calls without an answer may or may not have been committed. */
   onLost(error: unknown): void;
 }
 
@@ -39,11 +39,11 @@ interface Caller {
   reject(reason: unknown): void;
 }
 
-// So many calls do not wait for the others of this turn: the writer begins while we go on.
-const SENT_AT_ONCE = 8;
+// So many calls are sent without waiting for the rest of this turn: the writer starts while this thread goes on.
+const SEND_AFTER_CALLS = 8;
 
 export class Writer {
-  /** Settles when the database is there, with the latest tables. */
+  /** Settles when the database is open and migrated. */
   readonly opened: Promise<LocalConnection>;
   readonly #options: WriterOptions;
   readonly #thread: HostedThread<WriterReport>;
@@ -66,7 +66,7 @@ export class Writer {
       onMessage: (report: WriterReport) => this.#onReport(report, opening),
       onEnd: (error: unknown) => this.#onEnd(error, opening),
     };
-    // A fraction of V8's own measure: nothing that comes here lives for long.
+    // A fraction of V8's default: nothing in this thread lives for long.
     const resourceLimits = { maxYoungGenerationSizeMb: 24 };
     this.#thread = new HostedThread(entry, { workerData: task, name: 'writer', resourceLimits }, listener);
   }
@@ -78,7 +78,7 @@ export class Writer {
       const number = ++this.#lastCall;
       this.#callers.set(number, { resolve, reject });
       if (this.#unsent.push([number, verb, args]) === 1) setImmediate(() => this.#send());
-      else if (this.#unsent.length >= SENT_AT_ONCE) this.#send();
+      else if (this.#unsent.length >= SEND_AFTER_CALLS) this.#send();
     });
   }
 
@@ -87,14 +87,14 @@ export class Writer {
     this.#order({ kind: 'watch_deliveries' });
   }
 
-  /** Takes nothing new from now on, waits for what was called, then closes. */
+  /** Rejects new calls, waits for the pending ones, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
   }
 
   #onReport(report: WriterReport, opening: PromiseWithResolvers<LocalConnection>): void {
-    if (report.kind === 'news') this.#hear(report.news);
+    if (report.kind === 'batch') this.#onBatch(report.batch);
     else if (report.kind === 'due') this.#listener?.(report.webhookIds);
     else if (report.kind === 'log') this.#options.onLogLine?.(report);
     else if (report.kind === 'not_opened') opening.reject(faultOf(report.fault));
@@ -121,7 +121,7 @@ export class Writer {
 
   async #close(): Promise<void> {
     if (this.#callers.size > 0) await new Promise<void>((resolve) => (this.#drained = resolve));
-    this.#local?.close(); // the last connection has to be one that can empty the log
+    this.#local?.close(); // only a writing connection can empty the log, so it must be the last
     this.#order({ kind: 'close' });
     await this.#thread.exited;
   }
@@ -137,7 +137,7 @@ export class Writer {
     this.#thread.post(order);
   }
 
-  #hear({ answers, forget, groups, faults }: WriterNews): void {
+  #onBatch({ answers, forget, groups, faults }: WriterBatch): void {
     const { onGroup, onFailedCommit, onCheckpointFault } = this.#options;
     if (forget) this.#local?.forget();
     for (const answer of answers) this.#settle(answer);
@@ -146,11 +146,11 @@ export class Writer {
     if (this.#callers.size === 0) this.#drained?.();
   }
 
-  #settle([number, well, said]: Answer): void {
+  #settle([number, ok, value]: Answer): void {
     const caller = this.#callers.get(number)!;
     this.#callers.delete(number);
-    if (well) caller.resolve(withBuffers(said));
-    else caller.reject(faultOf(said));
+    if (ok) caller.resolve(withBuffers(value));
+    else caller.reject(faultOf(value));
   }
 
   #lose(lost: Fault): void {

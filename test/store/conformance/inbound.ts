@@ -1,6 +1,6 @@
 // Conformance: mail that came in takes effect once, together with its note.
 import type { Test } from 'tap';
-import type { ContentStore, InboundAction, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
+import type { ContentQuota, InboundAction, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
 import type { ClaimedMessage } from '../../../src/store/queue.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 import { actOn, keepReturned, newInboundMail as mail, returnedStore } from './returned-mail.ts';
@@ -156,7 +156,7 @@ export const inboundCases = {
       reason: 'the message is bounced already',
     });
     t.equal((await bench.store.events.eventsOfMessage(message.tenantId, message.id)).length, 1);
-    t.match(await bench.store.tenants.standingOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
+    t.match(await bench.store.tenants.recentResultsOf(message.tenantId, 10), { messages: 1, hardBounces: 1 });
   },
 
   'a bounce ends a message that waits after an attempt, and none that was never sent': async (
@@ -234,7 +234,7 @@ export const inboundCases = {
       [],
       'what was removed stays removed',
     );
-    t.match(await bench.store.tenants.standingOf(message.tenantId, 10), { complaints: 1 });
+    t.match(await bench.store.tenants.recentResultsOf(message.tenantId, 10), { complaints: 1 });
 
     for (const [digest, effect] of [
       ['a', 'deferred'],
@@ -343,7 +343,7 @@ export const inboundCases = {
 
   'contents of mail that proves no message share a room, and the oldest make place': async (t: Test, bench: Bench) => {
     const unasked = { of: 'unasked', maxBytes: 1000 } as const;
-    const keep = async (bytes: number, store?: ContentStore) => {
+    const keep = async (bytes: number, store?: ContentQuota) => {
       const one = mail(bench, { content: Buffer.alloc(bytes) });
       await bench.store.inbound.keepInbound(one, store);
       const { seq } = (await bench.store.inbound.waitingInbound(0, 100)).find(({ id }) => id === one.id)!;
@@ -379,7 +379,7 @@ export const inboundCases = {
     const bounce = await keepReturned(bench, returnedStore(bench));
     const one = mail(bench);
     await bench.store.inbound.keepInbound(one, { of: 'unasked', maxBytes: 1e6 });
-    t.equal(await bench.store.inbound.makeInboundRoom(10), 0, 'all still waits');
+    t.equal(await bench.store.inbound.freeInboundSpace(10), 0, 'all still waits');
     await actOn(bench, bounce);
     const { seq } = (await bench.store.inbound.waitingInbound(0, 10))[0]!;
     const row = { domain: 'acme.test', sourceIp: '192.0.2.1', disposition: 'none', dkim: 'pass', spf: 'fail' } as const;
@@ -401,13 +401,13 @@ export const inboundCases = {
     });
     const days = async () =>
       (await bench.store.inbound.listDmarcDays('acme.test', { since: '2026-01-01', limit: 10 })).map(({ day }) => day);
-    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
+    t.ok((await bench.store.inbound.freeInboundSpace(10)) > 0);
     t.same([await seen(one.id), await seen(bounce), (await days()).length], [false, true, 2]);
-    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
+    t.ok((await bench.store.inbound.freeInboundSpace(10)) > 0);
     t.same([await seen(bounce), (await days()).length], [false, 2]);
-    t.ok((await bench.store.inbound.makeInboundRoom(10)) > 0);
+    t.ok((await bench.store.inbound.freeInboundSpace(10)) > 0);
     t.same(await days(), ['2026-01-02']);
-    while ((await bench.store.inbound.makeInboundRoom(10)) > 0);
+    while ((await bench.store.inbound.freeInboundSpace(10)) > 0);
     t.same(await days(), []);
     t.equal(await seen(asked.id), true, 'what counts nowhere stays');
     t.ok((await bench.store.upkeep.reusableBytes()) >= 0);

@@ -27,7 +27,7 @@ export const keepingCases = {
       checkedAt: T0 + DAY,
     });
     t.same(await dueAt(T0 + DAY + 10 * MINUTE - 1), []);
-    t.match(await store.domains.dueRechecks(T0 + DAY + 10 * MINUTE, 10), [{ since: T0 + DAY, looks: 0, misses: 0 }]);
+    t.match(await store.domains.dueRechecks(T0 + DAY + 10 * MINUTE, 10), [{ since: T0 + DAY, checks: 0, misses: 0 }]);
     await store.domains.recordVerdict(tenant.id, id, { state: 'verified', failureReason: null, checkedAt: T0 + DAY });
     t.same(await dueAt(T0 + 2 * DAY - 1), []);
     t.same(await dueAt(T0 + 2 * DAY), ['acme.test']);
@@ -41,7 +41,7 @@ export const keepingCases = {
     const note = { at: T0 + DAY, nextAt: T0 + 2 * DAY, misses: 1, firstMissAt: T0 + DAY, failsWith: null };
     t.equal(await store.domains.recordRecheck(domain, note), true);
     t.match(await store.domains.getDomain(tenant.id, domain.id), { state: 'verified', lastCheckedAt: T0 + DAY });
-    t.match(await store.domains.dueRechecks(T0 + 2 * DAY, 10), [{ looks: 1, misses: 1, firstMissAt: T0 + DAY }]);
+    t.match(await store.domains.dueRechecks(T0 + 2 * DAY, 10), [{ checks: 1, misses: 1, firstMissAt: T0 + DAY }]);
     t.equal(await store.domains.recordRecheck(domain, note), false, 'it was read before the last look');
     const seen = (await store.domains.getDomain(tenant.id, domain.id))!;
     const end = { ...note, at: T0 + 3 * DAY, nextAt: null, failsWith: 'not_found' };

@@ -47,10 +47,10 @@ export const orphanCases = {
     const { lane } = await bench.queued(domain, 'a@x.test');
     await bench.queued(domain, 'a@y.test');
     const last = await bench.queued(domain, 'a@z.test');
-    const first = await bench.store.queue.findLostLanes(BEFORE_ALL_LANES, 2);
+    const first = await bench.store.queue.findOrphanLanes(BEFORE_ALL_LANES, 2);
     t.strictSame(first.lanes, []);
-    t.ok(first.lookedUpTo! >= lane && first.lookedUpTo! < last.lane);
-    t.strictSame(await bench.store.queue.findLostLanes(first.lookedUpTo!, 2), { lanes: [], lookedUpTo: null });
+    t.ok(first.checkedUpTo! >= lane && first.checkedUpTo! < last.lane);
+    t.strictSame(await bench.store.queue.findOrphanLanes(first.checkedUpTo!, 2), { lanes: [], checkedUpTo: null });
   },
 
   'the waiting messages of a lane are parked, in portions': async (t: Test, bench: Bench) => {

@@ -26,7 +26,7 @@ export const reputationCases = {
     };
     await bounce();
     const bounced = { recipient: 'a@x.test', isHardBounce: true, complaintWeight: 0 };
-    t.strictSame(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 1, trouble: [bounced] });
+    t.strictSame(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 1, problems: [bounced] });
     t.equal(await store.reputation.reviewOf(tenant.id), null);
     t.equal(await store.reputation.stopForReview(tenant.id, { at: T0, reason: 'too many' }), true);
     t.equal(
@@ -36,11 +36,11 @@ export const reputationCases = {
     );
     t.match(await store.tenants.getTenant(tenant.id), { status: 'in_review', statusReason: 'too many' });
     await store.tenants.updateTenant(tenant.id, { status: 'active' });
-    t.strictSame(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 0, trouble: [] });
+    t.strictSame(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 0, problems: [] });
     t.strictSame(await store.reputation.reviewOf(tenant.id), { at: T0, reason: 'too many' }, 'also when it is over');
     await bounce();
-    t.match(await store.reputation.standingSinceReview(tenant.id, 10), { messages: 1 });
-    t.match(await store.tenants.standingOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
+    t.match(await store.reputation.resultsSinceReview(tenant.id, 10), { messages: 1 });
+    t.match(await store.tenants.recentResultsOf(tenant.id, 10), { messages: 2 }, 'the other standing counts all');
   },
 
   "only a tenant's owners are its owners": async (t: Test, bench: Bench) => {

@@ -5,7 +5,7 @@ import type {
   InboundUpdate,
   InboundVerdict,
   NewInboundMail,
-  ReturnedStore,
+  ReturnedQuota,
 } from '../../../src/store/inbound.ts';
 import { type Bench, T0 } from './harness.ts';
 
@@ -16,7 +16,7 @@ export const returnedMailCases = {
     t: Test,
     bench: Bench,
   ) => {
-    const store = (change: Partial<ReturnedStore> = {}) => returnedStore(bench, { maxBytes: 1000, ...change });
+    const store = (change: Partial<ReturnedQuota> = {}) => returnedStore(bench, { maxBytes: 1000, ...change });
     const waiting = await keepReturned(bench, store(), 400);
     const done = [await keepReturned(bench, store(), 400), await keepReturned(bench, store(), 400)];
     for (const id of done) await actOn(bench, id);
@@ -104,14 +104,14 @@ export const returnedMailCases = {
   },
 };
 
-export function returnedStore(bench: Bench, change: Partial<ReturnedStore> = {}): ReturnedStore {
+export function returnedStore(bench: Bench, change: Partial<ReturnedQuota> = {}): ReturnedQuota {
   const bounds = { maxBytes: 1e6, mailsPerDay: 100, bytesPerDay: 1e6, waitingBytes: 1000 };
   return { of: 'returned', messageId: bench.id(), ...bounds, ...change };
 }
 
 export async function keepReturned(
   bench: Bench,
-  store: ReturnedStore,
+  store: ReturnedQuota,
   content: number | Partial<NewInboundMail> = {},
 ): Promise<string> {
   const one = newInboundMail(bench, typeof content === 'number' ? { content: Buffer.alloc(content) } : content);

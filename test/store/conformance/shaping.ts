@@ -106,11 +106,11 @@ export const shapingCases = {
     );
     t.match(await bench.store.queue.retryNow(b, T0 + 6), { dueAt: T0 + 6 });
     const portion = { at: T0 + 7, limit: 10, putOff: true };
-    t.match(await bench.store.shaping.hastenLane(lane, portion), { moved: 1 }, 'the one that is left');
+    t.match(await bench.store.shaping.makeLaneDue(lane, portion), { moved: 1 }, 'the one that is left');
     t.equal((await bench.message(c)).dueAt, T0 + 7);
     const [again] = await bench.claim(lane, T0 + 8);
     await bench.store.queue.release([again!.id], T0 + 9000);
-    t.match(await bench.store.shaping.hastenLane(lane, portion), { moved: 0 }, 'a time of its own is none of that');
+    t.match(await bench.store.shaping.makeLaneDue(lane, portion), { moved: 0 }, 'a time of its own is none of that');
   },
 
   'the pause of a message that has ended is forgotten': async (t: Test, bench: Bench) => {
@@ -176,13 +176,13 @@ export const shapingCases = {
     const [a, b, c] = (await bench.claim(lane, T0)).map(({ id }) => id);
     await bench.store.queue.release([a!, b!], T0 + 500);
     await bench.store.queue.release([c!], T0 + 700, true);
-    const { hastenLane } = bench.store.shaping;
-    t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 1, notice: { lane, dueAt: T0 } });
+    const { makeLaneDue } = bench.store.shaping;
+    t.match(await makeLaneDue(lane, { at: T0, limit: 10, putOff: true }), { moved: 1, notice: { lane, dueAt: T0 } });
     t.equal((await bench.message(a!)).dueAt, T0 + 500);
-    t.match(await hastenLane(lane, { at: T0, limit: 10, putOff: true }), { moved: 0 }, 'once');
-    t.match(await hastenLane(lane, { at: T0, limit: 1 }), { moved: 1 });
-    t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 1 });
-    t.match(await hastenLane(lane, { at: T0, limit: 10 }), { moved: 0, notice: { lane } }, 'due already');
+    t.match(await makeLaneDue(lane, { at: T0, limit: 10, putOff: true }), { moved: 0 }, 'once');
+    t.match(await makeLaneDue(lane, { at: T0, limit: 1 }), { moved: 1 });
+    t.match(await makeLaneDue(lane, { at: T0, limit: 10 }), { moved: 1 });
+    t.match(await makeLaneDue(lane, { at: T0, limit: 10 }), { moved: 0, notice: { lane } }, 'due already');
     await bench.store.shaping.pauseQueue({ kind: 'message', key: a!, ...WORD });
     const waiting = (await bench.store.shaping.waitingOfLane(lane, 10)).map(({ id }) => id);
     t.strictSame(waiting.sort(), [a, b, c].sort(), 'paused ones included');

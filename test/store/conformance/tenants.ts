@@ -56,7 +56,11 @@ export const tenantCases = {
   'the standing tells how the last messages fared': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const other = await bench.sender('beta.test');
-    t.strictSame(await bench.store.tenants.standingOf(tenant.id, 10), { messages: 0, hardBounces: 0, complaints: 0 });
+    t.strictSame(await bench.store.tenants.recentResultsOf(tenant.id, 10), {
+      messages: 0,
+      hardBounces: 0,
+      complaints: 0,
+    });
     const end = async (transition: Transition, of = domain) => {
       const message = await bench.sending(of, 'a@x.test');
       await bench.store.queue.record([bench.update(message, transition)]);
@@ -72,8 +76,12 @@ export const tenantCases = {
     await end({ to: 'delivered' });
     await end(bounced('hard'), other.domain);
     await bench.queued(domain, 'waiting@x.test');
-    t.strictSame(await bench.store.tenants.standingOf(tenant.id, 10), { messages: 6, hardBounces: 2, complaints: 0 });
-    const last = await bench.store.tenants.standingOf(tenant.id, 5);
+    t.strictSame(await bench.store.tenants.recentResultsOf(tenant.id, 10), {
+      messages: 6,
+      hardBounces: 2,
+      complaints: 0,
+    });
+    const last = await bench.store.tenants.recentResultsOf(tenant.id, 5);
     t.strictSame(last, { messages: 5, hardBounces: 1, complaints: 0 }, 'the oldest has left the window');
   },
 

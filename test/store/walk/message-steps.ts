@@ -263,15 +263,15 @@ async function retryNow(walk: Walk): Promise<void> {
   if (waits) Object.assign(message, { dueAt: walk.now, parked: false });
 }
 
-async function hastenLane(walk: Walk): Promise<void> {
+async function makeLaneDue(walk: Walk): Promise<void> {
   const { model, store } = walk;
   const some = walk.pick(model.messages.values());
   if (!some) return;
   const later = [...model.messages.values()].filter(
     (one) => one.lane === some.lane && model.waiting(one) && one.dueAt! > walk.now,
   );
-  const { moved } = await store.shaping.hastenLane(some.lane, { at: walk.now, limit: 1000 });
-  walk.same(moved, later.length, 'hastenLane');
+  const { moved } = await store.shaping.makeLaneDue(some.lane, { at: walk.now, limit: 1000 });
+  walk.same(moved, later.length, 'makeLaneDue');
   for (const message of later) message.dueAt = walk.now;
 }
 
@@ -295,6 +295,6 @@ export const messageSteps: readonly Step[] = [
   { name: 'returnStrays', weight: 0.5, run: returnOrphan },
   { name: 'endWaiting', run: endExpired },
   { name: 'retryNow', run: retryNow },
-  { name: 'hastenLane', weight: 0.5, run: hastenLane },
+  { name: 'makeLaneDue', weight: 0.5, run: makeLaneDue },
   { name: 'parkLane', weight: 0.1, run: parkLane },
 ];

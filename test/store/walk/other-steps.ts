@@ -126,7 +126,7 @@ async function lookAtQueue(walk: Walk): Promise<void> {
   await store.sources.peekDue(message.lane, { now: walk.now, mxGroup: GROUPS[0], limit: 10 });
   const target: LanesTarget = { kind: 'tenant', key: message.tenantId };
   walk.same((await store.shaping.lanesOf(target, null, 1000)).lanes.includes(message.lane), true, 'lanesOf');
-  walk.same((await store.queue.findLostLanes(BEFORE_ALL_LANES, 1000)).lanes, [], 'findLostLanes');
+  walk.same((await store.queue.findOrphanLanes(BEFORE_ALL_LANES, 1000)).lanes, [], 'findOrphanLanes');
   await store.sources.forgetSourceUsage(0, 10);
   walk.same((await store.inbound.findReported(message.id))?.state, message.state, 'findReported');
   walk.same((await store.tracking.findTracked(message.tenantId, message.id))?.state, message.state, 'findTracked');
@@ -270,8 +270,8 @@ async function settings(walk: Walk): Promise<void> {
   walk.same(await store.upkeep.setContentDays(tenant.id, null), true, 'setContentDays');
   walk.same(await store.upkeep.contentDaysOf(tenant.id), null, 'contentDaysOf');
   walk.same(await store.upkeep.contentDaysInUse(), [], 'contentDaysInUse');
-  await store.tenants.standingOf(tenant.id, 100);
-  await store.reputation.standingSinceReview(tenant.id, 100);
+  await store.tenants.recentResultsOf(tenant.id, 100);
+  await store.reputation.resultsSinceReview(tenant.id, 100);
   walk.same(await store.tenants.raiseTier(tenant.id, '10k'), true, 'raiseTier');
   model.tenants.set(tenant.id, { ...tenant, tier: '10k' });
   if (walk.chance(0.9)) return;
@@ -378,7 +378,7 @@ async function lists(walk: Walk): Promise<void> {
   await store.dmarc.dmarcSumsOf(['x.test'], PERIOD);
   await store.dmarc.sumDmarc('x.test', PERIOD, 10);
   await store.inbound.listDmarcDays('x.test', { since: '2026-01-01', limit: 10 });
-  walk.same(await store.inbound.makeInboundRoom(10), 0, 'makeInboundRoom: nothing came unasked');
+  walk.same(await store.inbound.freeInboundSpace(10), 0, 'freeInboundSpace: nothing came unasked');
   walk.same((await store.upkeep.reusableBytes()) >= 0, true, 'reusableBytes');
   const waiting = [...walk.model.inbound.values()].filter(({ processedAt }) => processedAt === null);
   const suspects = await store.inbound.noteInterruptedInbound('walk', 1000);

@@ -1,5 +1,5 @@
-// Reads what Amazon SES tells over SNS by mail: JSON in a text part, of a bounce, a complaint or a
-// delivery. Lines may have been folded on the way, so line ends within it mean nothing.
+// Reads notifications of Amazon SES over SNS by mail: JSON in a text part, about a bounce, a complaint or a delivery.
+// Lines may have been folded on the way, so line ends within it have no meaning.
 import type { InboundMail, ReportedRecipient } from './inbound-mail.ts';
 
 type Json = Record<string, unknown>;
@@ -20,7 +20,7 @@ export function readAmazonNotification(text: string): InboundMail | null {
   return { kind: 'report', recipients, reportingMta: mtaOf(facts.reportingMTA), original: null };
 }
 
-/** The object at the beginning, whatever follows it. */
+/** The JSON object at the beginning, ignoring anything after it. */
 function parsed(text: string): Json | null {
   const joined = text.replace(/\n ?/g, '');
   for (
@@ -31,14 +31,14 @@ function parsed(text: string): Json | null {
     try {
       return object(JSON.parse(joined.slice(0, end + 1)));
     } catch {
-      // Further text holds braces too.
+      // The following text may contain braces, too.
     }
   }
   return null;
 }
 
 function bounced(facts: Json): ReportedRecipient[] {
-  // `Transient` is given up too: what the sender has to know is that it may work later.
+  // `Transient` is final, too: it only means that a later message may succeed.
   const isPermanent = String(facts.bounceType).toLowerCase() === 'permanent';
   return list(facts.bouncedRecipients).map((recipient) => {
     const status = word(recipient.status);

@@ -1,6 +1,6 @@
-// Tells what programs answer for people from reports and from people: RFC 3834, the fields that
-// came before it, and the subjects of those that set none. Challenges of address books that want
-// to know the sender, and receipts (RFC 8098), are of the same kind: they say nothing of delivery.
+// Distinguishes automatic replies from reports and people's mail: RFC 3834, older fields, and the subjects of programs
+// that set none. Challenges of address books that verify senders, and receipts (RFC 8098), count as automatic replies:
+// they say nothing about delivery.
 import type { Header } from './header-block.ts';
 import type { ReadMail } from './mail-parts.ts';
 import { withoutNames } from './names-in-text.ts';
@@ -47,7 +47,7 @@ const CHALLENGES = [
 ];
 const CHALLENGE = new RegExp(CHALLENGES.join('|'), 'i');
 
-/** Of programs that write receipts in words (Outlook, Notes). */
+/** Of programs that write receipts as text (Outlook, Notes). */
 const RECEIPT_SUBJECT =
   /^\s*(?:(?:not |un)?read|gelesen|ungelesen|lu|non lu|le[íi]do|lett[oa]|lid[oa]|gelezen|l[æe]st|läst|прочитано|已读|開封済み|return receipt|read receipt|lesebest[äa]tigung|empfangsbest[äa]tigung|accus[ée] de (?:lecture|r[ée]ception)|confirmaci[óo]n de lectura|conferma di lettura)\b/i;
 const RECEIPT =
@@ -56,7 +56,7 @@ const RECEIPT =
 const ABSENCE =
   /\b(?:i|we) (?:am|are|will be|'m|'ll be) (?:currently |now )?(?:away|out of (?:the )?office|on (?:vacation|holiday|maternity|(?:annual |sick |parental |paternity |maternity )?leave)|travel|not in the office|unable to read)|i'm (?:away|out of)|out of (?:the )?office (?:until|from|today|and)|this is an auto(?:mated|matic) (?:reply|response)|ich bin .{0,40}(?:nicht im b(?:ü|ue)ro|abwesend|im urlaub)|je suis (?:actuellement )?(?:absent|en (?:cong|vacances))|(?:estoy|estar[ée]|estou|estarei) .{0,30}(?:fuera de la oficina|de vacaciones|fora do escrit|de f[ée]rias|ausente)|(?:sono|sarò) .{0,20}(?:fuori ufficio|in ferie|assente)|ik ben .{0,30}(?:afwezig|niet op kantoor|met vakantie)|ben ik .{0,40}(?:afwezig|niet (?:op kantoor|aanwezig)|(?:op|met) vakantie)|jag (?:är|ar) .{0,20}(?:på semester|inte på kontoret)|jeg er .{0,20}(?:på ferie|ikke på kontoret)|jestem .{0,20}(?:poza biurem|na urlopie)|nieobecn\S{1,4} .{0,20}w biurze|olen .{0,20}(?:lomalla|poissa)|休暇(?:中|を|です)|不在にして|休假|正在度假|휴가 ?중|izindeyim|ofiste değilim|(?:na|čerpám) dovolen|szabadságon|λείπω|sunt în concediu|на відпустці|меня (?:сейчас )?нет на (?:месте|работе)|я (?:в отпуске|отсутству)|(?:this is an? (?:automated|automatic)|automatically generated) (?:e-?mail |mail )?(?:message|response|reply|acknowledg\w+)[^.]{0,80}(?:received|not (?:monitored|read)|ticket|enquiry|inquiry|request)|(?:no longer|not) (?:work(?:s|ing)? (?:for|at|with)|employed (?:by|at)|with the company)[^.]{0,80}\.[^.]{0,120}(?:not monitored|please (?:contact|direct|write|forward|e-?mail|update)|instead)/i;
 
-/** One sentence that says what shows it, or null. */
+/** One sentence with the sign that shows it, or null. */
 export function autoReplyEvidence({ header, contentType, parts }: ReadMail, text: string): string | null {
   if (contentType.parameters.get('report-type')?.toLowerCase() === 'disposition-notification') {
     return 'it is a receipt (RFC 8098)';

@@ -8,7 +8,7 @@ export interface ContentType {
 }
 
 const TYPE = /^\s*"?([\w!#$&^.+-]{1,80}\/[\w!#$&^.+-]{1,80})/;
-// A boundary may hold characters that need quotes, and come without them.
+// A boundary may contain characters that need quotes, and still lack them.
 const PARAMETER = /;\s*([\w!#$&^.+*-]{1,60})\s*=\s*(?:"((?:[^"\\]|\\.){0,1000})"|([^;"\s][^;"]{0,1000}))/g;
 const MAX_PARAMETERS = 50;
 

@@ -1,6 +1,5 @@
-// Reads the fields of a delivery report: RFC 3464 section 2, RFC 6533 for addresses that are not
-// ASCII. Blank lines between the groups are often missing or too many, so a group of a recipient
-// begins where a field comes that the group before has already.
+// Reads the fields of a delivery report: RFC 3464 section 2, RFC 6533 for non-ASCII addresses. Blank lines between the
+// groups are often missing or too many, so a recipient's group begins at a field that the previous group already has.
 import { addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
 import { decodeWords } from './encoded-words.ts';
 import type { ReportedAction, ReportedRecipient } from './inbound-mail.ts';
@@ -17,7 +16,7 @@ const MAX_LINES = 5_000;
 const MAX_DIAGNOSTIC_CHARACTERS = 4_000;
 const MAX_ADDRESS_CHARACTERS = 600;
 
-/** Fields that open the group of a recipient. */
+/** Fields that begin a recipient's group. */
 const OPENING = new Set(['final-recipient', 'original-recipient', 'x-actual-recipient', 'action']);
 const OF_A_RECIPIENT = new Set([...OPENING, 'status', 'diagnostic-code', 'remote-mta', 'last-attempt-date']);
 const FIELD = /^([A-Za-z][\w-]{1,60})[ \t]*:[ \t]*(.*)$/;
@@ -39,7 +38,7 @@ function readGroups(text: string): { ofMessage: Group; recipients: Group[] } {
   for (const line of text.split('\n', MAX_LINES)) {
     const field = FIELD.exec(line);
     if (!field) {
-      // A folded line; some writers forget the blank before it (Exchange, Notes).
+      // A folded line; some writers omit the leading space (Exchange, Notes).
       if (line.trim() === '') [values, isAfterBlank] = [null, true];
       else if (values && values.length > 0)
         values.push(`${values.pop()!} ${line.trim()}`.slice(0, MAX_DIAGNOSTIC_CHARACTERS));
@@ -111,7 +110,7 @@ function recipientOf(group: Group): ReportedRecipient {
   };
 }
 
-/** `type; address`, in all the spellings that are about. */
+/** `type; address`, in all spellings that occur. */
 function addressOf(value: string | null): string | null {
   if (value === null) return null;
   const address = value
@@ -129,7 +128,7 @@ function codePoint(hex: string): string {
   return code <= 0x10ffff ? String.fromCodePoint(code) : '';
 }
 
-/** RFC 3463: the digits, whatever stands around them. */
+/** RFC 3463: the digits, ignoring anything around them. */
 function statusOf(value: string | null): string | null {
   return /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![.\d])/.exec(value ?? '')?.[1] ?? null;
 }
@@ -138,7 +137,7 @@ const ACTIONS: readonly ReportedAction[] = ['failed', 'delayed', 'delivered', 'r
 
 function actionOf(value: string | null, status: string | null): ReportedAction {
   const word = /[a-z]+/.exec(value?.toLowerCase() ?? '')?.[0] ?? '';
-  // `fail`, `failure`, `delay`, `deliver…` of writers that know better.
+  // `fail`, `failure`, `delay`, `deliver…` of writers that deviate from the RFC.
   const known = ACTIONS.find(
     (action) => word.length > 3 && (action.startsWith(word) || word.startsWith(action.slice(0, 5))),
   );

@@ -1,5 +1,5 @@
-// Texts of a mail as people read them: RFC 2047 encoded words, transfer encodings (RFC 2045
-// section 6) and charsets. What cannot be decoded is shown as it is; nothing here throws.
+// Texts of a mail for people: RFC 2047 encoded words, transfer encodings (RFC 2045 section 6) and charsets. Text that
+// can't be decoded is shown as it is; nothing here throws.
 
 /** RFC 2047 section 2 allows 75 characters; some write more. */
 const ENCODED_WORD = /=\?([\w.:-]{1,40})(?:\*[\w-]{1,20})?\?([bq])\?([^?\s]{0,1000})\?=(?:\s+(?==\?))?/gi;
@@ -18,7 +18,7 @@ export function decodeWords(value: string): string {
   );
 }
 
-/** The octets of a body, octets as latin1, behind its transfer encoding. */
+/** The decoded bytes of a body, octets as latin1. */
 export function decodeTransfer(body: string, encoding: string): Buffer {
   switch (encoding.trim().toLowerCase()) {
     case 'base64':
@@ -37,7 +37,7 @@ function decodeQuotedPrintable(body: string): Buffer {
   return Buffer.from(octets, 'latin1');
 }
 
-/** A charset that nobody knows, or that is not what was sent, is read as the most likely one. */
+/** With an unknown or wrong charset, text is decoded by the most likely one. */
 export function decodeOctets(octets: Buffer, charset: string): string {
   const tried = [charset.trim().toLowerCase(), 'utf-8'];
   for (const label of tried) {
@@ -48,10 +48,10 @@ export function decodeOctets(octets: Buffer, charset: string): string {
 }
 
 function tryDecode(octets: Buffer, label: string): string | null {
-  // A declared US-ASCII with high octets is UTF-8 more often than not.
+  // Text declared as US-ASCII with high bytes is mostly UTF-8.
   if (label === '' || label === 'us-ascii') return null;
   try {
-    // A text that was cut in the middle of a character is not wrong.
+    // A text that was truncated within a character is still valid.
     return new TextDecoder(label, { fatal: true }).decode(octets, { stream: true });
   } catch {
     return null;

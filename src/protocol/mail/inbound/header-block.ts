@@ -1,5 +1,5 @@
-// Reads the header of a message or part: RFC 5322 section 2.2, leniently, since what comes back
-// has been through many hands. Text is octets as latin1 here: a place in it is a place in the mail.
+// Reads the header of a message or part: RFC 5322 section 2.2, leniently, since returned mail has passed through many
+// systems. Text is octets as latin1 here: an offset in it is an offset in the mail.
 import { decodeWords } from './encoded-words.ts';
 
 export interface HeaderField {
@@ -17,14 +17,14 @@ export class Header {
     this.fields = fields;
   }
 
-  /** The first field of this name as it stands, or null. */
+  /** The first raw field of this name, or null. */
   raw(name: string): string | null {
     return this.fields.find((field) => field.name === name)?.value ?? null;
   }
 
-  /** The first field of this name as people read it; empty when there is none. */
+  /** The first field of this name, decoded for people; empty when there is none. */
   text(name: string): string {
-    return decodeWords((this.raw(name) ?? '').slice(0, MAX_SHOWN_OCTETS));
+    return decodeWords((this.raw(name) ?? '').slice(0, MAX_SHOWN_BYTES));
   }
 
   has(name: string): boolean {
@@ -37,24 +37,24 @@ export interface HeaderBlock {
   bodyStart: number;
 }
 
-// Far beyond what mail systems write (Exchange Online: about 30 KiB and 80 fields).
-const MAX_HEADER_OCTETS = 256 * 1024;
+// Far more than mail systems write (Exchange Online: about 30 KiB and 80 fields).
+const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_FIELDS = 500;
-const MAX_VALUE_OCTETS = 16 * 1024;
+const MAX_VALUE_BYTES = 16 * 1024;
 /** Of a subject or a name. */
-const MAX_SHOWN_OCTETS = 4_000;
+const MAX_SHOWN_BYTES = 4_000;
 
 const FIELD = /^([!-9;-~]{1,80})[ \t]*:(.*)$/s;
 const DELIMITER = /^--\S/;
 
 export function readHeaderBlock(text: string, start: number, end: number): HeaderBlock {
   const fields: HeaderField[] = [];
-  const limit = Math.min(end, start + MAX_HEADER_OCTETS);
+  const limit = Math.min(end, start + MAX_HEADER_BYTES);
   let at = start;
   while (at < limit) {
     const lineEnd = lineEndAt(text, at, limit);
     const line = withoutReturn(text.slice(at, lineEnd));
-    // A delimiter ends a header that its sender forgot to end.
+    // A delimiter ends a header that lacks its empty line.
     if (line === '' || (DELIMITER.test(line) && !line.includes(':'))) {
       return { header: new Header(fields), bodyStart: line === '' ? Math.min(lineEnd + 1, end) : at };
     }
@@ -72,12 +72,12 @@ function addLine(fields: HeaderField[], line: string): void {
     if (fields.length < MAX_FIELDS) fields.push({ name: match[1]!.toLowerCase(), value: match[2]!.trim() });
     return;
   }
-  // A parameter that lost its blank on the way still belongs to its field.
+  // A parameter that lost its leading space still belongs to its field.
   const isParameter = last?.value.endsWith(';') && /^[\w*-]+=/.test(line);
-  if (last && (isFolded || isParameter) && last.value.length < MAX_VALUE_OCTETS) last.value += ` ${line.trim()}`;
+  if (last && (isFolded || isParameter) && last.value.length < MAX_VALUE_BYTES) last.value += ` ${line.trim()}`;
 }
 
-/** Where the line ends that begins at `at`: at its LF, or at the limit. */
+/** The end of the line that begins at `at`: its LF, or the limit. */
 function lineEndAt(text: string, at: number, limit: number): number {
   const found = text.indexOf('\n', at);
   return found < 0 || found > limit ? limit : found;

@@ -1,11 +1,13 @@
-// What a mail that comes in is: one of five findings. A finding says what the mail says, whoever
-// wrote it: recipients that it names are shown to people and act on nobody.
+// The five kinds of inbound mail. A finding has only the mail's own claims, whoever wrote it: recipients that it names
+// are shown to people and have no effect.
 
-/** What the listener knows of a mail, and its octets do not say. */
+/** What the listener knows about a mail besides its content. */
 export interface KnownEnvelope {
-  /** `MAIL FROM:<>`: a program sent it, and wants no answer (RFC 5321 section 4.5.5). */
+  /** `MAIL FROM:<>`: a program sent it, and expects no reply (RFC 5321 section 4.5.5). */
   hasNullSender: boolean;
-  /** Null: it came to no return path of ours. `recipient` null: the message of the return path is no longer known. */
+  /**
+   * Null: it did not come to a return path of ours. `recipient` null: the return path's message is not stored any more.
+   */
   returnPath: { recipient: string | null } | null;
 }
 
@@ -16,18 +18,18 @@ export type ReportedAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'e
 
 /** One recipient of a delivery report. */
 export interface ReportedRecipient {
-  /** As the report writes it; null: it does not say. */
+  /** As in the report; null: missing. */
   address: string | null;
-  /** Before forwarding, where the report tells. */
+  /** The address before forwarding, if the report has it. */
   originalAddress: string | null;
   action: ReportedAction;
-  /** RFC 3463, as the report says it; null: it does not. */
+  /** RFC 3463, as in the report; null: missing. */
   status: string | null;
-  /** The texts that say why, the most telling first; never empty strings. */
+  /** Texts with the reason, the most informative first; never empty strings. */
   diagnostics: readonly string[];
-  /** The text of the whole report, where it is about this recipient alone; null: it is not, or there is none. */
+  /** The text of the whole report, if it is about this recipient alone; otherwise null. */
   context: string | null;
-  /** The server that refused, without its type. */
+  /** The server that rejected it, without its type. */
   remoteMta: string | null;
 }
 
@@ -38,7 +40,7 @@ export interface DeliveryReport {
   /** The server that wrote the report. */
   reportingMta: string | null;
   original: OriginalMessage | null;
-  /** Present where only the way it came shows that it is a report, and nothing in it says of what. */
+  /** Present if only its delivery path shows that it is a report, and its content does not say about what. */
   unrecognised?: { from: string; subject: string };
 }
 
@@ -46,10 +48,10 @@ export interface Complaint {
   kind: 'complaint';
   /** RFC 5965 section 7.3, in lower case: `abuse`, `not-spam`, `opt-out`, `fraud`, `virus`, `auth-failure`, `other` … */
   feedbackType: string;
-  /** Those that complain, where the report does not hide them. */
+  /** The complaining recipients, unless the report hides them. */
   recipients: readonly string[];
   userAgent: string | null;
-  /** As the report writes it. */
+  /** As in the report. */
   arrivalDate: string | null;
   reportedDomain: string | null;
   sourceIp: string | null;
@@ -57,12 +59,12 @@ export interface Complaint {
   original: OriginalMessage | null;
 }
 
-/** Written by a program for a person: never counted, never answered. */
+/** Written by a program on behalf of a person: never counted, never answered. */
 export interface AutoReply {
   kind: 'auto_reply';
-  /** What shows it. */
+  /** The sign that shows it. */
   evidence: string;
-  /** Whose program it is. */
+  /** The person whose program it is. */
   from: string | null;
   subject: string;
 }
@@ -73,21 +75,21 @@ export interface HumanMail {
   subject: string;
 }
 
-/** Nothing that a mail system writes. */
+/** Not written by a mail system. */
 export interface Unreadable {
   kind: 'unreadable';
   reason: string;
 }
 
-/** What a report holds of the message that it is about. */
+/** What a report contains of its original message. */
 export interface OriginalMessage {
   /** Without its angle brackets. */
   messageId: string | null;
-  /** What could be our tokens; whether they are, only their HMAC says. Addresses without brackets. */
+  /** Candidates for our tokens, to be verified by their HMAC. Addresses without brackets. */
   returnPaths: readonly string[];
   /** CFBL-Feedback-ID (RFC 9477). */
   feedbackIds: readonly string[];
   to: readonly string[];
-  /** The whole message as it was embedded, for the check of its signature; null where only its header came back. */
+  /** The whole embedded message, to verify its signature; null if only its header was returned. */
   content: Buffer | null;
 }

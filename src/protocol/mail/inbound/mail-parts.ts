@@ -1,6 +1,5 @@
-// Takes a mail apart: MIME (RFC 2046) as a flat list of its leaves, in their order. Embedded
-// messages are leaves: what they hold is somebody else's text. Everything is bounded, and what
-// goes beyond a bound is not looked at.
+// Splits a mail into parts: MIME (RFC 2046) as a flat list of its leaves, in order. Embedded messages are leaves, since
+// their content was written by others. All sizes are limited, and anything beyond a limit is ignored.
 import { type ContentType, readContentType } from './content-type.ts';
 import { decodeOctets, decodeTransfer } from './encoded-words.ts';
 import { type Header, readHeaderBlock } from './header-block.ts';
@@ -9,9 +8,9 @@ export interface MailPart {
   header: Header;
   type: string;
   parameters: ContentType['parameters'];
-  /** Octets as latin1, as they stand in the mail. */
+  /** Octets as latin1, as in the mail. */
   body: string;
-  /** Where the body stands in the octets of the mail. */
+  /** The offset of the body in the mail, in bytes. */
   start: number;
   end: number;
 }
@@ -19,24 +18,24 @@ export interface MailPart {
 export interface ReadMail {
   header: Header;
   contentType: ContentType;
-  /** Everything behind the header, octets as latin1. */
+  /** Everything after the header, octets as latin1. */
   body: string;
-  /** A mail that is one text is one part. */
+  /** A mail with a single text has one part. */
   parts: readonly MailPart[];
 }
 
-/** More than any relay takes: what lies behind it is not looked at. */
-export const MAX_MAIL_OCTETS = 32 * 1024 * 1024;
+/** More than any relay accepts: anything beyond it is ignored. */
+export const MAX_MAIL_BYTES = 32 * 1024 * 1024;
 const MAX_PARTS = 100;
 const MAX_DEPTH = 10;
-/** Texts for people are short; a text that is longer holds the original, and that comes last. */
-const MAX_TEXT_OCTETS = 256 * 1024;
+/** Texts for people are short; a longer text contains the original, which comes last. */
+const MAX_TEXT_BYTES = 256 * 1024;
 
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
 export function readMail(octets: Buffer): ReadMail {
-  const all = inOctets(octets.subarray(0, MAX_MAIL_OCTETS)).toString('latin1');
-  // The same number of octets, so that places stay.
+  const all = inOctets(octets.subarray(0, MAX_MAIL_BYTES)).toString('latin1');
+  // The same number of bytes, so that offsets stay.
   const text = all.includes('\n') ? all : all.replaceAll('\r', '\n');
   const { header, bodyStart } = readHeaderBlock(text, startOf(text), text.length);
   const contentType = readContentType(header.raw('content-type'));
@@ -45,7 +44,7 @@ export function readMail(octets: Buffer): ReadMail {
   return { header, contentType, body: text.slice(bodyStart), parts };
 }
 
-/** Editors save mails as UTF-16; with its mark at the beginning it is nothing else. */
+/** Editors save mails as UTF-16; the byte order mark proves it. */
 function inOctets(octets: Buffer): Buffer {
   const [first, second] = octets;
   if (first === 0xff && second === 0xfe) return Buffer.from(octets.toString('utf16le'));
@@ -54,7 +53,7 @@ function inOctets(octets: Buffer): Buffer {
   return Buffer.from(Buffer.from(whole).swap16().toString('utf16le'));
 }
 
-/** Behind what mailboxes and editors put before a mail. */
+/** Skips what mailbox files and editors put before a mail. */
 function startOf(text: string): number {
   let at = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
   while (text[at] === '\n' || text[at] === '\r') at++;
@@ -90,20 +89,20 @@ function collectParts(piece: Piece, { parts, depth }: { parts: MailPart[]; depth
 const LOOSE_BOUNDARY = /^--(\S.{0,198}?)[ \t]{0,20}\r?\nContent-(?:Type|Description|Disposition|Transfer-Encoding):/im;
 
 const ORIGINAL_BEGINS = /^(?:content-type:\s*multipart|received:|return-path:)/im;
-/** A report inside another. */
+/** A report inside another one. */
 const REPORT_BEGINS = /^content-type:\s*multipart\/report/im;
 
-/** Some gateways drop the Content-Type of the whole and leave its parts. */
+/** Some gateways drop the Content-Type of the whole and keep its parts. */
 function looseBoundary({ text, start, end }: Piece, type: string, depth: number): string | undefined {
   if (depth > 0 || type !== 'text/plain') return undefined;
-  const before = text.slice(start, Math.min(end, start + MAX_TEXT_OCTETS));
+  const before = text.slice(start, Math.min(end, start + MAX_TEXT_BYTES));
   const match = LOOSE_BOUNDARY.exec(before);
-  // Behind a header that comes back as text, the parts are those of the original.
+  // After a header that is returned as text, the parts are those of the original.
   const above = before.slice(0, match?.index ?? 0);
   return ORIGINAL_BEGINS.test(above) && !REPORT_BEGINS.test(above) ? undefined : match?.[1];
 }
 
-/** RFC 2046 section 5.1.1: what stands between the delimiter lines. */
+/** RFC 2046 section 5.1.1: the text between delimiter lines. */
 function splitAt(boundary: string, { text, start, end }: Piece, most: number): { start: number; end: number }[] {
   const pieces: { start: number; end: number }[] = [];
   const delimiter = `--${boundary}`;
@@ -121,7 +120,7 @@ function splitAt(boundary: string, { text, start, end }: Piece, most: number): {
     }
     at = text.indexOf(delimiter, after);
   }
-  // What was cut off on its way has no last delimiter.
+  // A truncated mail has no last delimiter.
   if (open !== null && open < end && pieces.length < most) pieces.push({ start: open, end });
   return pieces;
 }
@@ -131,15 +130,15 @@ function withoutLineEnd(text: string, at: number): number {
   return text[at - 2] === '\r' ? at - 2 : at - 1;
 }
 
-/** The octets of a part behind its transfer encoding. */
+/** The decoded bytes of a part. */
 export function contentOf(part: MailPart): Buffer {
   return decodeTransfer(part.body, part.header.raw('content-transfer-encoding') ?? '');
 }
 
 /** A part as text, with LF at the line ends. */
 export function textOf(part: MailPart): string {
-  const short = { ...part, body: part.body.slice(0, MAX_TEXT_OCTETS) };
+  const short = { ...part, body: part.body.slice(0, MAX_TEXT_BYTES) };
   const text = decodeOctets(contentOf(short), part.parameters.get('charset') ?? '');
-  // Servers that quote replies with their CR make `CR CR LF`.
+  // Servers that quote replies with their CR produce `CR CR LF`.
   return text.replace(/\r+\n|\r/g, '\n');
 }

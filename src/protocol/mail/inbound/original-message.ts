@@ -1,12 +1,11 @@
-// What a report holds of the message that it is about: whole (message/rfc822), its header
-// (text/rfc822-headers), or as text. From here come the tokens of ours by which a complaint finds
-// its message even when its writer hides the addresses.
+// The original message in a report: whole (message/rfc822), its header (text/rfc822-headers), or as text. It contains
+// our tokens, by which a complaint can be matched to its message even when the reporter hides addresses.
 import { addressesIn } from './addresses-in-text.ts';
 import { type Header, readHeaderBlock } from './header-block.ts';
 import type { OriginalMessage } from './inbound-mail.ts';
 import { contentOf, type MailPart } from './mail-parts.ts';
 
-/** Where relays write the envelope sender. */
+/** Fields where relays write the envelope sender. */
 const RETURN_PATH_FIELDS = [
   'return-path',
   'x-envelope-from',
@@ -16,7 +15,7 @@ const RETURN_PATH_FIELDS = [
 ];
 /** A message passes few relays that add such fields. */
 const MAX_TOKENS = 20;
-/** Header and more: RFC 822 headers that come back as text are not bounded by their writer. */
+/** Enough for a header: RFC 822 headers that are returned as text have no limit of their own. */
 const MAX_HEADER_TEXT = 256 * 1024;
 
 const WHOLE = new Set(['message/rfc822', 'message/global', 'message/partial']);
@@ -40,7 +39,7 @@ export function originalIn(parts: readonly MailPart[], asText: string | null): O
   return asText === null ? null : describe(Buffer.from(asText.slice(0, MAX_HEADER_TEXT)).toString('latin1'), null);
 }
 
-/** The header of the original alone. */
+/** Only the header of the original. */
 export function originalHeader(parts: readonly MailPart[]): Header | null {
   const part = parts.find(isOriginal);
   return part ? headerOf(contentOf(part).subarray(0, MAX_HEADER_TEXT).toString('latin1')) : null;

@@ -1,5 +1,5 @@
-// Takes the subject of the returned message out of what a report says: `Subject: your mailbox is full` is
-// not a reason. Only where a text shows that it quotes: a subject may say the same words as the reason.
+// Removes the subject of the returned message from a report's text: `Subject: your mailbox is full` is not a reason.
+// Only where the text marks it as a quotation: a subject may have the same words as the reason.
 
 const WORDS =
   'subject|betreff|objet|asunto|oggetto|assunto|onderwerp|emne|ämne|temat|předmět|tárgy|konu|тема|件名|主题|主題|제목';
@@ -14,12 +14,12 @@ const QUOTED = new RegExp(
   'gi',
 );
 
-/** The same lines without the subjects that they quote. */
+/** The lines without quoted subjects. */
 export function withoutQuotedSubjects(lines: readonly string[]): string[] {
   return lines.map((line) => line.replace(SUBJECT_LINE, '$1').replace(QUOTED, '$1'));
 }
 
-/** What programs put before the subject of the message that comes back (Exchange, Notes and others, in many languages). */
+/** Prefixes before the subject of the returned message (Exchange, Notes and others, in many languages). */
 const BEFORE_A_SUBJECT =
   /^(\s*(?:undeliverable|undelivered|not delivered|unzustellbar|non remis|non distribu[ée]|no se puede entregar|no entregado|non recapitabile|onbestelbaar|n[ãa]o entregue|n[ãa]o pode ser entregue|olevererbart|kan ikke leveres|ei voida toimittaa|niedostarczalne|nedoru[čc]iteln[ée]|teslim edilemedi|недоставлено|не удается доставить|配信不能|未傳遞的主旨|无法送达|無法傳遞|배달되지 않음)\s*[:：]).*$/i;
 

@@ -1,7 +1,6 @@
-// The one door of this folder: octets of a mail in, what it is out. Pure and bounded: no input
-// makes it throw or take long. The order matters: fields written for programs are believed before
-// words written for people, and a report is looked for before an automatic reply, since reports
-// call themselves Auto-Submitted too.
+// The entry point of this folder: takes the bytes of a mail and returns its finding. Pure and bounded: no input makes
+// it throw or take long. The order matters: fields for programs have priority over words for people, and reports are
+// recognized before automatic replies, since reports are Auto-Submitted, too.
 import { addressesIn, sameAddress } from './addresses-in-text.ts';
 import { readAmazonNotification } from './amazon-notification.ts';
 import { autoReplyEvidence } from './auto-reply.ts';
@@ -19,7 +18,7 @@ import { evidenceIn, statusOfMailer } from './text-evidence.ts';
 
 const STATUS_PARTS = new Set(['message/delivery-status', 'message/global-delivery-status']);
 
-/** Of a mail that lies in a file. */
+/** For a mail in a file. */
 const NOTHING_KNOWN: KnownEnvelope = { hasNullSender: false, returnPath: null };
 
 export function readInboundMail(octets: Buffer, envelope = NOTHING_KNOWN): InboundMail {
@@ -40,12 +39,12 @@ export function readInboundMail(octets: Buffer, envelope = NOTHING_KNOWN): Inbou
   );
 }
 
-/** Some gateways send reports on in a mail of theirs, alone or with a few words. */
+/** Some gateways forward reports inside their own mail, alone or with a few words. */
 function unwrapped(mail: ReadMail): ReadMail {
   const part = mail.parts.find(({ type }) => type === 'message/rfc822');
   if (!part || mail.parts.some(({ type }) => STATUS_PARTS.has(type))) return mail;
   const isFirst = part === mail.parts[0];
-  // Whoever names a recipient of his own reports on the report.
+  // An outer report that names its own recipient is about the inner report.
   if (!isFirst && !(isFromDaemon(mail.header) && addressesIn(textForPeople(mail.parts)).length === 0)) return mail;
   const inner = readMail(contentOf(part));
   return inner.parts.some(({ type }) => STATUS_PARTS.has(type)) ? inner : mail;
@@ -60,8 +59,8 @@ function readOther(mail: ReadMail, { lines }: ReportText): InboundMail {
 }
 
 /**
- * What came to a return path without a sender is never a person's mail: it is a report, or what a program of
- * the recipient's answers. What looks like an answer is one, since a report wrongly read ends a message.
+ * Mail to a return path without a sender is never a person's: it is a report, or an automatic reply of the recipient.
+ * If it looks like a reply it counts as one, since a reply misread as a report would end a message.
  */
 function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: string | null): InboundMail {
   const { header } = mail;
@@ -74,7 +73,7 @@ function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: str
   const report = readReport(mail, divided, { recipient, cameAsReport: true });
   if (report !== null) return report;
   if (isAnswer(header)) return autoReply('it has no sender, and the subject of an answer');
-  // RFC 3834 section 3.1.5 asks it of automatic replies.
+  // RFC 3834 section 3.1.5 requires it of automatic replies.
   if (header.has('in-reply-to')) return autoReply('it has no sender, and names the message that it answers');
   const nothing = { originalAddress: null, status: null, diagnostics: [], context: null, remoteMta: null };
   const action = actionInText(subject, divided.lines);
@@ -88,7 +87,7 @@ function readAnswerOfProgram(mail: ReadMail, divided: ReportText, recipient: str
   };
 }
 
-/** Programs answer for `jo+shop@` as `jo@`. */
+/** Programs reply to mail for `jo+shop@` as `jo@`. */
 function sameMailbox(one: string | null, other: string | null): boolean {
   const plain = (address: string | null) => address?.replace(/\+[^@]*@/, '@') ?? null;
   return sameAddress(plain(one), plain(other));
@@ -96,7 +95,7 @@ function sameMailbox(one: string | null, other: string | null): boolean {
 
 const MAX_TEXT_PARTS = 10;
 
-/** What people are to read, HTML only where there is nothing else. */
+/** The text for people; HTML only if there is nothing else. */
 function textForPeople(parts: readonly MailPart[]): string {
   const original = parts.findIndex(isOriginal);
   const before = original < 0 ? parts : parts.slice(0, original);
@@ -116,11 +115,11 @@ interface Reception {
 function readReport(mail: ReadMail, divided: ReportText, known: Reception): DeliveryReport | null {
   const statusPart = mail.parts.find(({ type }) => STATUS_PARTS.has(type)) ?? attachedStatus(mail.parts);
   const text = divided.lines.join('\n');
-  // Fields that lost their part, or were written into the text (Amazon WorkMail), count as well.
+  // Fields outside their part, or within the text (Amazon WorkMail), count as well.
   const status = (statusPart && readDeliveryStatus(textOf(statusPart))) ?? statusInText(text);
   const original = originalIn(mail.parts, divided.original);
   const found = recipientsIn(divided.lines);
-  // Who names nobody but the one he writes to reports on nothing (false warnings of storage that is full).
+  // A report that names only its own addressee is not about a message (fake warnings of full storage).
   const sender = senderOf(mail.header);
   const namesRecipient = !found.areOnlyMentioned && found.named.some(({ address }) => !sameAddress(address, sender));
   const isDeclared = mail.contentType.parameters.get('report-type')?.toLowerCase() === 'delivery-status';
@@ -142,7 +141,7 @@ function statusInText(text: string): DeliveryStatus | null {
 
 const MAX_ATTACHMENTS = 5;
 
-/** Gateways that do not know the type pass the fields on as a file. */
+/** Gateways that do not know the type forward the fields as a file. */
 function attachedStatus(parts: readonly MailPart[]): MailPart | undefined {
   const files = parts.filter(
     (part) => !isOriginal(part) && /^application\/octet-stream|^text\/(?!html)/.test(part.type),
@@ -153,7 +152,7 @@ function attachedStatus(parts: readonly MailPart[]): MailPart | undefined {
   });
 }
 
-/** The recipients of the fields, with what the text says of each. */
+/** The recipients of the fields, with the text about each. */
 function withTexts(status: DeliveryStatus, { lines }: ReportText, { named }: NamedRecipients): ReportedRecipient[] {
   const isAlone = status.recipients.length === 1;
   const only = isAlone && named.length <= 1;
@@ -177,14 +176,14 @@ function contextOf(lines: readonly string[]): string | null {
 
 interface Known {
   found: NamedRecipients;
-  /** To whom the original went. */
+  /** The recipients of the original. */
   original: readonly string[];
-  /** Of the message whose return path the report came to: the last to be thought of, for it may be forwarded. */
+  /** Of the message whose return path the report came to: the last resort, since it may have been forwarded. */
   recipient: string | null;
 }
 
 function fromText(mail: ReadMail, { lines }: ReportText, { found, original, recipient }: Known): ReportedRecipient[] {
-  // Who gets the report is named beside the recipient now and then, and is no other one.
+  // The report's addressee is sometimes named next to the recipient, and is not another recipient.
   const sender = senderOf(mail.header);
   const concerned = found.named.filter(({ address }) => !LIST_OFFICE.test(address));
   const strangers = concerned.filter(({ address }) => !sameAddress(address, sender));
@@ -204,19 +203,19 @@ function fromText(mail: ReadMail, { lines }: ReportText, { found, original, reci
   }));
 }
 
-/** Whom to write to about a list: named beside it, and never the list itself. */
+/** Contact addresses of a list: named next to it, and never the list itself. */
 const LIST_OFFICE = /[-+](?:request|owner|subscribe|unsubscribe|help|admin)@|^(?:join|leave|owner)-/i;
 
 function listOfOffice(address: string): string {
   return address.replace(LIST_OFFICE, (office) => (office.endsWith('@') ? '@' : ''));
 }
 
-/** Of the message that is reported on: who gets the report. */
+/** The sender of the original message, who gets the report. */
 function senderOf(header: Header): string | null {
   return addressesIn(header.raw('to') ?? '')[0] ?? null;
 }
 
-/** The best source that names somebody; who gets the report and who writes it are named last. */
+/** The best source that names recipients; the report's addressee and sender have the lowest priority. */
 function addressesOf({ header }: ReadMail, { found, original, recipient }: Known): (string | null)[] {
   const failed = addressesIn(
     `${header.raw('x-failed-recipients') ?? ''} ${header.raw('x-mailer-daemon-recipients') ?? ''}`,
@@ -226,7 +225,7 @@ function addressesOf({ header }: ReadMail, { found, original, recipient }: Known
   const writer = addressesIn(header.raw('from') ?? '')[0] ?? null;
   const others = inText.filter((address) => !sameAddress(address, writer) && !LIST_OFFICE.test(address));
   const strangers = others.filter((address) => !sameAddress(address, sender));
-  // Both name them: then what else stands in the text is somebody else.
+  // If both sources name them, other addresses in the text are not recipients.
   const confirmed = inText.filter((address) => failed.some((one) => sameAddress(one, address)));
   if (confirmed.length > 0) return confirmed;
   const list = listOf(header);
@@ -237,7 +236,7 @@ function addressesOf({ header }: ReadMail, { found, original, recipient }: Known
   return sources.find((addresses) => addresses.length > 0)?.slice() ?? [recipient];
 }
 
-/** The list whose program answers: `talk-bounces@` speaks for `talk@` (Mailman, ezmlm). */
+/** The list of an automatic reply: `talk-bounces@` speaks for `talk@` (Mailman, ezmlm). */
 function listOf(header: Header): string | null {
   const named = addressesIn(
     `${header.raw('x-beenthere') ?? ''} ${header.raw('list-post')?.replace('mailto:', '') ?? ''}`,

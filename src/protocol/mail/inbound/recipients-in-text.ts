@@ -1,13 +1,13 @@
-// Finds in the text of a report which recipients it is about, and what it says of each. Servers
-// without RFC 3464 write for people, each family in its own way; the ways to write a recipient
-// are few, though, and what follows it up to the next recipient is the reason.
+// Finds the recipients in the text of a report, and the text about each. Servers without RFC 3464 write for people,
+// each family in its own way; but there are few ways to write a recipient, and the text up to the next recipient is the
+// reason.
 import { ADDRESS, addressesIn, sameAddress, tidyAddress } from './addresses-in-text.ts';
 import { withoutNames } from './names-in-text.ts';
 import { isReplyLine, replyStart } from './reply-lines.ts';
 
 export interface NamedRecipient {
   address: string;
-  /** What stands beside it; empty: nothing. */
+  /** The text next to it; empty: none. */
   reason: string;
 }
 
@@ -18,15 +18,15 @@ const MAX_REASON_CHARACTERS = 2_000;
 const COMMENT_ABOUT_HELP =
   /\b(?:contact|assistance|question|help ?desk|support|abuse|postmaster|forward (?:it|this)|further information|write to|reply to|visit|complain|generated from|mail from|sender|message-id|unsubscribe)\b|^\s*(?:from|cc|reply-to|subject|sent|date|to):/i;
 
-/** By its words: a recipient may be called `support`, and so may its host. */
+/** By its words, since a recipient may be called `support`, and so may its host. */
 function isAboutHelp(line: string): boolean {
   return COMMENT_ABOUT_HELP.test(withoutNames(line));
 }
 
-/** Before each entry of a list: `*`, `>>>`, `2.`. */
+/** Markers of list entries: `*`, `>>>`, `2.`. */
 const BULLET = String.raw`(?:[*>•-]{1,5}\s+|\d{1,3}[.)]\s+)?`;
 
-/** A line that is a recipient, or begins with one: the first group is the address, the second what follows. */
+/** A line that is or begins with a recipient: the first group is the address, the second what follows. */
 const RECIPIENT_LINES: readonly RegExp[] = [
   // <ann@rcpt.test>: host mx said … (qmail, Postfix, Yahoo, sendmail); * ann@rcpt.test; > ann@rcpt.test (MDaemon)
   new RegExp(
@@ -49,11 +49,11 @@ const RECIPIENT_LINES: readonly RegExp[] = [
   ),
 ];
 
-/** Whatever words follow: the line is about the address that it begins with. */
+/** Whatever words follow, the line is about the address at its beginning. */
 const REASON_BEHIND =
   /^\s*[<"']?[^\s]{1,200}@[^\s:]{1,255}[>"']?(?::|\s+\(?(?:error|fail(?:ed|ure)?|invalid|unknown|reason|[45]\d\d)\b)/i;
 
-/** A label with an address behind it, all on one line. */
+/** A label followed by an address, all on one line. */
 const LABELS = [
   String.raw`(?:final-|original-|failed |intended |bad |invalid )?recipient(?:'s)?(?: address(?:es)?| e?-?mail| of (?:the|your|this) (?:message|e?-?mail))?(?:\(s\))?`,
   String.raw`destination (?:mailbox|address|user)(?:es|s|\(es\)|\(s\))?`,
@@ -81,13 +81,13 @@ const LABELLED = new RegExp(
   'i',
 );
 
-/** `Sent <<< RCPT TO:<…>`, `>>> RCPT To:<…>` and the like: what was said to the server. */
+/** `Sent <<< RCPT TO:<…>`, `>>> RCPT To:<…>` and the like: commands to the server. */
 const COMMAND = new RegExp(String.raw`\bRCPT\s{0,3}TO\s?:\s?<(${ADDRESS})>`, 'i');
 
 export interface NamedRecipients {
   /** Each once. */
   named: readonly NamedRecipient[];
-  /** Addresses that are only mentioned may be anybody's. */
+  /** Addresses that are only mentioned need not be recipients. */
   areOnlyMentioned: boolean;
 }
 
@@ -100,7 +100,7 @@ export function recipientsIn(lines: readonly string[]): NamedRecipients {
 }
 
 const MAX_LINES_OF_A_REPLY = 10;
-/** An address by itself, in brackets or before a colon is a recipient wherever it is. */
+/** An address alone, in brackets or before a colon is always a recipient. */
 const STANDS_ALONE = /^\s*(?:[<"'*>•-]|\S{1,300}[:;,]?\s*$|\S{1,300}:\s)/;
 
 /** A line of a wrapped reply may begin with an address by chance. */
@@ -115,7 +115,7 @@ function isWithinReply(lines: readonly string[], place: number): boolean {
 
 const MAILING_LIST = new RegExp(String.raw`^.{0,60}\bmailing list <(${ADDRESS})>`, 'i');
 
-/** A list that refuses to post writes of other addresses too: how to join, whom to ask (fml). */
+/** A list that rejects a post mentions other addresses, too: for joining and questions (fml). */
 function byMailingList(lines: readonly string[]): NamedRecipient[] {
   const line = lines.find((text) => MAILING_LIST.test(text));
   return line ? [{ address: tidyAddress(MAILING_LIST.exec(line)![1]!), reason: line.trim() }] : [];
@@ -134,7 +134,7 @@ function byLine(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
-/** The writer of the report names the recipient; a server's reply may name others. */
+/** The report's writer names the recipient; a server's reply may name others. */
 function byLabel(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => labelled(line, replyStart(line)));
 }
@@ -143,16 +143,16 @@ function byLabelInReply(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => labelled(line, line.length));
 }
 
-/** A recipient that a label names before the place `end`. */
+/** A labelled recipient before the offset `end`. */
 function labelled(line: string, end: number): NamedRecipient | null {
   const match = LABELLED.exec(line);
   const at = match === null ? -1 : line.indexOf(match[1]!, match.index);
   if (match === null || at > end) return null;
-  // Behind the address stands what a server said of it, and that may name a postmaster.
+  // A server's reply after the address may name a postmaster.
   const before = line.slice(0, at);
   if (/\b(?:contact|postmaster|assistance|questions?)\b/i.test(withoutNames(before))) return null;
   const address = tidyAddress(match[1]!);
-  // `Unknown user: ann@rcpt.test` is the reason as well.
+  // `Unknown user: ann@rcpt.test` is also the reason.
   return address === '' ? null : { address, reason: `${line.slice(0, match.index)} ${match[0]}`.trim() };
 }
 
@@ -163,11 +163,11 @@ function byCommand(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
-/** Of the header of a message, in the languages of mail servers. */
+/** Field names of a message header, in the languages of mail servers. */
 const TO_LINE =
   /^\s*(?:to|an|à|a|al|para|aan|till|til|do|komu|kime|vastaanottaja|кому|宛先|收件人|받는 ?사람)\s{0,10}[:：]/i;
 
-/** `To: ann@rcpt.test` among what is told of the message. */
+/** `To: ann@rcpt.test` in a description of the message. */
 function byToLine(lines: readonly string[]): NamedRecipient[] {
   return collect(lines, (line) => {
     const address = TO_LINE.test(line) ? addressesIn(line)[0] : undefined;
@@ -175,7 +175,7 @@ function byToLine(lines: readonly string[]): NamedRecipient[] {
   });
 }
 
-/** RFC 5321 section 3.4: who has moved, and where to; only the one is a recipient. */
+/** RFC 5321 section 3.4: a mailbox that has moved, and its new address; only the former is a recipient. */
 const MOVED_TO = /\bplease try\s+<.*$/i;
 
 function byMention(lines: readonly string[]): NamedRecipient[] {
@@ -205,11 +205,11 @@ function collect(
 
 const RULE_LINE = /^\s*(?:[-=_*#+|~]{3,}|-{2,}\s*\w)/;
 
-/** What the writer says to whom it may concern. */
+/** Salutations. */
 const HELP_LINE =
   /^\s*(?:please (?:reply|contact|send|do not reply)|for (?:further )?(?:assistance|help|information)|if you (?:feel|believe|think|do so|have (?:any )?questions?))\b/i;
 
-/** Boilerplate of delay notices, whatever the reason (Exim, OpenSMTPD, sendmail and others). */
+/** Boilerplate of delay notices, independent of the reason (Exim, OpenSMTPD, sendmail and others). */
 const OF_DELAYS =
   /^\s*(?:no action is required|delivery attempts will|please note that this is only|(?:the|your) (?:message|mail|e-?mail) (?:is|will be) (?:kept|retried|held)|you do not need to|(?:the (?:mail )?(?:server|system)|we) will (?:keep|continue|try)|below is a copy|this (?:warning|message) (?:may|will) be repeated|eventually the)/i;
 
@@ -217,7 +217,7 @@ function saysSomething(reason: string): boolean {
   return /[\p{L}]{2,}\P{L}+[\p{L}]{2,}/u.test(reason);
 }
 
-/** Up to the end of the paragraph that says something, or a ruled line. */
+/** Up to the end of the first paragraph with text, or a ruled line. */
 function reasonBehind(lines: readonly string[], hasBegun: boolean): string[] {
   const reason: string[] = [];
   for (const line of lines) {

@@ -1,5 +1,5 @@
-// What shows that a mail without RFC 3464 fields is a delivery report, and of which action. Each
-// sign alone may be chance: a person can write `undeliverable` into a subject too.
+// Signs that a mail without RFC 3464 fields is a delivery report, and of which action. A single sign may be chance: a
+// person can write `undeliverable` into a subject, too.
 import type { Header } from './header-block.ts';
 import type { ReportedAction } from './inbound-mail.ts';
 import { withoutNames } from './names-in-text.ts';
@@ -77,28 +77,28 @@ export interface Signs {
   header: Header;
   /** Of the report itself, without the original. */
   text: string;
-  /** Its type says that it is one, though its fields are missing (Sympa). */
+  /** Its type says that it is a report, although the fields are missing (Sympa). */
   isDeclared: boolean;
-  /** An original came back with it. */
+  /** It contains an original message. */
   hasOriginal: boolean;
-  /** The text names a recipient in one of the ways of reports. */
+  /** The text names a recipient in a form that reports use. */
   namesRecipient: boolean;
-  /** It came to a return path, without a sender: no person sends so. */
+  /** It came to a return path without a sender, as no person sends. */
   cameAsReport: boolean;
 }
 
-/** `550 5.1.1`, whatever the language around it; what people quote has a sign before it. */
+/** `550 5.1.1`, in any language; quoted text has a sign before it. */
 const QUOTED_REPLY = /^(?![>|])[^\n]{0,300}(?<![\d.])[45]\d\d[ -]#?[45]\.\d{1,3}\.\d{1,3}(?![.\d])/m;
-/** Of answers and of what is sent on, in the languages of mail programs. */
+/** Prefixes of replies and forwarded mail, in the languages of mail programs. */
 const BY_A_PERSON =
   /^\s*(?:re|fwd?|fw|aw|wg|tr|rv|sv|vs|vb|vl|antw|doorst|enc|i|r|odp|pd|ynt|转发|回复|答复|轉寄)\s*(?:\[\d{1,3}\])?\s*[:：]/i;
 
-/** Whether a mail that has no fields of a report is one all the same. */
+/** Whether a mail without report fields is a report nevertheless. */
 export function isDeliveryReport(all: Signs): boolean {
   const { header, text, isDeclared, hasOriginal, namesRecipient, cameAsReport } = all;
   if (header.has('x-failed-recipients') || header.has('x-mailer-daemon-recipients')) return true;
   const isByDaemon = isFromDaemon(header);
-  // People complain of deliveries in the same words.
+  // People complain about deliveries in the same words.
   if (!isByDaemon && !hasOriginal && !namesRecipient && !cameAsReport) return false;
   if (!isByDaemon && isAnswer(header)) return false;
   // A server may be called `undeliverable`, a mailbox `returned`.
@@ -115,13 +115,13 @@ export function isDeliveryReport(all: Signs): boolean {
   return signs.filter(Boolean).length >= 2;
 }
 
-/** Whether the subject is that of an answer to a mail, or of a mail sent on. */
+/** Whether the subject is that of a reply or a forwarded mail. */
 export function isAnswer(header: Header): boolean {
   return BY_A_PERSON.test(withoutNames(header.text('subject')));
 }
 
 export function isFromDaemon(header: Header): boolean {
-  // What the writer is called tells, and not what its host is.
+  // The sender's name counts, but not its host.
   return (
     DAEMON.test(withoutNames(header.text('from').replace(/@[^\s<>,;()]+/g, '@'))) ||
     /mailer-daemon/i.test(header.raw('return-path') ?? '')
@@ -135,11 +135,11 @@ const GIVEN_UP =
 const SUCCESS =
   /success(?:ful|fully)?\b[^.]{0,40}\b(?:deliver|relay|mail)|deliver\w* (?:status notification )?\(?success|(?:was|been) (?:successfully )?(?:delivered|relayed) (?:to|successfully)|return receipt|^delivered:/i;
 
-/** Reports of success speak of failures that may follow, and of further reports that may not. */
+/** Reports of success mention failures and further reports that may follow. */
 const ABOUT_NOTIFICATIONS =
   /(?:you may still receive|you will receive|(?:the|but) (?:requested )?delivery)[^.]{0,80}notifications?\b[^.]{0,120}|no further notifications?/gi;
 
-/** Of a report without fields. Where nothing speaks for more, it failed. */
+/** The action of a report without fields. By default it is a failure. */
 export function actionInText(subject: string, lines: readonly string[]): ReportedAction {
   const opening = withoutNames(`${ownSubject(subject)}\n${lines.join(' ').slice(0, 3_000)}`);
   const said = opening.replace(ABOUT_NOTIFICATIONS, ' ').slice(0, 600);

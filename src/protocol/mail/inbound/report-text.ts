@@ -1,22 +1,22 @@
-// Divides the text of a report into what its writer says and the message that comes back with it.
-// There is no standard for the line between them: each family of servers has its own. Behind a reason, a
-// header is the returned message whatever sentence introduces it; a quoted subject is not a reason.
+// Splits the text of a report into the writer's own words and the returned message. No standard defines the border:
+// each family of servers has its own. After a reason, a header is the returned message, whatever sentence introduces
+// it; a quoted subject is not a reason.
 import { withoutQuotedSubjects } from './quoted-subject.ts';
 
 export interface ReportText {
-  /** The lines of the report itself, trimmed at their ends. */
+  /** The lines of the report itself, trimmed. */
   lines: readonly string[];
-  /** The message that comes back, or as much of it as there is; null: none. */
+  /** The returned message, or the part of it that was returned; null: none. */
   original: string | null;
 }
 
-// A report that needs more holds something else.
+// A longer report contains something else.
 const MAX_CHARACTERS = 64 * 1024;
 const MAX_LINES = 1_000;
 const MAX_LINE_CHARACTERS = 1_500;
 
 const DECORATION = String.raw`^[\s>*|#=_+.:-]{0,80}`;
-/** What the lines begin with that say that the message follows. */
+/** Beginnings of lines that announce the message. */
 const ANNOUNCEMENTS = [
   'below this line is',
   '(?:this|here|enclosed|attached|included|below) (?:is|are|follows) (?:a|the) (?:copy|full|complete|original|header)',
@@ -44,7 +44,7 @@ const ANNOUNCEMENTS = [
   'rejected message',
 ];
 const ANNOUNCEMENT = new RegExp(`${DECORATION}(?:${ANNOUNCEMENTS.join('|')})`, 'i');
-/** Fields that nobody writes into a text. */
+/** Fields that people do not write into a text. */
 const TRANSPORT_FIELD =
   /^>?\s?(?:received|return-path|x-received|dkim-signature|delivered-to|arc-seal|domainkey-signature)\s*:/i;
 
@@ -61,7 +61,7 @@ export function divideReport(text: string): ReportText {
   return { lines: withoutQuotedSubjects(lines.slice(0, cut)), original: rest.length === 0 ? null : rest.join('\n') };
 }
 
-/** What comes back may be indented, quoted, and below a ruled line. */
+/** The returned message may be indented, quoted, or below a ruled line. */
 function withoutIndent(lines: readonly string[]): string[] {
   const start = lines.findIndex((line) => !/^[\s=_*#+~-]*$/.test(line));
   if (start < 0) return [];
@@ -74,16 +74,16 @@ const HEADER_FIELD = /^[>|]?\s{0,8}([A-Z][\w-]{1,40})[ \t]?:(?:[ \t]|$)/;
 /** Header fields that reports rarely list for people. */
 const FOR_PROGRAMS = new Set(['mime-version', 'content-type', 'content-transfer-encoding', 'message-id', 'x-mailer']);
 const FOR_PEOPLE = new Set(['from', 'to', 'subject', 'date', 'cc', 'reply-to', 'sender']);
-/** Fields of a report, which are not those of a message. */
+/** Fields of a report, not of a message. */
 const OF_A_REPORT =
   /^(?:final-recipient|original-recipient|action|status|diagnostic-code|reporting-mta|remote-mta|reason|error|x-.*-rcpt)$/;
 const REPLY_CODE = /(?<![\d.])[45]\d\d(?![\d.])|\b[45]\.\d\.\d/;
 const ADDRESS = /\S@\S/;
-/** A list of the message's fields may come before the reason: then the text goes on like this. */
+/** A list of the message's fields may precede the reason: then the text continues like this. */
 const GOES_ON =
   /deliver|recipient|reject|refus|fail|reach|zugestellt|zustell|empf(?:ä|ae)nger|remis|livr|destinat|entreg|consegn|bezorg|dostarcz|доставл|получател|配[信送]|送[达達]|收件/i;
 
-/** The line at which the header of the returned message begins, or -1. */
+/** The line where the header of the returned message begins, or -1. */
 function headerIn(lines: readonly string[]): number {
   let [hasCode, hasAddress] = [false, false];
   for (let at = 0; at < lines.length; at++) {
@@ -107,7 +107,7 @@ function endOfFields(lines: readonly string[], from: number): number {
   return end;
 }
 
-/** Behind a reply, the fields that people see are enough. */
+/** After a reply, the fields that people see are enough. */
 function isHeader(block: readonly string[], hasCode: boolean): boolean {
   const names = block.flatMap((line) => HEADER_FIELD.exec(line)?.[1]?.toLowerCase() ?? []);
   const count = (of: ReadonlySet<string>) => new Set(names.filter((name) => of.has(name))).size;
@@ -120,7 +120,7 @@ const BLOCK_TAG = /<\/?(?:p|div|br|tr|li|h\d|table|pre|hr|blockquote)\b[^>]{0,50
 const CELL_TAG = /<\/?(?:td|th|dt|dd)\b[^>]{0,500}>/gi;
 const ENTITIES: Readonly<Record<string, string>> = { nbsp: ' ', amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** What a person would see of HTML, well enough to look for words and addresses in it. */
+/** The visible text of HTML, well enough to search it for words and addresses. */
 export function plainTextOf(html: string): string {
   let text = html.slice(0, 4 * MAX_CHARACTERS);
   for (const [open, close] of HIDDEN) text = withoutBetween(text, open, close);
@@ -141,7 +141,7 @@ const HIDDEN = [
   ['<!--', '-->'],
 ] as const;
 
-/** No pattern: where openings have no end, it would search to the end of the text from each of them. */
+/** Not a regular expression: with unclosed tags, it would search to the end of the text from each of them. */
 function withoutBetween(text: string, open: string, close: string): string {
   const searched = text.toLowerCase();
   const kept: string[] = [];

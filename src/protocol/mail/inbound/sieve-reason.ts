@@ -1,5 +1,5 @@
-// The reason of Sieve's `reject` (RFC 5429): a text that the recipient wrote, of any length and in any words,
-// behind the sentence of the server (Dovecot, Cyrus). The fields beside it may be those of the server before it.
+// The reason of Sieve's `reject` (RFC 5429): a text by the recipient, of any length and in any words, after the
+// server's sentence (Dovecot, Cyrus). The fields may be those of the server before it.
 
 const SENTENCE = /^your message(?: to <.{1,300}>)? was automatically rejected\b/i;
 const GIVEN = /^(?:the following reason was given|reason(?: given)?|with the (?:following )?reason)\s*:?\s*$/i;
@@ -7,7 +7,7 @@ const MAX_LINES_OF_THE_SENTENCE = 3;
 const MAX_LINES = 100;
 const MAX_CHARACTERS = 2_000;
 
-/** The sentence and the text as one; null: there is no such sentence, or no text behind it. */
+/** Sentence and text together; null: there is no such sentence, or no text after it. */
 export function reasonOfSieve(lines: readonly string[]): string | null {
   const at = lines.findIndex((line) => SENTENCE.test(line.trim()));
   if (at < 0) return null;
@@ -21,7 +21,7 @@ export function reasonOfSieve(lines: readonly string[]): string | null {
     .slice(sentenceEnd + 1)
     .filter((line) => line !== '' && !GIVEN.test(line))
     .join(' ');
-  // Where all is in one line, it does not end with a colon.
+  // If everything is on one line, the sentence does not end with a colon.
   if (text === '' && /[.:]$/.test(sentence)) return null;
   return [sentence.replace(/\.$/, ':'), text].join(' ').replace(/\s+/g, ' ').trim().slice(0, MAX_CHARACTERS);
 }

@@ -1,6 +1,5 @@
-// What in the text of a report can say why, for one recipient: first what stands beside it, then
-// what its server answered in a transcript. Which of them decides is classify's business; here
-// they are only put in the order of how much they are worth.
+// Texts of a report that may contain the reason, for one recipient: first those next to the recipient, then the
+// server's replies in a transcript. classify decides which of them counts; here they are only ordered by value.
 import { sameAddress } from './addresses-in-text.ts';
 import type { NamedRecipient } from './recipients-in-text.ts';
 import { COMMAND_LINE, isReplyLine, restOfReply } from './reply-lines.ts';
@@ -10,23 +9,23 @@ const MAX_TRANSCRIPT_LINES = 40;
 
 interface Named {
   named: readonly NamedRecipient[];
-  /** There is no other recipient, so everything is about this one. */
+  /** There is no other recipient, so all texts are about this one. */
   only: boolean;
 }
 
-/** What sendmail makes of every failure of a mailer: it hides what was said before. */
+/** Sendmail's text for every failure of a mailer: it hides the real reason. */
 const SAYS_NOTHING =
   /^\s*[45]\d\d (?:([45]\.\d\.\d) )?(?:<[^>]{0,300}>\.{3} )?(?:service unavailable|remote protocol error|unknown mailer error.*)$/i;
 
-/** The status that sendmail gives such a failure; the words beside it are worth nothing. */
+/** Sendmail's status for such a failure; the text next to it is worthless. */
 export function statusOfMailer(lines: readonly string[]): string | null {
   return lines.map((line) => SAYS_NOTHING.exec(line)?.[1]).find((status) => status !== undefined) ?? null;
 }
 
-/** Searched once for all recipients: a report may have hundreds of both. */
+/** Collected once for all recipients: a report may have hundreds of both. */
 export type Evidence = (address: string | null) => string[];
 
-/** Texts that are not empty, for each recipient that is asked for. */
+/** Non-empty texts, for each requested recipient. */
 export function evidenceIn(lines: readonly string[], { named, only }: Named): Evidence {
   const replies = lines.flatMap((line, place) => {
     if (!isReplyLine(line) || SAYS_NOTHING.test(line)) return [];
@@ -41,7 +40,7 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
     const own = named.find((one) => sameAddress(one.address, address));
     const command = commands.find(({ lower }) => wanted !== null && lower.includes(`<${wanted}>`));
     const told = own?.reason.toLowerCase() ?? '';
-    // What stands beside the recipient goes on in further lines, which the line alone would cut off.
+    // The text next to the recipient continues on further lines, which a single line would lack.
     const further = replies.filter(({ lower }) => told === '' || !told.includes(behindAddress(lower)));
     const aboutIt = further.filter(({ lower }) => wanted !== null && lower.includes(wanted));
     const evidence = [
@@ -54,7 +53,7 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
       ).map((part) => part.join(' ')),
     ];
     const texts = evidence.map((text) => text.replace(/\s+/g, ' ').trim().slice(0, MAX_EVIDENCE_CHARACTERS));
-    // A line that is cut out of a text which is there already would say less than it.
+    // A line from a text that is included already would add nothing.
     return texts.filter((text, place) => text !== '' && !texts.slice(0, place).some((other) => other.includes(text)));
   };
 }
@@ -63,12 +62,12 @@ function behindAddress(line: string): string {
   return line.replace(/^\s*<?[^\s<>]{1,300}@[^\s<>]{1,255}[>:]{0,2}\s*/, '').trim();
 }
 
-/** `could not be delivered because of`, and the like: what follows is the reason, wherever the recipient stands. */
+/** `could not be delivered because of` and the like: the reason follows, wherever the recipient is. */
 const ANNOUNCES_A_REASON =
   /(?:\bbecause(?: of)?|\b(?:the|following|this) (?:reason|error|problem|response|answer)s?(?: (?:was|is|given|for the problem)){0,2}|\breason given(?: was)?|\berror message)\s?[:.]?\s*$/i;
 const MAX_LINES_OF_A_REASON = 8;
 
-/** The paragraph behind the last line that announces one: the first may announce an explanation. */
+/** The paragraph after the last line that announces one: the first may announce an explanation. */
 function announcedIn(lines: readonly string[]): string[] {
   const at = lines.findLastIndex((line) => ANNOUNCES_A_REASON.test(line));
   if (at < 0) return [];
@@ -79,7 +78,7 @@ function announcedIn(lines: readonly string[]): string[] {
   return end < 0 ? paragraph : paragraph.slice(0, end);
 }
 
-/** What a local mailer says has no code (sendmail). */
+/** The text of a local mailer has no code (sendmail). */
 function transcriptIn(lines: readonly string[]): string[] {
   const start = lines.findIndex((line) => /transcript of session/i.test(line));
   if (start < 0) return [];

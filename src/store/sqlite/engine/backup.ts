@@ -1,5 +1,5 @@
-// Backup beside a running daemon, and its way back. The copy is written anew row by row (VACUUM INTO), so that nothing
-// of what was erased is in it.
+// Backup beside a running daemon, and restore. VACUUM INTO rewrites the copy row by row, so it contains nothing that
+// was erased.
 import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
@@ -36,7 +36,7 @@ export async function restoreDatabase(source: string, file: string): Promise<voi
   syncToDisk(path.dirname(file));
 }
 
-/** The copy holds what the original holds: nobody else may read it, not even while it is written. */
+/** The copy holds all that the original holds: nobody else may read it, not even while it is written. */
 function createPrivate(file: string): void {
   try {
     fs.closeSync(fs.openSync(file, 'wx', 0o600));
@@ -50,10 +50,10 @@ function createPrivate(file: string): void {
 
 async function copyInto(db: Database.Database, target: string): Promise<void> {
   try {
-    // One statement, so one snapshot, whatever the daemon commits meanwhile. A copy of the pages would hold free ones too.
+    // One statement is one snapshot, whatever the daemon commits meanwhile. A copy of pages would include free ones.
     db.prepare('VACUUM INTO +?').run(target);
     makeSelfContained(target);
-    syncToDisk(target); // SQLite leaves that out for what VACUUM INTO writes, in some versions
+    syncToDisk(target); // some versions of SQLite don't sync after VACUUM INTO
   } catch (error) {
     fs.rmSync(target, { force: true });
     throw error;
@@ -100,7 +100,7 @@ function backupProblem(db: Database.Database): string | null {
   return verdict === 'ok' ? null : `the integrity check says: ${String(verdict)}`;
 }
 
-/** A file's bytes, or the names in a folder: what was renamed in it stays renamed. */
+/** Syncs a file, or a folder so that renames in it are durable. */
 export function syncToDisk(path: string): void {
   const handle = fs.openSync(path, 'r');
   try {

@@ -1,10 +1,10 @@
-// Makes the store's verbs of the driver's work. The table says of each verb how it is run, so nobody has to
-// begin one to find out.
+// Turns the driver's work into the store's verbs. The table says how each verb is run, so it need not be started
+// to find out.
 import type { Namespace, Verbs } from '../../store.ts';
 import { VERBS, type VerbKind } from '../../verbs.ts';
 import type { Work } from './connection.ts';
 
-/** A verb of `slices` is run as it is; every other is work in one transaction. */
+/** A verb of kind `slices` is run as it is; every other one is work in one transaction. */
 export type DriverVerbs = { [Noun in Namespace]: WorkOf<Noun> };
 
 type WorkOf<Noun extends Namespace> = {
@@ -37,7 +37,7 @@ export function bindVerbs(driver: DriverVerbs, bind: (verb: DeclaredVerb) => Run
   return Object.fromEntries(nouns) as Verbs;
 }
 
-/** By name, for whoever calls verbs by messages. */
+/** By name, for callers in another thread. */
 export function verbsByName(verbs: Verbs): Map<string, Run> {
   return new Map(
     Object.entries(VERBS).flatMap(([noun, kinds]) => {
@@ -49,8 +49,8 @@ export function verbsByName(verbs: Verbs): Map<string, Run> {
 
 type All<Parts> = Parts extends readonly [infer First, ...infer Rest] ? First & All<Rest> : unknown;
 
-/** One noun's verbs of several files. No name stands in two of them. */
-export function together<Parts extends readonly object[]>(...parts: Parts): All<Parts> {
+/** One noun's verbs from several files. No name may appear twice. */
+export function mergeVerbs<Parts extends readonly object[]>(...parts: Parts): All<Parts> {
   const all = new Map<string, unknown>();
   for (const [name, verb] of parts.flatMap((part) => Object.entries(part))) {
     if (all.has(name)) throw new Error(`the verb ${name} is there twice`);

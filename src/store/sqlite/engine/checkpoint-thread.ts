@@ -1,5 +1,5 @@
-// Entry of the checkpoint thread: copies the write-ahead log into the database over a connection of
-// its own, when the writer has told it that there were commits. Ends when told to.
+// Entry of the checkpoint thread: copies the write-ahead log into the database over its own connection when the
+// writer reports commits. Ends on order.
 import fs from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { describeError } from '../../../base/errors.ts';
@@ -11,12 +11,12 @@ const { file, limits } = workerData as CheckpointTask;
 const db = openForCheckpoints(file);
 const port = parentPort!;
 
-/** After a reader was in the way: backups take a while, and each try makes the writer wait. */
-const AGAIN_AFTER_READER_MS = 1000;
-const MODES = { copy: 'PASSIVE', begin_anew: 'RESTART', shrink: 'TRUNCATE' } as const;
+/** After a reader blocked a restart: backups take a while, and each attempt makes the writer wait. */
+const RETRY_AFTER_READER_MS = 1000;
+const MODES = { copy: 'PASSIVE', restart: 'RESTART', shrink: 'TRUNCATE' } as const;
 
 interface CheckpointRow {
-  /** 1: somebody was in the way. */
+  /** 1: another connection blocked it. */
   busy: number;
   log: number;
   checkpointed: number;
@@ -25,29 +25,29 @@ interface CheckpointRow {
 class Checkpoints {
   #heldByReaderUntil = 0;
 
-  look(quiet: boolean): CheckpointReport {
+  check(quiet: boolean): CheckpointReport {
     let step = this.#next(quiet);
     if (step === 'copy') {
       this.#run(MODES.copy);
       step = this.#next(quiet);
     }
-    return step === 'begin_anew' || step === 'shrink' ? { kind: 'needs_pause', step } : this.#looked();
+    return step === 'restart' || step === 'shrink' ? { kind: 'needs_pause', step } : this.#checked();
   }
 
   /** While the writer waits. */
-  runAlone(step: 'begin_anew' | 'shrink'): CheckpointReport {
+  runAlone(step: 'restart' | 'shrink'): CheckpointReport {
     const { busy } = this.#run(MODES[step]);
-    if (busy === 1) this.#heldByReaderUntil = performance.now() + AGAIN_AFTER_READER_MS;
-    return this.#looked();
+    if (busy === 1) this.#heldByReaderUntil = performance.now() + RETRY_AFTER_READER_MS;
+    return this.#checked();
   }
 
-  #looked(): CheckpointReport {
-    return { kind: 'looked', inVain: performance.now() < this.#heldByReaderUntil };
+  #checked(): CheckpointReport {
+    return { kind: 'checked', blocked: performance.now() < this.#heldByReaderUntil };
   }
 
   #next(quiet: boolean): CheckpointStep {
     const { log, checkpointed } = this.#run('NOOP');
-    // -1 stands for a log that has not been opened yet.
+    // -1 means that the log has not been opened yet.
     const [pages, copied] = [Math.max(0, log), Math.max(0, checkpointed)];
     const fileBytes = fs.statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     const heldByReader = performance.now() < this.#heldByReaderUntil;
@@ -68,7 +68,7 @@ port.on('message', (order: CheckpointOrder) => {
     return;
   }
   try {
-    port.postMessage(order.kind === 'look' ? checkpoints.look(order.quiet) : checkpoints.runAlone(order.step));
+    port.postMessage(order.kind === 'check' ? checkpoints.check(order.quiet) : checkpoints.runAlone(order.step));
   } catch (error) {
     port.postMessage({ kind: 'failed', reason: describeError(error) } satisfies CheckpointReport);
   }

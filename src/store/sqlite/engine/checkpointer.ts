@@ -1,20 +1,20 @@
-// The writer's side of the checkpoint thread: tells it when there were commits, and keeps the
-// writer still for the moment in which the log begins anew. While the thread does not run, or fails, SQLite
-// does its checkpoints inside the commits, as it would by itself: the log is bounded in any case.
+// The writer's side of the checkpoint thread: notifies it of commits, and pauses the writer while the log
+// restarts. While the thread doesn't run, or fails, SQLite does checkpoints inside commits, as is its default:
+// the log is bounded in any case.
 import { Fault } from '../../../base/errors.ts';
 import { HostedThread, type Life, WorkerHost } from '../../../base/worker-host.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
 
 export type CheckpointOrder =
-  | { kind: 'look'; quiet: boolean }
-  | { kind: 'run'; step: 'begin_anew' | 'shrink' }
+  | { kind: 'check'; quiet: boolean }
+  | { kind: 'run'; step: 'restart' | 'shrink' }
   | { kind: 'close' };
 
 export type CheckpointReport =
   | { kind: 'ready' }
-  /** `inVain`: a reader was in the way, and something is left to do. */
-  | { kind: 'looked'; inVain: boolean }
-  | { kind: 'needs_pause'; step: 'begin_anew' | 'shrink' }
+  /** `blocked`: a reader was in the way, and there is more to do. */
+  | { kind: 'checked'; blocked: boolean }
+  | { kind: 'needs_pause'; step: 'restart' | 'shrink' }
   | { kind: 'failed'; reason: string };
 
 export interface CheckpointTask {
@@ -23,7 +23,7 @@ export interface CheckpointTask {
 }
 
 export interface CheckpointerKit extends CheckpointTask {
-  /** What the thread runs; the product's own when left out. */
+  /** The module that the thread runs; by default the product's own. */
   entry?: URL;
   /** Whether SQLite is to do checkpoints inside commits. */
   checkpointInCommits(on: boolean): void;
@@ -33,23 +33,23 @@ export interface CheckpointerKit extends CheckpointTask {
 }
 
 export interface Checkpointer {
-  /** There was a commit. */
+  /** Reports a commit. */
   committed(): void;
   close(): Promise<void>;
 }
 
-// At full load a hundred commits; far from what fills the log.
-const LOOK_AFTER_MS = 25;
+// At full load some hundred commits; far from filling the log.
+const CHECK_AFTER_MS = 25;
 const QUIET_AFTER_MS = 1000;
 
 export function startCheckpointer(kit: CheckpointerKit): Checkpointer {
   return new CheckpointThread(kit);
 }
 
-/** Is told to end, and then closes its connection first. */
+/** The thread closes its connection before it ends, so it must be told. */
 interface CheckpointLife {
   order(order: CheckpointOrder): void;
-  /** It has done what it was ordered. */
+  /** It has done its order. */
   rest(): void;
   end(): Promise<void>;
 }
@@ -57,11 +57,11 @@ interface CheckpointLife {
 class CheckpointThread implements Checkpointer {
   readonly #kit: CheckpointerKit;
   readonly #host: WorkerHost<CheckpointLife>;
-  #atWork = false;
-  /** Somebody asked for a look meanwhile. */
-  #missedLook = false;
+  #busy = false;
+  /** A check was requested meanwhile. */
+  #checkAgain = false;
   #resumeWriter: (() => void) | null = null;
-  #lookTimer: NodeJS.Timeout | null = null;
+  #checkTimer: NodeJS.Timeout | null = null;
   #quietTimer: NodeJS.Timeout | null = null;
   #closing = false;
 
@@ -75,16 +75,16 @@ class CheckpointThread implements Checkpointer {
   }
 
   committed(): void {
-    if (this.#lookTimer || this.#closing) return;
-    this.#lookTimer = setTimeout(() => {
-      this.#lookTimer = null;
-      this.#look(false);
-    }, LOOK_AFTER_MS).unref();
+    if (this.#checkTimer || this.#closing) return;
+    this.#checkTimer = setTimeout(() => {
+      this.#checkTimer = null;
+      this.#check(false);
+    }, CHECK_AFTER_MS).unref();
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    for (const timer of [this.#lookTimer, this.#quietTimer]) if (timer) clearTimeout(timer);
+    for (const timer of [this.#checkTimer, this.#quietTimer]) if (timer) clearTimeout(timer);
     await this.#host.end();
     this.#rest();
   }
@@ -92,13 +92,13 @@ class CheckpointThread implements Checkpointer {
   #start(life: Life): CheckpointLife {
     const { entry = new URL('./checkpoint-thread.ts', import.meta.url), file, limits } = this.#kit;
     const workerData: CheckpointTask = { file, limits };
-    const resourceLimits = { maxYoungGenerationSizeMb: 1 }; // it makes next to nothing, and otherwise takes 16 times that
+    const resourceLimits = { maxYoungGenerationSizeMb: 1 }; // it allocates almost nothing; V8's default is 16 MiB
     const listener = {
-      onMessage: (report: CheckpointReport) => this.#hear(report),
+      onMessage: (report: CheckpointReport) => this.#onReport(report),
       onEnd: (error: unknown) => life.lost(error),
     };
     const thread = new HostedThread(entry, { workerData, name: 'checkpoint', resourceLimits }, listener);
-    // Closing the store ends it; forgetting to must not keep the process. At work it does: the writer may wait for it.
+    // Closing the store ends it; a store left open must not keep the process alive, unless the writer waits for it.
     thread.hold(false);
     return {
       order(order) {
@@ -113,23 +113,23 @@ class CheckpointThread implements Checkpointer {
     };
   }
 
-  #look(quiet: boolean): void {
+  #check(quiet: boolean): void {
     if (!this.#host.current) return;
-    if (this.#atWork) {
-      this.#missedLook = true;
+    if (this.#busy) {
+      this.#checkAgain = true;
       return;
     }
-    this.#atWork = true;
-    this.#order({ kind: 'look', quiet });
-    if (!quiet) this.#lookWhenQuiet();
+    this.#busy = true;
+    this.#order({ kind: 'check', quiet });
+    if (!quiet) this.#checkWhenQuiet();
   }
 
-  #lookWhenQuiet(): void {
+  #checkWhenQuiet(): void {
     if (this.#quietTimer) clearTimeout(this.#quietTimer);
-    this.#quietTimer = setTimeout(() => this.#look(true), QUIET_AFTER_MS).unref();
+    this.#quietTimer = setTimeout(() => this.#check(true), QUIET_AFTER_MS).unref();
   }
 
-  #hear(report: CheckpointReport): void {
+  #onReport(report: CheckpointReport): void {
     if (report.kind === 'ready') {
       this.#kit.checkpointInCommits(false);
       return;
@@ -141,12 +141,12 @@ class CheckpointThread implements Checkpointer {
       this.#order({ kind: 'run', step: report.step });
       return;
     }
-    if (report.kind === 'looked') {
+    if (report.kind === 'checked') {
       this.#kit.checkpointInCommits(false);
-      if (report.inVain) this.#lookWhenQuiet();
+      if (report.blocked) this.#checkWhenQuiet();
     }
     if (report.kind === 'failed') {
-      // A thread that lives and fails each time would let the log grow without end.
+      // A thread that runs and fails every time would let the log grow without limit.
       this.#kit.checkpointInCommits(true);
       this.#kit.onFault(new Fault('a checkpoint failed', { detail: report.reason }));
     }
@@ -154,13 +154,13 @@ class CheckpointThread implements Checkpointer {
   }
 
   #rest(): void {
-    this.#atWork = false;
+    this.#busy = false;
     this.#host.current?.rest();
     this.#resumeWriter?.();
     this.#resumeWriter = null;
-    if (!this.#missedLook || this.#closing) return;
-    this.#missedLook = false;
-    this.#look(false);
+    if (!this.#checkAgain || this.#closing) return;
+    this.#checkAgain = false;
+    this.#check(false);
   }
 
   #lost(fault: Fault): void {

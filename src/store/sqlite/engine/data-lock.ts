@@ -1,5 +1,5 @@
-// One writer per data folder. The lock is an exclusive transaction on a tiny database of its
-// own: the kernel drops it when the process dies, however it dies, so it can never be stale.
+// One writer per data folder. The lock is an exclusive transaction on a tiny separate database: the kernel
+// drops it when the process dies, however it dies, so it can never be stale.
 import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';

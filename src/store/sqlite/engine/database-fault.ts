@@ -1,19 +1,19 @@
-// What an error of SQLite means for those who wait: for the whole group or one verb, and what they
-// are told. Only the log hears SQLite's own words.
+// What an error of SQLite means: whether it affects the whole group or one verb, and what callers get. Only the log
+// gets SQLite's own message.
 import { describeError, Fault } from '../../../base/errors.ts';
 
-/** Somebody else holds the lock that it takes. */
+/** Another connection holds the lock that was asked for. */
 export function isBusy(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY');
 }
 
-/** Failures of the disk or of memory concern the whole group, whatever SQLite rolled back by itself. */
+/** Failures of the disk or of memory affect the whole group, whatever SQLite itself rolled back. */
 export function isGroupFatal(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return /^SQLITE_(FULL|IOERR|NOMEM|CORRUPT|NOTADB|READONLY|BUSY|PROTOCOL|CANTOPEN)/.test(code);
 }
 
-/** What `work` reads; where the database fails, what whoever waits is told of it. */
+/** The result of `work`; if the database fails, throws the fault that callers may see. */
 export function readOrFault<T>(work: () => T): T {
   try {
     return work();

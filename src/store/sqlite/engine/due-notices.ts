@@ -1,6 +1,6 @@
-// Tells a dispatcher which webhooks got something due. Noted while a verb writes, told in the next
-// turn of the event loop: a group commits within one. What was rolled back is told too; whoever
-// hears it finds nothing.
+// Notifies a dispatcher of webhooks that have something due. Collected while verbs write and sent in the next turn of
+// the event loop, since a group commits within one turn. Rolled-back work may be reported, too; the dispatcher then
+// finds nothing.
 import { fromId } from './values.ts';
 
 export class DueNotices {
@@ -13,13 +13,13 @@ export class DueNotices {
 
   note(webhookIds: readonly Uint8Array[]): void {
     if (this.#listener === null) return;
-    if (this.#webhooks.size === 0) setImmediate(() => this.#tell());
+    if (this.#webhooks.size === 0) setImmediate(() => this.#flush());
     for (const id of webhookIds) this.#webhooks.add(fromId(id));
   }
 
-  #tell(): void {
-    const told = [...this.#webhooks];
+  #flush(): void {
+    const due = [...this.#webhooks];
     this.#webhooks.clear();
-    this.#listener?.(told);
+    this.#listener?.(due);
   }
 }

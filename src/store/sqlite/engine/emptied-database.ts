@@ -1,15 +1,15 @@
-// A database that has lost everything is not a new one: beside what earlier days have left it is refused, and not
-// begun again in silence. Looks before the data folder's lock is taken, which would leave such a trace itself.
+// A database that lost everything is not a new one: next to traces of earlier use it is refused, rather than silently
+// started from scratch. Runs before the data folder is locked, since the lock would leave such a trace itself.
 import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import { openForReading } from './database-file.ts';
 
-/** What is in a data folder once a Postrider has run in it. */
+/** Files that exist in a data folder once Postrider has run in it. */
 const TRACES = ['master.key', 'writer.lock'];
 
-/** Throws for a file of no length or without tables where a Postrider has run; a file that is not there is a new one. */
+/** Throws for an empty file or one without tables where Postrider has run; a missing file counts as new. */
 export function refuseEmptiedDatabase(file: string): void {
   const folder = path.dirname(file);
   const traces = TRACES.filter((name) => fs.existsSync(path.join(folder, name)));
@@ -29,7 +29,7 @@ function lacksTables(file: string): boolean {
     db = openForReading(file);
     return db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
   } catch (error) {
-    // Whatever else is wrong with it is told by whoever opens it for its work.
+    // Any other problem is reported when the database is opened for use.
     if (error instanceof Database.SqliteError) return false;
     throw error;
   } finally {

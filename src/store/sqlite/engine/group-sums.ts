@@ -1,4 +1,4 @@
-// Counters that many verbs of a group change: what they say is added up, and written once.
+// Counters that many verbs of a group change: their changes are summed up and written once.
 
 interface Sum {
   value: number;
@@ -19,7 +19,7 @@ export class GroupSums {
     this.#sums.clear();
   }
 
-  /** What the verbs have said that are rolled back now. */
+  /** Drops the changes of verbs that are rolled back. */
   clear(): void {
     this.#sums.clear();
   }

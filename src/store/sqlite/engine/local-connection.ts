@@ -1,5 +1,5 @@
-// The main thread's connection beside the writer's thread. It reads what is committed, and waits for
-// nobody. Verbs that write are not bound to it.
+// The main thread's connection beside the writer thread. It reads what is committed, and never waits for a commit.
+// Verbs that write are not bound to it.
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 import type { Connection } from './connection.ts';
@@ -34,7 +34,7 @@ export class LocalConnection implements Connection {
     return this.#cache.cached(name, look);
   }
 
-  /** Something was committed that may have changed what is cached; whoever did it is told after this. */
+  /** A commit may have changed what is cached; the caller of that verb gets its answer after this. */
   forget(): void {
     this.#cache.clear();
   }

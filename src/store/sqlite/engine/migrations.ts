@@ -1,12 +1,12 @@
-// Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, each in a
-// transaction of its own. The number of the last one is the database's user_version.
+// Numbered migrations from schema/sqlite/NNNN-name.sql, applied in order, each in its own
+// transaction. The number of the last one is the database's user_version.
 import fs from 'node:fs';
 import Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
 
 const FOLDER = new URL('../../../../schema/sqlite/', import.meta.url);
 
-// Lets `file` and other tools tell whose database this is: "POST" in ASCII.
+// Lets `file` and other tools identify the database: "POST" in ASCII.
 const APPLICATION_ID = 0x504f5354;
 
 interface Migration {
@@ -33,7 +33,7 @@ export function schemaVersion(db: Database.Database): number {
 
 /** Brings the database up to date; refuses one that a newer Postrider has written. Returns what it applied. */
 export function migrate(db: Database.Database): string[] {
-  refuseUnfit(db);
+  requireCompatible(db);
   const current = schemaVersion(db);
   const due = knownMigrations().filter((migration) => migration.version > current);
   for (const migration of due) apply(db, migration);
@@ -48,13 +48,13 @@ function apply(db: Database.Database, migration: Migration): void {
   }).immediate();
 }
 
-/** Changes nothing: a database that this Postrider must not touch is left as it is. */
-export function refuseUnfit(db: Database.Database): void {
-  const problem = unfitness(db);
+/** Changes nothing: a database that this Postrider must not use is left as it is. */
+export function requireCompatible(db: Database.Database): void {
+  const problem = incompatibilityOf(db);
   if (problem) throw new Fault(problem, { permanence: 'permanent' });
 }
 
-function unfitness(db: Database.Database): string | null {
+function incompatibilityOf(db: Database.Database): string | null {
   const foreign = `the database ${db.name} was not made by Postrider`;
   try {
     const version = schemaVersion(db);
@@ -71,7 +71,7 @@ function unfitness(db: Database.Database): string | null {
   }
 }
 
-/** Whether a Postrider, of whatever version, has made this database. */
+/** Whether any version of Postrider has created this database. */
 export function isOurs(db: Database.Database): boolean {
   return db.pragma('application_id', { simple: true }) === APPLICATION_ID;
 }

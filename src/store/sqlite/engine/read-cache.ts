@@ -1,9 +1,8 @@
-// What was looked up about tenants, their keys, domains and lanes: read at every call, changed
-// hardly ever. Everything is forgotten as soon as a verb runs that may have changed any of it, and
-// nothing is kept until that verb's group is committed or rolled back: so it is never older than
-// the database, and never shows what is not committed.
+// What was read about tenants, their keys, domains and lanes: read at every call, changed rarely. The whole cache is
+// cleared as soon as a verb runs that may change any of it, and nothing is cached until that verb's group is committed
+// or rolled back: so it is never older than the database, and never shows uncommitted data.
 
-// Some 500 bytes each. The one that does not fit any more empties it, and it fills again.
+// Some 500 bytes each. One entry more clears the cache, and it fills again.
 const MAX_ENTRIES = 50_000;
 
 export class ReadCache {
@@ -14,7 +13,7 @@ export class ReadCache {
     const known = this.#found.get(name);
     if (known !== undefined) return known as T;
     const found = look();
-    // What does not exist is not kept: whoever asks for names at random must not push out the others.
+    // What does not exist is not cached: requests with random names must not push out the other entries.
     if (this.#suspended || found === null || found === undefined) return found;
     if (this.#found.size >= MAX_ENTRIES) this.#found.clear();
     this.#found.set(name, found);

@@ -1,10 +1,10 @@
-// The reading process' connection to the database: it cannot write, sees only what is committed, and
-// is called like the writing one, so that both can share what they ask.
+// The reading process's connection to the database: it cannot write, and sees only what is committed. It has the same
+// interface as the writing connection, so that both can share queries.
 import type Database from 'better-sqlite3';
 import { openForReading } from './database-file.ts';
 import { type Queries, type RowShape, type Statement, Statements } from './statements.ts';
 
-// Lists go over many rows, and come back to the same ones page after page.
+// Lists scan many rows, and the next page reads the same ones again.
 const CACHE_KIB = 16 * 1024;
 
 export class ReadingConnection implements Queries {
@@ -22,7 +22,7 @@ export class ReadingConnection implements Queries {
     return this.#statements.sql(text, shape);
   }
 
-  /** All that `work` sees is of one moment. The transaction ends with it, and checkpoints go on. */
+  /** All that `work` reads is from one moment. The transaction ends with it, so that checkpoints are not blocked. */
   snapshot<T>(work: () => T): T {
     return this.#db.transaction(work)();
   }

@@ -1,4 +1,4 @@
-// Between JavaScript values and columns: ids are bytes, booleans are 0 and 1, lists are JSON.
+// Between JavaScript values and columns: IDs are bytes, booleans are 0 and 1, lists are JSON.
 import { bytesToUuid, uuidToBytes } from '../../../base/ids.ts';
 
 export const toId = uuidToBytes;
@@ -17,14 +17,14 @@ export function toFlag(value: boolean): 0 | 1 {
 
 export type Row = Record<string, unknown>;
 
-// Ranges of ids: they are UUIDv7 (base/ids.ts), so a range of time is one of them.
+// Ranges of IDs: they are UUIDv7 (base/ids.ts), so a range of time is a range of IDs.
 
 export const BEFORE_ALL_IDS = Buffer.alloc(16, 0);
 export const BEHIND_ALL_IDS = Buffer.alloc(16, 0xff);
 
 const LAST_ID_TIME_MS = 2 ** 48 - 1;
 
-/** Before all ids that were given out from then on, behind all earlier ones. */
+/** Sorts before all IDs from that time on, and after all earlier ones. */
 export function idAt(ms: number): Buffer {
   const id = Buffer.alloc(16);
   id.writeUIntBE(Math.min(Math.max(0, Math.floor(ms)), LAST_ID_TIME_MS), 0, 6);

@@ -1,9 +1,9 @@
-// A look at the write lock of the database file that waits for nobody.
+// Checks the write lock of the database file without waiting for it.
 import type Database from 'better-sqlite3';
 import { isBusy } from './database-fault.ts';
 import { BUSY_TIMEOUT_MS } from './database-file.ts';
 
-/** Whether somebody else keeps it. `db` writes, and is in no transaction. */
+/** Whether another process holds it. `db` is the writing connection, outside a transaction. */
 export function isLockedByOthers(db: Database.Database): boolean {
   db.pragma('busy_timeout = 0');
   try {

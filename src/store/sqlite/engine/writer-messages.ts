@@ -1,5 +1,5 @@
-// What the main thread and the writer's thread say to each other. As messages, not as bytes made by
-// `v8.serialize`: its serializers keep all that they have written or read until the next major collection.
+// Messages between the main thread and the writer thread. As objects, not as bytes from `v8.serialize`: its
+// serializers keep all that they have written or read until the next major collection.
 import { Fault } from '../../../base/errors.ts';
 import type { Facts } from '../../../observe/log.ts';
 import type { CheckpointLimits } from './checkpoint-plan.ts';
@@ -18,7 +18,7 @@ export type VerbCall = [number, string, unknown[]];
 export type WriterReport =
   | { kind: 'opened' }
   | { kind: 'not_opened'; fault: SentFault }
-  | { kind: 'news'; news: WriterNews }
+  | { kind: 'batch'; batch: WriterBatch }
   | { kind: 'due'; webhookIds: string[] }
   | LogLine;
 
@@ -29,15 +29,15 @@ export interface LogLine {
   message: string;
 }
 
-export interface WriterNews {
+export interface WriterBatch {
   answers: Answer[];
-  /** What is cached may have changed. */
+  /** Cached rows may have changed. */
   forget: boolean;
   groups: GroupStats[];
   faults: { of: 'commit' | 'checkpoint'; fault: SentFault }[];
 }
 
-/** Number, whether it went well, and its value or what went wrong. */
+/** Number, whether it succeeded, and its value or its error. */
 export type Answer = [number, true, unknown] | [number, false, SentFault];
 
 export interface SentFault {
@@ -47,7 +47,7 @@ export interface SentFault {
   cause: Error | null;
 }
 
-/** Of a value that came in a message, in its place: a buffer arrives as an array of octets, wherever it stands. */
+/** Restores buffers within a value from a message, in place: they arrive as Uint8Arrays, at any depth. */
 export function withBuffers(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -65,7 +65,7 @@ export function withBuffers(value: unknown): unknown {
   return value;
 }
 
-/** An error loses its class on the way, and a fault what it carries besides. */
+/** An error loses its class in a message, and a fault its extra fields. */
 export function sendable(error: unknown): SentFault {
   const cause = (of: unknown) => (of instanceof Error ? of : null);
   if (!(error instanceof Fault)) {

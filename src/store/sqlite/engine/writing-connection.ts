@@ -1,7 +1,7 @@
-// The one writing connection. Verbs that arrive while the event loop turns once are committed
-// together, with one fsync: a group; nobody is answered before the group's commit. A verb that
-// fails takes nobody with it: the group is rolled back and run again with a savepoint around each.
-// Reads run between groups, so they only ever see what is committed.
+// The only writing connection. Verbs that arrive during one turn of the event loop are a group: they are committed
+// together, with one fsync, and none is answered before that commit. A verb that fails does not fail the others: the
+// group is rolled back and run again with a savepoint around each. Reads run between groups, so they only ever see
+// what is committed.
 import { performance } from 'node:perf_hooks';
 import type Database from 'better-sqlite3';
 import { Fault } from '../../../base/errors.ts';
@@ -15,7 +15,7 @@ import { ReadCache } from './read-cache.ts';
 import { type RowShape, type Statement, Statements } from './statements.ts';
 import { isLockedByOthers } from './write-lock.ts';
 
-/** Where tests make the disk fail; the product never passes it. */
+/** Lets tests make the disk fail; the product never passes it. */
 export interface StoreFaults {
   beforeVerb?(): void;
   beforeCommit?(verbs: number): void;
@@ -26,8 +26,8 @@ export interface ConnectionOptions {
   onGroup?(stats: GroupStats): void;
   /** A group could not be committed, and none of its verbs on its own either. */
   onFailedCommit?(error: unknown): void;
-  /** A verb runs that may change what others recall. */
-  onCachedChanged?(): void;
+  /** A verb runs that may change what other connections have cached. */
+  onCacheStale?(): void;
 }
 
 export interface GroupStats {
@@ -39,7 +39,7 @@ export type WritingKind = Exclude<VerbKind, 'read' | 'slices'>;
 
 interface Verb {
   work: () => unknown;
-  /** Whether it leaves what is cached as it is. */
+  /** Whether it changes nothing that is cached. */
   mailOnly: boolean;
   /** Set when the verb has run. */
   settle: () => void;
@@ -47,7 +47,7 @@ interface Verb {
   reject(reason: unknown): void;
 }
 
-// A group is cut here so that the event loop never stands still for long; the rest follows at once.
+// A group is cut here so that the event loop is never blocked for long; the rest follows at once.
 const GROUP_MAX_VERBS = 1000;
 const GROUP_MAX_MS = 20;
 
@@ -97,7 +97,7 @@ export class WritingConnection implements Connection {
     this.#sums.addUp(name, by, write);
   }
 
-  /** Commits nothing until `over` settles: somebody else needs the write lock. Whoever waits, waits on. */
+  /** Commits nothing until `over` settles, since another connection needs the write lock. Callers keep waiting. */
   pause(over: Promise<void>): void {
     const resume = () => {
       if (this.#paused !== pause) return;
@@ -108,12 +108,12 @@ export class WritingConnection implements Connection {
     this.#paused = pause;
   }
 
-  /** Whether another process keeps the write lock: nobody in this one does for longer than a moment. */
+  /** Whether another process holds the write lock: within this process it is never held for long. */
   lockedByOthers(): boolean {
     return this.#paused === null && isLockedByOthers(this.#db);
   }
 
-  /** Takes nothing new from now on, commits what waits, then closes. */
+  /** Rejects new verbs, commits those that wait, then closes. */
   close(): Promise<void> {
     this.#closing ??= this.#drain().then(() => void this.#db.close());
     return this.#closing;
@@ -158,16 +158,16 @@ export class WritingConnection implements Connection {
       return;
     }
     if (group.length === 0) {
-      // Not even begun: whoever waits first is told, so that the queue cannot stand still.
+      // Not even begun: reject the first verb in the queue, so that the queue cannot get stuck.
       this.#waiting.shift()?.reject(storeFault(lost));
     }
     // The whole group is rolled back. Each verb gets one more try on its own, so that a verb
-    // that the disk cannot take (too large for what is free) does not fail its neighbours.
+    // that the disk cannot hold (larger than the free space) does not fail the others.
     const committed = group.filter((verb) => this.#commitAlone(verb));
     if (committed.length === 0) this.#options.onFailedCommit?.(lost);
   }
 
-  /** Null when the group is on disk; otherwise why it is not. Fills `group` with what took part. */
+  /** Null when the group is on disk; otherwise the error. Fills `group` with the verbs that ran. */
   #tryGroup(group: Verb[]): unknown {
     try {
       this.#begin();
@@ -184,26 +184,26 @@ export class WritingConnection implements Connection {
     }
   }
 
-  /** Fills `group` from what waits, as far as there is time; stops and says false where `run` does. */
+  /** Fills `group` from the waiting verbs, as time allows; stops and returns false as soon as `run` does. */
   #runAll(group: Verb[], run: (verb: Verb) => boolean): boolean {
     group.length = 0;
     const endsAt = performance.now() + GROUP_MAX_MS;
-    const most = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
+    const max = Math.min(this.#waiting.length, GROUP_MAX_VERBS);
     do {
       const verb = this.#waiting[group.length]!;
       group.push(verb);
       if (!run(verb)) return false;
-    } while (group.length < most && performance.now() < endsAt);
+    } while (group.length < max && performance.now() < endsAt);
     return true;
   }
 
-  /** False when it has failed by itself; throws when the whole group is concerned. */
+  /** False when the verb itself failed; throws when the whole group is affected. */
   #runBare(verb: Verb): boolean {
     try {
       this.#work(verb);
       return true;
     } catch (error) {
-      if (this.#concernsGroup(error)) throw error;
+      if (this.#isGroupFatal(error)) throw error;
       return false;
     }
   }
@@ -215,7 +215,7 @@ export class WritingConnection implements Connection {
       this.#sums.write();
       this.#db.exec('RELEASE verb');
     } catch (error) {
-      if (this.#concernsGroup(error)) throw error;
+      if (this.#isGroupFatal(error)) throw error;
       this.#db.exec('ROLLBACK TO verb; RELEASE verb');
       this.#forget();
       verb.settle = () => verb.reject(storeFault(error));
@@ -224,7 +224,7 @@ export class WritingConnection implements Connection {
   }
 
   /** SQLite itself ends the transaction on a full disk, an I/O error and the like. */
-  #concernsGroup(error: unknown): boolean {
+  #isGroupFatal(error: unknown): boolean {
     return !this.#db.inTransaction || isGroupFatal(error);
   }
 
@@ -246,7 +246,7 @@ export class WritingConnection implements Connection {
     if (!verb.mailOnly) {
       this.#sums.write();
       this.#cache.suspend();
-      this.#options.onCachedChanged?.();
+      this.#options.onCacheStale?.();
     }
     this.#options.faults?.beforeVerb?.();
     const value = verb.work();
@@ -270,7 +270,7 @@ export class WritingConnection implements Connection {
     this.#cache.resume();
   }
 
-  /** What a verb has said or seen that is rolled back now. */
+  /** Drops the sums and cached rows of verbs that are rolled back. */
   #forget(): void {
     this.#sums.clear();
     this.#cache.clear();

@@ -1,5 +1,5 @@
-// Looks into the database from outside the daemon, read-only: what the doctor wants to know. The
-// check of the whole file runs in a process of its own, since nothing else can be ended at a deadline.
+// Read-only access to the database from outside the daemon, for the doctor. The check of the whole file runs in
+// its own process, since only a process can be killed at a deadline.
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ export interface StoredNames {
 }
 
 /** Null when there is no database. */
-export function readStoredNames(file: string, dkimKeyId: string, mostDomains: number): StoredNames | null {
+export function readStoredNames(file: string, dkimKeyId: string, maxDomains: number): StoredNames | null {
   if (!fs.existsSync(file)) return null;
   const db = openForReading(file);
   try {
@@ -23,7 +23,7 @@ export function readStoredNames(file: string, dkimKeyId: string, mostDomains: nu
       .get(dkimKeyId) as Row | undefined;
     const domains = db
       .prepare("SELECT DISTINCT name FROM domains WHERE state = 'verified' ORDER BY name LIMIT +?")
-      .all(mostDomains) as Row[];
+      .all(maxDomains) as Row[];
     return {
       serviceDkimKeyB64: (key?.public_part as string | null | undefined) ?? null,
       sendingDomains: domains.map(({ name }) => name as string),
@@ -35,11 +35,11 @@ export function readStoredNames(file: string, dkimKeyId: string, mostDomains: nu
 
 export interface SuppressedBy {
   platform: PlatformSuppression | null;
-  /** Of the tenant that was asked for. */
+  /** The entry of the given tenant. */
   tenant: Suppression | null;
 }
 
-/** Null when there is no database, 'no_tenant' when that is not in it. */
+/** Null when there is no database, 'no_tenant' when the tenant is not in it. */
 export function readSuppressedBy(
   file: string,
   { address, tenantId, now }: { address: string; tenantId: string | null; now: number },
@@ -66,7 +66,7 @@ export type FileCheck =
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
-/** Its snapshot keeps the write-ahead log from being used anew: hence the limit. */
+/** Its snapshot keeps the write-ahead log from being reused: hence the time limit. */
 export function checkFile(file: string, limitMs: number): Promise<FileCheck> {
   if (!fs.existsSync(file)) return Promise.resolve({ kind: 'none' });
   const program = fileURLToPath(new URL('./quick-check.ts', import.meta.url));

@@ -1,12 +1,11 @@
-// Finding messages of a tenant in SQLite: a walk over its messages from new to old, in strides, for as
-// long as there is time, along the index that is there anyway. A search for one recipient passes over
-// the stretches whose marks say that they have nothing for it.
+// Searching a tenant's messages in SQLite: scans them from new to old, in strides, as long as time allows, along an
+// index that exists anyway. A search for one recipient skips the blocks whose marks rule it out.
 import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, fromId, idAt, type Row, toId } from '../engine/values.ts';
-import { stretchesFor } from '../verbs/recipient-marks.ts';
+import { blocksFor } from '../verbs/recipient-marks.ts';
 
-/** Between two of them the clock is looked at: less than 1 ms, as long as the rows are in memory. */
+/** The clock is checked after so many rows: less than 1 ms, if they are in memory. */
 const STRIDE = 500;
 
 interface Span {
@@ -14,7 +13,7 @@ interface Span {
   above: Buffer;
   /** Inclusive. */
   oldest: Buffer;
-  /** Known without a look at its messages: none of them fits. */
+  /** Its marks rule out the recipient, so it need not be scanned. */
   isEmpty?: boolean;
 }
 
@@ -28,7 +27,7 @@ interface Walk {
 }
 
 export function searchMessages(db: ReadingConnection, tenantId: string, search: MessageSearch): MessagePage {
-  const page: MessagePage = { messages: [], next: null, lookedThrough: 0, ranOutOfTime: false };
+  const page: MessagePage = { messages: [], next: null, scanned: 0, ranOutOfTime: false };
   const conditions = conditionsOf(db, tenantId, search);
   if (conditions === null) return page;
   const endsAt = performance.now() + search.budgetMs;
@@ -44,32 +43,32 @@ export function searchMessages(db: ReadingConnection, tenantId: string, search: 
   return page;
 }
 
-/** Sets `page.next` when the page is full; returns how far it came. */
+/** Sets `page.next` when the page is full; returns how far it got. */
 function walkSpan({ db, tenant, conditions, limit, endsAt, page }: Walk, span: Span): Buffer {
   for (let { above } = span; ; ) {
     const last = lastOfStride(db, tenant, { above, oldest: span.oldest });
     const stride = { above, oldest: last ?? span.oldest };
     const wanted = limit - page.messages.length;
-    const rows = fitting(db, { tenant, ...stride }, conditions, wanted);
+    const rows = matching(db, { tenant, ...stride }, conditions, wanted);
     page.messages.push(...rows.map(messageFromRow));
     if (rows.length === wanted) {
       page.next = page.messages.at(-1)!.id;
       return stride.oldest;
     }
     if (last === null) return span.oldest;
-    page.lookedThrough += STRIDE;
+    page.scanned += STRIDE;
     if (performance.now() >= endsAt) return last;
     above = last;
   }
 }
 
-/** From new to old, without gaps. Above the marks are the messages of the last minutes. */
+/** From new to old, without gaps. Messages of the last minutes are not marked yet. */
 function* spansOf(db: ReadingConnection, tenantId: string, search: MessageSearch): Generator<Span> {
   const oldest = search.from === undefined ? BEFORE_ALL_IDS : idAt(search.from);
   let above = newestId(search);
   const { recipient } = search;
-  const stretches = recipient === undefined ? [] : stretchesFor(db, { tenantId, recipient }, { above, oldest });
-  for (const { first, last, mayHold } of stretches) {
+  const blocks = recipient === undefined ? [] : blocksFor(db, { tenantId, recipient }, { above, oldest });
+  for (const { first, last, mayHold } of blocks) {
     if (Buffer.compare(above, last) > 0) {
       yield { above, oldest: later(last, oldest) };
       above = last;
@@ -99,7 +98,7 @@ interface Conditions {
   values: unknown[];
 }
 
-/** Null: nothing can fit. */
+/** Null: nothing can match. */
 function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSearch): Conditions | null {
   const { state, recipient, recipientDomain, senderDomain, apiKeyId } = search;
   const conditions: string[] = [];
@@ -130,7 +129,7 @@ interface Stride extends Span {
   tenant: Buffer;
 }
 
-function fitting(
+function matching(
   db: ReadingConnection,
   { tenant, above, oldest }: Stride,
   { sql, values }: Conditions,

@@ -1,5 +1,4 @@
-// One message as its tenant's people look at it, in SQLite. Whatever a message may have very many of is
-// read up to a limit.
+// One message as the portal shows it to its tenant, in SQLite. Lists that may be very long are read up to a limit.
 import type { ComposedContent, ContentView, MessageSibling, MessageView, MessageViewQueries } from '../../reads.ts';
 import type { RejectedRecipient } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
@@ -8,10 +7,10 @@ import { eventFromRow } from '../verbs/events.ts';
 import { getMessage } from '../verbs/queue-views.ts';
 import type { Answered } from './reading-messages.ts';
 
-const MOST_EVENTS = 100;
-/** A call has 50 recipients at most. */
-const MOST_SIBLINGS = 50;
-const MOST_TEXT_CHARS = 20_000;
+const MAX_EVENTS = 100;
+/** A call has at most 50 recipients. */
+const MAX_SIBLINGS = 50;
+const MAX_TEXT_CHARS = 20_000;
 
 export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = { messageView, messageHtml, messageContent };
 
@@ -29,7 +28,7 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
     .get(toId(tenantId), toId(messageId)) as Row;
   const events = db
     .sql('SELECT * FROM events WHERE tenant_id = +? AND message_id = +? ORDER BY seq LIMIT +?')
-    .all(toId(tenantId), toId(messageId), MOST_EVENTS + 1) as Row[];
+    .all(toId(tenantId), toId(messageId), MAX_EVENTS + 1) as Row[];
   return {
     message,
     recipientName: row.recipient_name as string | null,
@@ -39,8 +38,8 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
     senderDomain: (row.domain ?? '') as string,
     apiKey: row.key_id === null ? null : { id: fromId(row.key_id), name: row.key_name as string },
     idempotencyKey: row.idempotency_key as string | null,
-    events: events.slice(0, MOST_EVENTS).map(eventFromRow),
-    moreEvents: events.length > MOST_EVENTS,
+    events: events.slice(0, MAX_EVENTS).map(eventFromRow),
+    moreEvents: events.length > MAX_EVENTS,
     rejected: JSON.parse((row.rejected ?? '[]') as string) as RejectedRecipient[],
     siblings: siblingsOf(db, tenantId, { messageId, submission: row.submission as Buffer | null }),
     content: contentView(db, row.content_id as number | null),
@@ -57,7 +56,7 @@ function siblingsOf(
       `SELECT id, recipient, state FROM messages WHERE submission_id = +? AND tenant_id = +? AND id <> +?
        ORDER BY id LIMIT +?`,
     )
-    .all(submission, toId(tenantId), toId(messageId), MOST_SIBLINGS) as Row[];
+    .all(submission, toId(tenantId), toId(messageId), MAX_SIBLINGS) as Row[];
   return rows.map(({ id, recipient, state }) => ({
     id: fromId(id),
     recipient: recipient as string,
@@ -68,7 +67,7 @@ function siblingsOf(
 function contentView(db: ReadingConnection, contentId: number | null): ContentView | null {
   const row = db
     .sql(
-      `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MOST_TEXT_CHARS}) AS text, length(text) AS text_chars,
+      `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MAX_TEXT_CHARS}) AS text, length(text) AS text_chars,
          headers, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars FROM contents WHERE id = +?`,
     )
     .get(contentId) as Row | undefined;
@@ -76,7 +75,7 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
   return {
     hasHtml: row.has_html === 1,
     text: row.text as string | null,
-    textIsCut: ((row.text_chars as number | null) ?? 0) > MOST_TEXT_CHARS,
+    textIsCut: ((row.text_chars as number | null) ?? 0) > MAX_TEXT_CHARS,
     headers: JSON.parse(row.headers as string) as [string, string][],
     chars: row.chars as number,
   };
@@ -95,7 +94,7 @@ function messageContent(
   db: ReadingConnection,
   tenantId: string,
   messageId: string,
-  mostChars: number,
+  maxChars: number,
 ): ComposedContent | 'too_large' | null {
   const row = db
     .sql(
@@ -108,7 +107,7 @@ function messageContent(
     .get(toId(tenantId), toId(messageId)) as Row | undefined;
   if (!row) return null;
   const [html, text] = [row.html as string | null, row.text as string | null];
-  if ((html?.length ?? 0) + (text?.length ?? 0) > mostChars) return 'too_large';
+  if ((html?.length ?? 0) + (text?.length ?? 0) > maxChars) return 'too_large';
   return {
     ...{ messageId, tenantId, submissionId: fromId(row.submission_id) },
     from: { address: row.from_address as string, name: row.from_name as string | null },

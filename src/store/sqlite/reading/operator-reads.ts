@@ -1,4 +1,4 @@
-// What operators ask of many rows, in SQLite. Only what waits is read, along its index, never what has ended.
+// Operators' queries over many rows, in SQLite. Only waiting messages are read, along their index, never finished ones.
 import type {
   OperatorQueries,
   QueueGroupSums,
@@ -7,16 +7,21 @@ import type {
   QueueOverview,
   QueueSlice,
   QueueSliceView,
-  TenantStanding,
+  TenantResults,
 } from '../../reads.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { WAITING } from '../verbs/queue.ts';
 import type { Answered } from './reading-messages.ts';
 
-export const OPERATOR_QUERIES: Answered<OperatorQueries> = { queueOverview, queueSlice, parkedMessages, standingsOf };
+export const OPERATOR_QUERIES: Answered<OperatorQueries> = {
+  queueOverview,
+  queueSlice,
+  parkedMessages,
+  recentResultsOf: recentResultsOf,
+};
 
-/** The condition on the lane leads to the index of what waits, which is read from end to end. */
+/** The condition on the lane makes SQLite use the index of waiting messages, which is read in full. */
 const LANES = `SELECT m.lane, min(m.due_at) AS due_at, count(*) AS waiting FROM messages m
   WHERE m.lane > -1 AND ${WAITING} GROUP BY m.lane`;
 
@@ -42,7 +47,7 @@ function queueOverview(db: Queries): QueueOverview {
   };
 }
 
-/** Of the message of the lane that is due last: of all, it is the most likely to have been tried. */
+/** Of the lane's message that is due last: it is the most likely to have been tried. */
 function lastReasonIn(db: Queries, lane: unknown): string | null {
   const last = db.sql(
     `SELECT m.last_reason FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at DESC, m.id DESC LIMIT 1`,
@@ -105,7 +110,7 @@ function laneFromRow(row: Row): QueueLaneView {
 
 const COLUMNS = 'm.id, m.tenant_id, m.recipient, m.attempts, m.parked, m.due_at, m.created_at, m.last_reason';
 
-/** Of the fullest lanes: what stands in others is found by their tenant or domain. */
+/** Of the fullest lanes only: messages in others can be found by their tenant or domain. */
 function messagesOf(db: Queries, lanes: Row[], { messages: limit }: QueueSlice): QueueMessageView[] {
   const waiting = db.sql(
     `SELECT ${COLUMNS} FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at, m.id LIMIT +?`,
@@ -138,7 +143,7 @@ function messageFromRow(row: Row): QueueMessageView {
   };
 }
 
-function standingsOf(db: Queries, _: null, tenantIds: readonly string[], window: number): TenantStanding[] {
+function recentResultsOf(db: Queries, _: null, tenantIds: readonly string[], window: number): TenantResults[] {
   const standing = db.sql(
     `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
        count(*) FILTER (WHERE complained = 1) AS complaints

@@ -1,7 +1,7 @@
-// What a tenant's overview shows, in SQLite. All but the few facts of a new tenant is read by the reading process.
+// What a tenant's overview shows, in SQLite. Everything but the onboarding facts is read by the reading process.
 import {
-  MOST_COUNTED,
-  MOST_LANES,
+  MAX_COUNTED,
+  MAX_LANES,
   type OnboardingFacts,
   type OnboardingStore,
   type OverviewQueries,
@@ -32,7 +32,7 @@ export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
   },
 };
 
-/** Messages are erased some day; sums of them stay longer. */
+/** Messages are erased some day; their sums stay longer. */
 function onboardingFacts(db: Queries, tenantId: string): OnboardingFacts {
   const facts = db.sql(
     `SELECT EXISTS (SELECT 1 FROM api_keys WHERE tenant_id = +@tenant AND revoked_at IS NULL) AS hasKey,
@@ -56,28 +56,28 @@ function waitingMail(db: Queries, tenantId: string, limit: number): WaitingMail 
   const tenant = toId(tenantId);
   const open = db.sql('SELECT coalesce(sum(open_messages), 0) FROM domains WHERE tenant_id = +?', 'column').get(tenant);
   if (open === 0) return { open, lanes: [], otherLanes: 0, complete: true };
-  const lanes = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = +? LIMIT +?').all(tenant, MOST_LANES) as Row[];
+  const lanes = db.sql('SELECT id, domain FROM lanes WHERE tenant_id = +? LIMIT +?').all(tenant, MAX_LANES) as Row[];
   const waiting = lanes.flatMap((lane) => waitingIn(db, lane));
-  const complete = lanes.length < MOST_LANES && waiting.every(({ messages }) => messages < MOST_COUNTED);
+  const complete = lanes.length < MAX_LANES && waiting.every(({ messages }) => messages < MAX_COUNTED);
   waiting.sort((one, other) => one.oldestAt - other.oldestAt || (one.domain < other.domain ? -1 : 1));
   const shown = waiting.slice(0, limit);
   return { open: open as number, lanes: shown, otherLanes: waiting.length - shown.length, complete };
 }
 
-/** Parked ones stand in an index of their own. Ids sort by age, and the time is read at the message itself. */
+/** Parked messages have their own index. IDs sort by age, and the time is read from the message itself. */
 function waitingIn(db: Queries, { id: lane, domain }: Row): WaitingLane[] {
   const due = db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest, min(due_at) AS due_at FROM
          (SELECT m.id, m.due_at FROM messages m WHERE m.lane = +? AND ${WAITING} ORDER BY m.due_at LIMIT +?)`,
     )
-    .get(lane, MOST_COUNTED) as Row;
+    .get(lane, MAX_COUNTED) as Row;
   const parked = db
     .sql(
       `SELECT count(*) AS messages, min(id) AS oldest FROM
          (SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 ORDER BY m.id LIMIT +?)`,
     )
-    .get(lane, MOST_COUNTED) as Row;
+    .get(lane, MAX_COUNTED) as Row;
   const [first] = ([due.oldest, parked.oldest] as (Buffer | null)[])
     .filter((oldest) => oldest !== null)
     .sort(Buffer.compare);

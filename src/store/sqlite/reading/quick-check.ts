@@ -1,13 +1,13 @@
-// The program that checks a database file whole, read-only: prints what is wrong as a JSON list.
+// The program that checks a whole database file, read-only: prints the problems as a JSON list.
 import { describeError } from '../../../base/errors.ts';
 import { openForReading } from '../engine/database-file.ts';
 import type { Row } from '../engine/values.ts';
 
-const MOST_PROBLEMS = 20;
+const MAX_PROBLEMS = 20;
 
 try {
   const db = openForReading(process.argv[2]!);
-  const rows = db.pragma(`quick_check(${MOST_PROBLEMS})`) as Row[];
+  const rows = db.pragma(`quick_check(${MAX_PROBLEMS})`) as Row[];
   const lines = rows.map(({ quick_check }) => String(quick_check));
   process.stdout.write(JSON.stringify(lines.filter((line) => line !== 'ok')));
 } catch (error) {

@@ -1,5 +1,5 @@
-// The main process' hold on one reading process: starts it, hands over one query at a time, and ends
-// it. It inherits no environment, since it needs none of its secrets, and never holds the daemon up.
+// The main process's handle on one reading process: starts it, sends one query at a time, and kills it. The process
+// gets no environment, since it needs none of its secrets, and never keeps the daemon from ending.
 import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
@@ -7,20 +7,20 @@ import type { ReadingOrder, ReadingReport } from './reading-messages.ts';
 
 export interface ReadingChildOptions {
   file: string;
-  /** Its registry of queries. */
+  /** The module with its queries. */
   module: URL;
   onReport(report: ReadingReport): void;
-  /** It is gone; why, for the log. */
+  /** It has ended; the reason is for the log. */
   onEnd(reason: string): void;
 }
 
 const HEAP_MB = 128;
-const MAX_LAST_WORDS = 2000;
+const MAX_STDERR_CHARS = 2000;
 
 export class ReadingChild {
   readonly #process: ChildProcess;
   readonly #ended: Promise<void>;
-  #lastWords = '';
+  #stderrTail = '';
 
   constructor({ file, module, onReport, onEnd }: ReadingChildOptions) {
     const entry = fileURLToPath(new URL('./reading-process.ts', import.meta.url));
@@ -34,14 +34,14 @@ export class ReadingChild {
     this.#process.channel?.unref();
     const errors = this.#process.stderr as Socket;
     errors.unref();
-    errors.on('data', (text) => (this.#lastWords = `${this.#lastWords}${text}`.slice(-MAX_LAST_WORDS)));
+    errors.on('data', (text) => (this.#stderrTail = `${this.#stderrTail}${text}`.slice(-MAX_STDERR_CHARS)));
     this.#process.on('message', (report: ReadingReport) => onReport(report));
     this.#ended = new Promise((resolve) => {
       const end = (reason: string) => {
         onEnd(reason);
         resolve();
       };
-      this.#process.once('error', (error) => end(error.message)); // cannot be started, or be told anything
+      this.#process.once('error', (error) => end(error.message)); // it could not be started or sent to
       this.#process.once('exit', (code, signal) => end(this.#describeEnd(code, signal)));
     });
   }
@@ -50,7 +50,7 @@ export class ReadingChild {
     this.#process.send(order);
   }
 
-  /** At once, whatever it does: it only reads. */
+  /** Kills it at once, whatever it is doing: it only reads. */
   async kill(): Promise<void> {
     this.#process.ref();
     this.#process.kill('SIGKILL');
@@ -58,7 +58,7 @@ export class ReadingChild {
   }
 
   #describeEnd(code: number | null, signal: string | null): string {
-    const words = this.#lastWords.trim();
-    return `it ended with ${signal ?? `status ${code}`}${words === '' ? '' : `: ${words}`}`;
+    const output = this.#stderrTail.trim();
+    return `it ended with ${signal ?? `status ${code}`}${output === '' ? '' : `: ${output}`}`;
   }
 }

@@ -1,12 +1,12 @@
-// Entry of the reading process: answers one query after the other over a read-only connection, until
-// nobody is there to ask. A process and not a thread, because SQLite's work in native code cannot be
-// stopped: a thread in it outlives terminate(), and holds up the end of the daemon as well.
+// Entry of the reading process: answers one query after the other over a read-only connection, until its parent goes
+// away. A process and not a thread, because SQLite's native code cannot be interrupted: a thread in it outlives
+// terminate(), and would keep the daemon from ending.
 import { setPriority } from 'node:os';
 import { describeError } from '../../../base/errors.ts';
 import { ReadingConnection } from '../engine/reading-connection.ts';
 import type { QueryRegistry, ReadingOrder, ReadingReport } from './reading-messages.ts';
 
-/** Mail goes first when processors are short. */
+/** Mail has priority when processors are busy. */
 const NICENESS = 5;
 setPriority(NICENESS);
 
@@ -14,12 +14,12 @@ const [file, module] = process.argv.slice(2) as [string, string];
 const { QUERIES } = (await import(module)) as { QUERIES: QueryRegistry };
 const db = new ReadingConnection(file);
 
-process.on('message', ({ name, asked }: ReadingOrder) => report(answer(name, asked)));
+process.on('message', ({ name, args }: ReadingOrder) => report(answer(name, args)));
 report({ kind: 'ready' });
 
-function answer(name: string, asked: unknown[]): ReadingReport {
+function answer(name: string, args: unknown[]): ReadingReport {
   try {
-    return { kind: 'answer', value: db.snapshot(() => QUERIES[name]!(db, ...asked)) };
+    return { kind: 'answer', value: db.snapshot(() => QUERIES[name]!(db, ...args)) };
   } catch (error) {
     return { kind: 'failed', reason: describeError(error) };
   }

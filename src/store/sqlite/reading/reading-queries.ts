@@ -1,5 +1,5 @@
-// The registry of what the reading process answers. Each query is a function of the connection and the
-// arguments of its contract (store/reads.ts), and runs in a transaction of its own.
+// The registry of queries that the reading process answers. Each is a function of the connection and the arguments of
+// its contract (store/reads.ts), and runs in its own transaction.
 import type { PortalQueries } from '../../reads.ts';
 import { searchMessages } from './message-search.ts';
 import { MESSAGE_VIEW_QUERIES } from './message-view.ts';

@@ -1,6 +1,6 @@
-// Opens the portal's reads: queries wait in a bounded, fair line for a process that answers one after
-// the other. It is started by the first question or by who expects one, ended when nobody has asked for
-// a while or when a query takes too long, and started again when it dies.
+// Opens the portal's reads: queries wait in a bounded, fair queue for a process that answers one after the other. The
+// first query starts it, or warm() when one is expected; it ends when it was idle for long or when a query takes too
+// long, and is restarted when it dies.
 import { MINUTE_MS, SECOND_MS } from '../../../base/clock.ts';
 import { Fault } from '../../../base/errors.ts';
 import type { PortalReads, ReadOutcome } from '../../reads.ts';
@@ -10,18 +10,18 @@ import { QUERIES } from './reading-queries.ts';
 
 interface ReadingOptions {
   file: string;
-  /** What somebody should know: why the process died, which query was stopped. */
+  /** For the log: why the process died, which query was stopped. */
   onTrouble(reason: string): void;
   limits?: Partial<ReadingLimits>;
 }
 
-export interface ReadingLimits extends LineLimits {
-  /** For one query, once it is its turn. */
+export interface ReadingLimits extends QueueLimits {
+  /** For one query, once it runs. */
   queryMs: number;
-  /** In the line. */
+  /** In the queue. */
   waitMs: number;
   startMs: number;
-  /** After a death that nobody here has brought about. */
+  /** After it died unexpectedly. */
   restartPauseMs: number;
   idleMs: number;
 }
@@ -38,7 +38,7 @@ const LIMITS: ReadingLimits = {
 
 interface Reading<Reads> {
   reads: Reads;
-  /** Starts the process where there is none; a pause after a death is kept. */
+  /** Starts the process unless it runs; the pause after a death is kept. */
   warm(): void;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function openPortalReads(options: ReadingOptions): Reading<PortalReads> {
 export function openReading<Reads>(options: ReadingOptions & { module: URL; queries: QueryRegistry }): Reading<Reads> {
   const reader = new Reader(options);
   const names = Object.keys(options.queries);
-  const reads = names.map((name) => [name, (...asked: unknown[]) => reader.ask(name, asked)] as const);
+  const reads = names.map((name) => [name, (...args: unknown[]) => reader.ask(name, args)] as const);
   return { reads: Object.fromEntries(reads) as Reads, warm: () => reader.warm(), close: () => reader.close() };
 }
 
@@ -66,54 +66,53 @@ const CLOSING = 'The service is being restarted. Try again in a moment.';
 
 interface Job {
   name: string;
-  asked: unknown[];
-  /** Of its time in the line. */
+  args: unknown[];
+  /** Limits its time in the queue. */
   timer: NodeJS.Timeout;
   refuse(reason: string): void;
   fail(reason: string): void;
   answer(value: unknown): void;
 }
 
-/** Of the one process; `ending`: it was killed, and has not gone yet. */
+/** Of the one process; `ending`: it was killed, and has not exited yet. */
 type State = 'none' | 'starting' | 'idle' | 'busy' | 'ending' | 'pausing' | 'closed';
 
 /**
- * none → starting (a question came, or is expected) → idle ⇄ busy. A process that has been idle for
- * long, does not start or takes too long over a query is killed: ending → none. One that dies of itself,
- * or does not start, leaves a pause before the next: pausing → none. Whoever waits is asked about again
- * at each of these.
+ * none → starting (a query came, or is expected) → idle ⇄ busy. A process that has been idle for long, does not start
+ * or takes too long over a query is killed: ending → none. One that dies or does not start is followed by a pause:
+ * pausing → none. At each of these, the next waiting query is run.
  */
 class Reader {
   readonly #options: ReadingOptions & { module: URL };
   readonly #limits: ReadingLimits;
-  readonly #line: ReadingLine<Job>;
+  readonly #queue: ReadQueue<Job>;
   #state: State = 'none';
   #child: ReadingChild | null = null;
   #running: Job | null = null;
-  /** Of the present state. */
+  /** Of the current state. */
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: ReadingOptions & { module: URL }) {
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
-    this.#line = new ReadingLine(this.#limits);
+    this.#queue = new ReadQueue(this.#limits);
   }
 
-  ask(name: string, asked: unknown[]): Promise<ReadOutcome<unknown>> {
+  ask(name: string, args: unknown[]): Promise<ReadOutcome<unknown>> {
     if (this.#state === 'closed') return Promise.resolve({ kind: 'refused', reason: CLOSING });
     const { promise, resolve, reject } = Promise.withResolvers<ReadOutcome<unknown>>();
-    const tenant = String(asked[0]);
+    const tenant = String(args[0]);
     const job: Job = {
-      ...{ name, asked },
+      ...{ name, args },
       timer: setTimeout(() => {
-        this.#line.remove(tenant, job);
+        this.#queue.remove(tenant, job);
         job.refuse(BUSY);
       }, this.#limits.waitMs),
       refuse: (reason) => resolve({ kind: 'refused', reason }),
       fail: (detail) => reject(new Fault('a list could not be read', { detail: `${name}: ${detail}` })),
       answer: (value) => resolve({ kind: 'found', value }),
     };
-    if (this.#line.add(tenant, job)) this.#next();
+    if (this.#queue.add(tenant, job)) this.#next();
     else refuseAll([job], BUSY);
     return promise;
   }
@@ -124,7 +123,7 @@ class Reader {
 
   async close(): Promise<void> {
     this.#enter('closed');
-    refuseAll([this.#running, ...this.#line.clear()], CLOSING);
+    refuseAll([this.#running, ...this.#queue.clear()], CLOSING);
     this.#running = null;
     await this.#child?.kill();
   }
@@ -136,37 +135,37 @@ class Reader {
   }
 
   #next(): void {
-    if (this.#line.isEmpty) return;
+    if (this.#queue.isEmpty) return;
     if (this.#state === 'none') this.#start();
-    else if (this.#state === 'idle') this.#run(this.#line.take()!);
+    else if (this.#state === 'idle') this.#run(this.#queue.take()!);
   }
 
   #start(): void {
     const { file, module } = this.#options;
     const { startMs } = this.#limits;
-    const late = () => {
+    const onTimeout = () => {
       this.#end(`it did not start within ${startMs} ms`);
-      refuseAll(this.#line.clear(), NO_START);
+      refuseAll(this.#queue.clear(), NO_START);
     };
-    this.#enter('starting', setTimeout(late, startMs).unref());
-    const onReport = (report: ReadingReport) => this.#hear(report);
+    this.#enter('starting', setTimeout(onTimeout, startMs).unref());
+    const onReport = (report: ReadingReport) => this.#onReport(report);
     this.#child = new ReadingChild({ file, module, onReport, onEnd: (reason) => this.#lost(reason) });
   }
 
   #run(job: Job): void {
     clearTimeout(job.timer);
     const { queryMs } = this.#limits;
-    const late = () => {
+    const onTimeout = () => {
       this.#end(`${job.name} took longer than ${queryMs} ms`);
       refuseAll([this.#takeRunning()], STOPPED);
     };
-    this.#enter('busy', setTimeout(late, queryMs));
+    this.#enter('busy', setTimeout(onTimeout, queryMs));
     this.#running = job;
-    this.#child!.ask({ name: job.name, asked: job.asked });
+    this.#child!.ask({ name: job.name, args: job.args });
   }
 
-  #hear(report: ReadingReport): void {
-    if (this.#state !== 'starting' && this.#state !== 'busy') return; // killed just as it came to an end
+  #onReport(report: ReadingReport): void {
+    if (this.#state !== 'starting' && this.#state !== 'busy') return; // it was killed just as it finished
     const job = this.#takeRunning();
     if (report.kind === 'answer') job?.answer(report.value);
     else if (report.kind === 'failed') job?.fail(report.reason);
@@ -174,7 +173,7 @@ class Reader {
     this.#next();
   }
 
-  /** Kills it; `reason` is for the log. */
+  /** Kills the process; `reason` is for the log. */
   #end(reason: string | null): void {
     this.#enter('ending');
     if (reason !== null) this.#options.onTrouble(`the reading process is ended: ${reason}`);
@@ -184,18 +183,18 @@ class Reader {
   #lost(reason: string): void {
     this.#child = null;
     if (this.#state === 'closed') return;
-    const goOn = () => {
+    const proceed = () => {
       this.#enter('none');
       this.#next();
     };
     if (this.#state === 'ending') {
-      goOn();
+      proceed();
       return;
     }
     this.#options.onTrouble(`the reading process has died and is started again: ${reason}`);
     refuseAll([this.#takeRunning()], DIED);
-    if (this.#state === 'starting') refuseAll(this.#line.clear(), NO_START);
-    this.#enter('pausing', setTimeout(goOn, this.#limits.restartPauseMs).unref());
+    if (this.#state === 'starting') refuseAll(this.#queue.clear(), NO_START);
+    this.#enter('pausing', setTimeout(proceed, this.#limits.restartPauseMs).unref());
   }
 
   #takeRunning(): Job | null {
@@ -212,36 +211,36 @@ function refuseAll(jobs: readonly (Job | null)[], reason: string): void {
   }
 }
 
-// Who is answered next: tenants take turns, and what waits is bounded, in all and per tenant.
+// Which query runs next: tenants take turns, and the queue is bounded, in all and per tenant.
 
-interface LineLimits {
+interface QueueLimits {
   inAll: number;
   perTenant: number;
 }
 
-class ReadingLine<Job> {
-  readonly #limits: LineLimits;
-  /** The tenant whose turn it is stands first. */
-  readonly #lines = new Map<string, Job[]>();
+class ReadQueue<Job> {
+  readonly #limits: QueueLimits;
+  /** The tenant whose turn it is comes first. */
+  readonly #byTenant = new Map<string, Job[]>();
   #size = 0;
 
-  constructor(limits: LineLimits) {
+  constructor(limits: QueueLimits) {
     this.#limits = limits;
   }
 
-  /** False: too much waits already. */
+  /** False: the queue is full. */
   add(tenant: string, job: Job): boolean {
-    const line = this.#lines.get(tenant) ?? [];
-    if (this.#size >= this.#limits.inAll || line.length >= this.#limits.perTenant) return false;
-    this.#lines.set(tenant, [...line, job]);
+    const jobs = this.#byTenant.get(tenant) ?? [];
+    if (this.#size >= this.#limits.inAll || jobs.length >= this.#limits.perTenant) return false;
+    this.#byTenant.set(tenant, [...jobs, job]);
     this.#size++;
     return true;
   }
 
   take(): Job | null {
-    for (const [tenant, [job, ...others]] of this.#lines) {
-      this.#lines.delete(tenant);
-      if (others.length > 0) this.#lines.set(tenant, others);
+    for (const [tenant, [job, ...others]] of this.#byTenant) {
+      this.#byTenant.delete(tenant);
+      if (others.length > 0) this.#byTenant.set(tenant, others);
       this.#size--;
       return job!;
     }
@@ -252,19 +251,19 @@ class ReadingLine<Job> {
     return this.#size === 0;
   }
 
-  /** It has waited long enough. */
+  /** After it has waited for too long. */
   remove(tenant: string, job: Job): void {
-    const line = this.#lines.get(tenant) ?? [];
-    const others = line.filter((other) => other !== job);
-    this.#size -= line.length - others.length;
-    if (others.length > 0) this.#lines.set(tenant, others);
-    else this.#lines.delete(tenant);
+    const jobs = this.#byTenant.get(tenant) ?? [];
+    const others = jobs.filter((other) => other !== job);
+    this.#size -= jobs.length - others.length;
+    if (others.length > 0) this.#byTenant.set(tenant, others);
+    else this.#byTenant.delete(tenant);
   }
 
-  /** All that wait; nobody waits any more. */
+  /** Empties the queue and returns what was in it. */
   clear(): Job[] {
-    const waiting = [...this.#lines.values()].flat();
-    this.#lines.clear();
+    const waiting = [...this.#byTenant.values()].flat();
+    this.#byTenant.clear();
     this.#size = 0;
     return waiting;
   }

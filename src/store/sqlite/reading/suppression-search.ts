@@ -1,11 +1,11 @@
-// Looking through a tenant's suppression list in SQLite: along its key, at a bounded number of entries.
+// Searching a tenant's suppression list in SQLite: along its key, over a bounded number of entries.
 import type { FoundSuppressions, SuppressionSearch } from '../../reads.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { bounds, suppressionFromRow } from '../verbs/suppressions.ts';
 
-/** Some 10 ms. */
-const MOST_LOOKED_AT = 20_000;
+/** Takes some 10 ms. */
+const MAX_SCANNED = 20_000;
 
 export function searchSuppressions(
   db: ReadingConnection,
@@ -13,8 +13,8 @@ export function searchSuppressions(
   { prefix, reason, after, limit }: SuppressionSearch,
 ): FoundSuppressions {
   const within = `tenant_id = +? AND address > +? AND address >= +? AND address < +?`;
-  const looked = reason === null ? limit + 1 : MOST_LOOKED_AT;
-  const of = [toId(tenantId), ...bounds({ after, prefix, limit: looked })];
+  const scanned = reason === null ? limit + 1 : MAX_SCANNED;
+  const of = [toId(tenantId), ...bounds({ after, prefix, limit: scanned })];
   const rows = db
     .sql(
       `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT +?)
@@ -24,6 +24,6 @@ export function searchSuppressions(
   const entries = rows.slice(0, limit).map(suppressionFromRow);
   if (rows.length > limit) return { entries, next: entries.at(-1)!.address };
   const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET +?`, 'column');
-  const next = last.get(...of.slice(0, -1), looked - 1) as string | undefined;
+  const next = last.get(...of.slice(0, -1), scanned - 1) as string | undefined;
   return { entries, next: reason === null ? null : (next ?? null) };
 }

@@ -1,4 +1,4 @@
-// Who changed what, in SQLite.
+// The audit log in SQLite.
 import { HOUR_MS } from '../../../base/clock.ts';
 import {
   type AuditEntry,
@@ -50,22 +50,22 @@ function insert(db: Transaction, entry: NewAuditEntry, sumKey: string | null): v
   );
 }
 
-/** To the hour's entry of this account and network; to one for all other networks where there are too many. */
+/** Adds to the hour's entry of this account and network, or to a common entry when there are too many networks. */
 function addFailures(db: Transaction, { account, network, address, at, count }: FailedSignIns): void {
   const prefix = `${Math.floor(at / HOUR_MS)}:${account?.userId ?? 'none'}:`;
   const last = new Date(at).toISOString();
-  const add = (name: string) =>
+  const addTo = (name: string) =>
     db
       .sql(
         `UPDATE audit SET address = +?,
            data = json_set(data, '$.count', json_extract(data, '$.count') + +?, '$.last_at', +?) WHERE sum_key = +?`,
       )
       .run(address, count, last, prefix + name).changes > 0;
-  if (add(network)) return;
+  if (addTo(network)) return;
   const range = "SELECT count(*) AS n FROM audit WHERE sum_key >= +? AND sum_key < +? || '~'";
   const { n } = db.sql(range).get(prefix, prefix) as { n: number };
   const isFull = n >= (account ? NETWORKS_PER_ACCOUNT : NETWORKS_WITHOUT_ACCOUNT);
-  if (isFull && add(OTHERS)) return;
+  if (isFull && addTo(OTHERS)) return;
   const name = isFull ? OTHERS : network;
   const data = { account: account?.email ?? null, network: name, count, last_at: last };
   const who = { actor: 'system' as const, userId: account?.userId ?? null, who: 'not signed in', address };

@@ -1,6 +1,6 @@
-// Claiming in SQLite: due messages of a lane are marked as being sent. Where the session speaks
-// from one certain address, each message is asked for its own: what fits is taken, what must
-// wait is put off, the rest stays due.
+// Claiming in SQLite: due messages of a lane are marked as being sent. If the session uses one specific
+// source address, the address of each message is chosen first: messages for this address are claimed,
+// those that must wait are put off, the others stay due.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { atStep } from '../../../base/backoff.ts';
@@ -8,7 +8,7 @@ import type { ClaimedMessage, ClaimTimes, QueueStore } from '../../queue.ts';
 import {
   type ClaimSource,
   chooseSource,
-  type Departing,
+  type DueMessage,
   dayOf,
   type PeekedLane,
   type SourceStore,
@@ -19,9 +19,9 @@ import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { CLAIMED_COLUMNS, claimedFromRow, laneFromRow, WAITING } from './queue.ts';
 
-// So that a session finds its share of a lane whose messages go from many addresses.
-const SCANNED_PER_CLAIMED = 4;
-const LEAST_SCANNED = 200;
+// Enough for a session to find its share of a lane whose messages use many addresses.
+const SCANNED_PER_CLAIM = 4;
+const MIN_SCANNED = 200;
 
 interface ClaimRequest {
   lane: number;
@@ -52,7 +52,7 @@ function claim(db: Transaction, request: ClaimRequest): { messages: ClaimedMessa
 
 function claimAny(db: Transaction, { lane, limit, times }: ClaimRequest): ClaimedMessage[] {
   const rows = dueRows(db, { lane, limit, times });
-  // An address of earlier days says nothing while the system picks.
+  // While the system picks, an address of earlier attempts does not matter.
   const messages = rows.map((row) => ({ ...claimedFromRow(row, 1), sourceAddress: null }));
   for (const message of messages) markSending(db, message, times);
   return messages;
@@ -71,7 +71,7 @@ function markSending(db: Transaction, { id, attempt }: ClaimedMessage, { now, du
   mark.run(attempt, atStep(dueAgainAt, attempt) ?? now, toId(id));
 }
 
-/** Of those that will still be tried: what is past its lifetime is the sweeper's. */
+/** Without messages past their lifetime: the sweeper handles those. */
 function nextDueAt(db: Transaction, lane: number, now: number): number | null {
   const next = db.sql(
     `SELECT min(m.due_at) AS due_at FROM messages m WHERE m.lane = +? AND ${WAITING} AND m.expires_at > +?`,
@@ -84,10 +84,13 @@ function peekDue(
   lane: number,
   { now, mxGroup, limit }: { now: number; mxGroup: string; limit: number },
 ): PeekedLane {
-  return { due: departing(db, { lane, now, limit }), usages: new UsageLedger(db, mxGroup, 0).usages };
+  return { due: dueMessages(db, { lane, now, limit }), usages: new UsageLedger(db, mxGroup, 0).usages };
 }
 
-function departing(db: Transaction, { lane, now, limit }: { lane: number; now: number; limit: number }): Departing[] {
+function dueMessages(
+  db: Transaction,
+  { lane, now, limit }: { lane: number; now: number; limit: number },
+): DueMessage[] {
   const due = db.sql(
     `SELECT m.id, m.source_address FROM messages m
      WHERE m.lane = +? AND ${WAITING} AND m.due_at <= +? AND m.expires_at > +? ORDER BY m.due_at, m.id LIMIT +?`,
@@ -102,8 +105,8 @@ function claimFrom(db: Transaction, { lane, limit, times }: ClaimRequest, from: 
   const whole = db.sql(`SELECT ${CLAIMED_COLUMNS} WHERE m.id = +?`);
   const ledger = new UsageLedger(db, from.facts.mxGroup, dayOf(times.now));
   const claimed: ClaimedMessage[] = [];
-  const scanned = Math.max(limit * SCANNED_PER_CLAIMED, LEAST_SCANNED);
-  for (const { id, sourceAddress } of departing(db, { lane, now: times.now, limit: scanned })) {
+  const scanned = Math.max(limit * SCANNED_PER_CLAIM, MIN_SCANNED);
+  for (const { id, sourceAddress } of dueMessages(db, { lane, now: times.now, limit: scanned })) {
     if (claimed.length === limit) break;
     const choice = chooseSource({ id, sourceAddress }, ledger.usages, from.facts, times.now);
     if (choice.decision === 'wait') putOff.run(Math.max(choice.until, times.now + 1), choice.reason, toId(id));
@@ -119,7 +122,7 @@ function claimFrom(db: Transaction, { lane, limit, times }: ClaimRequest, from: 
   return claimed;
 }
 
-/** How much each address has sent to one group, while a claim adds to it. */
+/** How much each address has sent to one group, updated during a claim. */
 class UsageLedger {
   readonly usages = new Map<string, SourceUsage>();
   readonly #db: Transaction;
@@ -172,9 +175,9 @@ function forgetSourceUsage(db: Transaction, beforeDay: number, limit: number): n
   return forget.run(beforeDay, limit).changes;
 }
 
-// Which lanes have something to send. The walk goes from one waiting lane to the next along the index
-// of what waits, so its cost grows with the lanes that wait, not with those that there have ever been,
-// nor with messages; and in slices, between which the event loop turns.
+// Which lanes have something to send. The query goes from one waiting lane to the next along the index of waiting
+// messages, so its cost grows with the number of waiting lanes, not with all lanes that ever existed, nor with
+// messages. It runs in slices, with a turn of the event loop between them.
 
 // About 5 ms.
 const SLICE_LANES = 500;
@@ -183,7 +186,7 @@ export function dueLaneVerbs(db: Connection): Pick<QueueStore, 'dueLanes'> {
   return { dueLanes: () => dueLanes(db) };
 }
 
-/** No snapshot: what changes between two slices is announced to the scheduler by other ways. */
+/** Not a snapshot: the scheduler is notified separately of changes between two slices. */
 async function dueLanes(db: Connection): Promise<LaneNotice[]> {
   const lanes: LaneNotice[] = [];
   for (let after = 0; ; await turn()) {
@@ -194,7 +197,7 @@ async function dueLanes(db: Connection): Promise<LaneNotice[]> {
   }
 }
 
-/** One step down the index per lane (a loose index scan): SQLite has no word for it but the recursion. */
+/** One step down the index per lane (a loose index scan), for which SQLite needs a recursive query. */
 function waitingLanes(db: Transaction, after: number): Row[] {
   const rows = db.sql(
     `WITH RECURSIVE waiting (lane) AS (

@@ -1,5 +1,5 @@
-// What couriers read, from a read-only connection of their own thread. Every read transaction begins
-// with nothing in the page cache when somebody has written meanwhile, so a batch shares one.
+// What couriers read, on a read-only connection of their own thread. Every read transaction starts with an empty page
+// cache after any write, so a batch shares one transaction.
 import type Database from 'better-sqlite3';
 import { describeError } from '../../../base/errors.ts';
 import type { ContentReader, ContentResult, MessageContent } from '../../submissions.ts';
@@ -20,7 +20,7 @@ const SUBMISSION = `
   WHERE s.tenant_id = +? AND s.id = +?`;
 
 /** A slow session holds what was read ahead for minutes, and a thread has hundreds of sessions. */
-const MOST_READ_AHEAD_CHARS = 64 * 1024;
+const MAX_READ_AHEAD_CHARS = 64 * 1024;
 
 type SubmissionContent = Omit<MessageContent, 'messageId' | 'tenantId' | 'submissionId' | 'to' | 'createdAt'>;
 type SubmissionResult = { kind: 'content'; content: SubmissionContent } | Unreadable;
@@ -36,7 +36,7 @@ export function openContentReader(file: string): ContentReader {
     const results: ContentResult[] = [];
     for (const messageId of messageIds) {
       results.push(snapshot.read(messageId));
-      if (snapshot.chars >= MOST_READ_AHEAD_CHARS) break;
+      if (snapshot.chars >= MAX_READ_AHEAD_CHARS) break;
     }
     return results;
   });
@@ -46,7 +46,7 @@ export function openContentReader(file: string): ContentReader {
       try {
         return readSome(messageIds);
       } catch (error) {
-        return messageIds.slice(0, 1).map(() => cannotBeRead(error));
+        return messageIds.slice(0, 1).map(() => unreadable(error));
       }
     },
     close: () => void db.close(),
@@ -58,7 +58,7 @@ interface Statements {
   submission: Database.Statement;
 }
 
-/** What one transaction has read: submissions by their ids, since their messages share them. */
+/** What one transaction has read: submissions by ID, since their messages share them. */
 class Snapshot {
   readonly #statements: Statements;
   readonly #submissions = new Map<string, SubmissionResult>();
@@ -73,7 +73,7 @@ class Snapshot {
       const row = this.#statements.message.get(toId(messageId)) as Row | undefined;
       return row ? this.#readMessage(messageId, row) : missing;
     } catch (error) {
-      return cannotBeRead(error);
+      return unreadable(error);
     }
   }
 
@@ -99,7 +99,7 @@ type Unreadable = Extract<ContentResult, { kind: 'unreadable' }>;
 
 const missing: Unreadable = { kind: 'unreadable', reason: 'the content of the message is missing' };
 
-function cannotBeRead(error: unknown): Unreadable {
+function unreadable(error: unknown): Unreadable {
   return { kind: 'unreadable', reason: `the stored message cannot be read: ${describeError(error)}` };
 }
 

@@ -1,15 +1,15 @@
-// DMARC reports that come in, in SQLite: written within the limits of a domain's day and of a day's
-// arrivals, and let go of. Anybody can send reports, so nothing here grows with what they claim.
+// Inbound DMARC reports in SQLite: written within the limits of a domain's day and of a day's arrivals, and erased.
+// Anyone can send reports, so nothing here grows with what they claim.
 import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
 import type { Transaction } from '../engine/connection.ts';
 import type { Row } from '../engine/values.ts';
-import { placeFor } from './dmarc-room.ts';
+import { fitReport } from './dmarc-room.ts';
 
-/** With ten thousand rows for each of 400 days, a sum still is an exact number in JavaScript. */
+/** With ten thousand rows for each of 400 days, a sum is still an exact number in JavaScript. */
 const MAX_MESSAGES_PER_ROW = 1_000_000_000;
 
 export interface AddedReport {
-  /** Null when it was stored, else why not; then nothing was written. */
+  /** Null when it was stored, otherwise why not; then nothing was written. */
   objection: string | null;
   /** What was summed up, and why. */
   remark: string | null;
@@ -23,8 +23,8 @@ export function addDmarcReport(
   const known = findReporter(db, report);
   const refused = (objection: string) => ({ objection, remark: null });
   if (known !== undefined && isKnownReport(db, known, report)) return refused('the same DMARC report came before');
-  const place = placeFor(db, { report, limits, reporter: known ?? null, day: dayOf(at) });
-  if (place.rows === null) return refused(place.reason);
+  const fitted = fitReport(db, { report, limits, reporter: known ?? null, day: dayOf(at) });
+  if (fitted.rows === null) return refused(fitted.reason);
   const reporter = known ?? addReporter(db, report);
   const { domain, reportId, beginsAt, endsAt, policy } = report;
   db.sql(
@@ -33,7 +33,7 @@ export function addDmarcReport(
   ).run(reporter, domain, reportId, beginsAt, endsAt, JSON.stringify(policy), seq);
   const proven = report.sender === null ? 0 : 1;
   const days = new Map<string, number>();
-  for (const row of place.rows) {
+  for (const row of fitted.rows) {
     const key = `${row.day} ${row.domain}`;
     let domainDay = days.get(key);
     if (domainDay === undefined) {
@@ -45,8 +45,8 @@ export function addDmarcReport(
   db.sql(
     `INSERT INTO dmarc_room (day, organization, bytes) VALUES (+?, +?, +?)
      ON CONFLICT (day, organization) DO UPDATE SET bytes = bytes + excluded.bytes`,
-  ).run(dayOf(at), report.organization ?? '', place.bytes);
-  return { objection: null, remark: place.remark };
+  ).run(dayOf(at), report.organization ?? '', fitted.bytes);
+  return { objection: null, remark: fitted.remark };
 }
 
 function findReporter(db: Transaction, { orgName, sender }: DmarcReportRecord): number | undefined {
@@ -83,22 +83,22 @@ function openDomainDay(
 function addRow(db: Transaction, domainDay: number, row: DmarcReportRow): void {
   const { sourceIp, disposition, dkim, spf, messages } = row;
   const key = [domainDay, sourceIp, disposition, dkim, spf];
-  const most = Math.min(messages, MAX_MESSAGES_PER_ROW);
+  const added = Math.min(messages, MAX_MESSAGES_PER_ROW);
   const add = db.sql(
     `INSERT INTO dmarc_rows (domain_day_id, source_ip, disposition, dkim, spf, messages) VALUES (+?, +?, +?, +?, +?, +?)
      ON CONFLICT DO NOTHING`,
   );
-  if (add.run(...key, most).changes === 1) {
+  if (add.run(...key, added).changes === 1) {
     db.sql('UPDATE dmarc_domain_days SET row_count = row_count + 1 WHERE id = +?').run(domainDay);
     return;
   }
   db.sql(
     `UPDATE dmarc_rows SET messages = min(messages + +?, ${MAX_MESSAGES_PER_ROW})
      WHERE domain_day_id = +? AND source_ip = +? AND disposition = +? AND dkim = +? AND spf = +?`,
-  ).run(most, ...key);
+  ).run(added, ...key);
 }
 
-/** Domain days before this one, the oldest first, until about so many rows are gone. Returns how many rows that were. */
+/** Erases domain days before this one, the oldest first, until about `limit` rows are gone. Returns how many rows. */
 export function forgetDmarcDays(db: Transaction, beforeDay: string, limit: number): number {
   const old = db.sql('SELECT id, reporter_id, row_count FROM dmarc_domain_days WHERE day < +? ORDER BY day LIMIT +?');
   let gone = 0;
@@ -121,7 +121,7 @@ export function forgetDmarcDays(db: Transaction, beforeDay: string, limit: numbe
   return gone;
 }
 
-/** Reports that came in before this time. Returns how many. */
+/** Erases reports that came in before this time. Returns how many. */
 export function forgetDmarcReports(db: Transaction, before: number, limit: number): number {
   db.sql('DELETE FROM dmarc_room WHERE day < +?').run(dayOf(before));
   const old = db.sql('SELECT id, reporter_id FROM dmarc_reports WHERE received_at < +? LIMIT +?').all(before, limit);
@@ -132,7 +132,7 @@ export function forgetDmarcReports(db: Transaction, before: number, limit: numbe
   return old.length;
 }
 
-/** With the last of what it has reported. */
+/** Deletes a reporter once nothing refers to it. */
 function forgetReporter(db: Transaction, id: number): void {
   db.sql(
     `DELETE FROM dmarc_reporters WHERE id = +@id

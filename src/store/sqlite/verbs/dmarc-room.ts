@@ -1,18 +1,18 @@
-// What of a DMARC report has room, in SQLite: the rows of its domains' days, and the bytes of the day on which it came.
-// Sources that have no room of their own are summed up; a report is refused when there is none for its sums either.
+// How much of a DMARC report fits, in SQLite: by the rows of its domains' days, and the bytes of the day on which it
+// came. Sources that don't fit are summed up; a report is refused when not even its sums fit.
 import { OTHER_SOURCES } from '../../dmarc.ts';
 import { addDmarcRow, foldDmarcRows } from '../../fold-dmarc-rows.ts';
 import type { DmarcLimits, DmarcReportRecord, DmarcReportRow } from '../../inbound.ts';
 import type { Transaction } from '../engine/connection.ts';
 import { type Holding, leftIn, type Room, roomsFor } from './dmarc-shares.ts';
 
-/** What a report and a row of it take at most in tables and indexes, measured and rounded up; texts come on top. */
+/** What a report and a row of it take at most in tables and indexes, measured and rounded up; texts are added. */
 const REPORT_BYTES = 500;
 const ROW_BYTES = 100;
 /** Of a domain's day; four honest receivers with that many sources are rare. */
 const SHARE_OF_ROWS = 1 / 4;
 const SHARE_OF_BYTES = 1 / 8;
-/** Reports that nothing vouches for leave the other half to those that something does. */
+/** Reports without a proven sender leave the other half to those with one. */
 const UNPROVEN_SHARE_OF_BYTES = 1 / 2;
 
 export interface Asked {
@@ -20,16 +20,16 @@ export interface Asked {
   limits: DmarcLimits;
   /** Null: this is its first report. */
   reporter: number | null;
-  /** On which it came. */
+  /** The day of its arrival. */
   day: string;
 }
 
 export type RoomGiven =
   | { rows: DmarcReportRow[]; bytes: number; remark: string | null }
-  /** There is no room, not even for its sums. */
+  /** Not even its sums fit. */
   | { rows: null; reason: string };
 
-export function placeFor(db: Transaction, asked: Asked): RoomGiven {
+export function fitReport(db: Transaction, asked: Asked): RoomGiven {
   const { report } = asked;
   const bytesLeft = leftIn(bytesOf(db, asked));
   const whole = fitRows(db, asked, report.rows);
@@ -61,21 +61,21 @@ function fitRows(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]):
   return { rows, remark: remarks[0] ?? null };
 }
 
-/** Rows of one domain and day. What adds to a row that is there already needs no room. */
+/** Rows of one domain and day. Adding to an existing row needs no room. */
 function fitDay(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
   const { domain, day } = all[0]!;
   const left = leftIn(rowsOf(db, asked, { domain, day }));
-  const isThere = rowsThere(db, asked, { domain, day });
-  const added = all.filter((row) => !isThere(row));
+  const exists = existingRows(db, asked, { domain, day });
+  const added = all.filter((row) => !exists(row));
   const single = added.filter(({ sourceIp }) => sourceIp !== OTHER_SOURCES);
   if (single.length <= left.single && added.length <= left.sums) return { rows: [...all], remark: null };
   const { of, size } = left.tightest;
   const used = `the ${Math.floor(size)} rows for ${of} on ${domain} of ${day} are used up (dmarc.max_rows_per_domain_and_day)`;
-  const sums = foldDmarcRows(added, 0).rows.filter((row) => !isThere(row)).length;
+  const sums = foldDmarcRows(added, 0).rows.filter((row) => !exists(row)).length;
   if (sums > left.sums) return { rows: null, reason: used };
   const { rows, folded } = foldDmarcRows(added, Math.min(left.single, left.sums - sums));
   const merged = new Map<string, DmarcReportRow>();
-  for (const row of [...all.filter(isThere), ...rows]) addDmarcRow(merged, row);
+  for (const row of [...all.filter(exists), ...rows]) addDmarcRow(merged, row);
   return { rows: [...merged.values()], remark: folded === 0 ? null : `${folded} sources are summed up, since ${used}` };
 }
 
@@ -84,7 +84,7 @@ interface DomainDay {
   day: string;
 }
 
-function rowsThere(db: Transaction, { reporter, report }: Asked, { domain, day }: DomainDay) {
+function existingRows(db: Transaction, { reporter, report }: Asked, { domain, day }: DomainDay) {
   const find = db.sql(
     'SELECT id FROM dmarc_domain_days WHERE domain = +? AND day = +? AND proven = +? AND reporter_id = +?',
     'column',
@@ -122,6 +122,6 @@ function sizeOf({ orgName, domain, reportId, policy, rows }: DmarcReportRecord):
   const texts = orgName.length + domain.length + reportId.length + JSON.stringify(policy).length;
   const domains = new Set(rows.map((row) => row.domain));
   const ofDomains = [...domains].reduce((sum, name) => sum + ROW_BYTES + 2 * name.length, 0);
-  // The name and the report's id stand in a table and in an index of it.
+  // The name and the report's ID are stored in a table and in its index.
   return REPORT_BYTES + 2 * texts + ofDomains + rows.length * ROW_BYTES;
 }

@@ -1,7 +1,8 @@
-// How much of a bounded room the reports of one sender may take. A domain that proves itself is bought in minutes: it gets
-// a share. Those who report on very many domains are named in the configuration; a part of each room is theirs alone.
+// How much of a bounded room the reports of one sender may take. Anyone can buy a domain and prove it in minutes, so
+// each proven sender gets a share. Senders that report on very many domains are listed in the configuration; a part of
+// each room is reserved for them.
 
-/** What the reports of one organization hold already; the empty one: without a proven sender. */
+/** What the reports of one organization take already; the empty name: without a proven sender. */
 export interface Holding {
   organization: string;
   taken: number;
@@ -10,29 +11,29 @@ export interface Holding {
 export interface Room {
   size: number;
   taken: number;
-  /** Whose it is, in words for people. */
+  /** Whose room it is, for messages. */
   of: string;
 }
 
-/** The rest of each room is for sums, which are small: so what comes late is not refused at once. */
+/** The rest of each room is for sums, which are small, so that late reports are not refused at once. */
 const FOR_SINGLE_SOURCES = 7 / 8;
-/** For all that are not named as large. */
+/** For all senders that are not listed as large. */
 const FOR_STRANGERS = 3 / 4;
 
 export interface Division {
   total: number;
-  /** Of one sender that is proven. */
+  /** Of one proven sender. */
   share: number;
-  /** Of all that are not; null: they have a room of their own, of which these are the holdings. */
+  /** Of all unproven senders; null: they have their own room, and these are its holdings. */
   unprovenShare: number | null;
   largeReporters: readonly string[];
 }
 
-/** The rooms that a report of this organization has to fit in, all of them. */
+/** The rooms that a report of this organization must fit in, all of them. */
 export function roomsFor(organization: string, holdings: readonly Holding[], division: Division): Room[] {
   const { total, share, unprovenShare, largeReporters } = division;
-  const takenBy = (isMeant: (name: string) => boolean) =>
-    holdings.reduce((sum, { organization: name, taken }) => (isMeant(name) ? sum + taken : sum), 0);
+  const takenBy = (matches: (name: string) => boolean) =>
+    holdings.reduce((sum, { organization: name, taken }) => (matches(name) ? sum + taken : sum), 0);
   const all = { size: total, taken: takenBy(() => true), of: 'all reports' };
   if (largeReporters.includes(organization)) return [all];
   const isUnproven = organization === '';
@@ -51,11 +52,11 @@ export function roomsFor(organization: string, holdings: readonly Holding[], div
 }
 
 export interface Left {
-  /** For rows of single sources, and reports that have them. */
+  /** For rows of single sources, and reports that contain them. */
   single: number;
-  /** For sums, and for all together. */
+  /** For sums, and for everything together. */
   sums: number;
-  /** The room that is the most full. */
+  /** The fullest room. */
   tightest: Room;
 }
 

@@ -1,5 +1,5 @@
-// Sums of DMARC reports in SQLite. In slices, by domain and by day, between which the event loop
-// turns: a domain that somebody forges can have very many sources.
+// Sums of DMARC reports in SQLite. They run in slices, by domain and by day, with a turn of the event loop between
+// them: a domain that is forged often can have very many sources.
 import { setImmediate as turn } from 'node:timers/promises';
 import type {
   DmarcDomainReport,
@@ -17,7 +17,7 @@ export function dmarcVerbs(db: Connection): DmarcStore {
   return {
     listDmarcDomains: (period, page) => listDomains(db, period, page),
     dmarcSumsOf: (domains, period) => sumEach(db, domains, period),
-    sumDmarc: (domain, period, mostSources) => sumDomain(db, { domain, period, mostSources }),
+    sumDmarc: (domain, period, maxSources) => sumDomain(db, { domain, period, maxSources }),
   };
 }
 
@@ -28,7 +28,7 @@ const SUMS = `sum(messages) AS messages, sum(iif(dkim = 'pass' OR spf = 'pass', 
 
 const ROWS = 'dmarc_domain_days d CROSS JOIN dmarc_rows r ON r.domain_day_id = d.id';
 
-const MOST_REPORTERS = 50;
+const MAX_REPORTERS = 50;
 
 async function listDomains(
   db: Connection,
@@ -56,7 +56,7 @@ async function sumEach(db: Connection, domains: readonly string[], period: Dmarc
   return sums;
 }
 
-/** One step down the index: the days of a domain are not walked. */
+/** One step down the index: the days of a domain are not scanned. */
 function nextDomain(db: Transaction, after: string): string | null {
   const row = db.sql('SELECT min(domain) AS domain FROM dmarc_domain_days WHERE domain > +?').get(after) as Row;
   return row.domain as string | null;
@@ -84,7 +84,7 @@ function sumsOf(db: Transaction, domain: string, { firstDay, lastDay }: DmarcPer
 
 async function sumDomain(
   db: Connection,
-  { domain, period, mostSources }: { domain: string; period: DmarcPeriod; mostSources: number },
+  { domain, period, maxSources }: { domain: string; period: DmarcPeriod; maxSources: number },
 ): Promise<DmarcDomainReport> {
   const days: DmarcDomainReport['days'] = [];
   const sources = new Map<string, DmarcSourceSums>();
@@ -113,13 +113,13 @@ async function sumDomain(
   const failed = ({ messages, passed }: DmarcSums) => messages - passed;
   const ordered = [...sources.values()].sort((a, b) => failed(b) - failed(a) || b.messages - a.messages);
   return {
-    ...{ total, days, sources: ordered.slice(0, mostSources), sourceCount: sources.size },
-    reporters: reporters.most(),
-    unproven: { total: unproven.total, reporters: unproven.reporters.most() },
+    ...{ total, days, sources: ordered.slice(0, maxSources), sourceCount: sources.size },
+    reporters: reporters.top(),
+    unproven: { total: unproven.total, reporters: unproven.reporters.top() },
   };
 }
 
-/** Messages by who has reported them. */
+/** Message counts by reporter. */
 class Reporters {
   readonly #sums = new Map<string, DmarcReporterSum>();
 
@@ -131,8 +131,8 @@ class Reporters {
     else this.#sums.set(key, { orgName, sender: sender || null, messages });
   }
 
-  most(): DmarcReporterSum[] {
-    return [...this.#sums.values()].sort((a, b) => b.messages - a.messages).slice(0, MOST_REPORTERS);
+  top(): DmarcReporterSum[] {
+    return [...this.#sums.values()].sort((a, b) => b.messages - a.messages).slice(0, MAX_REPORTERS);
   }
 }
 
@@ -156,7 +156,7 @@ function oneDay(db: Transaction, domain: string, day: string) {
   return {
     bySource: sums(1, 'GROUP BY r.source_ip'),
     byReporter: byReporter.all(domain, day) as Row[],
-    // Without any row the sums are NULL.
+    // Without any row, the sums are NULL.
     unprovenSums: unproven && unproven.messages !== null ? sumsFromRow(unproven) : null,
   };
 }

@@ -57,10 +57,9 @@ function createDomain(db: Transaction, domain: NewDomain): Domain | 'exists' {
 }
 
 /*
- * States of a domain. pending: registered, never found. verified: the DKIM record was found;
- * only now may mail be sent from it. failed: a check did not find it; may be checked again at
- * any time. revoked: deleted by its tenant, for good; its key outlives it only as long as
- * accepted messages need signing.
+ * States of a domain. pending: registered, never verified. verified: the DKIM record was found; only now may mail be
+ * sent from it. failed: a check did not find it; it can be checked again at any time. revoked: deleted by its tenant,
+ * for good; its key outlives it only as long as accepted messages need to be signed.
  */
 function recordVerdict(
   db: Transaction,
@@ -77,7 +76,7 @@ function recordVerdict(
 }
 
 function setState(db: Transaction, id: string, verdict: DomainVerdict): void {
-  // verified_at tells since when: a repeated success does not move it.
+  // verified_at is the first success: a repeated one does not move it.
   db.sql(
     `UPDATE domains SET
        verified_at = CASE WHEN +@state <> 'verified' THEN NULL WHEN state = 'verified' THEN verified_at ELSE +@at END,
@@ -109,7 +108,7 @@ function revokeDomain(db: Transaction, tenantId: string, id: string): Domain | n
   return readDomain(db, tenantId, id);
 }
 
-/** A revoked domain without accepted messages that wait needs no private key any more. */
+/** A revoked domain without waiting messages no longer needs its private key. */
 function eraseUnneededKeys(db: Transaction, domainId: Buffer): void {
   db.sql(
     `UPDATE signing_keys SET sealed = NULL WHERE domain_id = +? AND sealed IS NOT NULL AND EXISTS
@@ -117,7 +116,7 @@ function eraseUnneededKeys(db: Transaction, domainId: Buffer): void {
   ).run(domainId);
 }
 
-/** Accepted and not finished. The last one of a revoked domain takes the domain's private key with it. */
+/** Counts accepted, unfinished messages. When the last one of a revoked domain ends, the private key is erased. */
 export function countOpenMessages(db: Transaction, domainId: string, change: number): void {
   db.addUp(`open messages of ${domainId}`, change, (sum) => {
     const count = db.sql(
@@ -159,8 +158,8 @@ function domainFromRow(row: Row): Domain {
   };
 }
 
-// The rows of domain_rechecks as domains come, are judged and go: part of the verbs in domains.ts.
-// The first look comes ten minutes after creation or a call; how it goes on is decided above the store.
+// The rows of domain_rechecks follow domains: the verbs above change them. The first re-check comes ten minutes after
+// creation or a call; what follows is decided above the store.
 
 const QUIET_MS = 10 * MINUTE_MS;
 
@@ -173,7 +172,7 @@ function addRecheck(db: Transaction, domain: Buffer, tenant: Buffer, at: number)
   );
 }
 
-/** A call has found something out: the pauses begin anew. */
+/** A call has checked the domain: the back-off begins again. */
 function beginRechecks(db: Transaction, domain: Buffer, state: 'verified' | 'failed', at: number): void {
   db.sql(
     'UPDATE domain_rechecks SET next_at = +?, since = +?, looks = 0, misses = 0, first_miss_at = NULL WHERE domain_id = +?',
@@ -184,7 +183,7 @@ function endRechecks(db: Transaction, domain: Buffer): void {
   db.sql('DELETE FROM domain_rechecks WHERE domain_id = +?').run(domain);
 }
 
-// What the last look into DNS has found, in SQLite.
+// The result of the last DNS check, in SQLite.
 
 export function domainCheckVerbs(db: Transaction): Work<DomainCheckStore> {
   return {
@@ -207,7 +206,7 @@ function recordChecks(db: Transaction, of: { tenantId: string; domainId: string 
   ).run({ tenant: toId(of.tenantId), domain: toId(of.domainId), at, checks: JSON.stringify(checks) });
 }
 
-// When domains are looked at again, in SQLite.
+// When domains are re-checked, in SQLite.
 
 export function domainRecheckVerbs(db: Transaction): Work<DomainRecheckStore> {
   return {
@@ -231,14 +230,14 @@ function due(db: Transaction, now: number, limit: number): DueRecheck[] {
   return (rows.all(now, limit) as Row[]).map((row) => ({
     domain: domainFromRow(row),
     since: row.since as number,
-    looks: row.looks as number,
+    checks: row.looks as number,
     misses: row.misses as number,
     firstMissAt: row.first_miss_at as number | null,
   }));
 }
 
 function noteRecheck(db: Transaction, seen: Domain, note: RecheckNote): boolean {
-  const look = db.sql(
+  const update = db.sql(
     `UPDATE domains SET last_checked_at = +@at,
        state = CASE WHEN +@reason IS NULL THEN state ELSE 'failed' END,
        verified_at = CASE WHEN +@reason IS NULL THEN verified_at END,
@@ -248,13 +247,13 @@ function noteRecheck(db: Transaction, seen: Domain, note: RecheckNote): boolean 
   const id = toId(seen.id);
   const tenant = toId(seen.tenantId);
   const { state, lastCheckedAt: checked } = seen;
-  if (look.run({ at: note.at, reason: note.failsWith, tenant, id, state, checked }).changes === 0) return false;
+  if (update.run({ at: note.at, reason: note.failsWith, tenant, id, state, checked }).changes === 0) return false;
   const plan = db.sql(
     `UPDATE domain_rechecks SET next_at = +?, looks = looks + 1, misses = +?, first_miss_at = +?
      WHERE tenant_id = +? AND domain_id = +?`,
   );
   plan.run(note.nextAt, note.misses, note.firstMissAt, tenant, id);
-  // A verified domain that fails begins a re-check period of its own.
+  // A verified domain that fails begins its own re-check period.
   if (note.failsWith !== null) beginRecheckPeriod(db, id, note.at, note.nextAt);
   return true;
 }

@@ -14,8 +14,8 @@ export function eventVerbs(db: Transaction): Work<EventStore> {
 }
 
 /**
- * For verbs that record a fact: in the same transaction as the change that it tells of, and with
- * what is due at every webhook that the tenant has at this time.
+ * For verbs that record a fact: in the same transaction as the change that it describes, together with deliveries to
+ * all webhooks that the tenant has at this time.
  */
 export function insertEvent(db: Transaction, of: { tenantId: string; messageId: string }, event: NewEvent): void {
   const tenant = toId(of.tenantId);
@@ -26,7 +26,7 @@ export function insertEvent(db: Transaction, of: { tenantId: string; messageId: 
   const { lastInsertRowid: seq } = insert.run(
     ...[toId(event.id), tenant, toId(of.messageId), event.type, event.at, data],
   );
-  // Most tenants have none: that must not cost a look-up for each event.
+  // Most tenants have no webhook: that must not cost a query for each event.
   const webhooks = db.cached(`webhooks ${of.tenantId}`, () => webhookIds(db, tenant));
   if (webhooks.length === 0) return;
   const due = db.sql(
@@ -58,7 +58,7 @@ function listEvents(
   return (rows.all(toId(tenantId), afterSeq, page.limit) as Row[]).map(eventFromRow);
 }
 
-/** Of a row with the columns of events. */
+/** From a row with the columns of events. */
 export function eventFromRow(row: Row): StoredEvent {
   return {
     id: fromId(row.id),

@@ -1,5 +1,5 @@
-// Sums for charts in SQLite: counting what is accepted, adding what was counted of events, reading by time and by
-// provider, and forgetting.
+// Sums for charts in SQLite: counting accepted messages, adding what was counted of events, reading by time and by
+// provider, and erasing.
 import { HOUR_MS } from '../../../base/clock.ts';
 import {
   type ChartFigureStore,
@@ -58,7 +58,7 @@ const ADD = `
   ON CONFLICT (tenant_id, hour, provider)
   DO UPDATE SET ${COLUMN_LIST.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`;
 
-/** For the verb that accepts: one write per tenant and hour for all that is committed together. */
+/** For the verb that accepts messages: one write per tenant and hour for everything that is committed together. */
 export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubmission, messages: number): void {
   const hour = Math.floor(acceptedAt / HOUR_MS);
   db.addUp(`accepted of ${tenantId} in ${hour}`, messages, (sum) => {
@@ -71,37 +71,37 @@ export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubm
 
 function addTally(db: Transaction, { from, to, sums }: Tally): boolean {
   if (eventsCountedTo(db) !== from) return false;
-  for (const { tenantId, hour, provider, figures } of withPlaces(db, sums)) {
+  for (const { tenantId, hour, provider, figures } of capProviders(db, sums)) {
     db.sql(ADD).run(toId(tenantId), hour, provider, ...FIGURE_NAMES.map((name) => figures[name]));
   }
   setEventsCountedTo(db, to);
   return true;
 }
 
-/** A provider keeps its own name while there is room among those of its tenant and hour. The others are one sum. */
-function withPlaces(db: Transaction, sums: readonly FigureSum[]): FigureSum[] {
+/** A provider keeps its own sum while its tenant's hour has room for one. The others share one sum. */
+function capProviders(db: Transaction, sums: readonly FigureSum[]): FigureSum[] {
   const hours = new Map<string, Map<string, FigureSum | null>>();
   for (const { tenantId, hour, provider, figures } of sums) {
     const key = `${tenantId} ${hour}`;
-    const places = hours.get(key) ?? knownProviders(db, tenantId, hour);
-    hours.set(key, places);
-    const place = placeFor(places, provider.slice(0, MAX_PROVIDER_CHARS));
-    const sum = places.get(place) ?? { tenantId, hour, provider: place, figures: noFigures() };
-    places.set(place, sum);
-    for (const name of FIGURE_NAMES) sum.figures[name] += figures[name];
+    const known = hours.get(key) ?? knownProviders(db, tenantId, hour);
+    hours.set(key, known);
+    const name = nameWithin(known, provider.slice(0, MAX_PROVIDER_CHARS));
+    const sum = known.get(name) ?? { tenantId, hour, provider: name, figures: noFigures() };
+    known.set(name, sum);
+    for (const figure of FIGURE_NAMES) sum.figures[figure] += figures[figure];
   }
-  return [...hours.values()].flatMap((places) => [...places.values()].filter((sum) => sum !== null));
+  return [...hours.values()].flatMap((known) => [...known.values()].filter((sum) => sum !== null));
 }
 
-/** Both that have no name of their own are among them, so that they take no place. */
+/** The two collective names are always included, so that they don't count towards the limit. */
 function knownProviders(db: Transaction, tenantId: string, hour: number): Map<string, null> {
   const known = db.sql('SELECT provider FROM chart_figures WHERE tenant_id = +? AND hour = +?', 'column');
   const names = known.all(toId(tenantId), hour) as string[];
   return new Map([UNKNOWN_PROVIDER, OTHER_PROVIDERS, ...names].map((name) => [name, null]));
 }
 
-function placeFor(places: ReadonlyMap<string, unknown>, name: string): string {
-  return places.has(name) || places.size < PROVIDERS_PER_HOUR + 2 ? name : OTHER_PROVIDERS;
+function nameWithin(known: ReadonlyMap<string, unknown>, name: string): string {
+  return known.has(name) || known.size < PROVIDERS_PER_HOUR + 2 ? name : OTHER_PROVIDERS;
 }
 
 function forgetFigures(db: Transaction, beforeHour: number, limit: number): number {
@@ -135,12 +135,12 @@ function figuresFromRow(row: Row): Figures {
   return Object.fromEntries(FIGURE_NAMES.map((name) => [name, row[COLUMNS[name]]])) as Figures;
 }
 
-// Counting the events that have been committed since the last time, for charts in SQLite. Reads only: what it
-// finds is added by a verb of the writer, so that it may as well run on a connection and a thread of its own.
+// Counting the events that have been committed since the last time, for charts in SQLite. Read-only: a verb of the
+// writer adds the result, so counting may as well run on its own connection and thread.
 
 const POSITION = 'events_in_charts';
 
-/** The seq of the last event that is counted. */
+/** The seq of the last event that was counted. */
 export function eventsCountedTo(db: Queries): number {
   const position = db.sql('SELECT value FROM meta WHERE name = +?', 'column').get(POSITION) as string | undefined;
   return Number(position ?? 0);
@@ -152,8 +152,8 @@ function setEventsCountedTo(db: Queries, seq: number): void {
 }
 
 /**
- * One damaged row must not stop the count for ever: JSON that is none makes SQLite fail, so it is looked at before.
- * Most events are counted by their type, and their JSON is not read.
+ * Invalid JSON makes SQLite fail, and one damaged row must not stop the count for good, so it is checked first.
+ * Most events are counted by their type alone, and their JSON is not read.
  */
 const FIGURE = `
   CASE e.type
@@ -171,7 +171,7 @@ const FIGURE = `
       CASE WHEN NOT json_valid(e.data) THEN NULL WHEN e.data ->> '$.click.first' THEN 'clicked' END
   END`;
 
-/** Told by a report of a message that had been delivered. One whose answer was lost may end by a report, too. */
+/** Bounces of delivered messages, by a bounce report. A report can also end a message whose final reply was lost. */
 const LATER = `
   CASE WHEN e.type <> 'email.bounced' OR NOT json_valid(e.data) THEN 0
     WHEN e.data ->> '$.bounce.source' = 'dsn' THEN
@@ -179,9 +179,9 @@ const LATER = `
     ELSE 0 END`;
 
 /**
- * A transaction of the one writer assigns seq, so no event can appear behind one that was seen. The provider is
- * where the domain's mail went last: only a look into DNS tells, and delivery has looked. Summed up by SQLite
- * itself, an event costs a third of what it does when its row becomes an object first.
+ * The single writer assigns seq in its transactions, so no event can appear before one that was seen. The provider is
+ * the MX group that delivery last found for the domain: finding it here would need DNS. When SQLite itself sums up, an
+ * event costs a third of what it does as a JavaScript object.
  */
 const NEXT = `
   SELECT tenant, hour, provider, figure, count(*), max(seq), sum(later) FROM (
@@ -204,7 +204,7 @@ function tallyNext(db: Queries, limit: number): Tally {
   let counted = 0;
   for (const group of db.sql(NEXT, 'tuple').all(from, limit) as Group[]) {
     const [, , , figure, count, last] = group;
-    // What is no figure is passed, too.
+    // Events that are not in any figure count as seen, too.
     if (figure) sums.add(group, figure);
     counted += count;
     to = Math.max(to, last);
@@ -212,7 +212,7 @@ function tallyNext(db: Queries, limit: number): Tally {
   return { from, to, sums: sums.list, counted, more: counted === limit };
 }
 
-/** Groups come in their order: the figures of one sum follow each other, and so do the sums of one tenant. */
+/** Groups are ordered: the figures of one sum follow each other, and so do the sums of one tenant. */
 class Sums {
   readonly list: FigureSum[] = [];
   #tenant: Buffer = Buffer.alloc(0);
@@ -235,8 +235,8 @@ class Sums {
   }
 }
 
-// Numbers about the whole store in SQLite. Each domain knows how many of its messages are not finished,
-// so nothing that grows with the mail is read.
+// Totals over the whole store in SQLite. Each domain counts its unfinished messages, so the cost does not grow with
+// the mail.
 
 export function figuresVerbs(db: Transaction): Work<FiguresStore> {
   return {

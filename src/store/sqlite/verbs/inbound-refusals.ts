@@ -1,9 +1,9 @@
-// Mail that was refused whole, in SQLite: noted without its content, and never more of it than a bounded number.
+// Refused inbound mail in SQLite: noted without its content, up to a limit.
 import type { InboundStore, RefusedInboundMail } from '../../inbound.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { toId } from '../engine/values.ts';
 
-/** Anybody can make them: the oldest go. */
+/** Anyone can cause them, so the oldest are erased. */
 const MAX_NOTED = 1000;
 
 export function inboundRefusalVerbs(db: Transaction): Work<Pick<InboundStore, 'noteRefusedInbound'>> {
@@ -12,7 +12,7 @@ export function inboundRefusalVerbs(db: Transaction): Work<Pick<InboundStore, 'n
 
 function note(db: Transaction, mail: RefusedInboundMail): void {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, sizeOctets, reply } = mail;
-  // Nobody has to act on it any more.
+  // It counts as processed: there is nothing to do.
   db.sql(
     `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets,
        processed_at, effect, reason, refused_with) VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, 'none', +?, +?)`,

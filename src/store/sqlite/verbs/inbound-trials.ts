@@ -1,4 +1,4 @@
-// Mail that came in, in SQLite: which mail may have ended a daemon, and what an operator wants tried again.
+// Inbound mail in SQLite: which mails may have crashed a daemon, and which an operator wants to retry.
 import type { InboundStore, InboundSuspect, RetriedInbound } from '../../inbound.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';

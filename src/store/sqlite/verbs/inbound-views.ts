@@ -1,4 +1,4 @@
-// Mail that came in, in SQLite, as people look at it; and letting go of what is old.
+// Inbound mail in SQLite, as people read it; and erasing old mail.
 import type {
   DmarcDayRow,
   InboundEffect,
@@ -15,7 +15,7 @@ import { eraseOldestReturned } from './returned-mail.ts';
 import { eraseOldestContents } from './unasked-mail.ts';
 
 type InboundViewVerbs = Work<
-  Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'makeInboundRoom'>
+  Pick<InboundStore, 'listInbound' | 'getInbound' | 'listDmarcDays' | 'forgetInbound' | 'freeInboundSpace'>
 >;
 
 export function inboundViewVerbs(db: Transaction): InboundViewVerbs {
@@ -32,25 +32,25 @@ export function inboundViewVerbs(db: Transaction): InboundViewVerbs {
       return (rows.all(domain, since, limit) as Row[]).map(dayFromRow);
     },
     forgetInbound: (before, limit) => forget(db, before, limit),
-    makeInboundRoom: (limit) => makeRoom(db, limit),
+    freeInboundSpace: (limit) => freeSpace(db, limit),
   };
 }
 
 function list(db: Transaction, filter: InboundFilter): InboundMailRecord[] | 'unknown' {
   const conditions: string[] = [];
   const values: unknown[] = [];
-  const demand = (condition: string, value: unknown) => {
+  const require = (condition: string, value: unknown) => {
     conditions.push(condition);
     values.push(value);
   };
-  if (filter.messageId !== undefined) demand('message_id = +?', toId(filter.messageId));
+  if (filter.messageId !== undefined) require('message_id = +?', toId(filter.messageId));
   if (filter.kind === 'refused') conditions.push('refused_with IS NOT NULL');
-  else if (filter.kind !== undefined) demand('kind = +?', filter.kind);
-  if (filter.effect !== undefined) demand('effect = +?', filter.effect);
+  else if (filter.kind !== undefined) require('kind = +?', filter.kind);
+  if (filter.effect !== undefined) require('effect = +?', filter.effect);
   if (filter.before !== undefined) {
     const cursor = db.sql('SELECT seq FROM inbound_mails WHERE id = +?', 'column').get(toId(filter.before));
     if (cursor === undefined) return 'unknown';
-    demand('seq < +?', cursor);
+    require('seq < +?', cursor);
   }
   const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : '';
   const rows = db.sql(`SELECT * FROM inbound_mails ${where} ORDER BY seq DESC LIMIT +?`);
@@ -64,7 +64,7 @@ function get(db: Transaction, id: string) {
   return { mail: mailFromRow(row), content: (content as Buffer | undefined) ?? null };
 }
 
-/** In small slices: whoever waits for the writer does not wait long. */
+/** In small slices, so that other verbs of the writer don't wait for long. */
 function forget(db: Transaction, { content, records }: { content: number; records: number }, limit: number): number {
   const old = db.sql(
     'SELECT seq FROM inbound_mails WHERE received_at < +? AND processed_at IS NOT NULL LIMIT +?',
@@ -87,7 +87,7 @@ function forget(db: Transaction, { content, records }: { content: number; record
   return gone.length + emptied + days + forgetDmarcReports(db, records, limit);
 }
 
-function makeRoom(db: Transaction, limit: number): number {
+function freeSpace(db: Transaction, limit: number): number {
   const contents = eraseOldestContents(db, limit) || eraseOldestReturned(db, limit);
   if (contents > 0) return contents;
   const oldest = db.sql('SELECT min(day) FROM dmarc_domain_days', 'column').get() as string | null;

@@ -1,6 +1,6 @@
-// Mail that came in, in SQLite: kept, looked for, and acted on in one transaction with its note.
+// Inbound mail in SQLite: storing, finding, and processing in one transaction with the note of it.
 import type {
-  ContentStore,
+  ContentQuota,
   InboundAction,
   InboundResult,
   InboundStore,
@@ -16,7 +16,7 @@ import { addDmarcReport } from './dmarc-reports.ts';
 import { countOpenMessages } from './domains.ts';
 import { insertEvent } from './events.ts';
 import { suppressHardBounce } from './queue.ts';
-import { countReturned, placeOfReturned, settleReturned } from './returned-mail.ts';
+import { classifyReturned, countReturned, settleReturned } from './returned-mail.ts';
 import { insertSuppression } from './suppressions.ts';
 import { countUnasked } from './unasked-mail.ts';
 
@@ -24,17 +24,17 @@ type InboundVerbs = Work<Pick<InboundStore, 'keepInbound' | 'waitingInbound' | '
 
 export function inboundVerbs(db: Transaction): InboundVerbs {
   return {
-    keepInbound: (mail, store) => keep(db, mail, store),
+    keepInbound: (mail, quota) => keep(db, mail, quota),
     waitingInbound: (afterSeq, limit) => waiting(db, afterSeq, limit),
     findReported: (messageId) => findReported(db, messageId),
     recordInbound: (update) => record(db, update),
   };
 }
 
-function keep(db: Transaction, mail: NewInboundMail, store?: ContentStore): KeptInbound {
+function keep(db: Transaction, mail: NewInboundMail, quota?: ContentQuota): KeptInbound {
   const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, content } = mail;
   const bytes = content.length;
-  const place = store?.of === 'returned' ? placeOfReturned(db, { receivedAt, bytes }, store) : 'within';
+  const place = quota?.of === 'returned' ? classifyReturned(db, { receivedAt, bytes }, quota) : 'within';
   if (place === 'full') return 'full';
   const kept = db
     .sql(
@@ -44,21 +44,21 @@ function keep(db: Transaction, mail: NewInboundMail, store?: ContentStore): Kept
     .run(toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), bytes);
   const seq = kept.lastInsertRowid;
   db.sql('INSERT INTO inbound_contents (mail_seq, content) VALUES (+?, +?)').run(seq, content);
-  if (store?.of === 'unasked') countUnasked(db, seq, bytes, store.maxBytes);
-  if (store?.of === 'returned') countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, store);
+  if (quota?.of === 'unasked') countUnasked(db, seq, bytes, quota.maxBytes);
+  if (quota?.of === 'returned') countReturned(db, { seq, receivedAt, bytes, isBeyond: place === 'beyond' }, quota);
   return 'kept';
 }
 
-// A page of large mails would fill the memory: the limit of octets ends it early.
-const MOST_OCTETS_AT_ONCE = 32 * 1024 * 1024;
+// A page of large mails would fill the memory: the limit of bytes ends it early.
+const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 function waiting(db: Transaction, afterSeq: number, limit: number): WaitingInboundMail[] {
   const rows = db.sql('SELECT * FROM inbound_mails WHERE processed_at IS NULL AND seq > +? ORDER BY seq LIMIT +?');
   const mails: WaitingInboundMail[] = [];
-  let octets = 0;
+  let bytes = 0;
   for (const row of rows.all(afterSeq, limit) as Row[]) {
-    octets += row.size_octets as number;
-    if (mails.length > 0 && octets > MOST_OCTETS_AT_ONCE) break;
+    bytes += row.size_octets as number;
+    if (mails.length > 0 && bytes > MAX_PAGE_BYTES) break;
     const found = db.sql('SELECT content FROM inbound_contents WHERE mail_seq = +?', 'column').get(row.seq);
     mails.push({
       seq: row.seq as number,
@@ -70,7 +70,7 @@ function waiting(db: Transaction, afterSeq: number, limit: number): WaitingInbou
   return mails;
 }
 
-/** What was known of a mail when it came in, but for its content. */
+/** What was known of a mail when it came in, without its content. */
 export function receptionFromRow(row: Row): Omit<NewInboundMail, 'content'> {
   return {
     id: fromId(row.id),
@@ -111,7 +111,7 @@ function findReported(db: Transaction, messageId: string): ReportedMessage | nul
   };
 }
 
-/** The action first: what it finds decides what is noted. A mail that has its note already changes nothing. */
+/** The action runs first, since its result decides what is noted. A mail that was processed before changes nothing. */
 function record(db: Transaction, update: InboundUpdate): InboundResult {
   const { seq, at, verdict, action } = update;
   const known = db.sql('SELECT effect, reason FROM inbound_mails WHERE seq = +? AND processed_at IS NOT NULL').get(seq);
@@ -120,9 +120,9 @@ function record(db: Transaction, update: InboundUpdate): InboundResult {
     action?.do === 'dmarc'
       ? addDmarcReport(db, update, action)
       : { objection: action === null ? null : act(db, update, action), remark: null };
-  const said = remark === null ? verdict.reason : `${verdict.reason}; ${remark}`;
+  const reason = remark === null ? verdict.reason : `${verdict.reason}; ${remark}`;
   const result =
-    objection === null ? { effect: verdict.effect, reason: said } : { effect: 'none' as const, reason: objection };
+    objection === null ? { effect: verdict.effect, reason } : { effect: 'none' as const, reason: objection };
   const { kind, digest, messageId, tenantId, finding } = verdict;
   db.sql(
     `UPDATE inbound_mails SET processed_at = +?, kind = +?, effect = +?, reason = +?, digest = +?, message_id = +?,
@@ -149,7 +149,7 @@ interface Target {
   at: number;
 }
 
-/** Null when it was done, else why nothing was. */
+/** Null when it was done, otherwise why not. */
 function act(db: Transaction, update: InboundUpdate, action: Exclude<InboundAction, { do: 'dmarc' }>): string | null {
   const { messageId, tenantId } = update.verdict;
   if (messageId === null || tenantId === null) return 'it proves no message';
@@ -163,7 +163,7 @@ function act(db: Transaction, update: InboundUpdate, action: Exclude<InboundActi
       const note = db.sql(
         'UPDATE messages SET notices = notices + 1 WHERE id = +? AND tenant_id = +? AND notices < +?',
       );
-      if (note.run(toId(messageId), toId(tenantId), MOST_NOTICES).changes === 0) return 'there were notices enough';
+      if (note.run(toId(messageId), toId(tenantId), MAX_NOTICES).changes === 0) return 'there were notices enough';
       break;
     }
     case 'complaint': {
@@ -186,8 +186,8 @@ function act(db: Transaction, update: InboundUpdate, action: Exclude<InboundActi
   return null;
 }
 
-/** A receiver that tells every quarter of an hour that it still tries fills nobody's feed. */
-const MOST_NOTICES = 10;
+/** Limits delay events when a receiver reports every quarter of an hour that it is still trying. */
+const MAX_NOTICES = 10;
 
 function isRepeated(db: Transaction, { verdict }: InboundUpdate, messageId: string): boolean {
   const same = db.sql(
@@ -204,8 +204,8 @@ function markComplained(db: Transaction, { messageId, tenantId }: Target, weight
 }
 
 /**
- * A report turns delivered into bounced. A message that still waits for another try after one whose
- * end nobody saw has arrived after all, and ends here, too. What has another end keeps it.
+ * A report turns delivered into bounced. A message that waits for a retry after an ambiguous attempt has arrived after
+ * all, and ends here, too. Messages that are bounced or failed stay as they are.
  */
 function bounce(
   db: Transaction,

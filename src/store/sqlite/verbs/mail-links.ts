@@ -1,4 +1,4 @@
-// Links in mails, and what they do, in SQLite.
+// One-time links in mails and their effects, in SQLite.
 import type { Joining, MailLink, MailLinkStore, SignUp } from '../../accounts.ts';
 import type { User } from '../../tenants.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
@@ -82,7 +82,7 @@ function resetByLink(db: Transaction, { tokenHash, passwordHash, now }: Reset): 
   const link = readLink(db, tokenHash, now);
   if (link?.purpose !== 'reset') return null;
   const user = toId(link.userId!);
-  // What was sent for the old password, or to confirm the address, has done its duty.
+  // Links that were sent for the old password, or to confirm the address, are no longer needed.
   db.sql('DELETE FROM mail_links WHERE user_id = +?').run(user);
   db.sql('DELETE FROM sessions WHERE user_id = +?').run(user);
   db.sql('UPDATE users SET password_hash = +? WHERE id = +?').run(passwordHash, user);
@@ -115,8 +115,8 @@ function linkFromRow(row: Row): MailLink {
   };
 }
 
-// Tenants that come by themselves, in SQLite: until their address is confirmed they are remembered apart,
-// and forgotten when that never happens.
+// Sign-ups in SQLite: until their address is confirmed they also have a row in sign_ups, and they are erased when that
+// never happens.
 
 type SignUpVerbs = Work<Pick<MailLinkStore, 'signUp' | 'isUnconfirmed' | 'eraseSignUps'>>;
 
@@ -137,12 +137,12 @@ function writeSignUp(db: Transaction, { tenant, user }: SignUp): 'created' | 'ex
   return 'created';
 }
 
-/** Null when the user did not come by a sign-up, or has confirmed it before. */
+/** Null when the user did not sign up, or is confirmed already. */
 function confirmSignUp(db: Transaction, userId: string): SignUp | null {
   const row = db.sql('DELETE FROM sign_ups WHERE user_id = +? RETURNING tenant_id').get(toId(userId));
   if (row === undefined) return null;
   const tenantId = (row as Row).tenant_id;
-  // An operator may have decided before.
+  // An operator may have decided earlier.
   db.sql(`UPDATE tenants SET status = 'in_review' WHERE id = +? AND status = 'pending_verification'`).run(tenantId);
   const [tenant, user] = [readTenant(db, fromId(tenantId)), readUser(db, userId)];
   return tenant && user ? { tenant, user } : null;
@@ -158,7 +158,7 @@ function eraseSignUps(db: Transaction, before: number, limit: number): number {
   return tenants.length;
 }
 
-/** Whoever has this address has proved it, and wants something else than what somebody has begun with it. */
+/** The invited person has proved the address, so an unconfirmed sign-up with it must not block the invitation. */
 function dropSignUpOf(db: Transaction, email: string): void {
   const begun = db.sql(
     'SELECT s.tenant_id FROM sign_ups s JOIN users u ON u.id = s.user_id WHERE u.email = +?',
@@ -170,7 +170,7 @@ function dropSignUpOf(db: Transaction, email: string): void {
   eraseTenant(db, tenant);
 }
 
-/** By an operator: then it is no longer a mere sign-up. */
+/** An operator has changed it: then it is no longer a mere sign-up. */
 function isTouched(db: Transaction, tenant: Buffer): boolean {
   const touched = db.sql(
     `SELECT 1 FROM tenants t WHERE t.id = +@tenant AND (t.status <> 'pending_verification'

@@ -1,5 +1,4 @@
-// Messages that nobody would come back to, in SQLite. The cost of a look grows with what is being
-// sent, and with lanes, never with messages.
+// Orphans in SQLite. The cost of a check grows with the messages being sent, and with lanes, never with all messages.
 import type { ClaimedMessage, OrphanStore, SendingMark } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
@@ -10,7 +9,7 @@ export function orphanVerbs(db: Transaction): Work<OrphanStore> {
   return {
     listSending: (after, limit) => listSending(db, after, limit),
     returnOrphans: (orphans, at, reason) => orphans.flatMap((orphan) => returnOrphan(db, orphan, { at, reason })),
-    findLostLanes: (after, limit) => findLostLanes(db, after, limit),
+    findOrphanLanes: (after, limit) => findOrphanLanes(db, after, limit),
     parkLane: (lane, limit, reason) => parkLane(db, lane, { limit, reason }),
   };
 }
@@ -37,8 +36,8 @@ function returnOrphan(
   return lane ? [laneFromRow(lane)] : [];
 }
 
-/** Jumps from lane to lane in the index, as SQLite does not do by itself for DISTINCT with a join. */
-function findLostLanes(db: Transaction, after: number, limit: number) {
+/** Steps from lane to lane in the index, which SQLite itself does not do for DISTINCT with a join. */
+function findOrphanLanes(db: Transaction, after: number, limit: number) {
   const rows = db.sql(
     `WITH RECURSIVE used(lane) AS (
        SELECT (SELECT min(m.lane) FROM messages m WHERE ${WAITING} AND m.lane > +@after)
@@ -51,7 +50,7 @@ function findLostLanes(db: Transaction, after: number, limit: number) {
   );
   const used = rows.all({ after, limit }) as { lane: number; known: number }[];
   const lanes = used.filter(({ known }) => known === 0).map(({ lane }) => lane);
-  return { lanes, lookedUpTo: used.length === limit ? used.at(-1)!.lane : null };
+  return { lanes, checkedUpTo: used.length === limit ? used.at(-1)!.lane : null };
 }
 
 function parkLane(db: Transaction, lane: number, { limit, reason }: { limit: number; reason: string }) {

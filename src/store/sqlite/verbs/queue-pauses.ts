@@ -1,9 +1,9 @@
-// Operators' pauses in SQLite. A paused message is marked as parked, so that nothing that looks
-// for due messages meets it; its row in queue_pauses says who did it and when it was due.
+// Operators' pauses in SQLite. A paused message is marked as parked, so that no query for due
+// messages finds it; its row in queue_pauses says who paused it and when it was due.
 
 import type { ClaimedMessage } from '../../queue.ts';
 import type {
-  HastenPortion,
+  DueBatch,
   LaneCursor,
   LanePage,
   LanesTarget,
@@ -42,7 +42,7 @@ function pauseQueue(db: Transaction, pause: QueuePause): boolean {
     .get(toId(key)) as { due_at: number; put_off: number } | undefined;
   if (!message) return false;
   db.sql('UPDATE messages SET parked = 1, due_at = NULL, put_off = 0 WHERE id = +?').run(toId(key));
-  // It was due: whether what put it off is over by then is asked when it goes on.
+  // It was due: whether the reason that put it off still applies is decided when it is resumed.
   const dueAt = message.put_off === 1 ? at : message.due_at;
   return add.run(kind, key, by, note, at, dueAt).changes === 1;
 }
@@ -56,7 +56,7 @@ function resumeQueue(db: Transaction, target: QueueTarget): { pause: QueuePause;
   return { pause: pauseFromRow(row), lane };
 }
 
-/** It may have ended meanwhile: its lifetime goes on. */
+/** The message may have ended meanwhile, since its lifetime goes on. */
 function unpark(db: Transaction, messageId: string, dueAt: number): LaneNotice | null {
   const id = toId(messageId);
   const back = db.sql(
@@ -84,18 +84,18 @@ export function pauseFromRow(row: Row): QueuePause {
   };
 }
 
-// Acting on whole lanes of the queue in SQLite: which lanes lead to a target, and their waiting
-// messages in portions.
+// Operations on whole lanes of the queue in SQLite: which lanes lead to a target, and their waiting
+// messages in batches.
 
 type TargetVerbs = Work<
-  Pick<ShapingStore, 'groupOfDomain' | 'lanesOf' | 'hastenLane' | 'waitingOfLane' | 'forgetDomains'>
+  Pick<ShapingStore, 'groupOfDomain' | 'lanesOf' | 'makeLaneDue' | 'waitingOfLane' | 'forgetDomains'>
 >;
 
 export function targetVerbs(db: Transaction): TargetVerbs {
   return {
     groupOfDomain: (domain) => groupOfDomain(db, domain),
     lanesOf: (target, after, limit) => lanesOf(db, target, { after, limit }),
-    hastenLane: (lane, portion) => hastenLane(db, lane, portion),
+    makeLaneDue: (lane, portion) => makeLaneDue(db, lane, portion),
     waitingOfLane: (lane, limit) => waitingOfLane(db, lane, limit),
     forgetDomains: (seenBefore, limit) => forgetDomains(db, seenBefore, limit),
   };
@@ -106,7 +106,7 @@ function groupOfDomain(db: Transaction, domain: string): string | null {
   return (row?.mx_group as string | undefined) ?? null;
 }
 
-/** Each kind in the order of the index that leads to it, so that no page sorts anything. */
+/** Each kind in the order of the index that leads to it, so that no page needs a sort. */
 function lanesOf(db: Transaction, { kind, key }: LanesTarget, { after, limit }: Page): LanePage {
   if (kind === 'group') return lanesOfGroup(db, key, { after, limit });
   if (kind === 'domain') {
@@ -126,7 +126,7 @@ interface Page {
   limit: number;
 }
 
-/** A page of its domains, with the lanes of each. */
+/** A page of the group's domains, with the lanes of each. */
 function lanesOfGroup(db: Transaction, group: string, { after, limit }: Page): LanePage {
   const domains = db
     .sql('SELECT domain FROM groups_of_domains WHERE mx_group = +? AND domain > +? ORDER BY domain LIMIT +?')
@@ -136,17 +136,17 @@ function lanesOfGroup(db: Transaction, group: string, { after, limit }: Page): L
   return { lanes: lanes.map(({ id }) => id), next: domains.length < limit ? null : domains.at(-1)!.domain };
 }
 
-function hastenLane(
+function makeLaneDue(
   db: Transaction,
   lane: number,
-  { at, limit, putOff = false }: HastenPortion,
+  { at, limit, putOff = false }: DueBatch,
 ): { moved: number; notice: LaneNotice | null } {
   const which = putOff ? 'm.put_off = 1' : 'm.due_at > +@at';
-  const hasten = db.sql(
+  const update = db.sql(
     `UPDATE messages SET due_at = +@at, put_off = 0 WHERE id IN
        (SELECT m.id FROM messages m WHERE m.lane = +@lane AND ${WAITING} AND ${which} LIMIT +@limit)`,
   );
-  const moved = hasten.run({ at, lane, limit }).changes;
+  const moved = update.run({ at, lane, limit }).changes;
   const due = db.sql(
     `SELECT l.id, l.tenant_id, l.domain, +@at AS due_at FROM lanes l WHERE l.id = +@lane AND EXISTS
        (SELECT 1 FROM messages m WHERE m.lane = l.id AND ${WAITING} AND m.due_at <= +@at)`,

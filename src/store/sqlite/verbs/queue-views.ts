@@ -1,4 +1,4 @@
-// The queue in SQLite as operators see it: what waits, one message whole, another try now.
+// The queue in SQLite as operators see it: waiting messages, one message in full, retrying now.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../../base/outcome.ts';
 import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../../queue.ts';
@@ -26,10 +26,10 @@ export function queueListVerbs(db: Connection): Pick<QueueStore, 'queueSummary' 
   return { queueSummary: () => queueSummary(db), listQueue: (filter) => listQueue(db, filter) };
 }
 
-// About 2 ms where each has few messages.
+// About 2 ms where each lane has few messages.
 const SLICE_LANES = 500;
 
-/** In slices, between which the event loop turns: no snapshot. */
+/** In slices, with a turn of the event loop between them: not a snapshot. */
 async function queueSummary(db: Connection): Promise<QueueLane[]> {
   const lanes: QueueLane[] = [];
   for (let after = 0; ; await turn()) {
@@ -122,10 +122,10 @@ function messageFromRow(row: Row): QueuedMessage {
   };
 }
 
-// The list of what is not finished, in SQLite, those that expire first on top. The index by expiry
-// holds unfinished messages only, but of all tenants; the lanes lead to a tenant's or a domain's, but
-// not by expiry. Little is gathered lane by lane and sorted; much is met soon on the way by expiry.
-// Both go in slices, between which the event loop turns: no snapshot.
+// The list of unfinished messages in SQLite, those that expire first on top. The index by expiry holds unfinished
+// messages of all tenants; the lanes lead to a tenant's or a domain's messages, but not by expiry. Few messages are
+// gathered lane by lane and sorted; many are found soon along the index by expiry. Both run in slices, with a turn of
+// the event loop between them: not a snapshot.
 
 export interface QueueFilter {
   tenantId?: string;
@@ -133,27 +133,27 @@ export interface QueueFilter {
   limit: number;
 }
 
-// Some milliseconds each.
+// Some milliseconds per slice.
 const SLICE_MESSAGES = 1000;
-/** Whoever has more than this has a good part of any queue, so that the way by expiry is short. */
-const MOST_GATHERED = 5000;
+/** A filter that matches more than this matches a good part of any queue, so a scan by expiry finds them soon. */
+const MAX_GATHERED = 5000;
 
-/** `mostGathered` is there for tests. */
+/** Tests set `maxGathered`. */
 export async function listQueue(
   db: Connection,
   filter: QueueFilter,
-  mostGathered = MOST_GATHERED,
+  maxGathered = MAX_GATHERED,
 ): Promise<QueuedMessage[]> {
   if (filter.tenantId === undefined && filter.domain === undefined) {
     return await db.read(() => firstToExpire(db, filter.limit).map(messageFromRow));
   }
-  const gathered = await gather(db, filter, mostGathered);
-  if (gathered === null) return walkByExpiry(db, filter);
+  const gathered = await gather(db, filter, maxGathered);
+  if (gathered === null) return scanByExpiry(db, filter);
   const messages: QueuedMessage[] = [];
   for (let at = 0; at < gathered.length; at += SLICE_MESSAGES) {
     if (at > 0) await turn();
     const slice = gathered.slice(at, at + SLICE_MESSAGES);
-    // Some may have ended since their ids were read.
+    // Some may have finished since their IDs were read.
     messages.push(...(await db.read(() => slice.flatMap((id) => unfinished(db, id)))));
   }
   return messages.sort(byExpiry).slice(0, filter.limit);
@@ -173,23 +173,23 @@ function unfinished(db: Transaction, id: Buffer): QueuedMessage[] {
   return row ? [messageFromRow(row)] : [];
 }
 
-/** Null: more than `most`. What moves from one state to the other meanwhile may be met twice, or missed. */
-async function gather(db: Connection, filter: QueueFilter, most: number): Promise<Buffer[] | null> {
+/** Null: more than `max`. Messages that change state meanwhile may be found twice, or missed. */
+async function gather(db: Connection, filter: QueueFilter, max: number): Promise<Buffer[] | null> {
   const found = new Map<string, Buffer>();
   const add = (ids: Buffer[]) => {
     for (const id of ids) found.set(id.toString('latin1'), id);
   };
-  // Those on the wire are few, whoever's they are.
+  // Messages being sent are few, even over all tenants.
   add(await db.read(() => sending(db, filter)));
   for (let after: LaneKey | null = null; ; await turn()) {
     const lanes: LaneKey[] = await db.read(() => lanesOf(db, filter, after));
     await db.read(() => {
       for (const { id } of lanes) {
-        if (found.size > most) return;
-        add(inLane(db, id, most + 1 - found.size));
+        if (found.size > max) return;
+        add(inLane(db, id, max + 1 - found.size));
       }
     });
-    if (found.size > most) return null;
+    if (found.size > max) return null;
     if (lanes.length < SLICE_LANES) return [...found.values()];
     after = lanes.at(-1)!;
   }
@@ -233,14 +233,14 @@ function sending(db: Transaction, { tenantId, domain }: QueueFilter): Buffer[] {
     .map((row) => row.id as Buffer);
 }
 
-async function walkByExpiry(db: Connection, { tenantId, domain, limit }: QueueFilter): Promise<QueuedMessage[]> {
+async function scanByExpiry(db: Connection, { tenantId, domain, limit }: QueueFilter): Promise<QueuedMessage[]> {
   const found: QueuedMessage[] = [];
   const tenant = tenantId === undefined ? null : toId(tenantId);
-  const fits = (row: Row) =>
+  const matches = (row: Row) =>
     (tenant === null || tenant.equals(row.tenant_id as Buffer)) && (domain === undefined || row.domain === domain);
   for (let after: Row | null = null; ; await turn()) {
     const slice: Row[] = await db.read(() => sliceByExpiry(db, after));
-    for (const row of slice) if (found.length < limit && fits(row)) found.push(messageFromRow(row));
+    for (const row of slice) if (found.length < limit && matches(row)) found.push(messageFromRow(row));
     if (found.length === limit || slice.length < SLICE_MESSAGES) return found;
     after = slice.at(-1)!;
   }

@@ -1,4 +1,4 @@
-// The queue in SQLite: what is due, giving back what was claimed, and recording what became of it.
+// The queue in SQLite: returning what was claimed, and recording results.
 import type {
   AttemptRecord,
   ClaimedMessage,
@@ -18,7 +18,7 @@ type QueueVerbs = Work<
   Pick<QueueStore, 'release' | 'record' | 'recordEarlier' | 'endWaiting' | 'recoverInterrupted' | 'expired'>
 >;
 
-// Repeated word for word in every query that shall use the index messages_due.
+// Repeated verbatim in every query that must use the index messages_due.
 export const WAITING = `m.state IN ('queued', 'deferred') AND m.parked = 0`;
 
 export function queueVerbs(db: Transaction): QueueVerbs {
@@ -41,13 +41,13 @@ export function laneFromRow(row: Row): LaneNotice {
   };
 }
 
-// Outer joins: a message whose other rows are damaged must come out too, to be parked with a reason.
+// Outer joins: a message whose other rows are damaged must be found too, to be parked with a reason.
 export const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
   m.expires_at, m.notices, m.source_address, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
   coalesce(d.name, '') AS from_domain
   FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id`;
 
-/** `attemptStep` 1: the attempt that begins now; 0: the one that was last made. */
+/** `attemptStep` 1: the attempt that begins now; 0: the last one made. */
 export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
   return {
     id: fromId(row.id),
@@ -66,13 +66,13 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
   };
 }
 
-/** Gives back what was claimed and never tried, as if it had not been claimed. */
+/** Returns claimed messages that were never tried, as if they had not been claimed. */
 function release(db: Transaction, id: string, { at, putOff }: { at: number; putOff: boolean }): LaneNotice[] {
-  const back = db.sql(
+  const release = db.sql(
     `UPDATE messages SET state = CASE WHEN attempts > 1 THEN 'deferred' ELSE 'queued' END, attempts = attempts - 1,
        due_at = +?, put_off = +? WHERE id = +? AND state = 'sending'`,
   );
-  return back.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
+  return release.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
 }
 
 function laneOf(db: Transaction, messageId: string): LaneNotice[] {
@@ -109,12 +109,11 @@ function applyUpdate(db: Transaction, update: MessageUpdate): boolean {
 }
 
 /*
- * States of a message. queued: accepted, never tried. sending: a courier has it; due_at says
- * when it would be tried again if that courier vanished. deferred: tried in vain, waits.
- * delivered, bounced (refused for good) and failed (given up) are ends; a later report can
- * still turn delivered into bounced. parked is no state but a mark on a waiting message that
- * cannot be read: it keeps its state and waits for a person.
- * False when the message is already at an end: somebody else was first, nothing changes.
+ * States of a message. queued: accepted, never tried. sending: a courier has it; due_at says when it is retried if that
+ * courier vanishes. deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent
+ * rejection) and failed (expired or cancelled) are final; a later report can still turn delivered into bounced. parked
+ * is not a state but a mark on a waiting message that can't be read: it keeps its state and waits for an operator.
+ * False when the message is already finished: another caller was first, and nothing changes.
  */
 function moveMessage(db: Transaction, { messageId, tenantId, at, transition, event }: MessageUpdate): boolean {
   const id = toId(messageId);
@@ -164,25 +163,25 @@ export function suppressHardBounce(
 ): void {
   const address = note.suppressionKey;
   const { mxGroup, rule, platformExpiresAt: expiresAt, needsSecondTenant = false } = note;
-  const said = { rule, ...(mxGroup !== null && { mxGroup }) };
-  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, ...said });
+  const evidence = { rule, ...(mxGroup !== null && { mxGroup }) };
+  insertSuppression(db, tenantId, { address, reason: 'hard_bounce', messageId, createdAt: at, ...evidence });
   if (expiresAt === null) return;
   const since = at - (expiresAt - at);
-  if (needsSecondTenant && !isSaidOfAnother(db, tenantId, { address, since })) return;
+  if (needsSecondTenant && !hasBouncedForAnother(db, tenantId, { address, since })) return;
   insertPlatformSuppression(db, { address, mxGroup, rule, messageId, createdAt: at, expiresAt });
 }
 
-/** As long as the platform's own entries last; what DNS alone has said is no evidence for everybody. */
-function isSaidOfAnother(
+/** As long as the platform's own entries last; a result from DNS alone does not count as evidence. */
+function hasBouncedForAnother(
   db: Transaction,
   tenantId: string,
   { address, since }: { address: string; since: number },
 ): boolean {
-  const said = db.sql(
+  const found = db.sql(
     `SELECT 1 FROM suppressions WHERE address = +? AND reason = 'hard_bounce' AND tenant_id <> +?
        AND message_id IS NOT NULL AND created_at > +? AND (rule IS NULL OR rule NOT GLOB 'route-*')`,
   );
-  return said.get(address, toId(tenantId), since) !== undefined;
+  return found.get(address, toId(tenantId), since) !== undefined;
 }
 
 function insertAttempt(db: Transaction, attempt: AttemptRecord): void {
@@ -212,8 +211,8 @@ function insertAttempt(db: Transaction, attempt: AttemptRecord): void {
 }
 
 /**
- * A first attempt that was cut off is repeated at once. Later ones wait for the time that was
- * stored before they began: a message that kills the daemon must not kill it in a circle.
+ * An interrupted first attempt is repeated at once. Later ones wait until the time that was stored before they began:
+ * a message that crashes the daemon must not do so in a loop.
  */
 function recoverInterrupted(db: Transaction, at: number, except: readonly string[]): number {
   const recover = db.sql(

@@ -1,4 +1,4 @@
-// Doubted receivers and stopped tenants in SQLite.
+// Doubted receivers and tenants' reviews in SQLite.
 import type { DoubtedReceiver, JudgedMail, ReputationStore } from '../../suppressions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
@@ -16,7 +16,7 @@ export function reputationVerbs(db: Transaction): Work<ReputationStore> {
     },
     listDoubtedReceivers: () =>
       (db.sql('SELECT * FROM doubted_receivers ORDER BY mx_group').all() as Row[]).map(doubtFromRow),
-    standingSinceReview: (tenantId, window) => standing(db, tenantId, window),
+    resultsSinceReview: (tenantId, window) => resultsSinceReview(db, tenantId, window),
     stopForReview: (tenantId, review) => stopForReview(db, tenantId, review),
     reviewOf: (tenantId) => {
       const row = db.sql('SELECT at, reason FROM tenant_reviews WHERE tenant_id = +?').get(toId(tenantId));
@@ -34,7 +34,7 @@ const LAST_MESSAGES = `SELECT recipient, bounce, complained, complaint_weight FR
     AND id > coalesce((SELECT last_message FROM tenant_reviews WHERE tenant_id = +?), x'')
   ORDER BY id DESC LIMIT +?`;
 
-function standing(db: Transaction, tenantId: string, window: number): JudgedMail {
+function resultsSinceReview(db: Transaction, tenantId: string, window: number): JudgedMail {
   const tenant = toId(tenantId);
   const messages = db.sql(`SELECT count(*) FROM (${LAST_MESSAGES})`, 'column').get(tenant, tenant, window) as number;
   const rows = db
@@ -44,12 +44,12 @@ function standing(db: Transaction, tenantId: string, window: number): JudgedMail
        FROM (${LAST_MESSAGES}) WHERE bounce = 'hard' OR complained = 1`,
     )
     .all(tenant, tenant, window) as Row[];
-  const trouble = rows.map((row) => ({
+  const problems = rows.map((row) => ({
     recipient: row.recipient as string,
     isHardBounce: row.hard === 1,
     complaintWeight: row.weight as number,
   }));
-  return { messages, trouble };
+  return { messages, problems };
 }
 
 function stopForReview(db: Transaction, tenantId: string, { at, reason }: { at: number; reason: string }): boolean {

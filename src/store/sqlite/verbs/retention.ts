@@ -1,11 +1,11 @@
-// Erasing what has been kept long enough, in SQLite: walks along the index of finished messages, a few
-// milliseconds at a time. The writer's other verbs wait no longer than that.
+// Erasing data past its retention, in SQLite: walks along the index of finished messages, a few milliseconds at a time,
+// so that other verbs of the writer wait no longer than that.
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../upkeep.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventsCountedTo } from './figures.ts';
 
-/** Rows are asked for in such numbers, and the time is looked at after each. */
+/** Rows are read in such batches, and the time is checked after each row. */
 const ROWS_AT_ONCE = 100;
 
 export function retentionVerbs(db: Transaction): Work<RetentionStore> {
@@ -31,7 +31,7 @@ export function retentionVerbs(db: Transaction): Work<RetentionStore> {
   };
 }
 
-/** Messages of the past come under the new setting, too: its walk begins anew. */
+/** Old messages come under the new setting, too: its walk starts over. */
 function setContentDays(db: Transaction, tenantId: string, days: number | null): boolean {
   const set = db.sql('UPDATE tenants SET content_days = +? WHERE id = +?');
   if (set.run(days, toId(tenantId)).changes === 0) return false;
@@ -56,7 +56,7 @@ function writeCursor(db: Transaction, days: number | null, { finishedAt, message
   );
 }
 
-/** The walk passes every message of a submission, and at the one that was finished last the content goes. */
+/** The walk visits every message of a submission; at the one that finished last, the content is erased. */
 function eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk): RetentionSlice {
   const endsAt = performance.now() + budgetMs;
   let cursor = readCursor(db, days);
@@ -99,7 +99,7 @@ function eraseRecords(db: Transaction, before: number, budgetMs: number): Retent
   const countedTo = eventsCountedTo(db);
   let erased = 0;
   for (const row of rows) {
-    // An event that charts do not know yet waits: the count comes by every few seconds, this every minute.
+    // An event that charts do not include yet waits: the count runs every few seconds, this every minute.
     if (hasEventBeyond(db, row.id as Buffer, countedTo)) return { seen: erased, erased, more: false };
     eraseMessage(db, row.id as Buffer, row.submission_id as Buffer);
     erased++;
@@ -121,7 +121,7 @@ function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
   db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
 }
 
-/** With what was to be told of them: the webhooks of a tenant are few, and its deliveries begin with them. */
+/** With their webhook deliveries: a tenant has few webhooks, and the key of deliveries begins with the webhook. */
 function eraseEvents(db: Transaction, message: Buffer): void {
   const events = db.sql('SELECT seq, tenant_id FROM events WHERE message_id = +?').all(message) as Row[];
   for (const { seq, tenant_id: tenant } of events) {

@@ -1,25 +1,25 @@
-// Mail that comes back for a message (to its return path or unsubscribe address), in SQLite: what its contents take in
-// all is bounded, and what one message gets within a day. All of it is acted on first: a content goes after that.
+// Mail that comes back for a message (to its return path or unsubscribe address), in SQLite: limits how much space all
+// contents take, and how much one message gets within a day. All mails are processed first; contents are erased later.
 import { DAY_MS } from '../../../base/clock.ts';
-import type { InboundKind, ReturnedStore } from '../../inbound.ts';
+import type { InboundKind, ReturnedQuota } from '../../inbound.ts';
 import type { Transaction } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { ERASED_FOR_ROOM } from './unasked-mail.ts';
 
-/** For one mail that comes in; the next one goes on where there was more. */
-const MOST_AT_ONCE = 1000;
-/** Mails beyond their message's bounds that had no effect: a note of each stays for people, of the newest. */
+/** For each mail that comes in; the next one continues where there is more. */
+const MAX_AT_ONCE = 1000;
+/** Mails beyond their message's bounds that had no effect: so many of the newest keep a note for people to read. */
 const MAX_NOTED_BEYOND = 1000;
 /** Values of `beyond`. */
 const [WITHIN, WAITS_BEYOND, ONLY_NOTED] = [0, 1, 2];
 
 const NOT_KEPT = 'its content was not kept: too much came to the address of this message within a day';
 
-/** `beyond`: its content goes when it was acted on; `full`: too many of those wait already. */
-export function placeOfReturned(
+/** `beyond`: its content is erased once it is processed; `full`: too many of those are waiting. */
+export function classifyReturned(
   db: Transaction,
   { receivedAt, bytes }: { receivedAt: number; bytes: number },
-  limits: ReturnedStore,
+  limits: ReturnedQuota,
 ): 'within' | 'beyond' | 'full' {
   const { mails, size } = db
     .sql(
@@ -31,17 +31,17 @@ export function placeOfReturned(
   return roomOf(db).waiting_bytes + bytes <= limits.waitingBytes ? 'beyond' : 'full';
 }
 
-/** Called within the transaction that has kept the mail. */
+/** Runs within the transaction that stores the mail. */
 export function countReturned(
   db: Transaction,
   mail: { seq: number | bigint; receivedAt: number; bytes: number; isBeyond: boolean },
-  { messageId, maxBytes }: ReturnedStore,
+  { messageId, maxBytes }: ReturnedQuota,
 ): void {
   const { seq, receivedAt, bytes, isBeyond } = mail;
   db.sql(
     'INSERT INTO returned_mails (mail_seq, message_id, received_at, beyond, bytes) VALUES (+?, +?, +?, +?, +?)',
   ).run(seq, toId(messageId), receivedAt, isBeyond ? WAITS_BEYOND : WITHIN, bytes);
-  for (let count = 0; count < MOST_AT_ONCE && roomOf(db).bytes > maxBytes; count++) {
+  for (let count = 0; count < MAX_AT_ONCE && roomOf(db).bytes > maxBytes; count++) {
     if (eraseOldestReturned(db, 1) === 0) break;
   }
 }
@@ -50,7 +50,7 @@ function roomOf(db: Transaction): { bytes: number; waiting_bytes: number } {
   return db.sql('SELECT bytes, waiting_bytes FROM returned_room').get() as { bytes: number; waiting_bytes: number };
 }
 
-/** Of those that were acted on. Returns how many. */
+/** Only of processed mails. Returns how many. */
 export function eraseOldestReturned(db: Transaction, limit: number): number {
   const oldest = db.sql(
     `SELECT r.mail_seq FROM returned_mails r JOIN inbound_mails m ON m.seq = r.mail_seq
@@ -62,7 +62,7 @@ export function eraseOldestReturned(db: Transaction, limit: number): number {
   return seqs.length;
 }
 
-/** Within the transaction that has acted on it. Returns the words about it for its reason; null: the content stays. */
+/** Runs within the transaction that processes it. Returns the words to add to its reason; null: the content stays. */
 export function settleReturned(
   db: Transaction,
   seq: number,
@@ -74,10 +74,10 @@ export function settleReturned(
     )
     .get(seq) as Row | undefined;
   if (row === undefined) return null;
-  // There is nothing in it to read: its address says all.
+  // Its content is not worth keeping: the address says everything.
   if (kind === 'unsubscribe') db.sql('DELETE FROM inbound_contents WHERE mail_seq = +?').run(seq);
   if (row.beyond === 0) return null;
-  // Nothing has read what ended the daemon: an operator can have it tried again.
+  // A mail that crashed the daemon was never read: an operator can have it retried.
   const isUnread = kind === 'unreadable' && (row.tries as number) > 0;
   if (!isUnread) eraseContent(db, seq, NOT_KEPT);
   const isOnlyNoted = !isUnread && !hadEffect;

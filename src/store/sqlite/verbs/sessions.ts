@@ -1,4 +1,4 @@
-// Sessions of people in SQLite.
+// Sessions in SQLite.
 import type { Session, SessionStore, Visitor } from '../../accounts.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
@@ -33,7 +33,7 @@ export function sessionVerbs(db: Transaction): Work<SessionStore> {
   };
 }
 
-/** Equal to no id. */
+/** Not equal to any ID. */
 const NO_ID = Buffer.alloc(0);
 
 function createSession(db: Transaction, session: Session, maxLive: number): boolean {

@@ -1,5 +1,5 @@
-// What holds mail back, in SQLite: pauses, suspensions, what each MX group bears, and where the
-// mail of each recipient domain goes. Acting on messages by lane is in queue-targets.ts.
+// What holds mail back, in SQLite: pauses, suspensions, the state of each MX group, and the MX group of each recipient
+// domain. Operations on messages by lane are in queue-pauses.ts.
 import type {
   GroupConcurrency,
   OperatorNote,
@@ -14,7 +14,7 @@ import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { pauseFromRow } from './queue-pauses.ts';
 
-const NOBODY = Buffer.alloc(0);
+const NO_TENANT = Buffer.alloc(0);
 
 type ShapingVerbs = Work<
   Pick<
@@ -55,7 +55,7 @@ function loadShaping(db: Transaction, now: number): ShapingSnapshot {
   };
 }
 
-/** A paused message can end: its lifetime goes on. */
+/** A paused message can end, since its lifetime goes on. */
 function forgetFinished(db: Transaction): void {
   const waits = db.sql('SELECT 1 FROM messages WHERE id = +? AND finished_at IS NULL');
   const forget = db.sql(`DELETE FROM queue_pauses WHERE kind = 'message' AND target = +?`);
@@ -91,7 +91,7 @@ function saveSuspension(db: Transaction, suspension: Suspension): void {
   const save = `INSERT INTO suspensions (mx_group, scope, tenant_id, subject, rule, reply, since, until)
     VALUES (+?, +?, +?, +?, +?, +?, +?, +?) ON CONFLICT (mx_group, scope, tenant_id, subject)
     DO UPDATE SET rule = excluded.rule, reply = excluded.reply, since = excluded.since, until = excluded.until`;
-  db.sql(save).run(mxGroup, scope, tenantId === null ? NOBODY : toId(tenantId), subject, rule, reply, since, until);
+  db.sql(save).run(mxGroup, scope, tenantId === null ? NO_TENANT : toId(tenantId), subject, rule, reply, since, until);
 }
 
 function liftSuspensions(
@@ -100,7 +100,7 @@ function liftSuspensions(
 ): Suspension[] {
   const lifted = () => {
     if ('mxGroup' in of) return db.sql('DELETE FROM suspensions WHERE mx_group = +? RETURNING *').all(of.mxGroup);
-    // Few rows: only what is suspended right now has one.
+    // Few rows: only active suspensions have one.
     if ('tenantId' in of)
       return db.sql('DELETE FROM suspensions WHERE tenant_id = +? RETURNING *').all(toId(of.tenantId));
     return db.sql(`DELETE FROM suspensions WHERE scope = 'domain' AND subject = +? RETURNING *`).all(of.domain);

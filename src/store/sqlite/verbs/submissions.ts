@@ -1,4 +1,4 @@
-// Taking a submission in, in SQLite: the decision and the rows in one transaction.
+// Accepting a submission in SQLite: the decision and the rows in one transaction.
 import type {
   AcceptResult,
   LaneNotice,
@@ -23,21 +23,21 @@ export function submissionVerbs(db: Transaction): Work<SubmissionStore> {
 }
 
 /**
- * The insert of the submission itself finds a replay, by the unique index; it is looked for apart from
- * that only where nothing would be inserted.
+ * The insert of the submission itself finds a replay, through the unique index; a separate look-up is only needed where
+ * nothing would be inserted.
  */
 function accept(db: Transaction, submission: NewSubmission): AcceptResult {
   const replayOr = (result: AcceptResult) => replayOf(db, submission) ?? result;
   if (!isActive(db, submission.tenantId)) return replayOr({ kind: 'tenant_not_active' });
-  const { taken, rejected } = sortOut(db, submission);
+  const { accepted, rejected } = partition(db, submission);
   if (!isVerified(db, submission)) return replayOr({ kind: 'domain_not_verified' });
-  if (taken.length === 0) return replayOr({ kind: 'all_suppressed', rejected });
+  if (accepted.length === 0) return replayOr({ kind: 'all_suppressed', rejected });
   const replay = insertSubmission(db, submission, rejected);
   if (replay) return replay;
-  const lanes = taken.map((recipient) => insertMessage(db, submission, recipient));
-  countOpenMessages(db, submission.domainId, taken.length);
-  countAccepted(db, submission, taken.length);
-  const receipt = { id: submission.id, messageIds: taken.map((recipient) => recipient.messageId), rejected };
+  const lanes = accepted.map((recipient) => insertMessage(db, submission, recipient));
+  countOpenMessages(db, submission.domainId, accepted.length);
+  countAccepted(db, submission, accepted.length);
+  const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
   return { kind: 'accepted', receipt, lanes };
 }
 
@@ -59,15 +59,18 @@ function isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): boo
   return db.cached(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
 
-function sortOut(db: Transaction, submission: NewSubmission): { taken: NewRecipient[]; rejected: RejectedRecipient[] } {
-  const taken: NewRecipient[] = [];
+function partition(
+  db: Transaction,
+  submission: NewSubmission,
+): { accepted: NewRecipient[]; rejected: RejectedRecipient[] } {
+  const accepted: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
     const reason = reasonAgainst(db, submission, recipient.suppressionKey);
-    if (reason && !passesOver(recipient, reason)) rejected.push({ to: recipient.address, reason });
-    else taken.push(recipient);
+    if (reason && !ignores(recipient, reason)) rejected.push({ to: recipient.address, reason });
+    else accepted.push(recipient);
   }
-  return { taken, rejected };
+  return { accepted, rejected };
 }
 
 function reasonAgainst(
@@ -76,16 +79,16 @@ function reasonAgainst(
   address: string,
 ): SuppressionReason | null {
   if (!ofService) return suppressionReason(db, tenantId, address, acceptedAt);
-  // Links that set passwords: neither other tenants' bounces nor a click on "spam" may keep them back.
+  // Links to set a password must arrive despite other tenants' bounces, complaints and unsubscribes.
   const own = ownSuppressionReason(db, tenantId, address);
   return own === 'complaint' || own === 'unsubscribe' ? null : own;
 }
 
-function passesOver({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {
+function ignores({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {
   return staysUsable && (reason === 'hard_bounce' || reason === 'complaint');
 }
 
-/** A replay when the key is already there: then nothing is inserted. */
+/** A replay when the idempotency key exists already: then nothing is inserted. */
 function insertSubmission(
   db: Transaction,
   submission: NewSubmission,
@@ -155,7 +158,7 @@ function readReceipt(db: Transaction, tenantId: string, idempotencyKey: string):
     .sql('SELECT id, rejected FROM submissions WHERE tenant_id = +? AND idempotency_key = +?')
     .get(toId(tenantId), idempotencyKey) as Row | undefined;
   if (!row) return null;
-  // Message ids are given out in the order of `to`, and they sort in the order they were given out.
+  // Message IDs are assigned in the order of `to`, and sort in that order.
   const messages = db.sql('SELECT id FROM messages WHERE submission_id = +? ORDER BY id').all(row.id) as Row[];
   return {
     id: fromId(row.id),

@@ -49,7 +49,7 @@ export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
   };
 }
 
-/** Behind every text that begins with the prefix: no address has this character, the last one there is. */
+/** Sorts after every text with the prefix: no address contains this character, the last one of Unicode. */
 const LAST_CHARACTER = '\u{10ffff}';
 
 export function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
@@ -82,24 +82,24 @@ function undoHardBounces(db: Transaction, of: UndoneBounces, limit: number): { p
   return { ...undone, tenants: undone.tenants + byRule.run(low, high, since, limit).changes };
 }
 
-/** The first and the last text that a rule, or a rule with `*` at its end, stands for. */
+/** The first and the last rule that match a rule, or a rule with `*` at its end. */
 function rulesFrom(rule: string): [low: string, high: string] {
   if (!rule.endsWith('*')) return [rule, rule];
   const prefix = rule.slice(0, -1);
   return [prefix, prefix + LAST_CHARACTER];
 }
 
-/** Most are on tenants' lists alone: the platform's gets an entry when a second tenant's message confirms it. */
+/** Most are only on tenants' lists: the platform's gets an entry when a second tenant's message confirms it. */
 function undoGroup(
   db: Transaction,
   { mxGroup, since }: { mxGroup: string; since: number },
   limit: number,
 ): { platform: number; tenants: number } {
-  const said = db.sql(
+  const listed = db.sql(
     'SELECT address FROM platform_suppressions WHERE mx_group = +? AND created_at >= +? LIMIT +?',
     'column',
   );
-  const addresses = said.all(mxGroup, since, limit) as string[];
+  const addresses = listed.all(mxGroup, since, limit) as string[];
   const undone = undoAddresses(db, addresses, { since, alsoTenants: true, mxGroup });
   const byGroup = db.sql(
     `DELETE FROM suppressions WHERE (tenant_id, address) IN (SELECT tenant_id, address FROM suppressions
@@ -108,7 +108,7 @@ function undoGroup(
   return { ...undone, tenants: undone.tenants + byGroup.run(mxGroup, since, limit).changes };
 }
 
-/** With `mxGroup`, what is known to have been said by another group stays on tenants' lists. */
+/** With `mxGroup`, entries that another group is known to have caused stay on tenants' lists. */
 function undoAddresses(
   db: Transaction,
   addresses: readonly string[],
@@ -138,7 +138,7 @@ export function insertSuppression(db: Transaction, tenantId: string, entry: Supp
   return result.changes === 1 ? 'added' : 'exists';
 }
 
-/** A newer statement renews an entry: it expires later. */
+/** A newer bounce renews an entry: it expires later. */
 export function insertPlatformSuppression(db: Transaction, entry: PlatformSuppression): 'added' | 'exists' {
   const known = db.sql('SELECT 1 FROM platform_suppressions WHERE address = +?').get(entry.address) !== undefined;
   db.sql(

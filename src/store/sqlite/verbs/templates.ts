@@ -79,7 +79,7 @@ function replaceTemplate(
   return readTemplate(db, tenantId, id);
 }
 
-/** What the tenant keeps besides the one template. octet_length reads no text, only its length. */
+/** What the tenant's other templates take. octet_length does not read the text, only its length. */
 function usage(db: Transaction, tenant: Buffer, except: Buffer): { count: number; bytes: number } {
   return db
     .sql(

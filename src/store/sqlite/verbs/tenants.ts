@@ -21,7 +21,7 @@ export function tenantVerbs(db: Transaction): Work<TenantStore> {
     getTenant: (id) => readTenant(db, id),
     listTenants: () => (db.sql('SELECT * FROM tenants ORDER BY id').all() as Row[]).map(tenantFromRow),
     updateTenant: (id, change) => updateTenant(db, id, change),
-    standingOf: (tenantId, window) => readStanding(db, tenantId, window),
+    recentResultsOf: (tenantId, window) => readRecentResults(db, tenantId, window),
     raiseTier: (tenantId, tier) => {
       const raise = db.sql('UPDATE tenants SET tier = +? WHERE id = +? AND tier_pinned = 0');
       return raise.run(tier, toId(tenantId)).changes === 1;
@@ -71,7 +71,7 @@ function updateTenant(db: Transaction, id: string, change: TenantChange): Tenant
   return tenant;
 }
 
-function readStanding(db: Transaction, tenantId: string, window: number): RecentResults {
+function readRecentResults(db: Transaction, tenantId: string, window: number): RecentResults {
   const row = db
     .sql(
       `SELECT count(*) AS messages, count(*) FILTER (WHERE bounce = 'hard') AS hard,
@@ -137,12 +137,12 @@ function createApiKey(db: Transaction, key: ApiKey, maxLive: number): 'created' 
   return 'created';
 }
 
-// Compared with when there is no such key: no secret is known that hashes to it.
-const HASH_OF_NOBODY = Buffer.alloc(32);
+// Compared when the key does not exist: no known secret has this hash.
+const NO_HASH = Buffer.alloc(32);
 
 function hasSecret(db: Transaction, publicId: string, secretHash: Buffer): boolean {
   const expected = db.sql('SELECT secret_hash FROM api_keys WHERE public_id = +?', 'column').get(publicId);
-  return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? HASH_OF_NOBODY);
+  return timingSafeEqual(secretHash, (expected as Buffer | undefined) ?? NO_HASH);
 }
 
 function findApiKey(db: Transaction, publicId: string): { key: ApiKey; tenant: Tenant } | null {

@@ -16,7 +16,7 @@ export function trackingVerbs(db: Transaction): Work<TrackingStore> {
   };
 }
 
-/** Every few clicks ask: as one statement, for each takes and gives back the lock of the log. */
+/** Runs for every few clicks, so it is one statement: each statement takes and releases the lock of the log. */
 function findTracked(db: Transaction, tenantId: string, messageId: string): TrackedMessage | null {
   const rows = db
     .sql(

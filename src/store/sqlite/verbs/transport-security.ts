@@ -1,4 +1,4 @@
-// The security of receiving servers in SQLite: the verbs, and the view of the courier threads.
+// What is known of receiving servers' TLS, in SQLite: the verbs, and the couriers' read-only view.
 import type {
   BrokenTls,
   TlsPolicy,

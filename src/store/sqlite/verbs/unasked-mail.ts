@@ -1,23 +1,23 @@
-// Mail that proves no message of ours (to roles, DMARC reports), in SQLite: what its contents take in
-// all is bounded, and so is the number of such mails; the oldest go first, and none that still waits.
+// Mail that proves no message of ours (to role addresses, DMARC reports), in SQLite: the space of all its contents is
+// limited, and so is the number of such mails; the oldest are erased first, but never one that still waits.
 import type { Transaction } from '../engine/connection.ts';
 
-/** A row of each stays for people when its content has gone; this many are some hundred megabytes at most. */
+/** Each keeps a row for people when its content is erased; this many take some hundred megabytes at most. */
 const MAX_MAILS = 100_000;
-/** For one mail that comes in; the next one goes on where there was more. */
-const MOST_AT_ONCE = 1000;
+/** For each mail that comes in; the next one continues where there is more. */
+const MAX_AT_ONCE = 1000;
 
 export const ERASED_FOR_ROOM = 'its content was erased to make room';
 
-/** Called within the transaction that has kept the mail. */
+/** Runs within the transaction that stores the mail. */
 export function countUnasked(db: Transaction, seq: number | bigint, bytes: number, maxBytes: number): void {
   db.sql('INSERT INTO unasked_mails (mail_seq, bytes) VALUES (+?, +?)').run(seq, bytes);
   const room = () => db.sql('SELECT mails, bytes FROM unasked_room').get() as { mails: number; bytes: number };
-  for (let count = 0; count < MOST_AT_ONCE && room().bytes > maxBytes; count++) {
+  for (let count = 0; count < MAX_AT_ONCE && room().bytes > maxBytes; count++) {
     if (eraseOldestContents(db, 1) === 0) break;
   }
-  const tooMany = Math.min(room().mails - MAX_MAILS, MOST_AT_ONCE);
-  if (tooMany > 0) eraseOldestMails(db, tooMany);
+  const excess = Math.min(room().mails - MAX_MAILS, MAX_AT_ONCE);
+  if (excess > 0) eraseOldestMails(db, excess);
 }
 
 /** Returns how many. */

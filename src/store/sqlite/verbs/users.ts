@@ -50,11 +50,11 @@ export function memberVerbs(db: Transaction): Work<MemberStore> {
   return {
     getUser: (id) => readUser(db, id),
     listMembers: (tenantId) => {
-      const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id = +? ORDER BY u.id`;
+      const list = `SELECT u.*, ${FACTS} FROM users u WHERE u.tenant_id = +? ORDER BY u.id`;
       return (db.sql(list).all(toId(tenantId)) as Row[]).map(memberFromRow);
     },
     listOperators: () => {
-      const list = `SELECT u.*, ${SIGNS} FROM users u WHERE u.tenant_id IS NULL ORDER BY u.id`;
+      const list = `SELECT u.*, ${FACTS} FROM users u WHERE u.tenant_id IS NULL ORDER BY u.id`;
       return (db.sql(list).all() as Row[]).map(memberFromRow);
     },
     changeRole: (tenantId, userId, role) => {
@@ -72,8 +72,8 @@ export function memberVerbs(db: Transaction): Work<MemberStore> {
   };
 }
 
-/** What is known of a user besides its own row. */
-const SIGNS = `(SELECT max(last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at,
+/** Facts about a user that are not in its own row. */
+const FACTS = `(SELECT max(last_seen_at) FROM sessions s WHERE s.user_id = u.id) AS last_seen_at,
   EXISTS (SELECT 1 FROM second_factors f WHERE f.user_id = u.id AND f.confirmed_at IS NOT NULL) AS has_second_factor`;
 
 interface Change {

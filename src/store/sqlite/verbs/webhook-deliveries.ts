@@ -1,5 +1,5 @@
-// Deliveries to webhooks in SQLite: leasing what is due, recording what became of it, starting over
-// after a crash. What people do with them, and what time does, is in webhook-history.ts.
+// Webhook deliveries in SQLite: leasing what is due, recording results, recovering after a crash. Replays, history
+// and erasing are in webhook-history.ts.
 import { atStep } from '../../../base/backoff.ts';
 import type {
   ClaimedDeliveries,
@@ -29,7 +29,7 @@ export function deliveryVerbs(db: Transaction): DeliveryVerbs {
     recordDeliveries: (results, at) => record(db, results, at),
     takeFailingWebhooks: (since, at) => takeFailing(db, since, at),
     recoverDeliveries: (at) => {
-      // Not counted: a daemon that is restarted often must not use up the retry table.
+      // The attempt is not counted: a daemon that is restarted often must not use up the retry table.
       const recover = db.sql(
         'UPDATE webhook_deliveries SET leased = 0, attempts = attempts - 1, due_at = min(due_at, +?) WHERE leased = 1',
       );
@@ -70,7 +70,7 @@ function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: C
   const deliveries: WebhookDelivery[] = [];
   for (const row of due.all(id, terms.now, limit) as Row[]) {
     if (row.id === null) {
-      dropWithoutEvent(db, id, row.event_seq as number);
+      dropDelivery(db, id, row.event_seq as number);
       continue;
     }
     const eventSeq = row.event_seq as number;
@@ -82,8 +82,8 @@ function claimFor(db: Transaction, { webhookId, limit }: DeliveryClaim, terms: C
   return { webhookId, endpoint, deliveries, nextDueAt: nextDueAt(db, id) };
 }
 
-/** A damaged row that nobody can send must not be found due again and again. */
-function dropWithoutEvent(db: Transaction, webhookId: Buffer, eventSeq: number): void {
+/** A damaged row without its event can't be sent, and must not be found due again and again. */
+function dropDelivery(db: Transaction, webhookId: Buffer, eventSeq: number): void {
   db.sql('DELETE FROM webhook_deliveries WHERE webhook_id = +? AND event_seq = +?').run(webhookId, eventSeq);
 }
 
@@ -109,7 +109,7 @@ function nextDueAt(db: Transaction, webhookId: Buffer): number | null {
   return (next.get(webhookId) as { due_at: number | null }).due_at;
 }
 
-interface WebhookTally {
+interface WebhookResults {
   tenantId: string;
   failingSince: number | null;
   succeeded: boolean;
@@ -117,28 +117,28 @@ interface WebhookTally {
 }
 
 function record(db: Transaction, results: DeliveryResult[], at: number): void {
-  const tallies = new Map<string, WebhookTally | null>();
+  const byWebhook = new Map<string, WebhookResults | null>();
   for (const result of results) {
     const { webhookId } = result.delivery;
-    if (!tallies.has(webhookId)) tallies.set(webhookId, tallyOf(db, webhookId));
-    const tally = tallies.get(webhookId);
-    // Deleted meanwhile: what it would have said is nobody's business any more.
-    if (!tally || !moveDelivery(db, result, at)) continue;
+    if (!byWebhook.has(webhookId)) byWebhook.set(webhookId, resultsOf(db, webhookId));
+    const webhook = byWebhook.get(webhookId);
+    // The webhook was deleted meanwhile, or the lease is another attempt's: the result is dropped.
+    if (!webhook || !moveDelivery(db, result, at)) continue;
     if (result.end.to === 'released') continue;
-    insertAttempt(db, tally.tenantId, result);
-    if (result.end.to === 'delivered') tally.succeeded = true;
-    else tally.failed = true;
+    insertAttempt(db, webhook.tenantId, result);
+    if (result.end.to === 'delivered') webhook.succeeded = true;
+    else webhook.failed = true;
   }
-  for (const [webhookId, tally] of tallies) {
-    if (tally) noteHealth(db, webhookId, tally, at);
+  for (const [webhookId, webhook] of byWebhook) {
+    if (webhook) noteHealth(db, webhookId, webhook, at);
   }
 }
 
 /*
- * States of a delivery. due: never tried, or tried in vain and waiting; while `leased` an attempt is
- * under way, and due_at says when there will be another should that one vanish. delivered: the endpoint
- * answered 2xx. failed: the retry table is used up. A replay leads from either end back to due.
- * False when the lease is not that of this attempt: the result comes too late, nothing changes.
+ * States of a delivery. due: never tried, or waiting for a retry; while `leased` an attempt is in progress, and due_at
+ * says when the next one follows if it vanishes. delivered: the endpoint answered 2xx. failed: the retry table is used
+ * up. A replay turns either of these back into due.
+ * False when the lease is not that of this attempt: the result comes too late, and nothing changes.
  */
 function moveDelivery(db: Transaction, { delivery, end }: DeliveryResult, at: number): boolean {
   const key = [toId(delivery.webhookId), delivery.eventSeq, delivery.attempt];
@@ -181,7 +181,7 @@ function insertAttempt(db: Transaction, tenantId: string, result: DeliveryResult
   );
 }
 
-function tallyOf(db: Transaction, webhookId: string): WebhookTally | null {
+function resultsOf(db: Transaction, webhookId: string): WebhookResults | null {
   const row = db.sql('SELECT tenant_id, failing_since FROM webhooks WHERE id = +?').get(toId(webhookId)) as
     | Row
     | undefined;
@@ -190,17 +190,17 @@ function tallyOf(db: Transaction, webhookId: string): WebhookTally | null {
   return { tenantId: fromId(row.tenant_id), failingSince, succeeded: false, failed: false };
 }
 
-/** Written when it changes, and not at every result. */
-function noteHealth(db: Transaction, webhookId: string, tally: WebhookTally, at: number): void {
-  const isFailing = tally.failingSince !== null;
-  if (tally.succeeded && isFailing) {
+/** Written only when it changes, not for every result. */
+function noteHealth(db: Transaction, webhookId: string, webhook: WebhookResults, at: number): void {
+  const isFailing = webhook.failingSince !== null;
+  if (webhook.succeeded && isFailing) {
     db.sql('UPDATE webhooks SET failing_since = NULL, told_at = NULL WHERE id = +?').run(toId(webhookId));
-  } else if (tally.failed && !tally.succeeded && !isFailing) {
+  } else if (webhook.failed && !webhook.succeeded && !isFailing) {
     db.sql('UPDATE webhooks SET failing_since = +? WHERE id = +?').run(at, toId(webhookId));
   }
 }
 
-const TOLD_AT_ONCE = 100;
+const MAX_NOTIFIED_AT_ONCE = 100;
 
 function takeFailing(db: Transaction, since: number, at: number): FailingWebhook[] {
   const rows = db
@@ -208,10 +208,10 @@ function takeFailing(db: Transaction, since: number, at: number): FailingWebhook
       `SELECT id, tenant_id, url, failing_since FROM webhooks
        WHERE failing_since IS NOT NULL AND told_at IS NULL AND failing_since <= +? LIMIT +?`,
     )
-    .all(since, TOLD_AT_ONCE) as Row[];
-  const told = db.sql('UPDATE webhooks SET told_at = +? WHERE id = +?');
+    .all(since, MAX_NOTIFIED_AT_ONCE) as Row[];
+  const notified = db.sql('UPDATE webhooks SET told_at = +? WHERE id = +?');
   return rows.map((row) => {
-    told.run(at, row.id);
+    notified.run(at, row.id);
     return {
       webhookId: fromId(row.id),
       tenantId: fromId(row.tenant_id),

@@ -1,5 +1,5 @@
-// Attempts to deliver events to webhooks in SQLite, for people to read: by the clock, of one event,
-// or the last ones of what waits and of what has failed.
+// Attempts to deliver events to webhooks in SQLite, for people to read: by time, of one event,
+// or the last ones of deliveries that wait or have failed.
 import type { AttemptFilter, AttemptName, AttemptView, ReplayOutcome, WebhookDeliveryStore } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
@@ -18,8 +18,8 @@ function hasWebhook(db: Transaction, tenant: Buffer, webhook: Buffer): boolean {
   return db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND id = +?').get(tenant, webhook) !== undefined;
 }
 
-/** What waits without an attempt is passed over, which must not take long where very much waits. */
-const MOST_LOOKED_AT = 1000;
+/** Deliveries without an attempt are skipped, which must not take long where very many wait. */
+const MAX_SCANNED = 1000;
 
 const COLUMNS = `a.webhook_id, e.id AS event_id, e.type, a.number, a.started_at, a.elapsed_ms, a.status, a.reason,
   a.answer, a.next_at, d.state`;
@@ -44,13 +44,13 @@ function listAttempts(db: Transaction, tenantId: string, filter: AttemptFilter):
     const newest = db.sql(`${ATTEMPTS} WHERE a.tenant_id = +@tenant AND a.webhook_id = +@webhook ${NEWEST}`);
     return (newest.all(of) as Row[]).map(attemptFromRow);
   }
-  const place = placeOf(db, of, after);
-  if (!place) return [];
+  const position = positionOf(db, of, after);
+  if (!position) return [];
   const older = db.sql(
     `${ATTEMPTS} WHERE a.tenant_id = +@tenant AND a.webhook_id = +@webhook
        AND (a.started_at, a.event_seq, a.number) < (+@startedAt, +@seq, +@number) ${NEWEST}`,
   );
-  return (older.all({ ...of, ...place }) as Row[]).map(attemptFromRow);
+  return (older.all({ ...of, ...position }) as Row[]).map(attemptFromRow);
 }
 
 interface Of {
@@ -59,30 +59,30 @@ interface Of {
   limit: number;
 }
 
-function placeOf(db: Transaction, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
-  const place = db.sql(
+function positionOf(db: Transaction, { tenant, webhook }: Of, { eventId, number }: AttemptName) {
+  const position = db.sql(
     `SELECT started_at AS startedAt, event_seq AS seq, number FROM webhook_attempts
      WHERE webhook_id = +? AND number = +? AND tenant_id = +?
        AND event_seq = (SELECT seq FROM events WHERE tenant_id = +? AND id = +?)`,
   );
-  const row = place.get(webhook, number, tenant, tenant, toId(eventId));
+  const row = position.get(webhook, number, tenant, tenant, toId(eventId));
   return row as { startedAt: number; seq: number; number: number } | undefined;
 }
 
 function lastAttempts(db: Transaction, of: Of, state: NonNullable<AttemptFilter['state']>): AttemptView[] {
-  // An attempt that is under way is counted already, and not written down.
+  // An attempt in progress is counted already, but not recorded.
   const [which, order] =
     state === 'due'
       ? ['due_at IS NOT NULL', 'd.due_at, d.event_seq']
       : [`state = 'failed'`, 'd.finished_at DESC, d.event_seq DESC'];
   const last = db.sql(
     `SELECT ${COLUMNS}
-     FROM (SELECT * FROM webhook_deliveries d WHERE d.webhook_id = +@webhook AND d.${which} ORDER BY ${order} LIMIT +@most) d
+     FROM (SELECT * FROM webhook_deliveries d WHERE d.webhook_id = +@webhook AND d.${which} ORDER BY ${order} LIMIT +@max) d
      JOIN webhook_attempts a ON a.webhook_id = d.webhook_id AND a.event_seq = d.event_seq AND a.number = d.attempts - d.leased
      JOIN events e ON e.seq = d.event_seq
      WHERE a.tenant_id = +@tenant ORDER BY ${order} LIMIT +@limit`,
   );
-  return (last.all({ ...of, most: Math.max(of.limit, MOST_LOOKED_AT) }) as Row[]).map(attemptFromRow);
+  return (last.all({ ...of, max: Math.max(of.limit, MAX_SCANNED) }) as Row[]).map(attemptFromRow);
 }
 
 function findAttempt(
@@ -118,8 +118,8 @@ function attemptFromRow(row: Row): AttemptView {
   };
 }
 
-// What people do with deliveries in SQLite: replaying; and erasing what deleted webhooks leave
-// behind. Old deliveries go with the messages of their events (retention.ts).
+// Replaying deliveries in SQLite, and erasing those of deleted webhooks. Old deliveries are erased with the messages
+// of their events (retention.ts).
 
 type ReplayVerbs = Work<Pick<WebhookDeliveryStore, 'replayDelivery' | 'replayFailed' | 'forgetDeletedWebhooks'>>;
 
@@ -142,14 +142,14 @@ function replay(
     | { seq: number }
     | undefined;
   if (!event) return 'no_event';
-  // An event from before the webhook was registered gets a delivery, too: that is how a new endpoint catches up.
-  const anew = db.sql(
+  // An event from before the webhook was registered gets a delivery, too, so that a new endpoint can catch up.
+  const restart = db.sql(
     `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
      VALUES (+@webhook, +@seq, +@tenant, 'due', 0, +@at)
      ON CONFLICT (webhook_id, event_seq) DO UPDATE
      SET state = 'due', attempts_before = attempts, due_at = excluded.due_at, finished_at = NULL WHERE leased = 0`,
   );
-  if (anew.run({ webhook, seq: event.seq, tenant, at }).changes === 0) return 'under_way';
+  if (restart.run({ webhook, seq: event.seq, tenant, at }).changes === 0) return 'under_way';
   db.dueNotices.note([webhook]);
   return 'due';
 }
@@ -161,13 +161,13 @@ function replayFailed(
 ): number {
   const [tenant, webhook] = [toId(target.tenantId), toId(target.webhookId)];
   if (!hasWebhook(db, tenant, webhook)) return 0;
-  const anew = db.sql(
+  const restart = db.sql(
     `UPDATE webhook_deliveries SET state = 'due', attempts_before = attempts, due_at = +@at, finished_at = NULL
      WHERE webhook_id = +@webhook AND event_seq IN (
        SELECT event_seq FROM webhook_deliveries
        WHERE webhook_id = +@webhook AND state = 'failed' AND finished_at >= +@since ORDER BY finished_at LIMIT +@limit)`,
   );
-  const { changes } = anew.run({ webhook, since: target.since, limit: target.limit, at });
+  const { changes } = restart.run({ webhook, since: target.since, limit: target.limit, at });
   if (changes > 0) db.dueNotices.note([webhook]);
   return changes;
 }

@@ -1,6 +1,6 @@
 // Webhooks in SQLite.
 import {
-  COUNTED_AT_MOST,
+  MAX_DELIVERIES_COUNTED,
   type NewWebhook,
   type SecretRotation,
   type Webhook,
@@ -28,16 +28,16 @@ export function webhookVerbs(db: Transaction): Work<WebhookStore> {
       const row = db.sql('SELECT tenant_id FROM webhooks WHERE id = +?').get(toId(id)) as Row | undefined;
       return row === undefined ? null : fromId(row.tenant_id);
     },
-    listWebhookHealth: (tenantId, countedAtMost = COUNTED_AT_MOST) => {
+    listWebhookHealth: (tenantId, maxCounted = MAX_DELIVERIES_COUNTED) => {
       const rows =
         tenantId === null
           ? db.sql('SELECT * FROM webhooks ORDER BY id').all()
           : db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
-      return (rows as Row[]).map((row) => healthFromRow(db, row, countedAtMost));
+      return (rows as Row[]).map((row) => healthFromRow(db, row, maxCounted));
     },
     getWebhookHealth: (tenantId, id) => {
       const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
-      return row === undefined ? null : healthFromRow(db, row as Row, COUNTED_AT_MOST);
+      return row === undefined ? null : healthFromRow(db, row as Row, MAX_DELIVERIES_COUNTED);
     },
     listWebhookSecrets: (tenantId, id, now) => listSecrets(db, { tenantId, id }, now),
   };
@@ -60,7 +60,7 @@ function createWebhook(db: Transaction, webhook: NewWebhook, maxPerTenant: numbe
   return 'created';
 }
 
-/** Its secrets go with it (ON DELETE CASCADE); its deliveries are out of reach from now on, and erased in slices. */
+/** Its secrets are deleted with it (ON DELETE CASCADE); its deliveries are unreachable now, and erased in slices. */
 function deleteWebhook(db: Transaction, tenantId: string, id: string): boolean {
   const remove = db.sql('DELETE FROM webhooks WHERE tenant_id = +? AND id = +?');
   if (remove.run(toId(tenantId), toId(id)).changes === 0) return false;
@@ -101,12 +101,12 @@ function listSecrets(db: Transaction, of: { tenantId: string; id: string }, now:
   }));
 }
 
-function healthFromRow(db: Transaction, row: Row, countedAtMost: number): WebhookHealth {
+function healthFromRow(db: Transaction, row: Row, maxCounted: number): WebhookHealth {
   const count = (condition: string) => {
     const counted = db.sql(
       `SELECT count(*) AS count FROM (SELECT 1 FROM webhook_deliveries WHERE webhook_id = +? AND ${condition} LIMIT +?)`,
     );
-    return (counted.get(row.id, countedAtMost) as { count: number }).count;
+    return (counted.get(row.id, maxCounted) as { count: number }).count;
   };
   return {
     ...webhookFromRow(row),
