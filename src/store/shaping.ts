@@ -43,7 +43,7 @@ export interface Suspension {
   until: number;
 }
 
-/** How many connections a group accepts at present. delivery/adaptive-limit.ts changes it. */
+/** How many connections a group accepts at present. delivery/shaping/adaptive-limit.ts changes it. */
 export interface GroupConcurrency {
   limit: number;
   /** The limit is not raised before this time. */
