@@ -15,7 +15,7 @@ export function readValue(spec: Key, raw: unknown): Reading {
   return { problem: `must be ${reading.problem}${given}` };
 }
 
-/** The value that a TOML file would have. Lists are comma-separated; an invalid value stays a string and is rejected. */
+/** The value as in a TOML file. Lists are comma-separated; an invalid value stays a string and is rejected. */
 export function fromVariable(spec: Key, text: string): unknown {
   switch (spec.type) {
     case 'bool':

@@ -33,7 +33,7 @@ export class KeyUses {
     return new Map(known.map(({ keyId, at }) => [keyId, at]));
   }
 
-  /** Takes the stored time of the key, since it may be the only one. */
+  /** The last use that is not written yet, otherwise the stored one. */
   latest(keyId: string, stored: number | undefined): number | null {
     return this.#seen.get(keyId) ?? stored ?? null;
   }

@@ -1,6 +1,7 @@
 // Browsers that have signed in to an account before. A sign-in stores a token in a cookie: an HMAC over the user and
 // the password's hash, so that it is valid for this account alone and only until the password changes. It grants
-// nothing: its attempts are only counted apart from those of strangers, whose guesses could otherwise lock the user out.
+// nothing: its attempts are only counted apart from those of strangers, whose guesses could otherwise lock the user
+// out.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { HmacKey, KeyLookup } from '../protocol/mail/message-token.ts';

@@ -22,9 +22,9 @@ export async function changePassword(
 ): Promise<PasswordChange> {
   const problem = passwordProblem(next, user);
   if (problem) return refused('password', problem);
-  const asked = await signIn.confirmPassword(user, current, client);
-  if (asked === 'wrong') return refused('current', 'This is not your current password.');
-  if (asked !== 'right') return { kind: 'wait', waitMs: asked.waitMs };
+  const confirmed = await signIn.confirmPassword(user, current, client);
+  if (confirmed === 'wrong') return refused('current', 'This is not your current password.');
+  if (confirmed !== 'right') return { kind: 'wait', waitMs: confirmed.waitMs };
   const { store, passwords, sessions, knownBrowsers, ids, tell } = accounts;
   const passwordHash = await passwords.hash(next);
   await store.accounts.setPassword(user.id, passwordHash);

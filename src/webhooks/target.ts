@@ -28,8 +28,8 @@ export function targetPolicy(allowPrivate: boolean | readonly string[], rules: T
   const options = { key: 'webhooks.allow_private', allowPrivate, refused };
   const addresses = createAddressPolicy({ ...options, own });
   // Behind NAT or a proxy, our name resolves to an address that no interface has: all its addresses count as ours.
-  const ownPlaces = { describe: () => 'where this service is reached', version: () => 0 };
-  const addressesOfOwnNames = createAddressPolicy({ ...options, own: ownPlaces });
+  const everyAddressIsOurs = { describe: () => 'where this service is reached', version: () => 0 };
+  const addressesOfOwnNames = createAddressPolicy({ ...options, own: everyAddressIsOurs });
   const names = new Set(ownHosts.filter((host) => isIP(plainHost(host)) === 0).map(plainHost));
   const allowsSome = allowPrivate === true || (allowPrivate !== false && allowPrivate.length > 0);
   return {

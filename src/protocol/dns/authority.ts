@@ -97,13 +97,13 @@ export function createAuthority(options: AuthorityOptions): Authority {
   const fresh = () => createLookupBudget(options.resolver).part(1);
   const { rootHints = options.authorityPort === ROOT_PORT ? ROOT_HINTS : [] } = options;
   const ask = ({ name, type, ending, budget = fresh(), pastResolver = false }: Asking): Promise<WalkEnd> => {
-    const late = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
+    const timedOut = unavailable(`the name servers of ${name} gave no answer within ${totalTimeoutMs / SECOND_MS} s`);
     const start = (deadline: AbortSignal) => {
       const signal = ending ? AbortSignal.any([deadline, ending]) : deadline;
       const question = { name, type, options: { ...options, resolver: budget.resolver }, budget, signal };
       return walk(pastResolver && rootHints.length > 0 ? fromRoot(question, rootHints, MAX_DEPTH) : question);
     };
-    return inTime(totalTimeoutMs, { lost: late }, start);
+    return inTime(totalTimeoutMs, { lost: timedOut }, start);
   };
   const txt = async (rawName: string, budget?: BudgetPart): Promise<DnsResult<string>> => {
     const name = normalName(rawName);
@@ -157,11 +157,11 @@ function existenceOf(end: WalkEnd): Existence {
 }
 
 /** Look-ups of name servers cannot be aborted, so results after the deadline are dropped. */
-async function inTime<T>(timeoutMs: number, late: T, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function inTime<T>(timeoutMs: number, timedOut: T, start: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const deadline = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const timeOver = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(late), timeoutMs);
+    timer = setTimeout(() => resolve(timedOut), timeoutMs);
   });
   try {
     return await Promise.race([start(deadline.signal), timeOver]);

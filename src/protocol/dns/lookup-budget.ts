@@ -50,17 +50,18 @@ export function createLookupBudget(resolver: ZoneResolver, limits: LookupLimits 
 
   return {
     part(share) {
-      const most = (limit: number) => Math.floor(limit * share);
-      const find = async (name: string, type: 'a' | 'aaaa') => (await names(name, most(limits.names)))?.[type] ?? over;
+      const scaled = (limit: number) => Math.floor(limit * share);
+      const find = async (name: string, type: 'a' | 'aaaa') =>
+        (await names(name, scaled(limits.names)))?.[type] ?? over;
       return {
         resolver: {
-          ns: async (name) => (await zones(name, most(limits.zones))) ?? over,
+          ns: async (name) => (await zones(name, scaled(limits.zones))) ?? over,
           a: (name) => find(name, 'a'),
           aaaa: (name) => find(name, 'aaaa'),
         },
         mayAsk(ip) {
-          if (questions >= most(limits.questions)) return false;
-          if (!addresses.has(ip) && addresses.size >= most(limits.addresses)) return false;
+          if (questions >= scaled(limits.questions)) return false;
+          if (!addresses.has(ip) && addresses.size >= scaled(limits.addresses)) return false;
           addresses.add(ip);
           questions++;
           return true;
@@ -71,12 +72,12 @@ export function createLookupBudget(resolver: ZoneResolver, limits: LookupLimits 
 }
 
 /** Null: the name is new, and the limit is reached. */
-function onceEach<T>(find: (name: string) => Promise<T>): (name: string, most: number) => Promise<T> | null {
+function onceEach<T>(find: (name: string) => Promise<T>): (name: string, max: number) => Promise<T> | null {
   const known = new Map<string, Promise<T>>();
-  return (name, most) => {
+  return (name, max) => {
     const before = known.get(name);
     if (before) return before;
-    if (known.size >= most) return null;
+    if (known.size >= max) return null;
     const found = find(name);
     known.set(name, found);
     return found;

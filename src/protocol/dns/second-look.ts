@@ -6,7 +6,7 @@ import type { Authority } from './authority.ts';
 import { formatServer, parseServer } from './exchange.ts';
 import { findMailRoute } from './mail-route.ts';
 import { createResolver, type Resolver } from './resolver.ts';
-import { createPlaces, createServerPool } from './server-pool.ts';
+import { createSemaphore, createServerPool } from './server-pool.ts';
 import { isDnsName, normalName, RCODE } from './wire.ts';
 
 export type SecondLook =
@@ -45,17 +45,17 @@ interface Opinion {
 
 /** Two other resolvers are enough if no name server can be reached; the first one may be among them. */
 const RESOLVERS_THAT_PROVE = 2;
-const LOOKS_AT_ONCE = 16;
+const MAX_LOOKS = 16;
 
 export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
   const { timeoutMs = 5000, attemptTimeoutMs = 1500 } = options;
-  const places = createPlaces(LOOKS_AT_ONCE);
+  const slots = createSemaphore(MAX_LOOKS);
   // Two spellings of a server are still one server.
   const resolvers = new Map(
     options.servers.flatMap((text) => parseServer(text) ?? []).map((server) => [formatServer(server), server]),
   );
   const pools = [...resolvers.values()].map((server) => {
-    const pool = createServerPool({ servers: [server], timeoutMs, attemptTimeoutMs, maxConcurrent: LOOKS_AT_ONCE });
+    const pool = createServerPool({ servers: [server], timeoutMs, attemptTimeoutMs, maxConcurrent: MAX_LOOKS });
     return { server, pool };
   });
   const underWay = new Map<string, Promise<SecondLook | null>>();
@@ -90,19 +90,19 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
     const reason = existence.kind === 'unknown' ? existence.reason : '';
     return { by, says: existence.kind, reason };
   };
-  const lookNow = async (name: string, subject: LookSubject, signal: AbortSignal): Promise<SecondLook | null> => {
-    await places.take();
+  const lookUp = async (name: string, subject: LookSubject, signal: AbortSignal): Promise<SecondLook | null> => {
+    await slots.take();
     try {
       if (signal.aborted) return null;
       // With a single resolver, it is the one that said so first, so it does not confirm anything.
       const others = pools.length >= RESOLVERS_THAT_PROVE ? pools : [];
-      const asked = [askAuthority(name, subject, signal), ...others.map((pool) => askResolver(pool, name, subject))];
-      const answers = await untilAborted(Promise.all(asked), signal);
+      const pending = [askAuthority(name, subject, signal), ...others.map((pool) => askResolver(pool, name, subject))];
+      const answers = await untilAborted(Promise.all(pending), signal);
       if (answers === null) return null;
       const [authority, ...opinions] = answers;
       return judgeOpinions(authority!, opinions);
     } finally {
-      places.giveBack();
+      slots.release();
     }
   };
 
@@ -113,7 +113,7 @@ export function createSecondLooks(options: SecondLooksOptions): SecondLooks {
       const key = `${subject} ${name}`;
       const known = underWay.get(key);
       if (known) return known;
-      const look = lookNow(name, subject, signal).finally(() => underWay.delete(key));
+      const look = lookUp(name, subject, signal).finally(() => underWay.delete(key));
       underWay.set(key, look);
       return look;
     },

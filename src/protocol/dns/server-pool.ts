@@ -24,7 +24,7 @@ const ROUNDS = 3;
 
 export function createServerPool(options: ServerPoolOptions): ServerPool {
   const { servers, attemptTimeoutMs } = options;
-  const places = createPlaces(options.maxConcurrent);
+  const slots = createSemaphore(options.maxConcurrent);
   // The server that answered last comes first, so that a dead one costs its timeout only once.
   let preferred = servers[0];
 
@@ -54,11 +54,11 @@ export function createServerPool(options: ServerPoolOptions): ServerPool {
   return {
     async ask(name, type) {
       const deadline = performance.now() + options.timeoutMs;
-      await places.take();
+      await slots.take();
       try {
         return await ask(name, type, deadline);
       } finally {
-        places.giveBack();
+        slots.release();
       }
     },
   };
@@ -101,7 +101,7 @@ function unavailable(name: string, type: RecordType, failures: Map<DnsServer, st
 }
 
 /** A semaphore: every look-up holds one slot, and with it at most one socket. */
-export function createPlaces(count: number): { take(): Promise<void>; giveBack(): void } {
+export function createSemaphore(count: number): { take(): Promise<void>; release(): void } {
   const waiting: (() => void)[] = [];
   let free = count;
   return {
@@ -112,7 +112,7 @@ export function createPlaces(count: number): { take(): Promise<void>; giveBack()
       }
       return new Promise((resolve) => waiting.push(resolve));
     },
-    giveBack() {
+    release() {
       const next = waiting.shift();
       if (next) next();
       else free++;

@@ -63,10 +63,10 @@ export async function searchInclude(record: SpfRecord, wanted: string, lookups: 
   for (let level = record.delegates; level.length > 0; ) {
     if (level.includes(target)) return { kind: 'included' };
     const open = [...new Set(level)].filter((domain) => !seen.has(domain) && canBeLookedUp(domain));
-    const asked = open.slice(0, MAX_LOOKUPS - seen.size);
-    limitReached ||= asked.length < open.length;
-    for (const domain of asked) seen.add(domain);
-    const results = await Promise.all(asked.map((domain) => lookups.txt(domain)));
+    const next = open.slice(0, MAX_LOOKUPS - seen.size);
+    limitReached ||= next.length < open.length;
+    for (const domain of next) seen.add(domain);
+    const results = await Promise.all(next.map((domain) => lookups.txt(domain)));
     outage ??= results.find((result) => result.kind === 'unavailable')?.reason ?? null;
     level = results.flatMap(delegatesOf);
   }

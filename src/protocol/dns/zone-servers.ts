@@ -82,8 +82,8 @@ export async function addServers(
   const names = [...new Set(nsNames)].filter(isDnsName).slice(0, MAX_NAME_SERVERS);
   const glued = names.flatMap((name) => addressesFromGlue(name, glue, options));
   const bare = names.filter((name) => !glued.some((server) => server.name === name)).slice(0, MAX_NAMES_WITHOUT_GLUE);
-  const looked = await Promise.all(bare.map((name) => addressesOf(name, options)));
-  const all = [...glued, ...looked.flatMap(({ servers }) => servers)];
+  const found = await Promise.all(bare.map((name) => addressesOf(name, options)));
+  const all = [...glued, ...found.flatMap(({ servers }) => servers)];
   const allowed = all.filter((server) => options.allowPrivate || isPublicAddress(server.ip));
   if (allowed.length > 0) return { kind: 'zone', zone, servers: spread(allowed).slice(0, MAX_SERVERS) };
   if (all.length > 0) {
@@ -91,7 +91,7 @@ export async function addServers(
     return { kind: 'unavailable', reason: `the name servers of ${zone} have no public address: ${where}` };
   }
   const which = bare.join(', ') || 'none with a valid name';
-  const outage = looked.find((each) => each.outage !== null)?.outage;
+  const outage = found.find((each) => each.outage !== null)?.outage;
   const why = outage ? ` (${outage})` : '';
   return { kind: 'unavailable', reason: `no address was found for the name servers of ${zone}: ${which}${why}` };
 }
@@ -112,8 +112,8 @@ interface FoundAddresses {
 async function addressesOf(name: string, options: ZoneServersOptions): Promise<FoundAddresses> {
   const { resolver, authorityPort: port, pastResolver } = options;
   const results = await Promise.all([resolver.a(name), resolver.aaaa(name)]);
-  const told = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
-  const ips = told.length === 0 && pastResolver ? await pastResolver.addressesOf(name) : told;
+  const records = results.flatMap((result) => (result.kind === 'found' ? result.records : []));
+  const ips = records.length === 0 && pastResolver ? await pastResolver.addressesOf(name) : records;
   const outage = results.find((result) => result.kind === 'unavailable')?.reason ?? null;
   return { servers: ips.map((ip) => ({ name, ip, port })), outage };
 }

@@ -77,7 +77,7 @@ export function* scanDmarcReport(xml: string): Generator<void, DmarcReading> {
 
 const SECOND_MS = 1000;
 /** For a value that a rejection quotes. */
-const MAX_SAID = 40;
+const MAX_QUOTED_CHARS = 40;
 
 function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): DmarcReading {
   const value = (path: string) => values.get(`feedback/${path}`) ?? '';
@@ -92,11 +92,11 @@ function reportOf(values: ReadonlyMap<string, string>, records: DmarcRecord[]): 
     report_id: reportId,
     org_name: orgName,
   };
-  const missing = Object.entries(needed).filter(([, said]) => said === '');
+  const missing = Object.entries(needed).filter(([, value]) => value === '');
   if (missing.length > 0) return refused(`it has no ${missing.map(([name]) => name).join(', no ')}`);
   if (!isTime(beginsAt) || !isTime(endsAt)) {
-    const said = `${begin.slice(0, MAX_SAID)} to ${end.slice(0, MAX_SAID)}`;
-    return refused(`its date_range, ${said}, is not two times in seconds since 1970`);
+    const range = `${begin.slice(0, MAX_QUOTED_CHARS)} to ${end.slice(0, MAX_QUOTED_CHARS)}`;
+    return refused(`its date_range, ${range}, is not two times in seconds since 1970`);
   }
   if (domain.length > MAX_DOMAIN_CHARACTERS) return refused('the domain of its policy is longer than any can be');
   const policy = {

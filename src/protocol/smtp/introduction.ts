@@ -80,19 +80,19 @@ export async function introduce(options: IntroductionOptions): Promise<Introduce
 }
 
 async function greet(wire: Wire, timeouts: SmtpTimeouts): Promise<Failed | null> {
-  const heard = await wire.readReply(timeouts.greetingMs);
-  if (!('lost' in heard) && heard.code === 220) return null;
-  return part(wire, unwelcome('greeting', heard));
+  const received = await wire.readReply(timeouts.greetingMs);
+  if (!('lost' in received) && received.code === 220) return null;
+  return part(wire, unwelcome('greeting', received));
 }
 
 async function sayHello(wire: Wire, options: IntroductionOptions): Promise<Capabilities | Failed> {
   const { ehloName, timeouts } = options;
   wire.write(`EHLO ${ehloName}\r\n`);
-  const heard = await wire.readReply(timeouts.ehloMs);
-  if ('lost' in heard) return unwelcome('ehlo', heard);
-  if (heard.code === 250) return parseCapabilities(heard.lines);
+  const received = await wire.readReply(timeouts.ehloMs);
+  if ('lost' in received) return unwelcome('ehlo', received);
+  if (received.code === 250) return parseCapabilities(received.lines);
   // RFC 5321 section 3.2: a server that does not know EHLO must still know HELO.
-  if (heard.code < 500) return part(wire, unwelcome('ehlo', heard));
+  if (received.code < 500) return part(wire, unwelcome('ehlo', received));
   wire.write(`HELO ${ehloName}\r\n`);
   const second = await wire.readReply(timeouts.ehloMs);
   if (!('lost' in second) && second.code === 250) return parseCapabilities([]);
@@ -102,14 +102,14 @@ async function sayHello(wire: Wire, options: IntroductionOptions): Promise<Capab
 async function startTls(clear: Wire, options: IntroductionOptions): Promise<Introduced | Failed> {
   const { mx, secureContext, timeouts, signal, tls: mode } = options;
   clear.write('STARTTLS\r\n');
-  const heard = await clear.readReply(timeouts.startTlsMs);
-  if ('lost' in heard || heard.code !== 220) {
+  const received = await clear.readReply(timeouts.startTlsMs);
+  if ('lost' in received || received.code !== 220) {
     // 421 is about the whole service (RFC 5321 section 3.8): a second connection would be of no use.
-    if ('lost' in heard) return part(clear, { ...unwelcome('starttls', heard), tlsTrouble: 'broken' });
-    const tlsTrouble = heard.code === 421 ? null : 'refused';
-    return part(clear, { ...unwelcome('starttls', heard), tlsTrouble });
+    if ('lost' in received) return part(clear, { ...unwelcome('starttls', received), tlsTrouble: 'broken' });
+    const tlsTrouble = received.code === 421 ? null : 'refused';
+    return part(clear, { ...unwelcome('starttls', received), tlsTrouble });
   }
-  if (clear.heardSomething) {
+  if (clear.hasUnreadReply) {
     // RFC 3207 section 4.2, CVE-2011-0411: data sent in clear text must not be taken for a reply under TLS.
     clear.lose('protocol error: data between the reply to STARTTLS and the TLS handshake');
     return { ...failed('starttls', clear.loss!.lost), tlsTrouble: 'broken' };
@@ -154,10 +154,10 @@ function part(wire: Wire, failure: Failed): Failed {
   return failure;
 }
 
-function unwelcome(stage: SmtpStage, heard: Reply | Loss): Failed {
-  if ('lost' in heard) return failed(stage, heard.lost);
-  if (heard.code >= 400) return { ...failed(stage, heard.text), reply: heard };
-  return failed(stage, `protocol error: unexpected reply ${heard.code} ${heard.text}`);
+function unwelcome(stage: SmtpStage, received: Reply | Loss): Failed {
+  if ('lost' in received) return failed(stage, received.lost);
+  if (received.code >= 400) return { ...failed(stage, received.text), reply: received };
+  return failed(stage, `protocol error: unexpected reply ${received.code} ${received.text}`);
 }
 
 function failed(stage: SmtpStage, why: string): Failed {

@@ -86,7 +86,7 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   }
   const connection = { mx: options.mx, remoteIp: options.ip, tls: result.tls, clock };
   if (result.kind === 'failed') {
-    const peer = describe(connection, { startedAt, stage: result.stage, said: result.reply ?? result.why });
+    const peer = describe(connection, { startedAt, stage: result.stage, replyOrReason: result.reply ?? result.why });
     return { kind: 'failed', peer: withFailure(peer, tlsFailure), tlsFailure, tlsTrouble: result.tlsTrouble };
   }
   return { kind: 'open', session: new SmtpSession(result, { connection, timeouts, tlsFailure, tlsBroken }) };
@@ -152,10 +152,10 @@ export class SmtpSession {
     const unsupported = findUnsupported(envelope, this.capabilities);
     if (unsupported) {
       const { need, why } = unsupported;
-      return { kind: 'unsupported', need, peer: this.#describe({ startedAt, stage: 'mail', said: why }) };
+      return { kind: 'unsupported', need, peer: this.#describe({ startedAt, stage: 'mail', replyOrReason: why }) };
     }
     const announced = this.awaits(outgoing);
-    if (!announced && !this.usable) return await this.#tellLoss(startedAt);
+    if (!announced && !this.usable) return await this.#reportLoss(startedAt);
 
     this.#busy = true;
     this.#announced = null;
@@ -200,19 +200,19 @@ export class SmtpSession {
   }
 
   /** What was received or happened while the session was idle, such as 421 (RFC 5321 section 3.8). */
-  async #tellLoss(startedAt: number): Promise<SendResult> {
-    const unread = this.#wire.heardSomething || this.#wire.loss;
-    const heard = unread ? await this.#wire.readReply(this.#timeouts.quitMs) : { lost: 'session closed' };
+  async #reportLoss(startedAt: number): Promise<SendResult> {
+    const unread = this.#wire.hasUnreadReply || this.#wire.loss;
+    const received = unread ? await this.#wire.readReply(this.#timeouts.quitMs) : { lost: 'session closed' };
     this.#wire.lose('the server spoke unasked');
-    const said = 'lost' in heard ? heard.lost : heard;
-    return { kind: 'lost', afterDot: false, peer: this.#describe({ startedAt, stage: 'mail', said }) };
+    const replyOrReason = 'lost' in received ? received.lost : received;
+    return { kind: 'lost', afterDot: false, peer: this.#describe({ startedAt, stage: 'mail', replyOrReason }) };
   }
 
   #report(verdict: Verdict, startedAt: number): SendResult {
     const { kind, stage } = verdict;
-    if (kind !== 'lost') return { kind, peer: this.#describe({ startedAt, stage, said: verdict.reply }) };
-    const said = verdict.reply ?? verdict.why;
-    return { kind, afterDot: verdict.afterDot, peer: this.#describe({ startedAt, stage, said }) };
+    if (kind !== 'lost') return { kind, peer: this.#describe({ startedAt, stage, replyOrReason: verdict.reply }) };
+    const replyOrReason = verdict.reply ?? verdict.why;
+    return { kind, afterDot: verdict.afterDot, peer: this.#describe({ startedAt, stage, replyOrReason }) };
   }
 
   #describe(moment: Moment): PeerFacts {
@@ -242,18 +242,18 @@ interface Moment {
   startedAt: number;
   stage: SmtpStage;
   /** The server's reply, or our own words. */
-  said: Reply | string;
+  replyOrReason: Reply | string;
 }
 
-function describe({ mx, remoteIp, tls, clock }: Connection, { startedAt, stage, said }: Moment): PeerFacts {
-  const reply = typeof said === 'string' ? null : said;
+function describe({ mx, remoteIp, tls, clock }: Connection, { startedAt, stage, replyOrReason }: Moment): PeerFacts {
+  const reply = typeof replyOrReason === 'string' ? null : replyOrReason;
   return {
     mx,
     remoteIp,
     stage,
     smtpCode: reply?.code ?? null,
     enhancedCode: reply?.enhancedCode ?? null,
-    response: reply?.text ?? (said as string).slice(0, 1_000),
+    response: reply?.text ?? (replyOrReason as string).slice(0, 1_000),
     tls,
     tlsPolicy: NO_TLS_POLICY,
     elapsedMs: Math.max(0, clock.now() - startedAt),

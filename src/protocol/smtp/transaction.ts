@@ -53,10 +53,10 @@ async function announce(wire: Wire, transaction: Transaction): Promise<Verdict |
   let verdict: Verdict | null = null;
   for (const step of steps) {
     if (!pipelining) wire.write(step.command);
-    const heard = await wire.readReply(step.timeoutMs);
-    const mayGoOn = !('lost' in heard) && Math.trunc(heard.code / 100) === step.expected;
+    const received = await wire.readReply(step.timeoutMs);
+    const mayGoOn = !('lost' in received) && Math.trunc(received.code / 100) === step.expected;
     if (mayGoOn && verdict && step.stage === 'data') await endEmptyMessage(wire, transaction.timeouts);
-    if (!mayGoOn) verdict ??= judge(wire, step, heard);
+    if (!mayGoOn) verdict ??= judge(wire, step, received);
     // Commands already sent are answered even after a rejection; those replies must be read, or they would be taken for
     // replies to the next message.
     if (verdict && (!pipelining || wire.loss)) break;
@@ -83,18 +83,18 @@ function joined(steps: readonly Step[]): string {
   return steps.map(({ command }) => command).join('');
 }
 
-function judge(wire: Wire, step: Step, heard: Reply | Loss): Verdict {
-  if ('lost' in heard) return lost(step.stage, heard.lost);
+function judge(wire: Wire, step: Step, received: Reply | Loss): Verdict {
+  if ('lost' in received) return lost(step.stage, received.lost);
   // A rejected RSET says nothing about this message, only that this session is unusable.
-  if (step.command !== RESET && heard.code >= 400) return refused(wire, step.stage, heard);
-  return lostToReply(wire, step.stage, heard);
+  if (step.command !== RESET && received.code >= 400) return refused(wire, step.stage, received);
+  return lostToReply(wire, step.stage, received);
 }
 
 /** RFC 2920 section 3.1: DATA was accepted although no recipient was; an empty message ends it. */
 async function endEmptyMessage(wire: Wire, timeouts: SmtpTimeouts): Promise<void> {
   wire.write('.\r\n');
-  const heard = await wire.readReply(timeouts.dotMs);
-  if (!('lost' in heard) && heard.code === 421) wire.lose('the server is closing the session');
+  const received = await wire.readReply(timeouts.dotMs);
+  if (!('lost' in received) && received.code === 421) wire.lose('the server is closing the session');
 }
 
 async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> {
@@ -109,11 +109,11 @@ async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> 
   if (!wire.quiet) return await interrupted(wire, timeouts);
   wire.writePair(body.subarray(sent), Buffer.concat([endOfData(message), commandsBehind(transaction)]));
 
-  const heard = await wire.readReply(timeouts.dotMs);
-  if ('lost' in heard) return { ...lost('dot', heard.lost), afterDot: true };
-  if (heard.code >= 400) return refused(wire, 'dot', heard);
-  if (heard.code < 300) return { kind: 'accepted', stage: 'dot', reply: heard };
-  return { ...lostToReply(wire, 'dot', heard), afterDot: true };
+  const received = await wire.readReply(timeouts.dotMs);
+  if ('lost' in received) return { ...lost('dot', received.lost), afterDot: true };
+  if (received.code >= 400) return refused(wire, 'dot', received);
+  if (received.code < 300) return { kind: 'accepted', stage: 'dot', reply: received };
+  return { ...lostToReply(wire, 'dot', received), afterDot: true };
 }
 
 const NOTHING = Buffer.alloc(0);
@@ -126,9 +126,9 @@ function commandsBehind({ capabilities, timeouts, following }: Transaction): Buf
 
 /** The server replied or disconnected before the final dot. The body cannot be withdrawn: the connection ends here. */
 async function interrupted(wire: Wire, timeouts: SmtpTimeouts): Promise<Verdict> {
-  const heard = await wire.readReply(timeouts.dataBlockMs);
-  if ('lost' in heard) return lost('data', heard.lost);
-  const verdict = heard.code >= 400 ? refused(wire, 'data', heard) : lostToReply(wire, 'data', heard);
+  const received = await wire.readReply(timeouts.dataBlockMs);
+  if ('lost' in received) return lost('data', received.lost);
+  const verdict = received.code >= 400 ? refused(wire, 'data', received) : lostToReply(wire, 'data', received);
   wire.lose('interrupted within the message');
   return verdict;
 }

@@ -37,13 +37,13 @@ export class Wire {
   }
 
   /** Whether a reply, or part of one, is buffered: on an idle connection it is unsolicited. */
-  get heardSomething(): boolean {
+  get hasUnreadReply(): boolean {
     return this.#replies.length > 0 || this.#parser.midReply;
   }
 
   /** Connected, and no reply is buffered: data may be sent without reading first. */
   get quiet(): boolean {
-    return !this.#loss && !this.heardSomething;
+    return !this.#loss && !this.hasUnreadReply;
   }
 
   write(text: string): void {

@@ -43,13 +43,15 @@ function bounced(facts: Json): ReportedRecipient[] {
   return list(facts.bouncedRecipients).map((recipient) => {
     const status = word(recipient.status);
     const diagnostic = word(recipient.diagnosticCode)?.replace(/^\s*[\w-]{1,20}\s*;\s*/, '');
-    const said = [diagnostic, `${facts.bounceSubType ?? ''}`].filter((text) => text !== undefined && text !== '');
+    const diagnostics = [diagnostic, `${facts.bounceSubType ?? ''}`].filter(
+      (text) => text !== undefined && text !== '',
+    );
     return {
       address: word(recipient.emailAddress),
       originalAddress: null,
       action: 'failed',
       status: status ?? (isPermanent ? '5.0.0' : '4.0.0'),
-      diagnostics: said as string[],
+      diagnostics: diagnostics as string[],
       context: null,
       remoteMta: null,
     };
@@ -57,14 +59,14 @@ function bounced(facts: Json): ReportedRecipient[] {
 }
 
 function delivered(facts: Json): ReportedRecipient[] {
-  const said = word(facts.smtpResponse);
+  const reply = word(facts.smtpResponse);
   const addresses = Array.isArray(facts.recipients) ? facts.recipients.slice(0, MAX_RECIPIENTS) : [];
   return addresses.map((address) => ({
     address: word(address),
     originalAddress: null,
     action: 'delivered',
-    status: /\b(2\.\d{1,3}\.\d{1,3})\b/.exec(said ?? '')?.[1] ?? null,
-    diagnostics: said === null ? [] : [said],
+    status: /\b(2\.\d{1,3}\.\d{1,3})\b/.exec(reply ?? '')?.[1] ?? null,
+    diagnostics: reply === null ? [] : [reply],
     context: null,
     remoteMta: null,
   }));

@@ -142,7 +142,7 @@ const ABOUT_NOTIFICATIONS =
 /** The action of a report without fields. By default it is a failure. */
 export function actionInText(subject: string, lines: readonly string[]): ReportedAction {
   const opening = withoutNames(`${ownSubject(subject)}\n${lines.join(' ').slice(0, 3_000)}`);
-  const said = opening.replace(ABOUT_NOTIFICATIONS, ' ').slice(0, 600);
-  if (SUCCESS.test(opening) && !/\bnot\b|fail|error/i.test(said)) return 'delivered';
+  const claims = opening.replace(ABOUT_NOTIFICATIONS, ' ').slice(0, 600);
+  if (SUCCESS.test(opening) && !/\bnot\b|fail|error/i.test(claims)) return 'delivered';
   return DELAY.test(opening) && !GIVEN_UP.test(opening) ? 'delayed' : 'failed';
 }

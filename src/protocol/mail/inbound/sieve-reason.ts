@@ -11,13 +11,13 @@ const MAX_CHARACTERS = 2_000;
 export function reasonOfSieve(lines: readonly string[]): string | null {
   const at = lines.findIndex((line) => SENTENCE.test(line.trim()));
   if (at < 0) return null;
-  const said = lines.slice(at, at + MAX_LINES).map((line) => line.trim());
-  const sentenceEnd = said.slice(0, MAX_LINES_OF_THE_SENTENCE).findIndex((line) => /[.:]$/.test(line) || line === '');
-  const sentence = said
+  const nearby = lines.slice(at, at + MAX_LINES).map((line) => line.trim());
+  const sentenceEnd = nearby.slice(0, MAX_LINES_OF_THE_SENTENCE).findIndex((line) => /[.:]$/.test(line) || line === '');
+  const sentence = nearby
     .slice(0, sentenceEnd + 1)
     .join(' ')
     .trim();
-  const text = said
+  const text = nearby
     .slice(sentenceEnd + 1)
     .filter((line) => line !== '' && !GIVEN.test(line))
     .join(' ');

@@ -39,9 +39,9 @@ export function evidenceIn(lines: readonly string[], { named, only }: Named): Ev
     const wanted = address?.toLowerCase() ?? null;
     const own = named.find((one) => sameAddress(one.address, address));
     const command = commands.find(({ lower }) => wanted !== null && lower.includes(`<${wanted}>`));
-    const told = own?.reason.toLowerCase() ?? '';
+    const ownReason = own?.reason.toLowerCase() ?? '';
     // The text next to the recipient continues on further lines, which a single line would lack.
-    const further = replies.filter(({ lower }) => told === '' || !told.includes(behindAddress(lower)));
+    const further = replies.filter(({ lower }) => ownReason === '' || !ownReason.includes(behindAddress(lower)));
     const aboutIt = further.filter(({ lower }) => wanted !== null && lower.includes(wanted));
     const evidence = [
       own?.reason ?? '',
@@ -93,6 +93,6 @@ function transcriptIn(lines: readonly string[]): string[] {
 function behindCommand(lines: readonly string[], place: number): string[] {
   const behind = lines.slice(place + 1, place + 1 + MAX_TRANSCRIPT_LINES);
   const end = behind.findIndex((line) => COMMAND_LINE.test(line) || line.trim() === '');
-  const told = behind.slice(0, end < 0 ? 5 : end);
-  return told.flatMap((line, at) => (isReplyLine(line) ? [line, ...restOfReply(told, at)] : []));
+  const section = behind.slice(0, end < 0 ? 5 : end);
+  return section.flatMap((line, at) => (isReplyLine(line) ? [line, ...restOfReply(section, at)] : []));
 }
