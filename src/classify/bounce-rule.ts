@@ -9,7 +9,7 @@ export type Action = 'retry' | 'give_up' | 'suspend';
 /** What is paused: all mail to this MX group, one of our IP addresses, or one sender domain. */
 export type SuspendScope = 'group' | 'source' | 'sender_domain';
 
-export interface PauseRule {
+export interface SuspensionRule {
   /** How long after a permanent refusal, and at most after temporary ones. */
   forMs: number;
   /** The first pause after a temporary refusal; null: one minute. */
@@ -40,7 +40,7 @@ export interface BounceRule {
   isGeneral: boolean;
   /** Null: decided by the first digit of the reply. */
   action: Action | null;
-  suspend: PauseRule | null;
+  suspend: SuspensionRule | null;
   /** Real replies that the rule must match: code, enhanced code if any, text. */
   samples: readonly string[];
 }

@@ -4,7 +4,7 @@
 // are tried.
 import { describeError } from '../base/errors.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
-import type { Action, BounceRule, PauseRule, StatusPattern } from './bounce-rule.ts';
+import type { Action, BounceRule, StatusPattern, SuspensionRule } from './bounce-rule.ts';
 import { LABELS, type Label } from './labels.ts';
 import { PhraseFinder } from './phrase-finder.ts';
 import { wordsOf } from './words.ts';
@@ -28,7 +28,7 @@ export interface Classification {
   /** One sentence for people. */
   reason: string;
   /** What should be paused, whatever happens to this message. */
-  suspend: PauseRule | null;
+  suspend: SuspensionRule | null;
 }
 
 /** Compiled rules. */

@@ -2,7 +2,7 @@
 // can be repaired in one go.
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import type { BounceType, SmtpStage } from '../base/outcome.ts';
-import type { Action, BounceRule, PauseRule, SuspendScope } from './bounce-rule.ts';
+import type { Action, BounceRule, SuspendScope, SuspensionRule } from './bounce-rule.ts';
 import { isLabel, type Label } from './labels.ts';
 
 interface Surroundings {
@@ -96,7 +96,7 @@ export function readPhrases(value: unknown, { key, lists, addProblem }: PhrasesR
   });
 }
 
-function readSuspension(fields: Record<string, unknown>, addProblem: (problem: string) => void): PauseRule | null {
+function readSuspension(fields: Record<string, unknown>, addProblem: (problem: string) => void): SuspensionRule | null {
   const { suspend_for: duration, suspend_from: first, suspend_scope: scope, action } = fields;
   if (duration === undefined && first === undefined && scope === undefined) {
     if (action === 'suspend') addProblem('action suspend needs suspend_for and suspend_scope');

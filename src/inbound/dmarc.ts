@@ -21,7 +21,7 @@ import type {
 } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import { objectionToDays, rowsOf } from './dmarc-rows.ts';
-import type { ReportSender } from './report-sender.ts';
+import type { ReportSender } from './dmarc-sender.ts';
 
 export interface DmarcKit {
   store: StoreVerbs<{ domains: 'findVerifiedHolder' }>;

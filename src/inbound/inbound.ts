@@ -10,13 +10,13 @@ import type { Resolver } from '../protocol/dns/resolver.ts';
 import { readInboundMail } from '../protocol/mail/inbound/read-inbound-mail.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import { type DmarcKit, readDmarcMail } from './dmarc.ts';
+import { proveSender } from './dmarc-sender.ts';
 import { type ListenerOptions, startInboundListener } from './listener.ts';
 import type { ReceptionOutcome } from './mail-keeper.ts';
 import type { Recorded } from './mail-work.ts';
 import { PassOn, type PassOnKit } from './pass-on.ts';
 import { processMail } from './process-mail.ts';
 import { InboundProcessor } from './processor.ts';
-import { proveSender } from './report-sender.ts';
 
 export interface InboundKit {
   listen: Pick<ListenerOptions, 'host' | 'port' | 'name' | 'limits'> & { tls?: TlsFiles };

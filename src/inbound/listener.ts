@@ -15,7 +15,7 @@ import { type Envelope, MailKeeper, type MailKeeperKit, NOT_STORED } from './mai
 import { PeerGate, type PeerLimits } from './peer-gate.ts';
 import { NO_ROOM, ReceptionMemory, receive, type SmtpReply } from './reception.ts';
 import { type InboundRecipient, isBoundToMessage, type RecipientBook, recognise } from './recipients.ts';
-import { limitOfMail, type SizeLimits, storeOf } from './size-limits.ts';
+import { limitOfMail, quotaOf, type SizeLimits } from './size-limits.ts';
 import { StrictSmtpServer } from './strict-server.ts';
 
 export interface ListenerOptions extends MailKeeperKit {
@@ -229,7 +229,7 @@ class Sessions {
       const received = await receive(stream, { ...limit, maxReadBytes: this.#options.limits.maxBytes, take });
       if (received.kind === 'mail') {
         const { limits } = this.#options;
-        const kept = { envelope: this.#envelopeOf(session), place: storeOf(this.#recipientsOf(session), limits) };
+        const kept = { envelope: this.#envelopeOf(session), place: quotaOf(this.#recipientsOf(session), limits) };
         const answer = await this.#keeper.keep(received.content, kept);
         return answer.code === 250 ? answer.text : toError(answer);
       }

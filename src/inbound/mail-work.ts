@@ -7,11 +7,11 @@ import type { Logger } from '../observe/log.ts';
 import * as mailLog from '../observe/mail-log.ts';
 import type { InboundResult, InboundUpdate, ReportedMessage, WaitingInboundMail } from '../store/inbound.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import type { Outcome } from './process-mail.ts';
+import type { ProcessedMail } from './process-mail.ts';
 
 export interface MailWorkKit {
   store: StoreVerbs<{ inbound: 'recordInbound' }>;
-  process(mail: WaitingInboundMail, mayDefer: boolean): Promise<Outcome>;
+  process(mail: WaitingInboundMail, mayDefer: boolean): Promise<ProcessedMail>;
   /** Called after the commit, with what was actually done. */
   onRecorded?(recorded: Recorded): void;
   clock: Clock;
@@ -47,7 +47,7 @@ export class MailWork {
   /** `mayDefer`: whether it may be processed later. */
   async workOn(mail: WaitingInboundMail, mayDefer: boolean): Promise<Worked> {
     const { store, clock, onRecorded } = this.#kit;
-    let outcome: Outcome;
+    let outcome: ProcessedMail;
     try {
       outcome = await this.#kit.process(mail, mayDefer);
     } catch (error) {
@@ -71,7 +71,7 @@ export class MailWork {
   }
 
   /** Gives up at some point: a mail that can't be processed would be retried every second for ever. */
-  #giveUp({ seq }: WaitingInboundMail, error: unknown): Extract<Outcome, { kind: 'done' }> | null {
+  #giveUp({ seq }: WaitingInboundMail, error: unknown): Extract<ProcessedMail, { kind: 'done' }> | null {
     const faults = (this.#faults.get(seq) ?? 0) + 1;
     this.#faults.set(seq, faults);
     if (faults < MAX_FAULTS) return null;

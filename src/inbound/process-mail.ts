@@ -23,7 +23,7 @@ import { prove } from './proof.ts';
 import { type InboundRecipient, type RecipientBook, type Role, recognise } from './recipients.ts';
 
 /** The result for one mail. `later`: not yet, and nothing is recorded. */
-export type Outcome =
+export type ProcessedMail =
   | { kind: 'done'; update: Omit<InboundUpdate, 'seq' | 'at'>; message: ReportedMessage | null }
   | { kind: 'later'; reason: string };
 
@@ -61,7 +61,11 @@ interface Case {
 }
 
 /** `mayDefer` false: it has waited long enough, and is decided with what is known now. */
-export async function processMail(mail: WaitingInboundMail, kit: ProcessKit, mayDefer: boolean): Promise<Outcome> {
+export async function processMail(
+  mail: WaitingInboundMail,
+  kit: ProcessKit,
+  mayDefer: boolean,
+): Promise<ProcessedMail> {
   if (mail.tries >= MAX_TRIES) {
     return done({
       ...BLANK,
@@ -94,7 +98,7 @@ function readSafely({ mail, messageId, message }: Case, { read }: ProcessKit): I
   }
 }
 
-function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise<Outcome> | Outcome {
+function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise<ProcessedMail> | ProcessedMail {
   const { messageId } = one;
   switch (found.kind) {
     case 'report':
@@ -116,7 +120,7 @@ function processFinding(found: InboundMail, one: Case, kit: ProcessKit): Promise
   }
 }
 
-function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): Outcome {
+function processReport(report: DeliveryReport, one: Case, kit: ProcessKit): ProcessedMail {
   const { messageId, message } = one;
   const { recipients } = judgeInboundMail(report, kit.rules, { mx: message?.mxGroup ?? null });
   const decision = decideReport({
@@ -181,7 +185,7 @@ function reportAction(
 /** The same limit as for SMTP replies. */
 const MAX_DIAGNOSTIC_CHARACTERS = 1000;
 
-async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<Outcome> {
+async function processComplaint(complaint: Complaint, one: Case, kit: ProcessKit): Promise<ProcessedMail> {
   const { feedbackType, original } = complaint;
   const { proof, message, messageId, weight } = await prove({ returnPath: one.messageId, original }, kit);
   const decision = decideComplaint({ feedbackType, proof, message, ofService: isServiceMail(message, kit) });
@@ -214,7 +218,7 @@ function isServiceMail(message: ReportedMessage | null, { serviceDkimDomain }: P
   return message?.fromDomain === serviceDkimDomain;
 }
 
-async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<Outcome> {
+async function processUnsubscribe(messageId: string, kit: ProcessKit): Promise<ProcessedMail> {
   const message = await kit.store.inbound.findReported(messageId);
   const verdict = { ...BLANK, kind: 'unsubscribe', messageId } as const;
   if (!message) return done({ ...verdict, effect: 'none', reason: 'the message is no longer stored' });
@@ -232,7 +236,7 @@ async function processHuman(
   { from, subject }: { from: string; subject: string },
   { mail, recipients, messageId }: Case,
   kit: ProcessKit,
-): Promise<Outcome> {
+): Promise<ProcessedMail> {
   const role = recipients.find(({ kind }) => kind === 'role');
   const finding = { from: short(from), subject: short(subject) };
   const verdict = { ...BLANK, kind: 'human', messageId, finding } as const;
@@ -244,7 +248,7 @@ async function processHuman(
 
 const BLANK = { digest: null, messageId: null, tenantId: null, finding: {} } as const;
 
-function done(verdict: InboundVerdict): Outcome {
+function done(verdict: InboundVerdict): ProcessedMail {
   return { kind: 'done', update: { verdict, action: null }, message: null };
 }
 

@@ -37,7 +37,7 @@ function tooLarge(what: string, maxBytes: number): SmtpReply {
 }
 
 /** Where a mail's content counts: everything stored has a limit. */
-export function storeOf(
+export function quotaOf(
   recipients: readonly InboundRecipient[],
   { maxBytes, maxUnaskedBytes, maxReturnedBytes }: SizeLimits,
 ): ContentQuota {

@@ -34,8 +34,8 @@ export interface DispatcherKit extends CallKit {
 export const TICK_MS = 100;
 /** Limits how long one verb takes. */
 const CLAIMS_PER_VERB = 256;
-/** Covers the call and the wait for a slot; after it a lost attempt is repeated. */
-const LEASE_MS = 5 * MINUTE_MS;
+/** Covers the call and the wait for a slot. The lease of a later attempt is as long as the pause behind it. */
+const MIN_LEASE_MS = 5 * MINUTE_MS;
 const START_WITHIN_MS = 4 * MINUTE_MS;
 const PAUSE_AFTER_FAULT_MS = SECOND_MS;
 /** In case a notification was lost: everything due is found after this time at the latest. */
@@ -46,7 +46,7 @@ const PAGE = 1000;
  * Each endpoint with something due has a queue (endpoint-line.ts): the time when more is due in the store, deliveries
  * that were claimed and wait for a slot, and calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint
  * into the rotation, `#pump` gives free slots to endpoints in turn: it claims from the store, which counts the attempt
- * and leases the delivery for five minutes, then calls. Results go to the result book, which writes many at once; a
+ * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result book, which writes many at once; a
  * retry's time comes back to `#noteDue`. Notifications from the store and a tick of 100 ms drive it; once a minute all
  * due webhooks are read from the store, in case a notification was lost. Leases of a dead daemon are released at start.
  */
@@ -195,7 +195,7 @@ export class Dispatcher {
   async #claim(claims: DeliveryClaim[]): Promise<void> {
     const { store, clock, log } = this.#kit;
     const now = clock.now();
-    const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(LEASE_MS, pauseMs));
+    const leaseUntil = RETRY_TABLE.stepsMs.map((pauseMs) => now + Math.max(MIN_LEASE_MS, pauseMs));
     this.#claims++;
     try {
       for (const claimed of await store.webhooks.claimDeliveries(claims, { now, leaseUntil }))

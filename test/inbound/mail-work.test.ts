@@ -1,7 +1,7 @@
 // Work on one mail: what it comes to, who is told, and when it is given up.
 import t from 'tap';
 import { MailWork, type MailWorkKit, type Recorded } from '../../src/inbound/mail-work.ts';
-import type { Outcome } from '../../src/inbound/process-mail.ts';
+import type { ProcessedMail } from '../../src/inbound/process-mail.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { InboundUpdate, InboundVerdict, WaitingInboundMail } from '../../src/store/inbound.ts';
 
@@ -14,7 +14,7 @@ const VERDICT: InboundVerdict = {
   tenantId: null,
   finding: {},
 };
-const DONE: Outcome = { kind: 'done', update: { verdict: VERDICT, action: null }, message: null };
+const DONE: ProcessedMail = { kind: 'done', update: { verdict: VERDICT, action: null }, message: null };
 const MAIL = { id: 'mail', seq: 7, remoteIp: '192.0.2.1' } as WaitingInboundMail;
 
 function setUp(change: Partial<MailWorkKit> = {}) {
@@ -47,7 +47,7 @@ t.test('a mail that is processed is recorded, then told of', async (t) => {
 
 t.test('a mail that must wait is not recorded', async (t) => {
   const asked: boolean[] = [];
-  const process = async (_: WaitingInboundMail, mayDefer: boolean): Promise<Outcome> => {
+  const process = async (_: WaitingInboundMail, mayDefer: boolean): Promise<ProcessedMail> => {
     asked.push(mayDefer);
     return { kind: 'later', reason: 'the delivery is not on record yet' };
   };

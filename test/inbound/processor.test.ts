@@ -2,7 +2,7 @@
 // may have ended the daemon is left alone.
 import t from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Outcome } from '../../src/inbound/process-mail.ts';
+import type { ProcessedMail } from '../../src/inbound/process-mail.ts';
 import { type ProcessKit, processMail } from '../../src/inbound/process-mail.ts';
 import { InboundProcessor, type ProcessorKit } from '../../src/inbound/processor.ts';
 import { silentLogger } from '../../src/observe/log.ts';
@@ -39,7 +39,11 @@ function processorOf(bench: Bench, change: Partial<ProcessorKit> = {}) {
   const done: string[] = [];
   const processor = new InboundProcessor({
     store: bench.store,
-    process: async (): Promise<Outcome> => ({ kind: 'done', update: { verdict: KEPT, action: null }, message: null }),
+    process: async (): Promise<ProcessedMail> => ({
+      kind: 'done',
+      update: { verdict: KEPT, action: null },
+      message: null,
+    }),
     onRecorded: ({ mail: { id } }) => void done.push(id),
     clock: systemClock,
     log: silentLogger,
@@ -117,7 +121,7 @@ t.test('a mail that cannot be worked on is kept for a person in the end, and hol
   const bench = await openStore(t);
   const [poison, ...others] = await keep(bench, 3);
   let looks = 0;
-  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+  const process = async ({ id }: WaitingInboundMail): Promise<ProcessedMail> => {
     if (id === poison && ++looks > 0) throw new TypeError('a bug of ours');
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
@@ -138,7 +142,7 @@ t.test('large mails are not all read at once', async (t) => {
   for (let count = 0; count < 14; count++) await bench.store.inbound.keepInbound({ ...mail(bench), content });
   let inHand = 0;
   let most = 0;
-  const process = async (): Promise<Outcome> => {
+  const process = async (): Promise<ProcessedMail> => {
     most = Math.max(most, ++inHand);
     await new Promise((resolve) => setTimeout(resolve, 5));
     inHand--;
@@ -155,7 +159,7 @@ t.test('what is not ripe is looked at again', async (t) => {
   const bench = await openStore(t);
   await keep(bench, 1);
   let looks = 0;
-  const process = async (): Promise<Outcome> => {
+  const process = async (): Promise<ProcessedMail> => {
     if (++looks === 1) return { kind: 'later', reason: 'still being sent' };
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
@@ -238,7 +242,7 @@ t.test('a suspect that waits for the DNS holds nobody up', async (t) => {
   const bench = await openStore(t);
   const [slow, ...others] = await keep(bench, 3);
   const answer = Promise.withResolvers<void>();
-  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+  const process = async ({ id }: WaitingInboundMail): Promise<ProcessedMail> => {
     if (id === slow) await answer.promise;
     return { kind: 'done', update: { verdict: KEPT, action: null }, message: null };
   };
@@ -279,7 +283,7 @@ t.test('many suspects that wait for the DNS take turns with what comes later', a
   const lateIsKept = Promise.withResolvers<void>();
   const { store, noted } = gatedStore(bench, lateIsKept.promise);
   const begun: string[] = [];
-  const process = async ({ id }: WaitingInboundMail): Promise<Outcome> => {
+  const process = async ({ id }: WaitingInboundMail): Promise<ProcessedMail> => {
     begun.push(id);
     if (suspects.includes(id)) await answer.promise;
     else t.equal(noted.at(-1), null, 'no suspect is noted meanwhile');
@@ -340,7 +344,11 @@ t.test('what was kept as unreadable is worked on again when an operator says so'
   const bench = await openStore(t);
   const [id] = await keep(bench, 1);
   let verdict: InboundVerdict = { ...KEPT, kind: 'unreadable' };
-  const process = async (): Promise<Outcome> => ({ kind: 'done', update: { verdict, action: null }, message: null });
+  const process = async (): Promise<ProcessedMail> => ({
+    kind: 'done',
+    update: { verdict, action: null },
+    message: null,
+  });
   const { processor, done } = processorOf(bench, { process });
   await processor.start();
   await until('it is done', () => done.length === 1);

@@ -2,7 +2,7 @@
 // bounce explain: the same for mails that came back, with all that they say.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { systemWords } from '../../base/system-words.ts';
-import type { PauseRule } from '../../classify/bounce-rule.ts';
+import type { SuspensionRule } from '../../classify/bounce-rule.ts';
 import type { ServerReply } from '../../classify/classify-reply.ts';
 import type { ExplainedMail } from '../../classify/explain-mail.ts';
 import { type Answer, done, ended, wrongUsage } from '../../operator/answer.ts';
@@ -51,7 +51,7 @@ async function explain(reply: string, mx: string | null) {
   if (problem !== null) return wrongUsage(problem);
   const { classifyReply } = await import('../../classify/classify-reply.ts');
   const { loadBounceRules, SHIPPED_RULES } = await import('../../classify/load-rules.ts');
-  const { pauseBounds } = await import('../../delivery/outcome/pause-length.ts');
+  const { pauseBounds } = await import('../../delivery/outcome/suspension-length.ts');
   const { suspend, ...verdict } = classifyReply({ ...said, mx }, loadBounceRules(SHIPPED_RULES));
   // Without a reply code the enhanced code says whether it is for good (RFC 3463 section 2).
   const isFinal = said.smtpCode === null && said.enhancedCode?.startsWith('5');
@@ -61,7 +61,7 @@ async function explain(reply: string, mx: string | null) {
   });
 }
 
-function shownPause({ scope }: PauseRule, { first, longest }: { first: number; longest: number }) {
+function shownPause({ scope }: SuspensionRule, { first, longest }: { first: number; longest: number }) {
   return { first_secs: first / 1000, for_secs: longest / 1000, scope };
 }
 

@@ -8,7 +8,7 @@ import type { Label } from '../../classify/labels.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
 import { allTakeNoMail, whatWasTried } from '../../protocol/smtp/tried-hosts.ts';
 import type { CourierResult } from '../courier/messages.ts';
-import { pauseBounds } from './pause-length.ts';
+import { pauseBounds } from './suspension-length.ts';
 
 /** The classification of the peer's reply; missing for a finding of our own. */
 interface Explained {

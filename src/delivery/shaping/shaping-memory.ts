@@ -12,7 +12,7 @@ import type {
   TenantPace,
 } from '../../store/shaping.ts';
 import type { Tenant, Tier } from '../../store/tenants.ts';
-import { type EarlierPause, isForgotten, shrunk } from '../outcome/pause-length.ts';
+import { type EarlierPause, isForgotten, shrunk } from '../outcome/suspension-length.ts';
 import { healthy, isHealthy } from './adaptive-limit.ts';
 import type { Provider, Providers } from './provider-limits.ts';
 import { SendWindow } from './send-window.ts';

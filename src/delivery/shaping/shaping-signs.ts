@@ -2,11 +2,11 @@
 // pause if a bounce rule calls for one. Only the peer's behaviour counts; findings of our own say nothing
 // about it.
 import type { SmtpStage } from '../../base/outcome.ts';
-import type { PauseRule, SuspendScope } from '../../classify/bounce-rule.ts';
+import type { SuspendScope, SuspensionRule } from '../../classify/bounce-rule.ts';
 import type { Label } from '../../classify/labels.ts';
 import type { Suspension, SuspensionScope } from '../../store/shaping.ts';
 import type { Judgement, Permanent, Temporary } from '../outcome/judge.ts';
-import { type EarlierPause, pauseLength } from '../outcome/pause-length.ts';
+import { type EarlierPause, pauseLength } from '../outcome/suspension-length.ts';
 import type { Sign } from './adaptive-limit.ts';
 import type { Provider } from './provider-limits.ts';
 
@@ -131,7 +131,7 @@ function reachOf(scope: SuspendScope, facts: ShapedAttempt, { peer }: Temporary 
 
 function ofSuspension(
   facts: ShapedAttempt,
-  { suspend, judgement, rule }: { suspend: PauseRule; judgement: Temporary | Permanent; rule: string },
+  { suspend, judgement, rule }: { suspend: SuspensionRule; judgement: Temporary | Permanent; rule: string },
   now: number,
 ): Signs {
   const { smtpCode, response } = judgement.peer;

@@ -9,7 +9,7 @@ export interface Transaction extends Queries {
   readonly dueNotices: DueNotices;
 
   /**
-   * The result of `look` about tenants, their keys, domains and lanes, cached until a verb runs that may change it.
+   * The result of `look` about tenants, their keys, domains, webhooks and lanes, cached until a verb runs that may change it.
    * Null is not cached.
    */
   cached<T>(name: string, look: () => T): T;

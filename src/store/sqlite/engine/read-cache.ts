@@ -1,4 +1,4 @@
-// What was read about tenants, their keys, domains and lanes: read at every call, changed rarely. The whole cache is
+// What was read about tenants, their keys, domains, webhooks and lanes: read at every call, changed rarely. The whole cache is
 // cleared as soon as a verb runs that may change any of it, and nothing is cached until that verb's group is committed
 // or rolled back: so it is never older than the database, and never shows uncommitted data.
 

@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { dkimSign } from 'mailauth/lib/dkim/sign.js';
 import t from 'tap';
-import { proveSender } from '../../src/inbound/report-sender.ts';
+import { proveSender } from '../../src/inbound/dmarc-sender.ts';
 import type { Resolver } from '../../src/protocol/dns/resolver.ts';
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });

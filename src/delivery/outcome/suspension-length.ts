@@ -2,7 +2,7 @@
 // applies. A temporary one is not: its pause begins with what the words can mean, a minute unless the rule
 // says otherwise, and doubles while it repeats. A time that the reply names is respected. Pure.
 import { HOUR_MS, MINUTE_MS } from '../../base/clock.ts';
-import type { PauseRule } from '../../classify/bounce-rule.ts';
+import type { SuspensionRule } from '../../classify/bounce-rule.ts';
 import { findNamedDelay } from '../../protocol/smtp/named-delay.ts';
 
 /** The last pause of the same mail for the same reason. */
@@ -18,13 +18,16 @@ const MAX_NAMED_MS = 4 * HOUR_MS;
 /** A pause is a repetition within the last one's length after its end, or within this time if that is longer. */
 const REPEATED_WITHIN_MS = 15 * MINUTE_MS;
 
-export function pauseBounds({ forMs, fromMs }: PauseRule, smtpCode: number | null): { first: number; longest: number } {
+export function pauseBounds(
+  { forMs, fromMs }: SuspensionRule,
+  smtpCode: number | null,
+): { first: number; longest: number } {
   const isVerdict = smtpCode !== null && smtpCode >= 500;
   return { first: isVerdict ? forMs : Math.min(fromMs ?? FIRST_PAUSE_MS, forMs), longest: forMs };
 }
 
 export interface PauseFacts {
-  suspend: PauseRule;
+  suspend: SuspensionRule;
   smtpCode: number | null;
   /** The reply's text: it may name a time, or the period of the limit. */
   response: string;

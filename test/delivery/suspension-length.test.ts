@@ -1,17 +1,17 @@
 // How long a pause lasts that a reply calls for: short at first, longer when it repeats.
 import t from 'tap';
-import type { PauseRule } from '../../src/classify/bounce-rule.ts';
+import type { SuspensionRule } from '../../src/classify/bounce-rule.ts';
 import {
   type EarlierPause,
   isForgotten,
   pauseBounds,
   pauseLength,
   shrunk,
-} from '../../src/delivery/outcome/pause-length.ts';
+} from '../../src/delivery/outcome/suspension-length.ts';
 
 const MINUTE = 60_000;
 const NOW = 1_000_000_000;
-const QUARTER: PauseRule = { forMs: 15 * MINUTE, fromMs: null, scope: 'group' };
+const QUARTER: SuspensionRule = { forMs: 15 * MINUTE, fromMs: null, scope: 'group' };
 
 function minutes(response: string, { code = 450, suspend = QUARTER, earlier = null as EarlierPause | null } = {}) {
   return pauseLength({ suspend, smtpCode: code, response, earlier }, NOW) / MINUTE;
