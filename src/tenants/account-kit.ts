@@ -7,7 +7,7 @@ import type { Logger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
 import { AttemptThrottle, type ThrottleRule } from './attempt-throttle.ts';
 import { type KnownBrowserKit, KnownBrowsers } from './known-browsers.ts';
-import { PasswordQueue } from './password-line.ts';
+import { PasswordQueue } from './password-queue.ts';
 import { SecondFactors } from './second-factors.ts';
 import type { SecondStepFor } from './second-step-rule.ts';
 import { createSessions, type Sessions } from './sessions.ts';

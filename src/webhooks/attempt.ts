@@ -5,7 +5,7 @@ import { describeError } from '../base/errors.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { WebhookDelivery } from '../store/webhooks.ts';
 import { type CallKit, type CallOutcome, callEndpoint } from './call.ts';
-import type { EndpointQueue } from './endpoint-line.ts';
+import type { EndpointQueue } from './endpoint-queue.ts';
 import { signedRequest } from './sent-request.ts';
 
 export interface Attempt {

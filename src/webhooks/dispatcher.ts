@@ -14,7 +14,7 @@ import { makeAttempt } from './attempt.ts';
 import type { CallKit } from './call.ts';
 import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
-import { EndpointQueue, type WaitingDelivery } from './endpoint-line.ts';
+import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
 import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
 import { ResultBook } from './result-book.ts';
 import * as webhookLog from './webhook-log.ts';

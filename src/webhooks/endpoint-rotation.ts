@@ -1,7 +1,7 @@
 // Which endpoint is next: endpoints in the order in which they came, one call each before the first has a second.
 // Slots are limited, and some are reserved for endpoints that are known to be quick: however many others hang for
 // 15 s, those never wait for them.
-import type { EndpointQueue } from './endpoint-line.ts';
+import type { EndpointQueue } from './endpoint-queue.ts';
 
 /** For endpoints that are unknown, slow or failing. Each takes a socket and some KiB. */
 const SLOTS_FOR_ALL = 768;

@@ -7,7 +7,7 @@ import { DAY_MS, HOUR_MS } from '../../src/base/clock.ts';
 import { AttemptThrottle } from '../../src/tenants/attempt-throttle.ts';
 import { askForReset, findLink, invite, joinByInvitation, resetPasswordByLink } from '../../src/tenants/mail-proofs.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
-import type { PasswordQueue } from '../../src/tenants/password-line.ts';
+import type { PasswordQueue } from '../../src/tenants/password-queue.ts';
 import { SignIn } from '../../src/tenants/sign-in.ts';
 import { signUp } from '../../src/tenants/sign-up.ts';
 import { resetPassword } from '../../src/tenants/users.ts';

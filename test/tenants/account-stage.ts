@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Tenant, TenantStatus, User, UserRole } from '../../src/store/tenants.ts';
 import { type AccountKit, createAccountKit } from '../../src/tenants/account-kit.ts';
-import type { PasswordQueue } from '../../src/tenants/password-line.ts';
+import type { PasswordQueue } from '../../src/tenants/password-queue.ts';
 import { verifyPassword } from '../../src/tenants/passwords.ts';
 import { SignIn } from '../../src/tenants/sign-in.ts';
 import { newTenant } from '../../src/tenants/tenant-service.ts';

@@ -5,7 +5,7 @@ import type { User } from '../../src/store/tenants.ts';
 import type { Client } from '../../src/tenants/account-kit.ts';
 import { KnownBrowsers } from '../../src/tenants/known-browsers.ts';
 import { changePassword } from '../../src/tenants/own-password.ts';
-import { PasswordQueue } from '../../src/tenants/password-line.ts';
+import { PasswordQueue } from '../../src/tenants/password-queue.ts';
 import { hotp, STEP_MS, stepAt } from '../../src/tenants/totp.ts';
 import { resetPassword } from '../../src/tenants/users.ts';
 import { CLIENT, openAccounts, PASSWORD, T0 } from './account-stage.ts';

@@ -3,7 +3,7 @@
 import t from 'tap';
 import { SECOND_MS } from '../../src/base/clock.ts';
 import type { WebhookDelivery } from '../../src/store/webhooks.ts';
-import { EndpointQueue } from '../../src/webhooks/endpoint-line.ts';
+import { EndpointQueue } from '../../src/webhooks/endpoint-queue.ts';
 import { EndpointRotation } from '../../src/webhooks/endpoint-rotation.ts';
 
 const NOW = 1_000_000;
