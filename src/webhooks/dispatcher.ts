@@ -43,7 +43,7 @@ const SCAN_EVERY_MS = MINUTE_MS;
 const PAGE = 1000;
 
 /*
- * Each endpoint with something due has a queue (endpoint-line.ts): the time when more is due in the store, deliveries
+ * Each endpoint with something due has a queue (endpoint-queue.ts): the time when more is due in the store, deliveries
  * that were claimed and wait for a slot, and calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint
  * into the rotation, `#pump` gives free slots to endpoints in turn: it claims from the store, which counts the attempt
  * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result book, which writes many at once; a

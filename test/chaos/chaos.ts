@@ -10,7 +10,8 @@ import type { Losses } from './tally.ts';
 const LINE_EVERY_KILLS = 25;
 const MAX_EXAMPLES = 10;
 
-process.exitCode = await main();
+// Not exitCode: a client that dials the port of a dead daemon can be connected to itself, and that never ends.
+process.exit(await main());
 
 interface Call {
   seed: number;
