@@ -165,11 +165,13 @@ async function floodOfForms(t: Test, world: PortalWorld) {
   const atOnce = await Promise.all(sent);
   t.ok(atOnce.includes(303));
   t.ok(atOnce.includes(429), 'not so many at once');
-  const statuses: number[] = [];
-  for (let n = 0; n < 200 && !statuses.slice(-1).includes(429); n++) statuses.push(await send(flooder, fields));
-  t.ok(statuses.includes(429), `after ${statuses.length} forms: ${statuses.at(-1)}`);
-  const told = await flooder.raw('POST', '/portal/suppressions/remove', { body: fields });
-  t.match(await told.text(), /Wait \d+ seconds?/);
+  // The refused form itself says how long to wait: a moment later the next one may be accepted again.
+  let refused: Response | null = null;
+  for (let n = 0; n < 200 && refused === null; n++) {
+    const answer = await flooder.raw('POST', '/portal/suppressions/remove', { body: fields });
+    if (answer.status === 429) refused = answer;
+  }
+  t.match(await refused?.text(), /Wait \d+ seconds?/);
   t.equal((await flooder.get('/portal/suppressions')).status, 200, 'pages can be looked at');
   t.equal(await send(other, await fieldsOf(other)), 303, 'others are not held up');
   t.match(await flooder.submit(await flooder.get('/portal/account'), '/portal/sign-out'), { title: /^Sign in/ });
