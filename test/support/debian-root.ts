@@ -66,7 +66,9 @@ export async function newRoot(t: Test, suite: string, packages: string[]): Promi
   const folder = path.join(root, HOME);
   fs.mkdirSync(folder, { recursive: true });
   // The kernel ends everything inside with the first process, which `unshare` starts.
-  const enter = `mount -t proc proc ${root}/proc && mount --rbind /dev ${root}/dev && exec chroot ${root} sh -c "$1"`;
+  // A mount point of its own, as the root of a machine is: or `unshare --mount` fails inside.
+  const mounts = [`--bind ${root} ${root}`, `-t proc proc ${root}/proc`, `--rbind /dev ${root}/dev`];
+  const enter = `${mounts.map((what) => `mount ${what} && `).join('')}exec chroot ${root} sh -c "$1"`;
   return {
     folder,
     env: { ...settings, PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
