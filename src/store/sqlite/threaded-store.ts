@@ -8,9 +8,9 @@ import { Writer, type WriterOptions } from './writer.ts';
 /*
  * Two connections to one file. Only the writer thread's connection writes: calls reach it as messages, it runs all that
  * came in one turn as a group with one commit, and answers after it. This thread's connection reads what is committed,
- * at once. Cached rows of tenants, keys, domains, webhooks and lanes are dropped on both sides before the answer of a verb that
- * changed any of them is returned, so a caller always reads what it wrote. If the thread dies, it is unknown what was
- * committed last: every waiting caller fails, and the daemon ends.
+ * at once. Cached rows of tenants, keys, domains, webhooks and lanes are dropped on both sides before the answer of a
+ * verb that changed any of them is returned, so a caller always reads what it wrote. If the thread dies, it is unknown
+ * what was committed last: every waiting caller fails, and the daemon ends.
  */
 
 export interface ThreadedStoreOptions<Extra> extends Omit<WriterOptions, 'entry'> {
