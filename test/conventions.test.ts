@@ -1,7 +1,8 @@
 // What holds for every file of test/ (test/README.md): no assertion that always passes, no numbers in front of names.
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { testFolder } from './support/test-folder.ts';
 
 const NAMED_BY_VERSION = new Set(['npm-9.test.ts']);
 /** What starts something. */
@@ -31,6 +32,20 @@ t.test('the page shows a test that runs, and each file of test/support that star
   const starters = files.filter((file) => /^support\//.test(file) && STARTS.test(read(file)));
   t.ok(starters.length > 15, `${starters.length} files`);
   for (const file of starters) t.ok(page.includes(`\`${path.basename(file)}\``), file);
+});
+
+t.test("a test's folder is there until everything that the test opened is closed", async (t) => {
+  const found: boolean[] = [];
+  let folder = '';
+  await t.test('one with a folder', async (t) => {
+    folder = testFolder(t);
+    t.teardown(() => found.push(existsSync(folder)));
+    t.ok(existsSync(folder));
+  });
+  t.same(found, [true], 'at the teardown');
+  t.notOk(existsSync(folder), 'and is removed after it');
+  const bare = files.filter((file) => file !== 'support/test-folder.ts' && /\bt\.testdir\b/.test(read(file)));
+  t.same(bare, [], 'opened by `testFolder`');
 });
 
 function read(file: string): string {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
+import { testFolder } from '../support/test-folder.ts';
 import { noCompiler, preparePowerCuts } from './power-cut.ts';
 
 const SYNCED = 'a'.repeat(4096);
@@ -44,7 +45,7 @@ for (const [survives, outcome] of [
   [1, [written, SYNCED.slice(0, 10)]],
 ] as const) {
   t.test(`what is left when ${survives * 100} % of the unsynced writes survive`, { skip: noCompiler }, async (t) => {
-    const on = stage(t.testdir());
+    const on = stage(testFolder(t));
     t.same(on.read(), [written, SYNCED.slice(0, 10)], 'a kill alone loses nothing');
     t.equal(on.cuts.cut(survives, () => 0.5).writes, 3);
     t.same(on.read(), outcome);
@@ -54,7 +55,7 @@ for (const [survives, outcome] of [
 }
 
 t.test('a write may be torn', { skip: noCompiler }, async (t) => {
-  const on = stage(t.testdir());
+  const on = stage(testFolder(t));
   let turn = 0;
   on.cuts.cut(0.5, () => (turn++ % 2 === 0 ? 0 : 1)); // every second block survives
   t.equal(on.read()[0], `${SYNCED.slice(0, 512)}${LATER.slice(0, 512)}${SYNCED.slice(1024)}appended`);

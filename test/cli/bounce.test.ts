@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import { leastOf } from '../support/processor-time.ts';
 import { PROGRAM, runInThisProcess } from '../support/program.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('bounce reply says what a reply means and what decided', async (t) => {
   const asJson = async (...args: string[]) => {
@@ -86,7 +87,7 @@ Message-ID: <1234@acme.test>
 `;
 
 t.test('bounce explain says what a mail is, and of whom', async (t) => {
-  const file = path.join(t.testdir({ 'bounce.eml': TWO_RECIPIENTS }), 'bounce.eml');
+  const file = path.join(testFolder(t, { 'bounce.eml': TWO_RECIPIENTS }), 'bounce.eml');
   const { code, stdout } = await runInThisProcess(['bounce', 'explain', file, '--json']);
   t.equal(code, 0);
   const first = {
@@ -170,7 +171,7 @@ t.test('bounce explain prints the same fields for every kind of mail', async (t)
     away: OUT_OF_OFFICE,
     no: 'words',
   };
-  const folder = t.testdir(mails);
+  const folder = testFolder(t, mails);
   for (const name of Object.keys(mails)) {
     const { stdout } = await runInThisProcess(['bounce', 'explain', path.join(folder, name), '--json']);
     const found = JSON.parse(stdout);
@@ -183,7 +184,7 @@ t.test('bounce explain prints the same fields for every kind of mail', async (t)
 });
 
 t.test('bounce explain and the provider that the message was sent to', async (t) => {
-  const file = path.join(t.testdir({ 'bounce.eml': FORWARDED }), 'bounce.eml');
+  const file = path.join(testFolder(t, { 'bounce.eml': FORWARDED }), 'bounce.eml');
   const explain = async (...args: string[]) => {
     const { stdout } = await runInThisProcess(['bounce', 'explain', file, '--json', ...args]);
     return JSON.parse(stdout);
@@ -206,7 +207,7 @@ t.test('bounce explain reads standard input', async (t) => {
 });
 
 t.test('bounce explain and what is no mail', async (t) => {
-  const folder = t.testdir({ empty: '', noise: Buffer.from([0, 200, 201, 10, 13]), lines: 'just words' });
+  const folder = testFolder(t, { empty: '', noise: Buffer.from([0, 200, 201, 10, 13]), lines: 'just words' });
   const explain = (name: string) => runInThisProcess(['bounce', 'explain', path.join(folder, name), '--json']);
   const large = path.join(folder, 'large');
   fs.writeFileSync(large, '');
@@ -224,7 +225,7 @@ t.test('bounce explain and what is no mail', async (t) => {
 });
 
 t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
-  const folder = t.testdir({ 'bounce.eml': TWO_RECIPIENTS, 'away.eml': OUT_OF_OFFICE, 'empty.eml': '' });
+  const folder = testFolder(t, { 'bounce.eml': TWO_RECIPIENTS, 'away.eml': OUT_OF_OFFICE, 'empty.eml': '' });
   const named = (name: string) => path.join(folder, name);
   const files = ['bounce.eml', 'missing.eml', 'away.eml', 'empty.eml', 'bounce.eml'].map(named);
   const { code, stdout, stderr } = await runInThisProcess(['bounce', 'explain', ...files, '--json']);
@@ -256,7 +257,7 @@ t.test('bounce explain reads many mails, each a line of JSON', async (t) => {
 });
 
 t.test('bounce explain reads many mails, for people', async (t) => {
-  const folder = t.testdir({ 'a.eml': TWO_RECIPIENTS, 'b.eml': OUT_OF_OFFICE });
+  const folder = testFolder(t, { 'a.eml': TWO_RECIPIENTS, 'b.eml': OUT_OF_OFFICE });
   const [a, b, missing] = ['a.eml', 'b.eml', 'missing.eml'].map((name) => path.join(folder, name)) as [
     string,
     string,
@@ -280,7 +281,7 @@ t.test('bounce explain reads many mails, for people', async (t) => {
 });
 
 t.test('bounce explain reads the rules once', async (t) => {
-  const folder = t.testdir({ 'a.eml': TWO_RECIPIENTS });
+  const folder = testFolder(t, { 'a.eml': TWO_RECIPIENTS });
   const files = (count: number) => Array.from({ length: count }, () => path.join(folder, 'a.eml'));
   const spent = await leastOf({
     one: [PROGRAM, 'bounce', 'explain', '--json', ...files(1)],

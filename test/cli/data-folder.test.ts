@@ -5,6 +5,7 @@ import t from 'tap';
 import { makeDataFolder } from '../../src/operator/data-folder.ts';
 import { noOtherUser, OTHER_USER } from '../support/other-user.ts';
 import { newProgram, runProgram } from '../support/program.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const LIST = ['tenant', 'list'];
 const CREATE = ['tenant', 'create', '--name', 'Acme'];
@@ -51,7 +52,7 @@ t.test('a folder that cannot be made is refused, not tried for ever', async (t) 
   t.throws(() => makeDataFolder('/proc/none/data'), {
     message: /\/proc\/none\/data cannot be used: no such file or folder/,
   });
-  const folder = path.join(t.testdir(), 'a/b/c');
+  const folder = path.join(testFolder(t), 'a/b/c');
   makeDataFolder(folder);
   makeDataFolder(folder);
   t.equal(fs.statSync(path.dirname(folder)).mode & 0o777, 0o700);

@@ -4,6 +4,7 @@ import path from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { inspectKeyFile, loadMasterKeys, parseMasterKeys } from '../../src/operator/master-key.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const FIRST = Buffer.alloc(32, 1);
 const SECOND = Buffer.alloc(32, 2);
@@ -40,7 +41,7 @@ t.test('what is no key is refused by its place, never quoted', async (t) => {
 });
 
 t.test('the configuration goes before the data folder', async (t) => {
-  const dir = t.testdir({ given: FIRST.toString('base64') });
+  const dir = testFolder(t, { given: FIRST.toString('base64') });
   fs.chmodSync(path.join(dir, 'given'), 0o600);
   const data = { POSTRIDER_DATA_DIR: path.join(dir, 'data') };
   const warn = (message: string) => t.fail(message);
@@ -52,7 +53,7 @@ t.test('the configuration goes before the data folder', async (t) => {
 });
 
 t.test('without any, one is made once, for its owner only, with a warning', async (t) => {
-  const dir = path.join(t.testdir(), 'data');
+  const dir = path.join(testFolder(t), 'data');
   const config = configWith({ POSTRIDER_DATA_DIR: dir });
   const warnings: string[] = [];
   const first = loadMasterKeys(config, (message) => warnings.push(message));
@@ -69,12 +70,12 @@ t.test('without any, one is made once, for its owner only, with a warning', asyn
 });
 
 t.test('an empty or cut key file is not replaced: it would lose every secret', async (t) => {
-  const dir = t.testdir({ 'master.key': randomBytes(10).toString('base64') });
+  const dir = testFolder(t, { 'master.key': randomBytes(10).toString('base64') });
   t.throws(() => loadMasterKeys(configWith({ POSTRIDER_DATA_DIR: dir }), () => t.fail('made one')), /not 32 bytes/);
 });
 
 t.test('a key file that others can read is used, with a warning', async (t) => {
-  const dir = t.testdir({ 'master.key': FIRST.toString('base64') });
+  const dir = testFolder(t, { 'master.key': FIRST.toString('base64') });
   const file = path.join(dir, 'master.key');
   const config = configWith({ POSTRIDER_DATA_DIR: dir });
   const cases = [

@@ -3,6 +3,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Test } from 'tap';
+import { testFolder } from '../support/test-folder.ts';
 import { type Language, openSite } from './language.ts';
 import { readBlocks } from './read-blocks.ts';
 
@@ -24,7 +25,7 @@ export async function checkoutTests(t: Test, { name, fromCheckout }: Language): 
       `note: not followed: ${lines.join('').trim()}: ${fromCheckout.cannot}`,
     );
 
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const checkout = path.join(folder, 'checkout');
   const project = path.join(folder, 'project');
   // A build leaves files beside the sources.

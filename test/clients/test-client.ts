@@ -3,6 +3,7 @@
 // the snippets of its README.
 import path from 'node:path';
 import type { Test } from 'tap';
+import { testFolder } from '../support/test-folder.ts';
 import { checkoutTests } from './checkout-tests.ts';
 import { conformance } from './conformance.ts';
 import { daemonSuite } from './daemon-suite.ts';
@@ -22,7 +23,7 @@ export async function testClient(t: Test, language: Language): Promise<void> {
     return;
   }
   const source = path.join(CLIENTS, language.name);
-  const site = openSite(source, t.testdir());
+  const site = openSite(source, testFolder(t));
   let ready: { installed: Installed; sandbox: SandboxSite } | undefined;
   // Within a test: the runner takes a moment between two tests for the end.
   await t.test('the package is built and installed', async () => {

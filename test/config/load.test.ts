@@ -5,6 +5,7 @@ import t from 'tap';
 import { ALL_KEYS } from '../../src/config/keys.ts';
 import { ConfigError, DERIVATIONS, type LoadOptions, loadConfig } from '../../src/config/load.ts';
 import { configWarnings } from '../../src/config/rules.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 function load(options: Partial<LoadOptions> = {}) {
   return loadConfig({ env: {}, defaultFile: null, ...options });
@@ -32,7 +33,7 @@ t.test('without a file and variables the defaults hold', async (t) => {
 });
 
 t.test('the environment beats the file, the file beats the default', async (t) => {
-  const dir = t.testdir({ 'p.toml': '[http]\nport = 9000\nhost = "0.0.0.0"\n[domains]\nrecheck = false\n' });
+  const dir = testFolder(t, { 'p.toml': '[http]\nport = 9000\nhost = "0.0.0.0"\n[domains]\nrecheck = false\n' });
   const { config, source } = load({
     file: path.join(dir, 'p.toml'),
     env: { POSTRIDER_HTTP_PORT: '9001', POSTRIDER_DNS_SERVERS: '127.0.0.1:5353, ::1', PATH: '/bin' },
@@ -111,7 +112,7 @@ t.test('a program may bring defaults of its own', async (t) => {
 });
 
 t.test('files', async (t) => {
-  const dir = t.testdir({ 'p.toml': '[data]\ndir = "state"\n', 'master.key': 'x' });
+  const dir = testFolder(t, { 'p.toml': '[data]\ndir = "state"\n', 'master.key': 'x' });
   const file = path.join(dir, 'p.toml');
   t.equal(load({ file }).config.data.dir, path.join(dir, 'state'), 'relative to the file');
   t.equal(load({ file, env: { POSTRIDER_DATA_DIR: 'state' } }).config.data.dir, path.resolve('state'));
@@ -155,7 +156,7 @@ t.test('variables that are none of ours, and those that should be', async (t) =>
 });
 
 t.test('a key that has another name now', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.toml');
+  const file = path.join(testFolder(t), 'postrider.toml');
   writeFileSync(file, '[suppression]\nleap_share = 0.4\n');
   t.same(problemsOf({ env: { POSTRIDER_SUPPRESSION_LEAP_WINDOW: '2h' }, file }), [
     'suppression.leap_share: this key is now called suppression.spike_share',

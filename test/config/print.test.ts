@@ -7,6 +7,7 @@ import t from 'tap';
 import { ALL_KEYS } from '../../src/config/keys.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { effectiveValues, renderDocumentedFile, renderEffective } from '../../src/config/print.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const SHIPPED = path.join(import.meta.dirname, '../../config/postrider.toml');
 const SECRET = Buffer.alloc(32, 7).toString('base64');
@@ -61,7 +62,7 @@ t.test('the effective configuration', async (t) => {
   t.notOk(text.includes(SECRET), 'no secret');
   t.notOk(JSON.stringify(effectiveValues(loaded.config)).includes(SECRET), 'no secret for programs either');
 
-  const file = path.join(t.testdir({ 'again.toml': '' }), 'again.toml');
+  const file = path.join(testFolder(t, { 'again.toml': '' }), 'again.toml');
   writeFileSync(file, text.replace(/^master_key = .*$/m, ''));
   t.same(
     loadConfig({ file, env: { POSTRIDER_SECRETS_MASTER_KEY: SECRET } }).config,

@@ -12,12 +12,13 @@ import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { Bench, LIFETIME_MS, T0 } from '../store/conformance/harness.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MINUTE_MS = 60_000;
 
 /** A sweeper over a real store, and a hand that claims without ever sending. */
 async function open(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const clock = { at: T0, now: () => clock.at };

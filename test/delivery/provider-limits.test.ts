@@ -5,9 +5,10 @@ import t, { type Test } from 'tap';
 import { loadConfig } from '../../src/config/load.ts';
 import { loadProviderLimits, Providers } from '../../src/delivery/shaping/provider-limits.ts';
 import { reviewLimitsOf } from '../../src/operator/review-limits.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 function fileWith(t: Test, text: string): string {
-  const file = path.join(t.testdir(), 'own.toml');
+  const file = path.join(testFolder(t), 'own.toml');
   fs.writeFileSync(file, text);
   return file;
 }

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { noPeer } from '../../src/base/outcome.ts';
 import { type JournalResult, ResultJournal } from '../../src/delivery/outcome/result-journal.ts';
 import { silentLogger } from '../../src/observe/log.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const RESERVED_BYTES = 4 * 1024 * 1024;
 
@@ -15,7 +16,7 @@ function resultOf(messageId: string, response = 'ok'): JournalResult {
 }
 
 function fileOf(t: Test): string {
-  return path.join(t.testdir(), 'results.journal');
+  return path.join(testFolder(t), 'results.journal');
 }
 
 /** As the next process finds it: the one before has closed nothing. */

@@ -9,6 +9,7 @@ import { ResultWriter } from '../../src/delivery/outcome/result-writer.ts';
 import { silentLogger } from '../../src/observe/log.ts';
 import type { MessageUpdate } from '../../src/store/queue.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const T0 = 1_000_000;
 const SECOND = 1000;
@@ -28,7 +29,7 @@ function open(t: Test) {
     logged.push({ level, messages: facts.messages, msg });
   };
   const log = { ...silentLogger, error: noting('error'), warn: noting('warn') } as typeof silentLogger;
-  const file = path.join(t.testdir(), 'results.journal');
+  const file = path.join(testFolder(t), 'results.journal');
   const journal = new ResultJournal(file, silentLogger);
   t.teardown(() => journal.close());
   const record = (updates: readonly MessageUpdate[]) => {

@@ -14,6 +14,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 function open(atOnce?: number) {
   const clock = { time: T0, now: () => clock.time };
@@ -72,7 +73,7 @@ t.test('one look at a domain, few in all, and a failure stops nothing', async (t
 });
 
 t.test('a look verifies when the record is there, and changes nothing before', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const dns = await startDnsServer();
   t.teardown(async () => {

@@ -17,6 +17,7 @@ import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { startDnsServer } from '../support/dns-server.ts';
 import { patience } from '../support/patience.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MISSED: CheckResult = { kind: 'missed', reason: 'there is no TXT record yet' };
 const AWAY: CheckResult = { kind: 'unavailable', reason: 'no answer' };
@@ -71,7 +72,7 @@ t.test('what each look means', async (t) => {
 });
 
 async function openWorld(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const dns = await startDnsServer();
   const clock = { time: T0, now: () => clock.time };

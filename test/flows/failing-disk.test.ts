@@ -8,6 +8,7 @@ import path from 'node:path';
 import t from 'tap';
 import { noCompiler } from '../chaos/power-cut.ts';
 import type { Daemon } from '../support/daemon-process.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { RECEIVER, registerSender, startWorld } from '../support/world.ts';
 import { trySending } from './try-sending.ts';
 
@@ -19,7 +20,7 @@ function complaints(daemon: Daemon): number {
 }
 
 t.test('a disk that stops taking writes', { skip: noCompiler }, async (t) => {
-  const folder = fs.realpathSync(t.testdir());
+  const folder = fs.realpathSync(testFolder(t));
   const library = path.join(folder, 'failing-disk.so');
   const source = path.join(import.meta.dirname, 'failing-disk.c');
   execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', library, source, '-ldl'], { stdio: 'pipe' });

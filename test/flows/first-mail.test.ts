@@ -11,6 +11,7 @@ import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
 import type { TestDnsServer } from '../support/dns-server.ts';
 import type { ReceivedMail } from '../support/mail-sink.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { type DnsRecord, publish, RECEIVER, startWorld } from '../support/world.ts';
 
 const VERIFIER = fileURLToPath(new URL('../support/dkim-verify.pl', import.meta.url));
@@ -125,7 +126,7 @@ async function checkSignatures(t: Test, mails: ReceivedMail[], dns: TestDnsServe
     const verdicts = results.map(({ signingDomain, status }) => `${signingDomain}: ${status.result}`);
     t.same(verdicts, ['acme.test: pass', 'bounces.mail.postrider.test: pass'], 'mailauth finds two good signatures');
   }
-  const byPerl = verifyByPerl(t.testdir(), mails, looked);
+  const byPerl = verifyByPerl(testFolder(t), mails, looked);
   await t.test('Mail::DKIM finds them too', { skip: byPerl.missing }, async (t) => {
     t.same(byPerl.results, Array(mails.length).fill(['pass', 'pass', 'pass']));
   });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import t from 'tap';
 import type { HttpEngineName, HttpHandler, HttpOptions } from '../../src/http/http.ts';
 import type { RawHttp } from '../support/raw-http.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { overBothEngines, type Served } from './both-engines.ts';
 import { ARRIVALS, CHUNK_ENDS, CHUNKED_HEAD, NEXT, NEXT_REQUEST, SMUGGLED } from './chunk-ends.ts';
 import { FIRST_PAIR } from './test-only-certificates.ts';
@@ -120,7 +121,7 @@ overBothEngines(t, 'what comes behind while the call is worked on takes no answe
 });
 
 overBothEngines(t, 'over TLS as well', async ({ t, engine, serve }) => {
-  const folder = t.testdir({ 'cert.pem': FIRST_PAIR.cert, 'key.pem': FIRST_PAIR.key });
+  const folder = testFolder(t, { 'cert.pem': FIRST_PAIR.cert, 'key.pem': FIRST_PAIR.key });
   const tls: HttpOptions['tls'] = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') };
   for (const end of CHUNK_ENDS) {
     const seen: string[] = [];

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { createRouter } from '../../src/http/router.ts';
 import { strictTransport } from '../../src/http/strict-transport.ts';
 import type { RawHttp } from '../support/raw-http.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { overBothEngines } from './both-engines.ts';
 import { FIRST_PAIR } from './test-only-certificates.ts';
 
@@ -73,7 +74,7 @@ overBothEngines(t, 'never over plain HTTP, whatever a stranger says', async ({ t
 });
 
 function certificateFiles(t: Test) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const files = { certFile: path.join(folder, 'cert.pem'), keyFile: path.join(folder, 'key.pem') };
   writeFileSync(files.certFile, FIRST_PAIR.cert);
   writeFileSync(files.keyFile, FIRST_PAIR.key);

@@ -8,6 +8,7 @@ import { makeUnsubscribeAddress } from '../../src/protocol/mail/unsubscribe-addr
 import { FIRST_PAIR, SECOND_PAIR, type TestOnlyPair } from '../http/test-only-certificates.ts';
 import { patience } from '../support/patience.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { until } from '../support/until.ts';
 import { BOUNCES, KEY, LIMITS, newReturnPath, receive } from './listener-kit.ts';
 
@@ -420,6 +421,6 @@ t.test('closing waits for what is being stored', async (t) => {
 });
 
 function writePair(t: Test, pair: TestOnlyPair): { certFile: string; keyFile: string } {
-  const folder = t.testdir({ 'smtp.crt': pair.cert, 'smtp.key': pair.key });
+  const folder = testFolder(t, { 'smtp.crt': pair.cert, 'smtp.key': pair.key });
   return { certFile: path.join(folder, 'smtp.crt'), keyFile: path.join(folder, 'smtp.key') };
 }

@@ -4,9 +4,10 @@ import type { Test } from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench } from '../store/conformance/harness.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export async function openStore(t: Test): Promise<Bench> {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   return new Bench({ store, openContents: () => openContentReader(file) });

@@ -12,6 +12,7 @@ import type { LogLine } from '../../src/store/sqlite/engine/writer-messages.ts';
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const SAFARI = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 "é"\tVersion/26.0 Safari/605.1.15';
 
@@ -119,7 +120,7 @@ t.test('what the other side cannot take is told of', async (t) => {
 });
 
 t.test("on the daemon's writing thread they become events, and its troubles reach the log", async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const onTrouble = (error: unknown) => t.fail(String(error));
   const troubled = Promise.withResolvers<LogLine>();
   const store = await openThreadedStore<HitVerbs>({

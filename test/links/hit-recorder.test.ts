@@ -12,6 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import type { TrackedMessage } from '../../src/store/tracking.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { patience } from '../support/patience.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0';
 const CURL = 'curl/8.5.0';
@@ -35,7 +36,7 @@ class World {
   }
 
   static async open(t: Test): Promise<World> {
-    const file = path.join(t.testdir(), 'postrider.db');
+    const file = path.join(testFolder(t), 'postrider.db');
     const store = await openSqliteStore({ file });
     t.teardown(() => store.close());
     return new World(store, file);

@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/observe/log.ts';
 import { openSession, type SendResult, type SmtpSession } from '../../src/protocol/smtp/session.ts';
 import { type CaptureServer, type CaptureServerOptions, startCaptureServer } from '../../src/sandbox/capture-server.ts';
 import { type CapturedFolder, openCapturedFolder } from '../../src/sandbox/captured.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export const SENDER = 'bmessage1@bounces.postrider.test';
 
@@ -15,7 +16,7 @@ export interface CaptureKit extends CaptureServer {
 }
 
 export async function startCapture(t: Test, changes: Partial<CaptureServerOptions> = {}): Promise<CaptureKit> {
-  const folder = await openCapturedFolder(t.testdir());
+  const folder = await openCapturedFolder(testFolder(t));
   const server = await startCaptureServer({
     host: 'mx.capture.test',
     folder,

@@ -6,6 +6,7 @@ import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import type { CapturedMail } from '../../src/portal/captured-mails.ts';
 import { type CapturedFolder, openCapturedFolder } from '../../src/sandbox/captured.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const ids = new IdSource();
 
@@ -33,7 +34,7 @@ async function add(folder: CapturedFolder, text: string): Promise<CapturedMail> 
 const emlFiles = async (dir: string) => (await readdir(dir)).filter((name) => name.endsWith('.eml')).sort();
 
 t.test('a restart finds everything again', async (t) => {
-  const dir = t.testdir();
+  const dir = testFolder(t);
   const before = await openCapturedFolder(dir);
   const first = await add(before, 'one');
   const second = await add(before, 'two');
@@ -50,7 +51,7 @@ t.test('a restart finds everything again', async (t) => {
 });
 
 t.test('the oldest go when there are too many, or too much of it', async (t) => {
-  const dir = t.testdir();
+  const dir = testFolder(t);
   const folder = await openCapturedFolder(dir, { messages: 3, octets: 1000 });
   const mails: CapturedMail[] = [];
   for (const text of ['1', '2', '3', '4', '5']) mails.push(await add(folder, text));
@@ -70,7 +71,7 @@ t.test('the oldest go when there are too many, or too much of it', async (t) => 
 });
 
 t.test('the index does not grow without end', async (t) => {
-  const dir = t.testdir();
+  const dir = testFolder(t);
   const folder = await openCapturedFolder(dir, { messages: 2, octets: 1000 });
   await Promise.all(Array.from({ length: 1100 }, (_, index) => add(folder, String(index % 10))));
   const lines = (await readFile(path.join(dir, 'index.jsonl'), 'utf8')).trim().split('\n');
@@ -80,7 +81,7 @@ t.test('the index does not grow without end', async (t) => {
 });
 
 t.test('what a crash leaves behind', async (t) => {
-  const dir = t.testdir();
+  const dir = testFolder(t);
   const before = await openCapturedFolder(dir);
   const [kept, gone] = [await add(before, 'kept'), await add(before, 'gone')];
   await before.close();
@@ -99,7 +100,7 @@ t.test('what a crash leaves behind', async (t) => {
 });
 
 t.test('a file that was deleted by hand', async (t) => {
-  const dir = t.testdir();
+  const dir = testFolder(t);
   const folder = await openCapturedFolder(dir);
   const mail = await add(folder, 'one');
   await rm(path.join(dir, `${mail.id}.eml`));

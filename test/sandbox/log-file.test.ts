@@ -3,9 +3,10 @@ import { existsSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { openLogFile } from '../../src/sandbox/log-file.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('appends, for nobody else to read, and keeps one large old file', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.log');
+  const file = path.join(testFolder(t), 'postrider.log');
   for (const line of ['one\n', 'two\n']) {
     const log = openLogFile(file);
     log.write(line);

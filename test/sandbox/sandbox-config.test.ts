@@ -5,6 +5,7 @@ import path from 'node:path';
 import t, { type Test } from 'tap';
 import { reservePort } from '../../src/http/reserve-port.ts';
 import { choosePorts, placeServers, readOptions } from '../../src/sandbox/sandbox-config.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const PLACES = { dataDir: '/tmp/own', dns: 5301, capture: 2526, http: 8081, smtp: 2525, busyHttp: null };
 
@@ -34,7 +35,10 @@ t.test('everything stays on this machine', async (t) => {
 });
 
 t.test('what would lead out of it cannot be changed, the rest can', async (t) => {
-  const file = path.join(t.testdir({ 'given.toml': 'data.dir = "/srv"\n[http]\nhost = "0.0.0.0"\n' }), 'given.toml');
+  const file = path.join(
+    testFolder(t, { 'given.toml': 'data.dir = "/srv"\n[http]\nhost = "0.0.0.0"\n' }),
+    'given.toml',
+  );
   const env = {
     POSTRIDER_DELIVERY_PORT: '25',
     POSTRIDER_DELIVERY_ALLOW_PRIVATE: 'false',

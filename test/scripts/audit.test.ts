@@ -6,6 +6,7 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
+import { testFolder } from '../support/test-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const BULK = '/-/npm/v1/security/advisories/bulk';
@@ -30,7 +31,7 @@ async function audit(t: Test, status: number, advisories: object) {
   const env = {
     ...process.env,
     npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
-    npm_config_cache: t.testdir(),
+    npm_config_cache: testFolder(t),
     npm_config_fetch_retry_mintimeout: '10',
   };
   return new Promise<{ code: number | null; out: string; asked: string[] }>((resolve) => {

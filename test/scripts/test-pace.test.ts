@@ -2,6 +2,7 @@
 import t from 'tap';
 import { boundPace, keepPace, MAX_PACE, measurePace, RUN_FOLDER_VARIABLE, readPace } from '../../scripts/test-pace.ts';
 import { pace, patience, within } from '../support/patience.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('a measurement is bounded and has a reason', async (t) => {
   const { factor, reason } = await measurePace();
@@ -11,7 +12,7 @@ t.test('a measurement is bounded and has a reason', async (t) => {
 });
 
 t.test('the run leaves its pace where every test reads it', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   t.equal(readPace(folder), null);
   const factors = [7, 2];
   const measure = async () => ({ factor: factors.shift() ?? 1, reason: 'test' });

@@ -11,6 +11,7 @@ import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { newestSchema } from '../../src/store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 
 async function openBench(file: string): Promise<Bench> {
@@ -20,7 +21,7 @@ async function openBench(file: string): Promise<Bench> {
 
 /** A database with one accepted message, closed again. */
 async function prepare(t: Test) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const file = path.join(folder, 'postrider.db');
   const bench = await openBench(file);
   const { domain } = await bench.sender('acme.test');

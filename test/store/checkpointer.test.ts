@@ -10,13 +10,14 @@ import { startCheckpointer } from '../../src/store/sqlite/engine/checkpointer.ts
 import { CHECKPOINT_WAIT_MS, openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 
 const LIMITS = { copyFromPages: 50, restartFromPages: 400, shrinkFromBytes: 500_000 };
 const PAGE_BYTES = 4096;
 
 async function openBusyStore(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const faults: unknown[] = [];
   const onFault = (error: unknown) => void faults.push(error);
   const store = await openSqliteStore({ file, checkpointThread: { onFault, limits: LIMITS } });
@@ -89,7 +90,7 @@ t.test('a reader that holds the log holds up nobody else', async (t) => {
 });
 
 t.test('a lock that is held for a moment when the thread begins is no fault', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   openForWriting(file).close();
   // As a connection that closes has it, while it looks whether it is the last one.
   const holder = new Database(file);
@@ -114,7 +115,7 @@ t.test('a thread that cannot work is told of, and commits do its work', async (t
   const inCommits: boolean[] = [];
   const told: string[] = [];
   const checkpointer = startCheckpointer({
-    file: path.join(t.testdir(), 'nothing.db'),
+    file: path.join(testFolder(t), 'nothing.db'),
     limits: LIMITS,
     checkpointInCommits: (on) => void inCommits.push(on),
     pauseWriter: () => t.fail('for nothing'),

@@ -7,6 +7,7 @@ import readline from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const HOLD_LOCK = fileURLToPath(new URL('./hold-lock.ts', import.meta.url));
 const REFUSAL = { name: 'Fault', message: /another Postrider process uses .*: stop it first/, permanence: 'permanent' };
@@ -20,7 +21,7 @@ async function lockElsewhere(t: Test, folder: string): Promise<{ child: ChildPro
 }
 
 t.test('a folder is locked once', async (t) => {
-  const folder = path.join(t.testdir(), 'data');
+  const folder = path.join(testFolder(t), 'data');
   const lock = lockDataFolder(folder);
   t.equal(fs.statSync(folder).mode & 0o777, 0o700, 'made for the owner only');
   t.throws(() => lockDataFolder(folder), REFUSAL, 'not twice in one process');
@@ -32,7 +33,7 @@ t.test('a folder is locked once', async (t) => {
 });
 
 t.test('a lock ends with its holder, however it ends', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   for (const end of ['SIGKILL', 'SIGTERM'] as const) {
     const { child, said } = await lockElsewhere(t, folder);
     t.equal(said, 'locked');
@@ -50,13 +51,13 @@ t.test('a lock ends with its holder, however it ends', async (t) => {
 });
 
 t.test('folders are locked apart', async (t) => {
-  const folder = t.testdir({ a: {}, b: {} });
+  const folder = testFolder(t, { a: {}, b: {} });
   const locks = ['a', 'b'].map((name) => lockDataFolder(path.join(folder, name)));
   t.throws(() => lockDataFolder(path.join(folder, 'a')), REFUSAL);
   for (const lock of locks) lock.release();
 });
 
 t.test('what is no second writer is not called one', async (t) => {
-  const folder = t.testdir({ 'writer.lock': 'no lock but a text\n'.repeat(100) });
+  const folder = testFolder(t, { 'writer.lock': 'no lock but a text\n'.repeat(100) });
   t.throws(() => lockDataFolder(folder), /not a database/);
 });

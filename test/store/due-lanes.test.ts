@@ -4,13 +4,14 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 const DOMAINS_PER_CALL = 50;
 const CALLS = 24; // more lanes than two slices of the walk
 
 t.test('every lane that waits is found, with the time of its next message', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
@@ -56,7 +57,7 @@ t.test('every lane that waits is found, with the time of its next message', asyn
 });
 
 t.test('the summary of the queue is complete over many slices, the fullest lane first', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });

@@ -8,13 +8,14 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 
 const KILLS = 5;
 const ACCEPT_LOOP = fileURLToPath(new URL('./accept-loop.ts', import.meta.url));
 
 t.test('what was answered is there after kill -9', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const { tenant, domain } = await prepare(file);
   const answered: string[] = [];
   for (let round = 0; round < KILLS; round++) {

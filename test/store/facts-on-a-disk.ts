@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import type { Test } from 'tap';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { type StoreFaults, WritingConnection } from '../../src/store/sqlite/engine/writing-connection.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export const UNUSABLE = { name: 'Fault', message: 'the database could not be used' };
 
@@ -22,7 +23,7 @@ export class FailingDisk implements StoreFaults {
 }
 
 export function openFacts(t: Test) {
-  const file = path.join(t.testdir(), 'facts.db');
+  const file = path.join(testFolder(t), 'facts.db');
   const db = openForWriting(file);
   db.exec('CREATE TABLE facts (name TEXT PRIMARY KEY, size INTEGER)');
   const disk = new FailingDisk();

@@ -6,6 +6,7 @@ import { Intake } from '../../src/observe/intake.ts';
 import type { StoreFaults } from '../../src/store/sqlite/engine/writing-connection.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('a database that cannot be written closes the intake until it can', async (t) => {
   const faults: StoreFaults = {};
@@ -18,7 +19,7 @@ t.test('a database that cannot be written closes the intake until it can', async
     residentBytes: () => 0,
     proveWritable: () => store.proveWritable(5),
   });
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store: Store = await openSqliteStore({ file, faults, onFailedCommit: (error) => intake.commitFailed(error) });
   t.teardown(() => store.close());
   await store.proveWritable(1);
@@ -40,7 +41,7 @@ t.test('a database that cannot be written closes the intake until it can', async
 t.test('one verb that the disk does not take says nothing about the others', async (t) => {
   const faults: StoreFaults = {};
   let failed = 0;
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file, faults, onFailedCommit: () => void failed++ });
   t.teardown(() => store.close());
   faults.beforeCommit = (verbs) => {

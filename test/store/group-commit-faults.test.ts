@@ -4,6 +4,7 @@ import Database from 'better-sqlite3';
 import t from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench } from './conformance/harness.ts';
 import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
@@ -134,7 +135,7 @@ t.test('a database that somebody else holds rejects, and stops nothing for good'
 });
 
 t.test('the verbs of the store stay whole when a commit fails', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const disk = new FailingDisk();
   const store = await openSqliteStore({ file, faults: disk });
   t.teardown(() => store.close());

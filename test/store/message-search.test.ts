@@ -7,13 +7,14 @@ import type { MessageSearch } from '../../src/store/reads.ts';
 import { openForReading } from '../../src/store/sqlite/engine/database-file.ts';
 import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connection.ts';
 import { searchMessages } from '../../src/store/sqlite/reading/message-search.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const MESSAGES = 12_000;
 const SPAN = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 2, 1) };
 const PATIENT_MS = 60_000;
 
 async function open(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const [tenant] = await fillWithMessages({ file, messages: MESSAGES, tenants: 2, ...SPAN });
   const connection = new ReadingConnection(file);
   const prepared = new Set<string>();

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { openForWriting } from '../../src/store/sqlite/engine/database-file.ts';
 import { knownMigrations, migrate, newestSchema, schemaVersion } from '../../src/store/sqlite/engine/migrations.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { dumpSchema } from './schema-dump.ts';
 
 const GOLDEN = fs.readFileSync(new URL('./golden/schema.sql', import.meta.url), 'utf8');
@@ -126,7 +127,7 @@ t.test("tenants' hard bounces of before get the group of their domain", async (t
 });
 
 t.test('a newer database is refused and left as it is', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   await store.close();
   const newer = newestSchema() + 1;
@@ -148,7 +149,7 @@ t.test("somebody else's file is refused and left as it is", async (t) => {
     'no database at all': (file) => fs.writeFileSync(file, 'a text of some length\n'.repeat(100)),
   };
   for (const [name, make] of Object.entries(strangers)) {
-    const file = path.join(t.testdir(), 'theirs.db');
+    const file = path.join(testFolder(t), 'theirs.db');
     make(file);
     fs.chmodSync(file, 0o644);
     const before = fs.readFileSync(file);
@@ -167,7 +168,7 @@ function makeDatabase(file: string, sql: string): void {
 }
 
 t.test('a file that was made and never filled is a new database', async (t) => {
-  const file = path.join(t.testdir({ 'postrider.db': '' }), 'postrider.db');
+  const file = path.join(testFolder(t, { 'postrider.db': '' }), 'postrider.db');
   const db = openForWriting(file);
   t.teardown(() => void db.close());
   t.equal(migrate(db).length, ALL.length);

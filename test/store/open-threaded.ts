@@ -3,10 +3,11 @@ import path from 'node:path';
 import type { Test } from 'tap';
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { openReads } from './open-reads.ts';
 
 export async function openThreaded(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const onTrouble = (error: unknown) => t.fail(String(error));
   const store = await openThreadedStore({ file, onCheckpointFault: onTrouble, onLost: onTrouble });
   t.teardown(() => store.close());

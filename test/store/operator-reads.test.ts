@@ -5,10 +5,11 @@ import { ReadingConnection } from '../../src/store/sqlite/engine/reading-connect
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { OPERATOR_QUERIES } from '../../src/store/sqlite/reading/operator-reads.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 async function setUp(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   return { store, bench: new Bench({ store, openContents: () => openContentReader(file) }), file };

@@ -6,12 +6,13 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { OVERVIEW_QUERIES } from '../../src/store/sqlite/reading/overview.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { ProcessorTime } from '../support/patience.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
 const { chartFigures, waitingMail, latestEvents } = OVERVIEW_QUERIES;
 
 async function setUp(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });

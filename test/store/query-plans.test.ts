@@ -9,6 +9,7 @@ import { WritingConnection } from '../../src/store/sqlite/engine/writing-connect
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, countAll, T0 } from './conformance/harness.ts';
 
 const SQL = WritingConnection.prototype.sql;
@@ -37,7 +38,7 @@ class Planner {
 
   /** Every statement that any verb of the store asks for goes through Connection's `sql`: it is overheard there. */
   static async open(t: Test): Promise<Planner> {
-    const file = path.join(t.testdir(), 'postrider.db');
+    const file = path.join(testFolder(t), 'postrider.db');
     const prepared = new Set<string>();
     t.intercept(WritingConnection.prototype, 'sql', {
       value(this: WritingConnection, text: string, shape?: RowShape) {

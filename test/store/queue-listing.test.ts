@@ -7,12 +7,13 @@ import { WritingConnection } from '../../src/store/sqlite/engine/writing-connect
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { listQueue, type QueueFilter } from '../../src/store/sqlite/verbs/queue-views.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 const NOT_MORE_THAN = { gathered: 5000, walked: 3 };
 
 t.test('gathered by lanes or met by expiry, the list is the same', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const bench = new Bench({ store, openContents: () => openContentReader(file) });
   const one = await bench.sender('acme.test');

@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { FailingDisk, names, openFacts, UNUSABLE } from './facts-on-a-disk.ts';
 
@@ -108,7 +109,7 @@ t.test('a pause holds commits back, and nobody is forgotten', async (t) => {
 });
 
 t.test('verbs of one group see what the others have changed', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const disk = new FailingDisk();
   const store = await openSqliteStore({ file, faults: disk });
   t.teardown(() => store.close());
@@ -138,7 +139,7 @@ t.test('verbs of one group see what the others have changed', async (t) => {
 });
 
 t.test('a key that is revoked is dead at once', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const bench = new Bench({ store, openContents: () => openContentReader(file) });

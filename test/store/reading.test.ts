@@ -7,6 +7,7 @@ import type { ReadOutcome } from '../../src/store/reads.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openReading, type ReadingLimits } from '../../src/store/sqlite/reading/reading.ts';
 import { patience } from '../support/patience.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { QUERIES } from './strange-queries.ts';
 
 interface StrangeReads {
@@ -25,7 +26,7 @@ const PATIENT: Partial<ReadingLimits> = {
 };
 
 async function open(t: Test, limits: Partial<ReadingLimits> = {}) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const troubles: string[] = [];
@@ -99,7 +100,7 @@ t.test(
 t.test('one that cannot start refuses those who wait, and says why', async (t) => {
   const troubles: string[] = [];
   const { reads, close } = openReading<StrangeReads>({
-    file: path.join(t.testdir(), 'not-there.db'),
+    file: path.join(testFolder(t), 'not-there.db'),
     onTrouble: (reason) => troubles.push(reason),
     module: new URL('./strange-queries.ts', import.meta.url),
     queries: QUERIES,
@@ -144,7 +145,7 @@ t.test('it starts with the first question, and ends when nobody asks any more', 
 t.test('it starts before anybody asks when somebody is expected to', async (t) => {
   const heard = Promise.withResolvers<string>();
   const module = new URL('./strange-queries.ts', import.meta.url);
-  const file = path.join(t.testdir(), 'not-there.db');
+  const file = path.join(testFolder(t), 'not-there.db');
   const broken = openReading({ file, onTrouble: heard.resolve, module, queries: QUERIES, limits: PATIENT });
   t.teardown(broken.close);
   // Nobody asks, so nothing else holds this test.

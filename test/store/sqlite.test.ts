@@ -5,12 +5,13 @@ import Database from 'better-sqlite3';
 import t, { type Test } from 'tap';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 import { storeConformance } from './conformance/store-conformance.ts';
 import { openReads } from './open-reads.ts';
 
 async function openStore(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   return { file, store, openContents: () => openContentReader(file), reads: () => openReads(t, file) };
@@ -19,7 +20,7 @@ async function openStore(t: Test) {
 storeConformance(t, 'sqlite', openStore);
 
 t.test('the database and its log are for the owner only', async (t) => {
-  const folder = path.join(t.testdir(), 'data', 'deep');
+  const folder = path.join(testFolder(t), 'data', 'deep');
   const store = await openSqliteStore({ file: path.join(folder, 'postrider.db') });
   t.teardown(() => store.close());
   t.equal(mode(folder), 0o700);
@@ -30,7 +31,7 @@ t.test('the database and its log are for the owner only', async (t) => {
 
 t.test('commits are durable: write-ahead log, synced in full', async (t) => {
   const { openForWriting } = await import('../../src/store/sqlite/engine/database-file.ts');
-  const db = openForWriting(path.join(t.testdir(), 'a.db'));
+  const db = openForWriting(path.join(testFolder(t), 'a.db'));
   t.teardown(() => db.close());
   t.equal(db.pragma('journal_mode', { simple: true }), 'wal');
   t.equal(db.pragma('synchronous', { simple: true }), 2, 'FULL');

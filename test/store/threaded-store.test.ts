@@ -9,10 +9,11 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openThreadedStore } from '../../src/store/sqlite/threaded-store.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { WriterOptions } from '../../src/store/sqlite/writer.ts';
+import { testFolder } from '../support/test-folder.ts';
 import { Bench, T0 } from './conformance/harness.ts';
 
 async function openStore(t: Test, options: Partial<WriterOptions> = {}) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const onTrouble = (error: unknown) => t.fail(String(error));
   const store = await openThreadedStore({ file, onCheckpointFault: onTrouble, onLost: onTrouble, ...options });
   t.teardown(() => store.close());
@@ -89,7 +90,7 @@ t.test('who waited for a group is answered before the next one is committed', as
 });
 
 t.test('a database that cannot be opened is refused as by a command', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const foreign = new Database(file);
   foreign.exec('CREATE TABLE somebody_elses (id)');
   foreign.close();
@@ -104,7 +105,7 @@ t.test('a database that cannot be opened is refused as by a command', async (t) 
 });
 
 t.test('what is wrong beside the store ends the start, with its reason', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const raise = (error: unknown) => t.fail(String(error));
   const thread = { entry: new URL('./failing-extra-verbs.ts', import.meta.url), verbs: [] };
   await t.rejects(openThreadedStore({ file, thread, onCheckpointFault: raise, onLost: raise }), {
@@ -128,7 +129,7 @@ t.test('closing waits for what was called, and takes nothing new', async (t) => 
 });
 
 t.test('a thread that dies is told of, and nobody waits for it', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   await (await openSqliteStore({ file })).close();
   const { promise: lost, resolve: onLost } = Promise.withResolvers<unknown>();
   const entry = new URL('./dying-writer.ts', import.meta.url);
@@ -143,7 +144,7 @@ t.test('a thread that dies is told of, and nobody waits for it', async (t) => {
 });
 
 t.test('a group that cannot be committed is told with its reason', async (t) => {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const failed = Promise.withResolvers<unknown>();
   const onTrouble = (error: unknown) => t.fail(String(error));
   const options = { file, onCheckpointFault: onTrouble, onLost: onTrouble, onFailedCommit: failed.resolve };

@@ -12,6 +12,7 @@ import type { PasswordQueue } from '../../src/tenants/password-queue.ts';
 import { verifyPassword } from '../../src/tenants/passwords.ts';
 import { SignIn } from '../../src/tenants/sign-in.ts';
 import { newTenant } from '../../src/tenants/tenant-service.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export const T0 = Date.UTC(2026, 0, 31);
 export const PASSWORD = 'horse battery lake';
@@ -33,7 +34,7 @@ export interface TestMail {
 }
 
 export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
-  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());
   const time = { now: T0 };
   const clock = { now: () => time.now };

@@ -6,6 +6,7 @@ import { IdSource } from '../../src/base/ids.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { createApiKey, parseApiKey, parseBoundDomain, readPublicId, verifyApiKey } from '../../src/tenants/api-keys.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const PUBLIC_ID = 'abcdefABCDEF';
 const SECRET = 'x'.repeat(43);
@@ -44,7 +45,7 @@ t.test('a bound domain is kept as domains are: lower case, A-labels, no trailing
 });
 
 t.test('with a store', async (t) => {
-  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());
   const services = { store, clock: systemClock, ids: new IdSource() };
   const made = await createTenant(services, { name: 'Acme', status: 'active' });

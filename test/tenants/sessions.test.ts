@@ -7,11 +7,12 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { UserRole } from '../../src/store/tenants.ts';
 import { createSessions, sessionTimer } from '../../src/tenants/sessions.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 
 async function stage(t: Test) {
-  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());
   const time = { now: T0 };
   const clock = { now: () => time.now };

@@ -3,9 +3,10 @@ import t from 'tap';
 import { IdSource, isUuid } from '../../src/base/ids.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { createTenant, setTenant } from '../../src/tenants/tenant-service.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('tenants', async (t) => {
-  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());
   const services = { store, clock: { now: () => 1_790_000_000_000 }, ids: new IdSource() };
   const made = await createTenant(services, { name: ' Acme ' });

@@ -6,6 +6,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { hashPassword, verifyPassword } from '../../src/tenants/passwords.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
 import { createUser, resetPassword, verifyUser } from '../../src/tenants/users.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 t.test('a password verifies against its own hash only', async (t) => {
   const stored = await hashPassword('correct horse');
@@ -34,7 +35,7 @@ t.test('a hash that cannot be read verifies nothing', async (t) => {
 });
 
 t.test('with a store', async (t) => {
-  const store = await openSqliteStore({ file: path.join(t.testdir(), 'postrider.db') });
+  const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
   t.teardown(() => store.close());
   const services = { store, clock: systemClock, ids: new IdSource() };
   const made = await createTenant(services, { name: 'Acme' });

@@ -12,6 +12,7 @@ import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
 import { countFigures, FIGURES_KEPT_MS } from '../../src/upkeep/count-figures.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const NEVER = new AbortController().signal;
 const HOUR0 = T0 / HOUR_MS;
@@ -20,7 +21,7 @@ const ALWAYS = { fromHour: 0, untilHour: HOUR0 * 2 };
 type Faults = Parameters<typeof openSqliteStore>[0]['faults'];
 
 async function openWorld(t: Test, faults?: Faults) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const open = () => openSqliteStore({ file, ...(faults && { faults }) });
   let store = await open();
   t.teardown(() => store.close());

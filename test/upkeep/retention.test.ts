@@ -7,9 +7,10 @@ import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import { eraseOld } from '../../src/upkeep/retention.ts';
 import { Bench, countAll, T0 } from '../store/conformance/harness.ts';
 import { newProgram } from '../support/program.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 async function openWorld(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const contents = openContentReader(file);
   t.teardown(async () => {

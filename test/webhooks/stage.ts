@@ -19,6 +19,7 @@ import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks, type Webhooks } from '../../src/webhooks/webhooks.ts';
 import { Bench } from '../store/conformance/harness.ts';
 import { startDnsServer, type TestDnsServer } from '../support/dns-server.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 export class FakeClock {
   time = Date.now();
@@ -51,7 +52,7 @@ export interface StageOptions {
 }
 
 export async function openStage(t: Test, { allowPrivate = true, fakeClock = true }: StageOptions = {}): Promise<Stage> {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   const dns = await startDnsServer();
   const clock = new FakeClock();

@@ -11,11 +11,12 @@ import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
 import { createWebhooks, type Webhooks, webhookSecretContext } from '../../src/webhooks/webhooks.ts';
+import { testFolder } from '../support/test-folder.ts';
 
 const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]);
 
 async function start(t: Test) {
-  const file = path.join(t.testdir(), 'postrider.db');
+  const file = path.join(testFolder(t), 'postrider.db');
   const store = await openSqliteStore({ file });
   t.teardown(() => store.close());
   const [clock, ids] = [systemClock, new IdSource()];

@@ -10,6 +10,7 @@ import {
   shellWord,
 } from '../../../src/portal/overview/first-send.ts';
 import { firstSendView } from '../../../src/portal/overview/first-send-view.ts';
+import { testFolder } from '../../support/test-folder.ts';
 
 const FACTS = { baseUrl: 'https://mail.acme.test/', domain: 'acme.test', to: 'ann@acme.test' };
 
@@ -33,7 +34,7 @@ t.test('every library of ours has one, and it fits its reader', async (t) => {
 });
 
 t.test('a library that is not there, or has no program, is left out', async (t) => {
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     node: { 'README.md': '# x\n\n```js\nsend();\n```\n' },
     python: { 'README.md': 'nothing here' },
     go: { 'main.go': '' },

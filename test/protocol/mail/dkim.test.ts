@@ -10,6 +10,7 @@ import t from 'tap';
 import { type DkimSigner, signMessage } from '../../../src/protocol/mail/dkim.ts';
 import { createDkimKeyPair, loadPrivateKey } from '../../../src/protocol/mail/dkim-key.ts';
 import { ProcessorTime } from '../../support/patience.ts';
+import { testFolder } from '../../support/test-folder.ts';
 import {
   composedSamples,
   composeInput,
@@ -79,7 +80,7 @@ t.test('both signatures of every message verify', async (t) => {
     t.same(await verify(message), ['pass', 'pass'], samples[index]!.name);
     t.ok(message.subarray(-samples[index]!.raw.length).equals(samples[index]!.raw), 'the message itself is unchanged');
   }
-  const byPerl = verifyByPerl(t.testdir(), signed);
+  const byPerl = verifyByPerl(testFolder(t), signed);
   const skip = typeof byPerl === 'string' ? byPerl : false;
   await t.test('says Mail::DKIM too', { skip }, async (t) => {
     for (const [index, sample] of samples.entries()) t.same(byPerl[index], ['pass', 'pass'], sample.name);
@@ -116,7 +117,7 @@ t.test('what may change on the way, and what may not', async (t) => {
     ].map((name): [string, string, 'fail'] => [`one more ${name}`, `${name}: x@evil.example\r\n${signed}`, 'fail']),
   ];
   const messages = changed.map(([, text]) => Buffer.from(text, 'latin1'));
-  const byPerl = verifyByPerl(t.testdir(), messages);
+  const byPerl = verifyByPerl(testFolder(t), messages);
   for (const [index, [name, text, expected]] of changed.entries()) {
     if (name !== 'nothing') t.not(text, signed, `${name}: changed something`);
     const results = await verify(messages[index]!);
