@@ -158,7 +158,7 @@ export class Dispatcher {
   #noteDue(webhookId: string, dueAt: number): void {
     const queue = this.#queues.get(webhookId) ?? new EndpointQueue(webhookId);
     this.#queues.set(webhookId, queue);
-    queue.nextDueAt = Math.min(queue.nextDueAt, dueAt);
+    queue.noteDue(dueAt);
     this.#offer(queue);
   }
 
@@ -181,7 +181,7 @@ export class Dispatcher {
       const { queue } = turn;
       const wanted = Math.min(queue.wanted(now), claimable);
       if (wanted > 0) {
-        queue.claiming = true;
+        queue.beginClaim();
         claimable -= wanted;
         claims.push({ webhookId: queue.webhookId, limit: wanted });
       }
@@ -205,7 +205,7 @@ export class Dispatcher {
       for (const { webhookId } of claims) {
         const queue = this.#queues.get(webhookId);
         if (!queue) continue;
-        queue.claiming = false;
+        queue.endClaim(now);
         queue.rest(now + PAUSE_AFTER_FAULT_MS);
       }
     } finally {
@@ -218,8 +218,7 @@ export class Dispatcher {
     const queue = this.#queues.get(webhookId);
     // It was deleted while it was claimed: its rows are unreachable already.
     if (!queue) return;
-    queue.claiming = false;
-    queue.nextDueAt = nextDueAt ?? Number.POSITIVE_INFINITY;
+    queue.endClaim(nextDueAt ?? Number.POSITIVE_INFINITY);
     if (endpoint === null) {
       this.forget(webhookId);
       return;

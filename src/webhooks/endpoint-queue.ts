@@ -27,10 +27,9 @@ export class EndpointQueue {
   readonly webhookId: string;
   target = '';
   keys: Buffer[] = [];
-  /** When something is due, as far as is known. */
-  nextDueAt = Number.POSITIVE_INFINITY;
-  /** A claim is in progress. */
-  claiming = false;
+  /** When something is due, as far as is known; during a claim, what became known since it began. */
+  #nextDueAt = Number.POSITIVE_INFINITY;
+  #claiming = false;
   readonly waiting: WaitingDelivery[] = [];
   readonly calls = new Set<AbortController>();
   #window = FIRST_WINDOW;
@@ -48,6 +47,22 @@ export class EndpointQueue {
     return this.#failures === 0 && this.#lastMs !== null && this.#lastMs <= QUICK_MS;
   }
 
+  noteDue(at: number): void {
+    this.#nextDueAt = Math.min(this.#nextDueAt, at);
+  }
+
+  /** One claim at a time. Its answer says what is due later, as of the moment when the store made it. */
+  beginClaim(): void {
+    this.#claiming = true;
+    this.#nextDueAt = Number.POSITIVE_INFINITY;
+  }
+
+  /** `nextDueAt`: of what was not claimed. What was noted meanwhile may be missing there, and counts as well. */
+  endClaim(nextDueAt: number): void {
+    this.#claiming = false;
+    this.noteDue(nextDueAt);
+  }
+
   isResting(now: number): boolean {
     return now < this.#restUntil;
   }
@@ -58,7 +73,7 @@ export class EndpointQueue {
 
   /** How many deliveries to claim now. */
   wanted(now: number): number {
-    if (this.claiming || this.nextDueAt > now || this.isResting(now)) return 0;
+    if (this.#claiming || this.#nextDueAt > now || this.isResting(now)) return 0;
     const ahead = this.#window === MAX_WINDOW && this.isQuick ? AHEAD : 0;
     if (this.waiting.length > ahead / 2) return 0;
     return Math.max(0, this.#window + ahead - this.calls.size - this.waiting.length);
@@ -66,8 +81,8 @@ export class EndpointQueue {
 
   /** Nothing waits, runs or is due: it can be dropped. */
   get isIdle(): boolean {
-    const empty = this.waiting.length === 0 && this.calls.size === 0 && !this.claiming;
-    return empty && this.nextDueAt === Number.POSITIVE_INFINITY;
+    const empty = this.waiting.length === 0 && this.calls.size === 0 && !this.#claiming;
+    return empty && this.#nextDueAt === Number.POSITIVE_INFINITY;
   }
 
   succeeded(elapsedMs: number): void {

@@ -13,6 +13,7 @@ import { Connections } from '../../src/webhooks/connections.ts';
 import { RETRY_TABLE } from '../../src/webhooks/decide-delivery.ts';
 import { patience, within } from '../support/patience.ts';
 import { startEndpoint } from '../support/webhook-endpoint.ts';
+import { wrapVerbs } from '../support/wrap-verbs.ts';
 import { happen, openStage, registered } from './stage.ts';
 
 t.test('an event arrives at every webhook, and the official library takes it', async (t) => {
@@ -114,6 +115,28 @@ t.test('the retry table, then failed, then replayed from its beginning', async (
   await pass(dispatcher, 6 * SECOND_MS);
   t.equal(endpoint.received.length, 12, 'the table begins anew');
   t.match(await store.webhooks.listWebhookHealth(tenant.id), [{ due: 0, failed: 0, failingSince: null }]);
+});
+
+t.test('an event that happens while others are claimed is sent at once', async (t) => {
+  const { bench, webhooks, store, ...stage } = await openStage(t);
+  const { tenant, domain } = await bench.sender('acme.test');
+  const endpoint = await startEndpoint(t);
+  await registered(webhooks, tenant.id, endpoint.url);
+  let during: string | null = null;
+  // As with the writer's thread: the notice of an event, committed with the claim, arrives before the claim's answer.
+  const claiming = wrapVerbs(store, (name, verb) => async (...args) => {
+    const answer = await verb(...args);
+    if (name === 'webhooks.claimDeliveries') during ??= await happen(bench, domain);
+    return answer;
+  });
+  const dispatcher = await stage.dispatcher({ store: claiming });
+  const before = await happen(bench, domain);
+  await dispatcher.idle();
+  t.strictSame(
+    endpoint.received.map(({ id }) => id),
+    [before, during],
+    'without a tick, and without the look once a minute',
+  );
 });
 
 t.test('Retry-After', async (t) => {

@@ -104,12 +104,12 @@ t.test('five failures in a row mean a rest that grows to a minute, until a succe
 t.test('nothing is claimed but what is due, and more ahead only for quick ones', async (t) => {
   const line = lineWith('a');
   t.equal(line.wanted(NOW), 0);
-  line.nextDueAt = NOW;
+  line.noteDue(NOW);
   t.equal(line.wanted(NOW - 1), 0);
   t.equal(line.wanted(NOW), 2);
-  line.claiming = true;
+  line.beginClaim();
   t.equal(line.wanted(NOW), 0);
-  line.claiming = false;
+  line.endClaim(NOW);
   for (let n = 0; n < 5; n++) line.succeeded(5000);
   t.equal(line.wanted(NOW), 16);
   line.succeeded(5);
