@@ -35,7 +35,10 @@ export interface TestMail {
 
 export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
   const store = await openSqliteStore({ file: path.join(testFolder(t), 'postrider.db') });
-  t.teardown(() => store.close());
+  t.teardown(async () => {
+    await settled();
+    await store.close();
+  });
   const time = { now: T0 };
   const clock = { now: () => time.now };
   const ids = new IdSource();
