@@ -27,6 +27,8 @@ const NIGHTLY_STEP_LIMIT_MS = 4 * 3_600_000;
 const LOOK_FOR_DEAF_MS = 5000;
 /** Loaded before each test file. */
 const ALONE = path.join(import.meta.dirname, 'tests-alone.ts');
+/** Loaded before that, and before what the test runner loads. */
+const NO_COVERAGE = path.join(import.meta.dirname, 'no-coverage.cjs');
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 
 /** The pinned Node first, for tap and for what tests start. */
@@ -106,7 +108,10 @@ async function runTap(files: string[], report: TestReport, folder: string): Prom
   const args = [TAP, '--reporter=jsonstream', `--node-arg=--import=${ALONE}`, ...files];
   const child = spawn(process.execPath, args, {
     ...{ cwd: ROOT, stdio: ['ignore', 'pipe', 'inherit'] },
-    env: { ...env, [RUN_FOLDER_VARIABLE]: folder, [STEP_LIMIT_VARIABLE]: String(limitMs) },
+    env: {
+      ...{ ...env, NODE_OPTIONS: `--require=${JSON.stringify(NO_COVERAGE)}` },
+      ...{ [RUN_FOLDER_VARIABLE]: folder, [STEP_LIMIT_VARIABLE]: String(limitMs) },
+    },
   });
   const closed = once(child, 'close');
   const fence = setInterval(() => endDeafFiles(folder, files, limitMs), LOOK_FOR_DEAF_MS);

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import t from 'tap';
 import { leastOf } from '../support/processor-time.ts';
-import { PROGRAM, runInThisProcess } from '../support/program.ts';
+import { PROGRAM, PROGRAM_ARGUMENTS, runInThisProcess } from '../support/program.ts';
 import { testFolder } from '../support/test-folder.ts';
 
 t.test('bounce reply says what a reply means and what decided', async (t) => {
@@ -69,7 +69,6 @@ t.test('bounce reply without a reply', async (t) => {
   }
 });
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const TWO_RECIPIENTS = `From: Mailer Daemon <MAILER-DAEMON@mx.test>
 To: s@acme.test
 Subject: Delivery status notification: error
@@ -200,7 +199,9 @@ t.test('bounce explain and the provider that the message was sent to', async (t)
 
 t.test('bounce explain reads standard input', async (t) => {
   const stdout = await new Promise<string>((resolve) => {
-    const child = execFile(process.execPath, [MAIN, 'bounce', 'explain', '-', '--json'], (_, out) => resolve(out));
+    const child = execFile(process.execPath, [...PROGRAM_ARGUMENTS, 'bounce', 'explain', '-', '--json'], (_, out) =>
+      resolve(out),
+    );
     child.stdin!.end(TWO_RECIPIENTS.replaceAll('\n', '\r\n'));
   });
   t.match(JSON.parse(stdout), { kind: 'hard', recipient: 'ann@rcpt.test' });

@@ -5,9 +5,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { suppressionExport } from '../../src/cli/commands/suppression-csv.ts';
-import { newProgram, runInThisProcess } from '../support/program.ts';
+import { newProgram, PROGRAM_ARGUMENTS, runInThisProcess } from '../support/program.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const shell = (script: string) =>
   promisify(execFile)('bash', ['--norc', '-c', script], { env: { PATH: process.env.PATH }, timeout: 60_000 });
 
@@ -19,7 +18,7 @@ t.test('a long list, into a slow pipe, a closed one, and a full disk', async (t)
   const addresses = Array.from({ length: 6000 }, (_, n) => `somebody.with.a.longer.address.${n}@x.test`);
   fs.writeFileSync(file, ['address', ...addresses].join('\n'));
   await program.json('suppression', 'import', file, '--tenant', String(id));
-  const list = `${process.execPath} ${MAIN} suppression export --tenant ${id} --config ${program.configFile}`;
+  const list = `${process.execPath} ${PROGRAM_ARGUMENTS.join(' ')} suppression export --tenant ${id} --config ${program.configFile}`;
   t.match(await shell(`${list} | (sleep 1; wc -l)`), { stdout: /^\s*6001\s*$/ });
   const json = await shell(`${list} --json | (sleep 1; cat) | wc -c`);
   t.ok(Number(json.stdout) > 6000 * 40, 'one JSON value, to its end');

@@ -4,12 +4,12 @@ import { execFile } from 'node:child_process';
 import t from 'tap';
 import type { Daemon, Installation } from '../support/daemon-process.ts';
 import { findFreePort } from '../support/free-port.ts';
+import { PROGRAM_ARGUMENTS } from '../support/program.ts';
 import { SmtpClient } from '../support/smtp-client.ts';
 import { until } from '../support/until.ts';
 import { startWorld } from '../support/world.ts';
 
 const BOUNCES = 'bounces.mail.postrider.test';
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const HEADER = 'From: Jo <jo@people.test>\r\nSubject: Hello\r\n\r\n';
 
 async function smtpPortOf(daemon: Daemon): Promise<number> {
@@ -30,7 +30,7 @@ interface Printed {
 function printed({ configFile }: Installation, ...args: string[]): Promise<Printed> {
   const options = { env: { PATH: process.env.PATH }, encoding: 'buffer', maxBuffer: 64 * 1024 * 1024 } as const;
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args, '--config', configFile], options, (error, stdout) => {
+    execFile(process.execPath, [...PROGRAM_ARGUMENTS, ...args, '--config', configFile], options, (error, stdout) => {
       resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, stdout });
     });
   });

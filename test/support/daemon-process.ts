@@ -6,12 +6,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import type { TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
-import { type Finished, runInThisProcess, runProgram } from './program.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { type Finished, PROGRAM_ARGUMENTS, runInThisProcess, runProgram } from './program.ts';
 
 /**
  * A test that its runner gives up has no teardown, and its daemon must not outlive it: the daemon
@@ -141,7 +138,7 @@ export class Daemon {
 
   constructor(configFile: string, { env: more = {}, nodeArguments = [] }: Launch = {}) {
     const env = { PATH: process.env.PATH, ...more };
-    const args = [...nodeArguments, '--import', TETHER, MAIN, 'serve', '--config', configFile];
+    const args = [...nodeArguments, '--import', TETHER, ...PROGRAM_ARGUMENTS, 'serve', '--config', configFile];
     this.#child = spawn(process.execPath, args, { env });
     this.#child.stderr!.on('data', (part: Buffer) => {
       this.output += part.toString();

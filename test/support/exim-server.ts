@@ -1,5 +1,5 @@
 // A real Exim as receiving server. Debian's packages of Exim and Postfix exclude each other, so its
-// binary is unpacked beside Postfix (test/peers/unpack-exim) and run out of that folder, with a
+// binary is unpacked beside Postfix (test/thorough/peers/unpack-exim) and run out of that folder, with a
 // configuration and a spool of its own. Its user exists for this process alone (nss_wrapper).
 import { existsSync, readFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -10,7 +10,7 @@ const PROGRAM = '/opt/postrider-exim/usr/sbin/exim4';
 const WRAPPER = 'libnss_wrapper.so';
 const LIBRARIES = ['/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu'];
 const wrapper = LIBRARIES.map((folder) => path.join(folder, WRAPPER)).find(existsSync);
-const HOW = 'run test/peers/unpack-exim as root';
+const HOW = 'run test/thorough/peers/unpack-exim as root';
 
 /** Why there is none here, or false: the `skip` of a test. */
 export const noExim: string | false = !existsSync(PROGRAM)

@@ -1,5 +1,5 @@
 // A real OpenSMTPD that passes mail on, or keeps it in its queue. Debian's package excludes Postfix, so it is unpacked beside it
-// (test/peers/unpack-opensmtpd). Users, spool and socket have names that are fixed in the program: it runs
+// (test/thorough/peers/unpack-opensmtpd). Users, spool and socket have names that are fixed in the program: it runs
 // in a mount namespace of its own, in which those are its own.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -13,7 +13,7 @@ const PROGRAM = `${ROOT}/smtpd`;
 
 /** Why there is none here, or false: the `skip` of a test. */
 export const noOpenSmtpd: string | false = !existsSync(PROGRAM)
-  ? `${PROGRAM} is not there: run test/peers/unpack-opensmtpd as root`
+  ? `${PROGRAM} is not there: run test/thorough/peers/unpack-opensmtpd as root`
   : process.getuid?.() === 0
     ? false
     : 'OpenSMTPD is started by root only';

@@ -10,6 +10,13 @@ import { runCli } from '../../src/cli/run-cli.ts';
 /** As people start it. */
 export const PROGRAM = fileURLToPath(new URL('../../bin/postrider', import.meta.url));
 
+/** What that gives to Node: for a process that is killed or asked by signals, with no shell in between. */
+export const PROGRAM_ARGUMENTS = [
+  '--require',
+  fileURLToPath(new URL('../../scripts/source-cache.cjs', import.meta.url)),
+  fileURLToPath(new URL('../../src/main.ts', import.meta.url)),
+];
+
 export interface Finished {
   code: number;
   stdout: string;

@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Test } from 'tap';
+import { PROGRAM_ARGUMENTS } from './program.ts';
 import { until } from './until.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 export interface RunningSandbox {
   /** What it has printed so far. */
@@ -49,7 +47,7 @@ export function spawnSandboxWith(
 /** With nothing but what is given: it must name a data folder, or the checkout's own is used. */
 export function spawnSandboxCommand(t: Test, settings: Record<string, string>, ...args: string[]): RunningSandbox {
   const env = { ...withoutSettings(), ...settings };
-  const child = spawn(process.execPath, [MAIN, 'sandbox', ...args], { env });
+  const child = spawn(process.execPath, [...PROGRAM_ARGUMENTS, 'sandbox', ...args], { env });
   t.teardown(() => kill(child));
   let printed = '';
   let complained = '';
@@ -80,7 +78,7 @@ export function spawnSandboxCommand(t: Test, settings: Record<string, string>, .
 /** A command for the data folder of a sandbox; what it prints. */
 export async function runCommand(dataDir: string, ...args: string[]): Promise<string> {
   const env = { ...withoutSettings(), POSTRIDER_DATA_DIR: dataDir };
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env });
+  const { stdout } = await promisify(execFile)(process.execPath, [...PROGRAM_ARGUMENTS, ...args], { env });
   return stdout;
 }
 

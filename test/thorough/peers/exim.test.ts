@@ -1,13 +1,13 @@
 // Mail to a real Exim, and the faults that it can show by its configuration. Where each fault of
-// receiving servers is shown, here or elsewhere, stands in test/peers/README.md.
+// receiving servers is shown, here or elsewhere, stands in test/thorough/peers/README.md.
 import t, { type Test } from 'tap';
-import type { MessageDetail } from '../../src/store/queue.ts';
-import { setMx, setUpFor } from '../delivery/set-up.ts';
-import type { DeliveryHarness, DeliveryHarnessOptions } from '../support/delivery-harness.ts';
-import { type Exim, type EximOptions, noExim, startExim } from '../support/exim-server.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { pace } from '../support/patience.ts';
-import { createTestAuthority } from '../support/test-authority.ts';
+import type { MessageDetail } from '../../../src/store/queue.ts';
+import { setMx, setUpFor } from '../../delivery/set-up.ts';
+import type { DeliveryHarness, DeliveryHarnessOptions } from '../../support/delivery-harness.ts';
+import { type Exim, type EximOptions, noExim, startExim } from '../../support/exim-server.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { pace } from '../../support/patience.ts';
+import { createTestAuthority } from '../../support/test-authority.ts';
 
 const isTried = (message: MessageDetail) => message.attemptList.length > 0 && message.state !== 'sending';
 const isFinished = ({ state }: MessageDetail) => ['delivered', 'bounced', 'failed'].includes(state);

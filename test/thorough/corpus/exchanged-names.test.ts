@@ -1,13 +1,13 @@
 // The names of hosts and mailboxes must not decide anything: in each mail of the corpus, and in each reply that is a
 // sample of a rule, names are exchanged for others that sound like a reason, and every verdict stays as it was.
 import t from 'tap';
-import { classifyReply } from '../../src/classify/classify-reply.ts';
-import { type ExplainedMail, explainMail } from '../../src/classify/explain-mail.ts';
-import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
-import { readReply } from '../../src/classify/read-reply.ts';
-import { exchangeHosts, exchangeNames, NAMES, SUFFIXES } from './exchange-names.ts';
-import { compareMisses } from './misses.ts';
-import { readCorpus } from './read-corpus.ts';
+import { classifyReply } from '../../../src/classify/classify-reply.ts';
+import { type ExplainedMail, explainMail } from '../../../src/classify/explain-mail.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../../src/classify/load-rules.ts';
+import { readReply } from '../../../src/classify/read-reply.ts';
+import { exchangeHosts, exchangeNames, NAMES, SUFFIXES } from '../../corpus/exchange-names.ts';
+import { compareMisses } from '../../corpus/misses.ts';
+import { readCorpus } from '../../corpus/read-corpus.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 /** What a name could change. */

@@ -1,11 +1,11 @@
 // Real servers take the commands of the next message behind the final dot of the one before
 // (RFC 2920 section 3.1): each message gets its own answer, over one connection.
 import t, { type Test } from 'tap';
-import { type OutgoingMessage, openSession } from '../../src/protocol/smtp/session.ts';
-import { noExim, startExim } from '../support/exim-server.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { noPostfix, startPostfix } from '../support/postfix-server.ts';
-import { noSmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
+import { type OutgoingMessage, openSession } from '../../../src/protocol/smtp/session.ts';
+import { noExim, startExim } from '../../support/exim-server.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { noPostfix, startPostfix } from '../../support/postfix-server.ts';
+import { noSmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
 
 const MESSAGES = 20;
 

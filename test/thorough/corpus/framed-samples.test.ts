@@ -1,13 +1,13 @@
 // A reply means the same in every frame that servers put around it, in one line or wrapped: the samples of all
 // rules in all frames (frames.ts), against what the rules make of the bare reply. What is known to differ is in
-// misses/framed-samples.txt, one per line: `shape, frame: reply`.
+// test/corpus/misses/framed-samples.txt, one per line: `shape, frame: reply`.
 import t from 'tap';
-import { classifyReply } from '../../src/classify/classify-reply.ts';
-import { explainMail } from '../../src/classify/explain-mail.ts';
-import { loadBounceRules, SHIPPED_RULES } from '../../src/classify/load-rules.ts';
-import { readReply } from '../../src/classify/read-reply.ts';
-import { BOB, FRAMES } from './frames.ts';
-import { compareMisses } from './misses.ts';
+import { classifyReply } from '../../../src/classify/classify-reply.ts';
+import { explainMail } from '../../../src/classify/explain-mail.ts';
+import { loadBounceRules, SHIPPED_RULES } from '../../../src/classify/load-rules.ts';
+import { readReply } from '../../../src/classify/read-reply.ts';
+import { BOB, FRAMES } from '../../corpus/frames.ts';
+import { compareMisses } from '../../corpus/misses.ts';
 
 const rules = loadBounceRules(SHIPPED_RULES);
 /** The recipient in the samples. */

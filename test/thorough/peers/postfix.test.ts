@@ -1,14 +1,14 @@
 // Mail to a real Postfix, and the faults that it can show by its configuration. Where each fault of
-// receiving servers is shown, here or elsewhere, stands in test/peers/README.md.
+// receiving servers is shown, here or elsewhere, stands in test/thorough/peers/README.md.
 import { createServer, type Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import t, { type Test } from 'tap';
-import type { MessageDetail } from '../../src/store/queue.ts';
-import { setMx, setUpFor } from '../delivery/set-up.ts';
-import type { DeliveryHarness } from '../support/delivery-harness.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { noPostfix, type Postfix, startPostfix } from '../support/postfix-server.ts';
-import { createTestAuthority } from '../support/test-authority.ts';
+import type { MessageDetail } from '../../../src/store/queue.ts';
+import { setMx, setUpFor } from '../../delivery/set-up.ts';
+import type { DeliveryHarness } from '../../support/delivery-harness.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { noPostfix, type Postfix, startPostfix } from '../../support/postfix-server.ts';
+import { createTestAuthority } from '../../support/test-authority.ts';
 
 /** One address per kind of server; the domain that leads there has its name. */
 const SERVERS = {

@@ -1,12 +1,12 @@
 // A connection that is lost behind the final dot: the message may have arrived. It is marked so,
 // shown so, survives a crash so, waits longer than others, and never jumps to another MX at once.
 import t from 'tap';
-import type { MessageDetail } from '../../src/store/queue.ts';
-import { setMx, setUpFor } from '../delivery/set-up.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { startMailSink } from '../support/mail-sink.ts';
-import { noSmtpSink, startSmtpSink } from '../support/smtp-sink.ts';
-import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../support/world.ts';
+import type { MessageDetail } from '../../../src/store/queue.ts';
+import { setMx, setUpFor } from '../../delivery/set-up.ts';
+import { findFreePort } from '../../support/free-port.ts';
+import { startMailSink } from '../../support/mail-sink.ts';
+import { noSmtpSink, startSmtpSink } from '../../support/smtp-sink.ts';
+import { messageIdOf, RECEIVER, registerSender, send, startWorld } from '../../support/world.ts';
 
 const HOUR_MS = 3_600_000;
 

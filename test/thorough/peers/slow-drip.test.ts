@@ -1,9 +1,9 @@
 // Servers whose replies come byte by byte: waited for within the timeout of each reply, and no
 // longer, however busy they look.
 import t from 'tap';
-import { setMx, setUpFor, startSink } from '../delivery/set-up.ts';
-import { pace } from '../support/patience.ts';
-import { type PeerConnection, startPeer } from '../support/smtp-peer.ts';
+import { setMx, setUpFor, startSink } from '../../delivery/set-up.ts';
+import { pace } from '../../support/patience.ts';
+import { type PeerConnection, startPeer } from '../../support/smtp-peer.ts';
 
 const BYTE_EVERY_MS = 3;
 
