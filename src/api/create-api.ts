@@ -33,7 +33,7 @@ export interface ApiServices extends PipelineOptions {
   templates: Templates;
   webhooks: Webhooks;
   /** Told of new webhooks. */
-  tellOwners?: OwnerNotices;
+  notifyOwners?: OwnerNotices;
 }
 
 /** Fits the router's options. */
@@ -49,7 +49,7 @@ export function createApi(services: ApiServices): Api {
     ...emailEndpoints(services),
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),
-    ...webhookEndpoints(services.webhooks, services.tellOwners),
+    ...webhookEndpoints(services.webhooks, services.notifyOwners),
     ...eventEndpoints(services.store),
   ];
   const health: Route = {

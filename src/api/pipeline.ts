@@ -41,7 +41,7 @@ const BYTES_PER_TOKEN = 64 * 1024;
 /** The headers that an answer has collected on its way. */
 type Collected = Record<string, string>;
 
-interface Asked {
+interface RoutedRequest {
   request: HttpRequest;
   params: PathParams;
   headers: Collected;
@@ -89,7 +89,7 @@ export class Pipeline {
     }
   }
 
-  async #answer(endpoint: Endpoint, asked: Asked): Promise<Answer | Refusal> {
+  async #answer(endpoint: Endpoint, asked: RoutedRequest): Promise<Answer | Refusal> {
     const token = readBearerToken(asked.request.header('authorization'));
     if (isRefusal(token)) return token;
     const caller = await findCaller(token, this.#options.store);
@@ -105,7 +105,7 @@ export class Pipeline {
 
   async #admit(
     endpoint: Endpoint,
-    { request, params, headers, caller, share }: Asked & { caller: Caller; share: BodyShare },
+    { request, params, headers, caller, share }: RoutedRequest & { caller: Caller; share: BodyShare },
   ): Promise<ApiCall | Refusal> {
     const { key, tenant } = caller;
     this.#options.keyUsed?.(key.id);

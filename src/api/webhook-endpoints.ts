@@ -8,7 +8,7 @@ import { ok } from './answer.ts';
 import { loadBodyShape } from './body-shape.ts';
 import type { Endpoint } from './endpoint.ts';
 
-export function webhookEndpoints(webhooks: Webhooks, tellOwners?: OwnerNotices): Endpoint[] {
+export function webhookEndpoints(webhooks: Webhooks, notifyOwners?: OwnerNotices): Endpoint[] {
   const shape = loadBodyShape<RegisterWebhook>('register-webhook');
 
   return [
@@ -24,7 +24,7 @@ export function webhookEndpoints(webhooks: Webhooks, tellOwners?: OwnerNotices):
         if (isRefusal(result)) return result;
         const { host } = new URL(result.webhook.target);
         await audit('webhook.created', { webhook_id: result.webhook.id, host });
-        tellOwners?.webhookAdded(tenant.id, { id: result.webhook.id, host, by: `the API key "${key.name}"` });
+        notifyOwners?.webhookAdded(tenant.id, { id: result.webhook.id, host, by: `the API key "${key.name}"` });
         // The one answer that shows the secret.
         return { status: 201, body: { ...webhookRecord(result.webhook), secret: result.secret.toString('base64') } };
       },

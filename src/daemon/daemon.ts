@@ -68,10 +68,10 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const isSandbox = sandbox !== undefined;
   const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
   const { running, inboundWaits, onAccepted } = notYetRunning();
-  const { send, tell, tellOwners } = openServiceMail(config, foundation, onAccepted, opened);
-  const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, tell });
+  const { send, notify, notifyOwners } = openServiceMail(config, foundation, onAccepted, opened);
+  const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, notify });
   opened.add(hooks.close);
-  const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, tell);
+  const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, notify);
   const ways = { resolver, secondLooks, addresses: reachable.mail, masterKeys };
   const delivery = await openDelivery(config, foundation, ways, reputation);
   running.delivery = delivery;
@@ -89,9 +89,9 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     queue,
     tenantChanged,
     inboundWaits,
-    tell,
+    notify,
     reputation,
-    tellOwners,
+    notifyOwners,
     timers: () => running.timers?.list() ?? [],
     unstoredResults,
     captured: sandbox?.captured ?? null,
@@ -107,12 +107,12 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const inbound = await openIncoming(config, foundation, { resolver, reputation, send });
   running.inbound = inbound;
   opened.add(() => inbound.close());
-  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, tellOwners.timer];
+  const others = [...inbound.timers, ...reputation.timers, ...hooks.timers, notifyOwners.timer];
   const timers = openTimers(config, foundation, { domains: domainParts, others });
   running.timers = timers;
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
-  const shared = { store, clock, ids, config, queue, tellOwners, isSandbox, vault: () => foundation.vault };
+  const shared = { store, clock, ids, config, queue, notifyOwners, isSandbox, vault: () => foundation.vault };
   const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
   await openControl(foundation, { run: options.commands, services }, opened);
   await openMetricsListener(config, foundation, { unstoredResults, ownTrouble: reputation.ownTrouble }, opened);

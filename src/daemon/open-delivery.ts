@@ -72,8 +72,8 @@ export function openDelivery(
 /** With its own resolver: look-ups for dead endpoints must not delay mail. */
 export function openWebhooks(
   { store, vault, clock, ids, log }: Foundation,
-  { servers, policy, tell }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'tell'>,
+  { servers, policy, notify }: { servers: readonly string[] } & Pick<WebhooksKit, 'policy' | 'notify'>,
 ): Promise<RunningWebhooks> {
   const resolver = createResolver({ servers, clock, maxConcurrent: WEBHOOK_LOOKUPS });
-  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, tell });
+  return startWebhooks({ store, vault, clock, ids, log, resolver, random: Math.random, policy, notify });
 }

@@ -7,7 +7,7 @@ import { listenFault } from '../base/system-words.ts';
 import type { Config } from '../config/keys.ts';
 import type { HttpHandler, HttpOptions, HttpServer } from '../http/http.ts';
 import { startHttp } from '../http/start-http.ts';
-import { HitPost } from '../links/hit-post.ts';
+import { HitSender } from '../links/hit-sender.ts';
 import { linkPages } from '../links/pages/link-pages.ts';
 import type { Logger } from '../observe/log.ts';
 import { createMailReader } from '../portal/mails/mail-reader.ts';
@@ -34,7 +34,7 @@ export async function openSite(
   opened: ClosingStack,
 ): Promise<HttpServer> {
   const { clock, ids, log, store, identity, intake, keyUses } = foundation;
-  const { domains, hooks, tellOwners } = parts;
+  const { domains, hooks, notifyOwners } = parts;
   const reader = createMailReader({ log });
   opened.add(() => reader.close());
   const renderer = new RenderPool({ clock, log });
@@ -52,14 +52,14 @@ export async function openSite(
     webhooks: hooks.webhooks,
     submission,
     bodies,
-    tellOwners,
+    notifyOwners,
     clock,
     ids,
     log,
     keyUsed: keyUses.note,
     requestsPerMinute: (tier) => requestCap(config, tier),
   });
-  const hits = new HitPost({ verbs: foundation.hitVerbs, clock, log });
+  const hits = new HitSender({ verbs: foundation.hitVerbs, clock, log });
   opened.add(() => hits.close());
   const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
   const portal = portalRoutes(config, foundation, { ...parts, templates, reader });

@@ -29,23 +29,23 @@ export function openServiceMail(
   const lifetimeMs = config.delivery.lifetime;
   const { dkim } = identity;
   const send = createServiceMail({ store, vault, clock, ids, bouncesDomain, dkim, lifetimeMs, onAccepted });
-  const tell = notifyByMail(send, log);
-  const tellOwners = createOwnerNotices({ store, clock, log, tell, baseUrl });
-  opened.add(() => tellOwners.close());
-  return { send, tell, tellOwners };
+  const notify = notifyByMail(send, log);
+  const notifyOwners = createOwnerNotices({ store, clock, log, notify, baseUrl });
+  opened.add(() => notifyOwners.close());
+  return { send, notify, notifyOwners };
 }
 
 export function reputationOf(
   config: Config,
   { store, clock, log }: Foundation,
-  tell: ReputationKit['tell'],
+  notify: ReputationKit['notify'],
 ): Promise<Reputation> {
   const { suppression, service } = config;
   return openReputation({
     store,
     clock,
     log,
-    tell,
+    notify,
     operatorAddress: service.operator_address,
     ownDomain: service.dkim_domain,
     spikeRule: {

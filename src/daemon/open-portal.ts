@@ -54,9 +54,9 @@ export interface PortalParts {
   /** A tenant has changed, and delivery must be notified. */
   tenantChanged(): void;
   inboundWaits(): void;
-  tell: ReturnType<typeof notifyByMail>;
+  notify: ReturnType<typeof notifyByMail>;
   reputation: Reputation;
-  tellOwners: OwnerNotices;
+  notifyOwners: OwnerNotices;
   timers(): TimerStatus[];
   unstoredResults(): UnstoredResults | null;
   /** For mail from elsewhere. */
@@ -67,7 +67,7 @@ export interface PortalParts {
 
 export function portalRoutes(config: Config, foundation: Foundation, parts: PortalParts): PortalSite {
   const { store, clock, ids, log, vault, identity } = foundation;
-  const { hooks, tellOwners, captured } = parts;
+  const { hooks, notifyOwners, captured } = parts;
   const { base_url: baseUrl, operator_address: operatorAddress } = config.service;
   const accounts = createAccountKit({
     store,
@@ -77,7 +77,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     vault,
     baseUrl,
     operatorAddress,
-    tell: parts.tell,
+    notify: parts.notify,
     signUpOpen: config.portal.sign_up,
     secondStepFor: config.portal.require_second_step,
     browserKeys: { key: identity.browserKey, keys: (keyId) => identity.browserKeys.get(keyId) },
@@ -90,8 +90,8 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
     ...messagePages(messageServices(config, foundation, parts)),
     ...suppressionPages({ store, reads: foundation.reads, turn: () => nextTurn() }),
     ...domainPages(domainServices(config, foundation, parts)),
-    ...keyPages({ keys, store, baseUrl, tellOwners }),
-    ...webhookPages({ webhooks: hooks.webhooks, tests: hooks.tests, store, tellOwners }),
+    ...keyPages({ keys, store, baseUrl, notifyOwners }),
+    ...webhookPages({ webhooks: hooks.webhooks, tests: hooks.tests, store, notifyOwners }),
     ...accountPages(accounts, foundation.reads),
     ...settingsPages({ accounts, store, limits: limitsShown(config), brake: brakeOfTenant(config, foundation, parts) }),
     ...operatorPages(operatorServices(config, foundation, parts)),
@@ -112,7 +112,7 @@ export function portalRoutes(config: Config, foundation: Foundation, parts: Port
 
 function operatorServices(config: Config, foundation: Foundation, parts: PortalParts): OperatorServices {
   const { store, reads, clock, intake, log } = foundation;
-  const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, tell, captured } = parts;
+  const { queue, timers, unstoredResults, reader, tenantChanged, inboundWaits, reputation, notify, captured } = parts;
   return {
     store,
     reads,
@@ -122,7 +122,7 @@ function operatorServices(config: Config, foundation: Foundation, parts: PortalP
     reader,
     tenantChanged,
     inboundWaits,
-    tell,
+    notify,
     intake: () => intake.state,
     doctor: new DoctorRuns({
       now: () => clock.now(),

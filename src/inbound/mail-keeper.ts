@@ -66,13 +66,13 @@ export class MailKeeper {
   /** Records a refusal, so that the operator can see it: the sender may not report it to anyone. */
   async noteRefused(refused: Extract<Received, { kind: 'refused' }>, envelope: Envelope): Promise<void> {
     const { store, ids, clock, log, onReceived } = this.#kit;
-    const { why, sizeOctets } = refused;
+    const { why, sizeBytes } = refused;
     const reply = `${refused.reply.code} ${refused.reply.text}`;
     onReceived?.(why);
     log.info({ fact: 'inbound_refused', why, remote_ip: envelope.remoteIp, reply }, 'inbound mail rejected');
     // The sender retries automatically, and recording it would need the space that is missing.
     if (why === 'no_room') return;
-    const mail = { id: ids.next(), receivedAt: clock.now(), ...envelope, sizeOctets, reply };
+    const mail = { id: ids.next(), receivedAt: clock.now(), ...envelope, sizeBytes, reply };
     try {
       await store.inbound.noteRefusedInbound(mail);
     } catch (error) {

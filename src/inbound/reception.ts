@@ -11,7 +11,7 @@ export interface SmtpReply {
 
 export type Received =
   | { kind: 'mail'; content: Buffer }
-  | { kind: 'refused'; why: Refusal; reply: SmtpReply; sizeOctets: number; hangUp: boolean };
+  | { kind: 'refused'; why: Refusal; reply: SmtpReply; sizeBytes: number; hangUp: boolean };
 
 export type Refusal = 'bare_line_end' | 'too_large' | 'no_room';
 
@@ -66,7 +66,7 @@ export async function receive(
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > maxReadBytes) {
-      return { kind: 'refused', why: 'too_large', reply, sizeOctets: bytes, hangUp: true };
+      return { kind: 'refused', why: 'too_large', reply, sizeBytes: bytes, hangUp: true };
     }
     if (bytes > maxBytes) {
       take(-chunks.reduce((sum, { length }) => sum + length, 0));
@@ -74,14 +74,14 @@ export async function receive(
       continue;
     }
     if (!take(chunk.length)) {
-      return { kind: 'refused', why: 'no_room', reply: NO_ROOM, sizeOctets: bytes, hangUp: true };
+      return { kind: 'refused', why: 'no_room', reply: NO_ROOM, sizeBytes: bytes, hangUp: true };
     }
     chunks.push(chunk);
   }
-  if (bytes > maxBytes) return { kind: 'refused', why: 'too_large', reply, sizeOctets: bytes, hangUp: false };
+  if (bytes > maxBytes) return { kind: 'refused', why: 'too_large', reply, sizeBytes: bytes, hangUp: false };
   const content = Buffer.concat(chunks, bytes);
   const bareAt = bareLineEndAt(content);
   if (bareAt < 0) return { kind: 'mail', content };
   const text = `5.6.11 Line ${lineAt(content, bareAt)} of the mail has a bare CR or LF; lines must end with CR LF (RFC 5321 section 2.3.8)`;
-  return { kind: 'refused', why: 'bare_line_end', reply: { code: 554, text }, sizeOctets: bytes, hangUp: false };
+  return { kind: 'refused', why: 'bare_line_end', reply: { code: 554, text }, sizeBytes: bytes, hangUp: false };
 }

@@ -1,4 +1,4 @@
-// The receiving side of opens and clicks noted on another thread (hit-post.ts), as verbs that can be called by
+// The receiving side of opens and clicks noted on another thread (hit-sender.ts), as verbs that can be called by
 // messages.
 import { HitRecorder, type HitRecorderKit } from './hit-recorder.ts';
 import { readHits } from './sent-hits.ts';

@@ -31,7 +31,7 @@ export interface OperatorServices {
   /** Called once it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
   /** Notifies owners of new keys by mail; without a daemon, the mail waits in the queue for the next one. */
-  tellOwners?: OwnerNotices;
+  notifyOwners?: OwnerNotices;
   /** The daemon that this runs in, if any. */
   daemon?: DaemonView;
 }

@@ -27,7 +27,7 @@ export function withOwnServices<T>(
     const queue = await storeQueueControl({ store, clock, ids, config, log: silentLogger });
     // Everything sealed in the store was sealed by a daemon, which has already warned about a new key.
     const vault = () => new Vault(loadMasterKeys(config, () => {}));
-    const tellOwners = waitingNotices(config, { store, clock, ids, vault });
+    const notifyOwners = waitingNotices(config, { store, clock, ids, vault });
     const services: OperatorServices = {
       store,
       clock,
@@ -35,7 +35,7 @@ export function withOwnServices<T>(
       config,
       queue,
       vault,
-      tellOwners,
+      notifyOwners,
       isSandbox: fs.existsSync(folder.captured),
       tenantChanged: () => {},
       receiverTrusted: () => {},
@@ -44,7 +44,7 @@ export function withOwnServices<T>(
     try {
       return await work(services);
     } finally {
-      await tellOwners.close();
+      await notifyOwners.close();
     }
   });
 }
@@ -56,7 +56,7 @@ type NoticeParts = Pick<OperatorServices, 'clock' | 'ids' | 'vault'> & {
 /** Mails to owners wait in the queue for the next daemon. Before the first one there is no identity to send as. */
 function waitingNotices({ service, delivery }: Config, { store, clock, ids, vault }: NoticeParts) {
   const dkim = { domain: service.dkim_domain, selector: service.dkim_selector };
-  const tell = async (to: readonly string[], notice: Notice) => {
+  const notify = async (to: readonly string[], notice: Notice) => {
     if (to.length === 0 || !(await hasServiceIdentity({ store, dkim }))) return;
     const identity = await loadServiceIdentity({ store, vault: vault(), clock, dkim });
     const send = createServiceMail({
@@ -71,5 +71,5 @@ function waitingNotices({ service, delivery }: Config, { store, clock, ids, vaul
     });
     await notifyByMail(send, silentLogger)(to, notice);
   };
-  return createOwnerNotices({ store, clock, log: silentLogger, baseUrl: service.base_url, tell });
+  return createOwnerNotices({ store, clock, log: silentLogger, baseUrl: service.base_url, notify });
 }

@@ -8,7 +8,7 @@ export interface CapturedMail {
   /** Empty for the null sender. */
   mailFrom: string;
   rcptTo: string[];
-  sizeOctets: number;
+  sizeBytes: number;
   remoteIp: string;
   /** What the client called itself. */
   ehloName: string;

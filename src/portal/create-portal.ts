@@ -49,7 +49,7 @@ export interface PortalKit {
   recordAudit(entry: AuditEntry): Promise<void>;
 }
 
-interface Asked {
+interface RoutedRequest {
   request: HttpRequest;
   params: PathParams;
   visitor: Visitor | null;
@@ -123,7 +123,7 @@ class Portal {
     }
   }
 
-  async #askedBy(request: HttpRequest, params: PathParams): Promise<Asked> {
+  async #askedBy(request: HttpRequest, params: PathParams): Promise<RoutedRequest> {
     const cookies = this.#cookiesOf(request);
     const token = cookies.read(request, 'session');
     const visitor = token === null ? null : await this.#kit.findVisitor(token, request.clientAddress);
@@ -136,7 +136,7 @@ class Portal {
     return { request, params, visitor: null, secret, newGuest: known === null, cookies, lacksSecondStep: false };
   }
 
-  async #resultOf(route: PortalRoute, asked: Asked): Promise<PageResult> {
+  async #resultOf(route: PortalRoute, asked: RoutedRequest): Promise<PageResult> {
     const { request, visitor } = asked;
     const admission = admit(route.access, visitor);
     if (admission.kind === 'sign_in') return redirect(signInPath(request), 'Please sign in first.', 'warn');
@@ -155,12 +155,15 @@ class Portal {
     }
   }
 
-  async #act(route: PortalRoute, asked: Asked): Promise<PageResult> {
+  async #act(route: PortalRoute, asked: RoutedRequest): Promise<PageResult> {
     const form = await this.#formOf(route, asked);
     return 'kind' in form ? form : route.answer(this.#visitOf(asked, form));
   }
 
-  async #formOf({ limitBytes }: PortalRoute, { request, secret, newGuest }: Asked): Promise<FormBody | PageResult> {
+  async #formOf(
+    { limitBytes }: PortalRoute,
+    { request, secret, newGuest }: RoutedRequest,
+  ): Promise<FormBody | PageResult> {
     const body = await request.readBody(limitBytes);
     if (body.kind === 'too_large') {
       const limit = `${Math.floor(limitBytes / 1024)} KiB`;
@@ -175,7 +178,7 @@ class Portal {
     return refusal(403, 'This form has expired', 'Go back, reload the page and submit the form again.');
   }
 
-  #visitOf({ request, params, visitor, secret, cookies }: Asked, form: FormBody): Visit {
+  #visitOf({ request, params, visitor, secret, cookies }: RoutedRequest, form: FormBody): Visit {
     const { clock, recordAudit } = this.#kit;
     const userAgent = request.header('user-agent') ?? '';
     const client = { ip: request.clientAddress, userAgent, browser: cookies.read(request, 'browser') };
@@ -194,7 +197,7 @@ class Portal {
     };
   }
 
-  #replyTo(asked: Asked, result: PageResult): HttpReply {
+  #replyTo(asked: RoutedRequest, result: PageResult): HttpReply {
     const { request, visitor, secret, cookies } = asked;
     const lines = result.kind === 'redirect' ? cookiesOfRedirect(asked, result) : [];
     if (asked.newGuest) lines.push(cookies.set('guest', secret, GUEST_AGE_SECS));
@@ -210,7 +213,7 @@ class Portal {
 
 /** Whoever signs in or out goes on with another secret. */
 function cookiesOfRedirect(
-  { secret, cookies }: Asked,
+  { secret, cookies }: RoutedRequest,
   { session, browser, notice, tone = 'good' }: Extract<PageResult, { kind: 'redirect' }>,
 ): string[] {
   const lines: string[] = [];

@@ -118,7 +118,7 @@ async function takeMessage(
     await sleep(options.slowMs ?? SLOW_MS, undefined, { signal });
   }
   // The id is made after the pause: whoever reads the folder in the order of ids misses nobody.
-  const mail = { ...facts, id: ids.next(), receivedAt: clock.now(), sizeOctets: raw.length };
+  const mail = { ...facts, id: ids.next(), receivedAt: clock.now(), sizeBytes: raw.length };
   await folder.add(mail, raw);
   for (const { recipient, treatment } of treatments) {
     if (treatment.kind !== 'report') continue;
@@ -141,7 +141,7 @@ async function readMessage(stream: SMTPServerDataStream): Promise<Buffer | null>
   return octets > MAX_OCTETS ? null : Buffer.concat(chunks, octets);
 }
 
-function describe(session: SMTPServerSession): Omit<CapturedMail, 'id' | 'receivedAt' | 'sizeOctets'> {
+function describe(session: SMTPServerSession): Omit<CapturedMail, 'id' | 'receivedAt' | 'sizeBytes'> {
   const { envelope, tlsOptions, remoteAddress, hostNameAppearsAs } = session;
   return {
     mailFrom: senderOf(envelope),

@@ -46,7 +46,7 @@ class Folder implements CapturedFolder {
     this.dir = dir;
     this.#limits = limits;
     this.#mails = new Map(mails.map((mail) => [mail.id, mail]));
-    this.#octets = mails.reduce((sum, mail) => sum + mail.sizeOctets, 0);
+    this.#octets = mails.reduce((sum, mail) => sum + mail.sizeBytes, 0);
   }
 
   add(mail: CapturedMail, raw: Buffer): Promise<void> {
@@ -56,7 +56,7 @@ class Folder implements CapturedFolder {
       await this.#index!.appendFile(indexLine(mail));
       this.#indexLines++;
       this.#mails.set(mail.id, mail);
-      this.#octets += mail.sizeOctets;
+      this.#octets += mail.sizeBytes;
       await this.#dropOldest();
       if (this.#indexLines > this.#mails.size + INDEX_SLACK_LINES) await this.#rewriteIndex();
     });
@@ -117,7 +117,7 @@ class Folder implements CapturedFolder {
     for (const mail of this.#mails.values()) {
       if (this.#mails.size <= this.#limits.messages && this.#octets <= this.#limits.octets) return;
       this.#mails.delete(mail.id);
-      this.#octets -= mail.sizeOctets;
+      this.#octets -= mail.sizeBytes;
       await rm(fileOf(this.dir, mail.id), { force: true });
     }
   }
@@ -145,13 +145,13 @@ async function readIndex(dir: string): Promise<CapturedMail[]> {
 
 /** As people read it: times as times, and names with underscores as in the API. */
 function indexLine(mail: CapturedMail): string {
-  const { id, receivedAt, mailFrom, rcptTo, sizeOctets, remoteIp, ehloName, tls } = mail;
+  const { id, receivedAt, mailFrom, rcptTo, sizeBytes, remoteIp, ehloName, tls } = mail;
   const line = {
     id,
     received_at: toTimestamp(receivedAt),
     mail_from: mailFrom,
     rcpt_to: rcptTo,
-    size_octets: sizeOctets,
+    size_octets: sizeBytes,
     remote_ip: remoteIp,
     ehlo_name: ehloName,
     tls,
@@ -169,7 +169,7 @@ function readLine(text: string): CapturedMail | null {
       receivedAt: Date.parse(line.received_at),
       mailFrom: line.mail_from,
       rcptTo: line.rcpt_to,
-      sizeOctets: line.size_octets,
+      sizeBytes: line.size_octets,
       remoteIp: line.remote_ip,
       ehloName: line.ehlo_name,
       tls: line.tls,

@@ -46,7 +46,7 @@ export interface NewInboundMail {
 /** A mail that was refused after its data. */
 export interface RefusedInboundMail extends Omit<NewInboundMail, 'content'> {
   /** As much as had arrived by then. */
-  sizeOctets: number;
+  sizeBytes: number;
   /** The reply that its sender got. */
   reply: string;
 }
@@ -197,7 +197,7 @@ export interface DmarcDayRow extends DmarcReportRow {
 
 /** A mail as lists show it. */
 export interface InboundMailRecord extends Omit<NewInboundMail, 'content'> {
-  sizeOctets: number;
+  sizeBytes: number;
   processedAt: number | null;
   kind: InboundKind | null;
   effect: InboundEffect | null;

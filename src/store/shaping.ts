@@ -49,7 +49,7 @@ export interface GroupConcurrency {
   /** The limit is not raised before this time. */
   riseAt: number;
   /** Failures are not counted again before this time, since they come in bursts. */
-  deafUntil: number;
+  ignoresFailuresUntil: number;
   /** Deliveries since the last change. */
   delivered: number;
   /** Failed connections in a row. */

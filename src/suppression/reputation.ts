@@ -22,7 +22,7 @@ export interface ReputationKit {
   /** The domain of the service's own signature: its verified holder is the service's own tenant. */
   ownDomain: string;
   /** Sends a notice by mail. */
-  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
 export interface Reputation {
@@ -55,14 +55,14 @@ export const NO_BRAKES: Reputation = {
 const REVIEW_PERIOD_MS = 5 * SECOND_MS;
 
 export async function openReputation(kit: ReputationKit): Promise<Reputation> {
-  const { store, clock, log, operatorAddress, tell } = kit;
+  const { store, clock, log, operatorAddress, notify } = kit;
   const operator = operatorAddress === null ? [] : [operatorAddress];
   const watch = await HardBounceWatch.open({
     store,
     clock,
     log,
     rule: kit.spikeRule,
-    onDoubt: (doubt) => tell(operator, noticeOf(doubt)),
+    onDoubt: (doubt) => notify(operator, noticeOf(doubt)),
   });
   const reviews = new TenantReviews({
     store,
@@ -70,13 +70,13 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     log,
     limits: kit.reviewLimits,
     ownTenant: async () => (await store.domains.findVerifiedHolder(kit.ownDomain))?.tenantId ?? null,
-    onOwnTrouble: (reason) => tell(operator, ownNotice(reason, clock.now())),
+    onOwnTrouble: (reason) => notify(operator, ownNotice(reason, clock.now())),
     async onWarned({ id, name }, { reason, distance }) {
       // At most once a day, even after a restart: the same key sends nothing.
       const key = `near:${id}:${toTimestamp(clock.now()).slice(0, 10)}`;
       const facts = `${reason}.\n\n${distance}`;
-      tell(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
-      tell(await store.reputation.ownersOf(id), {
+      notify(operator, { subject: `Tenant close to a review: ${name}`, text: `${name} (${id}): ${facts}\n`, key });
+      notify(await store.reputation.ownersOf(id), {
         subject: 'Your bounce or complaint rate is high',
         text: `${facts}\n\nSending continues for now. Clean up your recipient list: above the limits, sending is suspended for a review.\n`,
         key,
@@ -84,8 +84,8 @@ export async function openReputation(kit: ReputationKit): Promise<Reputation> {
     },
     async onStopped(tenant, state, warnedOn) {
       const notices = stopNotices(tenant, { state, warnedOn, at: clock.now() });
-      tell(operator, notices.operator);
-      tell(await store.reputation.ownersOf(tenant.id), notices.owners);
+      notify(operator, notices.operator);
+      notify(await store.reputation.ownersOf(tenant.id), notices.owners);
     },
   });
   return {

@@ -35,7 +35,7 @@ export interface AccountParts {
   secondStepFor: SecondStepFor;
   browserKeys: Pick<KnownBrowserKit, 'key' | 'keys'>;
   /** Sends a mail in the background; failures are logged. */
-  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
 /** Without the vault, which only second factors need. */

@@ -79,7 +79,7 @@ function shorten(key: string): string {
 export type Gates = readonly (readonly [throttle: AttemptThrottle, key: string])[];
 
 /** 0 when an attempt is allowed, which is then counted; otherwise how long to wait. */
-export function takeTry(gates: Gates): number {
+export function takeAttempt(gates: Gates): number {
   const waitMs = Math.max(...gates.map(([throttle, key]) => throttle.waitMs(key)));
   if (waitMs > 0) return waitMs;
   for (const [throttle, key] of gates) throttle.count(key);

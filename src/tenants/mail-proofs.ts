@@ -13,7 +13,7 @@ import {
   resetMail,
   signUpMail,
 } from './account-mails.ts';
-import { type Gates, takeTry } from './attempt-throttle.ts';
+import { type Gates, takeAttempt } from './attempt-throttle.ts';
 import { actOf, actOfUnknownClient } from './audit-log.ts';
 import { passwordProblem } from './password-rules.ts';
 import { type Refused, refused } from './refused.ts';
@@ -26,7 +26,7 @@ export const CONFIRMATION_LIFE_MS = 7 * DAY_MS;
 /** Enough for a team; more at once is likely a bought list. */
 const MAX_OPEN_INVITATIONS = 50;
 
-export type Asked = { kind: 'sent' } | { kind: 'wait'; waitMs: number } | Refused;
+export type MailRequestResult = { kind: 'sent' } | { kind: 'wait'; waitMs: number } | Refused;
 
 export type Purpose = MailLink['purpose'];
 
@@ -41,10 +41,10 @@ function portalUrl({ baseUrl }: Pick<AccountKit, 'baseUrl'>, path: string): stri
 }
 
 /** Always the same answer; only the mail reveals whether the address has an account. */
-export function askForReset(kit: AccountKit, givenEmail: string, client: Client): Asked {
+export function askForReset(kit: AccountKit, givenEmail: string, client: Client): MailRequestResult {
   const email = readEmail(givenEmail);
   if (typeof email !== 'string') return email;
-  const waitMs = takeTry(mailGates(kit, client));
+  const waitMs = takeAttempt(mailGates(kit, client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   kit.inBackground(async () => {
     // Counted for an address without an account as well: a later invitation to it could reveal the difference.
@@ -68,7 +68,7 @@ export function mailGates({ throttles }: AccountKit, { ip }: Client): Gates {
 
 /** Only a few mails to one address, whoever triggers them. */
 function mayMail({ throttles }: AccountKit, email: string): boolean {
-  return takeTry([[throttles.mailsTo, email]]) === 0;
+  return takeAttempt([[throttles.mailsTo, email]]) === 0;
 }
 
 export async function sendConfirmation(kit: AccountKit, user: User): Promise<void> {
@@ -78,7 +78,7 @@ export async function sendConfirmation(kit: AccountKit, user: User): Promise<voi
 export function notifyExistingAccount(kit: AccountKit, { id, email }: User): void {
   if (!mayMail(kit, email)) return;
   const mail = existingAccountMail(portalUrl(kit, '/portal/sign-in'), portalUrl(kit, '/portal/reset'));
-  kit.tell([email], { ...mail, key: `already-there:${id}:${kit.ids.next()}` });
+  kit.notify([email], { ...mail, key: `already-there:${id}:${kit.ids.next()}` });
 }
 
 async function sendLink(
@@ -89,7 +89,7 @@ async function sendLink(
   const lifeMs = purpose === 'reset' ? RESET_LIFE_MS : CONFIRMATION_LIFE_MS;
   const { link, url } = newLink(kit, { purpose, email: user.email, userId: user.id }, lifeMs);
   await kit.store.accounts.keepMailLink(link);
-  kit.tell([user.email], { ...words(url), key: `link:${link.id}` });
+  kit.notify([user.email], { ...words(url), key: `link:${link.id}` });
 }
 
 function newLink(
@@ -123,7 +123,7 @@ export type Used = { kind: 'used'; user: User } | { kind: 'dead' } | { kind: 'wa
 
 /** Called before a password is hashed for a link. */
 function takeTryFor({ throttles }: AccountKit, link: MailLink): number {
-  return takeTry([[throttles.links, link.id]]);
+  return takeAttempt([[throttles.links, link.id]]);
 }
 
 export async function resetPasswordByLink(
@@ -157,7 +157,7 @@ export interface Invitation {
   role: MemberRole;
 }
 
-export async function invite(kit: AccountKit, { tenant, by, ...request }: Invitation): Promise<Asked> {
+export async function invite(kit: AccountKit, { tenant, by, ...request }: Invitation): Promise<MailRequestResult> {
   const email = readEmail(request.email);
   if (typeof email !== 'string') return email;
   if (tenant.status !== 'active') {
@@ -166,7 +166,7 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
   const existing = await kit.store.accounts.findUserByEmail(email);
   // The tenant's own members are visible to it anyway; nothing is revealed about other tenants' users.
   if (existing?.tenantId === tenant.id) return refused('email', `${email} is already a member.`);
-  const waitMs = takeTry([[kit.throttles.invitations, tenant.id]]);
+  const waitMs = takeAttempt([[kit.throttles.invitations, tenant.id]]);
   if (waitMs > 0) return { kind: 'wait', waitMs };
   if (!mayMail(kit, email)) {
     return refused('email', `We have just sent several mails to ${email}. Try again in a few hours.`);
@@ -177,7 +177,7 @@ export async function invite(kit: AccountKit, { tenant, by, ...request }: Invita
     return refused(null, `${MAX_OPEN_INVITATIONS} invitations are already open. Cancel some of them first.`);
   }
   const mail = invitationMail(url, { tenant: tenant.name, email: by.email, role: request.role });
-  kit.tell([email], { ...mail, key: `link:${link.id}` });
+  kit.notify([email], { ...mail, key: `link:${link.id}` });
   return { kind: 'sent' };
 }
 
@@ -222,5 +222,5 @@ async function notifyOfSignUp(kit: AccountKit, tenant: Tenant, user: User): Prom
   const { operatorAddress, store } = kit;
   const to = operatorAddress ? [operatorAddress] : (await store.accounts.listOperators()).map(({ email }) => email);
   const link = portalUrl(kit, `/portal/operator/tenants`);
-  kit.tell(to, { ...signUpMail(tenant, user.email, link), key: `sign-up:${tenant.id}` });
+  kit.notify(to, { ...signUpMail(tenant, user.email, link), key: `sign-up:${tenant.id}` });
 }

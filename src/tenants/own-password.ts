@@ -25,11 +25,11 @@ export async function changePassword(
   const confirmed = await signIn.confirmPassword(user, current, client);
   if (confirmed === 'wrong') return refused('current', 'This is not your current password.');
   if (confirmed !== 'right') return { kind: 'wait', waitMs: confirmed.waitMs };
-  const { store, passwords, sessions, knownBrowsers, ids, tell } = accounts;
+  const { store, passwords, sessions, knownBrowsers, ids, notify } = accounts;
   const passwordHash = await passwords.hash(next);
   await store.accounts.setPassword(user.id, passwordHash);
   await store.accounts.endSessionsOf(user.id);
-  tell([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
+  notify([user.email], { ...passwordChangedMail(), key: `password-changed:${ids.next()}` });
   const started = await sessions.startSession({ user, client: client.userAgent, address: client.ip });
   if (!started) return refused(null, 'Your account has just been removed.');
   // The browser was known by the old password's hash; copies of the old cookie are worthless now.

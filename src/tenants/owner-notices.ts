@@ -26,7 +26,7 @@ export interface OwnerNoticesKit {
   log: Logger;
   /** `service.base_url`. */
   baseUrl: string;
-  tell(to: readonly string[], notice: Notice): void | Promise<void>;
+  notify(to: readonly string[], notice: Notice): void | Promise<void>;
 }
 
 export interface OwnerNoticesParts extends OwnerNotices {
@@ -60,14 +60,14 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
   const hours = new Map<string, TenantHour>();
   const pending = new Set<Promise<void>>();
 
-  const tellOwners = (tenantId: string, notice: Notice) => {
+  const notifyOwners = (tenantId: string, notice: Notice) => {
     const work: Promise<void> = send(kit, tenantId, notice).finally(() => pending.delete(work));
     pending.add(work);
   };
 
   const sumUp = (tenantId: string, { endsAt, lines, left }: TenantHour) => {
     hours.delete(tenantId);
-    if (lines.length > 0) tellOwners(tenantId, sumOf(site, { key: `added:${tenantId}:${endsAt}`, lines, left }));
+    if (lines.length > 0) notifyOwners(tenantId, sumOf(site, { key: `added:${tenantId}:${endsAt}`, lines, left }));
   };
 
   const add = (tenantId: string, line: string, notice: Notice) => {
@@ -78,7 +78,7 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
     hours.set(tenantId, hour);
     if (hour.mails < MAX_MAILS) {
       hour.mails++;
-      tellOwners(tenantId, notice);
+      notifyOwners(tenantId, notice);
     } else if (hour.lines.length < MAX_LINES) hour.lines.push(line);
     else hour.left++;
   };
@@ -119,10 +119,10 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
 }
 
 /** Never rejects: no caller waits for it. */
-async function send({ store, log, tell }: OwnerNoticesKit, tenantId: string, notice: Notice): Promise<void> {
+async function send({ store, log, notify }: OwnerNoticesKit, tenantId: string, notice: Notice): Promise<void> {
   try {
     const owners = (await store.accounts.listMembers(tenantId)).filter(({ role }) => role === 'owner');
-    await tell(
+    await notify(
       owners.map(({ email }) => email),
       notice,
     );

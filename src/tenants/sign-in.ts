@@ -8,7 +8,7 @@ import { MINUTE_MS } from '../base/clock.ts';
 import { networkOf } from '../base/ip-address.ts';
 import type { User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { takeTry } from './attempt-throttle.ts';
+import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
 import type { BrowserToken } from './known-browsers.ts';
 import { newToken } from './secret-tokens.ts';
@@ -81,7 +81,7 @@ export class SignIn {
     const claimed = client.browser ? await find() : null;
     const typed = typeof email === 'string' ? email : login.email.toLowerCase();
     const attempt = attemptAt(this.#kit, { email: typed, account: claimed }, client);
-    const waitMs = takeTry(attempt.gates);
+    const waitMs = takeAttempt(attempt.gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     const user = await find();
     const matches = await this.#kit.passwords.verify(login.password, user?.passwordHash ?? null, attempt.knownTo);
@@ -99,7 +99,7 @@ export class SignIn {
       this.#pending.delete(step);
       return { kind: 'expired' };
     }
-    const waitMs = takeTry(this.#attemptOf(pending.user, client).gates);
+    const waitMs = takeAttempt(this.#attemptOf(pending.user, client).gates);
     if (waitMs > 0) return { kind: 'wait', waitMs };
     pending.codes++;
     const user = await store.accounts.getUser(pending.user.id);
@@ -130,7 +130,7 @@ export class SignIn {
   /** Requires the password again from a signed-in user, before important changes. */
   async confirmPassword(user: User, password: string, client: Client): Promise<'right' | 'wrong' | { waitMs: number }> {
     const attempt = this.#attemptOf(user, client);
-    const waitMs = takeTry(attempt.gates);
+    const waitMs = takeAttempt(attempt.gates);
     if (waitMs > 0) return { waitMs };
     const matches = await this.#kit.passwords.verify(password, user.passwordHash, attempt.knownTo);
     if (matches === 'busy') return busy(attempt);

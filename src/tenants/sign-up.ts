@@ -4,9 +4,15 @@ import { DAY_MS, HOUR_MS } from '../base/clock.ts';
 import type { TimerSpec } from '../base/timers.ts';
 import type { Tenant, User } from '../store/tenants.ts';
 import type { AccountKit, Client } from './account-kit.ts';
-import { takeTry } from './attempt-throttle.ts';
+import { takeAttempt } from './attempt-throttle.ts';
 import { actOf } from './audit-log.ts';
-import { type Asked, CONFIRMATION_LIFE_MS, mailGates, notifyExistingAccount, sendConfirmation } from './mail-proofs.ts';
+import {
+  CONFIRMATION_LIFE_MS,
+  type MailRequestResult,
+  mailGates,
+  notifyExistingAccount,
+  sendConfirmation,
+} from './mail-proofs.ts';
 import { passwordProblem } from './password-rules.ts';
 import { nameProblem, refused } from './refused.ts';
 import { newTenant } from './tenant-service.ts';
@@ -19,14 +25,14 @@ export interface SignUpRequest {
   password: string;
 }
 
-export async function signUp(kit: AccountKit, request: SignUpRequest, client: Client): Promise<Asked> {
+export async function signUp(kit: AccountKit, request: SignUpRequest, client: Client): Promise<MailRequestResult> {
   const problem = nameProblem(request.name);
   if (problem) return refused('name', `The name ${problem}.`);
   const email = readEmail(request.email);
   if (typeof email !== 'string') return email;
   const weakness = passwordProblem(request.password, { email, name: request.name });
   if (weakness) return refused('password', weakness);
-  const waitMs = takeTry(mailGates(kit, client));
+  const waitMs = takeAttempt(mailGates(kit, client));
   if (waitMs > 0) return { kind: 'wait', waitMs };
   // Takes as long for an address that has an account.
   const passwordHash = await kit.passwords.hash(request.password);

@@ -16,7 +16,7 @@ import { decideDelivery, RETRY_TABLE } from './decide-delivery.ts';
 import { toResult } from './delivery-result.ts';
 import { EndpointQueue, type WaitingDelivery } from './endpoint-queue.ts';
 import { type CallSlot, EndpointRotation } from './endpoint-rotation.ts';
-import { ResultBook } from './result-book.ts';
+import { ResultBatcher } from './result-batcher.ts';
 import * as webhookLog from './webhook-log.ts';
 import { webhookSecretContext } from './webhooks.ts';
 
@@ -46,7 +46,7 @@ const PAGE = 1000;
  * Each endpoint with something due has a queue (endpoint-queue.ts): the time when more is due in the store, deliveries
  * that were claimed and wait for a slot, and calls in progress. `#noteDue` stores the time, `#offer` puts the endpoint
  * into the rotation, `#pump` gives free slots to endpoints in turn: it claims from the store, which counts the attempt
- * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result book, which writes many at once; a
+ * and leases the delivery until its next attempt would be due (at least five minutes), then calls. Results go to the result batcher, which writes many at once; a
  * retry's time comes back to `#noteDue`. Notifications from the store and a tick of 100 ms drive it; once a minute all
  * due webhooks are read from the store, in case a notification was lost. Leases of a dead daemon are released at start.
  */
@@ -54,7 +54,7 @@ export class Dispatcher {
   readonly #kit: DispatcherKit;
   readonly #queues = new Map<string, EndpointQueue>();
   readonly #rotation = new EndpointRotation();
-  readonly #book: ResultBook;
+  readonly #results: ResultBatcher;
   #ticker: NodeJS.Timeout | null = null;
   readonly #pumping = new OncePerTick(() => {
     this.#pump();
@@ -69,7 +69,7 @@ export class Dispatcher {
   constructor(kit: DispatcherKit) {
     this.#kit = kit;
     const { store, clock, log } = kit;
-    this.#book = new ResultBook({
+    this.#results = new ResultBatcher({
       store,
       clock,
       log,
@@ -102,7 +102,7 @@ export class Dispatcher {
       if (queue.isIdle) this.#queues.delete(queue.webhookId);
       else this.#offer(queue);
     }
-    void this.#book.flush();
+    void this.#results.flush();
     this.#kit.connections.closeUnused();
     if (now - this.#scannedAt >= SCAN_EVERY_MS) {
       this.#scan().catch((error: unknown) =>
@@ -141,7 +141,7 @@ export class Dispatcher {
     }, graceMs);
     await this.idle();
     clearTimeout(graceTimer);
-    await this.#book.flush();
+    await this.#results.flush();
     await this.#kit.connections.close();
   }
 
@@ -270,18 +270,22 @@ export class Dispatcher {
     if (decision.decision === 'delivered') queue.succeeded(elapsedMs);
     else queue.failed(startedAt, now);
     if (queue.isResting(now)) for (const { delivery: kept } of queue.waiting.splice(0)) this.#release(kept);
-    this.#book.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
+    this.#results.add(toResult({ delivery, outcome, decision, startedAt, elapsedMs }));
     webhookLog.attempted(log, delivery, { decision, outcome, elapsedMs });
   }
 
   #release(delivery: WebhookDelivery): void {
-    this.#book.add(toResult({ delivery, outcome: null, decision: null, startedAt: 0, elapsedMs: 0 }));
+    this.#results.add(toResult({ delivery, outcome: null, decision: null, startedAt: 0, elapsedMs: 0 }));
   }
 
   #settle(): void {
     if (this.#idle.length === 0) return;
     const busy =
-      this.#calls > 0 || this.#claims > 0 || this.#pumping.isPending || !this.#book.isEmpty || this.#rotation.size > 0;
+      this.#calls > 0 ||
+      this.#claims > 0 ||
+      this.#pumping.isPending ||
+      !this.#results.isEmpty ||
+      this.#rotation.size > 0;
     if (busy && !(this.#stopped && this.#calls === 0 && this.#claims === 0)) return;
     for (const resolve of this.#idle.splice(0)) resolve();
   }

@@ -15,15 +15,15 @@ export interface FailingKit {
   clock: Clock;
   log: Logger;
   /** Sends a mail. */
-  tell(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
+  notify(to: readonly string[], notice: { subject: string; text: string; key: string }): void;
 }
 
-export async function notifyFailing({ store, clock, log, tell }: FailingKit): Promise<string> {
+export async function notifyFailing({ store, clock, log, notify }: FailingKit): Promise<string> {
   const now = clock.now();
   const failing = await store.webhooks.takeFailingWebhooks(now - NOTIFY_AFTER_MS, now);
   for (const webhook of failing) {
     webhookLog.failing(log, webhook);
-    tell(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook));
+    notify(await store.reputation.ownersOf(webhook.tenantId), noticeOf(webhook));
   }
   return `${failing.length} told`;
 }

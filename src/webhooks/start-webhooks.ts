@@ -26,7 +26,7 @@ export interface WebhooksKit {
   /** Which addresses may be called. */
   policy: TargetPolicy;
   /** Sends mail to a tenant's owners. */
-  tell: FailingKit['tell'];
+  notify: FailingKit['notify'];
 }
 
 export interface RunningWebhooks {
@@ -40,7 +40,7 @@ export interface RunningWebhooks {
 const GRACE_MS = 3000;
 
 export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> {
-  const { store, vault, clock, ids, log, random, resolver, policy, tell } = kit;
+  const { store, vault, clock, ids, log, random, resolver, policy, notify } = kit;
   const calling = { resolver, policy, connections: new Connections({ clock }) };
   const dispatcher = new Dispatcher({ store, vault, clock, log, random, ...calling, tickMs: TICK_MS });
   await dispatcher.start();
@@ -48,7 +48,7 @@ export async function startWebhooks(kit: WebhooksKit): Promise<RunningWebhooks> 
     webhooks: createWebhooks({ store, vault, clock, ids, policy, onRemoved: (id) => dispatcher.forget(id) }),
     tests: new TestSender({ store, vault, clock, ids, ...calling }),
     timers: [
-      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => notifyFailing({ store, clock, log, tell }) },
+      { name: 'failing webhooks', periodMs: MINUTE_MS, run: () => notifyFailing({ store, clock, log, notify }) },
       { name: 'deleted webhooks', periodMs: MINUTE_MS, run: () => eraseDeletedWebhooks(store) },
     ],
     close: () => dispatcher.close(GRACE_MS),

@@ -155,7 +155,7 @@ t.test('what is doubtful about line ends is refused', async (t) => {
     const to = newReturnPath();
     const reply = await client.send({ from: 'a@b.test', to, data: Buffer.from(data) });
     t.match(reply, /^554 5\.6\.11 Line \d+ of the mail has a bare CR or LF/, name);
-    t.match(refused, [{ mailFrom: 'a@b.test', recipients: [to], sizeOctets: data.length + 2, reply }], 'it is noted');
+    t.match(refused, [{ mailFrom: 'a@b.test', recipients: [to], sizeBytes: data.length + 2, reply }], 'it is noted');
     t.same(outcomes, ['bare_line_end']);
     t.match(await client.ask('NOOP'), /^250/, `${name}: and nothing of it was a command`);
     t.equal(kept.length, 0);
@@ -221,7 +221,7 @@ t.test('a mail to a role that is too large is refused for good', async (t) => {
   const line = `${'x'.repeat(76)}\r\n`;
   const data = `Subject: x\r\n\r\n${line.repeat(900)}`;
   t.match(await client.send({ from: 'a@b.test', to: role, data }), /^552 5\.3\.4/, 'behind its final dot');
-  t.match(refused, [{ recipients: [role], sizeOctets: data.length + 2, reply: /^552 5\.3\.4/ }]);
+  t.match(refused, [{ recipients: [role], sizeBytes: data.length + 2, reply: /^552 5\.3\.4/ }]);
   t.match(await client.send({ from: 'a@b.test', to: role, data: MAIL }), /^250/, 'the session goes on');
 
   await client.ask('MAIL FROM:<a@b.test>');
@@ -240,7 +240,7 @@ t.test('a mail that is dropped holds no room', async (t) => {
     const reply = { code: 552, text: '5.3.4 too large' };
     return receiveData(chunks as never, { maxBytes: 500, maxReadBytes: 10_000, reply, take: seenBy(take) });
   });
-  t.match(received, { kind: 'refused', why: 'too_large', sizeOctets: 5000, hangUp: false });
+  t.match(received, { kind: 'refused', why: 'too_large', sizeBytes: 5000, hangUp: false });
   t.notOk(room.isFull);
   function seenBy(take: (octets: number) => boolean) {
     return (octets: number) => {

@@ -82,7 +82,7 @@ t.test('what is kept is what came, with its envelope and its TLS', async (t) => 
   t.match(first, {
     mailFrom: SENDER,
     rcptTo: ['günther@example.com'],
-    sizeOctets: Buffer.byteLength(message),
+    sizeBytes: Buffer.byteLength(message),
     remoteIp: '127.0.0.1',
     ehloName: 'client.test',
     tls: { version: 'TLSv1.3', cipher: /^TLS_/ },
@@ -120,7 +120,7 @@ t.test('more than was announced is refused, and the session goes on', async (t) 
   const { connect, folder } = await startCapture(t);
   const session = await connect();
   // The client would not even begin: this is what it thinks the server has said.
-  Object.assign(session.capabilities, { maxSizeOctets: null, size: false });
+  Object.assign(session.capabilities, { maxSizeBytes: null, size: false });
   const message = Buffer.alloc(26_214_401, 'x\r\n');
   t.equal(verdictOf(await sendTo(session, 'jo@example.com', { message })), '552 5.3.4 at dot');
   t.same(folder.list(null, 9), []);

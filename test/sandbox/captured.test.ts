@@ -16,7 +16,7 @@ function mailOf(raw: Buffer, changes: Partial<CapturedMail> = {}): CapturedMail 
     receivedAt: Date.parse('2026-11-20T10:00:00.123Z'),
     mailFrom: 'b1@bounces.postrider.test',
     rcptTo: ['jo@example.com'],
-    sizeOctets: raw.length,
+    sizeBytes: raw.length,
     remoteIp: '127.0.0.1',
     ehloName: 'postrider.test',
     tls: { version: 'TLSv1.3', cipher: 'TLS_AES_256_GCM_SHA384' },

@@ -73,7 +73,7 @@ t.test('a burst stops a tenant at once, and the notice of the stop is the warnin
     ...{ store, clock: { now: () => 1_800_000_000_000 }, log: silentLogger, reviewLimits: LIMITS },
     spikeRule: { windowMs: 1, minHardBounces: 1_000, share: 1, factor: 1 },
     ...{ operatorAddress: 'operator@host.test', ownDomain: 'own.test' },
-    tell: (to, { subject, text }) => void told.push({ to, subject, text }),
+    notify: (to, { subject, text }) => void told.push({ to, subject, text }),
   });
   const [reviews] = reputation.timers;
   const stop = new AbortController().signal;

@@ -50,7 +50,7 @@ export async function openAccounts(t: Test, change: Partial<AccountKit> = {}) {
       ...{ baseUrl: 'https://mail.test', operatorAddress: 'ops@platform.test', signUpOpen: true },
       secondStepFor: 'nobody',
       browserKeys: { key: BROWSER_KEY, keys: (id) => (id === BROWSER_KEY.id ? BROWSER_KEY.key : undefined) },
-      tell(to, notice) {
+      notify(to, notice) {
         mails.push({ to, ...notice });
       },
     }),

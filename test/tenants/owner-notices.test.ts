@@ -17,7 +17,7 @@ t.test('owners are told of keys and webhooks', async (t) => {
   const twice = Promise.withResolvers<void>();
   const notices = createOwnerNotices({
     ...{ store, clock: { now: () => T0 }, log: silentLogger, baseUrl: 'https://mail.test/' },
-    tell(to, notice) {
+    notify(to, notice) {
       if (mails.push({ to, ...notice }) === 2) twice.resolve();
     },
   });
@@ -43,7 +43,7 @@ t.test('three mails an hour for each tenant, and one that sums up the rest', asy
   let now = T0;
   const notices = createOwnerNotices({
     ...{ store, clock: { now: () => now }, log: silentLogger, baseUrl: 'https://mail.test' },
-    tell: (to, notice) => void mails.push({ to, ...notice }),
+    notify: (to, notice) => void mails.push({ to, ...notice }),
   });
   const { signal } = new AbortController();
   let count = 0;
@@ -90,7 +90,7 @@ t.test('a name cannot pass for a line of ours', async (t) => {
   const mails: TestMail[] = [];
   const notices = createOwnerNotices({
     ...{ store, clock: { now: () => T0 }, log: silentLogger, baseUrl: 'https://mail.test' },
-    tell: (to, notice) => void mails.push({ to, ...notice }),
+    notify: (to, notice) => void mails.push({ to, ...notice }),
   });
   const name = 'x\r\n\r\nAll is well:\u2028https://evil.test';
   for (const id of ['1', '2', '3', '4']) notices.keyAdded(acme.id, { id, name, by: 'one@acme.test' });

@@ -93,9 +93,9 @@ export async function openStage(t: Test, { allowPrivate = true, fakeClock = true
         clock.time = Math.min(end, clock.time + stepMs);
         dispatcher.tick();
         await dispatcher.idle();
-        const tell = (to: readonly string[], { text, key }: { text: string; key: string }) =>
+        const notify = (to: readonly string[], { text, key }: { text: string; key: string }) =>
           void told.push({ to, text, key });
-        await notifyFailing({ store, clock, log: silentLogger, tell });
+        await notifyFailing({ store, clock, log: silentLogger, notify });
       }
     },
   };

@@ -93,7 +93,7 @@ function shownMail(mail: InboundMailRecord) {
     tls: mail.tls,
     mail_from: mail.mailFrom,
     recipients: mail.recipients,
-    size_octets: mail.sizeOctets,
+    size_octets: mail.sizeBytes,
     processed_at: mail.processedAt === null ? null : toTimestamp(mail.processedAt),
     kind: mail.kind,
     effect: mail.effect,

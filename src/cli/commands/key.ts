@@ -27,7 +27,7 @@ export const keyCreate = storeCommand({
     if (result.kind === 'refused') return fromRefused(result);
     const { id, scopes: held, boundDomain } = result.key;
     await recordAct(services, tenant, 'key.created', { key_id: id, name, scopes: held.join(' '), domain: boundDomain });
-    services.tellOwners?.keyAdded(tenant, { id, name: result.key.name, by: 'the operator' });
+    services.notifyOwners?.keyAdded(tenant, { id, name: result.key.name, by: 'the operator' });
     return done({ id, key: result.token });
   },
   render: ({ id, key }) => `Key ${id} created. It is shown only once:\n${key}`,

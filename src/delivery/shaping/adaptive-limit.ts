@@ -52,7 +52,15 @@ const COOL_DOWN_STEPS_MS = [15 * SECOND_MS, 30 * SECOND_MS, ...[1, 2, 5, 10, 15]
 const COOL_DOWN_JITTER = 0.2;
 
 export function healthy(ceiling: number): GroupConcurrency {
-  return { limit: ceiling, riseAt: 0, deafUntil: 0, delivered: 0, failures: 0, coolDownUntil: 0, reason: '' };
+  return {
+    limit: ceiling,
+    riseAt: 0,
+    ignoresFailuresUntil: 0,
+    delivered: 0,
+    failures: 0,
+    coolDownUntil: 0,
+    reason: '',
+  };
 }
 
 /** Whether there is nothing to remember. */
@@ -102,9 +110,16 @@ function rise(state: GroupConcurrency, { now, ceiling }: AdaptiveContext): Group
 }
 
 function slowDown(state: GroupConcurrency, reason: string, { now, open }: AdaptiveContext): GroupConcurrency {
-  if (now < state.deafUntil) return state;
+  if (now < state.ignoresFailuresUntil) return state;
   const riseAt = Math.max(state.riseAt, now + CALM_MS);
-  return { ...state, limit: halved(state.limit, open), riseAt, deafUntil: now + IGNORE_MS, delivered: 0, reason };
+  return {
+    ...state,
+    limit: halved(state.limit, open),
+    riseAt,
+    ignoresFailuresUntil: now + IGNORE_MS,
+    delivered: 0,
+    reason,
+  };
 }
 
 /** Of simultaneous refusals, each later one sees more of the connections opened meanwhile: the last one is right. */
@@ -114,17 +129,19 @@ function full(
   { now, ceiling }: AdaptiveContext,
 ): GroupConcurrency {
   const limit = Math.min(Math.max(working, 1), ceiling);
-  if (now < state.deafUntil) return limit === state.limit ? state : { ...state, limit };
+  if (now < state.ignoresFailuresUntil) return limit === state.limit ? state : { ...state, limit };
   const calmMs = state.calmMs === undefined ? CALM_MS : Math.min(state.calmMs * 2, MAX_CALM_MS);
   const riseAt = Math.max(state.riseAt, now + calmMs);
   const lowered = Math.min(limit, state.limit);
-  return { ...state, limit: lowered, riseAt, calmMs, deafUntil: now + IGNORE_MS, delivered: 0, reason };
+  return { ...state, limit: lowered, riseAt, calmMs, ignoresFailuresUntil: now + IGNORE_MS, delivered: 0, reason };
 }
 
 /** Accepted connections take longer to report than refused ones. */
 function connected(state: GroupConcurrency, working: number, { now, ceiling }: AdaptiveContext): GroupConcurrency {
   const limit = Math.min(working, ceiling);
-  return state.calmMs !== undefined && now < state.deafUntil && limit > state.limit ? { ...state, limit } : state;
+  return state.calmMs !== undefined && now < state.ignoresFailuresUntil && limit > state.limit
+    ? { ...state, limit }
+    : state;
 }
 
 function closed(state: GroupConcurrency, reason: string, context: AdaptiveContext): GroupConcurrency {

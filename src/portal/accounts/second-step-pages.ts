@@ -119,7 +119,7 @@ ${field({ name: 'code', label: 'Type the code that the app shows', problem, requ
 }
 
 async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
-  const { secondFactors, store, tell, ids } = services.accounts;
+  const { secondFactors, store, notify, ids } = services.accounts;
   const { user, session } = visit.visitor;
   const secret = await secondFactors.unconfirmedSecret(user.id);
   // The key comes back from the page that was shown after the password: who has not seen it does not see it here.
@@ -135,7 +135,7 @@ async function confirm(services: SignInServices, visit: OwnVisit): Promise<PageR
   }
   await store.accounts.endSessionsOf(user.id, session.id);
   await visit.audit('user.second_step_on');
-  tell([user.email], { ...secondFactorMail(true), key: `second-step:${ids.next()}` });
+  notify([user.email], { ...secondFactorMail(true), key: `second-step:${ids.next()}` });
   return codesPage('The second step is on', codes);
 }
 
@@ -167,11 +167,11 @@ async function newCodes(services: SignInServices, visit: OwnVisit): Promise<Page
 async function turnOff(services: SignInServices, visit: OwnVisit): Promise<PageResult> {
   const refusal = await refusedPassword(services, visit);
   if (refusal) return refusal;
-  const { secondFactors, tell, ids } = services.accounts;
+  const { secondFactors, notify, ids } = services.accounts;
   const { user } = visit.visitor;
   if (await secondFactors.drop(user.id)) {
     await visit.audit('user.second_step_off');
-    tell([user.email], { ...secondFactorMail(false), key: `second-step:${ids.next()}` });
+    notify([user.email], { ...secondFactorMail(false), key: `second-step:${ids.next()}` });
   }
   return redirect('/portal/account', 'The second step is off.');
 }

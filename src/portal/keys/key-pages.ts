@@ -15,7 +15,7 @@ export interface KeyServices {
   store: StoreVerbs<{ domains: 'listDomains' }>;
   /** `service.base_url`: where the calls go that are shown. */
   baseUrl: string;
-  tellOwners?: OwnerNotices;
+  notifyOwners?: OwnerNotices;
 }
 
 const LIST = '/portal/keys';
@@ -98,7 +98,7 @@ async function showForm({ store }: KeyServices, visit: VisitOf<'member'>): Promi
 }
 
 async function createKey(
-  { keys, store, baseUrl, tellOwners }: KeyServices,
+  { keys, store, baseUrl, notifyOwners }: KeyServices,
   visit: VisitOf<'member'>,
 ): Promise<PageResult> {
   const { tenant, user } = visit.visitor;
@@ -112,7 +112,7 @@ async function createKey(
   const { key, token } = result;
   const details = { key_id: key.id, name: key.name, scopes: key.scopes.join(' '), domain: key.boundDomain };
   await visit.audit('key.created', details);
-  tellOwners?.keyAdded(tenant.id, { id: key.id, name: key.name, by: user.email });
+  notifyOwners?.keyAdded(tenant.id, { id: key.id, name: key.name, by: user.email });
   return view({ title: 'Your new API key', body: createdKey({ key, token, domains, baseUrl, to: user.email }) });
 }
 

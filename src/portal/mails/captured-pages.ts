@@ -131,7 +131,7 @@ async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPat
     header.text('from').slice(0, 200),
     mail.rcptTo.join(', ').slice(0, 200),
     time(mail.receivedAt),
-    octetsText(mail.sizeOctets),
+    octetsText(mail.sizeBytes),
   ];
 }
 

@@ -129,7 +129,7 @@ function knownOf(mail: InboundMailRecord): [string, HtmlPart][] {
     ['Received', time(mail.receivedAt)],
     ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.recipients.join(', ')}</code>`],
     ['Connection', `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ?? 'no TLS'}`],
-    ['Size', octetsText(mail.sizeOctets)],
+    ['Size', octetsText(mail.sizeBytes)],
     ['Type and result', kind === null ? 'not processed yet' : `${KIND_NAMES[kind]}: ${effect}`],
     ['Reason', reason ?? '–'],
     ...(messageId === null

@@ -54,7 +54,7 @@ export interface OperatorServices {
   /** Told after it is on disk that an inbound mail waits again. */
   inboundWaits(): void;
   /** By mail. */
-  tell(to: readonly string[], notice: Notice): void;
+  notify(to: readonly string[], notice: Notice): void;
   /** `service.base_url`. */
   baseUrl: string;
   /** `service.dkim_domain`: whoever holds it is the tenant that the service's own mail goes out from. */

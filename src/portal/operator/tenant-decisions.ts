@@ -40,7 +40,7 @@ function stepOf({ status }: Pick<Tenant, 'status'>, wished: string | null): { st
 }
 
 async function changeStatus(services: OperatorServices, visit: VisitOf<'operator'>): Promise<PageResult> {
-  const { store, tenantChanged, tell, baseUrl } = services;
+  const { store, tenantChanged, notify, baseUrl } = services;
   const tenant = await tenantOf(services, visit);
   if (!tenant) return missing('Tenant not found.');
   const path = `${TENANTS_PATH}/${tenant.id}`;
@@ -62,7 +62,7 @@ async function changeStatus(services: OperatorServices, visit: VisitOf<'operator
     ...(step === 'suspended' && { reason }),
   });
   const key = `status:${tenant.id}:${visit.now}`;
-  tell(await store.reputation.ownersOf(tenant.id), noticeOf(step, tenant.name, { reason, key, baseUrl }));
+  notify(await store.reputation.ownersOf(tenant.id), noticeOf(step, tenant.name, { reason, key, baseUrl }));
   return redirect(path, `${tenant.name} is ${step}. Its owners are notified by mail.`);
 }
 

@@ -61,7 +61,10 @@ function listOf(webhooks: readonly WebhookHealth[]) {
   return table({ caption: 'Webhooks, oldest first', heads }, rows);
 }
 
-async function createWebhook({ webhooks, tellOwners }: WebhookServices, visit: VisitOf<'member'>): Promise<PageResult> {
+async function createWebhook(
+  { webhooks, notifyOwners }: WebhookServices,
+  visit: VisitOf<'member'>,
+): Promise<PageResult> {
   const { formField, form } = visit;
   const [url, description] = [(form.get('url') ?? '').trim(), (form.get('description') ?? '').trim()];
   const result = await webhooks.register(visit.visitor.tenant.id, { url, ...(description !== '' && { description }) });
@@ -73,7 +76,7 @@ async function createWebhook({ webhooks, tellOwners }: WebhookServices, visit: V
   const { host } = new URL(webhook.target);
   await visit.audit('webhook.created', { webhook_id: webhook.id, host });
   const { tenant, user } = visit.visitor;
-  tellOwners?.webhookAdded(tenant.id, { id: webhook.id, host, by: user.email });
+  notifyOwners?.webhookAdded(tenant.id, { id: webhook.id, host, by: user.email });
   const body = newSecret({ webhook, secret, previousUntil: null });
   return view({ title: 'Your new webhook', body });
 }

@@ -7,7 +7,7 @@ import type { Webhooks } from '../../webhooks/webhooks.ts';
 export interface WebhookServices {
   webhooks: Webhooks;
   tests: TestSender;
-  tellOwners?: OwnerNotices;
+  notifyOwners?: OwnerNotices;
   store: StoreVerbs<{
     webhooks:
       | 'listWebhookHealth'

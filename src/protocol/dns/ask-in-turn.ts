@@ -4,7 +4,7 @@
 export type TurnResult<T> = { kind: 'good'; value: T } | { kind: 'bad'; reason: string };
 export type TurnsResult<T> = { kind: 'good'; value: T } | { kind: 'all_bad'; reasons: string[] };
 
-export interface Asked<S, T> {
+export interface TurnsOptions<S, T> {
   servers: readonly S[];
   /** How long to wait for one server before the next is asked as well. */
   staggerMs: number;
@@ -12,7 +12,7 @@ export interface Asked<S, T> {
   ask(server: S, signal: AbortSignal): Promise<TurnResult<T>>;
 }
 
-export function askInTurn<S, T>({ servers, staggerMs, signal, ask }: Asked<S, T>): Promise<TurnsResult<T>> {
+export function askInTurn<S, T>({ servers, staggerMs, signal, ask }: TurnsOptions<S, T>): Promise<TurnsResult<T>> {
   return new Promise((resolve) => {
     const losers = new AbortController();
     const stop = AbortSignal.any([signal, losers.signal]);

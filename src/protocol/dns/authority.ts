@@ -225,7 +225,7 @@ function askZone({ zone, servers }: Zone, { name, type, options, budget, signal 
   return askInTurn({ servers, staggerMs, signal, ask });
 }
 
-function readResult(result: ExchangeResult, asked: Asked, zone: string): TurnResult<Statement> {
+function readResult(result: ExchangeResult, asked: AskedRecord, zone: string): TurnResult<Statement> {
   switch (result.kind) {
     case 'timeout':
     case 'aborted':
@@ -239,9 +239,9 @@ function readResult(result: ExchangeResult, asked: Asked, zone: string): TurnRes
   }
 }
 
-type Asked = Pick<Question, 'name' | 'type'>;
+type AskedRecord = Pick<Question, 'name' | 'type'>;
 
-function readAnswer(answer: DnsAnswer, { name, type }: Asked, zone: string): TurnResult<Statement> {
+function readAnswer(answer: DnsAnswer, { name, type }: AskedRecord, zone: string): TurnResult<Statement> {
   if (answer.rcode !== RCODE.NOERROR && answer.rcode !== RCODE.NXDOMAIN) {
     return { kind: 'bad', reason: `answered ${rcodeName(answer.rcode)}` };
   }

@@ -2,7 +2,7 @@
 
 export interface Capabilities {
   /** RFC 1870: the maximum message size in octets; null when there is no fixed limit or none is given. */
-  maxSizeOctets: number | null;
+  maxSizeBytes: number | null;
   /** Whether MAIL may have `SIZE=`. */
   size: boolean;
   /** RFC 2920. */
@@ -33,7 +33,7 @@ export function parseCapabilities(lines: readonly string[]): Capabilities {
     if (keyword !== '') parameters.set(keyword.toUpperCase(), parameter);
   }
   return {
-    maxSizeOctets: parseSize(parameters.get('SIZE')),
+    maxSizeBytes: parseSize(parameters.get('SIZE')),
     size: parameters.has('SIZE'),
     pipelining: parameters.has('PIPELINING'),
     startTls: parameters.has('STARTTLS'),

@@ -9,7 +9,7 @@ export interface Envelope {
   mailFrom: string;
   rcptTo: string;
   /** The message without dot-stuffing (RFC 1870 section 5). */
-  sizeOctets: number;
+  sizeBytes: number;
   smtputf8: boolean;
   eightBit: boolean;
 }
@@ -43,18 +43,18 @@ function canBeCarried(address: string): boolean {
 
 /** The capability that this message needs and the server does not offer. */
 export function findUnsupported(envelope: Envelope, capabilities: Capabilities): Unsupported | null {
-  const { sizeOctets, eightBit } = envelope;
-  const { maxSizeOctets, smtpUtf8, eightBitMime } = capabilities;
+  const { sizeBytes, eightBit } = envelope;
+  const { maxSizeBytes, smtpUtf8, eightBitMime } = capabilities;
   if (needsUtf8(envelope) && !smtpUtf8) return { need: 'smtputf8', why: 'the server does not offer SMTPUTF8' };
   if (eightBit && !eightBitMime) return { need: 'eightbit', why: 'the server does not offer 8BITMIME' };
-  if (maxSizeOctets !== null && sizeOctets > maxSizeOctets) {
-    return { need: 'size', why: `the server accepts ${maxSizeOctets} bytes, but the message has ${sizeOctets}` };
+  if (maxSizeBytes !== null && sizeBytes > maxSizeBytes) {
+    return { need: 'size', why: `the server accepts ${maxSizeBytes} bytes, but the message has ${sizeBytes}` };
   }
   return null;
 }
 
 export function mailCommand(envelope: Envelope, capabilities: Capabilities): string {
-  const size = capabilities.size ? ` SIZE=${envelope.sizeOctets}` : '';
+  const size = capabilities.size ? ` SIZE=${envelope.sizeBytes}` : '';
   const body = envelope.eightBit ? ' BODY=8BITMIME' : '';
   const utf8 = needsUtf8(envelope) ? ' SMTPUTF8' : '';
   return `MAIL FROM:<${envelope.mailFrom}>${size}${body}${utf8}\r\n`;

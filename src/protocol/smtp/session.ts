@@ -221,7 +221,7 @@ export class SmtpSession {
 }
 
 function envelopeOf({ mailFrom, rcptTo, message, needs }: OutgoingMessage): Envelope {
-  return { mailFrom, rcptTo, sizeOctets: message.byteLength, ...needs };
+  return { mailFrom, rcptTo, sizeBytes: message.byteLength, ...needs };
 }
 
 interface Connection {

@@ -16,7 +16,7 @@ t.test('keywords, in any case', async (t) => {
     'AUTH=LOGIN PLAIN',
   ]);
   t.match(capabilities, {
-    maxSizeOctets: 52_428_800,
+    maxSizeBytes: 52_428_800,
     size: true,
     pipelining: false,
     startTls: true,
@@ -37,7 +37,7 @@ t.test('a server that knows only HELO', async (t) => {
 });
 
 t.test('sizes', async (t) => {
-  const sizeOf = (line: string) => parseCapabilities(['mx', line]).maxSizeOctets;
+  const sizeOf = (line: string) => parseCapabilities(['mx', line]).maxSizeBytes;
   t.equal(sizeOf('SIZE'), null);
   t.equal(sizeOf('SIZE 0'), null, 'zero means no limit (RFC 1870 section 4)');
   t.equal(sizeOf('SIZE=1000'), 1000);

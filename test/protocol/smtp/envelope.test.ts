@@ -13,7 +13,7 @@ const UNSAFE = { message: 'an address contains a character that SMTP does not al
 const plain: Envelope = {
   mailFrom: 'a@example.org',
   rcptTo: 'b@example.net',
-  sizeOctets: 1000,
+  sizeBytes: 1000,
   smtputf8: false,
   eightBit: false,
 };
@@ -37,7 +37,7 @@ t.test('what the server does not offer', async (t) => {
   t.match(findUnsupported({ ...plain, mailFrom: 'ü@example.org' }, bare), { need: 'smtputf8' });
   t.match(findUnsupported({ ...plain, rcptTo: 'a@exämple.org' }, bare), { need: 'smtputf8' });
   t.match(findUnsupported({ ...plain, eightBit: true }, bare), { need: 'eightbit' });
-  t.match(findUnsupported({ ...plain, sizeOctets: 1001 }, full), {
+  t.match(findUnsupported({ ...plain, sizeBytes: 1001 }, full), {
     need: 'size',
     why: /1000 bytes, but the message has 1001/,
   });

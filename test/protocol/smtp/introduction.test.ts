@@ -34,7 +34,7 @@ t.test('a greeting of several lines, byte by byte', async (t) => {
   });
   if (result.kind !== 'open') return t.fail(result.peer.response);
   t.match(result.session, { usable: true, tls: null, tlsFailure: null, tlsUnverified: null });
-  t.match(result.session.capabilities, { pipelining: true, maxSizeOctets: 1000, startTls: false });
+  t.match(result.session.capabilities, { pipelining: true, maxSizeBytes: 1000, startTls: false });
   await result.session.close();
   t.equal(result.session.usable, false);
   t.same(peer.heard, ['EHLO out.postrider.test', 'QUIT']);

@@ -311,7 +311,7 @@ export const inboundCases = {
 
   'a refused mail is listed without content, and does not wait': async (t: Test, bench: Bench) => {
     const { content: _, ...envelope } = mail(bench);
-    const refused = { ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' };
+    const refused = { ...envelope, sizeBytes: 7, reply: '554 5.6.11 no' };
     await bench.store.inbound.noteRefusedInbound(refused);
     const other = await updateFor(bench, null, { kind: 'human' }, null);
     await bench.store.inbound.recordInbound(other);
@@ -320,7 +320,7 @@ export const inboundCases = {
       kind: 'refused',
       effect: 'none',
       reason: 'refused with 554 5.6.11 no',
-      sizeOctets: 7,
+      sizeBytes: 7,
     };
     t.match(await bench.store.inbound.listInbound({ limit: 10 }), [{ id: other.id, kind: 'human' }, shown]);
     t.match(await bench.store.inbound.listInbound({ kind: 'refused', limit: 10 }), [shown]);
@@ -334,7 +334,7 @@ export const inboundCases = {
     await bench.store.inbound.recordInbound(other);
     const note = () => {
       const { content: _, ...envelope } = mail(bench);
-      return bench.store.inbound.noteRefusedInbound({ ...envelope, sizeOctets: 7, reply: '554 5.6.11 no' });
+      return bench.store.inbound.noteRefusedInbound({ ...envelope, sizeBytes: 7, reply: '554 5.6.11 no' });
     };
     await Promise.all(Array.from({ length: 1003 }, note));
     t.equal((await bench.store.inbound.listInbound({ kind: 'refused', limit: 2000 })).length, 1000);
@@ -359,7 +359,7 @@ export const inboundCases = {
     const ids = [await keep(400, unasked), await keep(400, unasked), await keep(400, unasked)];
     t.same(await Promise.all(ids.map(bytesOf)), [null, 400, 400]);
     t.match(await bench.store.inbound.getInbound(ids[0]!), {
-      mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeOctets: 400 },
+      mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeBytes: 400 },
     });
     t.equal(await bytesOf(bounce), 5000, 'what came back for a message is not counted');
     const waiting = mail(bench, { content: Buffer.alloc(900) });

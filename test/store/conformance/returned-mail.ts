@@ -23,7 +23,7 @@ export const returnedMailCases = {
     const last = await keepReturned(bench, store(), 400);
     t.same(await Promise.all([waiting, ...done, last].map((id) => bytesOf(bench, id))), [400, null, null, 400]);
     t.match(await bench.store.inbound.getInbound(done[0]!), {
-      mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeOctets: 400 },
+      mail: { effect: 'kept', reason: 'because; its content was erased to make room', sizeBytes: 400 },
     });
     const more = await keepReturned(bench, store(), 900);
     t.same(

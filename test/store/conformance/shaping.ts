@@ -18,7 +18,15 @@ function suspension(change: Partial<Suspension> = {}): Suspension {
 }
 
 const CONCURRENCY: GroupConcurrency = {
-  ...{ limit: 2, riseAt: T0, deafUntil: T0, delivered: 3, failures: 1, coolDownUntil: T0 + 5, reason: 'timeout' },
+  ...{
+    limit: 2,
+    riseAt: T0,
+    ignoresFailuresUntil: T0,
+    delivered: 3,
+    failures: 1,
+    coolDownUntil: T0 + 5,
+    reason: 'timeout',
+  },
 };
 
 export const shapingCases = {

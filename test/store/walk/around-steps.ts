@@ -117,7 +117,7 @@ async function keepInbound(walk: Walk): Promise<void> {
 async function noteRefused(walk: Walk): Promise<void> {
   const [id, receivedAt] = [walk.id(), walk.now];
   const reception = { remoteIp: '192.0.2.1', ehloName: 'x.test', tls: null, mailFrom: '', recipients: ['b1@b.test'] };
-  await walk.store.inbound.noteRefusedInbound({ id, receivedAt, ...reception, sizeOctets: 7, reply: '554 5.6.0 no' });
+  await walk.store.inbound.noteRefusedInbound({ id, receivedAt, ...reception, sizeBytes: 7, reply: '554 5.6.0 no' });
   // Nobody has to act on it.
   walk.model.inbound.set(id, { id, seq: -1, receivedAt, processedAt: receivedAt });
 }

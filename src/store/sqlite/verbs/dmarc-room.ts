@@ -15,7 +15,7 @@ const SHARE_OF_BYTES = 1 / 8;
 /** Reports without a proven sender leave the other half to those with one. */
 const UNPROVEN_SHARE_OF_BYTES = 1 / 2;
 
-export interface Asked {
+export interface RoomRequest {
   report: DmarcReportRecord;
   limits: DmarcLimits;
   /** Null: this is its first report. */
@@ -29,7 +29,7 @@ export type RoomGiven =
   /** Not even its sums fit. */
   | { rows: null; reason: string };
 
-export function fitReport(db: Transaction, asked: Asked): RoomGiven {
+export function fitReport(db: Transaction, asked: RoomRequest): RoomGiven {
   const { report } = asked;
   const bytesLeft = leftIn(bytesOf(db, asked));
   const whole = fitRows(db, asked, report.rows);
@@ -48,7 +48,7 @@ export function fitReport(db: Transaction, asked: Asked): RoomGiven {
 
 type Fitted = { rows: DmarcReportRow[]; remark: string | null } | { rows: null; reason: string };
 
-function fitRows(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+function fitRows(db: Transaction, asked: RoomRequest, all: readonly DmarcReportRow[]): Fitted {
   const days = Map.groupBy(all, ({ day, domain }) => `${day} ${domain}`);
   const rows: DmarcReportRow[] = [];
   const remarks: string[] = [];
@@ -62,7 +62,7 @@ function fitRows(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]):
 }
 
 /** Rows of one domain and day. Adding to an existing row needs no room. */
-function fitDay(db: Transaction, asked: Asked, all: readonly DmarcReportRow[]): Fitted {
+function fitDay(db: Transaction, asked: RoomRequest, all: readonly DmarcReportRow[]): Fitted {
   const { domain, day } = all[0]!;
   const left = leftIn(rowsOf(db, asked, { domain, day }));
   const exists = existingRows(db, asked, { domain, day });
@@ -84,7 +84,7 @@ interface DomainDay {
   day: string;
 }
 
-function existingRows(db: Transaction, { reporter, report }: Asked, { domain, day }: DomainDay) {
+function existingRows(db: Transaction, { reporter, report }: RoomRequest, { domain, day }: DomainDay) {
   const find = db.sql(
     'SELECT id FROM dmarc_domain_days WHERE domain = +? AND day = +? AND proven = +? AND reporter_id = +?',
     'column',
@@ -98,7 +98,7 @@ function existingRows(db: Transaction, { reporter, report }: Asked, { domain, da
     row.get(id, sourceIp, disposition, dkim, spf) !== undefined;
 }
 
-function rowsOf(db: Transaction, { report, limits }: Asked, { domain, day }: DomainDay): Room[] {
+function rowsOf(db: Transaction, { report, limits }: RoomRequest, { domain, day }: DomainDay): Room[] {
   const held = db.sql(
     `SELECT p.organization, total(d.row_count) AS taken FROM dmarc_domain_days d
      CROSS JOIN dmarc_reporters p ON p.id = d.reporter_id
@@ -110,7 +110,7 @@ function rowsOf(db: Transaction, { report, limits }: Asked, { domain, day }: Dom
   return roomsFor(report.organization ?? '', holdings, division);
 }
 
-function bytesOf(db: Transaction, { report, limits, day }: Asked): Room[] {
+function bytesOf(db: Transaction, { report, limits, day }: RoomRequest): Room[] {
   const holdings = db.sql('SELECT organization, bytes AS taken FROM dmarc_room WHERE day = +?').all(day) as Holding[];
   return roomsFor(report.organization ?? '', holdings, {
     ...{ total: limits.bytesPerDay, share: SHARE_OF_BYTES, unprovenShare: UNPROVEN_SHARE_OF_BYTES },

@@ -11,13 +11,13 @@ export function inboundRefusalVerbs(db: Transaction): Work<Pick<InboundStore, 'n
 }
 
 function note(db: Transaction, mail: RefusedInboundMail): void {
-  const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, sizeOctets, reply } = mail;
+  const { id, receivedAt, remoteIp, ehloName, tls, mailFrom, recipients, sizeBytes, reply } = mail;
   // It counts as processed: there is nothing to do.
   db.sql(
     `INSERT INTO inbound_mails (id, received_at, remote_ip, ehlo_name, tls, mail_from, recipients, size_octets,
        processed_at, effect, reason, refused_with) VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, 'none', +?, +?)`,
   ).run(
-    ...[toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), sizeOctets, receivedAt],
+    ...[toId(id), receivedAt, remoteIp, ehloName, tls, mailFrom, JSON.stringify(recipients), sizeBytes, receivedAt],
     ...[`refused with ${reply}`, reply],
   );
   db.sql(

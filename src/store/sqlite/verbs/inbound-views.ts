@@ -97,7 +97,7 @@ function freeSpace(db: Transaction, limit: number): number {
 function mailFromRow(row: Row): InboundMailRecord {
   return {
     ...receptionFromRow(row),
-    sizeOctets: row.size_octets as number,
+    sizeBytes: row.size_octets as number,
     processedAt: row.processed_at as number | null,
     kind: row.refused_with === null ? (row.kind as InboundKind | null) : 'refused',
     effect: row.effect as InboundEffect | null,

@@ -6,7 +6,7 @@ import type { Hit } from './hit-recorder.ts';
 import type { HitVerbs } from './hit-verbs.ts';
 import { hitText, joinHits } from './sent-hits.ts';
 
-export interface HitPostKit {
+export interface HitSenderKit {
   verbs: HitVerbs;
   clock: Clock;
   log: Logger;
@@ -19,15 +19,15 @@ const MAX_BATCH = 50;
 /** Some 20,000 of the usual length, two seconds at 10,000 per second: the other thread is never that far behind. */
 const MAX_PENDING_CHARS = 8_000_000;
 
-export class HitPost {
-  readonly #kit: HitPostKit;
+export class HitSender {
+  readonly #kit: HitSenderKit;
   #noted: string[] = [];
   #pendingChars = 0;
   #dropped = 0;
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
-  constructor(kit: HitPostKit) {
+  constructor(kit: HitSenderKit) {
     this.#kit = kit;
   }
 

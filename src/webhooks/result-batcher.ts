@@ -8,7 +8,7 @@ import type { Logger } from '../observe/log.ts';
 import type { StoreVerbs } from '../store/store.ts';
 import type { DeliveryResult } from '../store/webhooks.ts';
 
-export interface ResultBookKit {
+export interface ResultBatcherKit {
   store: StoreVerbs<{ webhooks: 'recordDeliveries' }>;
   clock: Clock;
   log: Logger;
@@ -21,12 +21,12 @@ export interface ResultBookKit {
 /** Limits how long one verb takes. */
 const RESULTS_PER_VERB = 200;
 
-export class ResultBook {
-  readonly #kit: ResultBookKit;
+export class ResultBatcher {
+  readonly #kit: ResultBatcherKit;
   readonly #waiting: DeliveryResult[] = [];
   #writing: Promise<void> | null = null;
 
-  constructor(kit: ResultBookKit) {
+  constructor(kit: ResultBatcherKit) {
     this.#kit = kit;
   }
 

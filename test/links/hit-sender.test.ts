@@ -3,8 +3,8 @@
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import t from 'tap';
-import { HitPost } from '../../src/links/hit-post.ts';
 import type { Hit } from '../../src/links/hit-recorder.ts';
+import { HitSender } from '../../src/links/hit-sender.ts';
 import { HIT_VERBS, type HitVerbs } from '../../src/links/hit-verbs.ts';
 import { hitText, readHits } from '../../src/links/sent-hits.ts';
 import { type Facts, silentLogger } from '../../src/observe/log.ts';
@@ -61,7 +61,7 @@ function postTo(desk: HitVerbs) {
     warn: (facts: Facts, message: string) => void told.push(['warn', facts, message]),
     error: (facts: Facts, message: string) => void told.push(['error', facts, message]),
   };
-  return { told, post: new HitPost({ verbs: desk, clock: { now: () => T0 }, log }) };
+  return { told, post: new HitSender({ verbs: desk, clock: { now: () => T0 }, log }) };
 }
 
 t.test('they arrive as they were noted, in small parcels, and the rest a moment later', async (t) => {
