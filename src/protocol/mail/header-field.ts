@@ -6,7 +6,7 @@ import { type Address, isAsciiText } from './address.ts';
 /** RFC 5322 section 2.1.1: must not be exceeded, without the CRLF. */
 export const MAX_LINE_OCTETS = 998;
 /** RFC 5322 section 2.1.1 recommends 78, RFC 2047 section 2 wants 76 where encoded words are. */
-const FOLD_AT = 76;
+export const FOLD_AT = 76;
 /** RFC 2047 section 2: 75 for a whole encoded word, of which `=?utf-8?Q?` and `?=` take 12. */
 const MAX_ENCODED_CHARS = 75 - 12;
 
@@ -40,16 +40,30 @@ export function mailboxField(field: string, name: string, address: Address): str
 
 /** Folds at white space; callers keep text without any short enough for one line. */
 export function foldField(name: string, value: string): string {
-  // A mistake of the caller, which must not create a new line.
-  if (!FIELD_NAME.test(name)) throw new TypeError(`not a header name: ${JSON.stringify(name)}`);
-  if (/[\r\n\0]/.test(value)) throw new TypeError(`${name}: the value has a CR, LF or NUL`);
+  assertOneField(name, value);
   const trimmed = value.trim();
   if (trimmed !== '' && name.length + 2 + trimmed.length <= FOLD_AT && isAsciiText(trimmed)) {
     return `${name}: ${trimmed}\r\n`; // as the loop below would, for the many short ones
   }
+  return joinChunks(name, chunksOf(` ${trimmed}`));
+}
+
+/** Folds between the chunks alone; each begins with white space. */
+export function foldChunks(name: string, chunks: readonly string[]): string {
+  assertOneField(name, chunks.join(''));
+  return joinChunks(name, chunks);
+}
+
+/** A mistake of the caller, which must not create a new line. */
+function assertOneField(name: string, value: string): void {
+  if (!FIELD_NAME.test(name)) throw new TypeError(`not a header name: ${JSON.stringify(name)}`);
+  if (/[\r\n\0]/.test(value)) throw new TypeError(`${name}: the value has a CR, LF or NUL`);
+}
+
+function joinChunks(name: string, chunks: readonly string[]): string {
   const lines: string[] = [];
   let line = `${name}:`;
-  for (const chunk of chunksOf(` ${trimmed}`)) {
+  for (const chunk of chunks) {
     const limit = line === `${name}:` ? MAX_LINE_OCTETS : FOLD_AT;
     if (Buffer.byteLength(line) + Buffer.byteLength(chunk) > limit) {
       lines.push(line);
