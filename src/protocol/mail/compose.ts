@@ -1,12 +1,14 @@
 // One message as it will be signed and sent: RFC 5322 header, RFC 2045 body. header-field.ts writes the header,
-// lean-body.ts the body of common messages, nodemailer all others. The same input gives the same bytes, so that a retry
-// sends the same message; and the body is the same for all recipients of a submission. Attachments are not supported.
+// lean-body.ts the body of common messages, nodemailer all others, attached-body.ts puts attachments around either. The same
+// input gives the same bytes, so that a retry sends the same message; and the body is the same for all recipients of a
+// submission.
 import { isAscii } from 'node:buffer';
 import MailComposer from 'nodemailer/lib/mail-composer/index.js';
 import MimeNode from 'nodemailer/lib/mime-node/index.js';
 import { Fault } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
 import { type Address, envelopeForm, isAsciiText, parseAddress } from './address.ts';
+import { composeAttachedBody } from './attached-body.ts';
 import { fitsLines, foldField, mailboxField, textField, valueField } from './header-field.ts';
 import { type BodyInput, chooseComposer, composeLeanBody, type MimeBody, withCrlf } from './lean-body.ts';
 import { rfc5322Date } from './report.ts';
@@ -86,6 +88,10 @@ function customField(name: string, value: string): string {
 export async function composeBody(input: BodyInput): Promise<MimeBody> {
   // It becomes part of a header field.
   if (!isUuid(input.boundarySeed)) throw new TypeError('the seed of the boundary is not a UUID');
+  return input.attachments?.length ? composeAttachedBody(input, composeText) : composeText(input);
+}
+
+async function composeText(input: BodyInput): Promise<MimeBody> {
   return chooseComposer(input).decision === 'lean' ? composeLeanBody(input) : composeByMailComposer(input);
 }
 

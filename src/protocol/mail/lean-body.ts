@@ -2,13 +2,16 @@
 // as nodemailer's MailComposer does, which its tests check, in a tenth of the time: no streams, no timers, one pass
 // over each part.
 import { unreachable } from '../../base/errors.ts';
+import type { MailAttachment } from './attachment.ts';
 import { encodeQuotedPrintable } from './quoted-printable.ts';
 
 export interface BodyInput {
   /** Null or empty when there is none. Lines may end with CR, LF or CRLF. */
   text: string | null;
   html: string | null;
-  /** A UUID that the content cannot contain: the boundary between the parts is derived from it. */
+  /** None when missing. Those with a contentId are for the HTML. */
+  attachments?: readonly MailAttachment[];
+  /** A UUID that the content cannot contain: the boundaries between the parts are derived from it. */
   boundarySeed: string;
 }
 

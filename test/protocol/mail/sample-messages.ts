@@ -1,5 +1,6 @@
 // Messages for the DKIM oracles: composed ones of every kind, and hand-made ones with the
 // white space and line ends that canonicalization is about. The same on every run.
+import type { MailAttachment } from '../../../src/protocol/mail/attachment.ts';
 import { type Composed, type ComposeInput, compose, composeBody } from '../../../src/protocol/mail/compose.ts';
 import { hashBody, type SignableMessage } from '../../../src/protocol/mail/dkim.ts';
 
@@ -14,6 +15,7 @@ export const SUBMISSION_ID = '01931f00-0000-7000-8000-0000000000ff';
 export interface SampleInput extends ComposeInput {
   text: string | null;
   html: string | null;
+  attachments?: readonly MailAttachment[];
 }
 
 export function composeInput(changes: Partial<SampleInput> = {}): SampleInput {
@@ -39,8 +41,8 @@ export function composeInput(changes: Partial<SampleInput> = {}): SampleInput {
 
 /** Header and body, as they go out together. */
 export async function composeWhole(input: SampleInput): Promise<Composed & { raw: Buffer }> {
-  const { text, html } = input;
-  const composed = compose(input, await composeBody({ text, html, boundarySeed: SUBMISSION_ID }));
+  const { text, html, attachments } = input;
+  const composed = compose(input, await composeBody({ text, html, attachments, boundarySeed: SUBMISSION_ID }));
   return { ...composed, raw: Buffer.concat([composed.header, composed.body]) };
 }
 
@@ -48,6 +50,10 @@ export function signable(raw: Buffer): SignableMessage {
   const end = raw.indexOf('\r\n\r\n') + 4;
   const body = raw.subarray(end);
   return { header: raw.subarray(0, end), body, bodyHash: hashBody(body) };
+}
+
+function everyByte(length: number): Buffer {
+  return Buffer.from(Uint8Array.from({ length }, (_, index) => index));
 }
 
 export async function composedSamples(): Promise<Sample[]> {
@@ -77,6 +83,17 @@ export async function composedSamples(): Promise<Sample[]> {
           ['X-Long', 'word '.repeat(400)],
           ['X-Wide', `a${' '.repeat(200)}b`],
           ['X-Word', 'x'.repeat(997)],
+        ],
+      },
+    ],
+    [
+      'attachments',
+      {
+        html: '<p>Thank you. <img src="cid:logo"></p>',
+        attachments: [
+          { filename: 'Größe.pdf', contentType: 'application/pdf', contentId: null, content: everyByte(70_000) },
+          { filename: 'logo.png', contentType: 'image/png', contentId: 'logo', content: everyByte(300) },
+          { filename: 'empty', contentType: 'text/plain', contentId: null, content: Buffer.alloc(0) },
         ],
       },
     ],
