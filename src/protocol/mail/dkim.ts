@@ -75,7 +75,15 @@ export function hashBody(body: Buffer): string {
 
 /** The message with one DKIM-Signature per signer in front, the first signer's on top. */
 export function signMessage(message: SignableMessage, signers: readonly DkimSigner[], nowSeconds: number): Buffer {
-  const { header, body, bodyHash } = message;
+  return Buffer.concat([signedHeader(message, signers, nowSeconds), message.body]);
+}
+
+/** The signatures and the header: all that comes before the body. */
+export function signedHeader(
+  { header, bodyHash }: Omit<SignableMessage, 'body'>,
+  signers: readonly DkimSigner[],
+  nowSeconds: number,
+): Buffer {
   if (!header.subarray(-4).equals(HEADER_END)) {
     throw new Fault('the message to be signed has no end of its header', { permanence: 'permanent' });
   }
@@ -89,7 +97,7 @@ export function signMessage(message: SignableMessage, signers: readonly DkimSign
     coverings.set(headerNames, covering);
     return signatureField(signer, { covering, bodyHash, nowSeconds });
   });
-  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), header, body]);
+  return Buffer.concat([Buffer.from(signatures.join(''), 'latin1'), header]);
 }
 
 const HEADER_END = Buffer.from('\r\n\r\n');

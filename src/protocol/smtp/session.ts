@@ -48,6 +48,8 @@ export interface OutgoingMessage {
   rcptTo: string;
   /** Lines end with CRLF. */
   message: Uint8Array;
+  /** Follows the message, which then ends with a line break. */
+  tail?: Uint8Array;
   needs: { smtputf8: boolean; eightBit: boolean };
   signal?: AbortSignal;
 }
@@ -143,7 +145,7 @@ export class SmtpSession {
    * announced after this one, if the server supports it, and must be sent next.
    */
   async send(outgoing: OutgoingMessage, next: NextMessage = () => null): Promise<SendResult> {
-    const { message, signal } = outgoing;
+    const { message, tail, signal } = outgoing;
     const envelope = envelopeOf(outgoing);
     assertSafe(envelope);
     if (this.#busy) throw new Fault('the session is busy with another message');
@@ -162,7 +164,7 @@ export class SmtpSession {
     const leave = this.#wire.loseOn(signal);
     const verdict = await runTransaction(this.#wire, {
       envelope,
-      message,
+      ...{ message, ...(tail && { tail }) },
       announced,
       capabilities: this.capabilities,
       timeouts: this.#timeouts,
@@ -220,8 +222,8 @@ export class SmtpSession {
   }
 }
 
-function envelopeOf({ mailFrom, rcptTo, message, needs }: OutgoingMessage): Envelope {
-  return { mailFrom, rcptTo, sizeBytes: message.byteLength, ...needs };
+function envelopeOf({ mailFrom, rcptTo, message, tail, needs }: OutgoingMessage): Envelope {
+  return { mailFrom, rcptTo, sizeBytes: message.byteLength + (tail?.byteLength ?? 0), ...needs };
 }
 
 interface Connection {

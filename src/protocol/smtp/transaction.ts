@@ -13,6 +13,8 @@ import type { Loss, Wire } from './wire.ts';
 export interface Transaction {
   envelope: Envelope;
   message: Uint8Array;
+  /** Follows the message, which then ends with a line break. */
+  tail?: Uint8Array;
   capabilities: Capabilities;
   timeouts: SmtpTimeouts;
   /** Whether an earlier transaction must be ended first. */
@@ -98,22 +100,33 @@ async function endEmptyMessage(wire: Wire, timeouts: SmtpTimeouts): Promise<void
 }
 
 async function transmit(wire: Wire, transaction: Transaction): Promise<Verdict> {
-  const { message, timeouts } = transaction;
-  const body = dotStuff(message);
-  let sent = 0;
-  while (wire.quiet && body.length - sent > BLOCK_BYTES) {
-    await wire.writeBlock(body.subarray(sent, sent + BLOCK_BYTES), timeouts.dataBlockMs);
-    sent += BLOCK_BYTES;
+  const { message, tail, timeouts } = transaction;
+  let rest = dotStuff(message);
+  if (tail) {
+    rest = await writeBlocks(wire, rest, timeouts);
+    await wire.writeBlock(rest, timeouts.dataBlockMs);
+    rest = dotStuff(tail);
   }
+  rest = await writeBlocks(wire, rest, timeouts);
   // The last check before the message may be accepted.
   if (!wire.quiet) return await interrupted(wire, timeouts);
-  wire.writePair(body.subarray(sent), Buffer.concat([endOfData(message), commandsBehind(transaction)]));
+  wire.writePair(rest, Buffer.concat([endOfData(tail ?? message), commandsBehind(transaction)]));
 
   const received = await wire.readReply(timeouts.dotMs);
   if ('lost' in received) return { ...lost('dot', received.lost), afterDot: true };
   if (received.code >= 400) return refused(wire, 'dot', received);
   if (received.code < 300) return { kind: 'accepted', stage: 'dot', reply: received };
   return { ...lostToReply(wire, 'dot', received), afterDot: true };
+}
+
+/** Returns what is left for the last write. */
+async function writeBlocks(wire: Wire, bytes: Buffer, timeouts: SmtpTimeouts): Promise<Buffer> {
+  let sent = 0;
+  while (wire.quiet && bytes.length - sent > BLOCK_BYTES) {
+    await wire.writeBlock(bytes.subarray(sent, sent + BLOCK_BYTES), timeouts.dataBlockMs);
+    sent += BLOCK_BYTES;
+  }
+  return bytes.subarray(sent);
 }
 
 const NOTHING = Buffer.alloc(0);

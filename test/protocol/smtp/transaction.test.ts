@@ -261,6 +261,43 @@ t.test('421 is a refusal that ends the session', async (t) => {
   }
 });
 
+t.test('a message whose rest is apart arrives in one piece', async (t) => {
+  const { peer, session } = await open(t, async (c) => {
+    await c.welcome('SIZE');
+    for (let n = 0; n < 3; n++) {
+      await c.takeMessage();
+      c.say('250 ok');
+    }
+  });
+  const [head, tail] = [Buffer.from('Subject: two\r\n\r\n'), Buffer.from('.first\r\n..\r\n')];
+  const long = Buffer.from('0123456789 abcdefghijklmnopqrstuvwxyz\r\n'.repeat(10_000));
+  t.match(await session.send({ ...letter, message: head, tail }), { kind: 'accepted' });
+  t.match(await session.send({ ...letter, message: head, tail: long }), { kind: 'accepted' });
+  t.match(await session.send({ ...letter, message: Buffer.concat([head, long]), tail }), { kind: 'accepted' });
+  t.same(peer.bodies.map(String), [`${head}..first\r\n...\r\n`, `${head}${long}`, `${head}${long}..first\r\n...\r\n`]);
+  const sizes = peer.heard.filter((line) => line.startsWith('MAIL')).map((line) => line.split('SIZE=')[1]);
+  t.same(
+    sizes.map(Number),
+    [tail.length, long.length, long.length + tail.length].map((bytes) => head.length + bytes),
+    'the size of the whole is announced',
+  );
+});
+
+t.test('a refusal in the rest of a message stops it', async (t) => {
+  const { session } = await open(t, async (c) => {
+    await c.welcome();
+    await c.answer('MAIL', '250 ok');
+    await c.answer('RCPT', '250 ok');
+    await c.answer('DATA', '354 go');
+    c.stopReading();
+    c.say('552 5.3.4 that is enough');
+    await c.closed();
+  });
+  const sent = await session.send({ ...letter, message: Buffer.from('Subject: x\r\n\r\n'), tail: huge });
+  t.match(sent, { kind: 'refused', peer: { stage: 'data', smtpCode: 552 } });
+  t.equal(session.usable, false);
+});
+
 t.test('a refusal right behind 354 keeps the body from being sent', async (t) => {
   const { peer, session } = await open(t, async (c) => {
     await c.welcome();
