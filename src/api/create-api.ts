@@ -25,7 +25,7 @@ export interface ApiServices extends PipelineOptions {
     StoreVerbs<{
       keys: 'findApiKeyBySecret';
       audit: 'recordAudit';
-      queue: 'findMessage';
+      queue: 'findMessage' | 'findSubmission';
       events: 'eventsOfMessage' | 'listEvents';
     }>;
   submission: Submission;

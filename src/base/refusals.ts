@@ -18,6 +18,7 @@ export const REFUSALS = {
   domain_not_found: { status: 404, meaning: 'The domain does not exist, is revoked, or belongs to another tenant.' },
   webhook_not_found: { status: 404, meaning: 'The webhook does not exist or belongs to another tenant.' },
   template_not_found: { status: 404, meaning: 'The template does not exist or belongs to another tenant.' },
+  submission_not_found: { status: 404, meaning: 'The submission does not exist or belongs to another tenant.' },
   email_not_found: { status: 404, meaning: 'The message does not exist or belongs to another tenant.' },
   method_not_allowed: { status: 405, meaning: 'The endpoint does not support this method; see the `Allow` header.' },
   domain_exists: { status: 409, meaning: 'The domain is already registered.' },

@@ -2,6 +2,7 @@
 import { toTimestamp } from '../base/clock.ts';
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { EventType, NewEvent } from '../store/events.ts';
+import type { Labels } from '../store/submissions.ts';
 
 /** What every event quotes of its message. */
 export interface EventSubject {
@@ -10,6 +11,7 @@ export interface EventSubject {
   from: string;
   recipient: string;
   subject: string;
+  labels: Labels | null;
   fromDomain: string;
 }
 
@@ -70,7 +72,14 @@ export function event(
     subject: message.subject,
     domain: message.fromDomain,
   };
-  return { id: stamp.id, type, at: stamp.at, data: { ...common, ...part } };
+  return { id: stamp.id, type, at: stamp.at, data: { ...common, ...givenLabels(message.labels), ...part } };
+}
+
+/** What the call gave, and no more: a message without tags shows no `tags`. */
+export function givenLabels(labels: Labels | null): Partial<Labels> {
+  if (labels === null) return {};
+  const { tags, metadata } = labels;
+  return { ...(tags && { tags }), ...(metadata && { metadata }) };
 }
 
 function deliveryPart({ peer, attempt }: AttemptDetails): Record<string, unknown> {

@@ -3,6 +3,7 @@
 import type { BounceType } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { HardBounceNote, MessageState } from './queue.ts';
+import type { Labels } from './submissions.ts';
 
 /** The kind of a mail, once it is processed. `refused`: it was not accepted, and only this note of it is stored. */
 export const INBOUND_KINDS = [
@@ -73,6 +74,7 @@ export interface ReportedMessage {
   from: string;
   fromDomain: string;
   subject: string;
+  labels: Labels | null;
   state: MessageState;
   /** The number of the last attempt. */
   attempts: number;

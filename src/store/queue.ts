@@ -2,7 +2,7 @@
 import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { ClaimSource } from './source-addresses.ts';
-import type { LaneNotice } from './submissions.ts';
+import type { CopyKind, Labels, LaneNotice, RejectedRecipient } from './submissions.ts';
 
 export type MessageState = 'queued' | 'sending' | 'deferred' | 'delivered' | 'bounced' | 'failed';
 
@@ -16,6 +16,7 @@ export interface ClaimedMessage {
   from: string;
   fromDomain: string;
   subject: string;
+  labels: Labels | null;
   /** 1 for the first attempt. */
   attempt: number;
   createdAt: number;
@@ -85,7 +86,20 @@ export interface QueuedMessage {
 export interface MessageDetail extends QueuedMessage {
   from: string;
   subject: string;
+  labels: Labels | null;
   attemptList: AttemptRecord[];
+}
+
+/** A call as its tenant sees it later. */
+export interface SubmissionDetail {
+  id: string;
+  createdAt: number;
+  from: string;
+  subject: string;
+  labels: Labels | null;
+  /** In the order of the call. */
+  messages: { id: string; recipient: string; copy: CopyKind | null; state: MessageState }[];
+  rejected: RejectedRecipient[];
 }
 
 export interface QueueLane extends LaneNotice {
@@ -128,6 +142,8 @@ export interface QueueStore {
   getMessage(id: string): Promise<MessageDetail | null>;
   /** The tenant's own message. */
   findMessage(tenantId: string, id: string): Promise<MessageDetail | null>;
+  /** The tenant's own. */
+  findSubmission(tenantId: string, id: string): Promise<SubmissionDetail | null>;
   /** Makes the message due now, even a parked one. Null when it is finished, unknown or being sent. */
   retryNow(id: string, at: number): Promise<LaneNotice | null>;
   /** Finishes a waiting message; false, and nothing changes, when it is finished, unknown or being sent. */

@@ -3,6 +3,39 @@
 import type { SealedSecret } from '../base/vault.ts';
 import type { SuppressionReason } from './suppressions.ts';
 
+/** What a call gives its messages for the tenant's own use: quoted by every event, and found by searches. */
+export interface Labels {
+  tags: Record<string, string> | null;
+  metadata: Record<string, string> | null;
+}
+
+/** An address as a header field shows it. */
+export interface Mailbox {
+  name: string | null;
+  address: string;
+}
+
+/** Header fields that every message of the call shows alike. */
+export interface HeaderLists {
+  /** All of `to` and `cc`, where each message is a copy of one letter; null: each message shows its own recipient. */
+  letter: { to: Mailbox[]; cc: Mailbox[] } | null;
+  replyTo: Mailbox[];
+}
+
+export interface Attachment {
+  filename: string;
+  contentType: string;
+  /** For the HTML to refer to; null: it is not inline. */
+  contentId: string | null;
+  content: Buffer;
+}
+
+/** Overrides the tenant's settings. */
+export interface TrackingChoice {
+  opens?: boolean;
+  clicks?: boolean;
+}
+
 export interface NewSubmission {
   id: string;
   tenantId: string;
@@ -14,6 +47,10 @@ export interface NewSubmission {
   html: string | null;
   text: string | null;
   headers: [name: string, value: string][];
+  lists?: HeaderLists | null;
+  attachments?: readonly Attachment[];
+  labels?: Labels | null;
+  tracking?: TrackingChoice;
   recipients: NewRecipient[];
   acceptedAt: number;
   expiresAt: number;
@@ -29,9 +66,13 @@ export interface NewRecipient {
   /** ASCII, lower case. */
   domain: string;
   suppressionKey: string;
+  /** The list that names it first, where that is not `to`. */
+  copy?: CopyKind;
   /** Accepted although an earlier bounce or complaint suppresses it; manual entries still apply. */
   staysUsable?: boolean;
 }
+
+export type CopyKind = 'cc' | 'bcc';
 
 export interface RejectedRecipient {
   to: string;
@@ -79,11 +120,14 @@ export interface MessageContent {
   html: string | null;
   text: string | null;
   headers: [name: string, value: string][];
+  lists: HeaderLists | null;
+  /** How many there are: `attachments` of the reader reads them. */
+  attachments: number;
   createdAt: number;
   signing: { domainId: string; domain: string; selector: string; signingKeyId: number; privateKey: SealedSecret };
   /** The tenant's own bounce subdomain, or null for the service's. */
   bouncesDomain: string | null;
-  /** The tenant's settings for its mail. */
+  /** The tenant's settings for its mail, as far as the call does not override them. */
   openTracking: boolean;
   clickTracking: boolean;
   unsubscribe: boolean;
@@ -98,5 +142,7 @@ export interface ContentReader {
    * budget of memory. What messages of one submission have in common is read, and kept, once.
    */
   readSome(messageIds: readonly string[]): ContentResult[];
+  /** In the order of the call. They may be large, so they are read only for composing. */
+  attachments(submissionId: string): Attachment[];
   close(): void;
 }

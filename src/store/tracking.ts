@@ -1,6 +1,7 @@
 // Contract: opens and clicks: what was fetched of a message, how often, and which events were written.
 import type { NewEvent } from './events.ts';
 import type { MessageState } from './queue.ts';
+import type { Labels } from './submissions.ts';
 
 /** Which tracked link of the HTML; null is the pixel. */
 export type LinkIndex = number | null;
@@ -23,6 +24,7 @@ export interface TrackedMessage {
   fromDomain: string;
   recipient: string;
   subject: string;
+  labels: Labels | null;
   state: MessageState;
   finishedAt: number | null;
   attempts: number;

@@ -113,6 +113,7 @@ export const VERBS = {
     listQueue: 'slices',
     getMessage: 'read',
     findMessage: 'read',
+    findSubmission: 'read',
     retryNow: 'write',
     endWaiting: 'mail',
     findWaiting: 'read',

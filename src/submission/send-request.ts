@@ -3,14 +3,24 @@
 import { isUuid } from '../base/ids.ts';
 import { JsonText } from '../base/json-text.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
-import { type Address, policyRefusal, recipientKey, suppressionKey } from '../protocol/mail/address.ts';
+import type { MailAttachment } from '../protocol/mail/attachment.ts';
 import { validateCustomHeaders } from '../protocol/mail/custom-headers.ts';
-import { parseMailbox } from '../protocol/mail/mailbox.ts';
+import type { HeaderLists, Labels, TrackingChoice } from '../store/submissions.ts';
+import {
+  type Addressed,
+  type AddressLists,
+  type Correspondent,
+  correspondent,
+  readAddressLists,
+  readMailbox,
+} from './address-lists.ts';
+import { type AttachmentBody, readAttachments } from './attachments.ts';
+import { invalid } from './invalid.ts';
+import { type LabelsBody, readLabels } from './labels.ts';
 
 /** The body as schema/api/send-email.json validates it, without its nulls. */
-export interface SendBody {
+export interface SendBody extends AddressLists, LabelsBody {
   from: string;
-  to: string | string[];
   subject: string;
   html?: string;
   text?: string;
@@ -18,85 +28,44 @@ export interface SendBody {
   /** A JsonText when the body is large. */
   data?: unknown;
   headers?: Record<string, string | null>;
+  attachments?: AttachmentBody[];
+  tracking?: { opens?: boolean | null; clicks?: boolean | null };
 }
 
-export interface Correspondent {
-  /** As written, without the display name. */
-  address: string;
-  name: string | null;
-  /** ASCII, lower case. */
-  domain: string;
-}
-
-export interface SendRecipient extends Correspondent {
-  suppressionKey: string;
-}
-
-export interface SendRequest {
+export interface SendRequest extends Addressed {
   from: Correspondent;
-  /** Distinct, in order of first mention. */
-  recipients: SendRecipient[];
   subject: string;
   html: string | null;
   text: string | null;
   /** The template that html and text are rendered from, instead of the request's own. */
   template: { id: string; dataJson: string } | null;
   headers: [name: string, value: string][];
+  attachments: MailAttachment[];
+  labels: Labels | null;
+  tracking: TrackingChoice;
 }
 
 export function readSendRequest(body: SendBody): SendRequest | Refusal {
   const from = readMailbox('from', body.from);
   if (isRefusal(from)) return from;
-  const recipients = readRecipients(body.to);
-  if (isRefusal(recipients)) return recipients;
+  const addressed = readAddressLists(body);
+  if (isRefusal(addressed)) return addressed;
   const subjectFault = subjectProblem(body.subject);
   if (subjectFault !== null) return invalid('subject', subjectFault);
   const content = readContent(body);
   if (isRefusal(content)) return content;
-  const headers = readHeaders(body.headers ?? {});
+  const headers = readHeaders(body.headers ?? {}, addressed.lists);
   if (isRefusal(headers)) return headers;
-  return { from: correspondent(from), recipients, subject: body.subject, ...content, headers };
-}
-
-interface NamedAddress {
-  name: string;
-  address: Address;
-}
-
-function readMailbox(field: string, text: string): NamedAddress | Refusal {
-  const parsed = parseMailbox(text);
-  if (!parsed.ok) return invalid(field, parsed.reason);
-  const againstPolicy = policyRefusal(parsed.mailbox.address);
-  return againstPolicy === null ? parsed.mailbox : invalid(field, againstPolicy);
-}
-
-/** One message per distinct recipient: duplicates are merged, and the first display name wins. */
-function readRecipients(to: string | string[]): SendRecipient[] | Refusal {
-  const entries = typeof to === 'string' ? [to] : to;
-  const recipients = new Map<string, SendRecipient>();
-  for (const [index, entry] of entries.entries()) {
-    const field = typeof to === 'string' ? 'to' : `to[${index}]`;
-    const mailbox = readMailbox(field, entry);
-    if (isRefusal(mailbox)) return holdsSeveral(entry) ? invalid(field, SEVERAL) : mailbox;
-    const key = recipientKey(mailbox.address);
-    if (recipients.has(key)) continue;
-    recipients.set(key, { ...correspondent(mailbox), suppressionKey: suppressionKey(mailbox.address) });
-  }
-  return [...recipients.values()];
-}
-
-const SEVERAL = 'must hold one address per entry; pass several as an array: ["a@example.com", "b@example.com"].';
-/** More than one entry for each recipient that a call may have. */
-const MAX_SEVERAL_CHARS = 20_000;
-
-/** Several addresses in one string, separated as in a mail client. */
-function holdsSeveral(entry: string): boolean {
-  const parts = entry.length > MAX_SEVERAL_CHARS ? [] : entry.split(/[,;]/).filter((part) => part.trim() !== '');
-  return parts.length > 1 && parts.every((part) => parseMailbox(part.trim()).ok);
-}
-
-function correspondent({ name, address }: NamedAddress): Correspondent {
-  return { address: `${address.local}@${address.domain}`, name: name || null, domain: address.asciiDomain };
+  const attachments = readAttachments(body.attachments ?? []);
+  if (!Array.isArray(attachments)) return invalid(attachments.field, attachments.problem);
+  const labels = readLabels(body);
+  if (labels && 'problem' in labels) return invalid(labels.field, labels.problem);
+  const { opens, clicks } = body.tracking ?? {};
+  const tracking = { ...(typeof opens === 'boolean' && { opens }), ...(typeof clicks === 'boolean' && { clicks }) };
+  return {
+    ...{ from: correspondent(from), ...addressed, subject: body.subject, ...content, headers },
+    ...{ attachments, labels, tracking },
+  };
 }
 
 function subjectProblem(subject: string): string | null {
@@ -135,8 +104,11 @@ function readData(data: unknown): string | Refusal {
   }
 }
 
-function readHeaders(given: Record<string, string | null>): [string, string][] | Refusal {
+function readHeaders(given: Record<string, string | null>, lists: HeaderLists | null): [string, string][] | Refusal {
   const headers = Object.entries(given).filter((header): header is [string, string] => header[1] !== null);
+  if (lists && lists.replyTo.length > 0 && headers.some(([name]) => name.toLowerCase() === 'reply-to')) {
+    return invalid('headers.Reply-To', 'must be left out when reply_to is given.');
+  }
   const problem = validateCustomHeaders(Object.fromEntries(headers));
   if (problem !== null) return refuse('validation_failed', `headers: ${problem}`);
   const broken = headers.find(([, value]) => !value.isWellFormed());
@@ -144,7 +116,3 @@ function readHeaders(given: Record<string, string | null>): [string, string][] |
 }
 
 const NOT_UNICODE = 'must be valid Unicode; it contains a lone surrogate.';
-
-function invalid(field: string, problem: string): Refusal {
-  return refuse('validation_failed', `${field}: ${problem[0]?.toLowerCase()}${problem.slice(1)}`);
-}

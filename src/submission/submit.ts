@@ -197,6 +197,7 @@ function newSubmission(
     html: content.html,
     text: content.text,
     headers,
+    ...{ lists: request.lists, attachments: request.attachments, labels: request.labels, tracking: request.tracking },
     recipients: request.recipients.map((recipient) => ({
       messageId: ids.next(),
       ...recipient,

@@ -17,6 +17,7 @@ const messageId: string = sent.message_ids[0];
 const message = {
   ...{ id: messageId, submissionId: sent.id, from: mail.from, recipient: mail.to, subject: mail.subject },
   fromDomain: 'acme.test',
+  labels: null,
 };
 
 const eventIds: string[] = [];

@@ -32,11 +32,15 @@ const contested = (await created('/domains', { domain: 'held.test' })).id;
 const template = (await created('/templates', { name: 'Welcome', text: 'Hello {{ name }}' })).id;
 const webhook = (await created('/webhooks', { url: 'https://hooks.acme.test/' })).id;
 const MAIL = { from: 'a@acme.test', to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
-const email = (await created('/emails', MAIL)).message_ids[0];
+const {
+  id: submission,
+  message_ids: [email],
+} = await created('/emails', MAIL);
 
 /** What a call to each path needs to be a good one. */
 const ID: Record<string, string> = {
   '/emails/{id}': email,
+  '/submissions/{id}': submission,
   '/domains/{id}': published.id,
   '/domains/{id}/verify': published.id,
   '/webhooks/{id}': webhook,

@@ -168,6 +168,19 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
     t.match(body.events, [{ type: 'email.delivered' }]);
     refused(t, await caller(stage)(`GET /emails/${NOBODY}`), { code: 'email_not_found' });
   },
+
+  async 'GET /submissions/{id}'(t, stage) {
+    const { id, message_ids } = (await stage.send({ subject: 'One letter', bcc: `b@${RECEIVER}` })).body;
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: message_ids[1] });
+    const { status, body } = await caller(stage)(`GET /submissions/${id}`);
+    t.equal(status, 200);
+    t.match(body, { id, subject: 'One letter', send_at: null, tags: null, rejected: [] });
+    t.match(body.messages, [
+      { id: message_ids[0], to: `jo@${RECEIVER}`, kind: 'to' },
+      { id: message_ids[1], to: `b@${RECEIVER}`, kind: 'bcc', state: 'delivered' },
+    ]);
+    refused(t, await caller(stage)(`GET /submissions/${NOBODY}`), { code: 'submission_not_found' });
+  },
 };
 
 export const endpointRuleCases: Cases<typeof ENDPOINT_RULES> = {

@@ -124,6 +124,10 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
     isError(t, await ask(stage, `DELETE /templates/${NOBODY}`), [404, 'template_not_found']);
   },
 
+  async submission_not_found(t, stage) {
+    isError(t, await ask(stage, `GET /submissions/${NOBODY}`), [404, 'submission_not_found']);
+  },
+
   async email_not_found(t, stage) {
     isError(t, await ask(stage, `GET /emails/${NOBODY}`), [404, 'email_not_found']);
   },

@@ -74,7 +74,7 @@ export const httpRulingCases: Cases<typeof HTTP_RULINGS> = {
   },
 
   async 'unknown fields are named'(t, { send, world, acme }) {
-    refused(t, await send({ cc: 'x' }), { code: 'validation_failed', message: /^cc: unknown field/ });
+    refused(t, await send({ copy: 'x' }), { code: 'validation_failed', message: /^copy: unknown field/ });
     refused(t, await send({ Subject: 'x' }), { code: 'validation_failed', message: /^Subject: .*subject/ });
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
       const text = JSON.stringify(goodMail(acme.domain)).replace('{', `{"${name}":1,`);

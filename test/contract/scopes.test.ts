@@ -43,6 +43,11 @@ async function messagePath(): Promise<string> {
   return `/emails/${body.message_ids[0]}`;
 }
 
+async function submissionPath(): Promise<string> {
+  const { body } = await world.call('POST /emails', { key: tenant.key, body: goodMail('acme.test') });
+  return `/submissions/${body.id}`;
+}
+
 const reading = (make: EndpointRights['make'], status = 200): EndpointRights => ({
   scope: null,
   bound: [status, status],
@@ -56,6 +61,7 @@ const RIGHTS: Record<string, EndpointRights> = {
     make: async (domain) => ({ path: '/emails', body: goodMail(domain) }),
   },
   'GET /emails/{id}': reading(async () => ({ path: await messagePath() })),
+  'GET /submissions/{id}': reading(async () => ({ path: await submissionPath() })),
   'POST /domains': {
     scope: 'domains:write',
     bound: [403, 403],

@@ -90,7 +90,13 @@ export const LIMITS = ['Request body size', 'Recipients in to', 'Idempotency-Key
 export const LIMIT_RULES = ['1 idempotency', '2 Retry-After', '3 unit of the tiers'] as const;
 
 /** What the contract adds to the specification's endpoints. */
-export const CONTRACT_ENDPOINTS = ['GET /templates', 'GET /templates/{id}', 'GET /events', 'GET /emails/{id}'] as const;
+export const CONTRACT_ENDPOINTS = [
+  'GET /templates',
+  'GET /templates/{id}',
+  'GET /events',
+  'GET /emails/{id}',
+  'GET /submissions/{id}',
+] as const;
 
 /** What the contract decides where the specification is silent, as far as no table above shows it. */
 export const HTTP_RULINGS = [

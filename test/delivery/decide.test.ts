@@ -21,6 +21,7 @@ const message: ClaimedMessage = {
   recipient: 'ann@rcpt.test',
   from: 'hello@sender.test',
   fromDomain: 'sender.test',
+  labels: null,
   subject: 'A test',
   attempt: 1,
   createdAt: NOW,

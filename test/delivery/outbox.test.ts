@@ -21,7 +21,7 @@ t.test('what was said is posted before the work on a message begins', async (t) 
     postedBefore = posts.length;
     return { kind: 'unreadable', reason: 'missing' };
   };
-  const contents: ContentReader = { read, readSome: (ids) => ids.map(read), close() {} };
+  const contents: ContentReader = { read, readSome: (ids) => ids.map(read), attachments: () => [], close() {} };
   const key = { id: 'a', key: Buffer.alloc(32, 2) };
   const prepare = createPrepare({
     contents,

@@ -8,7 +8,14 @@ import type { ClaimedMessage } from '../../src/store/queue.ts';
 
 const MESSAGE: ClaimedMessage = {
   ...{ id: '01900000-0000-7000-8000-000000000001', tenantId: 'tenant', submissionId: 's', lane: 1, attempt: 1 },
-  ...{ recipient: 'ann@rcpt.test', from: 'shop@acme.test', fromDomain: 'acme.test', subject: 'x', notices: 0 },
+  ...{
+    recipient: 'ann@rcpt.test',
+    from: 'shop@acme.test',
+    fromDomain: 'acme.test',
+    labels: null,
+    subject: 'x',
+    notices: 0,
+  },
   ...{ createdAt: 0, expiresAt: 1e9, sourceAddress: null },
 };
 

@@ -15,6 +15,7 @@ const message = {
   recipient: 'Ann@rcpt.test',
   subject: 'Grüße',
   fromDomain: 'sender.test',
+  labels: null,
   tenantId: 'never shown',
 };
 const peer: PeerFacts = {

@@ -80,7 +80,7 @@ t.test('what the code writes fits both', async (t) => {
 const ids = new IdSource();
 const message = {
   ...{ id: ids.next(), submissionId: ids.next(), from: 'app@acme.test', recipient: 'ann@x.test' },
-  ...{ subject: 'Grüße', fromDomain: 'acme.test' },
+  ...{ subject: 'Grüße', fromDomain: 'acme.test', labels: null },
 };
 
 function written(): NewEvent[] {

@@ -13,6 +13,7 @@ const message = {
   recipient: 'Ann@rcpt.test',
   subject: 'Grüße',
   fromDomain: 'sender.test',
+  labels: null,
 };
 const nothingSaid = { smtpCode: null, enhancedCode: null, diagnostic: null, mx: null, reportingMta: null, attempt: 1 };
 

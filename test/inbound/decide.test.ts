@@ -14,6 +14,7 @@ const MESSAGE: ReportedMessage = {
   from: 'a@acme.test',
   fromDomain: 'acme.test',
   subject: 'Hello',
+  labels: null,
   state: 'delivered',
   attempts: 1,
   createdAt: 0,

@@ -19,6 +19,7 @@ const MESSAGE: ReportedMessage = {
     recipient: 'ann@docomo.ne.jp',
     from: 'a@b.test',
     fromDomain: 'b.test',
+    labels: null,
   },
   ...{ subject: 'x', state: 'delivered', attempts: 1, createdAt: 1, mxGroup: null, bouncesDomain: null },
 };

@@ -10,7 +10,7 @@ const kit = { timing, nextId: () => 'an id' };
 
 function message(change: Partial<TrackedMessage> = {}): TrackedMessage {
   return {
-    ...{ id: 'm', tenantId: 't', submissionId: 's', from: 'a@acme.test', fromDomain: 'acme.test' },
+    ...{ id: 'm', tenantId: 't', submissionId: 's', from: 'a@acme.test', fromDomain: 'acme.test', labels: null },
     ...{ recipient: 'jo@x.test', subject: 'Hello', state: 'delivered', finishedAt: T0, attempts: 1, links: [] },
     ...change,
   };

@@ -22,7 +22,7 @@ const rules = loadMachineRules(SHIPPED_MACHINE_RULES);
 /** A message that nobody has clicked in before. */
 const STRANGERS: Omit<TrackedMessage, 'id' | 'tenantId'> = {
   ...{ submissionId: '0', from: 'a@x.test', fromDomain: 'x.test', recipient: 'b@y.test', subject: 'x' },
-  ...{ state: 'delivered', finishedAt: T0, attempts: 1, links: [] },
+  ...{ state: 'delivered', finishedAt: T0, attempts: 1, labels: null, links: [] },
 };
 
 class World {

@@ -8,10 +8,10 @@ import { unsubscribeHeaders } from '../../links/unsubscribe.ts';
 import { type Composed, compose, composeBody } from '../../protocol/mail/compose.ts';
 import { hashBody } from '../../protocol/mail/dkim.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
-import type { MimeBody } from '../../protocol/mail/lean-body.ts';
+import type { BodyInput, MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
 import type { ComposedContent } from '../../store/reads.ts';
-import type { MessageContent } from '../../store/submissions.ts';
+import type { Attachment, MessageContent } from '../../store/submissions.ts';
 
 export interface ComposeKit {
   tokenKey: HmacKey;
@@ -26,6 +26,7 @@ export function composeMessage(content: ComposedContent, body: MimeBody, kit: Co
       messageId,
       from: { address: from.address, name: from.name ?? '' },
       to: { address: to.address, name: to.name ?? '' },
+      lists: content.lists,
       subject: content.subject,
       headers: content.headers,
       serviceHeaders: serviceHeaders(content, kit),
@@ -94,11 +95,14 @@ export class TrackedPages {
 // Bodies shared by several recipients: encoded and hashed once for all messages of a submission, which are
 // often prepared one after the other, or by concurrent sessions.
 
+/** They may be large, so they are read when a body is made, and not for each message. */
+export type AttachmentsOf = () => Attachment[];
+
 interface HashedBody extends MimeBody {
   bodyHash: string;
 }
 
-type BodyParts = Pick<MessageContent, 'text' | 'html'>;
+type BodyParts = Pick<BodyInput, 'text' | 'html' | 'attachments'>;
 
 /**
  * Per thread: a hundred typical messages. The recipients of a submission come close together, and a large
@@ -117,11 +121,14 @@ export class SharedBodies {
   readonly #bodies = new BoundedMap<string, HashedBody>(MAX_CACHED_BYTES, ({ content }) => content.length);
   readonly #pending = new Map<string, Promise<HashedBody>>();
 
-  /** The submission alone determines the body: its text and HTML are those that were accepted. */
-  bodyOf({ submissionId, text, html }: MessageContent): HashedBody | Promise<HashedBody> {
+  /** The submission alone determines the body: its text, HTML and attachments are those that were accepted. */
+  bodyOf(
+    { submissionId, text, html }: MessageContent,
+    attachments: AttachmentsOf = () => [],
+  ): HashedBody | Promise<HashedBody> {
     const known = this.#bodies.get(submissionId) ?? this.#pending.get(submissionId);
     if (known) return known;
-    const pending = this.#make(submissionId, { text, html });
+    const pending = this.#make(submissionId, { text, html, attachments: attachments() });
     this.#pending.set(submissionId, pending);
     return pending;
   }

@@ -5,12 +5,12 @@
 import type { KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BoundedMap } from '../../base/bounded-map.ts';
-import { describeError } from '../../base/errors.ts';
+import { describeError, Fault } from '../../base/errors.ts';
 import type { Vault } from '../../base/vault.ts';
-import { signMessage } from '../../protocol/mail/dkim.ts';
+import { signedHeader } from '../../protocol/mail/dkim.ts';
 import { loadPrivateKey } from '../../protocol/mail/dkim-key.ts';
 import { makeReturnPath } from '../../protocol/mail/return-path.ts';
-import type { ContentReader, ContentResult, MessageContent } from '../../store/submissions.ts';
+import type { Attachment, ContentReader, ContentResult, MessageContent } from '../../store/submissions.ts';
 import { type ComposeKit, composeMessage, hashedBody, SharedBodies, TrackedPages } from './compose-message.ts';
 
 export type Prepared =
@@ -19,6 +19,8 @@ export type Prepared =
       mailFrom: string;
       rcptTo: string;
       message: Buffer;
+      /** The rest of it, where it is large and the same for other recipients: it is not copied for each. */
+      tail?: Buffer;
       needs: { smtputf8: boolean; eightBit: boolean };
     }
   | { kind: 'unreadable'; reason: string };
@@ -37,6 +39,8 @@ interface PrepareKit extends ComposeKit {
 /** Prepares the message at this index of a batch; the batch shows which ones come next. */
 export type Prepare = (batch: readonly string[], index: number) => Promise<Prepared>;
 
+/** A copy of so much costs less than another write to a socket. */
+const MAX_COPIED_BYTES = 64 * 1024;
 // A key object takes some 10 KB; tenants that sent recently matter.
 const MAX_CACHED_KEYS = 2000;
 
@@ -74,19 +78,27 @@ async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Th
   const { messageId, signing } = content;
   const bouncesDomain = content.bouncesDomain ?? kit.bouncesDomain;
   const html = pages.htmlFor(content, kit.links);
+  const attachments = () => attachmentsOf(content, kit.contents);
   const body = await (html === null
-    ? bodies.bodyOf(content)
-    : hashedBody(content.submissionId, { text: content.text, html }));
+    ? bodies.bodyOf(content, attachments)
+    : hashedBody(content.submissionId, { text: content.text, html, attachments: attachments() }));
   const composed = composeMessage(content, body, kit);
   const signers = [{ domain: signing.domain, selector: signing.selector, key: keys.get(content) }, kit.serviceSigner];
-  const signable = { header: composed.header, body: composed.body, bodyHash: body.bodyHash };
+  const header = signedHeader({ ...composed, bodyHash: body.bodyHash }, signers, Math.floor(kit.now() / 1000));
+  const isLarge = composed.body.length > MAX_COPIED_BYTES;
   return {
     kind: 'ready',
     mailFrom: `${makeReturnPath(messageId, kit.tokenKey)}@${bouncesDomain}`,
     rcptTo: composed.envelopeTo,
-    message: signMessage(signable, signers, Math.floor(kit.now() / 1000)),
+    ...(isLarge ? { message: header, tail: composed.body } : { message: Buffer.concat([header, composed.body]) }),
     needs: composed.needs,
   };
+}
+
+function attachmentsOf({ submissionId, attachments: count }: MessageContent, contents: ContentReader): Attachment[] {
+  const found = count === 0 ? [] : contents.attachments(submissionId);
+  if (found.length !== count) throw new Fault('attachments of the message are missing', { permanence: 'permanent' });
+  return found;
 }
 
 class SigningKeys {

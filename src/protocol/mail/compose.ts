@@ -9,7 +9,7 @@ import { Fault } from '../../base/errors.ts';
 import { isUuid } from '../../base/ids.ts';
 import { type Address, envelopeForm, isAsciiText, parseAddress } from './address.ts';
 import { composeAttachedBody } from './attached-body.ts';
-import { fitsLines, foldField, mailboxField, textField, valueField } from './header-field.ts';
+import { fitsLines, foldField, mailboxField, mailboxListField, textField, valueField } from './header-field.ts';
 import { type BodyInput, chooseComposer, composeLeanBody, type MimeBody, withCrlf } from './lean-body.ts';
 import { rfc5322Date } from './report.ts';
 
@@ -17,13 +17,27 @@ export interface ComposeInput {
   /** The UUID that is also the left side of Message-ID. */
   messageId: string;
   from: { name: string; address: string };
+  /** The envelope's recipient; also the field To, unless the message is a copy of a letter. */
   to: { name: string; address: string };
+  lists?: ComposedLists | null;
   subject: string;
   /** The tenant's headers, already validated. */
   headers: readonly (readonly [name: string, value: string])[];
   /** Ours: CFBL-Address, Feedback-ID, List-Unsubscribe, … */
   serviceHeaders: readonly (readonly [name: string, value: string])[];
   date: Date;
+}
+
+/** Fields that all messages of a call have alike. */
+export interface ComposedLists {
+  /** What its copies show instead of their own recipient. */
+  letter: { to: readonly NamedAddress[]; cc: readonly NamedAddress[] } | null;
+  replyTo: readonly NamedAddress[];
+}
+
+interface NamedAddress {
+  name: string | null;
+  address: string;
 }
 
 export interface Composed {
@@ -57,7 +71,7 @@ function headerFields(input: ComposeInput, from: Address, to: Address): string {
   const service = withoutOverridden(input);
   return [
     mailboxField('From', input.from.name, from),
-    mailboxField('To', input.to.name, to),
+    ...addressFields(input, to),
     textField('Subject', input.subject),
     ...input.headers.map(([name, value]) => customField(name, value)),
     ...service.map(([name, value]) => valueField(name, value)),
@@ -65,6 +79,22 @@ function headerFields(input: ComposeInput, from: Address, to: Address): string {
     `Message-ID: <${input.messageId}@${from.asciiDomain}>\r\n`,
     foldField('Date', rfc5322Date(input.date)),
   ].join('');
+}
+
+function addressFields({ to, lists }: ComposeInput, parsedTo: Address): string[] {
+  const { letter = null, replyTo = [] } = lists ?? {};
+  return [
+    letter ? listField('To', letter.to) : mailboxField('To', to.name, parsedTo),
+    letter && letter.cc.length > 0 ? listField('Cc', letter.cc) : '',
+    replyTo.length > 0 ? listField('Reply-To', replyTo) : '',
+  ];
+}
+
+function listField(field: string, list: readonly NamedAddress[]): string {
+  return mailboxListField(
+    field,
+    list.map(({ name, address }) => ({ name: name ?? '', address: parsed(address) })),
+  );
 }
 
 /** A tenant's own List-Unsubscribe pair replaces ours: a mix of both would be invalid (RFC 8058 section 3.1). */

@@ -16,6 +16,7 @@ const RESERVED_NAMES = new Set([
   'message-id',
   'dkim-signature',
   'return-path',
+  'cc',
   'bcc',
   'content-type',
   'content-transfer-encoding',
@@ -53,6 +54,7 @@ function headerNameProblem(name: string): string | null {
   if (!FIELD_NAME.test(name)) return 'A header name must consist of printable ASCII characters other than the colon.';
   if (name.length > MAX_NAME_OCTETS) return `The header name is longer than ${MAX_NAME_OCTETS} bytes.`;
   const key = name.toLowerCase();
+  if (key === 'cc' || key === 'bcc') return `This header can't be set; use the field "${key}".`;
   const reserved = RESERVED_NAMES.has(key) || RESERVED_PREFIXES.some((prefix) => key.startsWith(prefix));
   return reserved ? "This header can't be set; Postrider writes it itself or does not allow it." : null;
 }

@@ -32,10 +32,23 @@ export function valueField(name: string, value: string): string {
 
 /** `Name <addr@domain>`, or the bare address when there is no name. */
 export function mailboxField(field: string, name: string, address: Address): string {
+  return foldField(field, mailboxValue(name, address, field.length + 2));
+}
+
+/** A list of them. */
+export function mailboxListField(field: string, list: readonly { name: string; address: Address }[]): string {
+  // Each may begin a line of its own, so only the first stands behind the name of the field.
+  const values = list.map(({ name, address }, index) =>
+    mailboxValue(name, address, index === 0 ? field.length + 2 : 1),
+  );
+  return foldField(field, values.join(', '));
+}
+
+function mailboxValue(name: string, address: Address, column: number): string {
   const shown = headerForm(address);
   const clean = withoutControls(name);
-  if (clean === '') return foldField(field, address.form === 'quoted' ? `<${shown}>` : shown);
-  return foldField(field, `${encodePhrase(clean, field.length + 2)} <${shown}>`);
+  if (clean === '') return address.form === 'quoted' ? `<${shown}>` : shown;
+  return `${encodePhrase(clean, column)} <${shown}>`;
 }
 
 /** Folds at white space; callers keep text without any short enough for one line. */

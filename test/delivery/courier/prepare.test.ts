@@ -26,7 +26,7 @@ function content(change: Partial<MessageContent> = {}): MessageContent {
     to: { address: `${messageId}@x.test`, name: null },
     ...{ subject: 'Your order', html: '<p>Grüße</p>', text: 'Grüße', headers: [], createdAt: Date.UTC(2026, 10, 20) },
     signing: { domainId, domain: 'acme.test', selector: 's1', signingKeyId: 1, privateKey: sealed },
-    bouncesDomain: null,
+    ...{ bouncesDomain: null, lists: null, attachments: 0 },
     ...{ openTracking: false, clickTracking: false, unsubscribe: false },
     ...change,
   };
@@ -49,6 +49,10 @@ class StubReader implements ContentReader {
   readSome(messageIds: readonly string[]): ContentResult[] {
     this.asked.push([...messageIds]);
     return messageIds.slice(0, 2).map((messageId) => this.read(messageId));
+  }
+
+  attachments(): [] {
+    return [];
   }
 
   close(): void {}

@@ -30,6 +30,7 @@ export const domainKeyCases = {
         html: '<p>Hello</p>',
         text: 'Hello',
         headers: [['X-Campaign', 'spring']],
+        ...{ lists: null, attachments: 0 },
         createdAt: T0,
         signing: {
           domainId: domain.id,

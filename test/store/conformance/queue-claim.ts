@@ -30,6 +30,7 @@ export const queueClaimCases = {
         from: 'news@acme.test',
         fromDomain: 'acme.test',
         subject: 'Hello',
+        labels: null,
         attempt: 1,
         createdAt: T0,
         expiresAt: T0 + LIFETIME_MS,

@@ -13,6 +13,7 @@ import { inboundCases } from './inbound.ts';
 import { isolationCases } from './isolation.ts';
 import { keepingCases } from './keeping.ts';
 import { keyUseCases } from './key-uses.ts';
+import { letterCases } from './letters.ts';
 import { mailLinkCases } from './mail-links.ts';
 import { memberCases } from './members.ts';
 import { messageSearchCases } from './message-search.ts';
@@ -53,6 +54,7 @@ const GROUPS = {
   templates: templateCases,
   submissions: submissionCases,
   contents: contentCases,
+  letters: letterCases,
   'queue: claiming': queueClaimCases,
   'queue: recording': queueRecordCases,
   'queue: views': queueViewCases,

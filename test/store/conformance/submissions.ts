@@ -33,6 +33,7 @@ export const submissionCases = {
       finishedAt: null,
       from: 'news@acme.test',
       subject: 'Hello',
+      labels: null,
       attemptList: [],
     });
   },

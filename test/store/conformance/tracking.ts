@@ -27,6 +27,7 @@ export const trackingCases = {
       fromDomain: 'acme.test',
       recipient: 'Jo@x.test',
       subject: 'Hello',
+      labels: null,
       state: 'delivered',
       finishedAt: T0 + 1000,
       attempts: 1,

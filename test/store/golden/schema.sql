@@ -20,6 +20,16 @@ CREATE TABLE api_keys (
 
 CREATE INDEX api_keys_of_tenant ON api_keys (tenant_id, id);
 
+CREATE TABLE attachments (
+ content_id INTEGER NOT NULL,
+ position INTEGER NOT NULL,
+ filename TEXT NOT NULL,
+ content_type TEXT NOT NULL,
+ cid TEXT,
+ bytes BLOB NOT NULL,
+ PRIMARY KEY (content_id, position)
+) STRICT;
+
 CREATE TABLE attempts (
  message_id BLOB NOT NULL,
  number INTEGER NOT NULL,
@@ -93,7 +103,7 @@ CREATE TABLE contents (
  html TEXT,
  text TEXT,
  headers TEXT NOT NULL
-) STRICT;
+, lists TEXT, attachments INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE deleted_webhooks (
  id BLOB PRIMARY KEY
@@ -348,7 +358,7 @@ CREATE TABLE messages (
  complained INTEGER NOT NULL DEFAULT 0,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0, complaint_weight REAL) STRICT, WITHOUT ROWID;
+, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0, complaint_weight REAL, copy TEXT CHECK (copy IN ('cc', 'bcc'))) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 
@@ -536,7 +546,7 @@ CREATE TABLE submissions (
  subject TEXT NOT NULL,
  rejected TEXT NOT NULL,
  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+, labels TEXT, track_opens INTEGER, track_clicks INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

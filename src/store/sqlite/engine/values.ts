@@ -15,6 +15,11 @@ export function toFlag(value: boolean): 0 | 1 {
   return value ? 1 : 0;
 }
 
+/** Null: not given. */
+export function toOptionalFlag(value: boolean | undefined): 0 | 1 | null {
+  return value === undefined ? null : toFlag(value);
+}
+
 export type Row = Record<string, unknown>;
 
 // Ranges of IDs: they are UUIDv7 (base/ids.ts), so a range of time is a range of IDs.

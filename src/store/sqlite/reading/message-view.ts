@@ -4,6 +4,7 @@ import type { RejectedRecipient } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
+import { listsFromText } from '../verbs/letters.ts';
 import { getMessage } from '../verbs/queue-views.ts';
 import type { Answered } from './reading-messages.ts';
 
@@ -99,7 +100,9 @@ function messageContent(
   const row = db
     .sql(
       `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, c.subject,
-         c.html, c.text, c.headers, t.bounces_domain, t.open_tracking, t.click_tracking, t.unsubscribe, d.name AS domain
+         c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
+         coalesce(s.track_opens, t.open_tracking) AS open_tracking,
+         coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe, d.name AS domain
        FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
        JOIN tenants t ON t.id = m.tenant_id JOIN domains d ON d.id = s.domain_id
        WHERE m.tenant_id = +? AND m.id = +?`,
@@ -114,6 +117,8 @@ function messageContent(
     to: { address: row.recipient as string, name: row.recipient_name as string | null },
     ...{ subject: row.subject as string, html, text },
     headers: JSON.parse(row.headers as string) as [string, string][],
+    lists: listsFromText(row.lists),
+    attachments: row.attachments as number,
     createdAt: row.created_at as number,
     signing: { domain: row.domain as string },
     bouncesDomain: row.bounces_domain as string | null,

@@ -5,12 +5,14 @@ import { describeError } from '../../../base/errors.ts';
 import type { ContentReader, ContentResult, MessageContent } from '../../submissions.ts';
 import { openForReading } from '../engine/database-file.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from './letters.ts';
 
 const MESSAGE = 'SELECT recipient, recipient_name, tenant_id, submission_id, created_at FROM messages WHERE id = +?';
 
 const SUBMISSION = `
-  SELECT s.from_address, s.from_name, c.subject, c.html, c.text, c.headers, t.bounces_domain,
-    t.open_tracking, t.click_tracking, t.unsubscribe,
+  SELECT s.from_address, s.from_name, c.subject, c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
+    coalesce(s.track_opens, t.open_tracking) AS open_tracking,
+    coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe,
     d.id AS domain_id, d.name AS domain, k.id AS signing_key, k.selector, k.master_key_id, k.sealed
   FROM submissions s
   JOIN contents c ON c.id = s.content_id
@@ -30,6 +32,7 @@ export function openContentReader(file: string): ContentReader {
   const statements = {
     message: db.prepare(MESSAGE),
     submission: db.prepare(SUBMISSION),
+    attachments: db.prepare(ATTACHMENTS_OF_SUBMISSION),
   };
   const readSome = db.transaction((messageIds: readonly string[]) => {
     const snapshot = new Snapshot(statements);
@@ -49,6 +52,7 @@ export function openContentReader(file: string): ContentReader {
         return messageIds.slice(0, 1).map(() => unreadable(error));
       }
     },
+    attachments: (submissionId) => readAttachments(statements.attachments, toId(submissionId)),
     close: () => void db.close(),
   };
 }
@@ -116,6 +120,8 @@ function submissionFromRow(row: Row | undefined): SubmissionResult {
     html: row.html as string | null,
     text: row.text as string | null,
     headers: JSON.parse(row.headers as string) as [string, string][],
+    lists: listsFromText(row.lists),
+    attachments: row.attachments as number,
     signing: {
       domainId: fromId(row.domain_id),
       domain: row.domain as string,

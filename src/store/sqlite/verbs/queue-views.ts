@@ -1,14 +1,25 @@
 // The queue in SQLite as operators see it: waiting messages, one message in full, retrying now.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { TlsFacts, TlsPolicyMode, TriedHost } from '../../../base/outcome.ts';
-import type { AttemptRecord, MessageDetail, QueuedMessage, QueueLane, QueueStore } from '../../queue.ts';
-import type { LaneNotice } from '../../submissions.ts';
+import type {
+  AttemptRecord,
+  MessageDetail,
+  MessageState,
+  QueuedMessage,
+  QueueLane,
+  QueueStore,
+  SubmissionDetail,
+} from '../../queue.ts';
+import type { CopyKind, LaneNotice, RejectedRecipient } from '../../submissions.ts';
 import type { Connection, Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { labelsFromText } from './letters.ts';
 import { findClaimable, laneFromRow, WAITING } from './queue.ts';
 
-type QueueViewVerbs = Work<Pick<QueueStore, 'getMessage' | 'findMessage' | 'retryNow' | 'findWaiting'>>;
+type QueueViewVerbs = Work<
+  Pick<QueueStore, 'getMessage' | 'findMessage' | 'findSubmission' | 'retryNow' | 'findWaiting'>
+>;
 
 export function queueViewVerbs(db: Transaction): QueueViewVerbs {
   return {
@@ -17,6 +28,7 @@ export function queueViewVerbs(db: Transaction): QueueViewVerbs {
       const message = getMessage(db, id);
       return message?.tenantId === tenantId ? message : null;
     },
+    findSubmission: (tenantId, id) => findSubmission(db, tenantId, id),
     retryNow: (id, at) => retryNow(db, id, at),
     findWaiting: (id) => findClaimable(db, id),
   };
@@ -54,7 +66,7 @@ function summaryOf(db: Transaction, after: number): Row[] {
 export function getMessage(db: Queries, id: string): MessageDetail | null {
   const row = db
     .sql(
-      `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject
+      `SELECT m.*, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject, s.labels
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id WHERE m.id = +?`,
     )
     .get(toId(id)) as Row | undefined;
@@ -64,7 +76,30 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
     ...messageFromRow(row),
     from: row.from_address as string,
     subject: row.subject as string,
+    labels: labelsFromText(row.labels),
     attemptList: attempts.map(attemptFromRow),
+  };
+}
+
+function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDetail | null {
+  const row = db
+    .sql('SELECT created_at, from_address, subject, labels, rejected FROM submissions WHERE tenant_id = +? AND id = +?')
+    .get(toId(tenantId), toId(id)) as Row | undefined;
+  if (!row) return null;
+  const messages = db.sql('SELECT id, recipient, copy, state FROM messages WHERE submission_id = +? ORDER BY id');
+  return {
+    id,
+    createdAt: row.created_at as number,
+    from: row.from_address as string,
+    subject: row.subject as string,
+    labels: labelsFromText(row.labels),
+    messages: (messages.all(toId(id)) as Row[]).map((message) => ({
+      id: fromId(message.id),
+      recipient: message.recipient as string,
+      copy: message.copy as CopyKind | null,
+      state: message.state as MessageState,
+    })),
+    rejected: JSON.parse(row.rejected as string) as RejectedRecipient[],
   };
 }
 

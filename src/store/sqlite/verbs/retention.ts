@@ -80,12 +80,10 @@ function eraseContents(db: Transaction, { days, before, budgetMs }: ContentWalk)
 }
 
 function eraseContentOf(db: Transaction, submission: Buffer, before: number): number {
-  const erase = db.sql(
-    `DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = +@submission) AND NOT EXISTS
-       (SELECT 1 FROM messages m WHERE m.submission_id = +@submission
-          AND (m.finished_at IS NULL OR m.finished_at > +@before))`,
+  const isNeeded = db.sql(
+    `SELECT 1 FROM messages m WHERE m.submission_id = +? AND (m.finished_at IS NULL OR m.finished_at > +?) LIMIT 1`,
   );
-  return erase.run({ submission, before }).changes;
+  return isNeeded.get(submission, before) === undefined ? deleteContent(db, submission) : 0;
 }
 
 function eraseRecords(db: Transaction, before: number, budgetMs: number): RetentionSlice {
@@ -117,8 +115,15 @@ function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
   db.sql('DELETE FROM attempts WHERE message_id = +?').run(id);
   db.sql('DELETE FROM messages WHERE id = +?').run(id);
   if (db.sql('SELECT 1 FROM messages WHERE submission_id = +? LIMIT 1').get(submission) !== undefined) return;
-  db.sql('DELETE FROM contents WHERE id = (SELECT content_id FROM submissions WHERE id = +?)').run(submission);
+  deleteContent(db, submission);
   db.sql('DELETE FROM submissions WHERE id = +?').run(submission);
+}
+
+/** Returns how many were there: one or none. */
+function deleteContent(db: Transaction, submission: Buffer): number {
+  const of = 'SELECT content_id FROM submissions WHERE id = +?';
+  db.sql(`DELETE FROM attachments WHERE content_id = (${of})`).run(submission);
+  return db.sql(`DELETE FROM contents WHERE id = (${of})`).run(submission).changes;
 }
 
 /** With their webhook deliveries: a tenant has few webhooks, and the key of deliveries begins with the webhook. */

@@ -10,9 +10,10 @@ import type {
 } from '../../submissions.ts';
 import type { SuppressionReason } from '../../suppressions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
-import { fromId, type Row, toId } from '../engine/values.ts';
+import { fromId, type Row, toId, toOptionalFlag } from '../engine/values.ts';
 import { countOpenMessages } from './domains.ts';
 import { countAccepted } from './figures.ts';
+import { insertAttachments, labelsText, listsText } from './letters.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 
 export function submissionVerbs(db: Transaction): Work<SubmissionStore> {
@@ -95,13 +96,20 @@ function insertSubmission(
   rejected: RejectedRecipient[],
 ): AcceptResult | null {
   const content = db
-    .sql('INSERT INTO contents (subject, html, text, headers) VALUES (+?, +?, +?, +?)')
-    .run(submission.subject, submission.html, submission.text, JSON.stringify(submission.headers));
+    .sql('INSERT INTO contents (subject, html, text, headers, lists, attachments) VALUES (+?, +?, +?, +?, +?, +?)')
+    .run(
+      submission.subject,
+      submission.html,
+      submission.text,
+      JSON.stringify(submission.headers),
+      listsText(submission.lists),
+      submission.attachments?.length ?? 0,
+    );
   const inserted = db
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-         from_name, subject, rejected, created_at)
-       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
+         from_name, subject, rejected, labels, track_opens, track_clicks, created_at)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
        ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
     )
     .run(
@@ -115,9 +123,15 @@ function insertSubmission(
       submission.from.name,
       submission.subject,
       JSON.stringify(rejected),
+      labelsText(submission.labels),
+      toOptionalFlag(submission.tracking?.opens),
+      toOptionalFlag(submission.tracking?.clicks),
       submission.acceptedAt,
     );
-  if (inserted.changes === 1) return null;
+  if (inserted.changes === 1) {
+    insertAttachments(db, content.lastInsertRowid, submission);
+    return null;
+  }
   db.sql('DELETE FROM contents WHERE id = +?').run(content.lastInsertRowid);
   return replayOf(db, submission);
 }
@@ -125,9 +139,9 @@ function insertSubmission(
 function insertMessage(db: Transaction, submission: NewSubmission, recipient: NewRecipient): LaneNotice {
   const lane = laneFor(db, submission.tenantId, recipient.domain);
   db.sql(
-    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, state, attempts, due_at,
-       expires_at, ambiguous, parked, created_at)
-     VALUES (+?, +?, +?, +?, +?, +?, 'queued', 0, +?, +?, 0, 0, +?)`,
+    `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
+       due_at, expires_at, ambiguous, parked, created_at)
+     VALUES (+?, +?, +?, +?, +?, +?, +?, 'queued', 0, +?, +?, 0, 0, +?)`,
   ).run(
     toId(recipient.messageId),
     toId(submission.tenantId),
@@ -135,6 +149,7 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
     lane,
     recipient.address,
     recipient.name,
+    recipient.copy ?? null,
     submission.acceptedAt,
     submission.expiresAt,
     submission.acceptedAt,
