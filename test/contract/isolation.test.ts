@@ -22,6 +22,7 @@ await world.daemon.logged({ fact: 'delivered', message_id: messageId });
 const THINGS: Record<string, string> = {
   domains: acme.domainId,
   emails: messageId,
+  submissions: sent.body.id,
   webhooks: await created(acme, '/webhooks', { url: 'https://hooks.acme.test/', description: 'Private' }),
   templates: await created(acme, '/templates', { name: 'Private', text: 'Private {{ x }}' }),
 };

@@ -27,6 +27,13 @@ async function compareMessages({ model, store, same }: Walk): Promise<void> {
   same(await store.figures.countOpenMessages(), model.openMessages(), 'open messages');
   for (const submission of model.submissions.values()) {
     const { id, tenantId, idempotencyKey, messageIds } = submission;
+    const found = await store.queue.findSubmission(tenantId, id);
+    const shown = found?.messages.map((message) => [message.id, message.state]);
+    same(
+      shown,
+      messageIds.map((messageId) => [messageId, model.messages.get(messageId)?.state]),
+      'submission',
+    );
     if (idempotencyKey === null) continue;
     const receipt = await store.submissions.findReceipt(tenantId, idempotencyKey);
     same({ id: receipt?.id, messageIds: receipt?.messageIds }, { id, messageIds }, 'receipt');
