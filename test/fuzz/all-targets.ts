@@ -1,6 +1,7 @@
 // Every parser of what comes from outside. The bodies of POST /emails are fuzzed in a way of their own: run-fuzz.ts.
 import type { FuzzTarget } from './target.ts';
 import { addressTarget } from './targets/address.ts';
+import { attachmentsTarget } from './targets/attachments.ts';
 import { browserTokenTarget } from './targets/browser-token.ts';
 import { dmarcReportTarget, packedFileTarget } from './targets/dmarc.ts';
 import { dnsTarget } from './targets/dns.ts';
@@ -18,6 +19,7 @@ import { bounceAddressTarget, linkTokenTarget } from './targets/tokens.ts';
 
 export const ALL_TARGETS: readonly FuzzTarget[] = [
   addressTarget,
+  attachmentsTarget,
   inboundMailTarget,
   arfTarget,
   dmarcReportTarget,

@@ -97,6 +97,8 @@ t.test('nothing can end a line', async (t) => {
   const names = fields.split(/\r\n(?![ \t])/).map((field) => field.split(':', 1)[0]);
   t.strictSame(names, ['Content-Type', 'Content-Transfer-Encoding', 'Content-Disposition', 'Content-ID', '']);
   t.notMatch(fields, /[^\r\n -~]|\r(?!\n)|(?<!\r)\n/);
+  t.match(fieldsOf({ filename: 'a\r\nX-A: b' }), '; filename="a  X-A: b"\r\n');
+  t.match(fieldsOf({ filename: 'ä\r\n\u0085' }), "filename*=utf-8''%C3%A4%20%20%20\r\n");
   for (const broken of ['a/b\r\nBcc: x', 'a/b\0', 'a/ü']) {
     t.throws(() => fieldsOf({ contentType: broken }), TypeError);
     t.throws(() => fieldsOf({ contentId: broken }), TypeError);
