@@ -17,6 +17,7 @@ import type { Endpoint } from './endpoint.ts';
 import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { sentMailEndpoints } from './sent-mail-endpoints.ts';
 import { templateEndpoints } from './template-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
@@ -46,7 +47,8 @@ export interface Api {
 export function createApi(services: ApiServices): Api {
   const pipeline = new Pipeline(services);
   const endpoints: Endpoint[] = [
-    ...emailEndpoints(services),
+    ...emailEndpoints(services.submission),
+    ...sentMailEndpoints(services.store),
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),

@@ -1,67 +1,33 @@
-// POST /emails, GET /emails/{message id} and GET /submissions/{id}.
-import { toTimestamp } from '../base/clock.ts';
-import { isRefusal, refuse } from '../base/refusals.ts';
-import { givenLabels } from '../events/delivery-events.ts';
-import { eventBody } from '../events/event-body.ts';
-import type { StoreVerbs } from '../store/store.ts';
+// POST /emails and POST /emails/batch.
+import { isRefusal } from '../base/refusals.ts';
 import type { SendBody } from '../submission/send-request.ts';
-import type { Submission } from '../submission/submit.ts';
-import { ok } from './answer.ts';
+import type { Submission, SubmissionAnswer } from '../submission/submit.ts';
 import { loadBodyShape } from './body-shape.ts';
 import type { ApiCall, Endpoint } from './endpoint.ts';
+import type { JsonObject } from './json-body.ts';
 
-export interface EmailServices {
-  submission: Submission;
-  store: StoreVerbs<{ queue: 'findMessage' | 'findSubmission'; events: 'eventsOfMessage' }>;
-}
-
-export function emailEndpoints({ submission, store }: EmailServices): Endpoint[] {
+export function emailEndpoints(submission: Submission): Endpoint[] {
   const shape = loadBodyShape<SendBody>('send-email');
+  const batchShape = loadBodyShape<{ emails: JsonObject[]; on_error?: 'skip' }>('send-batch');
 
   async function send({ key, idempotencyKey, bodyBytes, read }: ApiCall) {
     const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: () => read(shape) });
     if (isRefusal(answer)) return answer;
-    const { id, messageIds, rejected } = answer.receipt;
-    return { status: 202, body: { id, message_ids: messageIds, rejected, replayed: answer.replayed } };
+    return { status: 202, body: sendResult(answer) };
   }
 
-  async function show({ tenant, id }: ApiCall) {
-    const message = await store.queue.findMessage(tenant.id, id);
-    if (!message) {
-      return refuse('email_not_found', await whyNot(tenant.id, id));
-    }
-    const events = await store.events.eventsOfMessage(tenant.id, id);
-    return ok({
-      id: message.id,
-      submission_id: message.submissionId,
-      state: message.state,
-      from: message.from,
-      to: message.recipient,
-      subject: message.subject,
-      ...givenLabels(message.labels),
-      created_at: toTimestamp(message.createdAt),
-      events: events.map(eventBody),
-    });
-  }
-
-  async function whyNot(tenantId: string, id: string): Promise<string> {
-    const isSubmission = (await store.queue.findSubmission(tenantId, id)) !== null;
-    return isSubmission
-      ? `This is the ID of a submission: use GET /submissions/${id}, or an ID from its message_ids.`
-      : "Message not found. Use an ID from `message_ids`, not the submission's `id`.";
-  }
-
-  async function showSubmission({ tenant, id }: ApiCall) {
-    const submission = await store.queue.findSubmission(tenant.id, id);
-    if (!submission)
-      return refuse('submission_not_found', 'Submission not found. Use the `id` of the response to a send.');
-    const { createdAt, from, subject, labels, messages, rejected } = submission;
-    return ok({
-      ...{ id, created_at: toTimestamp(createdAt), send_at: null, from, subject },
-      ...{ tags: labels?.tags ?? null, metadata: labels?.metadata ?? null },
-      messages: messages.map(({ id, recipient, copy, state }) => ({ id, to: recipient, kind: copy ?? 'to', state })),
-      rejected,
-    });
+  async function sendBatch({ key, idempotencyKey, bodyBytes, read, countAs }: ApiCall) {
+    const readAll = async () => {
+      const body = await read(batchShape);
+      if (isRefusal(body)) return body;
+      countAs(body.emails.length);
+      return { emails: body.emails.map((email) => shape(email)), skipsRefused: body.on_error === 'skip' };
+    };
+    const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll });
+    if (isRefusal(answer)) return answer;
+    const { replayed } = answer;
+    const results = answer.receipt.map((item) => ('receipt' in item ? sendResult({ ...item, replayed }) : item));
+    return { status: 202, body: { results } };
   }
 
   return [
@@ -74,7 +40,19 @@ export function emailEndpoints({ submission, store }: EmailServices): Endpoint[]
       answer: send,
       refuseEarly: ({ key, idempotencyKey }) => submission.refuseEarly(key, idempotencyKey),
     },
-    { method: 'GET', pattern: '/emails/:id', scope: null, body: 'none', answer: show },
-    { method: 'GET', pattern: '/submissions/:id', scope: null, body: 'none', answer: showSubmission },
+    {
+      method: 'POST',
+      pattern: '/emails/batch',
+      scope: 'emails:send',
+      body: 'json',
+      idempotent: true,
+      answer: sendBatch,
+      refuseEarly: ({ key, idempotencyKey }) => submission.refuseEarly(key, idempotencyKey),
+    },
   ];
+}
+
+function sendResult({ receipt, replayed }: SubmissionAnswer) {
+  const { id, messageIds, rejected } = receipt;
+  return { id, message_ids: messageIds, rejected, replayed };
 }

@@ -38,6 +38,8 @@ export interface ApiCall extends Caller {
    * happen, and before the answer. Whatever writes does so, except for sending, which has its events.
    */
   audit(action: string, data: NewAuditEntry['data']): Promise<void>;
+  /** For a call that does the work of several: what they cost, less what was charged already. */
+  countAs(calls: number): void;
   /** Parses the body: only when asked, because that of a replay counts for nothing. Once at the most. */
   read<Body>(shape: BodyShape<Body>): Body | Refusal | Promise<Body | Refusal>;
 }

@@ -122,7 +122,9 @@ export class Pipeline {
     // The limit of size holds for calls without a use for a body, too.
     const bytes = await readBytes(request, share);
     if (isRefusal(bytes)) return bytes;
-    this.#chargeForBody(caller, bytes.length, headers);
+    // One token was for the call; a large body is paid for when it is there.
+    const bodyTokens = Math.floor(bytes.length / BYTES_PER_TOKEN);
+    this.#charge(caller, bodyTokens, headers);
     const { store, clock } = this.#options;
     const address = request.clientAddress;
     return {
@@ -132,6 +134,7 @@ export class Pipeline {
       id,
       idempotencyKey,
       bodyBytes: bytes.length,
+      countAs: (calls) => this.#charge(caller, calls - 1 - bodyTokens, headers),
       audit: (action, data) => store.audit.recordAudit(actOfKey(key, { action, data, address, at: clock.now() })),
       get query() {
         return request.query;
@@ -140,10 +143,8 @@ export class Pipeline {
     };
   }
 
-  /** One token was for the call; a large body is paid for when it is there. */
-  #chargeForBody({ key, tenant }: Caller, bodyBytes: number, headers: Collected): void {
-    const tokens = Math.floor(bodyBytes / BYTES_PER_TOKEN);
-    if (tokens === 0) return;
+  #charge({ key, tenant }: Caller, tokens: number, headers: Collected): void {
+    if (tokens <= 0) return;
     const verdict = this.#rates.charge(key.id, this.#options.requestsPerMinute(tenant.tier), tokens);
     Object.assign(headers, rateHeaders(verdict));
   }

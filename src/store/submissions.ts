@@ -96,14 +96,57 @@ export interface LaneNotice {
 export type AcceptResult =
   | { kind: 'accepted'; receipt: SubmissionReceipt; lanes: LaneNotice[] }
   | { kind: 'replayed'; receipt: SubmissionReceipt }
+  /** The idempotency key belongs to a batch, or for a batch: to a single call. */
+  | { kind: 'key_taken' }
+  | RefusedSubmission;
+
+export type RefusedSubmission =
   | { kind: 'all_suppressed'; rejected: RejectedRecipient[] }
   /** The domain lost its verified state since it was looked up. */
   | { kind: 'domain_not_verified' }
   /** The tenant lost its active status since the key was looked up. */
   | { kind: 'tenant_not_active' };
 
+/** Many submissions at once. */
+export interface NewBatch {
+  tenantId: string;
+  /** Covers all of it; its submissions have none. */
+  idempotencyKey: string | null;
+  /** In the order of the call. */
+  entries: BatchEntry[];
+  /** Those that are refused do not keep the others from being accepted. */
+  skipsRefused: boolean;
+  acceptedAt: number;
+}
+
+export type BatchEntry =
+  | { kind: 'submission'; submission: NewSubmission; refusalOf: Record<RefusedSubmission['kind'], RefusedItem> }
+  /** Refused before: kept for the receipt. */
+  | ({ kind: 'refused' } & RefusedItem);
+
+export interface RefusedItem {
+  /** A code of the API. */
+  error: string;
+  message: string;
+}
+
+/** What became of one entry, as a repeated call hears it, too. */
+export type BatchItem = { receipt: SubmissionReceipt } | RefusedItem;
+
+export type BatchResult =
+  /** `results`: of each entry that was tried, at its index. */
+  | { kind: 'accepted'; items: BatchItem[]; results: (AcceptResult | null)[] }
+  | { kind: 'replayed'; items: BatchItem[] }
+  | { kind: 'key_taken' }
+  /** All of it, because of the entry at this index. */
+  | { kind: 'refused'; index: number; why: RefusedSubmission };
+
 export interface SubmissionStore {
   accept(submission: NewSubmission): Promise<AcceptResult>;
+  /** All in one transaction. */
+  acceptBatch(batch: NewBatch): Promise<BatchResult>;
+  /** The items of an earlier batch with this key, or null. */
+  findBatch(tenantId: string, idempotencyKey: string): Promise<BatchItem[] | null>;
   /** The receipt of an earlier call with this key, or null. */
   findReceipt(tenantId: string, idempotencyKey: string): Promise<SubmissionReceipt | null>;
 }

@@ -99,6 +99,8 @@ export const VERBS = {
   },
   submissions: {
     accept: 'mail',
+    acceptBatch: 'mail',
+    findBatch: 'read',
     findReceipt: 'read',
   },
   queue: {

@@ -111,6 +111,7 @@ const REASONS = {
   all_suppressed: 'the address is on a suppression list',
   domain_not_verified: "the service's own domain is not verified",
   tenant_not_active: "the service's own tenant is not active",
+  key_taken: 'a batch has used its idempotency key',
 } as const;
 
 /** No API key was used. */

@@ -48,6 +48,7 @@ const ID: Record<string, string> = {
 };
 const BODY: Record<string, object> = {
   'POST /emails': MAIL,
+  'POST /emails/batch': { emails: [MAIL] },
   'POST /domains': { domain: 'other.test' },
   'POST /webhooks': { url: 'https://hooks.acme.test/other' },
   'POST /templates': { name: 'Reminder', html: '<p>{{ due }}</p>' },
@@ -157,6 +158,10 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(operation('POST /emails'), { body: { ...MAIL, to: 'no@example.com' } });
   await attempt(operation('POST /emails'), { body: { ...MAIL, from: 'a@nobody.test' } });
   await attempt(operation('POST /emails'), { key: bound });
+  const batch = operation('POST /emails/batch');
+  await attempt(batch, { body: { emails: [MAIL, { ...MAIL, to: 'no@example.com' }] } });
+  await attempt(batch, { body: { emails: [{ ...MAIL, from: 'a@nobody.test' }] } });
+  await attempt(batch, { key: bound });
   await attempt(operation('GET /events'), { query: '?limit=0' });
 
   await attempt(operation('POST /webhooks'), { body: { url: 'https://hooks.acme.test/' } });

@@ -169,6 +169,19 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
     refused(t, await caller(stage)(`GET /emails/${NOBODY}`), { code: 'email_not_found' });
   },
 
+  async 'POST /emails/batch'(t, stage) {
+    const { world, acme } = stage;
+    const mail = (subject: string) => ({ ...goodMail(acme.domain), subject });
+    const post = (body: unknown) => world.call('POST /emails/batch', { key: acme.key, body });
+    const { status, body } = await post({ emails: [mail('One'), mail('Two')] });
+    t.equal(status, 202);
+    t.match(body.results, [{ message_ids: [String], replayed: false }, { message_ids: [String] }]);
+    await world.daemon.logged({ fact: 'delivered', message_id: body.results[1].message_ids[0] });
+    const refusedBatch = await post({ emails: [mail('Three'), { ...mail('Four'), to: 'x' }] });
+    refused(t, refusedBatch, { code: 'validation_failed', message: /^to: / });
+    t.equal(refusedBatch.body.index, 1);
+  },
+
   async 'GET /submissions/{id}'(t, stage) {
     const { id, message_ids } = (await stage.send({ subject: 'One letter', bcc: `b@${RECEIVER}` })).body;
     await stage.world.daemon.logged({ fact: 'delivered', message_id: message_ids[1] });

@@ -60,6 +60,11 @@ const RIGHTS: Record<string, EndpointRights> = {
     bound: [202, 403],
     make: async (domain) => ({ path: '/emails', body: goodMail(domain) }),
   },
+  'POST /emails/batch': {
+    scope: 'emails:send',
+    bound: [202, 403],
+    make: async (domain) => ({ path: '/emails/batch', body: { emails: [goodMail(domain)] } }),
+  },
   'GET /emails/{id}': reading(async () => ({ path: await messagePath() })),
   'GET /submissions/{id}': reading(async () => ({ path: await submissionPath() })),
   'POST /domains': {

@@ -94,6 +94,7 @@ export const CONTRACT_ENDPOINTS = [
   'GET /templates',
   'GET /templates/{id}',
   'GET /events',
+  'POST /emails/batch',
   'GET /emails/{id}',
   'GET /submissions/{id}',
 ] as const;

@@ -3,6 +3,7 @@ import { type DriverVerbs, mergeVerbs } from './engine/bind-verbs.ts';
 import type { Connection } from './engine/connection.ts';
 import { onboardingVerbs } from './reading/overview.ts';
 import { auditVerbs } from './verbs/audit.ts';
+import { batchVerbs } from './verbs/batches.ts';
 import { claimVerbs, dueLaneVerbs, sourceVerbs } from './verbs/claims.ts';
 import { dmarcVerbs } from './verbs/dmarc.ts';
 import { domainCheckVerbs, domainRecheckVerbs, domainVerbs } from './verbs/domains.ts';
@@ -50,7 +51,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     audit: auditVerbs(db),
     domains: mergeVerbs(domainVerbs(db), domainCheckVerbs(db), domainRecheckVerbs(db)),
     templates: templateVerbs(db),
-    submissions: submissionVerbs(db),
+    submissions: mergeVerbs(submissionVerbs(db), batchVerbs(db)),
     queue: mergeVerbs(
       dueLaneVerbs(db),
       claimVerbs(db),

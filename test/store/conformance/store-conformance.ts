@@ -1,6 +1,7 @@
 // The conformance suite that every driver of the store must pass: one call per driver.
 import type { Test } from 'tap';
 import { auditCases } from './audit.ts';
+import { batchCases } from './batches.ts';
 import { chartFigureCases } from './chart-figures.ts';
 import { contentCases } from './contents.ts';
 import { dmarcCases } from './dmarc.ts';
@@ -53,6 +54,7 @@ const GROUPS = {
   'uses of keys': keyUseCases,
   templates: templateCases,
   submissions: submissionCases,
+  batches: batchCases,
   contents: contentCases,
   letters: letterCases,
   'queue: claiming': queueClaimCases,

@@ -68,6 +68,17 @@ CREATE INDEX audit_of_tenant ON audit (tenant_id, seq);
 
 CREATE UNIQUE INDEX audit_sums ON audit (sum_key) WHERE sum_key IS NOT NULL;
 
+CREATE TABLE batches (
+ seq INTEGER PRIMARY KEY,
+ tenant_id BLOB NOT NULL,
+ idempotency_key TEXT NOT NULL,
+ items TEXT NOT NULL,
+ created_at INTEGER NOT NULL,
+ UNIQUE (tenant_id, idempotency_key)
+) STRICT;
+
+CREATE INDEX batches_by_age ON batches (created_at);
+
 CREATE TABLE broken_tls (
  host TEXT PRIMARY KEY,
  reason TEXT NOT NULL,

@@ -35,6 +35,7 @@ async function compareMessages({ model, store, same }: Walk): Promise<void> {
       'submission',
     );
     if (idempotencyKey === null) continue;
+    same(await store.submissions.findBatch(tenantId, idempotencyKey), null, 'no batch');
     const receipt = await store.submissions.findReceipt(tenantId, idempotencyKey);
     same({ id: receipt?.id, messageIds: receipt?.messageIds }, { id, messageIds }, 'receipt');
   }

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import { noPeer } from '../../../src/base/outcome.ts';
 import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { HardBounceNote, MessageUpdate, Transition } from '../../../src/store/queue.ts';
+import type { AcceptResult, NewSubmission } from '../../../src/store/submissions.ts';
 import { dueAgainFrom } from '../conformance/harness.ts';
 import type { ModelMessage } from './model.ts';
 import { ADDRESSES, GROUPS } from './tenant-steps.ts';
@@ -37,7 +38,8 @@ async function accept(walk: Walk): Promise<void> {
     })),
     ...{ acceptedAt: walk.now, expiresAt },
   };
-  const result = await store.submissions.accept(submission);
+  const isBatch = idempotencyKey === null && walk.chance(0.2);
+  const result = await (isBatch ? acceptInBatch(walk, submission) : store.submissions.accept(submission));
   const first = [...model.submissions.values()].find(
     (one) => idempotencyKey !== null && one.tenantId === tenant.id && one.idempotencyKey === idempotencyKey,
   );
@@ -62,6 +64,19 @@ async function accept(walk: Walk): Promise<void> {
       ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
     });
   });
+}
+
+/** A batch of one is answered as the submission alone would be. */
+async function acceptInBatch(walk: Walk, submission: NewSubmission): Promise<AcceptResult> {
+  const words = { error: 'refused', message: 'Refused.' };
+  const refusalOf = { all_suppressed: words, domain_not_verified: words, tenant_not_active: words };
+  const result = await walk.store.submissions.acceptBatch({
+    ...{ tenantId: submission.tenantId, idempotencyKey: null, acceptedAt: walk.now, skipsRefused: walk.chance(0.5) },
+    entries: [{ kind: 'submission', submission, refusalOf }],
+  });
+  if (result.kind === 'refused') return result.why;
+  if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
+  return result.results[0]!;
 }
 
 function byDueTime(a: ModelMessage, b: ModelMessage): number {

@@ -3,6 +3,7 @@
 import type { ContentWalk, RetentionCursor, RetentionSlice, RetentionStore } from '../../upkeep.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { eraseBatches } from './batches.ts';
 import { eventsCountedTo } from './figures.ts';
 
 /** Rows are read in such batches, and the time is checked after each row. */
@@ -86,8 +87,12 @@ function eraseContentOf(db: Transaction, submission: Buffer, before: number): nu
   return isNeeded.get(submission, before) === undefined ? deleteContent(db, submission) : 0;
 }
 
+/** Each has up to 100 submissions. */
+const BATCHES_AT_ONCE = 20;
+
 function eraseRecords(db: Transaction, before: number, budgetMs: number): RetentionSlice {
   const endsAt = performance.now() + budgetMs;
+  eraseBatches(db, before, BATCHES_AT_ONCE);
   const rows = db
     .sql(
       `SELECT m.id, m.submission_id FROM messages m WHERE m.finished_at IS NOT NULL AND m.finished_at <= +?

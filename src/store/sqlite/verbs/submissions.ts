@@ -4,6 +4,7 @@ import type {
   LaneNotice,
   NewRecipient,
   NewSubmission,
+  RefusedSubmission,
   RejectedRecipient,
   SubmissionReceipt,
   SubmissionStore,
@@ -16,7 +17,7 @@ import { countAccepted } from './figures.ts';
 import { insertAttachments, labelsText, listsText } from './letters.ts';
 import { ownSuppressionReason, suppressionReason } from './suppressions.ts';
 
-export function submissionVerbs(db: Transaction): Work<SubmissionStore> {
+export function submissionVerbs(db: Transaction): Work<Pick<SubmissionStore, 'accept' | 'findReceipt'>> {
   return {
     accept: (submission) => accept(db, submission),
     findReceipt: (tenantId, idempotencyKey) => readReceipt(db, tenantId, idempotencyKey),
@@ -27,12 +28,11 @@ export function submissionVerbs(db: Transaction): Work<SubmissionStore> {
  * The insert of the submission itself finds a replay, through the unique index; a separate look-up is only needed where
  * nothing would be inserted.
  */
-function accept(db: Transaction, submission: NewSubmission): AcceptResult {
-  const replayOr = (result: AcceptResult) => replayOf(db, submission) ?? result;
-  if (!isActive(db, submission.tenantId)) return replayOr({ kind: 'tenant_not_active' });
-  const { accepted, rejected } = partition(db, submission);
-  if (!isVerified(db, submission)) return replayOr({ kind: 'domain_not_verified' });
-  if (accepted.length === 0) return replayOr({ kind: 'all_suppressed', rejected });
+export function accept(db: Transaction, submission: NewSubmission): AcceptResult {
+  if (isKeyOfBatch(db, submission)) return { kind: 'key_taken' };
+  const examined = examine(db, submission);
+  if ('kind' in examined) return replayOf(db, submission) ?? examined;
+  const { accepted, rejected } = examined;
   const replay = insertSubmission(db, submission, rejected);
   if (replay) return replay;
   const lanes = accepted.map((recipient) => insertMessage(db, submission, recipient));
@@ -40,6 +40,25 @@ function accept(db: Transaction, submission: NewSubmission): AcceptResult {
   countAccepted(db, submission, accepted.length);
   const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
   return { kind: 'accepted', receipt, lanes };
+}
+
+/** Why it would be refused; null: it would be accepted. */
+export function refusalOf(db: Transaction, submission: NewSubmission): RefusedSubmission | null {
+  const examined = examine(db, submission);
+  return 'kind' in examined ? examined : null;
+}
+
+function examine(db: Transaction, submission: NewSubmission): Partition | RefusedSubmission {
+  if (!isActive(db, submission.tenantId)) return { kind: 'tenant_not_active' };
+  const { accepted, rejected } = partition(db, submission);
+  if (!isVerified(db, submission)) return { kind: 'domain_not_verified' };
+  return accepted.length === 0 ? { kind: 'all_suppressed', rejected } : { accepted, rejected };
+}
+
+function isKeyOfBatch(db: Transaction, { tenantId, idempotencyKey: key }: NewSubmission): boolean {
+  if (key === null) return false;
+  const batch = db.sql('SELECT 1 FROM batches WHERE tenant_id = +? AND idempotency_key = +?');
+  return batch.get(toId(tenantId), key) !== undefined;
 }
 
 function replayOf(db: Transaction, { tenantId, idempotencyKey }: NewSubmission): AcceptResult | null {
@@ -60,10 +79,12 @@ function isVerified(db: Transaction, { domainId, tenantId }: NewSubmission): boo
   return db.cached(`verified domain ${tenantId} ${domainId}`, () => verified() ?? null) !== null;
 }
 
-function partition(
-  db: Transaction,
-  submission: NewSubmission,
-): { accepted: NewRecipient[]; rejected: RejectedRecipient[] } {
+interface Partition {
+  accepted: NewRecipient[];
+  rejected: RejectedRecipient[];
+}
+
+function partition(db: Transaction, submission: NewSubmission): Partition {
   const accepted: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
@@ -168,12 +189,16 @@ function laneFor(db: Transaction, tenantId: string, domain: string): number {
   });
 }
 
-function readReceipt(db: Transaction, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
+export function readReceipt(db: Transaction, tenantId: string, idempotencyKey: string): SubmissionReceipt | null {
   const row = db
     .sql('SELECT id, rejected FROM submissions WHERE tenant_id = +? AND idempotency_key = +?')
     .get(toId(tenantId), idempotencyKey) as Row | undefined;
-  if (!row) return null;
-  // Message IDs are assigned in the order of `to`, and sort in that order.
+  return row ? receiptOf(db, row) : null;
+}
+
+/** Of a row with the columns `id` and `rejected`. */
+export function receiptOf(db: Transaction, row: Row): SubmissionReceipt {
+  // Message IDs are assigned in the order of recipients, and sort in that order.
   const messages = db.sql('SELECT id FROM messages WHERE submission_id = +? ORDER BY id').all(row.id) as Row[];
   return {
     id: fromId(row.id),

@@ -1,0 +1,155 @@
+// From the body of a send request to what the store is asked to accept: everything that can be refused before the one
+// transaction. And the words for what the store refuses in it.
+import type { Clock } from '../base/clock.ts';
+import { unreachable } from '../base/errors.ts';
+import type { IdSource } from '../base/ids.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import type { Logger } from '../observe/log.ts';
+import * as mailLog from '../observe/mail-log.ts';
+import type { Domain } from '../store/domains.ts';
+import type { Store, StoreVerbs } from '../store/store.ts';
+import type {
+  AcceptResult,
+  LaneNotice,
+  NewSubmission,
+  RefusedSubmission,
+  RejectedRecipient,
+} from '../store/submissions.ts';
+import type { ApiKey } from '../store/tenants.ts';
+import type { TemplateSource } from '../templates/render-job.ts';
+import type { Templates } from '../templates/templates.ts';
+import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
+
+/** The API key of the call. */
+export type Sender = Pick<ApiKey, 'id' | 'tenantId' | 'boundDomain'>;
+
+export interface PrepareOptions {
+  store: StoreVerbs<{ domains: 'findVerifiedDomain' }>;
+  templates: Pick<Templates, 'render'>;
+  clock: Clock;
+  ids: IdSource;
+  /** How long delivery is attempted. */
+  lifetimeMs: number;
+  /** In the sandbox: recipients that are accepted even after a bounce or complaint has suppressed them. */
+  staysUsable?(address: string): boolean;
+}
+
+export interface SubmissionOptions extends PrepareOptions {
+  store: PrepareOptions['store'] & Pick<Store, 'submissions'>;
+  log: Logger;
+  /** Why intake is closed; null: it is open. Replays are answered in either case. */
+  refuseNew?(): Refusal | null;
+  /** Called after the commit, with the lanes that have mail due. */
+  onAccepted(lanes: LaneNotice[]): void;
+}
+
+export interface SubmitCall {
+  sender: Sender;
+  idempotencyKey: string | null;
+}
+
+export interface Prepared {
+  submission: NewSubmission;
+  fromDomain: string;
+}
+
+export async function prepareSubmission(
+  options: PrepareOptions,
+  call: SubmitCall,
+  body: SendBody,
+): Promise<Prepared | Refusal> {
+  const request = readSendRequest(body);
+  if (isRefusal(request)) return request;
+  const { sender } = call;
+  const { domain: fromDomain } = request.from;
+  if (sender.boundDomain !== null && sender.boundDomain !== fromDomain) return notAllowed(sender.boundDomain);
+  const domain = await options.store.domains.findVerifiedDomain(sender.tenantId, fromDomain);
+  if (!domain) return notVerified(fromDomain);
+  const content = await contentOf(options, sender, request);
+  if (isRefusal(content)) return content;
+  return { submission: newSubmission(options, call, { request, domain, content }), fromDomain };
+}
+
+/** The template is checked after the domain and before the recipients (suppression). */
+function contentOf(
+  { templates }: PrepareOptions,
+  { tenantId }: Sender,
+  { template, html, text }: SendRequest,
+): Promise<TemplateSource | Refusal> | TemplateSource {
+  return template === null ? { html, text } : templates.render(tenantId, template.id, template.dataJson);
+}
+
+function newSubmission(
+  { ids, clock, lifetimeMs, staysUsable }: PrepareOptions,
+  { sender, idempotencyKey }: SubmitCall,
+  { request, domain, content }: { request: SendRequest; domain: Domain; content: TemplateSource },
+): NewSubmission {
+  const acceptedAt = clock.now();
+  const { from, subject, headers } = request;
+  return {
+    id: ids.next(),
+    tenantId: sender.tenantId,
+    apiKeyId: sender.id,
+    domainId: domain.id,
+    idempotencyKey,
+    from: { address: from.address, name: from.name },
+    subject,
+    html: content.html,
+    text: content.text,
+    headers,
+    ...{ lists: request.lists, attachments: request.attachments, labels: request.labels, tracking: request.tracking },
+    recipients: request.recipients.map((recipient) => ({
+      messageId: ids.next(),
+      ...recipient,
+      ...(staysUsable?.(recipient.address) && { staysUsable: true }),
+    })),
+    acceptedAt,
+    expiresAt: acceptedAt + lifetimeMs,
+  };
+}
+
+export function logResult(
+  log: Logger,
+  submission: NewSubmission,
+  { result, fromDomain }: { result: AcceptResult; fromDomain: string },
+): void {
+  const { tenantId, id: submissionId } = submission;
+  const logRejected = (rejected: RejectedRecipient[]) => {
+    for (const { to, reason } of rejected) mailLog.suppressed(log, { tenantId, submissionId, recipient: to, reason });
+  };
+  if (result.kind === 'all_suppressed') logRejected(result.rejected);
+  if (result.kind !== 'accepted') return;
+  const queued = new Set(result.receipt.messageIds);
+  for (const { messageId: id, address: recipient } of submission.recipients) {
+    if (queued.has(id)) mailLog.accepted(log, { id, tenantId, submissionId, recipient }, { fromDomain });
+  }
+  logRejected(result.receipt.rejected);
+}
+
+/** What the store refuses, as the caller reads it. */
+export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): Refusal {
+  switch (kind) {
+    case 'all_suppressed':
+      return refuse(
+        'all_recipients_suppressed',
+        'to: every recipient is on a suppression list, so nothing was queued. Remove the entries if they are wrong.',
+      );
+    case 'domain_not_verified':
+      return notVerified(fromDomain);
+    case 'tenant_not_active':
+      return refuse('tenant_not_active', 'Sending was suspended during this call. Retry to see the reason.');
+    default:
+      return unreachable(kind);
+  }
+}
+
+function notAllowed(boundDomain: string): Refusal {
+  return refuse('domain_not_allowed', `from: this key can only send from ${boundDomain}.`);
+}
+
+function notVerified(domain: string): Refusal {
+  return refuse(
+    'domain_not_verified',
+    `from: ${domain} is not a verified domain of your account. Register it with POST /domains and verify it.`,
+  );
+}
