@@ -3,8 +3,8 @@ import t from 'tap';
 import type { PeerFacts } from '../../src/base/outcome.ts';
 import { timelineOf } from '../../src/portal/messages/timeline.ts';
 import type { EventType, StoredEvent } from '../../src/store/events.ts';
+import type { MessageView } from '../../src/store/message-view.ts';
 import type { AttemptRecord } from '../../src/store/queue.ts';
-import type { MessageView } from '../../src/store/reads.ts';
 
 const T0 = Date.UTC(2026, 0, 31);
 

@@ -10,7 +10,7 @@ import { hashBody } from '../../protocol/mail/dkim.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
 import type { BodyInput, MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
-import type { ComposedContent } from '../../store/reads.ts';
+import type { ComposedContent } from '../../store/message-view.ts';
 import type { Attachment, MessageContent } from '../../store/submissions.ts';
 
 export interface ComposeKit {

@@ -1,7 +1,7 @@
 // The page of one message: where it stands and why, what happened to it, what was in it.
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { ContentView, MessageView } from '../../store/reads.ts';
+import type { ContentView, MessageView } from '../../store/message-view.ts';
 import { copyable, facts, heading, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
 import { inTenantsWords } from '../tenants-words.ts';

@@ -1,7 +1,8 @@
 // What the pages of messages work with.
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
+import type { ComposedContent } from '../../store/message-view.ts';
 import type { MessageDetail } from '../../store/queue.ts';
-import type { ComposedContent, PortalReads } from '../../store/reads.ts';
+import type { PortalReads } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 
 export interface MessageServices {

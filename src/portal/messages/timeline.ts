@@ -3,8 +3,8 @@
 import type { SmtpStage } from '../../base/outcome.ts';
 import { replyLine } from '../../protocol/smtp/reply.ts';
 import type { EventType, StoredEvent } from '../../store/events.ts';
+import type { MessageView } from '../../store/message-view.ts';
 import type { AttemptRecord } from '../../store/queue.ts';
-import type { MessageView } from '../../store/reads.ts';
 import type { Tone } from '../elements.ts';
 
 export interface TimelineEntry {

@@ -1,5 +1,11 @@
 // One message as the portal shows it to its tenant, in SQLite. Lists that may be very long are read up to a limit.
-import type { ComposedContent, ContentView, MessageSibling, MessageView, MessageViewQueries } from '../../reads.ts';
+import type {
+  ComposedContent,
+  ContentView,
+  MessageSibling,
+  MessageView,
+  MessageViewQueries,
+} from '../../message-view.ts';
 import type { RejectedRecipient } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
