@@ -3,11 +3,22 @@
 import type { BounceType } from '../base/outcome.ts';
 import type { StoredEvent } from './events.ts';
 import type { MessageDetail, MessageState } from './queue.ts';
-import type { MessageContent, RejectedRecipient } from './submissions.ts';
+import type {
+  Attachment,
+  CopyKind,
+  HeaderLists,
+  MessageContent,
+  RejectedRecipient,
+  TrackingChoice,
+} from './submissions.ts';
 
 export interface MessageView {
   message: MessageDetail;
   recipientName: string | null;
+  /** The list of the call that names it first, where that is not `to`. */
+  copy: CopyKind | null;
+  /** As far as the call overrides the tenant's settings. */
+  tracking: TrackingChoice;
   fromName: string | null;
   bounce: BounceType | null;
   complained: boolean;
@@ -38,17 +49,46 @@ export interface ContentView {
   textIsCut: boolean;
   /** The tenant's own. */
   headers: [name: string, value: string][];
+  lists: HeaderLists | null;
+  /** In the order of the call. */
+  attachments: AttachmentView[];
   chars: number;
+}
+
+export interface AttachmentView {
+  /** In the call, from 0. */
+  position: number;
+  filename: string;
+  contentType: string;
+  /** For the HTML to refer to; null: it is not inline. */
+  contentId: string | null;
+  bytes: number;
+}
+
+/** What is downloaded. A call's 5 MiB are its limit as well. */
+export interface AttachedFile {
+  filename: string;
+  content: Buffer;
 }
 
 /** Everything that the composer needs, without the signing key. */
 export type ComposedContent = Omit<MessageContent, 'signing'> & { signing: { domain: string } };
+
+/** Everything that the source of a message is made of. */
+export interface SourceContent extends ComposedContent {
+  files: Attachment[];
+}
 
 export interface MessageViewQueries {
   /** Null: no such message of this tenant. */
   messageView(tenantId: string, messageId: string): MessageView | null;
   /** Null: no such message, or its content has been erased. */
   messageHtml(tenantId: string, messageId: string): string | null;
-  /** As messageHtml. `too_large` when html and text together have more characters than `maxChars`. */
-  messageContent(tenantId: string, messageId: string, maxChars: number): ComposedContent | 'too_large' | null;
+  /**
+   * As messageHtml. `too_large` when the characters of html and text and the bytes of attachments are more than
+   * `maxChars` in all.
+   */
+  messageContent(tenantId: string, messageId: string, maxChars: number): SourceContent | 'too_large' | null;
+  /** As messageHtml, and null when there is no attachment at this position. */
+  messageAttachment(tenantId: string, messageId: string, position: number): AttachedFile | null;
 }

@@ -10,7 +10,7 @@ import { hashBody } from '../../protocol/mail/dkim.ts';
 import { makeFeedbackId } from '../../protocol/mail/feedback-id.ts';
 import type { BodyInput, MimeBody } from '../../protocol/mail/lean-body.ts';
 import type { HmacKey } from '../../protocol/mail/message-token.ts';
-import type { ComposedContent } from '../../store/message-view.ts';
+import type { ComposedContent, SourceContent } from '../../store/message-view.ts';
 import type { Attachment, MessageContent } from '../../store/submissions.ts';
 
 export interface ComposeKit {
@@ -155,11 +155,11 @@ interface SourceKit {
   linksUrl: string;
 }
 
-export async function messageSource(content: ComposedContent, { bouncesDomain, linksUrl }: SourceKit): Promise<Buffer> {
+export async function messageSource(content: SourceContent, { bouncesDomain, linksUrl }: SourceKit): Promise<Buffer> {
   const key = { id: '0', key: randomBytes(KEY_BYTES) };
   const links = { url: linksUrl, key };
   const html = new TrackedPages().htmlFor(content, links) ?? content.html;
-  const body = await hashedBody(content.submissionId, { text: content.text, html });
+  const body = await hashedBody(content.submissionId, { text: content.text, html, attachments: content.files });
   const { header, body: bytes } = composeMessage(content, body, { tokenKey: key, bouncesDomain, links });
   return Buffer.concat([header, bytes]);
 }

@@ -1,17 +1,17 @@
 // What the pages of messages work with.
 import type { MessageExplanation } from '../../delivery/actions/explain.ts';
-import type { ComposedContent } from '../../store/message-view.ts';
+import type { SourceContent } from '../../store/message-view.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 
 export interface MessageServices {
   store: StoreVerbs<{ domains: 'listDomains'; keys: 'listApiKeys'; suppressions: 'listSuppressions' }>;
-  reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent'>;
+  reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent' | 'messageAttachment'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */
   sandbox: boolean;
   /** Why it waits, as `queue show` says it. */
   explain(message: MessageDetail): Promise<MessageExplanation>;
   /** As it was or would be sent, without signatures and valid tokens. */
-  sourceOf(content: ComposedContent): Promise<Buffer>;
+  sourceOf(content: SourceContent): Promise<Buffer>;
 }

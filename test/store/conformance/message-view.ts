@@ -1,6 +1,7 @@
 // Conformance: one message as its tenant's people look at it, and looking through suppression lists.
 import type { Test } from 'tap';
 import type { ReadOutcome, SuppressionSearch } from '../../../src/store/reads.ts';
+import type { Attachment, HeaderLists, NewSubmission } from '../../../src/store/submissions.ts';
 import type { SuppressionReason } from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 
@@ -11,6 +12,25 @@ async function found<T>(outcome: Promise<ReadOutcome<T>>): Promise<T> {
 }
 
 const MOST_CHARS = 1000;
+const LISTS: HeaderLists = {
+  letter: { to: [{ name: 'Ann', address: 'a@x.test' }], cc: [{ name: null, address: 'c@x.test' }] },
+  replyTo: [{ name: null, address: 'answers@acme.test' }],
+};
+const FILES: Attachment[] = [
+  {
+    filename: 'Größe "1".pdf',
+    contentType: 'application/pdf',
+    contentId: null,
+    content: Buffer.from([0, 255, 13, 10]),
+  },
+  { filename: 'empty', contentType: 'image/png', contentId: 'logo', content: Buffer.alloc(0) },
+];
+
+async function withFiles(bench: Bench, change: Partial<NewSubmission> = {}) {
+  const sender = await bench.sender('acme.test');
+  const { receipt } = await bench.accept(sender.domain, ['a@x.test'], { attachments: FILES, ...change });
+  return { ...sender, id: receipt.messageIds[0]! };
+}
 
 export const messageViewCases = {
   'a message with its call, its attempts, its events and its content': async (t: Test, bench: Bench) => {
@@ -68,6 +88,69 @@ export const messageViewCases = {
     });
     t.equal(await found(bench.reads().messageHtml(tenant.id, message.id)), null);
     t.equal(await found(bench.reads().messageContent(tenant.id, message.id, MOST_CHARS)), null);
+  },
+
+  'the lists, labels, tracking and attachments of a call': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const labels = { tags: { kind: 'invoice' }, metadata: { order: '4711' } };
+    const given = { lists: LISTS, attachments: FILES, labels, tracking: { opens: false } };
+    const submission = bench.submission(domain, ['a@x.test', 'b@x.test'], given);
+    submission.recipients[1]!.copy = 'bcc';
+    await bench.store.submissions.accept(submission);
+    const [to, bcc] = submission.recipients.map(({ messageId }) => messageId);
+    const view = await found(bench.reads().messageView(tenant.id, bcc!));
+    t.match(view, { copy: 'bcc', tracking: { opens: false }, message: { labels } });
+    t.strictSame(view?.tracking, { opens: false }, 'what the call has left out is left out');
+    t.strictSame(view?.content?.lists, LISTS);
+    t.strictSame(view?.content?.attachments, [
+      { position: 0, filename: 'Größe "1".pdf', contentType: 'application/pdf', contentId: null, bytes: 4 },
+      { position: 1, filename: 'empty', contentType: 'image/png', contentId: 'logo', bytes: 0 },
+    ]);
+    t.equal((await found(bench.reads().messageView(tenant.id, to!)))?.copy, null);
+  },
+
+  'a plain message has no lists, labels, tracking or attachments': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const { id } = await bench.queued(domain, 'joe@x.test');
+    const view = await found(bench.reads().messageView(tenant.id, id));
+    t.strictSame([view?.copy, view?.tracking, view?.message.labels], [null, {}, null]);
+    t.strictSame([view?.content?.lists, view?.content?.attachments], [null, []]);
+    t.strictSame(await found(bench.reads().messageAttachment(tenant.id, id, 0)), null);
+    t.match(await found(bench.reads().messageContent(tenant.id, id, MOST_CHARS)), { attachments: 0, files: [] });
+  },
+
+  'an attachment by its position, byte for byte': async (t: Test, bench: Bench) => {
+    const { tenant, id } = await withFiles(bench);
+    const other = await bench.sender('other.test');
+    const at = (position: number, tenantId = tenant.id) =>
+      found(bench.reads().messageAttachment(tenantId, id, position));
+    t.strictSame(await at(0), { filename: FILES[0]!.filename, content: FILES[0]!.content });
+    t.strictSame(await at(1), { filename: 'empty', content: Buffer.alloc(0) });
+    t.equal(await at(2), null);
+    t.equal(await at(0, other.tenant.id), null, 'of another tenant');
+  },
+
+  'five MiB come in one piece': async (t: Test, bench: Bench) => {
+    const content = Buffer.alloc(5 * 1024 * 1024, 'postrider');
+    const { tenant, id } = await withFiles(bench, { attachments: [{ ...FILES[0]!, content }] });
+    const file = await found(bench.reads().messageAttachment(tenant.id, id, 0));
+    t.ok(file && content.equals(file.content));
+  },
+
+  'attachments count for the size of a source': async (t: Test, bench: Bench) => {
+    const { tenant, id } = await withFiles(bench);
+    const chars = '<p>Hello</p>Hello'.length + 4;
+    const content = await found(bench.reads().messageContent(tenant.id, id, chars));
+    t.strictSame(content !== 'too_large' && content?.files, FILES);
+    t.equal(await found(bench.reads().messageContent(tenant.id, id, chars - 1)), 'too_large');
+  },
+
+  'attachments are not there when the content was erased': async (t: Test, bench: Bench) => {
+    const { tenant, id } = await withFiles(bench);
+    const message = (await bench.store.queue.findWaiting(id))!;
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' })]);
+    await bench.store.upkeep.eraseContents({ days: null, before: T0 + 60_000, budgetMs: 1000 });
+    t.equal(await found(bench.reads().messageAttachment(tenant.id, id, 0)), null);
   },
 
   'a suppression list by prefix and reason, in pages': async (t: Test, bench: Bench) => {

@@ -1,33 +1,41 @@
 // One message as the portal shows it to its tenant, in SQLite. Lists that may be very long are read up to a limit.
 import type {
-  ComposedContent,
+  AttachedFile,
+  AttachmentView,
   ContentView,
   MessageSibling,
   MessageView,
   MessageViewQueries,
+  SourceContent,
 } from '../../message-view.ts';
-import type { RejectedRecipient } from '../../submissions.ts';
+import type { Attachment, CopyKind, RejectedRecipient, TrackingChoice } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
-import { listsFromText } from '../verbs/letters.ts';
+import { ATTACHMENTS_OF_SUBMISSION, listsFromText, readAttachments } from '../verbs/letters.ts';
 import { getMessage } from '../verbs/queue-views.ts';
 import type { Answered } from './reading-messages.ts';
 
 const MAX_EVENTS = 100;
-/** A call has at most 50 recipients. */
+/** A call has at most 50 recipients, and 50 attachments. */
 const MAX_SIBLINGS = 50;
+const MAX_ATTACHMENTS = 50;
 const MAX_TEXT_CHARS = 20_000;
 
-export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = { messageView, messageHtml, messageContent };
+export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = {
+  messageView,
+  messageHtml,
+  messageContent,
+  messageAttachment,
+};
 
 function messageView(db: ReadingConnection, tenantId: string, messageId: string): MessageView | null {
   const message = getMessage(db, messageId);
   if (message?.tenantId !== tenantId) return null;
   const row = db
     .sql(
-      `SELECT m.recipient_name, m.bounce, m.complained, s.id AS submission, s.from_name, s.idempotency_key, s.rejected,
-         s.content_id, d.name AS domain, k.id AS key_id, k.name AS key_name
+      `SELECT m.recipient_name, m.bounce, m.complained, m.copy, s.id AS submission, s.from_name, s.idempotency_key,
+         s.rejected, s.content_id, s.track_opens, s.track_clicks, d.name AS domain, k.id AS key_id, k.name AS key_name
        FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
        LEFT JOIN domains d ON d.id = s.domain_id LEFT JOIN api_keys k ON k.id = s.api_key_id AND k.tenant_id = m.tenant_id
        WHERE m.tenant_id = +? AND m.id = +?`,
@@ -39,6 +47,8 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
   return {
     message,
     recipientName: row.recipient_name as string | null,
+    copy: row.copy as CopyKind | null,
+    tracking: trackingFromRow(row),
     fromName: row.from_name as string | null,
     bounce: row.bounce as MessageView['bounce'],
     complained: row.complained === 1,
@@ -50,6 +60,13 @@ function messageView(db: ReadingConnection, tenantId: string, messageId: string)
     rejected: JSON.parse((row.rejected ?? '[]') as string) as RejectedRecipient[],
     siblings: siblingsOf(db, tenantId, { messageId, submission: row.submission as Buffer | null }),
     content: contentView(db, row.content_id as number | null),
+  };
+}
+
+function trackingFromRow({ track_opens: opens, track_clicks: clicks }: Row): TrackingChoice {
+  return {
+    ...(opens !== null && { opens: opens === 1 }),
+    ...(clicks !== null && { clicks: clicks === 1 }),
   };
 }
 
@@ -75,7 +92,8 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
   const row = db
     .sql(
       `SELECT html IS NOT NULL AS has_html, substr(text, 1, ${MAX_TEXT_CHARS}) AS text, length(text) AS text_chars,
-         headers, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars FROM contents WHERE id = +?`,
+         headers, lists, attachments, coalesce(length(html), 0) + coalesce(length(text), 0) AS chars
+       FROM contents WHERE id = +?`,
     )
     .get(contentId) as Row | undefined;
   if (!row) return null;
@@ -84,8 +102,27 @@ function contentView(db: ReadingConnection, contentId: number | null): ContentVi
     text: row.text as string | null,
     textIsCut: ((row.text_chars as number | null) ?? 0) > MAX_TEXT_CHARS,
     headers: JSON.parse(row.headers as string) as [string, string][],
+    lists: listsFromText(row.lists),
+    attachments: row.attachments === 0 ? [] : attachmentViews(db, contentId),
     chars: row.chars as number,
   };
+}
+
+/** The length of a BLOB is in the row's header: its bytes are not read. */
+function attachmentViews(db: ReadingConnection, contentId: number | null): AttachmentView[] {
+  const rows = db
+    .sql(
+      `SELECT position, filename, content_type, cid, length(bytes) AS bytes FROM attachments WHERE content_id = +?
+       ORDER BY position LIMIT ${MAX_ATTACHMENTS}`,
+    )
+    .all(contentId) as Row[];
+  return rows.map((row) => ({
+    position: row.position as number,
+    filename: row.filename as string,
+    contentType: row.content_type as string,
+    contentId: row.cid as string | null,
+    bytes: row.bytes as number,
+  }));
 }
 
 function messageHtml(db: ReadingConnection, tenantId: string, messageId: string): string | null {
@@ -102,11 +139,12 @@ function messageContent(
   tenantId: string,
   messageId: string,
   maxChars: number,
-): ComposedContent | 'too_large' | null {
+): SourceContent | 'too_large' | null {
   const row = db
     .sql(
       `SELECT m.recipient, m.recipient_name, m.submission_id, m.created_at, s.from_address, s.from_name, c.subject,
-         c.html, c.text, c.headers, c.lists, c.attachments, t.bounces_domain,
+         c.html, c.text, c.headers, c.lists, c.attachments,
+         (SELECT sum(length(a.bytes)) FROM attachments a WHERE a.content_id = c.id) AS bytes, t.bounces_domain,
          coalesce(s.track_opens, t.open_tracking) AS open_tracking,
          coalesce(s.track_clicks, t.click_tracking) AS click_tracking, t.unsubscribe, d.name AS domain
        FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
@@ -116,7 +154,9 @@ function messageContent(
     .get(toId(tenantId), toId(messageId)) as Row | undefined;
   if (!row) return null;
   const [html, text] = [row.html as string | null, row.text as string | null];
-  if ((html?.length ?? 0) + (text?.length ?? 0) > maxChars) return 'too_large';
+  const bytes = (row.bytes ?? 0) as number;
+  if ((html?.length ?? 0) + (text?.length ?? 0) + bytes > maxChars) return 'too_large';
+  const files = row.attachments === 0 ? [] : filesOf(db, row.submission_id as Buffer);
   return {
     ...{ messageId, tenantId, submissionId: fromId(row.submission_id) },
     from: { address: row.from_address as string, name: row.from_name as string | null },
@@ -125,6 +165,7 @@ function messageContent(
     headers: JSON.parse(row.headers as string) as [string, string][],
     lists: listsFromText(row.lists),
     attachments: row.attachments as number,
+    files,
     createdAt: row.created_at as number,
     signing: { domain: row.domain as string },
     bouncesDomain: row.bounces_domain as string | null,
@@ -132,4 +173,23 @@ function messageContent(
     clickTracking: row.click_tracking === 1,
     unsubscribe: row.unsubscribe === 1,
   };
+}
+
+function filesOf(db: ReadingConnection, submission: Buffer): Attachment[] {
+  return readAttachments(db.sql(ATTACHMENTS_OF_SUBMISSION), submission);
+}
+
+function messageAttachment(
+  db: ReadingConnection,
+  tenantId: string,
+  messageId: string,
+  position: number,
+): AttachedFile | null {
+  const row = db
+    .sql(
+      `SELECT a.filename, a.bytes FROM messages m JOIN submissions s ON s.id = m.submission_id
+       JOIN attachments a ON a.content_id = s.content_id WHERE m.tenant_id = +? AND m.id = +? AND a.position = +?`,
+    )
+    .get(toId(tenantId), toId(messageId), position) as Row | undefined;
+  return row ? { filename: row.filename as string, content: row.bytes as Buffer } : null;
 }

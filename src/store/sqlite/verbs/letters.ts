@@ -68,7 +68,7 @@ export const ATTACHMENTS_OF_SUBMISSION = `
   SELECT a.filename, a.content_type, a.cid, a.bytes
   FROM submissions s JOIN attachments a ON a.content_id = s.content_id WHERE s.id = +? ORDER BY a.position`;
 
-export function readAttachments(statement: Database.Statement, submission: Buffer): Attachment[] {
+export function readAttachments(statement: Pick<Database.Statement, 'all'>, submission: Buffer): Attachment[] {
   return (statement.all(submission) as Row[]).map((row) => ({
     filename: row.filename as string,
     contentType: row.content_type as string,
