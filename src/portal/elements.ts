@@ -26,6 +26,12 @@ export function copyableBlock(text: string, label: string): Html {
   return html`<div class="copyable block"><pre tabindex="0"><code>${text}</code></pre><button type="button" class="copy" data-copy="${text}" aria-label="Copy ${label}">Copy</button></div>`;
 }
 
+export function bytesText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
 export interface FieldOptions {
   name: string;
   label: string;

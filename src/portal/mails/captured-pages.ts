@@ -7,9 +7,9 @@ import { type Html, html } from '../../http/html.ts';
 import { readHeaderBlock } from '../../protocol/mail/inbound/header-block.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { CapturedMail, CapturedMails } from '../captured-mails.ts';
-import { emptyState, field, heading, pager, table, time } from '../elements.ts';
+import { bytesText, emptyState, field, heading, pager, table, time } from '../elements.ts';
 import { type PageResult, type PortalRoute, page, type Visit, type VisitOf, view } from '../page.ts';
-import { mailPages, octetsText } from './mail-pages.ts';
+import { mailPages } from './mail-pages.ts';
 import type { MailReader } from './mail-reader.ts';
 
 export interface CapturedServices {
@@ -131,7 +131,7 @@ async function rowOf({ captured }: CapturedServices, mail: CapturedMail, listPat
     header.text('from').slice(0, 200),
     mail.rcptTo.join(', ').slice(0, 200),
     time(mail.receivedAt),
-    octetsText(mail.sizeBytes),
+    bytesText(mail.sizeBytes),
   ];
 }
 

@@ -1,7 +1,7 @@
 // The three pages of one mail that came from elsewhere: as a mail client shows it, its HTML alone (for the
 // frame, where nothing of it can run or be loaded), and the mail as it came, for download.
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
-import { emptyState, facts, heading, table } from '../elements.ts';
+import { bytesText, emptyState, facts, heading, table } from '../elements.ts';
 import {
   type Access,
   document,
@@ -167,7 +167,7 @@ function partOf(part: Part, reading: MailReading, { path, raw }: { path: string;
 
 function attachments({ attachments: all }: ShownMail): Html | null {
   if (all.length === 0) return null;
-  const rows = all.map(({ name, type, octets }) => [name || '(no name)', type, octetsText(octets)]);
+  const rows = all.map(({ name, type, octets }) => [name || '(no name)', type, bytesText(octets)]);
   return html`<h2>Attachments</h2><p class="quiet">Download the mail to get its attachments. Don’t open any that you don’t expect.</p>
 ${table({ caption: 'Attachments', heads: ['Name', 'Type', 'Size'] }, rows)}`;
 }
@@ -178,10 +178,4 @@ function source(raw: Buffer): Html {
     raw.length > SOURCE_CHARS &&
     html`<p class="notice info">These are the first ${SOURCE_CHARS} of ${raw.length} bytes; the download has all of them.</p>`;
   return html`${cut}<pre class="wrap" tabindex="0">${text}</pre>`;
-}
-
-export function octetsText(octets: number): string {
-  if (octets < 1024) return `${octets} B`;
-  if (octets < 1024 * 1024) return `${Math.round(octets / 1024)} KiB`;
-  return `${(octets / 1024 / 1024).toFixed(1)} MiB`;
 }

@@ -3,8 +3,8 @@
 import { isUuid } from '../../base/ids.ts';
 import { type Html, type HtmlPart, html } from '../../http/html.ts';
 import { INBOUND_EFFECTS, INBOUND_KINDS, type InboundMailRecord, type RetriedInbound } from '../../store/inbound.ts';
-import { emptyState, heading, pager, select, table, time } from '../elements.ts';
-import { mailPages, octetsText } from '../mails/mail-pages.ts';
+import { bytesText, emptyState, heading, pager, select, table, time } from '../elements.ts';
+import { mailPages } from '../mails/mail-pages.ts';
 import { action, missing, type PageResult, type PortalRoute, page, redirect, type VisitOf, view } from '../page.ts';
 import type { OperatorServices } from './operator-services.ts';
 
@@ -129,7 +129,7 @@ function knownOf(mail: InboundMailRecord): [string, HtmlPart][] {
     ['Received', time(mail.receivedAt)],
     ['Envelope', html`from <code>${mail.mailFrom || '<>'}</code> to <code>${mail.recipients.join(', ')}</code>`],
     ['Connection', `${mail.ehloName} (${mail.remoteIp}), ${mail.tls ?? 'no TLS'}`],
-    ['Size', octetsText(mail.sizeBytes)],
+    ['Size', bytesText(mail.sizeBytes)],
     ['Type and result', kind === null ? 'not processed yet' : `${KIND_NAMES[kind]}: ${effect}`],
     ['Reason', reason ?? '–'],
     ...(messageId === null
