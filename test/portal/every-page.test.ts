@@ -16,6 +16,7 @@ const OF_TENANTS = [
   '/portal',
   '/portal/messages',
   '/portal/messages/:id',
+  '/portal/messages/:id/attachments/0',
   '/portal/domains',
   '/portal/domains/:id',
   '/portal/templates',

@@ -53,6 +53,11 @@ export async function startHostileWorld(t: Test): Promise<HostileWorld> {
     html: `<p onclick="x">${HOSTILE}</p>`,
     text: HOSTILE,
     headers: { 'X-Note': HOSTILE },
+    reply_to: `"${HOSTILE.replaceAll('"', '')}" <answers@${sender.domain}>`,
+    tags: { kind: 'hostile' },
+    metadata: { [HOSTILE.slice(0, 60)]: HOSTILE },
+    // No name has a slash.
+    attachments: [{ filename: `${HOSTILE.replaceAll('/', '')}.html`, content: btoa(HOSTILE), content_id: 'cid' }],
   };
   const from = `"${HOSTILE.replaceAll('"', '')}" <app@${sender.domain}>`;
   const messageIds = await send(daemon, sender, [`"${HOSTILE.replaceAll('"', '')}" <joe@${RECEIVER}>`], {

@@ -1,5 +1,6 @@
-// What a message consists of: its HTML for the frame, and its source. Both are the tenant's own text and
+// What a message consists of: its HTML for the frame, its source, and its attachments. All are the tenant's own and
 // not to be trusted: the frame's policy lets nothing run, and nothing out.
+import { downloadAs } from '../../http/content-disposition.ts';
 import { html } from '../../http/html.ts';
 import { heading } from '../elements.ts';
 import { document, missing, type PageResult, type VisitOf, view } from '../page.ts';
@@ -46,7 +47,11 @@ export async function showSource(services: MessageServices, visit: VisitOf<'view
   if (outcome.kind === 'refused') return sourceView(id, outcome.reason, null, 503);
   if (outcome.value === null) return missing(GONE);
   if (outcome.value === 'too_large') {
-    return sourceView(id, 'The message is too large to show its source here. Its page shows HTML and text.', null);
+    return sourceView(
+      id,
+      'The message is too large to show its source here. Its page shows HTML, text and attachments.',
+      null,
+    );
   }
   const source = await services.sourceOf(outcome.value);
   if (visit.query.get('download') === 'on') {
@@ -75,4 +80,26 @@ function sourceParts(source: string) {
   return html`<p class="hint">Composed as for sending. Each attempt adds two new DKIM signatures at the top. The tokens in links and in the feedback headers are placeholders, so that no one can act on the recipient’s behalf.</p>
 <h2>Headers</h2><pre class="wrap" tabindex="0">${header.slice(0, MOST_SHOWN_CHARS)}</pre>
 <h2>Body</h2><pre tabindex="0">${shown}</pre>${shown.length < rest.length && html`<p class="hint">The body is cut off here; the download has all of it.</p>`}`;
+}
+
+/** A call has at most 50. */
+const POSITION = /^(?:0|[1-9]\d?)$/;
+
+export async function showAttachment({ reads }: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const position = visit.params.position!;
+  const gone = missing('Attachment not found, or the content of its message has been erased.');
+  if (!POSITION.test(position)) return gone;
+  const outcome = await reads.messageAttachment(visit.visitor.tenant.id, visit.params.id!, Number(position));
+  if (outcome.kind === 'refused') {
+    const body = html`${heading('Attachment')}<p class="notice warn">${outcome.reason}</p>`;
+    return view({ title: 'Attachment', status: 503, body });
+  }
+  if (outcome.value === null) return gone;
+  const { filename, content } = outcome.value;
+  // Never the type that the call gave: a browser might show it, and it is not ours.
+  return document(content, {
+    'Content-Type': 'application/octet-stream',
+    'Content-Disposition': downloadAs(filename),
+    'Content-Security-Policy': framePolicy(false),
+  });
 }

@@ -5,6 +5,7 @@ import type { ContentView, MessageView } from '../../store/message-view.ts';
 import { copyable, facts, heading, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
 import { inTenantsWords } from '../tenants-words.ts';
+import { attachmentsPart, labelsPart, letterFacts, trackingFacts } from './letter-parts.ts';
 import type { MessageServices } from './message-services.ts';
 import { stateBadge, stateMeaning } from './message-words.ts';
 import { type TimelineEntry, timelineOf } from './timeline.ts';
@@ -53,7 +54,7 @@ ${shown.moreEvents && html`<p class="hint">Not all events are shown here; the AP
 </div>
 <h2>Message</h2>
 <div class="card">${messageFacts(shown)}</div>
-${contentPart(shown, path, withImages)}
+${labelsPart(shown)}${contentPart(shown, path, withImages)}
 ${callPart(shown)}`;
 }
 
@@ -83,10 +84,12 @@ function entryItem({ at, tone, title, reason, facts: named }: TimelineEntry): Ht
 ${reason !== null && html`<pre class="wrap">${reason}</pre>`}${named.length > 0 && html`<p class="hint pairs">${named.map(([name, value]) => html`<span>${name}: ${value}</span> `)}</p>`}</li>`;
 }
 
-function messageFacts({ message, recipientName, fromName, senderDomain, apiKey, idempotencyKey }: MessageView): Html {
+function messageFacts(shown: MessageView): Html {
+  const { message, recipientName, fromName, senderDomain, apiKey, idempotencyKey } = shown;
   return facts([
     ['To', html`${recipientName && `${recipientName} `}<code>${message.recipient}</code>`],
     ['From', html`${fromName && `${fromName} `}<code>${message.from}</code>`],
+    ...letterFacts(shown),
     ['Message ID', copyable(message.id, 'the message ID')],
     ['Submission', copyable(message.submissionId, 'the submission ID')],
     ['Sending domain', senderDomain],
@@ -96,6 +99,7 @@ function messageFacts({ message, recipientName, fromName, senderDomain, apiKey, 
     ],
     ...(idempotencyKey === null ? [] : [['Idempotency key', html`<code>${idempotencyKey}</code>`] as const]),
     ...(message.sourceAddress === null ? [] : [['Sent from', html`<code>${message.sourceAddress}</code>`] as const]),
+    ...trackingFacts(shown.tracking),
     ['Accepted', time(message.createdAt)],
     ['Finished', time(message.finishedAt, 'not yet')],
   ]);
@@ -107,7 +111,7 @@ function contentPart({ content }: MessageView, path: string, withImages: boolean
   }
   return html`<h2>Content</h2>
 <p class="actions"><a class="button" href="${path}/source">View message source</a></p>
-${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${content.headers.length > 0 && headerPart(content)}`;
+${content.hasHtml && htmlPart(path, withImages)}${content.text !== null && textPart(content)}${attachmentsPart(content, path)}${content.headers.length > 0 && headerPart(content)}`;
 }
 
 function htmlPart(path: string, withImages: boolean): Html {

@@ -1,7 +1,7 @@
-// The pages of messages: the list, one message, its HTML for the frame, its source.
+// The pages of messages: the list, one message, its HTML for the frame, its source, its attachments.
 import { isUuid } from '../../base/ids.ts';
 import { missing, type PageResult, type PortalRoute, page, type VisitOf } from '../page.ts';
-import { showHtml, showSource } from './message-documents.ts';
+import { showAttachment, showHtml, showSource } from './message-documents.ts';
 import { showMessages } from './message-list.ts';
 import { showMessage } from './message-page.ts';
 import type { MessageServices } from './message-services.ts';
@@ -17,5 +17,6 @@ export function messagePages(services: MessageServices): PortalRoute[] {
     ofMessage('/portal/messages/:id', showMessage),
     ofMessage('/portal/messages/:id/html', showHtml),
     ofMessage('/portal/messages/:id/source', showSource),
+    ofMessage('/portal/messages/:id/attachments/:position', showAttachment),
   ];
 }
