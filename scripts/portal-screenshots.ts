@@ -41,10 +41,10 @@ async function takeAll(target: string): Promise<void> {
   const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
   try {
     const { url, access } = sandbox.welcome;
-    await sendSome(url, access);
+    const letter = await sendSome(url, access);
     const people = [
-      { ...access, home: '/portal' },
-      { ...access.operator, home: '/portal/operator' },
+      { ...access, home: '/portal', letter: `/portal/messages/${letter}` },
+      { ...access.operator, home: '/portal/operator', letter: null },
     ];
     for (const [kind, options] of Object.entries(KINDS)) {
       await takePublic(browser, { url, options, kind, target });
@@ -69,7 +69,7 @@ async function takePublic(browser: Browser, { url, kind, options, target }: Omit
 
 interface Take {
   url: string;
-  login: { email: string; password: string; home: string };
+  login: { email: string; password: string; home: string; letter: string | null };
   kind: string;
   options: BrowserContextOptions;
   target: string;
@@ -98,6 +98,10 @@ async function take(browser: Browser, { url, login, kind, options, target }: Tak
       waiting.push(href.replace(/#.*/, ''));
     }
   }
+  if (login.letter !== null) {
+    await page.goto(login.letter);
+    await shoot(page, target, `messages-letter.${kind}`);
+  }
   await context.close();
 }
 
@@ -105,7 +109,8 @@ async function shoot(page: Page, target: string, name: string): Promise<void> {
   await page.screenshot({ path: path.join(target, `${name}.png`), fullPage: true });
 }
 
-async function sendSome(url: string, { apiKey, domain }: { apiKey: string; domain: string }): Promise<void> {
+/** The ID of a message that has all that a call may have. */
+async function sendSome(url: string, { apiKey, domain }: { apiKey: string; domain: string }): Promise<string> {
   const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' };
   const post = (route: string, body: unknown) =>
     fetch(url + route, { method: 'POST', headers, body: JSON.stringify(body) }).then((answer) => answer.text());
@@ -116,9 +121,22 @@ async function sendSome(url: string, { apiKey, domain }: { apiKey: string; domai
     text: 'Thank you, {{ name }}',
   });
   await post('/domains', { domain: 'mail.example.com' });
+  const from = `Example Shop <orders@${domain}>`;
   for (const name of RECIPIENTS) {
     const html = `<h1>Thank you</h1><p>Your order is on its way.</p><p><a href="https://example.com/orders/7">Follow it</a></p>`;
-    const mail = { from: `Example Shop <orders@${domain}>`, to: `${name}@example.com`, subject: 'Your order 7' };
+    const mail = { from, to: `${name}@example.com`, subject: 'Your order 7' };
     await post('/emails', { ...mail, html, text: 'Your order is on its way.' });
   }
+  const answer = await post('/emails', {
+    ...{ from, to: 'Dora Example <dora@example.com>', cc: ['Accounting <accounting@example.com>', 'eve@example.com'] },
+    ...{ reply_to: 'Billing <billing@example.com>', subject: 'Invoice 4711', tracking: { opens: false } },
+    ...{ html: '<h1>Invoice</h1><p>It is attached.</p>', text: 'It is attached.' },
+    ...{ tags: { kind: 'invoice', region: 'eu' }, metadata: { order: '4711', customer: 'Dora Example, since 2019' } },
+    attachments: [
+      { filename: 'Invoice 4711 – Größe & Preis.pdf', content: 'A'.repeat(200_000) },
+      { filename: `${'a-long-name-without-a-blank-'.repeat(5)}.csv`, content: 'MTIsMDAK' },
+      { filename: 'logo.png', content: 'iVBORw0KGgo=', content_id: 'logo' },
+    ],
+  });
+  return JSON.parse(answer).message_ids[0];
 }
