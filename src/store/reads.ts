@@ -7,7 +7,7 @@ import type { StoredEvent } from './events.ts';
 import type { ChartPoint, HourSpan, ProviderFigures } from './figures.ts';
 import type { MessageViewQueries } from './message-view.ts';
 import type { MessageState } from './queue.ts';
-import type { Suppression, SuppressionReason } from './suppressions.ts';
+import type { FoundSuppressions, SuppressionSearch } from './suppressions.ts';
 import type { RecentResults } from './tenants.ts';
 
 /**
@@ -212,24 +212,6 @@ export interface OverviewQueries {
   waitingMail(tenantId: string, limit: number): WaitingMail;
   /** Newest first. */
   latestEvents(tenantId: string, limit: number): StoredEvent[];
-}
-
-// Contract: searching a tenant's suppression list.
-
-export interface SuppressionSearch {
-  /** Only addresses with this prefix: lower case, domain in ASCII. */
-  prefix: string;
-  reason: SuppressionReason | null;
-  /** Only addresses after this one. */
-  after: string | null;
-  limit: number;
-}
-
-export interface FoundSuppressions {
-  /** In alphabetical order. */
-  entries: Suppression[];
-  /** Where to continue; null: the end. A page may be short although there is more. */
-  next: string | null;
 }
 
 interface SuppressionQueries {

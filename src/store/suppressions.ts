@@ -42,6 +42,27 @@ export interface SuppressionPage {
   prefix?: string;
 }
 
+// Contract: searching a tenant's suppression list.
+
+export interface SuppressionSearch {
+  /** Only addresses with this prefix: lower case, domain in ASCII. */
+  prefix: string;
+  reason: SuppressionReason | null;
+  /** Only addresses after this one. */
+  after: string | null;
+  limit: number;
+}
+
+export interface FoundSuppressions {
+  /** In alphabetical order. */
+  entries: Suppression[];
+  /** Where to continue; null: the end. A page may be short although there is more. */
+  next: string | null;
+}
+
+/** How many entries one page of `searchSuppressions` looks at, where a reason is asked for. */
+export const MAX_SUPPRESSIONS_SEARCHED = 2000;
+
 export interface SuppressionStore {
   /** Keeps the first reason when the address is already on the list. */
   addSuppression(tenantId: string, entry: Suppression): Promise<'added' | 'exists'>;
@@ -53,6 +74,9 @@ export interface SuppressionStore {
     address: string,
     now: number,
   ): Promise<{ removed: boolean; platform: PlatformSuppression | null }>;
+  getSuppression(tenantId: string, address: string): Promise<Suppression | null>;
+  /** Looks at no more than MAX_SUPPRESSIONS_SEARCHED entries, or `limit` if that is more. */
+  searchSuppressions(tenantId: string, search: SuppressionSearch): Promise<FoundSuppressions>;
   /** Ordered by address, after `after`. */
   listSuppressions(tenantId: string, page: SuppressionPage): Promise<Suppression[]>;
   addPlatformSuppression(entry: PlatformSuppression): Promise<'added' | 'exists'>;

@@ -183,6 +183,8 @@ export const VERBS = {
     addSuppression: 'write',
     importSuppressions: 'write',
     removeSuppression: 'write',
+    getSuppression: 'read',
+    searchSuppressions: 'read',
     listSuppressions: 'read',
     addPlatformSuppression: 'write',
     removePlatformSuppression: 'write',

@@ -342,6 +342,9 @@ t.test('no verb reads a growing table from end to end', async (t) => {
     listApiKeys: (store) => store.keys.listApiKeys(tenant.id),
     removeSuppression: (store) => store.suppressions.removeSuppression(tenant.id, 'b@x.test', T0),
     listSuppressions: (store) => store.suppressions.listSuppressions(tenant.id, PAGE),
+    getSuppression: (store) => store.suppressions.getSuppression(tenant.id, 'b@x.test'),
+    searchSuppressions: (store) =>
+      store.suppressions.searchSuppressions(tenant.id, { ...PAGE, prefix: 'b', reason: 'manual' }),
     listPlatformSuppressions: (store) => store.suppressions.listPlatformSuppressions(PAGE),
     removePlatformSuppression: (store) => store.suppressions.removePlatformSuppression('b@x.test'),
     undoHardBounces: (store) => store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10),

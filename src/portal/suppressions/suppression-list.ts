@@ -1,7 +1,11 @@
 // The tenant's suppression list: search by the beginning of an address, filter by reason, add, remove.
 import { type Html, html } from '../../http/html.ts';
-import type { FoundSuppressions } from '../../store/reads.ts';
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
+import {
+  type FoundSuppressions,
+  SUPPRESSION_REASONS,
+  type Suppression,
+  type SuppressionReason,
+} from '../../store/suppressions.ts';
 import { badge, confirmed, emptyState, field, heading, select, type Tone, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
 import { LIST, type SuppressionServices } from './suppression-services.ts';

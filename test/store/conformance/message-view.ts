@@ -1,8 +1,8 @@
 // Conformance: one message as its tenant's people look at it, and looking through suppression lists.
 import type { Test } from 'tap';
-import type { ReadOutcome, SuppressionSearch } from '../../../src/store/reads.ts';
+import type { ReadOutcome } from '../../../src/store/reads.ts';
 import type { Attachment, HeaderLists, NewSubmission } from '../../../src/store/submissions.ts';
-import type { SuppressionReason } from '../../../src/store/suppressions.ts';
+import type { SuppressionReason, SuppressionSearch } from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 
 async function found<T>(outcome: Promise<ReadOutcome<T>>): Promise<T> {

@@ -1,6 +1,11 @@
 // Conformance: suppression lists.
 import type { Test } from 'tap';
-import type { PlatformSuppression, Suppression } from '../../../src/store/suppressions.ts';
+import {
+  MAX_SUPPRESSIONS_SEARCHED,
+  type PlatformSuppression,
+  type Suppression,
+  type SuppressionReason,
+} from '../../../src/store/suppressions.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const PAGE = { after: null, limit: 100 };
@@ -58,6 +63,42 @@ export const suppressionCases = {
       t.strictSame(addressesOf(await list({ after: 'a@x.zzz', limit: 10 })), ordered.slice(2), 'between two entries');
       t.strictSame(await list({ after: 'ä@x.test', limit: 10 }), []);
     }
+  },
+
+  'one entry by its address': async (t: Test, bench: Bench) => {
+    const [one, two] = [await bench.tenant(), await bench.tenant()];
+    const bounced = entry('a@x.test', {
+      reason: 'hard_bounce',
+      messageId: bench.id(),
+      rule: 'smtp 5.1.1',
+      mxGroup: 'mx',
+    });
+    await bench.store.suppressions.addSuppression(one.id, bounced);
+    t.strictSame(await bench.store.suppressions.getSuppression(one.id, 'a@x.test'), bounced);
+    t.equal(await bench.store.suppressions.getSuppression(one.id, 'a@x.tes'), null);
+    t.equal(await bench.store.suppressions.getSuppression(two.id, 'a@x.test'), null, "another tenant's list");
+  },
+
+  'a search by reason goes on where a page stopped': async (t: Test, bench: Bench) => {
+    const [tenant, other] = [await bench.tenant(), await bench.tenant()];
+    const count = MAX_SUPPRESSIONS_SEARCHED + 10;
+    const address = (at: number) => `${String(at).padStart(5, '0')}@x.test`;
+    const wanted = [3, count - 1].map((at) => entry(address(at), { reason: 'complaint' }));
+    await bench.store.suppressions.importSuppressions(tenant.id, wanted);
+    const rest = Array.from({ length: count }, (_, at) => entry(address(at)));
+    await bench.store.suppressions.importSuppressions(tenant.id, rest);
+    await bench.store.suppressions.addSuppression(other.id, entry('a@x.test', { reason: 'complaint' }));
+    const search = (after: string | null, limit = 2, reason: SuppressionReason | null = 'complaint') =>
+      bench.store.suppressions.searchSuppressions(tenant.id, { prefix: '', reason, after, limit });
+    const next = address(MAX_SUPPRESSIONS_SEARCHED - 1);
+    t.strictSame(await search(null), { entries: wanted.slice(0, 1), next }, 'no more than it may look at');
+    t.strictSame(await search(next), { entries: wanted.slice(1), next: null });
+    t.strictSame(await search(address(3)), { entries: [], next: address(MAX_SUPPRESSIONS_SEARCHED + 3) });
+    t.match(await search(null, 1), { entries: { length: 1 }, next });
+    t.strictSame(await search(null, 2, null), {
+      entries: [entry(address(0)), entry(address(1))],
+      next: address(1),
+    });
   },
 
   "a tenant's list is its own": async (t: Test, bench: Bench) => {

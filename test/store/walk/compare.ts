@@ -61,6 +61,11 @@ async function compareLists({ model, store, same }: Walk): Promise<void> {
     same((await store.domains.listDomains(tenant.id)).toSorted(byId), own.toSorted(byId), 'domains');
     const entries = [...model.suppressions].filter(([key]) => key.startsWith(tenant.id)).map(([, entry]) => entry);
     same(await store.suppressions.listSuppressions(tenant.id, page), entries.toSorted(byAddress), 'suppressions');
+    const search = { prefix: '', reason: 'manual', after: null, limit: 1000 } as const;
+    const manual = entries.filter(({ reason }) => reason === 'manual').toSorted(byAddress);
+    same((await store.suppressions.searchSuppressions(tenant.id, search)).entries, manual, 'searchSuppressions');
+    const [first] = entries;
+    if (first) same(await store.suppressions.getSuppression(tenant.id, first.address), first, 'getSuppression');
   }
   same(
     await store.suppressions.listPlatformSuppressions(page),

@@ -1,13 +1,17 @@
 // Suppression lists in SQLite.
-import type {
-  PlatformSuppression,
-  Suppression,
-  SuppressionPage,
-  SuppressionReason,
-  SuppressionStore,
-  UndoneBounces,
+import {
+  type FoundSuppressions,
+  MAX_SUPPRESSIONS_SEARCHED,
+  type PlatformSuppression,
+  type Suppression,
+  type SuppressionPage,
+  type SuppressionReason,
+  type SuppressionSearch,
+  type SuppressionStore,
+  type UndoneBounces,
 } from '../../suppressions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
+import type { Queries } from '../engine/statements.ts';
 import { fromOptionalId, type Row, toId } from '../engine/values.ts';
 
 export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
@@ -23,6 +27,14 @@ export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
         .get(address, now);
       return { removed, platform: row === undefined ? null : platformFromRow(row as Row) };
     },
+    getSuppression: (tenantId, address) => {
+      const row = db
+        .sql('SELECT * FROM suppressions WHERE tenant_id = +? AND address = +?')
+        .get(toId(tenantId), address);
+      return row === undefined ? null : suppressionFromRow(row as Row);
+    },
+    searchSuppressions: (tenantId, search) =>
+      searchSuppressions(db, tenantId, { ...search, scanned: Math.max(search.limit, MAX_SUPPRESSIONS_SEARCHED) }),
     listSuppressions: (tenantId, page) => {
       const rows = db.sql(
         `SELECT * FROM suppressions WHERE tenant_id = +? AND address > +? AND address >= +? AND address < +?
@@ -52,8 +64,31 @@ export function suppressionVerbs(db: Transaction): Work<SuppressionStore> {
 /** Sorts after every text with the prefix: no address contains this character, the last one of Unicode. */
 const LAST_CHARACTER = '\u{10ffff}';
 
-export function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
+function bounds({ after, prefix = '', limit }: SuppressionPage): [string, string, string, number] {
   return [after ?? '', prefix, prefix + LAST_CHARACTER, limit];
+}
+
+/** Along the list's key; with a reason, over `scanned` entries at most. */
+export function searchSuppressions(
+  db: Queries,
+  tenantId: string,
+  { prefix, reason, after, limit, scanned: maxScanned }: SuppressionSearch & { scanned: number },
+): FoundSuppressions {
+  const within = `tenant_id = +? AND address > +? AND address >= +? AND address < +?`;
+  const scanned = reason === null ? limit + 1 : maxScanned;
+  const of = [toId(tenantId), ...bounds({ after, prefix, limit: scanned })];
+  const rows = db
+    .sql(
+      `SELECT * FROM (SELECT * FROM suppressions WHERE ${within} ORDER BY address LIMIT +?)
+       WHERE reason = coalesce(+?, reason) ORDER BY address LIMIT +?`,
+    )
+    .all(...of, reason, limit + 1) as Row[];
+  const entries = rows.slice(0, limit).map(suppressionFromRow);
+  if (rows.length > limit) return { entries, next: entries.at(-1)!.address };
+  if (reason === null) return { entries, next: null };
+  const last = db.sql(`SELECT address FROM suppressions WHERE ${within} ORDER BY address LIMIT 1 OFFSET +?`, 'column');
+  const next = last.get(...of.slice(0, -1), scanned - 1) as string | undefined;
+  return { entries, next: next ?? null };
 }
 
 function undoHardBounces(db: Transaction, of: UndoneBounces, limit: number): { platform: number; tenants: number } {
