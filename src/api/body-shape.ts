@@ -82,6 +82,8 @@ function problem({ keyword, params, data, message }: ErrorObject): string {
       return `must be ${(params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(' or ')}`;
     case 'additionalProperties':
       return `has the unknown field ${shown(String(params.additionalProperty))}`;
+    case 'enum':
+      return `must be one of ${(params.allowedValues as string[]).join(', ')}`;
     default:
       return message ?? 'does not match the schema';
   }

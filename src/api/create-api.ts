@@ -18,6 +18,7 @@ import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { sentMailEndpoints } from './sent-mail-endpoints.ts';
+import { type SuppressionParts, suppressionEndpoints } from './suppression-endpoints.ts';
 import { templateEndpoints } from './template-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
@@ -28,7 +29,8 @@ export interface ApiServices extends PipelineOptions {
       audit: 'recordAudit';
       queue: 'findMessage' | 'findSubmission';
       events: 'eventsOfMessage' | 'listEvents';
-    }>;
+    }> &
+    SuppressionParts['store'];
   submission: Submission;
   domains: Domains;
   templates: Templates;
@@ -53,6 +55,7 @@ export function createApi(services: ApiServices): Api {
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),
     ...eventEndpoints(services.store),
+    ...suppressionEndpoints(services),
   ];
   const health: Route = {
     method: 'GET',

@@ -1,6 +1,7 @@
 // What an endpoint of the API is: data that the pipeline reads, and one function that answers.
 // A new group of endpoints is one more file that returns a list of these.
 import type { Refusal } from '../base/refusals.ts';
+import type { PathParams } from '../http/router.ts';
 import type { NewAuditEntry } from '../store/audit.ts';
 import type { Scope } from '../store/tenants.ts';
 import type { Answer } from './answer.ts';
@@ -9,7 +10,7 @@ import type { BodyShape } from './body-shape.ts';
 
 export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `:id` stands for a UUID. */
+  /** `:id` and `:…_id` stand for a UUID. */
   pattern: string;
   /** Null: any valid key. */
   scope: Scope | null;
@@ -30,6 +31,8 @@ export interface EarlyCall extends Pick<Caller, 'key'> {
 export interface ApiCall extends Caller {
   /** From the path, in lower case; empty when the pattern has none. */
   id: string;
+  /** Everything in the path; those whose name ends in `id` are UUIDs in lower case. */
+  params: PathParams;
   readonly query: URLSearchParams;
   idempotencyKey: string | null;
   bodyBytes: number;

@@ -113,8 +113,8 @@ export class Pipeline {
     if (early) return early;
     const idempotencyKey = endpoint.idempotent ? readIdempotencyKey(request.header('idempotency-key')) : null;
     if (isRefusal(idempotencyKey)) return idempotencyKey;
-    const id = readPathId(params);
-    if (isRefusal(id)) return id;
+    const path = readPathIds(params);
+    if (isRefusal(path)) return path;
     const wrongType = endpoint.body === 'json' ? refuseMediaType(request.header('content-type')) : null;
     if (wrongType) return wrongType;
     const closed = await refuseLargeEarly(endpoint, request, { key, idempotencyKey });
@@ -131,7 +131,8 @@ export class Pipeline {
       // The bytes may have gone to another thread when somebody asks.
       key,
       tenant,
-      id,
+      id: path.id ?? '',
+      params: path,
       idempotencyKey,
       bodyBytes: bytes.length,
       countAs: (calls) => this.#charge(caller, calls - 1 - bodyTokens, headers),
@@ -201,7 +202,10 @@ function idempotencyKeyProblem(key: string): string | null {
   return /^[\x20-\x7e]*$/.test(key) ? null : 'must contain only printable ASCII characters.';
 }
 
-function readPathId({ id }: PathParams): string | Refusal {
-  if (id === undefined) return '';
-  return isUuid(id) ? id.toLowerCase() : refuse('invalid_id', 'The ID in the path must be a hyphenated UUID.');
+/** What is named as an ID, in lower case; the rest as it is. */
+function readPathIds(params: PathParams): PathParams | Refusal {
+  const ids = Object.entries(params).filter(([name]) => name === 'id' || name.endsWith('_id'));
+  const isBad = ids.some(([, value]) => !isUuid(value));
+  if (isBad) return refuse('invalid_id', 'The ID in the path must be a hyphenated UUID.');
+  return { ...params, ...Object.fromEntries(ids.map(([name, value]) => [name, value.toLowerCase()])) };
 }

@@ -20,6 +20,7 @@ export const REFUSALS = {
   template_not_found: { status: 404, meaning: 'The template does not exist or belongs to another tenant.' },
   submission_not_found: { status: 404, meaning: 'The submission does not exist or belongs to another tenant.' },
   email_not_found: { status: 404, meaning: 'The message does not exist or belongs to another tenant.' },
+  suppression_not_found: { status: 404, meaning: 'The address is not on the suppression list of the tenant.' },
   method_not_allowed: { status: 405, meaning: 'The endpoint does not support this method; see the `Allow` header.' },
   domain_exists: { status: 409, meaning: 'The domain is already registered.' },
   webhook_exists: { status: 409, meaning: 'A webhook with this URL is already registered.' },

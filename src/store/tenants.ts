@@ -9,7 +9,13 @@ export type Tier = (typeof TIERS)[number];
 export const USER_ROLES = ['operator', 'owner', 'member', 'viewer'] as const;
 export type UserRole = (typeof USER_ROLES)[number];
 
-export const SCOPES = ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] as const;
+export const SCOPES = [
+  'emails:send',
+  'domains:write',
+  'webhooks:write',
+  'templates:write',
+  'suppressions:write',
+] as const;
 export type Scope = (typeof SCOPES)[number];
 
 export interface Tenant {

@@ -1,7 +1,7 @@
 // Whatever a program changes with an API key is in the audit log, with the key and the client's address. The test walks
 // through all routes of the API, so that one that is added and not written down is noticed.
 import t from 'tap';
-import { type ApiHarness, startApiHarness, type TestTenant } from '../support/api-harness.ts';
+import { type ApiAnswer, type ApiHarness, startApiHarness, type TestTenant } from '../support/api-harness.ts';
 
 interface Play {
   /** What the log must say. */
@@ -75,7 +75,24 @@ const PLAYS: Readonly<Record<string, Play>> = {
       return (await harness.call('DELETE', `/webhooks/${body.id}`, { key: tenant.key })).status;
     },
   },
+  'POST /suppressions': {
+    action: 'suppression.added',
+    run: async (harness, tenant) => (await newSuppression(harness, tenant)).status,
+  },
+  'DELETE /suppressions/:address': {
+    action: 'suppression.removed',
+    async run(harness, tenant) {
+      const { body } = await newSuppression(harness, tenant);
+      const path = `/suppressions/${encodeURIComponent(body.address)}`;
+      return (await harness.call('DELETE', path, { key: tenant.key })).status;
+    },
+  },
 };
+
+function newSuppression(harness: ApiHarness, tenant: TestTenant): Promise<ApiAnswer> {
+  const body = { address: `jo${++made}@example.org` };
+  return harness.call('POST', '/suppressions', { key: tenant.key, body });
+}
 
 /** Sending is told by events. */
 const NOT_WRITTEN_DOWN = ['POST /emails'];

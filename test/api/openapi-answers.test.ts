@@ -53,7 +53,10 @@ const BODY: Record<string, object> = {
   'POST /webhooks': { url: 'https://hooks.acme.test/other' },
   'POST /templates': { name: 'Reminder', html: '<p>{{ due }}</p>' },
   'PUT /templates/{id}': { name: 'Welcome', text: 'Hi {{ name }}' },
+  'POST /suppressions': { address: 'sam@example.net' },
 };
+/** What stands in paths besides IDs, and what can't. */
+const SUPPRESSED = 'gone%40example.net';
 
 /** By operation: the codes of errors, and the statuses of other answers. */
 const provoked = new Map<string, Set<string>>();
@@ -83,13 +86,17 @@ function nameOf({ method, path }: Operation): string {
 
 interface Attempt extends CallOptions {
   id?: string;
+  address?: string;
   query?: string;
 }
 
 /** Calls an operation, well but for what `attempt` changes. */
-async function attempt(operation: Operation, { id, query = '', ...options }: Attempt = {}): Promise<void> {
+async function attempt(
+  operation: Operation,
+  { id, address = SUPPRESSED, query = '', ...options }: Attempt = {},
+): Promise<void> {
   const { method, path } = operation;
-  const target = path.replace('{id}', id ?? ID[path] ?? '') + query;
+  const target = path.replace('{id}', id ?? ID[path] ?? '').replace('{address}', address) + query;
   const body = BODY[nameOf(operation)];
   const good = { key: tenant.key, ...(body ? { body } : {}) };
   const answer = await api.call(method, target, { ...good, ...options });
@@ -99,7 +106,7 @@ async function attempt(operation: Operation, { id, query = '', ...options }: Att
 /** The same over a bare socket, with a body that is declared and does not come. */
 async function announce(operation: Operation, declaredBytes: number): Promise<void> {
   const { method, path } = operation;
-  const target = path.replace('{id}', ID[path] ?? '');
+  const target = path.replace('{id}', ID[path] ?? '').replace('{address}', SUPPRESSED);
   const connection = await RawHttp.connect(api.port);
   t.teardown(() => connection.destroy());
   const auth = `Authorization: Bearer ${tenant.key}\r\nContent-Type: application/json`;
@@ -163,6 +170,11 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(batch, { body: { emails: [{ ...MAIL, from: 'a@nobody.test' }] } });
   await attempt(batch, { key: bound });
   await attempt(operation('GET /events'), { query: '?limit=0' });
+  await attempt(operation('GET /suppressions'), { query: '?reason=none' });
+  const removal = operation('DELETE /suppressions/{address}');
+  await attempt(removal, { address: 'x' });
+  await attempt(removal);
+  await created('/suppressions', { address: 'gone@example.net' });
 
   await attempt(operation('POST /webhooks'), { body: { url: 'https://hooks.acme.test/' } });
   await attempt(operation('POST /domains'), { body: { domain: 'new.test' } });
@@ -194,6 +206,7 @@ async function breakStore(): Promise<void> {
 async function callWell(): Promise<void> {
   const deletes = (one: Operation) => one.method === 'DELETE';
   for (const one of operations.filter((other) => !deletes(other))) await attempt(one);
+  await attempt(operation('POST /suppressions'));
   for (const one of operations.filter(deletes)) await attempt(one);
 }
 

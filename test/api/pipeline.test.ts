@@ -3,6 +3,7 @@
 import t from 'tap';
 import type { HttpEngineName } from '../../src/http/http.ts';
 import type { Store } from '../../src/store/store.ts';
+import { SCOPES } from '../../src/store/tenants.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 import { RawHttp } from '../support/raw-http.ts';
 
@@ -119,7 +120,6 @@ t.test('the Authorization header', async (t) => {
 });
 
 t.test('every scope opens its endpoints and no other', async (t) => {
-  const scopes = ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] as const;
   const endpoints: [method: string, path: string, scope: string | null][] = [
     ['POST', '/emails', 'emails:send'],
     ['POST', '/domains', 'domains:write'],
@@ -130,7 +130,7 @@ t.test('every scope opens its endpoints and no other', async (t) => {
     ['GET', '/events', null],
     ['GET', `/emails/${NO_TEMPLATE}`, null],
   ];
-  for (const held of scopes) {
+  for (const held of SCOPES) {
     const key = await api.addKey(tenant.id, [held]);
     for (const [method, path, scope] of endpoints) {
       const body = method === 'POST' && !path.endsWith('verify') ? {} : undefined;

@@ -9,6 +9,7 @@ import { contractEndpointCases, endpointCases, endpointRuleCases } from './endpo
 import { errorCases } from './error-cases.ts';
 import { healthCases } from './health-cases.ts';
 import { limitCases, limitRuleCases } from './limit-cases.ts';
+import { managingCases } from './managing-cases.ts';
 import { domainRulingCases, httpRulingCases } from './ruling-cases.ts';
 import { sendRequestCases, sendRequestHeaderCases } from './send-request-cases.ts';
 import { rejectionReasonCases, sendResponseCases } from './send-response-cases.ts';
@@ -36,6 +37,7 @@ const TABLES: TableOfRows[] = [
   { title: '3 states and transitions', rows: rows.DOMAIN_TRANSITIONS, cases: transitionCases, atOnce: true },
   { title: '4 endpoints', rows: rows.ENDPOINTS, cases: endpointCases },
   { title: '4 endpoints of the contract', rows: rows.CONTRACT_ENDPOINTS, cases: contractEndpointCases },
+  { title: '4 endpoints beyond the specification', rows: rows.MANAGING_ENDPOINTS, cases: managingCases },
   { title: '4 rules', rows: rows.ENDPOINT_RULES, cases: endpointRuleCases },
   { title: '5 authentication', rows: rows.AUTHENTICATION, cases: authenticationCases },
   { title: '5 scopes', rows: rows.SCOPES_OF_ENDPOINTS, cases: scopeCases },

@@ -128,4 +128,9 @@ export const scopeCases: Cases<typeof SCOPES_OF_ENDPOINTS> = {
       scope: 'templates:write',
       routes: ['POST /templates', `PUT /templates/${NOBODY}`, `DELETE /templates/${NOBODY}`],
     }),
+  'suppressions:write': (t, stage) =>
+    opens(t, stage, {
+      scope: 'suppressions:write',
+      routes: ['POST /suppressions', 'DELETE /suppressions/nobody%40example.com'],
+    }),
 };

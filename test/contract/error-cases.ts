@@ -132,6 +132,10 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
     isError(t, await ask(stage, `GET /emails/${NOBODY}`), [404, 'email_not_found']);
   },
 
+  async suppression_not_found(t, stage) {
+    isError(t, await ask(stage, 'DELETE /suppressions/nobody%40example.com'), [404, 'suppression_not_found']);
+  },
+
   async method_not_allowed(t, { world }) {
     const allowed = { '/emails': 'POST', '/domains': 'GET, HEAD, POST', [`/domains/${NOBODY}/verify`]: 'POST' };
     for (const [path, allow] of Object.entries(allowed)) {

@@ -109,6 +109,21 @@ const RIGHTS: Record<string, EndpointRights> = {
     bound: [204, 204],
     make: async () => ({ path: await create('/templates', template) }),
   },
+  'GET /suppressions': reading(async () => ({ path: '/suppressions' })),
+  'POST /suppressions': {
+    scope: 'suppressions:write',
+    bound: [201, 201],
+    make: async () => ({ path: '/suppressions', body: { address: `new-${made++}@example.com` } }),
+  },
+  'DELETE /suppressions/{address}': {
+    scope: 'suppressions:write',
+    bound: [204, 204],
+    make: async () => {
+      const address = `old-${made++}@example.com`;
+      await world.call('POST /suppressions', { key: tenant.key, body: { address } });
+      return { path: `/suppressions/${encodeURIComponent(address)}` };
+    },
+  },
   'GET /events': reading(async () => ({ path: '/events' })),
   // The last one: it ends what the others need.
   'DELETE /domains/{id}': {

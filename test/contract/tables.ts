@@ -84,7 +84,13 @@ export const AUTHENTICATION = [
   '9 health without a key',
 ] as const;
 
-export const SCOPES_OF_ENDPOINTS = ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] as const;
+export const SCOPES_OF_ENDPOINTS = [
+  'emails:send',
+  'domains:write',
+  'webhooks:write',
+  'templates:write',
+  'suppressions:write',
+] as const;
 
 export const LIMITS = ['Request body size', 'Recipients in to', 'Idempotency-Key length', 'Rate limit'] as const;
 export const LIMIT_RULES = ['1 idempotency', '2 Retry-After', '3 unit of the tiers'] as const;
@@ -97,6 +103,13 @@ export const CONTRACT_ENDPOINTS = [
   'POST /emails/batch',
   'GET /emails/{id}',
   'GET /submissions/{id}',
+] as const;
+
+/** What the contract has beyond the specification, to manage an account by API. */
+export const MANAGING_ENDPOINTS = [
+  'GET /suppressions',
+  'POST /suppressions',
+  'DELETE /suppressions/{address}',
 ] as const;
 
 /** What the contract decides where the specification is silent, as far as no table above shows it. */

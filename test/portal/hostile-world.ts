@@ -93,7 +93,7 @@ export async function startHostileWorld(t: Test): Promise<HostileWorld> {
   return { ...world, ...people, stranger: await addStranger(world), messageIds };
 }
 
-const SCOPES = 'emails:send,domains:write,webhooks:write,templates:write';
+const SCOPES = 'emails:send,domains:write,webhooks:write,templates:write,suppressions:write';
 
 /** What people write to the service itself is kept for the operator. */
 async function bringInboundMail({ daemon }: PortalWorld): Promise<void> {

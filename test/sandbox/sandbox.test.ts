@@ -9,6 +9,7 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js';
 import t from 'tap';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { SCOPES } from '../../src/store/tenants.ts';
 import { verifyUser } from '../../src/tenants/users.ts';
 import { patience } from '../support/patience.ts';
 import {
@@ -192,7 +193,7 @@ t.test('what it has made is what it shows', async (t) => {
   t.match(tenant, { name: 'Sandbox', status: 'active', tier: 'uncapped', tierPinned: true });
   t.same(others, []);
   const keys = await store.keys.listApiKeys(tenant!.id);
-  t.match(keys, [{ scopes: ['emails:send', 'domains:write', 'webhooks:write', 'templates:write'] }]);
+  t.match(keys, [{ scopes: SCOPES }]);
   t.equal(keys.length, 1, 'a restart makes no second key');
 });
 

@@ -11,6 +11,8 @@ const SCOPE_MEANINGS: Record<Scope, string> = {
   'domains:write': 'Register, verify and remove sending domains. For programs that set up domains for your customers.',
   'webhooks:write': 'Register and delete webhooks. For programs that set up their own endpoint.',
   'templates:write': 'Create, change and delete templates. For a pipeline that deploys templates.',
+  'suppressions:write':
+    'Add and remove suppressed addresses. For programs with their own unsubscribe page or address checks.',
 };
 
 const MOST_NAME_CHARS = 200;
@@ -63,7 +65,7 @@ ${field({
   problem: at('name'),
 })}
 <fieldset><legend>Permissions</legend>
-<p class="hint">Every key can read domains, templates, webhooks, events and messages. A key without any scope can only read.</p>
+<p class="hint">Every key can read domains, templates, webhooks, suppressions, events and messages. A key without any scope can only read.</p>
 ${Object.entries(SCOPE_MEANINGS).map(([scope, hint]) =>
   checkbox({ name: 'scopes', value: scope, label: scope, hint, checked: wish.scopes.includes(scope) }),
 )}</fieldset>
