@@ -9,6 +9,19 @@ export type EventType =
   | 'email.opened'
   | 'email.clicked';
 
+export type EventFamily = 'delivery' | 'bounce' | 'complaint' | 'open';
+
+/** As the interface specification groups them. */
+export const FAMILY_OF: Readonly<Record<EventType, EventFamily>> = {
+  'email.delivered': 'delivery',
+  'email.deferred': 'delivery',
+  'email.bounced': 'bounce',
+  'email.failed': 'bounce',
+  'email.complained': 'complaint',
+  'email.opened': 'open',
+  'email.clicked': 'open',
+};
+
 export interface NewEvent {
   id: string;
   type: EventType;

@@ -203,6 +203,7 @@ export const VERBS = {
   },
   webhooks: {
     createWebhook: 'write',
+    changeWebhook: 'write',
     getWebhook: 'read',
     listWebhooks: 'read',
     deleteWebhook: 'write',
@@ -218,6 +219,7 @@ export const VERBS = {
     recoverDeliveries: 'write',
     listWebhookAttempts: 'read',
     findWebhookAttempt: 'read',
+    listWebhookDeliveries: 'read',
     replayDelivery: 'mail',
     replayFailed: 'mail',
     forgetDeletedWebhooks: 'mail',

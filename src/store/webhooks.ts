@@ -1,6 +1,6 @@
 // Contract: the endpoints that a tenant's events are sent to, with their signing secrets.
 import type { SealedSecret } from '../base/vault.ts';
-import type { StoredEvent } from './events.ts';
+import type { EventFamily, EventType, StoredEvent } from './events.ts';
 
 export interface Webhook {
   id: string;
@@ -11,6 +11,18 @@ export interface Webhook {
   target: string;
   description: string | null;
   createdAt: number;
+  /** Which events it is sent, at least one type or family. Left out: every event. */
+  events?: readonly EventChoice[];
+}
+
+export type EventChoice = EventType | EventFamily;
+
+/** What is left out stays as it is. */
+export interface WebhookChange {
+  url?: Pick<Webhook, 'url' | 'target'>;
+  description?: string;
+  /** Null: every event. */
+  events?: readonly EventChoice[] | null;
 }
 
 export interface NewWebhook extends Webhook {
@@ -46,6 +58,8 @@ export interface WebhookSecret {
 export interface WebhookStore {
   /** 'exists' when the tenant has the target already; 'too_many' when it has `maxPerTenant` webhooks. */
   createWebhook(webhook: NewWebhook, maxPerTenant: number): Promise<'created' | 'exists' | 'too_many'>;
+  /** 'exists' when another webhook of the tenant has the target; null when there is no such webhook. */
+  changeWebhook(tenantId: string, id: string, change: WebhookChange): Promise<Webhook | 'exists' | null>;
   getWebhook(tenantId: string, id: string): Promise<Webhook | null>;
   /** Oldest first. */
   listWebhooks(tenantId: string): Promise<Webhook[]>;
@@ -144,7 +158,7 @@ export interface AttemptView {
   answer: string | null;
   nextAt: number | null;
   /** The delivery's current state. */
-  state: 'due' | 'delivered' | 'failed';
+  state: DeliveryState;
 }
 
 /** Which attempts at a webhook are listed. */
@@ -162,6 +176,46 @@ export interface AttemptName {
   eventId: string;
   number: number;
 }
+
+/** One event on its way to one webhook, for people. */
+export interface DeliveryView {
+  eventId: string;
+  eventType: EventType;
+  state: DeliveryState;
+  /** Over all replays, one that is in progress included. */
+  attempts: number;
+  /** When it is attempted next; null: it has ended, or is in progress. */
+  dueAt: number | null;
+  finishedAt: number | null;
+  /** Null: none has ended yet, or its record is lost. */
+  lastAttempt: Pick<AttemptView, 'number' | 'startedAt' | 'elapsedMs' | 'status' | 'reason' | 'answer'> | null;
+}
+
+export const DELIVERY_STATES = ['due', 'delivered', 'failed'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+export interface DeliverySearch {
+  webhookId: string;
+  state: DeliveryState | null;
+  /** The position after which the page begins, as an earlier page told it. */
+  after: DeliveryPosition | null;
+  limit: number;
+}
+
+/** Of an event in the order of the list: by time where the list is sorted by time, else 0. */
+export interface DeliveryPosition {
+  at: number;
+  eventId: string;
+}
+
+export interface FoundDeliveries {
+  deliveries: DeliveryView[];
+  /** Null: the end. A page may be short although there is more. */
+  next: DeliveryPosition | null;
+}
+
+/** How many deliveries one page looks at, where only delivered ones are asked for. */
+export const MAX_DELIVERIES_SEARCHED = 2000;
 
 export type ReplayOutcome = 'due' | 'under_way' | 'no_webhook' | 'no_event';
 
@@ -187,7 +241,12 @@ export interface WebhookDeliveryStore {
     webhookId: string,
     attempt: AttemptName,
   ): Promise<{ attempt: AttemptView; event: StoredEvent } | null>;
-  /** Replays one event of the tenant, whatever its state. */
+  /**
+   * Those that have failed: latest failure first; those that are due: next attempt first; else newest event first.
+   * 'unknown' when the event of the position does not exist; null when there is no such webhook.
+   */
+  listWebhookDeliveries(tenantId: string, search: DeliverySearch): Promise<FoundDeliveries | 'unknown' | null>;
+  /** Replays one event of the tenant, whatever its state and the webhook's choice of events. */
   replayDelivery(tenantId: string, target: { webhookId: string; eventId: string }, at: number): Promise<ReplayOutcome>;
   /** Replays deliveries that failed at or after `since`; returns how many, at most `limit`. */
   replayFailed(

@@ -443,6 +443,17 @@ t.test('attempts at a webhook are read in the order of their index, from whereve
     await list({ after: { eventId: event.id, number: 1 } }),
     /webhook_attempts_newest \(webhook_id=\? AND \(?started_at/,
   );
+  const position = { at: T0, eventId: event.id };
+  const deliveries = (state: 'due' | 'delivered' | 'failed' | null, after: typeof position | null) =>
+    planner.plansOf((store) => store.webhooks.listWebhookDeliveries(tenant.id, { webhookId, state, after, limit: 10 }));
+  t.match(await deliveries('due', null), /SEARCH d USING INDEX webhook_deliveries_due/);
+  t.match(await deliveries('failed', null), /SEARCH d USING INDEX webhook_deliveries_failed/);
+  t.match(await deliveries(null, null), /SEARCH d USING PRIMARY KEY/);
+  for (const state of ['due', 'delivered', 'failed', null] as const) {
+    for (const after of [null, position]) {
+      t.notMatch(await deliveries(state, after), /TEMP B-TREE|^SCAN (d|e|events)$/m, String(state));
+    }
+  }
   t.match(await list({ state: 'due' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_due/);
   t.match(await list({ state: 'failed' }), /SEARCH d USING (COVERING )?INDEX webhook_deliveries_failed/);
 });

@@ -33,6 +33,7 @@ import { trackingVerbs } from './verbs/tracking.ts';
 import { transportSecurityVerbs } from './verbs/transport-security.ts';
 import { memberVerbs, userVerbs } from './verbs/users.ts';
 import { deliveryVerbs } from './verbs/webhook-deliveries.ts';
+import { deliveryListVerbs } from './verbs/webhook-delivery-list.ts';
 import { attemptVerbs, replayVerbs } from './verbs/webhook-history.ts';
 import { webhookVerbs } from './verbs/webhooks.ts';
 
@@ -68,7 +69,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     dmarc: dmarcVerbs(db),
     suppressions: suppressionVerbs(db),
     reputation: reputationVerbs(db),
-    webhooks: mergeVerbs(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), replayVerbs(db)),
+    webhooks: mergeVerbs(webhookVerbs(db), deliveryVerbs(db), attemptVerbs(db), deliveryListVerbs(db), replayVerbs(db)),
     tracking: trackingVerbs(db),
     platformKeys: platformKeyVerbs(db),
     transportSecurity: transportSecurityVerbs(db),

@@ -2,7 +2,7 @@
 // of them with its event; and the health and the secrets of one webhook.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { DeliveryEnd } from '../../../src/store/webhooks.ts';
+import type { DeliveryEnd, DeliveryPosition, DeliveryState, DeliveryView } from '../../../src/store/webhooks.ts';
 import { type Bench, T0 } from './harness.ts';
 
 const SECRET = { masterKeyId: 'master1', sealed: Buffer.from('first') };
@@ -69,6 +69,90 @@ export const webhookAttemptCases = {
     const terms = { now: T0 + 90, leaseUntil: [T0 + 99_000] };
     await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 10 }], terms);
     t.match(await list('due'), [{ eventId: waits, number: 1 }], 'while the next is under way');
+  },
+
+  'deliveries by state, with their last attempts': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    const failed = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'failed' }, T0);
+    const delivered = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'delivered' }, T0 + 10);
+    const retried = await happen(bench, domain);
+    await attempt(bench, webhookId, { to: 'due', dueAt: T0 + 90 }, T0 + 20);
+    const untried = await happen(bench, domain);
+    const list = async (state: DeliveryState | null, tenantId = tenant.id) => {
+      const found = await bench.store.webhooks.listWebhookDeliveries(tenantId, {
+        ...{ webhookId, state, after: null, limit: 10 },
+      });
+      return found === 'unknown' ? null : found && { ids: found.deliveries.map(({ eventId }) => eventId), ...found };
+    };
+    t.same((await list(null))?.ids, [untried, retried, delivered, failed], 'newest event first');
+    t.same((await list('due'))?.ids, [untried, retried], 'next attempt first');
+    t.match(await list('failed'), { ids: [failed], next: null });
+    t.match(await list('delivered'), { ids: [delivered], next: null });
+    const last = { number: 1, elapsedMs: 3, status: 500, reason: 'It was 500.', answer: 'oops' };
+    t.strictSame((await list(null))?.deliveries, [
+      {
+        ...{ eventId: untried, eventType: 'email.delivered', state: 'due', attempts: 0, finishedAt: null },
+        ...{ dueAt: (await list('due'))?.deliveries[0]?.dueAt, lastAttempt: null },
+      },
+      {
+        ...{
+          eventId: retried,
+          eventType: 'email.delivered',
+          state: 'due',
+          attempts: 1,
+          dueAt: T0 + 90,
+          finishedAt: null,
+        },
+        lastAttempt: { ...last, startedAt: T0 + 20 },
+      },
+      {
+        ...{ eventId: delivered, eventType: 'email.delivered', state: 'delivered', attempts: 1, dueAt: null },
+        ...{ finishedAt: T0 + 10, lastAttempt: { ...last, startedAt: T0 + 10 } },
+      },
+      {
+        ...{ eventId: failed, eventType: 'email.delivered', state: 'failed', attempts: 1, dueAt: null, finishedAt: T0 },
+        lastAttempt: { ...last, startedAt: T0 },
+      },
+    ]);
+    await bench.store.webhooks.claimDeliveries([{ webhookId, limit: 1 }], { now: T0 + 90, leaseUntil: [T0 + 99_000] });
+    const [inProgress] = (await list('due'))!.deliveries.filter(({ dueAt }) => dueAt === null);
+    t.ok(inProgress, 'one in progress has no time of a next attempt');
+    t.equal(await list(null, (await bench.tenant()).id), null, "another tenant's webhook");
+  },
+
+  'pages of deliveries meet without a gap in each order': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id);
+    for (const end of [{ to: 'failed' }, { to: 'delivered' }, { to: 'due', dueAt: T0 + 5000 }] as const) {
+      for (let n = 0; n < 4; n++) await happen(bench, domain);
+      await attempt(bench, webhookId, end, T0 + 10);
+    }
+    for (const [state, count] of [
+      ['failed', 4],
+      ['delivered', 4],
+      ['due', 4],
+      [null, 12],
+    ] as const) {
+      const page = async (limit: number, after: DeliveryPosition | null) => {
+        const found = await bench.store.webhooks.listWebhookDeliveries(tenant.id, { webhookId, state, after, limit });
+        if (found === null || found === 'unknown') throw new Error(String(found));
+        return found;
+      };
+      const paged: DeliveryView[] = [];
+      for (let after: DeliveryPosition | null = null, more = true; more; ) {
+        const { deliveries, next } = await page(3, after);
+        paged.push(...deliveries);
+        after = next;
+        more = next !== null;
+      }
+      t.strictSame(paged, (await page(100, null)).deliveries, String(state));
+      t.equal(paged.length, count);
+    }
+    const nowhere = { webhookId, state: null, limit: 1, after: { at: 0, eventId: bench.id() } };
+    t.equal(await bench.store.webhooks.listWebhookDeliveries(tenant.id, nowhere), 'unknown');
   },
 
   'one attempt with the event that was sent, for its tenant only': async (t: Test, bench: Bench) => {

@@ -2,26 +2,32 @@
 // reach once the webhook is deleted.
 import type { Test } from 'tap';
 import type { Domain } from '../../../src/store/domains.ts';
-import type { DeliveryEnd, DeliveryResult, WebhookDelivery } from '../../../src/store/webhooks.ts';
+import type { EventType } from '../../../src/store/events.ts';
+import type { DeliveryEnd, DeliveryResult, EventChoice, WebhookDelivery } from '../../../src/store/webhooks.ts';
 import { type Bench, countAll, T0 } from './harness.ts';
 
 const LEASE_MS = 60_000;
 const TOLD_AFTER_MS = 1000;
 
-async function webhookOf(bench: Bench, tenantId: string, target = 'https://a.test/'): Promise<string> {
+async function webhookOf(
+  bench: Bench,
+  tenantId: string,
+  target = 'https://a.test/',
+  events?: EventChoice[],
+): Promise<string> {
   const id = bench.id();
   const secret = { masterKeyId: 'master1', sealed: Buffer.from('first') };
   await bench.store.webhooks.createWebhook(
-    { id, tenantId, url: target, target, description: null, createdAt: T0, secret },
+    { id, tenantId, url: target, target, description: null, createdAt: T0, secret, ...(events && { events }) },
     50,
   );
   return id;
 }
 
-async function happen(bench: Bench, domain: Domain): Promise<string> {
+async function happen(bench: Bench, domain: Domain, type: EventType = 'email.delivered'): Promise<string> {
   const { receipt } = await bench.accept(domain, ['a@x.test']);
   const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
-  const event = bench.event('email.delivered', { n: 1 });
+  const event = bench.event(type, { n: 1 });
   await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
   return event.id;
 }
@@ -55,6 +61,45 @@ export const deliveryCases = {
     const id = await happen(bench, domain);
     t.ok((await told).includes(webhookId));
     t.match((await claim(bench, webhookId)).deliveries, [{ event: { id } }]);
+  },
+
+  'an event is due where its type or family is wanted': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const make = (name: string, events?: EventChoice[]) => webhookOf(bench, tenant.id, `https://${name}.test/`, events);
+    const hooks = {
+      all: await make('all'),
+      family: await make('family', ['bounce']),
+      types: await make('types', ['email.bounced', 'email.opened']),
+      none: await make('none', ['complaint']),
+    };
+    const dueAt = async () => {
+      const due: Record<string, unknown[]> = {};
+      for (const [name, id] of Object.entries(hooks)) {
+        due[name] = (await claim(bench, id)).deliveries.map(({ event }) => event.id);
+      }
+      return due;
+    };
+    const told = new Promise<string[]>((resolve) => bench.store.watchDeliveries(resolve));
+    const bounced = await happen(bench, domain, 'email.bounced');
+    t.same((await told).toSorted(), [hooks.all, hooks.family, hooks.types].toSorted(), 'no other dispatcher is told');
+    const failed = await happen(bench, domain, 'email.failed');
+    const delivered = await happen(bench, domain, 'email.delivered');
+    t.same(await dueAt(), { all: [bounced, failed, delivered], family: [bounced, failed], types: [bounced], none: [] });
+    await bench.store.webhooks.changeWebhook(tenant.id, hooks.none, { events: ['delivery'] });
+    await bench.store.webhooks.changeWebhook(tenant.id, hooks.family, { events: null });
+    const later = await happen(bench, domain, 'email.delivered');
+    t.same(await dueAt(), { all: [later], family: [later], types: [], none: [later] }, 'from the change on');
+    const target = { webhookId: hooks.types, eventId: delivered };
+    t.equal(await bench.store.webhooks.replayDelivery(tenant.id, target, T0), 'due', 'by hand whatever is wanted');
+  },
+
+  'what nobody wants is due nowhere': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const webhookId = await webhookOf(bench, tenant.id, 'https://a.test/', ['open']);
+    await happen(bench, domain);
+    t.match(await claim(bench, webhookId), { deliveries: [], nextDueAt: null });
+    t.same((await bench.store.webhooks.dueWebhooks(null, 10)).found, []);
+    t.equal((await bench.store.events.listEvents(tenant.id, { after: null, limit: 10 })).length, 1, 'the feed has it');
   },
 
   'an event is due at every webhook of its tenant that exists, and at no other': async (t: Test, bench: Bench) => {

@@ -34,6 +34,48 @@ export const webhookCases = {
     t.equal(await bench.store.webhooks.getWebhook(tenantId, bench.id()), null);
   },
 
+  'a choice of events is kept, changed and taken back': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    const { webhooks } = bench.store;
+    const some = await added(bench, tenantId, { events: ['bounce', 'email.delivered'] });
+    t.strictSame(await webhooks.getWebhook(tenantId, some.id), some);
+    t.strictSame(await webhooks.listWebhooks(tenantId), [some]);
+    t.match(await webhooks.listWebhookHealth(tenantId), [{ events: ['bounce', 'email.delivered'] }]);
+    t.strictSame(await webhooks.changeWebhook(tenantId, some.id, {}), some, 'what is left out stays');
+    const fewer = await webhooks.changeWebhook(tenantId, some.id, { events: ['open'] });
+    t.strictSame(fewer, { ...some, events: ['open'] });
+    const { events: _, ...all } = some;
+    t.strictSame(await webhooks.changeWebhook(tenantId, some.id, { events: null }), all);
+    t.strictSame(await webhooks.getWebhook(tenantId, some.id), all);
+  },
+
+  'another URL and description, unless the tenant has the target': async (t: Test, bench: Bench) => {
+    const [owner, stranger] = [await bench.tenant(), await bench.tenant()];
+    const { webhooks } = bench.store;
+    const [one, other] = [
+      await added(bench, owner.id, { description: 'One' }),
+      await added(bench, owner.id, { target: 'https://b.test/' }),
+    ];
+    await added(bench, stranger.id, { target: 'https://c.test/' });
+    const to = (host: string) => ({ url: { url: `https://${host}`, target: `https://${host}/` } });
+    t.equal(await webhooks.changeWebhook(owner.id, one.id, to('b.test')), 'exists');
+    t.strictSame(await webhooks.getWebhook(owner.id, one.id), one, 'and nothing has changed');
+    t.strictSame(
+      await webhooks.changeWebhook(owner.id, one.id, { url: { url: 'HTTPS://acme.test', target: one.target } }),
+      {
+        ...one,
+        url: 'HTTPS://acme.test',
+      },
+    );
+    const moved = await webhooks.changeWebhook(owner.id, one.id, { ...to('c.test'), description: '' });
+    t.strictSame(moved, { ...one, ...to('c.test').url, description: '' });
+    t.equal((await added(bench, owner.id)).target, one.target, 'the earlier target is free');
+    t.equal(await webhooks.changeWebhook(stranger.id, other.id, { description: 'Mine' }), null);
+    t.equal(await webhooks.changeWebhook(owner.id, bench.id(), { description: 'Mine' }), null);
+    t.strictSame(await webhooks.getWebhook(owner.id, other.id), other);
+    t.equal((await webhooks.listWebhookSecrets(owner.id, one.id, T0)).length, 1, 'the secret stays');
+  },
+
   'a tenant has a target once': async (t: Test, bench: Bench) => {
     const [one, other] = [await bench.tenant(), await bench.tenant()];
     const first = await added(bench, one.id);

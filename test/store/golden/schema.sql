@@ -595,7 +595,7 @@ CREATE TABLE templates (
  html TEXT,
  text TEXT,
  created_at INTEGER NOT NULL,
- updated_at INTEGER NOT NULL, changed_by TEXT,
+ updated_at INTEGER NOT NULL, changed_by TEXT, subject TEXT,
  PRIMARY KEY (tenant_id, id)
 ) STRICT;
 
@@ -725,7 +725,7 @@ CREATE TABLE webhooks (
  target TEXT NOT NULL,
  description TEXT,
  created_at INTEGER NOT NULL
-, failing_since INTEGER, told_at INTEGER) STRICT, WITHOUT ROWID;
+, failing_since INTEGER, told_at INTEGER, events TEXT) STRICT, WITHOUT ROWID;
 
 CREATE INDEX webhooks_failing ON webhooks (failing_since) WHERE failing_since IS NOT NULL AND told_at IS NULL;
 

@@ -2,7 +2,7 @@
 import { atStep } from '../../../src/base/backoff.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/base/clock.ts';
 import type { InboundAction, InboundEffect, InboundUpdate, InboundVerdict } from '../../../src/store/inbound.ts';
-import type { DeliveryEnd } from '../../../src/store/webhooks.ts';
+import type { DeliveryEnd, DeliveryPosition } from '../../../src/store/webhooks.ts';
 import { newEvent, newNote } from './message-steps.ts';
 import { type ModelDelivery, type ModelMessage, type ModelWebhook, newDelivery } from './model.ts';
 import type { Step, Walk } from './walk.ts';
@@ -102,6 +102,29 @@ async function replayFailed(walk: Walk): Promise<void> {
   for (const delivery of failed) {
     Object.assign(delivery, { state: 'due', attemptsBefore: delivery.attempts, dueAt: walk.now, finishedAt: null });
   }
+}
+
+/** Page by page, in the order that the contract promises. */
+async function listDeliveries(walk: Walk): Promise<void> {
+  const webhook = walk.pick(walk.model.webhooks.values());
+  if (!webhook) return;
+  const { id: webhookId, tenantId } = webhook;
+  const state = walk.oneOf('due', 'delivered', 'failed', null);
+  const all = [...webhook.deliveries.values()].filter((one) => (state ?? one.state) === one.state);
+  const bySeq = (one: ModelDelivery, two: ModelDelivery) => two.event.seq - one.event.seq;
+  if (state === 'failed') all.sort((one, two) => two.finishedAt! - one.finishedAt! || bySeq(one, two));
+  else if (state === 'due') all.sort((one, two) => one.dueAt! - two.dueAt! || bySeq(two, one));
+  else all.sort(bySeq);
+  const seen: { eventId: string; state: string; attempts: number }[] = [];
+  for (let after: DeliveryPosition | null = null; ; ) {
+    const page = await walk.store.webhooks.listWebhookDeliveries(tenantId, { webhookId, state, after, limit: 3 });
+    if (page === null || page === 'unknown') return walk.same(page, 'a page', 'listWebhookDeliveries');
+    seen.push(...page.deliveries.map(({ eventId, state, attempts }) => ({ eventId, state, attempts })));
+    if (page.next === null) break;
+    after = page.next;
+  }
+  const wanted = all.map(({ event, state, attempts }) => ({ eventId: event.id, state, attempts }));
+  walk.same(seen, wanted, `listWebhookDeliveries, ${state}`);
 }
 
 async function keepInbound(walk: Walk): Promise<void> {
@@ -262,6 +285,7 @@ export const aroundSteps: readonly Step[] = [
   { name: 'recoverDeliveries', weight: 0.3, run: recoverDeliveries },
   { name: 'replayDelivery', weight: 0.5, run: replayDelivery },
   { name: 'replayFailed', weight: 0.5, run: replayFailed },
+  { name: 'listWebhookDeliveries', run: listDeliveries },
   { name: 'keepInbound', weight: 2, run: keepInbound },
   { name: 'noteRefusedInbound', weight: 0.5, run: noteRefused },
   { name: 'recordInbound', weight: 2, run: recordInbound },

@@ -5,6 +5,7 @@ import type { EventType, NewEvent } from '../../../src/store/events.ts';
 import type { HardBounceNote, MessageState } from '../../../src/store/queue.ts';
 import type { PlatformSuppression, Suppression } from '../../../src/store/suppressions.ts';
 import type { Tenant } from '../../../src/store/tenants.ts';
+import type { EventChoice } from '../../../src/store/webhooks.ts';
 
 export interface ModelMessage {
   id: string;
@@ -54,6 +55,8 @@ export interface ModelWebhook {
   id: string;
   tenantId: string;
   target: string;
+  /** Types and families; left out: every event. */
+  events?: readonly EventChoice[];
   /** By the event's id. */
   deliveries: Map<string, ModelDelivery>;
 }
@@ -64,6 +67,16 @@ export interface ModelInbound {
   receivedAt: number;
   processedAt: number | null;
 }
+
+const FAMILIES = {
+  'email.delivered': 'delivery',
+  'email.deferred': 'delivery',
+  'email.bounced': 'bounce',
+  'email.failed': 'bounce',
+  'email.complained': 'complaint',
+  'email.opened': 'open',
+  'email.clicked': 'open',
+} as const satisfies Record<EventType, EventChoice>;
 
 export class Model {
   readonly tenants = new Map<string, Tenant>();
@@ -96,6 +109,8 @@ export class Model {
     this.events.push(added);
     for (const webhook of this.webhooks.values()) {
       if (webhook.tenantId !== tenantId) continue;
+      const { events } = webhook;
+      if (events && !events.includes(event.type) && !events.includes(FAMILIES[event.type])) continue;
       webhook.deliveries.set(added.id, newDelivery(added, event.at));
       this.due.add(webhook.id);
     }

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import type { Domain } from '../../../src/store/domains.ts';
 import type { Suppression } from '../../../src/store/suppressions.ts';
 import type { Tenant } from '../../../src/store/tenants.ts';
+import type { EventChoice } from '../../../src/store/webhooks.ts';
 import type { Step, Walk } from './walk.ts';
 
 export const ADDRESSES = ['a@x.test', 'b@x.test', 'c@y.test', 'd@y.test', 'e@z.test', 'f@z.test'] as const;
@@ -90,11 +91,39 @@ async function createWebhook(walk: Walk): Promise<void> {
   if (!tenant) return;
   const own = [...model.webhooks.values()].filter(({ tenantId }) => tenantId === tenant.id);
   const target = `https://${walk.oneOf('a', 'b', 'c', 'd')}.test/`;
-  const webhook = { id: walk.id(), tenantId: tenant.id, url: target, target, description: null, createdAt: walk.now };
+  const about = { id: walk.id(), tenantId: tenant.id, url: target, target, description: null, createdAt: walk.now };
+  const webhook = { ...about, ...(walk.chance(0.5) && { events: someEvents(walk) }) };
   const outcome = await store.webhooks.createWebhook({ ...webhook, secret: SECRET }, MAX_WEBHOOKS);
   const exists = own.some((one) => one.target === target);
   walk.same(outcome, exists ? 'exists' : own.length >= MAX_WEBHOOKS ? 'too_many' : 'created', 'createWebhook');
   if (outcome === 'created') model.webhooks.set(webhook.id, { ...webhook, deliveries: new Map() });
+}
+
+function someEvents(walk: Walk): EventChoice[] {
+  return walk.oneOf<EventChoice[]>(
+    ['delivery'],
+    ['email.delivered'],
+    ['bounce', 'open'],
+    ['email.bounced', 'complaint'],
+  );
+}
+
+async function changeWebhook(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const webhook = walk.pick(model.webhooks.values());
+  if (!webhook) return;
+  const { id, tenantId } = webhook;
+  const target = `https://${walk.oneOf('a', 'b', 'c', 'd')}.test/`;
+  const taken = [...model.webhooks.values()].some(
+    (one) => one.tenantId === tenantId && one.target === target && one.id !== id,
+  );
+  const events = walk.chance(0.5) ? someEvents(walk) : null;
+  const result = await store.webhooks.changeWebhook(tenantId, id, { url: { url: target, target }, events });
+  if (taken) return walk.same(result, 'exists', 'changeWebhook to a target that there is');
+  const { events: _, ...rest } = webhook;
+  const changed = { ...rest, target, ...(events && { events }) };
+  model.webhooks.set(id, changed);
+  walk.same((await store.webhooks.getWebhook(tenantId, id))?.events, changed.events, 'changeWebhook');
 }
 
 async function deleteWebhook(walk: Walk): Promise<void> {
@@ -227,6 +256,7 @@ export const tenantSteps: readonly Step[] = [
   { name: 'recordVerdict', weight: 3, run: judgeDomain },
   { name: 'revokeDomain', weight: 0.2, run: revokeDomain },
   { name: 'createWebhook', weight: 2, run: createWebhook },
+  { name: 'changeWebhook', run: changeWebhook },
   { name: 'deleteWebhook', weight: 0.5, run: deleteWebhook },
   { name: 'addSuppression', weight: 0.5, run: addSuppression },
   { name: 'importSuppressions', weight: 0.3, run: importSuppressions },

@@ -1,7 +1,9 @@
 // Events in SQLite. seq is assigned by the insert; with one writer that is the order of commits.
-import type { EventStore, NewEvent, StoredEvent } from '../../events.ts';
+import { type EventStore, type EventType, FAMILY_OF, type NewEvent, type StoredEvent } from '../../events.ts';
+import type { EventChoice } from '../../webhooks.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { eventsFromColumn } from './webhooks.ts';
 
 export function eventVerbs(db: Transaction): Work<EventStore> {
   return {
@@ -15,7 +17,7 @@ export function eventVerbs(db: Transaction): Work<EventStore> {
 
 /**
  * For verbs that record a fact: in the same transaction as the change that it describes, together with deliveries to
- * all webhooks that the tenant has at this time.
+ * all webhooks that the tenant has at this time and that want this type of event.
  */
 export function insertEvent(db: Transaction, of: { tenantId: string; messageId: string }, event: NewEvent): void {
   const tenant = toId(of.tenantId);
@@ -26,20 +28,48 @@ export function insertEvent(db: Transaction, of: { tenantId: string; messageId: 
   const { lastInsertRowid: seq } = insert.run(
     ...[toId(event.id), tenant, toId(of.messageId), event.type, event.at, data],
   );
-  // Most tenants have no webhook: that must not cost a query for each event.
-  const webhooks = db.cached(`webhooks ${of.tenantId}`, () => webhookIds(db, tenant));
-  if (webhooks.length === 0) return;
-  const due = db.sql(
-    `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
-     SELECT id, +@seq, tenant_id, 'due', 0, +@at FROM webhooks WHERE tenant_id = +@tenant`,
-  );
-  due.run({ tenant, seq, at: event.at });
-  db.dueNotices.note(webhooks);
+  // Most tenants have no webhook, and many events are wanted by none: that must not cost a query for each.
+  const listeners = db.cached(`webhooks ${of.tenantId}`, () => listenersOf(db, tenant));
+  const wanting = listeners.filter((listener) => wants(listener, event.type)).map(({ id }) => id);
+  if (wanting.length === 0) return;
+  const isForAll = wanting.length === listeners.length;
+  if (isForAll) insertForAll(db, tenant, { seq, at: event.at });
+  else for (const id of wanting) insertDelivery(db, tenant, { id, seq, at: event.at });
+  db.dueNotices.note(wanting);
 }
 
-function webhookIds(db: Transaction, tenant: Buffer): Buffer[] {
-  const rows = db.sql('SELECT id FROM webhooks WHERE tenant_id = +?').all(tenant) as Row[];
-  return rows.map((row) => row.id as Buffer);
+type Sequence = number | bigint;
+
+function insertForAll(db: Transaction, tenant: Buffer, { seq, at }: { seq: Sequence; at: number }): void {
+  db.sql(
+    `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
+     SELECT id, +@seq, tenant_id, 'due', 0, +@at FROM webhooks WHERE tenant_id = +@tenant`,
+  ).run({ tenant, seq, at });
+}
+
+function insertDelivery(db: Transaction, tenant: Buffer, delivery: { id: Buffer; seq: Sequence; at: number }): void {
+  db.sql(
+    `INSERT INTO webhook_deliveries (webhook_id, event_seq, tenant_id, state, attempts, due_at)
+     VALUES (+?, +?, +?, 'due', 0, +?)`,
+  ).run(delivery.id, delivery.seq, tenant, delivery.at);
+}
+
+interface Listener {
+  id: Buffer;
+  /** Null: every event. */
+  events: ReadonlySet<EventChoice> | null;
+}
+
+function wants({ events }: Listener, type: EventType): boolean {
+  return events === null || events.has(type) || events.has(FAMILY_OF[type]);
+}
+
+function listenersOf(db: Transaction, tenant: Buffer): Listener[] {
+  const rows = db.sql('SELECT id, events FROM webhooks WHERE tenant_id = +?').all(tenant) as Row[];
+  return rows.map((row) => {
+    const events = eventsFromColumn(row.events);
+    return { id: row.id as Buffer, events: events && new Set(events) };
+  });
 }
 
 function listEvents(

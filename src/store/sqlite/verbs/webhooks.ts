@@ -1,9 +1,11 @@
 // Webhooks in SQLite.
 import {
+  type EventChoice,
   MAX_DELIVERIES_COUNTED,
   type NewWebhook,
   type SecretRotation,
   type Webhook,
+  type WebhookChange,
   type WebhookHealth,
   type WebhookSecret,
   type WebhookStore,
@@ -14,10 +16,8 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 export function webhookVerbs(db: Transaction): Work<WebhookStore> {
   return {
     createWebhook: (webhook, maxPerTenant) => createWebhook(db, webhook, maxPerTenant),
-    getWebhook: (tenantId, id) => {
-      const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
-      return row === undefined ? null : webhookFromRow(row as Row);
-    },
+    changeWebhook: (tenantId, id, change) => changeWebhook(db, { tenantId, id }, change),
+    getWebhook: (tenantId, id) => readWebhook(db, { tenantId, id }),
     listWebhooks: (tenantId) => {
       const rows = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? ORDER BY id').all(toId(tenantId));
       return (rows as Row[]).map(webhookFromRow);
@@ -54,10 +54,46 @@ function createWebhook(db: Transaction, webhook: NewWebhook, maxPerTenant: numbe
 
   const id = toId(webhook.id);
   db.sql(
-    `INSERT INTO webhooks (id, tenant_id, url, target, description, created_at) VALUES (+?, +?, +?, +?, +?, +?)`,
-  ).run(id, tenant, webhook.url, webhook.target, webhook.description, webhook.createdAt);
+    `INSERT INTO webhooks (id, tenant_id, url, target, description, created_at, events)
+     VALUES (+?, +?, +?, +?, +?, +?, +?)`,
+  ).run(
+    ...[id, tenant, webhook.url, webhook.target, webhook.description, webhook.createdAt],
+    eventsColumn(webhook.events),
+  );
   insertSecret(db, id, { secret: webhook.secret, at: webhook.createdAt });
   return 'created';
+}
+
+function changeWebhook(
+  db: Transaction,
+  of: { tenantId: string; id: string },
+  change: WebhookChange,
+): Webhook | 'exists' | null {
+  const webhook = readWebhook(db, of);
+  if (!webhook) return null;
+  const [tenant, id] = [toId(of.tenantId), toId(of.id)];
+  const { url, target } = change.url ?? webhook;
+  const same = db.sql('SELECT 1 FROM webhooks WHERE tenant_id = +? AND target = +? AND id <> +?');
+  if (same.get(tenant, target, id) !== undefined) return 'exists';
+  const { description = webhook.description, events = webhook.events } = change;
+  db.sql(
+    'UPDATE webhooks SET url = +?, target = +?, description = +?, events = +? WHERE tenant_id = +? AND id = +?',
+  ).run(...[url, target, description, eventsColumn(events), tenant, id]);
+  return readWebhook(db, of);
+}
+
+function readWebhook(db: Transaction, { tenantId, id }: { tenantId: string; id: string }): Webhook | null {
+  const row = db.sql('SELECT * FROM webhooks WHERE tenant_id = +? AND id = +?').get(toId(tenantId), toId(id));
+  return row === undefined ? null : webhookFromRow(row as Row);
+}
+
+function eventsColumn(events: readonly EventChoice[] | null | undefined): string | null {
+  return events ? JSON.stringify(events) : null;
+}
+
+/** Null: every event. */
+export function eventsFromColumn(column: Row[string]): EventChoice[] | null {
+  return column === null ? null : (JSON.parse(column as string) as EventChoice[]);
 }
 
 /** Its secrets are deleted with it (ON DELETE CASCADE); its deliveries are unreachable now, and erased in slices. */
@@ -117,6 +153,7 @@ function healthFromRow(db: Transaction, row: Row, maxCounted: number): WebhookHe
 }
 
 function webhookFromRow(row: Row): Webhook {
+  const events = eventsFromColumn(row.events);
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),
@@ -124,5 +161,6 @@ function webhookFromRow(row: Row): Webhook {
     target: row.target as string,
     description: row.description as string | null,
     createdAt: row.created_at as number,
+    ...(events && { events }),
   };
 }
