@@ -5,7 +5,15 @@ import { SECOND_MS } from '../base/clock.ts';
 import type { Refusal } from '../base/refusals.ts';
 import type { JsonObject } from './json-body.ts';
 
-const SHAPE_NAMES = ['send-email', 'send-batch', 'add-suppression', 'register-domain', 'register-webhook', 'template'] as const;
+const SHAPE_NAMES = [
+  'send-email',
+  'send-batch',
+  'add-suppression',
+  'register-domain',
+  'register-webhook',
+  'template',
+  'change-webhook',
+] as const;
 /** A file in schema/api without its ending. */
 export type ShapeName = (typeof SHAPE_NAMES)[number];
 

@@ -20,6 +20,7 @@ import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { sentMailEndpoints } from './sent-mail-endpoints.ts';
 import { type SuppressionParts, suppressionEndpoints } from './suppression-endpoints.ts';
 import { templateEndpoints } from './template-endpoints.ts';
+import { type WebhookDeliveryParts, webhookDeliveryEndpoints } from './webhook-delivery-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
@@ -30,11 +31,13 @@ export interface ApiServices extends PipelineOptions {
       queue: 'findMessage' | 'findSubmission';
       events: 'eventsOfMessage' | 'listEvents';
     }> &
-    SuppressionParts['store'];
+    SuppressionParts['store'] &
+    WebhookDeliveryParts['store'];
   submission: Submission;
   domains: Domains;
   templates: Templates;
   webhooks: Webhooks;
+  webhookTests: WebhookDeliveryParts['webhookTests'];
   /** Told of new webhooks. */
   notifyOwners?: OwnerNotices;
 }
@@ -54,6 +57,7 @@ export function createApi(services: ApiServices): Api {
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),
+    ...webhookDeliveryEndpoints(services),
     ...eventEndpoints(services.store),
     ...suppressionEndpoints(services),
   ];

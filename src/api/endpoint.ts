@@ -9,7 +9,7 @@ import type { Caller } from './authorization.ts';
 import type { BodyShape } from './body-shape.ts';
 
 export interface Endpoint {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** `:id` and `:…_id` stand for a UUID. */
   pattern: string;
   /** Null: any valid key. */

@@ -51,6 +51,7 @@ export async function openSite(
     domains,
     templates,
     webhooks: hooks.webhooks,
+    webhookTests: hooks.tests,
     submission,
     bodies,
     notifyOwners,

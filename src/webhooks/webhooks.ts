@@ -4,10 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, DAY_MS } from '../base/clock.ts';
 import type { IdSource } from '../base/ids.ts';
-import { type Refusal, refuse } from '../base/refusals.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Vault } from '../base/vault.ts';
+import { EVENT_CHOICES } from '../events/event-types.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
-import type { Webhook } from '../store/webhooks.ts';
+import type { EventChoice, Webhook } from '../store/webhooks.ts';
 import { refuseTarget, type TargetPolicy } from './target.ts';
 
 /** Standard Webhooks 1.0 requires 24 to 64 bytes; 32 are the output size of HMAC-SHA256. */
@@ -33,7 +34,12 @@ interface WebhooksOptions {
 export interface RegisterWebhook {
   url: string;
   description?: string;
+  /** Types and families; an empty list, too, is every event. */
+  events?: readonly string[];
 }
+
+/** The body as schema/api/change-webhook.json allows it. */
+export type ChangeWebhook = Partial<RegisterWebhook>;
 
 interface RegisteredWebhook {
   webhook: Webhook;
@@ -43,6 +49,8 @@ interface RegisteredWebhook {
 
 export interface Webhooks {
   register(tenantId: string, request: RegisterWebhook): Promise<RegisteredWebhook | Refusal>;
+  /** What is left out stays as it is. */
+  change(tenantId: string, id: string, request: ChangeWebhook): Promise<Webhook | Refusal>;
   /** Oldest first. */
   list(tenantId: string): Promise<Webhook[]>;
   get(tenantId: string, id: string): Promise<Webhook | Refusal>;
@@ -56,15 +64,16 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const { store } = options;
   return {
     register: (tenantId, request) => register(options, tenantId, request),
+    change: (tenantId, id, request) => change(options, { tenantId, id }, request),
     list: (tenantId) => store.webhooks.listWebhooks(tenantId),
-    get: async (tenantId, id) => (await store.webhooks.getWebhook(tenantId, id)) ?? notFound(),
+    get: async (tenantId, id) => (await store.webhooks.getWebhook(tenantId, id)) ?? webhookNotFound(),
     remove: (tenantId, id) => remove(options, tenantId, id),
-    rotate: async (tenantId, id) => (await rotateSecret(options, tenantId, id)) ?? notFound(),
+    rotate: async (tenantId, id) => (await rotateSecret(options, tenantId, id)) ?? webhookNotFound(),
   };
 }
 
 async function remove({ store, onRemoved }: WebhooksOptions, tenantId: string, id: string): Promise<Refusal | null> {
-  if (!(await store.webhooks.deleteWebhook(tenantId, id))) return notFound();
+  if (!(await store.webhooks.deleteWebhook(tenantId, id))) return webhookNotFound();
   onRemoved?.(id.toLowerCase());
   return null;
 }
@@ -91,37 +100,78 @@ export async function rotateSecret(
 async function register(
   options: WebhooksOptions,
   tenantId: string,
-  { url, description = null }: { url: string; description?: string | null },
+  request: RegisterWebhook,
 ): Promise<RegisteredWebhook | Refusal> {
   const { store, vault, clock, ids, policy, random = randomBytes } = options;
+  const { url, description = null } = request;
   const tooLong = lengthProblem(url, description);
   if (tooLong !== null) return tooLong;
-  const read = readWebhookUrl(url);
-  if ('problem' in read) return invalid('url', read.problem);
-  const refused = refuseTarget(read.url, policy);
-  if (refused !== null) return invalid('url', refused);
-  if (description?.isWellFormed() === false) {
-    return invalid('description', 'must be valid Unicode; it contains a lone surrogate.');
-  }
+  const target = readTarget(url, policy);
+  if (isRefusal(target)) return target;
+  const described = description === null ? null : descriptionProblem(description);
+  if (described) return described;
+  const events = readEvents(request.events ?? []);
+  if (isRefusal(events)) return events;
   const id = ids.next();
   const secret = random(SECRET_BYTES);
-  const webhook: Webhook = { id, tenantId, url, target: read.url.href, description, createdAt: clock.now() };
+  const about = { url, target, description, createdAt: clock.now() };
+  const webhook: Webhook = { id, tenantId, ...about, ...(events && { events }) };
   const sealed = vault.seal(secret, webhookSecretContext(id));
   const result = await store.webhooks.createWebhook({ ...webhook, secret: sealed }, MAX_WEBHOOKS_PER_TENANT);
   switch (result) {
     case 'created':
       return { webhook, secret };
     case 'exists':
-      return refuse(
-        'webhook_exists',
-        "url: a webhook with this URL already exists. Its secret can't be shown again; if it is lost, delete the webhook and register it again.",
-      );
+      return exists();
     case 'too_many':
       return invalid(
         'url',
         `the account has reached the limit of ${MAX_WEBHOOKS_PER_TENANT} webhooks. Delete one first.`,
       );
   }
+}
+
+async function change(
+  { store, policy }: WebhooksOptions,
+  of: { tenantId: string; id: string },
+  { url, description, events: chosen }: ChangeWebhook,
+): Promise<Webhook | Refusal> {
+  const tooLong = lengthProblem(url ?? '', description ?? null);
+  if (tooLong !== null) return tooLong;
+  const target = url === undefined ? null : readTarget(url, policy);
+  if (isRefusal(target)) return target;
+  const described = description === undefined ? null : descriptionProblem(description);
+  if (described) return described;
+  const events = chosen === undefined ? undefined : readEvents(chosen);
+  if (isRefusal(events)) return events;
+  const result = await store.webhooks.changeWebhook(of.tenantId, of.id.toLowerCase(), {
+    ...(url !== undefined && target !== null && { url: { url, target } }),
+    ...(description !== undefined && { description }),
+    ...(events !== undefined && { events }),
+  });
+  if (result === 'exists') return exists();
+  return result ?? webhookNotFound();
+}
+
+/** In normal form. */
+function readTarget(url: string, policy: TargetPolicy): string | Refusal {
+  const read = readWebhookUrl(url);
+  if ('problem' in read) return invalid('url', read.problem);
+  const refused = refuseTarget(read.url, policy);
+  return refused === null ? read.url.href : invalid('url', refused);
+}
+
+function descriptionProblem(description: string): Refusal | null {
+  if (description.isWellFormed()) return null;
+  return invalid('description', 'must be valid Unicode; it contains a lone surrogate.');
+}
+
+/** Each once, in the order of the registry; null: every event. */
+function readEvents(chosen: readonly string[]): EventChoice[] | null | Refusal {
+  const known: readonly string[] = EVENT_CHOICES;
+  const unknown = chosen.find((one) => !known.includes(one));
+  if (unknown !== undefined) return invalid('events', `each must be one of ${EVENT_CHOICES.join(', ')}.`);
+  return chosen.length === 0 ? null : EVENT_CHOICES.filter((one) => chosen.includes(one));
 }
 
 /** As in schema/api/register-webhook.json, for callers that do not come through the API. */
@@ -145,7 +195,14 @@ function invalid(field: string, problem: string): Refusal {
   return refuse('validation_failed', `${field}: ${problem}`);
 }
 
-function notFound(): Refusal {
+function exists(): Refusal {
+  return refuse(
+    'webhook_exists',
+    "url: a webhook with this URL already exists. Its secret can't be shown again; if it is lost, delete the webhook and register it again.",
+  );
+}
+
+export function webhookNotFound(): Refusal {
   return refuse('webhook_not_found', 'Webhook not found. GET /webhooks lists your webhooks.');
 }
 

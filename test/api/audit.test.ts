@@ -2,6 +2,7 @@
 // through all routes of the API, so that one that is added and not written down is noticed.
 import t from 'tap';
 import { type ApiAnswer, type ApiHarness, startApiHarness, type TestTenant } from '../support/api-harness.ts';
+import { recordSomeEvent } from '../support/some-event.ts';
 
 interface Play {
   /** What the log must say. */
@@ -73,6 +74,39 @@ const PLAYS: Readonly<Record<string, Play>> = {
     async run(harness, tenant) {
       const { body } = await newWebhook(harness, tenant);
       return (await harness.call('DELETE', `/webhooks/${body.id}`, { key: tenant.key })).status;
+    },
+  },
+  'PATCH /webhooks/:id': {
+    action: 'webhook.changed',
+    async run(harness, tenant) {
+      const { body } = await newWebhook(harness, tenant);
+      const change = { key: tenant.key, body: { events: ['bounce'] } };
+      return (await harness.call('PATCH', `/webhooks/${body.id}`, change)).status;
+    },
+  },
+  'POST /webhooks/:id/rotate': {
+    action: 'webhook.secret_rotated',
+    async run(harness, tenant) {
+      const { body } = await newWebhook(harness, tenant);
+      return (await harness.call('POST', `/webhooks/${body.id}/rotate`, { key: tenant.key })).status;
+    },
+  },
+  'POST /webhooks/:id/test': {
+    action: 'webhook.tested',
+    async run(harness, tenant) {
+      const { body } = await newWebhook(harness, tenant);
+      return (await harness.call('POST', `/webhooks/${body.id}/test`, { key: tenant.key })).status;
+    },
+  },
+  'POST /webhooks/:id/deliveries/:event_id/replay': {
+    action: 'webhook.event_replayed',
+    async run(harness, { id: tenantId, key }) {
+      const { body } = await newWebhook(harness, { id: tenantId, key });
+      await harness.addVerifiedDomain(tenantId, `d${++made}.test`);
+      const mail = { from: `a@d${made}.test`, to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
+      const [messageId] = (await harness.call('POST', '/emails', { key, body: mail })).body.message_ids;
+      const event = await recordSomeEvent(harness, { tenantId, messageId, ...mail });
+      return (await harness.call('POST', `/webhooks/${body.id}/deliveries/${event}/replay`, { key })).status;
     },
   },
   'POST /suppressions': {

@@ -7,13 +7,15 @@ import { SCOPES } from '../../src/store/tenants.ts';
 import { type CallOptions, startApiHarness } from '../support/api-harness.ts';
 import { checkAnswer, errorCodesOf, locate, type Operation, operations } from '../support/openapi-check.ts';
 import { RawHttp } from '../support/raw-http.ts';
+import { recordSomeEvent } from '../support/some-event.ts';
+import { startEndpoint } from '../support/webhook-endpoint.ts';
 import { wrapVerbs } from '../support/wrap-verbs.ts';
 
 const NOBODY = '018f0000-0000-7000-8000-000000000000';
 const BODY_OVER_LIMIT_BYTES = 5 * 1024 * 1024 + 1;
 
 let store: 'works' | 'breaks' | 'is gone' = 'works';
-const api = await startApiHarness({ firstTier: 1, wrapStore: breakable });
+const api = await startApiHarness({ firstTier: 1, wrapStore: breakable, allowPrivateWebhooks: true });
 t.teardown(() => api.close());
 const tenant = await api.addTenant();
 const rival = await api.addTenant();
@@ -30,7 +32,8 @@ api.dns.set(published.records[0].name, 'TXT', [published.records[0].value], 0);
 const unpublished = (await created('/domains', { domain: 'bare.test' })).id;
 const contested = (await created('/domains', { domain: 'held.test' })).id;
 const template = (await created('/templates', { name: 'Welcome', text: 'Hello {{ name }}' })).id;
-const webhook = (await created('/webhooks', { url: 'https://hooks.acme.test/' })).id;
+const endpoint = await startEndpoint(t);
+const webhook = (await created('/webhooks', { url: endpoint.url })).id;
 const MAIL = { from: 'a@acme.test', to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
 const {
   id: submission,
@@ -44,6 +47,10 @@ const ID: Record<string, string> = {
   '/domains/{id}': published.id,
   '/domains/{id}/verify': published.id,
   '/webhooks/{id}': webhook,
+  '/webhooks/{id}/rotate': webhook,
+  '/webhooks/{id}/test': webhook,
+  '/webhooks/{id}/deliveries': webhook,
+  '/webhooks/{id}/deliveries/{event_id}/replay': webhook,
   '/templates/{id}': template,
 };
 const BODY: Record<string, object> = {
@@ -53,10 +60,12 @@ const BODY: Record<string, object> = {
   'POST /webhooks': { url: 'https://hooks.acme.test/other' },
   'POST /templates': { name: 'Reminder', html: '<p>{{ due }}</p>' },
   'PUT /templates/{id}': { name: 'Welcome', text: 'Hi {{ name }}' },
+  'PATCH /webhooks/{id}': { events: ['bounce'] },
   'POST /suppressions': { address: 'sam@example.net' },
 };
 /** What stands in paths besides IDs, and what can't. */
 const SUPPRESSED = 'gone%40example.net';
+const event = await recordSomeEvent(api, { tenantId: tenant.id, messageId: email, ...MAIL });
 
 /** By operation: the codes of errors, and the statuses of other answers. */
 const provoked = new Map<string, Set<string>>();
@@ -87,16 +96,21 @@ function nameOf({ method, path }: Operation): string {
 interface Attempt extends CallOptions {
   id?: string;
   address?: string;
+  eventId?: string;
   query?: string;
 }
 
 /** Calls an operation, well but for what `attempt` changes. */
 async function attempt(
   operation: Operation,
-  { id, address = SUPPRESSED, query = '', ...options }: Attempt = {},
+  { id, address = SUPPRESSED, eventId = event, query = '', ...options }: Attempt = {},
 ): Promise<void> {
   const { method, path } = operation;
-  const target = path.replace('{id}', id ?? ID[path] ?? '').replace('{address}', address) + query;
+  const target =
+    path
+      .replace('{id}', id ?? ID[path] ?? '')
+      .replace('{address}', address)
+      .replace('{event_id}', eventId) + query;
   const body = BODY[nameOf(operation)];
   const good = { key: tenant.key, ...(body ? { body } : {}) };
   const answer = await api.call(method, target, { ...good, ...options });
@@ -106,7 +120,10 @@ async function attempt(
 /** The same over a bare socket, with a body that is declared and does not come. */
 async function announce(operation: Operation, declaredBytes: number): Promise<void> {
   const { method, path } = operation;
-  const target = path.replace('{id}', ID[path] ?? '').replace('{address}', SUPPRESSED);
+  const target = path
+    .replace('{id}', ID[path] ?? '')
+    .replace('{address}', SUPPRESSED)
+    .replace('{event_id}', event);
   const connection = await RawHttp.connect(api.port);
   t.teardown(() => connection.destroy());
   const auth = `Authorization: Bearer ${tenant.key}\r\nContent-Type: application/json`;
@@ -176,12 +193,38 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(removal);
   await created('/suppressions', { address: 'gone@example.net' });
 
-  await attempt(operation('POST /webhooks'), { body: { url: 'https://hooks.acme.test/' } });
+  await attempt(operation('POST /webhooks'), { body: { url: endpoint.url } });
+  await created('/webhooks', { url: 'https://taken.acme.test/' });
+  await attempt(operation('PATCH /webhooks/{id}'), { body: { url: 'https://taken.acme.test/' } });
+  await attempt(operation('GET /webhooks/{id}/deliveries'), { query: '?limit=0' });
+  await collideAtWebhook();
   await attempt(operation('POST /domains'), { body: { domain: 'new.test' } });
   for (const name of ['POST /domains', 'POST /domains/{id}/verify', 'DELETE /domains/{id}']) {
     await attempt(operation(name), { key: bound });
   }
   await attempt(operation('POST /domains/{id}/verify'), { id: unpublished });
+}
+
+/** What is being sent just then: a test, and an event. */
+async function collideAtWebhook(): Promise<void> {
+  const replay = operation('POST /webhooks/{id}/deliveries/{event_id}/replay');
+  await attempt(replay, { eventId: NOBODY });
+  await attempt(replay);
+  const terms = { now: Date.now() + 1, leaseUntil: [Date.now() + 600_000] };
+  const [claimed] = await api.store.webhooks.claimDeliveries([{ webhookId: webhook, limit: 1 }], terms);
+  await attempt(replay);
+  const [delivery] = claimed!.deliveries;
+  const result = { startedAt: 0, elapsedMs: 1, status: 204, reason: 'It was 204.', answer: '' };
+  await api.store.webhooks.recordDeliveries([{ delivery: delivery!, end: { to: 'delivered' }, ...result }], Date.now());
+
+  const test = operation('POST /webhooks/{id}/test');
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  endpoint.answer = (response) => void answered.then(() => response.writeHead(204).end());
+  const first = attempt(test);
+  await endpoint.until(1);
+  await attempt(test);
+  answer();
+  await first;
 }
 
 /** Another tenant holds the name, and its record is there as well as ours. */

@@ -6,7 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import t from 'tap';
 import { API_DESCRIPTION, writtenDescription } from '../../scripts/describe-api.ts';
 import { REFUSALS } from '../../src/base/refusals.ts';
-import { EVENT_TYPES } from '../../src/events/event-types.ts';
+import { EVENT_CHOICES, EVENT_TYPES } from '../../src/events/event-types.ts';
 import { SCOPES } from '../../src/store/tenants.ts';
 import { startApiHarness } from '../support/api-harness.ts';
 import {
@@ -109,6 +109,14 @@ t.test('the event types and families are those of the registry', async (t) => {
   for (const type of Object.keys(apiDescription.webhooks)) {
     const body = locate(`#/webhooks/${type}/post/requestBody/content/application~1json/schema`)!;
     t.equal(body.value.properties.type.const, type, 'what is sent is that event');
+  }
+});
+
+t.test('a webhook can be restricted to the types and families of the registry', async (t) => {
+  const { EventChoice, RegisterWebhookRequest, ChangeWebhookRequest } = apiDescription.components.schemas;
+  t.same(EventChoice.enum, EVENT_CHOICES);
+  for (const { properties } of [RegisterWebhookRequest, ChangeWebhookRequest]) {
+    t.same(properties.events.items.enum, EVENT_CHOICES);
   }
 });
 

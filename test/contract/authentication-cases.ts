@@ -106,7 +106,7 @@ async function opens(t: Test, stage: Stage, { scope, routes }: { scope: Scope; r
     await stage.world.addKey(stage.acme.id, others),
   ];
   for (const route of routes) {
-    const body = /^(?:POST|PUT) /.test(route) && !route.endsWith('/verify') ? {} : undefined;
+    const body = /^(?:POST|PUT|PATCH) /.test(route) && !/\/(?:verify|rotate|test|replay)$/.test(route) ? {} : undefined;
     const { status, body: answer } = await stage.world.call(route, { key: holder, body });
     t.not(answer?.error, 'scope_required', `${scope} opens ${route}`);
     t.not(status, 401);
@@ -122,7 +122,14 @@ export const scopeCases: Cases<typeof SCOPES_OF_ENDPOINTS> = {
       routes: ['POST /domains', `POST /domains/${NOBODY}/verify`, `DELETE /domains/${NOBODY}`],
     }),
   'webhooks:write': (t, stage) =>
-    opens(t, stage, { scope: 'webhooks:write', routes: ['POST /webhooks', `DELETE /webhooks/${NOBODY}`] }),
+    opens(t, stage, {
+      scope: 'webhooks:write',
+      routes: [
+        ...['POST /webhooks', `PATCH /webhooks/${NOBODY}`, `DELETE /webhooks/${NOBODY}`],
+        ...[`POST /webhooks/${NOBODY}/rotate`, `POST /webhooks/${NOBODY}/test`],
+        `POST /webhooks/${NOBODY}/deliveries/${NOBODY}/replay`,
+      ],
+    }),
   'templates:write': (t, stage) =>
     opens(t, stage, {
       scope: 'templates:write',

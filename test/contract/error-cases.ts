@@ -118,6 +118,22 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
     isError(t, await ask(stage, `DELETE /webhooks/${NOBODY}`), [404, 'webhook_not_found']);
   },
 
+  async event_not_found(t, stage) {
+    const { id } = (await ask(stage, 'POST /webhooks', { url: 'https://unknown-event.acme.test/' })).body;
+    isError(t, await ask(stage, `POST /webhooks/${id}/deliveries/${NOBODY}/replay`), [404, 'event_not_found']);
+  },
+
+  async webhook_busy(t, stage) {
+    // Of calls at the same time the first is let through. A new host each round: an answer of DNS that is known is quick.
+    for (let round = 0; ; round++) {
+      const { id } = (await ask(stage, 'POST /webhooks', { url: `https://busy-${round}.acme.test/` })).body;
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask(stage, `POST /webhooks/${id}/test`)));
+      await ask(stage, `DELETE /webhooks/${id}`);
+      const busy = answers.find(({ status }) => status !== 200);
+      if (busy) return isError(t, busy, [409, 'webhook_busy']);
+    }
+  },
+
   async template_not_found(t, stage) {
     isError(t, await ask(stage, `GET /templates/${NOBODY}`), [404, 'template_not_found']);
     isError(t, await ask(stage, `PUT /templates/${NOBODY}`, { name: 'X', text: 'x' }), [404, 'template_not_found']);

@@ -27,7 +27,11 @@ const THINGS: Record<string, string> = {
   templates: await created(acme, '/templates', { name: 'Private', text: 'Private {{ x }}' }),
 };
 
-const BODIES: Record<string, unknown> = { 'PUT /templates/{id}': { name: 'Taken over', text: 'Taken over' } };
+const BODIES: Record<string, unknown> = {
+  'PUT /templates/{id}': { name: 'Taken over', text: 'Taken over' },
+  'PATCH /webhooks/{id}': { description: 'Taken over' },
+};
+const [event] = (await world.call('GET /events', { key: acme.key })).body.events;
 
 const withId = operations.filter(({ path }) => path.includes('{id}'));
 
@@ -36,7 +40,10 @@ for (const { method, path } of withId) {
     const id = THINGS[path.split('/')[1]!]!;
     const body = BODIES[`${method} ${path}`];
     const before = await everythingOf(acme);
-    const ask = (id: string) => world.call(`${method} ${path.replace('{id}', id)}`, { key: rival.key, body });
+    const ask = (id: string) => {
+      const target = path.replace('{id}', id).replace('{event_id}', event.id);
+      return world.call(`${method} ${target}`, { key: rival.key, body });
+    };
     const [foreign, unknown] = [await ask(id), await ask(NOBODY)];
     t.equal(foreign.status, 404);
     t.same(foreign.body, unknown.body, 'the same words as for an id that nobody has');

@@ -1,11 +1,30 @@
-// What the contract has beyond the specification to manage an account by API: suppressions.
+// What the contract has beyond the specification to manage an account by API: suppressions, webhooks.
 import { RECEIVER } from '../support/world.ts';
+import type { Answer } from './contract-client.ts';
+import { NOBODY } from './contract-world.ts';
 import { refused, type Stage } from './stage.ts';
 import type { Cases, MANAGING_ENDPOINTS } from './tables.ts';
 
 /** Calls as acme. */
 function caller({ world, acme }: Stage) {
   return (route: string, body?: unknown) => world.call(route, { key: acme.key, body });
+}
+
+/** A webhook of acme's, named after the row. Nothing listens there. */
+async function registered({ world, acme }: Stage, name: string, events?: string[]): Promise<Answer['body']> {
+  const url = `https://hooks.receiver.test/${name}-${world.engine}`;
+  const { status, body } = await world.call('POST /webhooks', { key: acme.key, body: { url, events } });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body;
+}
+
+/** The id of an event that comes after the webhook. */
+async function delivered(stage: Stage): Promise<string> {
+  const { body } = await stage.send();
+  const [id] = body.message_ids;
+  await stage.fate(id);
+  const { events } = (await stage.world.call(`GET /emails/${id}`, { key: stage.acme.key })).body;
+  return events.at(-1).id;
 }
 
 export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
@@ -63,5 +82,118 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
     t.equal((await stage.send({ to: address })).status, 202, 'mail is accepted again');
     refused(t, await call(route), { code: 'suppression_not_found', about: 'once more' });
     refused(t, await call('DELETE /suppressions/x'), { code: 'validation_failed', message: /^address: / });
+  },
+
+  async 'POST /webhooks with events'(t, stage) {
+    const { secret: _, ...record } = await registered(stage, 'some', ['email.opened', 'bounce', 'bounce']);
+    t.same(record.events, ['bounce', 'email.opened'], 'each once');
+    const call = caller(stage);
+    t.same((await call(`GET /webhooks/${record.id}`)).body, record);
+    for (const events of [undefined, null, []]) {
+      const url = `https://hooks.receiver.test/all-${stage.world.engine}-${JSON.stringify(events)}`;
+      const { status, body } = await call('POST /webhooks', { url, events });
+      t.equal(status, 201);
+      t.same(Object.keys(body), ['id', 'url', 'description', 'created_at', 'secret'], 'every event: as ever');
+      t.equal((await call(`DELETE /webhooks/${body.id}`)).status, 204);
+    }
+    for (const events of ['bounce', ['bounced'], ['email.bounced', 5], ['test'], {}, Array(51).fill('open')]) {
+      const answer = await call('POST /webhooks', { url: 'https://hooks.receiver.test/refused', events });
+      refused(t, answer, { code: 'validation_failed', message: /^events/, about: JSON.stringify(events) });
+    }
+    const unwanted = await delivered(stage);
+    const { deliveries } = (await call(`GET /webhooks/${record.id}/deliveries`)).body;
+    t.notOk(deliveries.some((one: { event_id: string }) => one.event_id === unwanted));
+  },
+
+  async 'PATCH /webhooks/{id}'(t, stage) {
+    const call = caller(stage);
+    const { secret: _, ...record } = await registered(stage, 'patch', ['bounce']);
+    const other = await registered(stage, 'patch-other');
+    const change = (body: unknown, id = record.id) => call(`PATCH /webhooks/${id}`, body);
+    t.match(await change({ description: 'Changed' }), { status: 200, body: { ...record, description: 'Changed' } });
+    t.match(await change({ url: `${record.url}/new`, events: ['open', 'delivery'] }), {
+      status: 200,
+      body: { url: `${record.url}/new`, events: ['delivery', 'open'], description: 'Changed' },
+    });
+    const { events: _events, ...all } = record;
+    const answer = await change({ url: record.url, description: '', events: [] });
+    t.same(answer.body, { ...all, description: '' }, 'every event again');
+    t.same((await call(`GET /webhooks/${record.id}`)).body, answer.body);
+    refused(t, await change({ url: other.url }), { code: 'webhook_exists' });
+    refused(t, await change({ events: ['open'] }, NOBODY), { code: 'webhook_not_found' });
+    for (const body of [
+      {},
+      { url: null },
+      { url: '' },
+      { url: 'https://127.0.0.1/' },
+      { events: ['x'] },
+      { secret: 'x' },
+    ]) {
+      refused(t, await change(body), { code: 'validation_failed', about: JSON.stringify(body) });
+    }
+    for (const { id } of [record, other]) await call(`DELETE /webhooks/${id}`);
+  },
+
+  async 'POST /webhooks/{id}/rotate'(t, stage) {
+    const call = caller(stage);
+    const { secret, ...record } = await registered(stage, 'rotate', ['complaint']);
+    const { status, body } = await call(`POST /webhooks/${record.id}/rotate`);
+    const { secret: next, previous_until: until, ...rest } = body;
+    t.same({ status, rest }, { status: 200, rest: record });
+    t.equal(Buffer.from(next, 'base64').length, 32);
+    t.not(next, secret);
+    t.ok(Math.abs(Date.parse(until) - Date.now() - 24 * 3_600_000) < 60_000, 'the old one signs along for 24 hours');
+    t.same((await call(`GET /webhooks/${record.id}`)).body, record, 'shown this once');
+    refused(t, await call(`POST /webhooks/${NOBODY}/rotate`), { code: 'webhook_not_found' });
+  },
+
+  async 'POST /webhooks/{id}/test'(t, stage) {
+    const call = caller(stage);
+    const { id } = await registered(stage, 'test', ['complaint']);
+    const { status, body } = await call(`POST /webhooks/${id}/test`);
+    t.match(
+      { status, body },
+      { status: 200, body: { accepted: false, status: null, reason: /./, elapsed_ms: Number } },
+    );
+    t.same(Object.keys(body), ['accepted', 'status', 'reason', 'answer', 'elapsed_ms']);
+    refused(t, await call(`POST /webhooks/${NOBODY}/test`), { code: 'webhook_not_found' });
+  },
+
+  async 'GET /webhooks/{id}/deliveries'(t, stage) {
+    const call = caller(stage);
+    const { id } = await registered(stage, 'deliveries', ['delivery']);
+    t.same((await call(`GET /webhooks/${id}/deliveries`)).body, { deliveries: [], has_more: false, next: null });
+    const events = [await delivered(stage), await delivered(stage)];
+    const { deliveries } = (await call(`GET /webhooks/${id}/deliveries`)).body;
+    t.match(deliveries, [
+      { event_id: events[1], type: 'email.delivered', state: 'due' },
+      { event_id: events[0], type: 'email.delivered', state: 'due' },
+    ]);
+    const first = (await call(`GET /webhooks/${id}/deliveries?limit=1`)).body;
+    t.match(first, { deliveries: [{ event_id: events[1] }], has_more: true });
+    const second = (await call(`GET /webhooks/${id}/deliveries?limit=1&state=&after=${first.next}`)).body;
+    t.match(second, { deliveries: [{ event_id: events[0] }], has_more: false, next: null });
+    t.equal((await call(`GET /webhooks/${id}/deliveries?state=due`)).body.deliveries.length, 2);
+    t.same((await call(`GET /webhooks/${id}/deliveries?state=failed`)).body.deliveries, []);
+    for (const query of ['state=sent', 'limit=101', 'after=x', `after=1.${NOBODY}`, 'event=x']) {
+      const answer = await call(`GET /webhooks/${id}/deliveries?${query}`);
+      refused(t, answer, { code: 'validation_failed', about: query });
+    }
+    refused(t, await call(`GET /webhooks/${NOBODY}/deliveries`), { code: 'webhook_not_found' });
+    await call(`DELETE /webhooks/${id}`);
+  },
+
+  async 'POST /webhooks/{id}/deliveries/{event_id}/replay'(t, stage) {
+    const call = caller(stage);
+    const event = await delivered(stage);
+    const { id } = await registered(stage, 'replay', ['complaint']);
+    const replay = (webhook: string, ofEvent: string) => call(`POST /webhooks/${webhook}/deliveries/${ofEvent}/replay`);
+    const { status, body } = await replay(id, event.toUpperCase());
+    t.same({ status, body }, { status: 202, body: { webhook_id: id, event_id: event, state: 'due' } });
+    t.match((await call(`GET /webhooks/${id}/deliveries`)).body.deliveries, [{ event_id: event }]);
+    refused(t, await replay(NOBODY, event), { code: 'webhook_not_found' });
+    refused(t, await replay(id, NOBODY), { code: 'event_not_found' });
+    refused(t, await replay(id, 'x'), { code: 'invalid_id' });
+    await call(`DELETE /webhooks/${id}`);
   },
 };

@@ -48,6 +48,21 @@ async function submissionPath(): Promise<string> {
   return `/submissions/${body.id}`;
 }
 
+let hook: Promise<string> | null = null;
+/** One for all calls that leave it there: a tenant may have 50. */
+function hookPath(): Promise<string> {
+  hook ??= create('/webhooks', newUrl());
+  return hook;
+}
+
+/** A new one each time. */
+async function eventId(): Promise<string> {
+  const path = await messagePath();
+  await world.daemon.logged({ fact: 'delivered', message_id: path.split('/').at(-1)! });
+  const { events } = (await world.call(`GET ${path}`, { key: tenant.key })).body;
+  return events[0].id;
+}
+
 const reading = (make: EndpointRights['make'], status = 200): EndpointRights => ({
   scope: null,
   bound: [status, status],
@@ -87,6 +102,27 @@ const RIGHTS: Record<string, EndpointRights> = {
   },
   'GET /webhooks': reading(async () => ({ path: '/webhooks' })),
   'GET /webhooks/{id}': reading(async () => ({ path: await create('/webhooks', newUrl()) })),
+  'PATCH /webhooks/{id}': {
+    scope: 'webhooks:write',
+    bound: [200, 200],
+    make: async () => ({ path: await hookPath(), body: { events: ['bounce'] } }),
+  },
+  'POST /webhooks/{id}/rotate': {
+    scope: 'webhooks:write',
+    bound: [200, 200],
+    make: async () => ({ path: `${await hookPath()}/rotate` }),
+  },
+  'POST /webhooks/{id}/test': {
+    scope: 'webhooks:write',
+    bound: [200, 200],
+    make: async () => ({ path: `${await hookPath()}/test` }),
+  },
+  'GET /webhooks/{id}/deliveries': reading(async () => ({ path: `${await hookPath()}/deliveries` })),
+  'POST /webhooks/{id}/deliveries/{event_id}/replay': {
+    scope: 'webhooks:write',
+    bound: [202, 202],
+    make: async () => ({ path: `${await hookPath()}/deliveries/${await eventId()}/replay` }),
+  },
   'DELETE /webhooks/{id}': {
     scope: 'webhooks:write',
     bound: [204, 204],

@@ -110,6 +110,12 @@ export const MANAGING_ENDPOINTS = [
   'GET /suppressions',
   'POST /suppressions',
   'DELETE /suppressions/{address}',
+  'POST /webhooks with events',
+  'PATCH /webhooks/{id}',
+  'POST /webhooks/{id}/rotate',
+  'POST /webhooks/{id}/test',
+  'GET /webhooks/{id}/deliveries',
+  'POST /webhooks/{id}/deliveries/{event_id}/replay',
 ] as const;
 
 /** What the contract decides where the specification is silent, as far as no table above shows it. */

@@ -36,6 +36,23 @@ const eventIdsOf = (page: Page) => [
   ...new Set(page.links.flatMap(({ href }) => /attempts\/([0-9a-f-]{36})\//.exec(href)?.[1] ?? [])),
 ];
 
+t.test('a webhook with a choice of events', async (t) => {
+  const endpoint = await startEndpoint(t);
+  const form = await owner.get('/portal/webhooks/new');
+  const events = ['bounce', 'email.delivered'];
+  t.match(form.text, 'The family: email.bounced and email.failed.');
+  const wrong = await owner.submit(form, '/portal/webhooks/new', { url: 'nowhere', events });
+  t.equal(wrong.status, 422);
+  t.same(wrong.form('/portal/webhooks/new').fields.getAll('events').toSorted(), events, 'what was checked stays so');
+  const made = await owner.submit(wrong, '/portal/webhooks/new', { url: endpoint.url, events });
+  const page = await owner.get(made.links.find(({ text }) => text === 'Done')!.href);
+  t.match(page.text, /only email\.delivered, bounce/);
+  t.match((await owner.get('/portal/webhooks')).text, /only email\.delivered, bounce/);
+  const { webhooks } = (await world.postrider.json('webhook', 'list')) as { webhooks: { events: string[] | null }[] };
+  t.same(webhooks.at(-1)?.events, ['email.delivered', 'bounce']);
+  t.match((await world.postrider.run('webhook', 'list')).stdout, 'email.delivered,bounce');
+});
+
 t.test('a webhook is registered, its secret shown once, and it verifies what comes', async (t) => {
   const endpoint = await startEndpoint(t);
   endpoint.answer = (response) => response.writeHead(202).end('got it');

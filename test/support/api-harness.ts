@@ -32,7 +32,9 @@ import { RenderPool } from '../../src/templates/render-pool.ts';
 import { createTemplates } from '../../src/templates/templates.ts';
 import { createApiKey } from '../../src/tenants/api-keys.ts';
 import { createTenant } from '../../src/tenants/tenant-service.ts';
+import { Connections } from '../../src/webhooks/connections.ts';
 import { targetPolicy } from '../../src/webhooks/target.ts';
+import { TestSender } from '../../src/webhooks/test-sender.ts';
 import { createWebhooks } from '../../src/webhooks/webhooks.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 import { checkAnswer } from './openapi-check.ts';
@@ -224,6 +226,7 @@ function services({
 }: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
   const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
+  const policy = targetPolicy(allowPrivateWebhooks);
   const authority = { resolver, authorityPort: dns.port, allowPrivate: true, staggerMs: 20 };
   const templates = createTemplates({ store, renderer, clock, ids });
   return {
@@ -234,7 +237,11 @@ function services({
       refuseNew,
       onAccepted: (lanes) => void notices.push(...lanes),
     }),
-    webhooks: createWebhooks({ ...{ store, clock, ids, vault }, policy: targetPolicy(allowPrivateWebhooks) }),
+    webhooks: createWebhooks({ store, clock, ids, vault, policy }),
+    webhookTests: new TestSender({
+      ...{ store, vault, clock: systemClock, ids, policy, resolver },
+      connections: new Connections({ clock: systemClock }),
+    }),
     domains: createDomains({
       ...{ store, clock, ids, service: SERVICE },
       vault,

@@ -38,6 +38,7 @@ export const webhookList = storeCommand({
         { title: 'DUE', value: (webhook) => countOf(webhook.due) },
         { title: 'FAILED', value: (webhook) => countOf(webhook.failed) },
         { title: 'FAILING SINCE', value: (webhook) => webhook.failing_since },
+        { title: 'EVENTS', value: (webhook) => webhook.events?.join(',') ?? 'all' },
         { title: 'URL', value: (webhook) => webhook.url },
       ],
       'No webhooks.',
@@ -176,6 +177,8 @@ function shownWebhook(webhook: WebhookHealth) {
     url: webhook.url,
     description: webhook.description,
     created_at: toTimestamp(webhook.createdAt),
+    /** Null: every event. */
+    events: webhook.events ?? null,
     failing_since: webhook.failingSince === null ? null : toTimestamp(webhook.failingSince),
     due: webhook.due,
     failed: webhook.failed,

@@ -1,8 +1,9 @@
 // The form for a new webhook, and the one page that shows a secret.
 import { toTimestamp } from '../../base/clock.ts';
+import { EVENT_CHOICES, EVENT_TYPES } from '../../events/event-types.ts';
 import { type Html, html } from '../../http/html.ts';
-import type { Webhook } from '../../store/webhooks.ts';
-import { copyable, field, heading, problemBox, time } from '../elements.ts';
+import type { EventChoice, Webhook } from '../../store/webhooks.ts';
+import { checkbox, copyable, field, heading, problemBox, time } from '../elements.ts';
 
 const MOST_URL_CHARS = 2048;
 const MOST_DESCRIPTION_CHARS = 500;
@@ -11,11 +12,14 @@ export interface WebhookFormFacts {
   formField: Html;
   url?: string;
   description?: string;
+  /** Checked types and families. */
+  events?: readonly string[];
   /** The API's sentence, which begins with the field that it is about. */
   problem?: string;
 }
 
-export function webhookForm({ formField, url = '', description = '', problem = '' }: WebhookFormFacts): Html {
+export function webhookForm(facts: WebhookFormFacts): Html {
+  const { formField, url = '', description = '', events = [], problem = '' } = facts;
   const [, at, message] = /^(url|description): (.*)$/s.exec(problem) ?? [];
   const sentence = message === undefined ? null : `${message[0]!.toUpperCase()}${message.slice(1)}`;
   return html`<p class="crumb"><a href="/portal/webhooks">Webhooks</a></p>
@@ -41,8 +45,20 @@ ${field({
   hint: 'For your own reference: which of your systems listens there.',
   problem: at === 'description' ? sentence : null,
 })}
+<fieldset><legend>Events (optional)</legend>
+<p class="hint">Check nothing to receive every event. A family includes all of its types.</p>
+${EVENT_CHOICES.map((choice) =>
+  checkbox({ name: 'events', value: choice, label: choice, hint: meaningOf(choice), checked: events.includes(choice) }),
+)}</fieldset>
 <div class="actions"><button class="primary">Add webhook</button><a class="button" href="/portal/webhooks">Cancel</a></div>
 </form>`;
+}
+
+function meaningOf(choice: EventChoice): string {
+  const types = Object.entries(EVENT_TYPES);
+  const known = types.find(([type]) => type === choice);
+  if (known) return known[1].meaning;
+  return `The family: ${types.flatMap(([type, { family }]) => (family === choice ? [type] : [])).join(' and ')}.`;
 }
 
 /** Of a new webhook, or after a rotation: then the old secret signs, too, for a while. */

@@ -13,7 +13,7 @@ import {
 import { confirmed, emptyState, facts, field, heading, pager, select, table, time } from '../elements.ts';
 import { missing, type PageResult, type VisitOf, view } from '../page.ts';
 import type { WebhookServices } from './webhook-services.ts';
-import { countOf, healthBadge, healthSentence, statusBadge, whatFollows } from './webhook-words.ts';
+import { chosenEvents, countOf, healthBadge, healthSentence, statusBadge, whatFollows } from './webhook-words.ts';
 
 const PAGE = 50;
 const POLL_MS = 2000;
@@ -56,6 +56,7 @@ function webhookFacts(webhook: WebhookHealth, secrets: readonly WebhookSecret[])
       webhook.failingSince === null ? healthSentence(webhook) : html`Failing since ${time(webhook.failingSince)}`,
     ],
     ...(webhook.description === null ? [] : [['Description', webhook.description] as const]),
+    ['Events', webhook.events ? html`only <code>${chosenEvents(webhook)}</code>` : chosenEvents(webhook)],
     ['Waiting events', countOf(webhook.due, MAX_DELIVERIES_COUNTED)],
     ['Failed events', countOf(webhook.failed, MAX_DELIVERIES_COUNTED)],
     ['Created', time(webhook.createdAt)],

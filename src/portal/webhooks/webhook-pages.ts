@@ -11,7 +11,7 @@ import { shownTest } from './test-result.ts';
 import { newSecret, webhookForm } from './webhook-form.ts';
 import { showWebhook } from './webhook-page.ts';
 import type { WebhookServices } from './webhook-services.ts';
-import { countOf, healthBadge } from './webhook-words.ts';
+import { chosenEvents, countOf, healthBadge } from './webhook-words.ts';
 
 const LIST = '/portal/webhooks';
 /** In a list of many it is enough to know that there are very many. */
@@ -39,8 +39,8 @@ async function showWebhooks({ store }: WebhookServices, visit: VisitOf<'viewer'>
   const mayCreate = visit.may('member');
   const button = html`<a class="button primary" href="/portal/webhooks/new">Add webhook</a>`;
   const body = html`${heading('Webhooks', mayCreate && button)}
-<p class="quiet">A webhook URL receives an event for every status change of your messages. Every webhook gets every event, signed with its own
-secret. Failed deliveries are retried for three days.</p>
+<p class="quiet">A webhook URL receives an event for every status change of your messages. It gets every event, or the types that you choose,
+signed with its own secret. Failed deliveries are retried for three days.</p>
 ${all.length > 0 ? listOf(all) : emptyState('No webhooks yet', mayCreate ? html`<a href="/portal/webhooks/new">Add one</a>, or read events with <code>GET /events</code>.` : 'A member or an owner of the account can add one.')}`;
   return view({ title: 'Webhooks', body });
 }
@@ -50,7 +50,7 @@ function listOf(webhooks: readonly WebhookHealth[]) {
   const rows = webhooks.map((webhook) => [
     html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>${
       webhook.description !== null && html`<br><span class="quiet">${webhook.description}</span>`
-    }`,
+    }${webhook.events && html`<br><span class="quiet">only ${chosenEvents(webhook)}</span>`}`,
     html`${healthBadge(webhook)}${
       webhook.failingSince !== null && html`<br><span class="quiet">since ${time(webhook.failingSince)}</span>`
     }`,
@@ -67,9 +67,11 @@ async function createWebhook(
 ): Promise<PageResult> {
   const { formField, form } = visit;
   const [url, description] = [(form.get('url') ?? '').trim(), (form.get('description') ?? '').trim()];
-  const result = await webhooks.register(visit.visitor.tenant.id, { url, ...(description !== '' && { description }) });
+  const events = form.getAll('events');
+  const request = { url, ...(description !== '' && { description }), events };
+  const result = await webhooks.register(visit.visitor.tenant.id, request);
   if (isRefusal(result)) {
-    const body = webhookForm({ formField, url, description, problem: result.message });
+    const body = webhookForm({ formField, url, description, events, problem: result.message });
     return view({ status: 422, title: 'New webhook', body });
   }
   const { webhook, secret } = result;

@@ -18,6 +18,10 @@ The latest attempts below show why.`;
     : html`Every event sent to it was accepted, or has failed and is listed below.`;
 }
 
+export function chosenEvents({ events }: Pick<WebhookHealth, 'events'>): string {
+  return events?.join(', ') ?? 'every event';
+}
+
 export function countOf(count: number, maxCounted: number): string {
   return count >= maxCounted ? `${maxCounted} or more` : String(count);
 }
