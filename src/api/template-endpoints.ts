@@ -72,6 +72,7 @@ function answerWith(status: number, result: Template | Refusal): Answer | Refusa
   return isRefusal(result) ? result : { status, body: templateRecord(result) };
 }
 
-function templateRecord({ id, name, html, text, createdAt, updatedAt }: Template) {
-  return { id, name, html, text, created_at: toTimestamp(createdAt), updated_at: toTimestamp(updatedAt) };
+function templateRecord({ id, name, html, text, subject, createdAt, updatedAt }: Template) {
+  const times = { created_at: toTimestamp(createdAt), updated_at: toTimestamp(updatedAt) };
+  return { id, name, html, text, ...(subject !== undefined && { subject }), ...times };
 }

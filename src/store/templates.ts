@@ -5,6 +5,8 @@ export interface TemplateContent {
   /** Liquid; at least one of `html` and `text` is set. */
   html: string | null;
   text: string | null;
+  /** Liquid, of messages that are sent with the template; left out: the call brings its own. */
+  subject?: string;
 }
 
 export interface Template extends TemplateContent {
@@ -24,7 +26,7 @@ export interface TemplateName extends Pick<Template, 'id' | 'name' | 'updatedAt'
 /** Limits for all templates of a tenant together. */
 export interface TemplateQuota {
   templates: number;
-  /** Of html and text, in UTF-8. */
+  /** Of html, text and subject, in UTF-8. */
   bytes: number;
 }
 
@@ -38,7 +40,7 @@ export interface TemplateStore {
   /** Newest first, starting after `before`. */
   listTemplateNames(tenantId: string, page: { before: string | null; limit: number }): Promise<TemplateName[]>;
   getTemplate(tenantId: string, id: string): Promise<Template | null>;
-  /** Replaces name, html and text. Null when the tenant has no such template. */
+  /** Replaces name, html, text and subject. Null when the tenant has no such template. */
   replaceTemplate(tenantId: string, id: string, change: TemplateReplacement): Promise<Template | 'too_large' | null>;
   /** False when the tenant has no such template. */
   deleteTemplate(tenantId: string, id: string): Promise<boolean>;

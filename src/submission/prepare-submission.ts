@@ -76,7 +76,7 @@ function contentOf(
   { tenantId }: Sender,
   { template, html, text }: SendRequest,
 ): Promise<TemplateSource | Refusal> | TemplateSource {
-  return template === null ? { html, text } : templates.render(tenantId, template.id, template.dataJson);
+  return template === null ? { html, text } : templates.render(tenantId, { ...template, needsSubject: false });
 }
 
 function newSubmission(

@@ -2,12 +2,14 @@
 // costs the main thread next to nothing, whatever its content.
 import type { RenderLimits } from './render-limits.ts';
 
-export const PARTS = ['html', 'text'] as const;
+export const PARTS = ['html', 'text', 'subject'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface TemplateSource {
   html: string | null;
   text: string | null;
+  /** Left out or null: none. */
+  subject?: string | null;
 }
 
 export interface RenderJob {

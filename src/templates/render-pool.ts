@@ -84,5 +84,5 @@ function exceededResult({ source, progress }: ThreadJob, what: Exceeded, limits:
 }
 
 function sizeOf({ source, data }: RenderJob): number {
-  return (source.html?.length ?? 0) + (source.text?.length ?? 0) + (data?.length ?? 0);
+  return (source.html?.length ?? 0) + (source.text?.length ?? 0) + (source.subject?.length ?? 0) + (data?.length ?? 0);
 }

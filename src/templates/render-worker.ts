@@ -21,10 +21,8 @@ import { Stopwatch } from './stopwatch.ts';
 const { limits } = workerData as ThreadSettings;
 const progress = new Progress(createProgressMemory());
 const stopwatch = new Stopwatch(progress, limits.workMs);
-const engines = {
-  html: new PartEngine('html', limits, stopwatch),
-  text: new PartEngine('text', limits, stopwatch),
-};
+const textEngine = new PartEngine('text', limits, stopwatch);
+const engines = { html: new PartEngine('html', limits, stopwatch), text: textEngine, subject: textEngine };
 
 export function runJob({ source, data, progress: memory }: ThreadJob): RenderResult {
   progress.use(memory);
@@ -32,7 +30,7 @@ export function runJob({ source, data, progress: memory }: ThreadJob): RenderRes
   const result: TemplateSource = { html: null, text: null };
   stopwatch.start();
   for (const part of PARTS) {
-    const text = source[part];
+    const text = source[part] ?? null;
     if (text === null) continue;
     progress.enter(part);
     try {
@@ -41,17 +39,30 @@ export function runJob({ source, data, progress: memory }: ThreadJob): RenderRes
     } catch (error) {
       return { kind: 'flawed', flaw: flawOf(part, error) };
     }
-    const problem = outputProblem(result[part] ?? '');
+    if (part === 'subject') result.subject &&= result.subject.trim();
+    const output = result[part] ?? '';
+    const problem = outputProblem(output) ?? (part === 'subject' ? subjectProblem(output) : null);
     if (problem !== null) return { kind: 'flawed', flaw: { part, problem, position: null } };
   }
   return { kind: 'rendered', ...result };
 }
 
-/** `increment` and `decrement` write into the data, and the other part must not see that. */
-function createDataReader(json: string, { html, text }: TemplateSource): () => object {
+/** `increment` and `decrement` write into the data, and the other parts must not see that. */
+function createDataReader(json: string, source: TemplateSource): () => object {
   const first = JSON.parse(json) as object;
-  if (text === null || !/(?:in|de)crement/.test(html ?? '')) return () => first;
-  return () => JSON.parse(json) as object;
+  const parts = PARTS.flatMap((part) => source[part] ?? []);
+  const isChanged = parts.slice(0, -1).some((part) => /(?:in|de)crement/.test(part));
+  return isChanged ? () => JSON.parse(json) as object : () => first;
+}
+
+const SUBJECT_MAX_CHARS = 998;
+
+/** As for the subject of a call. */
+function subjectProblem(subject: string): string | null {
+  if (/\p{Cc}/u.test(subject)) return 'produces control characters, such as tabs or line breaks';
+  // Counted only where it can matter: an output may have a million characters.
+  const isOver = subject.length > SUBJECT_MAX_CHARS && [...subject].length > SUBJECT_MAX_CHARS;
+  return isOver ? `produces more than ${SUBJECT_MAX_CHARS} characters` : null;
 }
 
 function outputProblem(output: string): string | null {

@@ -14,6 +14,22 @@ export interface TemplateBody {
   name: string;
   html?: string;
   text?: string;
+  subject?: string;
+}
+
+/** A template with a call's data. */
+export interface RenderedTemplate {
+  /** Null: the call has its own. */
+  subject: string | null;
+  html: string | null;
+  text: string | null;
+}
+
+export interface RenderedCall {
+  id: string;
+  dataJson: string;
+  /** The call has none of its own. */
+  needsSubject: boolean;
 }
 
 export interface TemplatesOptions {
@@ -33,13 +49,15 @@ export interface Templates {
   /** Null on success. */
   remove(tenantId: string, id: string): Promise<Refusal | null>;
   /** The parts of a message; a part that the template lacks, or that renders to nothing, is null. */
-  render(tenantId: string, id: string, dataJson: string): Promise<TemplateSource | Refusal>;
+  render(tenantId: string, call: RenderedCall): Promise<RenderedTemplate | Refusal>;
   /** Renders a source without storing it, or says what is wrong with it. Without data only its syntax is checked. */
   preview(tenantId: string, source: TemplateSource, dataJson: string | null): Promise<RenderOutcome>;
 }
 
 /** For html and text each. */
 const SOURCE_MAX_BYTES = 1024 * 1024;
+/** Ten times what it may render to. */
+const SUBJECT_MAX_BYTES = 10 * 1024;
 
 // The list of a tenant's templates is one response, built on the main thread.
 const QUOTA: TemplateQuota = { templates: 1000, bytes: 8 * 1024 * 1024 };
@@ -68,7 +86,7 @@ export function createTemplates(options: TemplatesOptions): Templates {
       return result === 'too_large' ? refuseExcess(result) : result;
     },
     remove: async (tenantId, id) => ((await store.templates.deleteTemplate(tenantId, id)) ? null : notFound()),
-    render: (tenantId, id, dataJson) => render(options, { tenantId, id, dataJson }),
+    render: (tenantId, call) => render(options, tenantId, call),
     preview: (tenantId, source, dataJson) => preview(options, { tenantId, source, dataJson }),
   };
 }
@@ -79,11 +97,16 @@ async function readContent(
   body: TemplateBody,
 ): Promise<TemplateContent | Refusal> {
   const { name } = body;
-  const content = { name, html: body.html || null, text: body.text || null };
+  const content = {
+    name,
+    html: body.html || null,
+    text: body.text || null,
+    ...(body.subject && { subject: body.subject }),
+  };
   const problem = contentProblem(content);
   if (problem !== null) return refuse('validation_failed', problem);
-  const { html, text } = content;
-  const outcome = await renderer.run(tenantId, { source: { html, text }, data: null });
+  const { name: _, ...source } = content;
+  const outcome = await renderer.run(tenantId, { source, data: null });
   const checked = partsOf(outcome, ({ part, problem, position }) => `${part}: ${problem}${inWords(position)}.`);
   return isRefusal(checked) ? checked : content;
 }
@@ -97,15 +120,15 @@ function contentProblem({ name, ...source }: TemplateContent): string | null {
 
 function sourceFlaw(source: TemplateSource): Flaw | null {
   for (const part of PARTS) {
-    const problem = sourceProblem(source[part] ?? '');
+    const problem = sourceProblem(source[part] ?? '', part === 'subject' ? SUBJECT_MAX_BYTES : SOURCE_MAX_BYTES);
     if (problem !== null) return { part, problem, position: null };
   }
   return null;
 }
 
-function sourceProblem(text: string): string | null {
+function sourceProblem(text: string, maxBytes: number): string | null {
   if (!text.isWellFormed()) return 'must be valid Unicode; it contains a lone surrogate';
-  return Buffer.byteLength(text) > SOURCE_MAX_BYTES ? `must have at most ${SOURCE_MAX_BYTES} bytes` : null;
+  return Buffer.byteLength(text) > maxBytes ? `must have at most ${maxBytes} bytes` : null;
 }
 
 async function preview(
@@ -119,11 +142,15 @@ async function preview(
 
 async function render(
   { store, renderer }: TemplatesOptions,
-  { tenantId, id, dataJson }: { tenantId: string; id: string; dataJson: string },
-): Promise<TemplateSource | Refusal> {
+  tenantId: string,
+  { id, dataJson, needsSubject }: RenderedCall,
+): Promise<RenderedTemplate | Refusal> {
   const template = await store.templates.getTemplate(tenantId, id);
   if (!template) return refuse('validation_failed', 'template_id: template not found.');
-  const source = { html: template.html, text: template.text };
+  const subjectSource = needsSubject ? template.subject : null;
+  if (subjectSource === undefined)
+    return refuse('validation_failed', 'subject: this field is required: the template has no subject.');
+  const source = { html: template.html, text: template.text, subject: subjectSource };
   const outcome = await renderer.run(tenantId, { source, data: dataJson });
   const parts = partsOf(outcome, ({ part, problem, position }) => {
     return `template_id: the template's ${part} can't be rendered: ${problem}${inWords(position)}.`;
@@ -132,7 +159,10 @@ async function render(
   const [html, text] = [parts.html || null, parts.text || null];
   if (html === null && text === null)
     return refuse('validation_failed', 'template_id: the template renders to an empty message.');
-  return { html, text };
+  const subject = parts.subject || null;
+  if (needsSubject && subject === null)
+    return refuse('validation_failed', "template_id: the template's subject renders to nothing.");
+  return { subject, html, text };
 }
 
 function partsOf(outcome: RenderOutcome, describe: (flaw: Flaw) => string): TemplateSource | Refusal {

@@ -74,6 +74,29 @@ t.test('a template is written, previewed, kept, changed and deleted', async (t) 
   ]);
 });
 
+t.test('a subject is written, previewed, kept and sent', async (t) => {
+  const form = await owner.get('/portal/templates/new');
+  const written = { name: 'Subject', subject: 'Hi {{ who }}', html: '', text: 'x', data: '{"who": "<A>"}' };
+  const previewed = await preview(form, written);
+  t.match(previewed.text, 'Hi <A>');
+  t.match(previewed.source, '<strong>Hi &lt;A&gt;</strong>');
+  t.match((await preview(form, { ...written, data: '{"who": "a\\nb"}' })).text, /Subject: produces control characters/);
+  const broken = await owner.submit(form, '/portal/templates/new', { ...written, subject: 'Hi {{ who' });
+  t.equal(broken.status, 422);
+  t.match(broken.text, /Subject, line 1, column 4:/);
+  const kept = await owner.submit(previewed, '/portal/templates/new');
+  const id = kept.path.split('/').at(-1)!;
+  t.equal(kept.form(`/portal/templates/${id}`).fields.get('subject'), 'Hi {{ who }}');
+  t.match(kept.form(`/portal/templates/${id}`).fields.get('data'), /"who"/, 'its names are in the sample');
+  t.equal((await daemon.call(sender.key, `GET /templates/${id}`)).body.subject, 'Hi {{ who }}');
+  const viewer = await world.visitor(await world.addUser('viewer', 'looks@acme.test'));
+  t.match((await viewer.get(`/portal/templates/${id}`)).text, 'Hi {{ who }}');
+  const cleared = await owner.submit(kept, `/portal/templates/${id}`, { subject: ' ' });
+  t.equal(cleared.form(`/portal/templates/${id}`).fields.get('subject'), '');
+  t.notOk('subject' in (await daemon.call(sender.key, `GET /templates/${id}`)).body);
+  await owner.submit(cleared, `/portal/templates/${id}/delete`);
+});
+
 t.test('where it was changed last, and what the frame begins with', async (t) => {
   const id = await addTemplate('By a program', '<p>{{ order.number }}</p>');
   const page = await owner.get(`/portal/templates/${id}`);

@@ -43,7 +43,7 @@ async function refresh() {
     const answer = await fetch(form.dataset.templatePreview, { method: 'POST', body, signal });
     if (answer.redirected || !answer.headers.get('content-type')?.startsWith('text/html')) return;
     const found = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    for (const id of ['preview-problems', 'preview-html', 'preview-text']) exchange(id, found);
+    for (const id of ['preview-problems', 'preview-subject', 'preview-html', 'preview-text']) exchange(id, found);
   } catch {
     // Aborted by the next one, or not to be reached: what is shown stays.
   } finally {

@@ -41,6 +41,13 @@ function form({ template, fields, formField, nameProblem }: EditShown): Html {
 ${template && html`<input type="hidden" name="id" value="${template.id}">`}
 ${field({ name: 'name', label: 'Name', value: fields.name, required: true, maxLength: 200, autocomplete: 'off', problem: nameProblem ?? null })}
 ${field({
+  name: 'subject',
+  label: 'Subject (optional)',
+  value: fields.subject,
+  autocomplete: 'off',
+  hint: html`Liquid, too. Calls with a <code>subject</code> of their own keep it.`,
+})}
+${field({
   name: 'html',
   label: 'HTML',
   value: fields.html,
@@ -85,12 +92,12 @@ function deletion({ id, name }: Template, formField: Html): Html {
 export function readOnlyView(template: Template, frame: string | null): Html {
   const part = (label: string, source: string | null) =>
     source !== null && html`<h2>${label}</h2><pre tabindex="0">${source}</pre>`;
-  const fields = { name: '', html: '', text: '', data: '' };
+  const fields = { name: '', subject: '', html: '', text: '', data: '' };
   return html`${CRUMB}
 ${heading(template.name)}
 ${knownFacts(template)}
 <div class="editor">
-<div class="card">${part('HTML', template.html)}${part('Text', template.text)}</div>
+<div class="card">${part('Subject', template.subject ?? null)}${part('HTML', template.html)}${part('Text', template.text)}</div>
 ${previewView(null, frame, fields)}
 </div>`;
 }

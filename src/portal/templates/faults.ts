@@ -5,7 +5,7 @@ import { type Html, html } from '../../http/html.ts';
 import type { Flaw, TemplatePosition } from '../../templates/render-job.ts';
 
 export interface Fault {
-  part: 'html' | 'text' | 'data';
+  part: 'subject' | 'html' | 'text' | 'data';
   /** A sentence without its full stop. */
   problem: string;
   place: TemplatePosition | null;
@@ -44,7 +44,7 @@ export function placeAt(text: string, at: number): TemplatePosition {
 }
 
 export function wherePlace({ part, place }: Pick<Fault, 'part' | 'place'>): string {
-  const name = { html: 'HTML', text: 'Text', data: 'Sample data' }[part];
+  const name = { subject: 'Subject', html: 'HTML', text: 'Text', data: 'Sample data' }[part];
   return place === null ? name : `${name}, line ${place.line}, column ${place.column}`;
 }
 

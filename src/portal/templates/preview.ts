@@ -5,7 +5,7 @@ import { dataFault, type Fault, faultOf, faultView } from './faults.ts';
 import type { TemplateFields } from './template-fields.ts';
 
 export type Preview =
-  | { kind: 'rendered'; html: string | null; text: string | null }
+  | { kind: 'rendered'; html: string | null; text: string | null; subject?: string | null }
   | { kind: 'faulty'; faults: Fault[] }
   | { kind: 'refused'; reason: string };
 
@@ -15,9 +15,9 @@ const MOST_DATA_CHARS = 256 * 1024;
 export async function makePreview(
   templates: Pick<Templates, 'preview'>,
   tenantId: string,
-  fields: Pick<TemplateFields, 'html' | 'text' | 'data'>,
+  fields: Pick<TemplateFields, 'html' | 'text' | 'data'> & Partial<Pick<TemplateFields, 'subject'>>,
 ): Promise<Preview> {
-  const source = { html: fields.html || null, text: fields.text || null };
+  const source = { html: fields.html || null, text: fields.text || null, subject: fields.subject || null };
   if (source.html === null && source.text === null) {
     return { kind: 'refused', reason: 'Nothing to preview yet. Enter HTML, text or both.' };
   }
@@ -55,6 +55,7 @@ export function previewView(preview: Preview | null, frame: string | null, field
   return html`<section id="preview" aria-labelledby="preview-title">
 <h2 id="preview-title">Preview</h2>
 <div id="preview-problems" aria-live="polite">${preview && problemsOf(preview, fields)}</div>
+<div id="preview-subject">${preview?.kind === 'rendered' && preview.subject && html`<h3>Subject</h3><p><strong>${preview.subject}</strong></p>`}</div>
 <div id="preview-html">${frame !== null && html`<iframe class="preview" sandbox title="The HTML part" src="${frame}"></iframe>`}</div>
 <div id="preview-text">${preview?.kind === 'rendered' && preview.text !== null && html`<h3>Text part</h3><pre class="wrap" tabindex="0">${preview.text}</pre>`}</div>
 </section>`;

@@ -3,6 +3,7 @@ import type { TemplateBody } from '../../templates/templates.ts';
 
 export interface TemplateFields {
   name: string;
+  subject: string;
   html: string;
   text: string;
   /** Sample data as JSON; never kept. */
@@ -14,12 +15,16 @@ const MOST_NAME_CHARS = 200;
 export function readFields(form: URLSearchParams): TemplateFields {
   // Browsers send CRLF from fields of several lines (HTML, "constructing the entry list").
   const lines = (name: string) => (form.get(name) ?? '').replaceAll('\r\n', '\n');
-  return { name: (form.get('name') ?? '').trim(), html: lines('html'), text: lines('text'), data: lines('data') };
+  const line = (name: string) => (form.get(name) ?? '').trim();
+  return {
+    ...{ name: line('name'), subject: line('subject') },
+    ...{ html: lines('html'), text: lines('text'), data: lines('data') },
+  };
 }
 
 /** As the API takes it. */
-export function bodyOf({ name, html, text }: TemplateFields): TemplateBody {
-  return { name, ...(html !== '' && { html }), ...(text !== '' && { text }) };
+export function bodyOf({ name, subject, html, text }: TemplateFields): TemplateBody {
+  return { name, ...(subject !== '' && { subject }), ...(html !== '' && { html }), ...(text !== '' && { text }) };
 }
 
 /** The rule of schema/api/template.json; everything else is asked of the service. */

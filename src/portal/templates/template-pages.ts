@@ -72,7 +72,7 @@ const FIRST_TEXT = 'Hello {{ name }},\n\nyour order {{ order.number }} is on its
 
 function showNew({ formField }: Editing): PageResult {
   const data = sampleData(FIRST_HTML, FIRST_TEXT);
-  const fields = { name: '', html: FIRST_HTML, text: FIRST_TEXT, data };
+  const fields = { name: '', subject: '', html: FIRST_HTML, text: FIRST_TEXT, data };
   return editPage({ template: null, fields, formField, preview: null, frame: null });
 }
 
@@ -86,8 +86,9 @@ async function showTemplate({ templates }: Services, visit: Viewing): Promise<Pa
   if (isRefusal(template)) return missing(NO_TEMPLATE);
   const frame = template.html === null ? null : `/portal/templates/${template.id}/shown`;
   if (!visit.may('member')) return view({ title: template.name, body: readOnlyView(template, frame) });
-  const { name, html, text } = template;
-  const fields = { name, html: html ?? '', text: text ?? '', data: sampleData(html, text) };
+  const { name, subject = '', html, text } = template;
+  const data = sampleData(subject, html, text);
+  const fields = { name, subject, html: html ?? '', text: text ?? '', data };
   return editPage({ template, fields, formField: visit.formField, preview: null, frame });
 }
 
@@ -159,7 +160,7 @@ async function shownAgain(
   const { visitor, formField } = visit;
   const shown = { template, fields, formField, nameProblem: nameProblem(fields), preview: null, frame: null };
   if (refusal === null) return editPage(shown, 422);
-  const source = { html: fields.html || null, text: fields.text || null };
+  const source = { html: fields.html || null, text: fields.text || null, subject: fields.subject || null };
   const outcome = await services.templates.preview(visitor.tenant.id, source, null);
   const faults = outcome.kind === 'flawed' ? [faultOf(outcome.flaw)] : [];
   return editPage(

@@ -25,6 +25,23 @@ export const templateCases = {
     t.equal(await bench.store.templates.getTemplate(tenantId, bench.id()), null);
   },
 
+  'a subject is kept, counts, and goes when it is left out': async (t: Test, bench: Bench) => {
+    const { id: tenantId } = await bench.tenant();
+    const template = await kept(bench, tenantId, { subject: 'Hi {{ ü }}' });
+    t.strictSame(await bench.store.templates.getTemplate(tenantId, template.id), template);
+    const replace = (subject?: string) => {
+      const content = { name: 'New', html: null, text: 'Hi', ...(subject !== undefined && { subject }) };
+      const change = { content, updatedAt: T0, changedBy: null, quota: QUOTA };
+      return bench.store.templates.replaceTemplate(tenantId, template.id, change);
+    };
+    t.match(await replace('ü'.repeat(49)), { subject: 'ü'.repeat(49) });
+    t.equal(await replace(`${'ü'.repeat(49)}x`), 'too_large');
+    const rest = newTemplate(bench, { text: 'x', html: null });
+    t.equal(await bench.store.templates.createTemplate(tenantId, rest, QUOTA), 'too_large');
+    t.notOk('subject' in ((await replace()) as Template));
+    t.equal(await bench.store.templates.createTemplate(tenantId, rest, QUOTA), 'created');
+  },
+
   'the list is oldest first': async (t: Test, bench: Bench) => {
     const { id: tenantId } = await bench.tenant();
     const templates = [];

@@ -312,7 +312,8 @@ async function templates(walk: Walk): Promise<void> {
   const tenantId = walk.pick(walk.model.tenants.keys());
   if (!tenantId) return;
   const quota = { templates: 1000, bytes: 1_000_000 };
-  const content = { name: 'Welcome', html: null, text: 'Hello {{ name }}' };
+  const subject = walk.chance(0.5) && { subject: 'Hello {{ name }}' };
+  const content = { name: 'Welcome', html: null, text: 'Hello {{ name }}', ...subject };
   const template = { id: walk.id(), ...content, createdAt: walk.now, updatedAt: walk.now, changedBy: null };
   walk.same(await store.templates.createTemplate(tenantId, template, quota), 'created', 'createTemplate');
   walk.same(

@@ -57,10 +57,10 @@ function createTemplate(
   if (others.count >= quota.templates) return 'too_many';
   if (others.bytes + bytesOf(template) > quota.bytes) return 'too_large';
   db.sql(
-    `INSERT INTO templates (tenant_id, id, name, html, text, created_at, updated_at, changed_by)
-     VALUES (+?, +?, +?, +?, +?, +?, +?, +?)`,
+    `INSERT INTO templates (tenant_id, id, name, html, text, subject, created_at, updated_at, changed_by)
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?)`,
   ).run(
-    ...[tenant, id, template.name, template.html, template.text],
+    ...[tenant, id, template.name, template.html, template.text, template.subject ?? null],
     ...[template.createdAt, template.updatedAt, template.changedBy],
   );
   return 'created';
@@ -74,8 +74,12 @@ function replaceTemplate(
   if (!readTemplate(db, tenantId, id)) return null;
   if (usage(db, toId(tenantId), toId(id)).bytes + bytesOf(content) > quota.bytes) return 'too_large';
   db.sql(
-    'UPDATE templates SET name = +?, html = +?, text = +?, updated_at = +?, changed_by = +? WHERE tenant_id = +? AND id = +?',
-  ).run(content.name, content.html, content.text, updatedAt, changedBy, toId(tenantId), toId(id));
+    `UPDATE templates SET name = +?, html = +?, text = +?, subject = +?, updated_at = +?, changed_by = +?
+     WHERE tenant_id = +? AND id = +?`,
+  ).run(
+    ...[content.name, content.html, content.text, content.subject ?? null, updatedAt, changedBy],
+    ...[toId(tenantId), toId(id)],
+  );
   return readTemplate(db, tenantId, id);
 }
 
@@ -84,14 +88,15 @@ function usage(db: Transaction, tenant: Buffer, except: Buffer): { count: number
   return db
     .sql(
       `SELECT count(*) AS count,
-         coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0) AS bytes
+         coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)
+           + coalesce(octet_length(subject), 0)), 0) AS bytes
        FROM templates WHERE tenant_id = +? AND id <> +?`,
     )
     .get(tenant, except) as { count: number; bytes: number };
 }
 
-function bytesOf({ html, text }: TemplateContent): number {
-  return Buffer.byteLength(html ?? '') + Buffer.byteLength(text ?? '');
+function bytesOf({ html, text, subject }: TemplateContent): number {
+  return [html, text, subject].reduce((sum, part) => sum + Buffer.byteLength(part ?? ''), 0);
 }
 
 function readTemplate(db: Transaction, tenantId: string, id: string): Template | null {
@@ -105,6 +110,7 @@ function templateFromRow(row: Row): Template {
     name: row.name as string,
     html: row.html as string | null,
     text: row.text as string | null,
+    ...(row.subject !== null && { subject: row.subject as string }),
     createdAt: row.created_at as number,
     updatedAt: row.updated_at as number,
     changedBy: row.changed_by as string | null,
