@@ -25,7 +25,9 @@ export function loadBodyShape<Body extends object>(name: ShapeName): BodyShape<B
 }
 
 function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck<Body> {
-  const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, ownProperties: true, verbose: true });
+  // What is required may depend on other fields: in `then` and `else`, which don't name the properties again.
+  const options = { strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, verbose: true };
+  const ajv = new Ajv2020(options);
   const validate = ajv.compile<Body>(schema);
   const known = Object.keys(schema.properties);
 

@@ -16,8 +16,7 @@ import type {
   RejectedRecipient,
 } from '../store/submissions.ts';
 import type { ApiKey } from '../store/tenants.ts';
-import type { TemplateSource } from '../templates/render-job.ts';
-import type { Templates } from '../templates/templates.ts';
+import type { RenderedTemplate, Templates } from '../templates/templates.ts';
 import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
 
 /** The API key of the call. */
@@ -74,18 +73,19 @@ export async function prepareSubmission(
 function contentOf(
   { templates }: PrepareOptions,
   { tenantId }: Sender,
-  { template, html, text }: SendRequest,
-): Promise<TemplateSource | Refusal> | TemplateSource {
-  return template === null ? { html, text } : templates.render(tenantId, { ...template, needsSubject: false });
+  { template, subject, html, text }: SendRequest,
+): Promise<RenderedTemplate | Refusal> | RenderedTemplate {
+  if (template === null) return { subject, html, text };
+  return templates.render(tenantId, { ...template, needsSubject: subject === null });
 }
 
 function newSubmission(
   { ids, clock, lifetimeMs, staysUsable }: PrepareOptions,
   { sender, idempotencyKey }: SubmitCall,
-  { request, domain, content }: { request: SendRequest; domain: Domain; content: TemplateSource },
+  { request, domain, content }: { request: SendRequest; domain: Domain; content: RenderedTemplate },
 ): NewSubmission {
   const acceptedAt = clock.now();
-  const { from, subject, headers } = request;
+  const { from, headers } = request;
   return {
     id: ids.next(),
     tenantId: sender.tenantId,
@@ -93,7 +93,8 @@ function newSubmission(
     domainId: domain.id,
     idempotencyKey,
     from: { address: from.address, name: from.name },
-    subject,
+    // One of the two has it.
+    subject: request.subject ?? content.subject ?? '',
     html: content.html,
     text: content.text,
     headers,

@@ -21,7 +21,8 @@ import { type LabelsBody, readLabels } from './labels.ts';
 /** The body as schema/api/send-email.json validates it, without its nulls. */
 export interface SendBody extends AddressLists, LabelsBody {
   from: string;
-  subject: string;
+  /** Left out: the template has one. */
+  subject?: string;
   html?: string;
   text?: string;
   template_id?: string;
@@ -34,7 +35,8 @@ export interface SendBody extends AddressLists, LabelsBody {
 
 export interface SendRequest extends Addressed {
   from: Correspondent;
-  subject: string;
+  /** Null: that of the template. */
+  subject: string | null;
   html: string | null;
   text: string | null;
   /** The template that html and text are rendered from, instead of the request's own. */
@@ -50,7 +52,8 @@ export function readSendRequest(body: SendBody): SendRequest | Refusal {
   if (isRefusal(from)) return from;
   const addressed = readAddressLists(body);
   if (isRefusal(addressed)) return addressed;
-  const subjectFault = subjectProblem(body.subject);
+  const { subject = null } = body;
+  const subjectFault = subject === null ? missingSubject(body) : subjectProblem(subject);
   if (subjectFault !== null) return invalid('subject', subjectFault);
   const content = readContent(body);
   if (isRefusal(content)) return content;
@@ -63,9 +66,13 @@ export function readSendRequest(body: SendBody): SendRequest | Refusal {
   const { opens, clicks } = body.tracking ?? {};
   const tracking = { ...(typeof opens === 'boolean' && { opens }), ...(typeof clicks === 'boolean' && { clicks }) };
   return {
-    ...{ from: correspondent(from), ...addressed, subject: body.subject, ...content, headers },
+    ...{ from: correspondent(from), ...addressed, subject, ...content, headers },
     ...{ attachments, labels, tracking },
   };
+}
+
+function missingSubject(body: SendBody): string | null {
+  return body.template_id === undefined ? 'this field is required.' : null;
 }
 
 function subjectProblem(subject: string): string | null {

@@ -75,7 +75,12 @@ t.test('what is refused, and in which words', async (t) => {
     [{ name: 'x', html: '', text: null }, /^html: at least one of html and text/],
     [{ name: 'x', html: 5 }, /^html: must be a string/],
     [{ name: 'x', text: 'a\udc00' }, /^text: must be valid Unicode/],
-    [{ name: 'x', html: 'x', subject: 'y' }, /^subject: unknown field/],
+    [{ name: 'x', html: 'x', sender: 'y' }, /^sender: unknown field/],
+    [{ name: 'x', html: 'x', subject: 5 }, /^subject: must be a string/],
+    [{ name: 'x', html: 'x', subject: 'a\ud800' }, /^subject: must be valid Unicode/],
+    [{ name: 'x', html: 'x', subject: 'x'.repeat(10 * 1024 + 1) }, /^subject: must have at most 10240 bytes/],
+    [{ name: 'x', html: 'x', subject: 'Hi {{ x' }, /^subject: .* line 1, column 4\.$/],
+    [{ name: 'x', subject: 'alone' }, /^html: at least one of html and text/],
     [{ name: 'x', html: 'x'.repeat(1024 * 1024 + 1) }, /^html: must have at most 1048576 bytes/],
     [{ name: 'x', text: 'ü'.repeat(512 * 1024 + 1) }, /^text: must have at most 1048576 bytes/],
     [{ name: 'x', html: 'a\nb {{ c' }, /^html: output .* not closed, line 2, column 3\.$/],
@@ -102,6 +107,65 @@ t.test('there is room for 8 MiB of templates', async (t) => {
     message: /limited to 8388608 bytes/,
   });
   t.equal((await api.call('GET', '/templates', { key: owner.key })).body.templates.length, 4);
+});
+
+t.test('a subject is kept with its template', async (t) => {
+  const { status, body } = await create({ name: 'Welcome', text: 'Hi', subject: 'Hi {{ name }}' });
+  t.equal(status, 201);
+  t.same(Object.keys(body), ['id', 'name', 'html', 'text', 'subject', 'created_at', 'updated_at']);
+  t.equal(body.subject, 'Hi {{ name }}');
+  t.same((await api.call('GET', `/templates/${body.id}`, { key: tenant.key })).body, body);
+  t.equal((await replace(body.id, { name: 'Welcome', text: 'Hi', subject: 'Bye' })).body.subject, 'Bye');
+  for (const subject of [undefined, null, '']) {
+    t.notOk('subject' in (await replace(body.id, { name: 'Welcome', text: 'Hi', subject })).body, 'replaced by none');
+  }
+});
+
+t.test('the subject of a template, and that of a call', async (t) => {
+  const source = { html: '<b>{{ name }}</b>', text: '{{ name }}' };
+  const id = (await create({ name: 'test', ...source, subject: ' {% if name %}{{ name }} & Co{% endif %}\n' })).body.id;
+  const withName = (name: unknown, change = {}) => send(id, { subject: undefined, data: { name }, ...change });
+  t.match(storedContent(await withName('<A>')), { subject: '<A> & Co', html: '<b>&lt;A&gt;</b>', text: '<A>' });
+  t.match(storedContent(await withName('A', { subject: null })), { subject: 'A & Co' }, 'null is left out');
+  t.match(storedContent(await withName('A', { subject: '{{ name }}' })), { subject: '{{ name }}' }, 'as it is');
+  t.match(storedContent(await withName('x'.repeat(993))), { subject: `${'x'.repeat(993)} & Co` });
+  t.match(storedContent(await withName('😀'.repeat(993))), { subject: `${'😀'.repeat(993)} & Co` }, 'characters');
+  const refused: [name: unknown, message: RegExp][] = [
+    ['x'.repeat(994), /^template_id: the template's subject can't be rendered: produces more than 998 characters\.$/],
+    ['A\r\nBcc: x@y.test', /^template_id: the template's subject .* control characters/],
+    ['A\tB', /^template_id: the template's subject .* control characters/],
+    ['A\u0085B', /^template_id: the template's subject .* control characters/],
+    [false, /^template_id: the template's subject renders to nothing\.$/],
+  ];
+  for (const [name, message] of refused) {
+    t.match(await withName(name), { status: 400, body: { error: 'validation_failed', message } }, JSON.stringify(name));
+    t.equal((await withName(name, { subject: 'Given' })).status, 202, 'what is not used is not rendered');
+  }
+  const loop = (await create({ name: 'test', ...source, subject: '{{ name | nonsense }}' })).body;
+  t.match(loop, { error: 'validation_failed', message: /^subject: undefined filter: nonsense/ });
+});
+
+t.test('a call without a subject needs a template that has one', async (t) => {
+  const id = await templateOf({ text: 'x' });
+  const none = /^subject: this field is required: the template has no subject\.$/;
+  t.match(await send(id, { subject: undefined }), { status: 400, body: { error: 'validation_failed', message: none } });
+  const { subject: _, ...bare } = { from: 'shop@acme.test', to: 'jo@example.com', subject: '', text: 'x' };
+  const missing = { status: 400, body: { message: 'subject: this field is required.' } };
+  for (const body of [bare, { ...bare, subject: null }, { ...bare, template_id: null }, { ...bare, to: 5 }]) {
+    t.match(await api.call('POST', '/emails', { key: tenant.key, body }), missing);
+  }
+  const nothing = await api.call('POST', '/emails', { key: tenant.key, body: {} });
+  t.equal(nothing.body.message, 'from: this field is required.', 'the first of three, as ever');
+  t.match(await send(id, { subject: '' }), { status: 400, body: { message: 'subject: must not be empty.' } });
+  t.match(await send(NOBODY, { subject: undefined }), { body: { message: 'template_id: template not found.' } });
+});
+
+t.test('parts do not see what others did to the data', async (t) => {
+  const counter = '{% increment n %}{{ n }}';
+  const id = (await create({ name: 'test', html: counter, text: counter, subject: counter })).body.id;
+  const { subject, html, text } = storedContent(await send(id, { subject: undefined, data: { n: 5 } }));
+  t.equal(html, text);
+  t.equal(subject, text);
 });
 
 t.test('other tenants do not exist; writing needs the scope, reading any key', async (t) => {

@@ -1,4 +1,4 @@
-// What the contract has beyond the specification to manage an account by API: suppressions, webhooks.
+// What the contract has beyond the specification to manage an account by API: suppressions, webhooks, templates with a subject.
 import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { NOBODY } from './contract-world.ts';
@@ -195,5 +195,41 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
     refused(t, await replay(id, NOBODY), { code: 'event_not_found' });
     refused(t, await replay(id, 'x'), { code: 'invalid_id' });
     await call(`DELETE /webhooks/${id}`);
+  },
+
+  async 'POST /templates with a subject'(t, stage) {
+    const call = caller(stage);
+    const body = { name: 'Subject', text: '{{ x }}', subject: 'On {{ x }}' };
+    const created = await call('POST /templates', body);
+    t.match(created, { status: 201, body });
+    const path = `/templates/${created.body.id}`;
+    t.match((await call(`GET ${path}`)).body, body);
+    const { subject: _, ...plain } = body;
+    t.notOk('subject' in (await call(`PUT ${path}`, plain)).body, 'replaced with the rest');
+    for (const subject of [5, '{{ x', 'half \ud800', 'x'.repeat(10_241)]) {
+      refused(t, await call('POST /templates', { ...body, subject }), {
+        code: 'validation_failed',
+        message: /^subject: /,
+      });
+    }
+  },
+
+  async 'POST /emails with the subject of its template'(t, stage) {
+    const call = caller(stage);
+    const template = { name: 'Subject', text: '{{ x }}', subject: 'On {{ x }}' };
+    const { id } = (await call('POST /templates', template)).body;
+    const data = { x: '<1 & 2>' };
+    const mail = await stage.arrival({ subject: undefined, template_id: id, data });
+    t.equal(mail.subject, 'On <1 & 2>', 'as text');
+    const own = await stage.arrival({ subject: 'Own {{ x }}', template_id: id, data });
+    t.equal(own.subject, 'Own {{ x }}', "the call's wins");
+    for (const x of ['a\nb', 'x'.repeat(996)]) {
+      const answer = await stage.send({ subject: undefined, template_id: id, data: { x } });
+      refused(t, answer, { code: 'validation_failed', message: /^template_id: the template's subject / });
+    }
+    const { id: plain } = (await call('POST /templates', { name: 'Plain', text: 'Hi' })).body;
+    const without = await stage.send({ subject: undefined, template_id: plain });
+    refused(t, without, { code: 'validation_failed', message: /^subject: / });
+    refused(t, await stage.send({ subject: undefined }), { code: 'validation_failed', message: /^subject: / });
   },
 };
