@@ -18,12 +18,14 @@ import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
 import { sentMailEndpoints } from './sent-mail-endpoints.ts';
+import { type StatsParts, statsEndpoints } from './stats-endpoints.ts';
 import { type SuppressionParts, suppressionEndpoints } from './suppression-endpoints.ts';
 import { templateEndpoints } from './template-endpoints.ts';
 import { type WebhookDeliveryParts, webhookDeliveryEndpoints } from './webhook-delivery-endpoints.ts';
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
+  reads: StatsParts['reads'];
   store: Pick<Store, 'ping'> &
     StoreVerbs<{
       keys: 'findApiKeyBySecret';
@@ -60,6 +62,7 @@ export function createApi(services: ApiServices): Api {
     ...webhookDeliveryEndpoints(services),
     ...eventEndpoints(services.store),
     ...suppressionEndpoints(services),
+    ...statsEndpoints(services),
   ];
   const health: Route = {
     method: 'GET',

@@ -52,6 +52,7 @@ export async function openSite(
     templates,
     webhooks: hooks.webhooks,
     webhookTests: hooks.tests,
+    reads: foundation.reads,
     submission,
     bodies,
     notifyOwners,

@@ -187,6 +187,7 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(batch, { body: { emails: [{ ...MAIL, from: 'a@nobody.test' }] } });
   await attempt(batch, { key: bound });
   await attempt(operation('GET /events'), { query: '?limit=0' });
+  await attempt(operation('GET /stats'), { query: '?by=week' });
   await attempt(operation('GET /suppressions'), { query: '?reason=none' });
   const removal = operation('DELETE /suppressions/{address}');
   await attempt(removal, { address: 'x' });

@@ -1,4 +1,5 @@
-// What the contract has beyond the specification to manage an account by API: suppressions, webhooks, templates with a subject.
+// What the contract has beyond the specification to manage an account by API: suppressions, webhooks, templates with a subject,
+// figures.
 import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { NOBODY } from './contract-world.ts';
@@ -231,5 +232,36 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
     const without = await stage.send({ subject: undefined, template_id: plain });
     refused(t, without, { code: 'validation_failed', message: /^subject: / });
     refused(t, await stage.send({ subject: undefined }), { code: 'validation_failed', message: /^subject: / });
+  },
+
+  async 'GET /stats'(t, stage) {
+    const call = caller(stage);
+    const now = Date.now();
+    const { status, body } = await call('GET /stats?by=hour');
+    t.equal(status, 200);
+    t.same(Object.keys(body), ['from', 'to', 'by', 'total', 'steps']);
+    t.equal(body.steps.length, 24);
+    t.ok(body.total.accepted > 0, 'what was accepted so far');
+    t.ok(
+      Date.parse(body.to) > now && Date.parse(body.steps.at(-1).start) <= Date.now(),
+      'the current hour is the last',
+    );
+    t.match((await call('GET /stats')).body, { by: 'day', steps: { length: 30 } });
+    t.match((await call('GET /stats?from=2026-01-01&to=2026-01-03T00:00:01%2B01:00')).body, {
+      ...{ from: '2026-01-01T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z', by: 'day', total: { accepted: 0 } },
+      steps: [{ start: '2026-01-01T00:00:00.000Z' }, { start: '2026-01-02T00:00:00.000Z' }],
+    });
+    const { key } = await stage.world.addTenant();
+    t.equal((await stage.world.call('GET /stats', { key })).body.total.accepted, 0, "one's own alone");
+    for (const query of [
+      'by=week',
+      'from=x',
+      'from=2026-02-30',
+      'to=2026-01-01&from=2026-01-01',
+      'tag=a',
+      'from=2020-01-01',
+    ]) {
+      refused(t, await call(`GET /stats?${query}`), { code: 'validation_failed', about: query });
+    }
   },
 };

@@ -145,6 +145,7 @@ const RIGHTS: Record<string, EndpointRights> = {
     bound: [204, 204],
     make: async () => ({ path: await create('/templates', template) }),
   },
+  'GET /stats': reading(async () => ({ path: '/stats' })),
   'GET /suppressions': reading(async () => ({ path: '/suppressions' })),
   'POST /suppressions': {
     scope: 'suppressions:write',

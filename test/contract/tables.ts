@@ -118,6 +118,7 @@ export const MANAGING_ENDPOINTS = [
   'POST /webhooks/{id}/deliveries/{event_id}/replay',
   'POST /templates with a subject',
   'POST /emails with the subject of its template',
+  'GET /stats',
 ] as const;
 
 /** What the contract decides where the specification is silent, as far as no table above shows it. */

@@ -22,7 +22,9 @@ import { createAuthority } from '../../src/protocol/dns/authority.ts';
 import { createResolver } from '../../src/protocol/dns/resolver.ts';
 import { createDkimKeyPair, type DkimKeyPair } from '../../src/protocol/mail/dkim-key.ts';
 import type { DomainCheck } from '../../src/store/domains.ts';
+import type { PortalReads } from '../../src/store/reads.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
+import { openPortalReads } from '../../src/store/sqlite/reading/reading.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { SCOPES, type Scope, type Tenant } from '../../src/store/tenants.ts';
@@ -126,9 +128,14 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
   const renderer = new RenderPool({ clock, log: listLogger(log), limits: options.renderLimits ?? patient });
   const patientBodies = { ...BODY_LIMITS, jobMs: patience(BODY_LIMITS.jobMs) };
   const bodies = new BodyPool({ log: listLogger(log), limits: options.bodyLimits ?? patientBodies });
+  // The process starts with the first question.
+  const limits = { queryMs: patience(5000), waitMs: patience(10_000), startMs: patience(10_000) };
+  const onTrouble = (reason: string) => void log.push({ level: 'error', facts: { reason }, message: 'reads' });
+  const reading = openPortalReads({ file, onTrouble, limits });
   const api = createApi(
     services({
       bodies,
+      reads: reading.reads,
       store: wrapStore(store),
       renderer,
       dns,
@@ -185,7 +192,8 @@ export async function startApiHarness(options: ApiHarnessOptions = {}): Promise<
     },
     async close() {
       await http.close(0);
-      await Promise.all([renderer.close(), bodies.close(), store.close(), dns.close()]);
+      await Promise.all([renderer.close(), bodies.close(), reading.close(), dns.close()]);
+      await store.close();
       fs.rmSync(folder, { recursive: true });
     },
   };
@@ -206,6 +214,7 @@ interface Parts {
   checkTurns: NonNullable<ApiHarnessOptions['checkTurns']>;
   bodyBudget: BodyBudget;
   refuseNew(): Refusal | null;
+  reads: PortalReads;
 }
 
 function services({
@@ -223,6 +232,7 @@ function services({
   checkTurns,
   bodyBudget,
   refuseNew,
+  reads,
 }: Parts) {
   const vault = new Vault([Buffer.alloc(MASTER_KEY_BYTES, 1)]);
   const resolver = createResolver({ servers: [dns.endpoint], clock: systemClock, attemptTimeoutMs: patience(300) });
@@ -238,6 +248,7 @@ function services({
       onAccepted: (lanes) => void notices.push(...lanes),
     }),
     webhooks: createWebhooks({ store, clock, ids, vault, policy }),
+    reads,
     webhookTests: new TestSender({
       ...{ store, vault, clock: systemClock, ids, policy, resolver },
       connections: new Connections({ clock: systemClock }),

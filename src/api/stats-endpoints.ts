@@ -1,0 +1,138 @@
+// GET /stats: the sums that the portal's charts show, by hour or day. Figures by tag are left out.
+import { type Clock, DAY_MS, HOUR_MS, toTimestamp } from '../base/clock.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import { FIGURE_NAMES, type FigureName, type Figures, noFigures } from '../store/figures.ts';
+import type { PortalReads } from '../store/reads.ts';
+import { ok } from './answer.ts';
+import type { Endpoint } from './endpoint.ts';
+import { invalid, readChoice, refuseUnknown } from './query.ts';
+
+export interface StatsParts {
+  clock: Clock;
+  reads: Pick<PortalReads, 'chartFigures'>;
+}
+
+const STEPS = ['hour', 'day'] as const;
+type Step = (typeof STEPS)[number];
+
+interface StepRule {
+  hours: number;
+  /** Days; sums are kept for 400. */
+  maxDays: number;
+  defaultDays: number;
+}
+
+const RULES: Readonly<Record<Step, StepRule>> = {
+  hour: { hours: 1, maxDays: 31, defaultDays: 1 },
+  day: { hours: 24, maxDays: 400, defaultDays: 30 },
+};
+
+const HOURS_PER_DAY = DAY_MS / HOUR_MS;
+/** The queue of reads turns over in seconds. */
+const RETRY_AFTER_SECS = 2;
+
+export function statsEndpoints({ clock, reads }: StatsParts): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      pattern: '/stats',
+      scope: null,
+      body: 'none',
+      async answer({ tenant, query }) {
+        const asked = readSpan(query, clock.now());
+        if (isRefusal(asked)) return asked;
+        const { by, fromHour, untilHour } = asked;
+        const stepHours = RULES[by].hours;
+        const found = await reads.chartFigures(tenant.id, { fromHour, untilHour, stepHours });
+        if (found.kind === 'refused') {
+          return { ...refuse('internal_error', found.reason), retryAfterSecs: RETRY_AFTER_SECS };
+        }
+        const sums = new Map(found.value.points.map(({ hour, figures }) => [hour, figures]));
+        const steps = [];
+        for (let hour = fromHour; hour < untilHour; hour += stepHours) {
+          steps.push({ start: timeOf(hour), ...shown(sums.get(hour) ?? noFigures()) });
+        }
+        const span = { from: timeOf(fromHour), to: timeOf(untilHour), by };
+        return ok({ ...span, total: shown(totalOf(sums.values())), steps });
+      },
+    },
+  ];
+}
+
+interface Span {
+  by: Step;
+  fromHour: number;
+  /** The one after the last. */
+  untilHour: number;
+}
+
+/** Whole steps: what contains `from`, up to the end of what contains the moment before `to`. */
+function readSpan(query: URLSearchParams, now: number): Span | Refusal {
+  const unknown = refuseUnknown(query, ['from', 'to', 'by']);
+  if (unknown) return unknown;
+  const by = readChoice(query, 'by', STEPS) ?? 'day';
+  if (isRefusal(by)) return by;
+  const { hours, maxDays, defaultDays } = RULES[by];
+  const to = readTime(query, 'to') ?? now + 1;
+  if (isRefusal(to)) return to;
+  const stepMs = hours * HOUR_MS;
+  const untilHour = Math.ceil(to / stepMs) * hours;
+  const from = readTime(query, 'from') ?? (untilHour - defaultDays * HOURS_PER_DAY) * HOUR_MS;
+  if (isRefusal(from)) return from;
+  if (from >= to) return invalid('from', 'must be before to.');
+  const fromHour = Math.floor(from / stepMs) * hours;
+  if (untilHour - fromHour > maxDays * HOURS_PER_DAY) {
+    return invalid('from', `must be at most ${maxDays} days before to when by is ${by}.`);
+  }
+  return { by, fromHour, untilHour };
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+/** RFC 3339 section 5.6, with any offset. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Null when the parameter is absent. */
+function readTime(query: URLSearchParams, name: string): number | null | Refusal {
+  const text = query.get(name) || null;
+  if (text === null) return null;
+  const ms = DAY.test(text) || MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  // JavaScript reads the 30th of February as the 2nd of March.
+  if (Number.isNaN(ms) || !isDayOfItsMonth(text)) {
+    return invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
+  }
+  return ms;
+}
+
+function isDayOfItsMonth(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+}
+
+function totalOf(sums: Iterable<Figures>): Figures {
+  const total = noFigures();
+  for (const figures of sums) for (const name of FIGURE_NAMES) total[name] += figures[name];
+  return total;
+}
+
+const FIELDS: Readonly<Record<FigureName, string>> = {
+  accepted: 'accepted',
+  delivered: 'delivered',
+  deferred: 'deferred',
+  bouncedHard: 'bounced_hard',
+  bouncedSoft: 'bounced_soft',
+  bouncedBlock: 'bounced_block',
+  bouncedLater: 'bounced_later',
+  failed: 'failed',
+  complained: 'complained',
+  opened: 'opened',
+  openedByMachine: 'opened_by_machine',
+  clicked: 'clicked',
+};
+
+function shown(figures: Figures): Record<string, number> {
+  return Object.fromEntries(FIGURE_NAMES.map((name) => [FIELDS[name], figures[name]]));
+}
+
+function timeOf(hour: number): string {
+  return toTimestamp(hour * HOUR_MS);
+}
