@@ -5,17 +5,32 @@ import * as postrider from 'postrider-client';
 
 const toSnake = (name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
+/** What is in these is named by the caller. */
+const LABELS = ['tags', 'metadata'];
+
 function snakeCase(value) {
   if (Array.isArray(value)) return value.map(snakeCase);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [toSnake(name), snakeCase(part)]));
+  const parts = Object.entries(value);
+  return Object.fromEntries(
+    parts.map(([name, part]) => [toSnake(name), LABELS.includes(name) ? part : snakeCase(part)]),
+  );
 }
 
-function sendArguments({ template_id, idempotency_key, ...rest }) {
+function sendArguments({ template_id, idempotency_key, reply_to, attachments, ...rest }) {
   const message = { ...rest };
   if (template_id !== undefined) message.templateId = template_id;
   if (idempotency_key !== undefined) message.idempotencyKey = idempotency_key;
+  if (reply_to !== undefined) message.replyTo = reply_to;
+  if (attachments !== undefined) message.attachments = attachments.map(attachment);
   return message;
+}
+
+function attachment({ filename, content, content_bytes, content_type, content_id }) {
+  const given = { filename, content: content ?? Buffer.from(content_bytes, 'base64') };
+  if (content_type !== undefined) given.contentType = content_type;
+  if (content_id !== undefined) given.contentId = content_id;
+  return given;
 }
 
 function verify({ headers, secret, tolerance_seconds, ...given }) {
@@ -27,6 +42,7 @@ function verify({ headers, secret, tolerance_seconds, ...given }) {
 const METHODS = {
   'emails.send': (client, args) => client.emails.send(sendArguments(args)),
   'emails.get': (client, { id }) => client.emails.get(id),
+  'submissions.get': (client, { id }) => client.submissions.get(id),
   'domains.create': (client, args) => client.domains.create(args),
   'domains.list': (client) => client.domains.list(),
   'domains.get': (client, { id }) => client.domains.get(id),

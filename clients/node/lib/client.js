@@ -4,6 +4,7 @@
 const { randomUUID } = require('node:crypto');
 const { inspect } = require('node:util');
 const { PostriderError } = require('./errors.js');
+const { messageBody } = require('./message.js');
 const { toCamelCase } = require('./names.js');
 const { readOptions } = require('./options.js');
 const { Transport } = require('./transport.js');
@@ -13,6 +14,7 @@ class Postrider {
     const transport = new Transport(readOptions(options, process.env));
     const call = async (request) => toCamelCase(await transport.call(request));
     this.emails = new Emails(call);
+    this.submissions = new Submissions(call);
     this.domains = new Domains(call);
     this.webhooks = new Webhooks(call);
     this.templates = new Templates(call);
@@ -34,17 +36,29 @@ class Emails {
     this.#call = call;
   }
 
-  async send({ idempotencyKey, templateId, ...message }) {
+  async send({ idempotencyKey, ...message }) {
     return this.#call({
       method: 'POST',
       path: '/emails',
-      body: templateId === undefined ? message : { ...message, template_id: templateId },
+      body: messageBody(message),
       idempotencyKey: checkedKey(idempotencyKey ?? randomUUID()),
     });
   }
 
   async get(id) {
     return this.#call({ method: 'GET', path: pathOf('/emails', id) });
+  }
+}
+
+class Submissions {
+  #call;
+
+  constructor(call) {
+    this.#call = call;
+  }
+
+  async get(id) {
+    return this.#call({ method: 'GET', path: pathOf('/submissions', id) });
   }
 }
 

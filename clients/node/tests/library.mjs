@@ -42,6 +42,45 @@ test('a tolerance that is no number lets nothing pass', () => {
   assert.throws(() => postrider.verifyWebhook(BODY, SIGNED, SECRET, options), { code: 'timestamp_too_old' });
 });
 
+test('attachments in all kinds of bytes, and as base64', async (t) => {
+  let sent;
+  t.mock.method(globalThis, 'fetch', async (_, { body }) => {
+    sent = JSON.parse(body);
+    return Response.json({ id: '1' }, { status: 202 });
+  });
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  const bytes = new Uint8Array([0, 255, 254]);
+  const around = Buffer.from([7, 0, 255, 254, 7]);
+  const view = new DataView(around.buffer, around.byteOffset + 1, 3);
+  const contents = [bytes, bytes.buffer, around.subarray(1, 4), view, new Uint16Array([0xff00]), 'AP/+'];
+  const attachments = contents.map((content) => ({ filename: 'a.bin', content }));
+  await client.emails.send({ from: 'a@b.c', to: 'd@e.f', subject: 'S', text: 'T', attachments });
+  const expected = ['AP/+', 'AP/+', 'AP/+', 'AP/+', 'AP8=', 'AP/+'];
+  assert.deepEqual(
+    sent.attachments,
+    expected.map((content) => ({ filename: 'a.bin', content })),
+  );
+});
+
+test('a message without new fields is sent in the same bytes as before', async (t) => {
+  let sent;
+  t.mock.method(globalThis, 'fetch', async (_, { body }) => {
+    sent = body;
+    return Response.json({ id: '1' }, { status: 202 });
+  });
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  const message = { templateId: '1', from: 'a@b.c', to: 'd@e.f', html: undefined, subject: 'S', replyTo: undefined };
+  await client.emails.send({ ...message, idempotencyKey: 'k', data: { replyTo: 1 } });
+  assert.equal(sent, '{"from":"a@b.c","to":"d@e.f","subject":"S","data":{"replyTo":1},"template_id":"1"}');
+});
+
+test('names in tags and metadata are the caller’s', async (t) => {
+  const labels = { tags: { order_kind: 'x' }, metadata: { order_id: '1', orderId: '2' } };
+  t.mock.method(globalThis, 'fetch', async () => Response.json({ send_at: null, ...labels }));
+  const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });
+  assert.deepEqual(await client.submissions.get('1'), { sendAt: null, ...labels });
+});
+
 test('the secret of a webhook is not printed, but there', async (t) => {
   t.mock.method(globalThis, 'fetch', async () => Response.json({ id: '1', secret: 'c2VjcmV0' }));
   const client = new postrider.Postrider({ apiKey: 'pr_k', baseUrl: 'http://127.0.0.1' });

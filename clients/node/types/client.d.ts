@@ -3,6 +3,7 @@
 import type { Domains } from './domains.js';
 import type { Emails } from './emails.js';
 import type { Events } from './events.js';
+import type { Submissions } from './submissions.js';
 import type { Templates } from './templates.js';
 import type { Webhooks } from './webhooks.js';
 
@@ -22,6 +23,7 @@ export interface PostriderOptions {
 export declare class Postrider {
   constructor(options?: PostriderOptions);
   readonly emails: Emails;
+  readonly submissions: Submissions;
   readonly domains: Domains;
   readonly webhooks: Webhooks;
   readonly templates: Templates;

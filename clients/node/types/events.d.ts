@@ -36,6 +36,9 @@ export interface EventData {
   to: string;
   subject: string;
   domain: string;
+  /** Missing where the call gave none. */
+  tags?: Record<string, string>;
+  metadata?: Record<string, string>;
 }
 
 export interface Delivery {
