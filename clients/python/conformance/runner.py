@@ -44,6 +44,13 @@ def verify(args):
     )
 
 
+def attachment(given):
+    fields = dict(given)
+    if "content_bytes" in fields:
+        fields["content"] = base64.b64decode(fields.pop("content_bytes"))
+    return postrider.Attachment(**fields)
+
+
 def run(order):
     method, args = order["call"]["method"], dict(order["call"]["args"])
     if method == "verify_webhook":
@@ -54,6 +61,8 @@ def run(order):
         return " ".join(repr(part) for part in parts)
     if "from" in args:
         args["from_"] = args.pop("from")
+    if "attachments" in args:
+        args["attachments"] = [attachment(each) for each in args["attachments"]]
     target = client
     for name in method.split("."):
         target = getattr(target, name)

@@ -12,6 +12,7 @@ from ._errors import (
     ValidationError,
     WebhookVerificationError,
 )
+from ._message import Attachment, Tracking
 from ._models import (
     Bounce,
     Click,
@@ -28,6 +29,8 @@ from ._models import (
     Open,
     Rejected,
     SendResult,
+    Submission,
+    SubmissionMessage,
     Template,
     Tls,
     VerifiedDomain,
@@ -38,6 +41,7 @@ from ._version import __version__
 from ._webhook import verify_webhook
 
 __all__ = [
+    "Attachment",
     "AuthError",
     "Bounce",
     "Click",
@@ -60,9 +64,12 @@ __all__ = [
     "ScopeError",
     "SendResult",
     "ServerError",
+    "Submission",
+    "SubmissionMessage",
     "Template",
     "TenantNotActiveError",
     "Tls",
+    "Tracking",
     "ValidationError",
     "VerifiedDomain",
     "Webhook",

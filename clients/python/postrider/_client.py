@@ -10,12 +10,20 @@ from urllib.parse import quote
 
 from ._decode import decode
 from ._errors import PostriderError
+from ._message import (
+    Attachment,
+    Tracking,
+    addresses,
+    attachment_body,
+    given,
+)
 from ._models import (
     Domain,
     Email,
     EventPage,
     Health,
     SendResult,
+    Submission,
     Template,
     VerifiedDomain,
     Webhook,
@@ -46,6 +54,7 @@ class Postrider:
         self._shown = f"{options.host}:{options.port}{options.path}"
         self._transport = Transport(options)
         self.emails = Emails(self._transport)
+        self.submissions = Submissions(self._transport)
         self.domains = Domains(self._transport)
         self.webhooks = Webhooks(self._transport)
         self.templates = Templates(self._transport)
@@ -80,22 +89,41 @@ class Emails(_Calls):
         data: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
         idempotency_key: str | None = None,
+        cc: str | Sequence[str] | None = None,
+        bcc: str | Sequence[str] | None = None,
+        reply_to: str | Sequence[str] | None = None,
+        attachments: Sequence[Attachment] | None = None,
+        tags: Mapping[str, str] | None = None,
+        metadata: Mapping[str, str] | None = None,
+        tracking: Tracking | None = None,
     ) -> SendResult:
         """Sends one message to each recipient.
+
+        With ``cc`` or ``bcc`` all get a copy of one letter, which shows ``to``
+        and ``cc``. ``tags`` and ``metadata`` are in every event.
 
         The idempotency key is made here when there is none: attempts that
         are repeated never send twice.
         """
-        body = _given(
+        body = given(
             {
                 "from": from_,
-                "to": to if isinstance(to, str) else list(to),
+                "to": addresses(to),
                 "subject": subject,
                 "html": html,
                 "text": text,
                 "template_id": template_id,
                 "data": None if data is None else dict(data),
                 "headers": None if headers is None else dict(headers),
+                "cc": None if cc is None else addresses(cc),
+                "bcc": None if bcc is None else addresses(bcc),
+                "reply_to": None if reply_to is None else addresses(reply_to),
+                "attachments": None
+                if attachments is None
+                else [attachment_body(each) for each in attachments],
+                "tags": None if tags is None else dict(tags),
+                "metadata": None if metadata is None else dict(metadata),
+                "tracking": None if tracking is None else dict(tracking),
             }
         )
         key = str(uuid.uuid4()) if idempotency_key is None else idempotency_key
@@ -110,12 +138,21 @@ class Emails(_Calls):
         return decode(Email, self._transport.call("GET", path))
 
 
+class Submissions(_Calls):
+    """Calls of ``emails.send``, with all their messages."""
+
+    def get(self, id: str) -> Submission:
+        """What became of all messages of one call, by its result's ``id``."""
+        path = _path("/submissions", id)
+        return decode(Submission, self._transport.call("GET", path))
+
+
 class Domains(_Calls):
     """Sending domains."""
 
     def create(self, *, domain: str, selector: str | None = None) -> Domain:
         """Registers a domain; its ``records`` are to be published in DNS."""
-        body = _given({"domain": domain, "selector": selector})
+        body = given({"domain": domain, "selector": selector})
         return decode(
             Domain, self._transport.call("POST", "/domains", body=body)
         )
@@ -148,7 +185,7 @@ class Webhooks(_Calls):
         self, *, url: str, description: str | None = None
     ) -> WebhookWithSecret:
         """Registers an address; the secret is shown only here."""
-        body = _given({"url": url, "description": description})
+        body = given({"url": url, "description": description})
         answer = self._transport.call("POST", "/webhooks", body=body)
         return decode(WebhookWithSecret, answer)
 
@@ -174,7 +211,7 @@ class Templates(_Calls):
         self, *, name: str, html: str | None = None, text: str | None = None
     ) -> Template:
         """Stores a template."""
-        body = _given({"name": name, "html": html, "text": text})
+        body = given({"name": name, "html": html, "text": text})
         return decode(
             Template, self._transport.call("POST", "/templates", body=body)
         )
@@ -188,7 +225,7 @@ class Templates(_Calls):
         text: str | None = None,
     ) -> Template:
         """Replaces all of a template: what is not given is gone."""
-        body = _given({"name": name, "html": html, "text": text})
+        body = given({"name": name, "html": html, "text": text})
         path = _path("/templates", id)
         return decode(Template, self._transport.call("PUT", path, body=body))
 
@@ -217,10 +254,6 @@ class Events(_Calls):
         query = {"after": after, "limit": limit}
         answer = self._transport.call("GET", "/events", query=query)
         return decode(EventPage, answer)
-
-
-def _given(fields: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _path(collection: str, id: str) -> str:

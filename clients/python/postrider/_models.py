@@ -16,7 +16,10 @@ class Rejected:
 
 @dataclass(frozen=True)
 class SendResult:
-    """An accepted message: ``message_ids`` has one id per recipient."""
+    """An accepted message: ``message_ids`` has one id per recipient.
+
+    They are in the order of ``to``, ``cc`` and ``bcc``.
+    """
 
     id: str
     message_ids: list[str]
@@ -193,6 +196,9 @@ class EventData:
     complaint: Complaint | None
     open: Open | None
     click: Click | None
+    # None where the call gave none.
+    tags: dict[str, str] | None = None
+    metadata: dict[str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -227,6 +233,36 @@ class Email:
     subject: str
     created_at: str
     events: list[Event]
+    # None where the call gave none.
+    tags: dict[str, str] | None = None
+    metadata: dict[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class SubmissionMessage:
+    """One message of a submission. ``kind``: to, cc or bcc."""
+
+    id: str
+    to: str
+    kind: str
+    state: str
+
+
+@dataclass(frozen=True)
+class Submission:
+    """One call of ``emails.send``, and what became of its messages."""
+
+    id: str
+    created_at: str
+    # None: at once.
+    send_at: str | None
+    from_: str
+    subject: str
+    tags: dict[str, str] | None
+    metadata: dict[str, str] | None
+    # In the order of ``to``, ``cc`` and ``bcc``.
+    messages: list[SubmissionMessage]
+    rejected: list[Rejected]
 
 
 @dataclass(frozen=True)

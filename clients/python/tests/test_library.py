@@ -1,5 +1,6 @@
 """What the conformance suite cannot see: it only speaks JSON."""
 
+import json
 import pickle
 import unittest
 from email.message import Message
@@ -84,6 +85,59 @@ class Options(unittest.TestCase):
     def test_https_has_its_port(self):
         client = postrider.Postrider("pr_k", "https://mail.example.com/v1/")
         self.assertEqual(repr(client), "<Postrider at mail.example.com:443/v1>")
+
+
+class Sending(unittest.TestCase):
+    def sent(self, **more):
+        client = postrider.Postrider("pr_k", "http://127.0.0.1", max_retries=0)
+        with mock.patch.object(_transport, "exchange") as exchange:
+            exchange.side_effect = TimeoutError()
+            with self.assertRaises(postrider.NetworkError):
+                client.emails.send(
+                    from_="a@b.c", to=("d@e.f",), subject="S", **more
+                )
+        _, _, _, body = exchange.call_args.args[4]
+        return body
+
+    def test_bytes_of_all_kinds_and_base64(self):
+        content = b"\x00\xff\xfe"
+        kinds = [content, bytearray(content), memoryview(content), "AP/+"]
+        body = self.sent(
+            attachments=tuple(postrider.Attachment("a", each) for each in kinds)
+        )
+        self.assertEqual(
+            json.loads(body)["attachments"],
+            [{"filename": "a", "content": "AP/+"}] * 4,
+        )
+
+    def test_what_is_no_attachment_is_refused(self):
+        dict_of_fields = {"filename": "a", "content": b"text"}
+        for given in (postrider.Attachment("a", 17), dict_of_fields):
+            client = postrider.Postrider("pr_k", "http://127.0.0.1:1")
+            with self.assertRaises(postrider.PostriderError) as caught:
+                client.emails.send(
+                    from_="a", to="b", subject="S", attachments=[given]
+                )
+            self.assertEqual(caught.exception.code, "invalid_argument")
+
+    def test_the_content_is_not_shown(self):
+        self.assertEqual(
+            repr(postrider.Attachment("a.txt", b"secret")),
+            "Attachment(filename='a.txt', content_type=None, content_id=None)",
+        )
+
+    def test_without_new_fields_the_bytes_are_the_same_as_before(self):
+        self.assertEqual(
+            self.sent(text="T", data={"reply_to": 1}),
+            b'{"from": "a@b.c", "to": ["d@e.f"], "subject": "S",'
+            b' "text": "T", "data": {"reply_to": 1}}',
+        )
+
+
+class Models(unittest.TestCase):
+    def test_can_be_made_without_the_fields_of_later_versions(self):
+        email = postrider.Email("1", "2", "queued", "a", "b", "S", "", [])
+        self.assertIsNone(email.tags)
 
 
 class Jitter(unittest.TestCase):
