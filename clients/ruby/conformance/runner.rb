@@ -60,6 +60,12 @@ def verify_webhook(args)
                            **(tolerance ? { tolerance: tolerance } : {}))
 end
 
+def attachment(content: nil, content_bytes: nil, **more)
+  return Postrider::Attachment.base64(content: content, **more) if content
+
+  Postrider::Attachment.new(content: content_bytes.unpack1('m'), **more)
+end
+
 def perform(order)
   method = order.dig('call', 'method')
   args = order.dig('call', 'args')
@@ -71,6 +77,7 @@ def perform(order)
 
   group, verb = method.split('.')
   named = args.transform_keys(&:to_sym)
+  named[:attachments] &&= named[:attachments].map { |given| attachment(**given.transform_keys(&:to_sym)) }
   id = named.key?(:id) ? [named.delete(:id)] : []
   client.public_send(group).public_send(verb, *id, **named)
 end

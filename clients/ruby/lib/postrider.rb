@@ -4,6 +4,7 @@ require_relative 'postrider/version'
 require_relative 'postrider/errors'
 require_relative 'postrider/answers'
 require_relative 'postrider/event'
+require_relative 'postrider/attachment'
 require_relative 'postrider/webhook_verifier'
 require_relative 'postrider/client'
 

@@ -6,6 +6,8 @@ require 'socket'
 # A server on loopback that answers every request with the same JSON, and tells which connection it came over:
 # in an answer {"status": …} stands "connection 1, request 2".
 class AnsweringServer
+  attr_reader :last_body
+
   def self.open
     server = new
     yield server
@@ -47,7 +49,7 @@ class AnsweringServer
       end
       break if line.nil?
 
-      socket.read(length)
+      @last_body = socket.read(length)
       body = JSON.generate(answer("connection #{number}, request #{count}"))
       head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: #{body.bytesize}"
       socket.write("#{head}\r\n\r\n#{body}")

@@ -13,6 +13,13 @@ class ClientTest < Minitest::Test
     Postrider::Client.new(api_key: 'pr_id_secret', base_url: server.url, max_retries: 0, timeout: 20)
   end
 
+  MAIL = { from: 'a@b.c', to: 'd@e.f', subject: 'S', text: 'T' }.freeze
+  MORE = {
+    cc: 'd@e.f', bcc: ['g@h.i'], reply_to: 'j@k.l', tags: { kind: 'x' }, metadata: { 'a b' => '1' },
+    tracking: { opens: false },
+    attachments: [Postrider::Attachment.new(filename: 'a.txt', content: 'secret', content_id: 'a')]
+  }.freeze
+
   def test_calls_one_after_the_other_use_one_connection
     AnsweringServer.open do |server|
       client = client_of(server)
@@ -67,12 +74,60 @@ class ClientTest < Minitest::Test
     AnsweringServer.open do |server|
       client = client_of(server)
       assert_kind_of Postrider::SendResult, client.emails.send(from: 'a@b.c', to: ['d@e.f'], subject: 'S', text: 'T')
+      assert_kind_of Postrider::SendResult, client.emails.send(**MAIL, **MORE)
       assert_kind_of Postrider::Email, client.emails.get('1')
+      assert_kind_of Postrider::Submission, client.submissions.get('1')
       assert_kind_of Postrider::EventPage, client.events.list(after: '1', limit: 2)
       %i[domains webhooks templates].each { |group| assert_equal [], client.public_send(group).list }
       assert_kind_of Postrider::Domain, client.domains.verify('1')
       assert_nil client.webhooks.delete('1')
       assert_nil client.templates.delete('1')
+    end
+  end
+end
+
+class SendingTest < Minitest::Test
+  BYTES = "\x00\xFF\xFE"
+
+  def test_bytes_in_any_encoding
+    [BYTES.b, BYTES.dup.force_encoding('UTF-8'), BYTES.dup.force_encoding('ISO-8859-1')].each do |content|
+      attachment = Postrider::Attachment.new(filename: 'a.bin', content: content)
+      assert_equal({ filename: 'a.bin', content: 'AP/+' }, attachment.to_h)
+    end
+  end
+
+  def test_base64_stays_as_it_is
+    fields = { filename: 'a', content: "AP/+\n", content_type: 'text/csv', content_id: 'b' }
+    attachment = Postrider::Attachment.base64(**fields)
+    assert_equal fields, attachment.to_h
+    assert_predicate attachment, :frozen?
+  end
+
+  def test_the_content_is_not_shown
+    attachment = Postrider::Attachment.new(filename: 'a.txt', content: 'secret')
+    assert_equal '#<Postrider::Attachment "a.txt">', "#{attachment}"
+    refute_includes PP.pp(attachment, +''), attachment.content_base64
+  end
+
+  def test_an_attachment_that_is_none_is_refused
+    program = <<~'RUBY'
+      begin
+        client = Postrider::Client.new(api_key: 'pr_id_secret', base_url: 'http://127.0.0.1:1', max_retries: 0)
+        client.emails.send(from: 'a', to: 'b', subject: 'S', attachments: [{ filename: 'a.txt', content: 'text' }])
+      rescue Postrider::Error => e
+        puts "#{e.code}: #{e.message}"
+      end
+    RUBY
+    # In a process of its own: here the check of signatures would refuse it before the library does.
+    printed = IO.popen([RbConfig.ruby, '-r', 'postrider', '-e', program], &:read)
+    assert_equal "invalid_argument: attachments: must be Postrider::Attachment objects.\n", printed
+  end
+
+  def test_a_message_without_new_fields_is_sent_in_the_same_bytes_as_before
+    AnsweringServer.open do |server|
+      client = Postrider::Client.new(api_key: 'pr_id_secret', base_url: server.url)
+      client.emails.send(from: 'a', to: 'b', subject: 'S', data: { cc: 1 }, headers: {})
+      assert_equal '{"from":"a","to":"b","subject":"S","data":{"cc":1},"headers":{}}', server.last_body
     end
   end
 end

@@ -56,8 +56,15 @@ module Postrider
   # A recipient that was dropped before queuing; reason: hard_bounce, complaint, unsubscribe or manual.
   RejectedRecipient = Answer.define(:to, :reason)
 
-  # The answer to a send; message_ids follow the order of +to+, less what was rejected.
+  # The answer to a send; message_ids follow the order of +to+, +cc+ and +bcc+, less what was rejected.
   SendResult = Answer.define(:id, :message_ids, :replayed, rejected: [RejectedRecipient])
+
+  # One message of a submission; kind: to, cc or bcc.
+  SubmissionMessage = Answer.define(:id, :to, :kind, :state)
+
+  # One call of +emails.send+; its messages are in the order of +to+, +cc+ and +bcc+. A send_at of nil is at once.
+  Submission = Answer.define(:id, :created_at, :send_at, :from, :subject, :tags, :metadata,
+                             messages: [SubmissionMessage], rejected: [RejectedRecipient])
 
   # A DNS record to publish.
   DnsRecord = Answer.define(:name, :type, :value, :required, :purpose)

@@ -3,6 +3,7 @@
 require_relative 'settings'
 require_relative 'transport'
 require_relative 'resources/emails'
+require_relative 'resources/submissions'
 require_relative 'resources/domains'
 require_relative 'resources/webhooks'
 require_relative 'resources/templates'
@@ -14,12 +15,13 @@ module Postrider
   # The key and the address come from the arguments or from POSTRIDER_API_KEY and POSTRIDER_BASE_URL.
   # +timeout+ is the limit of one attempt in seconds; +max_retries+ 0 switches retries off.
   class Client
-    attr_reader :emails, :domains, :webhooks, :templates, :events
+    attr_reader :emails, :submissions, :domains, :webhooks, :templates, :events
 
     def initialize(api_key: nil, base_url: nil, max_retries: Settings::MAX_RETRIES, timeout: Settings::TIMEOUT_SECONDS)
       @settings = Settings.new(api_key: api_key, base_url: base_url, max_retries: max_retries, timeout: timeout)
       @transport = Transport.new(@settings)
       @emails = Resources::Emails.new(@transport)
+      @submissions = Resources::Submissions.new(@transport)
       @domains = Resources::Domains.new(@transport)
       @webhooks = Resources::Webhooks.new(@transport)
       @templates = Resources::Templates.new(@transport)

@@ -21,9 +21,10 @@ module Postrider
   # With +email.clicked+.
   Click = Answer.define(:url, :link_index, :first, :ip, :user_agent, :machine)
 
-  # What an event is about; of the last five parts the one is set that the event's type has.
-  EventData = Answer.define(:message_id, :submission_id, :from, :to, :subject, :domain, delivery: Delivery,
-                            bounce: Bounce, complaint: Complaint, open: Open, click: Click)
+  # What an event is about; of the last five parts the one is set that the event's type has. tags and metadata are
+  # hashes with the caller's names, as strings; nil where the call gave none.
+  EventData = Answer.define(:message_id, :submission_id, :from, :to, :subject, :domain, :tags, :metadata,
+                            delivery: Delivery, bounce: Bounce, complaint: Complaint, open: Open, click: Click)
 
   # One recipient's one fact, as +events.list+, +emails.get+ and the webhooks tell it.
   # +raw+ is the parsed JSON with everything in it, what this version does not know included.
@@ -44,5 +45,6 @@ module Postrider
   EventPage = Answer.define(:has_more, events: [Event])
 
   # One message to one recipient; state: queued, sending, deferred, delivered, bounced or failed.
-  Email = Answer.define(:id, :submission_id, :state, :from, :to, :subject, :created_at, events: [Event])
+  Email = Answer.define(:id, :submission_id, :state, :from, :to, :subject, :created_at, :tags, :metadata,
+                        events: [Event])
 end
