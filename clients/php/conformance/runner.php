@@ -7,6 +7,7 @@ declare(strict_types=1);
  * outcome per line of standard output. It translates, and decides nothing. The argument is Composer's autoloader.
  */
 
+use Postrider\Attachment;
 use Postrider\Client;
 use Postrider\Exception\NetworkError;
 use Postrider\Exception\PostriderException;
@@ -49,6 +50,18 @@ function verifyWebhook(#[SensitiveParameter] array $args): array
     return Client::verifyWebhook($payload, $headers, $args['secret'], ...$tolerance)->toArray();
 }
 
+function attachment(stdClass $given): Attachment
+{
+    $named = camelCase((array) $given);
+    if (isset($named['content'])) {
+        return Attachment::fromBase64(...$named);
+    }
+    $named['content'] = base64_decode($named['contentBytes'], true);
+    unset($named['contentBytes']);
+
+    return Attachment::fromBytes(...$named);
+}
+
 /** All that PHP has to look into a value. */
 function shown(mixed $value): string
 {
@@ -73,8 +86,11 @@ function perform(#[SensitiveParameter] stdClass $order): mixed
         return $client->health()->toArray();
     }
     [$group, $verb] = explode('.', $method);
-    if (isset($args['headers'])) {
-        $args['headers'] = (array) $args['headers'];
+    foreach (array_intersect(['headers', 'tags', 'metadata', 'tracking'], array_keys($args)) as $name) {
+        $args[$name] = (array) $args[$name];
+    }
+    if (isset($args['attachments'])) {
+        $args['attachments'] = array_map(attachment(...), $args['attachments']);
     }
     $answer = $client->{$group}->{$verb}(...camelCase($args));
 

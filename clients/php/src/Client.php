@@ -12,6 +12,7 @@ use Postrider\Model\Health;
 use Postrider\Resource\Domains;
 use Postrider\Resource\Emails;
 use Postrider\Resource\Events;
+use Postrider\Resource\Submissions;
 use Postrider\Resource\Templates;
 use Postrider\Resource\Webhooks;
 
@@ -23,6 +24,7 @@ final class Client
     public const VERSION = '0.1.0';
 
     public readonly Emails $emails;
+    public readonly Submissions $submissions;
     public readonly Domains $domains;
     public readonly Webhooks $webhooks;
     public readonly Templates $templates;
@@ -48,6 +50,7 @@ final class Client
     ) {
         $this->transport = new Transport(Settings::from($apiKey, $baseUrl, $maxRetries, $timeout));
         $this->emails = new Emails($this->transport);
+        $this->submissions = new Submissions($this->transport);
         $this->domains = new Domains($this->transport);
         $this->webhooks = new Webhooks($this->transport);
         $this->templates = new Templates($this->transport);

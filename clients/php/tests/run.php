@@ -7,6 +7,7 @@ declare(strict_types=1);
  * headers of different frameworks. The argument is Composer's autoloader; the exit code is 0 when all holds.
  */
 
+use Postrider\Attachment;
 use Postrider\Client;
 use Postrider\Exception\PostriderException;
 use Postrider\Model\Domain;
@@ -55,11 +56,38 @@ $sent = $client->emails->send('a@b.c', ['x' => 'd@e.f'], 'S', data: [], headers:
 $body = '{"from":"a@b.c","to":["d@e.f"],"subject":"S","template_id":"1","data":{},"headers":{}}';
 same($body, $sent, 'empty arrays are objects where the API wants objects, and lists are lists');
 
+$sent = $client->emails->send('a', 'b', 'S', '<p>', 'T', '1', ['cc' => 1], ['X' => 'y'], 'key')->id;
+$body = '{"from":"a","to":"b","subject":"S","html":"<p>","text":"T","template_id":"1","data":{"cc":1},'
+    . '"headers":{"X":"y"}}';
+same($body, $sent, 'a message without new fields is sent in the same bytes as before');
+
+$more = [
+    'cc' => ['x' => 'c'],
+    'attachments' => [
+        'x' => Attachment::fromBytes('a.bin', "\x00\xff\xfe"),
+        'y' => Attachment::fromBase64('b', "AP/+\n", 'text/csv', 'b'),
+    ],
+    'tags' => ['0' => 'x'],
+    'metadata' => [],
+    'tracking' => ['opens' => false],
+];
+$body = '{"from":"a","to":"b","subject":"S","cc":["c"],"attachments":[{"filename":"a.bin","content":"AP/+"},'
+    . '{"filename":"b","content":"AP/+\n","content_type":"text/csv","content_id":"b"}],"tags":{"0":"x"},'
+    . '"metadata":{},"tracking":{"opens":false}}';
+same($body, $client->emails->send('a', 'b', 'S', ...$more)->id, 'bytes are base64, and what has names is an object');
+
 try {
     $client->emails->send('a@b.c', 'd@e.f', "\xff", text: 'T');
     same('an exception', 'none', 'no UTF-8');
 } catch (PostriderException $error) {
     same('invalid_argument', $error->errorCode, 'no UTF-8');
+}
+
+try {
+    $client->emails->send('a', 'b', 'S', attachments: [['filename' => 'a.txt', 'content' => 'text']]);
+    same('an exception', 'none', 'an attachment that is none');
+} catch (PostriderException $error) {
+    same('invalid_argument', $error->errorCode, 'an attachment that is none');
 }
 
 foreach ([$client, $client->emails, $client->webhooks] as $object) {

@@ -59,6 +59,18 @@ final class Fields
     }
 
     /**
+     * An object with names of the caller's. PHP makes integers of names that look like some.
+     *
+     * @return array<array-key, string>|null
+     */
+    public function map(string $name): ?array
+    {
+        $value = $this->fields[$name] ?? null;
+
+        return \is_array($value) ? \array_filter($value, \is_string(...)) : null;
+    }
+
+    /**
      * @template T of object
      *
      * @param callable(array<mixed>): T $build

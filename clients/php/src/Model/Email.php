@@ -18,6 +18,8 @@ use Postrider\Internal\Fields;
  *     subject: string,
  *     created_at: string,
  *     events: list<array<mixed>>,
+ *     tags: array<array-key, string>|null,
+ *     metadata: array<array-key, string>|null,
  * }
  */
 final class Email implements \JsonSerializable
@@ -25,6 +27,8 @@ final class Email implements \JsonSerializable
     /**
      * @param 'queued'|'sending'|'deferred'|'delivered'|'bounced'|'failed' $state
      * @param list<Event> $events
+     * @param array<array-key, string>|null $tags null where the call gave none
+     * @param array<array-key, string>|null $metadata null where the call gave none
      */
     public function __construct(
         public readonly string $id,
@@ -35,6 +39,8 @@ final class Email implements \JsonSerializable
         public readonly string $subject,
         public readonly string $createdAt,
         public readonly array $events,
+        public readonly ?array $tags = null,
+        public readonly ?array $metadata = null,
     ) {
     }
 
@@ -56,6 +62,8 @@ final class Email implements \JsonSerializable
             subject: $read->string('subject'),
             createdAt: $read->string('created_at'),
             events: $read->list('events', Event::fromArray(...)),
+            tags: $read->map('tags'),
+            metadata: $read->map('metadata'),
         );
     }
 
@@ -75,6 +83,8 @@ final class Email implements \JsonSerializable
             'subject' => $this->subject,
             'created_at' => $this->createdAt,
             'events' => Fields::plain($this->events),
+            'tags' => $this->tags,
+            'metadata' => $this->metadata,
         ];
     }
 

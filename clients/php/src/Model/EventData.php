@@ -7,7 +7,7 @@ namespace Postrider\Model;
 use Postrider\Internal\Fields;
 
 /**
- * What an event is about; of the last five parts the one is set that the event's type has.
+ * What an event is about; of delivery, bounce, complaint, open and click the one is set that the event's type has.
  *
  * @phpstan-import-type BounceFields from Bounce
  * @phpstan-import-type ClickFields from Click
@@ -26,10 +26,16 @@ use Postrider\Internal\Fields;
  *     complaint: ComplaintFields|null,
  *     open: OpenFields|null,
  *     click: ClickFields|null,
+ *     tags: array<array-key, string>|null,
+ *     metadata: array<array-key, string>|null,
  * }
  */
 final class EventData implements \JsonSerializable
 {
+    /**
+     * @param array<array-key, string>|null $tags null where the call gave none
+     * @param array<array-key, string>|null $metadata null where the call gave none
+     */
     public function __construct(
         public readonly string $messageId,
         public readonly string $submissionId,
@@ -42,6 +48,8 @@ final class EventData implements \JsonSerializable
         public readonly ?Complaint $complaint,
         public readonly ?Open $open,
         public readonly ?Click $click,
+        public readonly ?array $tags = null,
+        public readonly ?array $metadata = null,
     ) {
     }
 
@@ -66,6 +74,8 @@ final class EventData implements \JsonSerializable
             complaint: $read->object('complaint', Complaint::fromArray(...)),
             open: $read->object('open', Open::fromArray(...)),
             click: $read->object('click', Click::fromArray(...)),
+            tags: $read->map('tags'),
+            metadata: $read->map('metadata'),
         );
     }
 
@@ -88,6 +98,8 @@ final class EventData implements \JsonSerializable
             'complaint' => $this->complaint?->toArray(),
             'open' => $this->open?->toArray(),
             'click' => $this->click?->toArray(),
+            'tags' => $this->tags,
+            'metadata' => $this->metadata,
         ];
     }
 

@@ -7,7 +7,7 @@ namespace Postrider\Model;
 use Postrider\Internal\Fields;
 
 /**
- * The answer to a send; messageIds follow the order of `to`, less what was rejected.
+ * The answer to a send; messageIds follow the order of `to`, `cc` and `bcc`, less what was rejected.
  *
  * @phpstan-import-type RejectedRecipientFields from RejectedRecipient
  * @phpstan-type SendResultFields array{
