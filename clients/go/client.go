@@ -10,6 +10,8 @@ import (
 type Client struct {
 	// Emails sends messages and shows what became of them.
 	Emails *EmailsService
+	// Submissions shows calls of Emails.Send with all their messages.
+	Submissions *SubmissionsService
 	// Domains manages the domains that you send from.
 	Domains *DomainsService
 	// Webhooks manages the addresses that your events are sent to.
@@ -32,12 +34,13 @@ func New(options ...Option) (*Client, error) {
 	}
 	c := newCaller(s)
 	return &Client{
-		Emails:    &EmailsService{c},
-		Domains:   &DomainsService{c},
-		Webhooks:  &WebhooksService{c},
-		Templates: &TemplatesService{c},
-		Events:    &EventsService{c},
-		caller:    c,
+		Emails:      &EmailsService{c},
+		Submissions: &SubmissionsService{c},
+		Domains:     &DomainsService{c},
+		Webhooks:    &WebhooksService{c},
+		Templates:   &TemplatesService{c},
+		Events:      &EventsService{c},
+		caller:      c,
 	}, nil
 }
 

@@ -116,6 +116,43 @@ func TestDataThatIsNoJSON(t *testing.T) {
 	}
 }
 
+func TestMessageWithoutNewFieldsIsTheSameAsBefore(t *testing.T) {
+	message := SendRequest{
+		From: "a", To: []string{"b"}, Subject: "S", HTML: "<p>", TemplateID: "1",
+		Data: map[string]int{"cc": 1}, Headers: map[string]string{},
+	}
+	text, err := encodeBody(message)
+	want := `{"from":"a","to":["b"],"subject":"S","html":"<p>","template_id":"1","data":{"cc":1},"headers":{}}`
+	if err != nil || string(text) != want {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+func TestAttachmentsAsBytesAndAsBase64(t *testing.T) {
+	for want, given := range map[string]Attachment{
+		`{"filename":"<a>&b","content":"AP/+"}`: {Filename: "<a>&b", Content: []byte{0, 255, 254}},
+		`{"filename":"a","content":""}`:         {Filename: "a"},
+		`{"filename":"a","content":"AP/+\n","content_type":"text/csv","content_id":"b"}`: {
+			Filename: "a", ContentBase64: "AP/+\n", ContentType: "text/csv", ContentID: "b",
+		},
+	} {
+		text, err := encodeBody([]Attachment{given})
+		if err != nil || string(text) != "["+want+"]" {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}
+
+func TestAttachmentWithTwoContentsIsRefused(t *testing.T) {
+	client := newTestClient(t, func(w http.ResponseWriter, r *http.Request) { t.Error("was called") })
+	both := Attachment{Filename: "a", Content: []byte{1}, ContentBase64: "AQ=="}
+	_, err := client.Emails.Send(context.Background(), SendRequest{Attachments: []Attachment{both}})
+	var base *Error
+	if !errors.As(err, &base) || base.Code != "invalid_argument" || !strings.Contains(base.Message, "ContentBase64") {
+		t.Errorf("is %v", err)
+	}
+}
+
 func TestEmptyIdempotencyKeyIsRefused(t *testing.T) {
 	client := newTestClient(t, func(w http.ResponseWriter, r *http.Request) { t.Error("was called") })
 	_, err := client.Emails.Send(context.Background(), SendRequest{}, WithIdempotencyKey(""))

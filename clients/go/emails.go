@@ -31,6 +31,22 @@ type SendRequest struct {
 	Data any `json:"data,omitempty"`
 	// Headers are extra header fields.
 	Headers map[string]string `json:"-"`
+	// CC is as To; the limit of 50 counts To, CC and BCC together. With CC or BCC
+	// all recipients get a copy of one letter, which shows To and CC.
+	CC []string `json:"cc,omitempty"`
+	// BCC is as CC, and shown to nobody.
+	BCC []string `json:"bcc,omitempty"`
+	// ReplyTo says where answers go: up to 10 addresses.
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Attachments are up to 50; the whole call has at most 5 MiB.
+	Attachments []Attachment `json:"attachments,omitempty"`
+	// Tags are up to 10, of ASCII letters, digits, "_" and "-".
+	Tags map[string]string `json:"tags,omitempty"`
+	// Metadata has up to 20 names with any text. It and Tags are in every event of
+	// the messages.
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// Tracking overrides the account's settings.
+	Tracking *Tracking `json:"tracking,omitempty"`
 }
 
 // MarshalJSON writes what the API takes. A map that is empty but not nil stays
@@ -67,7 +83,7 @@ func WithIdempotencyKey(key string) SendOption {
 type SendResult struct {
 	// ID of the submission, this one call.
 	ID string `json:"id"`
-	// MessageIDs has one id per queued message, in the order of To.
+	// MessageIDs has one id per queued message, in the order of To, CC and BCC.
 	MessageIDs []string `json:"message_ids"`
 	// Rejected has the recipients that get nothing.
 	Rejected []Rejection `json:"rejected"`
@@ -115,7 +131,10 @@ type Email struct {
 	From         string       `json:"from"`
 	To           string       `json:"to"`
 	Subject      string       `json:"subject"`
-	CreatedAt    time.Time    `json:"created_at"`
+	// Tags and Metadata are nil where the call gave none.
+	Tags      map[string]string `json:"tags,omitempty"`
+	Metadata  map[string]string `json:"metadata,omitempty"`
+	CreatedAt time.Time         `json:"created_at"`
 	// Events are in the order in which they happened.
 	Events []Event `json:"events"`
 }

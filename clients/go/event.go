@@ -64,6 +64,9 @@ type EventData struct {
 	To           string `json:"to"`
 	Subject      string `json:"subject"`
 	Domain       string `json:"domain"`
+	// Tags and Metadata are nil where the call gave none.
+	Tags     map[string]string `json:"tags,omitempty"`
+	Metadata map[string]string `json:"metadata,omitempty"`
 
 	// Delivery comes with EmailDelivered and EmailDeferred.
 	Delivery *Delivery `json:"delivery,omitempty"`

@@ -14,28 +14,43 @@ import (
 
 // arguments of all calls together, named as in the API.
 type arguments struct {
-	ID             string            `json:"id"`
-	From           string            `json:"from"`
-	To             json.RawMessage   `json:"to"`
-	Subject        string            `json:"subject"`
-	HTML           string            `json:"html"`
-	Text           string            `json:"text"`
-	TemplateID     string            `json:"template_id"`
-	Data           any               `json:"data"`
-	Headers        map[string]string `json:"headers"`
-	IdempotencyKey *string           `json:"idempotency_key"`
-	Domain         string            `json:"domain"`
-	Selector       string            `json:"selector"`
-	URL            string            `json:"url"`
-	Description    string            `json:"description"`
-	Name           string            `json:"name"`
-	After          string            `json:"after"`
-	Limit          int               `json:"limit"`
+	ID             string              `json:"id"`
+	From           string              `json:"from"`
+	To             json.RawMessage     `json:"to"`
+	Subject        string              `json:"subject"`
+	HTML           string              `json:"html"`
+	Text           string              `json:"text"`
+	TemplateID     string              `json:"template_id"`
+	Data           any                 `json:"data"`
+	Headers        map[string]string   `json:"headers"`
+	CC             json.RawMessage     `json:"cc"`
+	BCC            json.RawMessage     `json:"bcc"`
+	ReplyTo        json.RawMessage     `json:"reply_to"`
+	Attachments    []attachment        `json:"attachments"`
+	Tags           map[string]string   `json:"tags"`
+	Metadata       map[string]string   `json:"metadata"`
+	Tracking       *postrider.Tracking `json:"tracking"`
+	IdempotencyKey *string             `json:"idempotency_key"`
+	Domain         string              `json:"domain"`
+	Selector       string              `json:"selector"`
+	URL            string              `json:"url"`
+	Description    string              `json:"description"`
+	Name           string              `json:"name"`
+	After          string              `json:"after"`
+	Limit          int                 `json:"limit"`
 
 	Payload          *string `json:"payload"`
 	PayloadBase64    []byte  `json:"payload_base64"`
 	Secret           string  `json:"secret"`
 	ToleranceSeconds *int64  `json:"tolerance_seconds"`
+}
+
+type attachment struct {
+	Filename     string `json:"filename"`
+	Content      string `json:"content"`
+	ContentBytes []byte `json:"content_bytes"`
+	ContentType  string `json:"content_type"`
+	ContentID    string `json:"content_id"`
 }
 
 func readArguments(text json.RawMessage) arguments {
@@ -57,6 +72,8 @@ func callMethod(client *postrider.Client, method string, text json.RawMessage) (
 		return client.Emails.Send(ctx, args.mail(), args.sendOptions()...)
 	case "emails.get":
 		return client.Emails.Get(ctx, args.ID)
+	case "submissions.get":
+		return client.Submissions.Get(ctx, args.ID)
 	case "domains.create":
 		return client.Domains.Create(ctx, postrider.CreateDomainRequest{Domain: args.Domain, Selector: args.Selector})
 	case "domains.list":
@@ -96,23 +113,48 @@ func callMethod(client *postrider.Client, method string, text json.RawMessage) (
 }
 
 func (args arguments) mail() postrider.SendRequest {
-	to := []string{""}
-	if json.Unmarshal(args.To, &to[0]) != nil {
-		to = nil
-		if err := json.Unmarshal(args.To, &to); err != nil {
+	var attachments []postrider.Attachment
+	for _, given := range args.Attachments {
+		attachments = append(attachments, postrider.Attachment{
+			Filename:      given.Filename,
+			Content:       given.ContentBytes,
+			ContentBase64: given.Content,
+			ContentType:   given.ContentType,
+			ContentID:     given.ContentID,
+		})
+	}
+	return postrider.SendRequest{
+		From:        args.From,
+		To:          oneOrMore(args.To),
+		Subject:     args.Subject,
+		HTML:        args.HTML,
+		Text:        args.Text,
+		TemplateID:  args.TemplateID,
+		Data:        args.Data,
+		Headers:     args.Headers,
+		CC:          oneOrMore(args.CC),
+		BCC:         oneOrMore(args.BCC),
+		ReplyTo:     oneOrMore(args.ReplyTo),
+		Attachments: attachments,
+		Tags:        args.Tags,
+		Metadata:    args.Metadata,
+		Tracking:    args.Tracking,
+	}
+}
+
+// oneOrMore reads a string or a list of strings; nil when there is neither.
+func oneOrMore(text json.RawMessage) []string {
+	if text == nil {
+		return nil
+	}
+	list := []string{""}
+	if json.Unmarshal(text, &list[0]) != nil {
+		list = nil
+		if err := json.Unmarshal(text, &list); err != nil {
 			panic(err)
 		}
 	}
-	return postrider.SendRequest{
-		From:       args.From,
-		To:         to,
-		Subject:    args.Subject,
-		HTML:       args.HTML,
-		Text:       args.Text,
-		TemplateID: args.TemplateID,
-		Data:       args.Data,
-		Headers:    args.Headers,
-	}
+	return list
 }
 
 func (args arguments) sendOptions() []postrider.SendOption {
