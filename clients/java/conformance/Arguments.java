@@ -1,5 +1,6 @@
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** A JSON object with arguments. */
 final class Arguments {
@@ -23,6 +24,12 @@ final class Arguments {
 
   Arguments object(String name) {
     return new Arguments(values.get(name));
+  }
+
+  /** None where there is no such list. */
+  List<Arguments> objects(String name) {
+    List<?> list = has(name) ? (List<?>) values.get(name) : List.of();
+    return list.stream().map(Arguments::new).collect(Collectors.toList());
   }
 
   @SuppressWarnings("unchecked")

@@ -1,4 +1,5 @@
 import dev.postrider.ApiObject;
+import dev.postrider.Attachment;
 import dev.postrider.Event;
 import dev.postrider.ListEventsRequest;
 import dev.postrider.Postrider;
@@ -20,6 +21,8 @@ final class Calls {
         return plain(client.emails().send(mail(args)));
       case "emails.get":
         return plain(client.emails().get(args.text("id")));
+      case "submissions.get":
+        return plain(client.submissions().get(args.text("id")));
       case "domains.create":
         return plain(client.domains().create(args.text("domain"), args.text("selector")));
       case "domains.list":
@@ -105,7 +108,56 @@ final class Calls {
     if (args.has("idempotency_key")) {
       mail.idempotencyKey(args.text("idempotency_key"));
     }
+    addCopies(mail, args);
+    addLabels(mail, args);
+    args.objects("attachments").forEach(given -> mail.attachments(attachment(given)));
     return mail.build();
+  }
+
+  private static void addCopies(SendRequest.Builder mail, Arguments args) {
+    if (args.has("cc")) {
+      mail.cc(args.oneOrMore("cc"));
+    }
+    if (args.has("bcc")) {
+      mail.bcc(args.oneOrMore("bcc"));
+    }
+    if (args.has("reply_to")) {
+      mail.replyTo(args.oneOrMore("reply_to"));
+    }
+  }
+
+  private static void addLabels(SendRequest.Builder mail, Arguments args) {
+    if (args.has("tags")) {
+      mail.tags(args.texts("tags"));
+    }
+    if (args.has("metadata")) {
+      mail.metadata(args.texts("metadata"));
+    }
+    if (args.has("tracking")) {
+      Map<String, Object> tracking = args.map("tracking");
+      if (tracking.containsKey("opens")) {
+        mail.trackOpens((Boolean) tracking.get("opens"));
+      }
+      if (tracking.containsKey("clicks")) {
+        mail.trackClicks((Boolean) tracking.get("clicks"));
+      }
+    }
+  }
+
+  private static Attachment attachment(Arguments given) {
+    Attachment.Builder attachment = Attachment.builder().filename(given.text("filename"));
+    if (given.has("content")) {
+      attachment.contentBase64(given.text("content"));
+    } else {
+      attachment.content(Base64.getDecoder().decode(given.text("content_bytes")));
+    }
+    if (given.has("content_type")) {
+      attachment.contentType(given.text("content_type"));
+    }
+    if (given.has("content_id")) {
+      attachment.contentId(given.text("content_id"));
+    }
+    return attachment.build();
   }
 
   private static TemplateRequest template(Arguments args) {

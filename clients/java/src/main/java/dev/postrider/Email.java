@@ -2,6 +2,8 @@ package dev.postrider;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 
 /** One message, and what happened to it. */
 public final class Email extends ApiObject {
@@ -11,6 +13,8 @@ public final class Email extends ApiObject {
   private final String from;
   private final String to;
   private final String subject;
+  private final Map<String, String> tags;
+  private final Map<String, String> metadata;
   private final Instant createdAt;
   private final List<Event> events;
 
@@ -22,6 +26,8 @@ public final class Email extends ApiObject {
     this.from = fields.text("from");
     this.to = fields.text("to");
     this.subject = fields.text("subject");
+    this.tags = fields.textsByName("tags");
+    this.metadata = fields.textsByName("metadata");
     this.createdAt = fields.time("created_at");
     this.events = fields.objects("events", Event::new);
   }
@@ -78,6 +84,24 @@ public final class Email extends ApiObject {
    */
   public String subject() {
     return subject;
+  }
+
+  /**
+   * The tags of the call.
+   *
+   * @return empty where it gave none
+   */
+  public Optional<Map<String, String>> tags() {
+    return Optional.ofNullable(tags);
+  }
+
+  /**
+   * The metadata of the call.
+   *
+   * @return empty where it gave none
+   */
+  public Optional<Map<String, String>> metadata() {
+    return Optional.ofNullable(metadata);
   }
 
   /**

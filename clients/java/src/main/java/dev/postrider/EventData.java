@@ -1,5 +1,6 @@
 package dev.postrider;
 
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -13,6 +14,8 @@ public final class EventData extends ApiObject {
   private final String to;
   private final String subject;
   private final String domain;
+  private final Map<String, String> tags;
+  private final Map<String, String> metadata;
   private final Delivery delivery;
   private final Bounce bounce;
   private final Complaint complaint;
@@ -27,6 +30,8 @@ public final class EventData extends ApiObject {
     this.to = fields.text("to");
     this.subject = fields.text("subject");
     this.domain = fields.text("domain");
+    this.tags = fields.textsByName("tags");
+    this.metadata = fields.textsByName("metadata");
     this.delivery = fields.object("delivery", Delivery::new);
     this.bounce = fields.object("bounce", Bounce::new);
     this.complaint = fields.object("complaint", Complaint::new);
@@ -86,6 +91,24 @@ public final class EventData extends ApiObject {
    */
   public String domain() {
     return domain;
+  }
+
+  /**
+   * The tags of the call.
+   *
+   * @return empty where it gave none
+   */
+  public Optional<Map<String, String>> tags() {
+    return Optional.ofNullable(tags);
+  }
+
+  /**
+   * The metadata of the call.
+   *
+   * @return empty where it gave none
+   */
+  public Optional<Map<String, String>> metadata() {
+    return Optional.ofNullable(metadata);
   }
 
   /**

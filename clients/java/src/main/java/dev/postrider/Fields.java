@@ -4,6 +4,7 @@ import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -108,6 +109,22 @@ final class Fields {
       }
     }
     return Collections.unmodifiableList(texts);
+  }
+
+  /** Null where there is no object. The names are the caller's. */
+  Map<String, String> textsByName(String name) {
+    return objectIn(name).map(object -> onlyTexts(object.values())).orElse(null);
+  }
+
+  private static Map<String, String> onlyTexts(Map<String, Object> object) {
+    Map<String, String> texts = new LinkedHashMap<>();
+    object.forEach(
+        (key, value) -> {
+          if (value instanceof String) {
+            texts.put(key, (String) value);
+          }
+        });
+    return Collections.unmodifiableMap(texts);
   }
 
   private List<?> array(String name) {

@@ -66,6 +66,15 @@ public final class Postrider {
   }
 
   /**
+   * Shows calls of {@link Emails#send(SendRequest)} with all their messages.
+   *
+   * @return the calls
+   */
+  public Submissions submissions() {
+    return new Submissions(caller);
+  }
+
+  /**
    * Manages the domains that you send from.
    *
    * @return the calls

@@ -1,8 +1,6 @@
 package dev.postrider;
 
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -52,9 +50,7 @@ public final class SendRequest {
 
   /** Makes messages. */
   public static final class Builder {
-    private final Map<String, Object> fields = new LinkedHashMap<>();
-    private final List<String> to = new ArrayList<>();
-    private Map<String, String> headers;
+    private final MessageBody body = new MessageBody();
     private String idempotencyKey;
 
     private Builder() {}
@@ -67,7 +63,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder from(String from) {
-      fields.put("from", from);
+      body.put("from", from);
       return this;
     }
 
@@ -89,7 +85,71 @@ public final class SendRequest {
      * @return this
      */
     public Builder to(Collection<String> addresses) {
-      to.addAll(addresses);
+      body.addAll("to", addresses);
+      return this;
+    }
+
+    /**
+     * Adds recipients of copies; the limit of 50 counts to, cc and bcc together. With cc or bcc all
+     * recipients get a copy of one letter, which shows to and cc.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder cc(String... addresses) {
+      return cc(List.of(addresses));
+    }
+
+    /**
+     * Adds recipients of copies.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder cc(Collection<String> addresses) {
+      body.addAll("cc", addresses);
+      return this;
+    }
+
+    /**
+     * Adds recipients of copies, who are shown to nobody.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder bcc(String... addresses) {
+      return bcc(List.of(addresses));
+    }
+
+    /**
+     * Adds recipients of copies, who are shown to nobody.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder bcc(Collection<String> addresses) {
+      body.addAll("bcc", addresses);
+      return this;
+    }
+
+    /**
+     * Adds addresses that answers go to, up to 10.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder replyTo(String... addresses) {
+      return replyTo(List.of(addresses));
+    }
+
+    /**
+     * Adds addresses that answers go to, up to 10.
+     *
+     * @param addresses each like that of the sender
+     * @return this
+     */
+    public Builder replyTo(Collection<String> addresses) {
+      body.addAll("reply_to", addresses);
       return this;
     }
 
@@ -100,7 +160,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder subject(String subject) {
-      fields.put("subject", subject);
+      body.put("subject", subject);
       return this;
     }
 
@@ -111,7 +171,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder html(String html) {
-      fields.put("html", html);
+      body.put("html", html);
       return this;
     }
 
@@ -122,7 +182,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder text(String text) {
-      fields.put("text", text);
+      body.put("text", text);
       return this;
     }
 
@@ -133,7 +193,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder templateId(String templateId) {
-      fields.put("template_id", templateId);
+      body.put("template_id", templateId);
       return this;
     }
 
@@ -144,7 +204,7 @@ public final class SendRequest {
      * @return this
      */
     public Builder data(Map<String, ?> data) {
-      fields.put("data", data);
+      body.put("data", data);
       return this;
     }
 
@@ -166,10 +226,62 @@ public final class SendRequest {
      * @return this
      */
     public Builder headers(Map<String, String> headers) {
-      if (this.headers == null) {
-        this.headers = new LinkedHashMap<>();
-      }
-      this.headers.putAll(headers);
+      body.putAll("headers", headers);
+      return this;
+    }
+
+    /**
+     * Adds attachments, up to 50; the whole call has at most 5 MiB.
+     *
+     * @param attachments the files
+     * @return this
+     */
+    public Builder attachments(Attachment... attachments) {
+      List.of(attachments).forEach(each -> body.addAll("attachments", List.of(each.fields())));
+      return this;
+    }
+
+    /**
+     * Adds tags, up to 10, of ASCII letters, digits, {@code _} and {@code -}.
+     *
+     * @param tags names and values; they are in every event of the messages
+     * @return this
+     */
+    public Builder tags(Map<String, String> tags) {
+      body.putAll("tags", tags);
+      return this;
+    }
+
+    /**
+     * Adds up to 20 texts of your own.
+     *
+     * @param metadata names and texts; they are in every event of the messages
+     * @return this
+     */
+    public Builder metadata(Map<String, String> metadata) {
+      body.putAll("metadata", metadata);
+      return this;
+    }
+
+    /**
+     * Whether opens are tracked, in place of the account's setting.
+     *
+     * @param opens true or false for this message
+     * @return this
+     */
+    public Builder trackOpens(boolean opens) {
+      body.putAll("tracking", Map.of("opens", opens));
+      return this;
+    }
+
+    /**
+     * Whether clicks are tracked, in place of the account's setting.
+     *
+     * @param clicks true or false for this message
+     * @return this
+     */
+    public Builder trackClicks(boolean clicks) {
+      body.putAll("tracking", Map.of("clicks", clicks));
       return this;
     }
 
@@ -192,17 +304,12 @@ public final class SendRequest {
      * @throws PostriderException when the idempotency key or the data cannot be sent
      */
     public SendRequest build() {
-      Map<String, Object> body = new LinkedHashMap<>(fields);
-      body.put("to", to);
-      if (headers != null) {
-        body.put("headers", headers);
-      }
       String key = idempotencyKey == null ? UUID.randomUUID().toString() : idempotencyKey;
       if (key.isBlank() || !key.chars().allMatch(c -> c >= ' ' && c <= '~')) {
         throw Failure.invalidArgument(
             "The idempotency key is blank or has characters other than printable ASCII.");
       }
-      return new SendRequest(body, key);
+      return new SendRequest(body.fields(), key);
     }
   }
 }

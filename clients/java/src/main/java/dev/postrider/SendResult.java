@@ -27,7 +27,7 @@ public final class SendResult extends ApiObject {
   }
 
   /**
-   * One id per queued message, in the order of the recipients.
+   * One id per queued message, in the order of to, cc and bcc.
    *
    * @return UUIDs
    */

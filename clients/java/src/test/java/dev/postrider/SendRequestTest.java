@@ -25,6 +25,41 @@ public final class SendRequestTest {
     equal(new String(request.body(), StandardCharsets.UTF_8), expected);
   }
 
+  public void testWithoutNewFieldsItIsTheSameAsBefore() {
+    SendRequest.Builder builder = SendRequest.builder().to("b").header("X", "y").subject("S").from("a");
+    String expected =
+        "{\"subject\":\"S\",\"from\":\"a\",\"text\":\"T\",\"to\":[\"b\",\"c\"],\"headers\":{\"X\":\"y\",\"Z\":\"z\"}}";
+    equal(written(builder.text("T").header("Z", "z").to("c")), expected);
+    equal(written(SendRequest.builder()), "{\"to\":[]}");
+    equal(written(SendRequest.builder().headers(Map.of())), "{\"to\":[],\"headers\":{}}");
+  }
+
+  public void testAttachmentsAsBytesAndAsBase64() {
+    byte[] bytes = {0, (byte) 255, (byte) 254};
+    Attachment first = Attachment.builder().filename("a.bin").content(bytes).build();
+    Attachment second =
+        Attachment.builder().filename("b").contentBase64("AP-_").contentType("text/csv").contentId("b").build();
+    bytes[0] = 1;
+    String expected =
+        "{\"to\":[],\"attachments\":[{\"filename\":\"a.bin\",\"content\":\"AP/+\"},{\"filename\":\"b\","
+            + "\"content\":\"AP-_\",\"content_type\":\"text/csv\",\"content_id\":\"b\"}]}";
+    equal(written(SendRequest.builder().attachments(first, second)), expected);
+    equal(written(SendRequest.builder().attachments(first).attachments(second)), expected);
+    equal(second.toString(), "Attachment(b)");
+  }
+
+  public void testLaterChangesOfLabelsDoNotReachIt() {
+    Map<String, String> tags = new HashMap<>(Map.of("kind", "order"));
+    SendRequest.Builder builder = SendRequest.builder().tags(tags).cc("b").trackOpens(true).trackOpens(false);
+    tags.put("kind", "other");
+    String expected = "{\"to\":[],\"cc\":[\"b\"],\"tags\":{\"kind\":\"order\"},\"tracking\":{\"opens\":false}}";
+    equal(written(builder), expected);
+  }
+
+  private static String written(SendRequest.Builder builder) {
+    return new String(builder.build().body(), StandardCharsets.UTF_8);
+  }
+
   public void testEachHasAKeyOfItsOwn() {
     SendRequest.Builder builder = SendRequest.builder();
     equal(builder.build().idempotencyKey().equals(builder.build().idempotencyKey()), false);
