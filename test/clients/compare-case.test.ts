@@ -1,7 +1,7 @@
 // The comparison notices what a library does wrong: each offence alone, against a case that is
 // otherwise kept. And the cases themselves make sense.
 import t from 'tap';
-import type { Case, CaughtError, Outcome } from '../../clients/conformance/case-format.ts';
+import type { Case, CaughtError, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
 import type { RecordedRequest } from '../../clients/conformance/server.ts';
 import { judge, LATE_MS, type Played } from './compare-case.ts';
 import { readCases, readWebhookCases } from './read-cases.ts';
@@ -20,6 +20,8 @@ const request = (change: Partial<RecordedRequest> = {}, headers: Record<string, 
   },
   ...change,
 });
+
+const COPY = { to: ['a@b.c'], cc: 'd@e.f', bcc: ['g@h.i'], reply_to: 'j@k.l' };
 
 const RETRIED: Case = {
   name: 'retried',
@@ -81,6 +83,15 @@ t.test('requests', async (t) => {
   offence(/no JSON in UTF-8/, request({ body: Buffer.from('{"to":"\xff"}', 'latin1') }), second());
   offence(/PUT in place of POST/, request({ method: 'PUT' }), second());
   offence(/path \/\/emails/, request({ path: '//emails' }), second());
+});
+
+t.test('one address may be sent as a string or as a list', async (t) => {
+  const expect = { ...RETRIED.expect, requests: [{ method: 'POST', path: '/emails', body: COPY }] };
+  const sent = (body: JsonObject) =>
+    problems([request({ body: Buffer.from(JSON.stringify(body)) })], GOOD, { expect, answers: [{ status: 202 }] });
+  t.equal(sent({ to: 'a@b.c', cc: ['d@e.f'], bcc: 'g@h.i', reply_to: ['j@k.l'] }), '');
+  t.match(sent({ ...COPY, cc: ['x@e.f'] }), /the body is/);
+  t.match(sent({ ...COPY, tags: { kind: 'order' } }), /the body is/, 'what was not given is not sent');
 });
 
 t.test('outcomes', async (t) => {

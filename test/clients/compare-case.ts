@@ -83,14 +83,17 @@ function bodyProblems(body: Buffer, expected: Json): string[] {
   } catch (error) {
     return [`the body is no JSON in UTF-8: ${(error as Error).message}`];
   }
-  if (isDeepStrictEqual(withList(parsed), withList(expected as JsonObject))) return [];
+  if (isDeepStrictEqual(withLists(parsed), withLists(expected as JsonObject))) return [];
   return [`the body is ${short(parsed)} in place of ${short(expected)}`];
 }
 
-/** One recipient may be sent as a string or as a list. */
-function withList(body: JsonObject): JsonObject {
-  return typeof body?.to === 'string' ? { ...body, to: [body.to] } : body;
+/** One address may be sent as a string or as a list. */
+function withLists(body: JsonObject): JsonObject {
+  const lists = ADDRESSES.filter((name) => typeof body?.[name] === 'string').map((name) => [name, [body[name]!]]);
+  return lists.length === 0 ? body : { ...body, ...Object.fromEntries(lists) };
 }
+
+const ADDRESSES = ['to', 'cc', 'bcc', 'reply_to'];
 
 function rulesOfAllRequests(
   { method, path, headers, body }: RecordedRequest,

@@ -1,6 +1,9 @@
 // The library against a real sandbox: what the scripted server of the conformance suite cannot
 // know, because nobody wrote the answers down beforehand.
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { simpleParser } from 'mailparser';
 import type { Test } from 'tap';
 import type { CaughtError, Json, JsonObject, Outcome } from '../../clients/conformance/case-format.ts';
 import { closedUrl } from '../support/free-port.ts';
@@ -18,7 +21,7 @@ const TIME = '/^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$/';
 export async function daemonSuite(t: Test, language: Language, installed: Installed, site: SandboxSite): Promise<void> {
   const runners = new Runners(installed.runner, { processes: language.processes && 2 });
   const caller = new Caller(t, runners, site);
-  const parts = { sending, domains, templates, events, refusals, webhooks };
+  const parts = { sending, letters, domains, templates, events, refusals, webhooks };
   for (const [name, part] of Object.entries(parts)) await t.test(name, (t) => part(t, caller.in(t), site));
   t.same(await runners.end(), [], 'the runner ends well');
 }
@@ -84,6 +87,69 @@ async function sending(t: Test, call: Caller): Promise<void> {
   const once = await call.gives({ replayed: false }, 'emails.send', MAIL);
   t.not(again.id, once.id, 'two calls without a key of the caller are two messages');
   await call.gives({ status: 'ok' }, 'health');
+}
+
+/** All bytes that there are, twice, and one more: the last group of base64 is not whole. */
+const BYTES = Buffer.from([...Array(513).keys()].map((index) => index % 256));
+const ADDRESSES = { to: ['Ann <ann@example.org>'], cc: 'Bo <bo@example.org>', bcc: ['cy@example.org'] };
+
+async function letters(t: Test, call: Caller, { capturedDir }: SandboxSite): Promise<void> {
+  const labels = { tags: { order_kind: 'gift' }, metadata: { order_id: '4711', orderId: 'Ω <17>' } };
+  const subject = `Letter ${randomUUID()}`;
+  const sent = await call.gives({ message_ids: [UUID, UUID, UUID], rejected: [] }, 'emails.send', {
+    ...{ ...MAIL, ...ADDRESSES, ...labels, subject, html: '<p><img src="cid:logo@shop"></p>' },
+    reply_to: ['Billing <billing@example.com>'],
+    attachments: [
+      { filename: 'Grüße 注文.bin', content_bytes: BYTES.toString('base64') },
+      { filename: 'logo.png', content: 'iVBORw0KGgo=', content_type: 'image/png', content_id: 'logo@shop' },
+      { filename: 'empty.txt', content_bytes: '' },
+    ],
+    tracking: { opens: true, clicks: false },
+  });
+  const ids = sent.message_ids as string[];
+  const message = (id: string, to: string, kind: string) => ({ id, to, kind, state: 'delivered' });
+  await until('all messages are delivered', async () => {
+    const { messages } = (await call.result('submissions.get', { id: sent.id! })) as { messages: JsonObject[] };
+    return messages.every(({ state }) => state === 'delivered');
+  });
+  const submission = { id: sent.id!, created_at: TIME, send_at: null, from: 'shop@hello.verified.test', subject };
+  await call.gives(
+    {
+      ...{ ...submission, ...labels, rejected: [] },
+      messages: [
+        message(ids[0]!, 'ann@example.org', 'to'),
+        message(ids[1]!, 'bo@example.org', 'cc'),
+        message(ids[2]!, 'cy@example.org', 'bcc'),
+      ],
+    },
+    'submissions.get',
+    { id: sent.id! },
+  );
+  await call.gives({ ...labels, events: [{ data: labels }] }, 'emails.get', { id: ids[2]! });
+  const gone = { class: 'ValidationError', status: 404, code: 'submission_not_found' };
+  await call.fails(gone, { method: 'submissions.get', args: { id: ids[0]! } });
+
+  const mails = await Promise.all((await capturedOf(capturedDir, subject)).map((raw) => simpleParser(raw)));
+  t.equal(mails.length, 3, 'there are three copies');
+  for (const mail of mails) {
+    t.match(mail, { to: { text: '"Ann" <ann@example.org>' }, cc: { text: '"Bo" <bo@example.org>' }, bcc: undefined });
+    t.match(mail, { replyTo: { text: '"Billing" <billing@example.com>' } });
+    t.match(mail.html, /data:image\/png;base64,iVBORw0KGgo=/, 'the image is in its place');
+    t.match(mail.html, /<img [^>]*\/o\//, 'opens are tracked');
+    const files = mail.attachments.map(({ filename, content }) => [filename, content.toString('base64')]);
+    const expected = [
+      ['Grüße 注文.bin', BYTES.toString('base64')],
+      ['logo.png', 'iVBORw0KGgo='],
+      ['empty.txt', ''],
+    ];
+    t.same(files.sort(), expected.sort(), 'with all attachments');
+  }
+}
+
+async function capturedOf(folder: string, subject: string): Promise<string[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.eml'));
+  const mails = await Promise.all(names.map((name) => readFile(path.join(folder, name), 'utf8')));
+  return mails.filter((mail) => mail.includes(`Subject: ${subject}`));
 }
 
 async function domains(t: Test, call: Caller): Promise<void> {

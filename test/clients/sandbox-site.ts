@@ -16,6 +16,8 @@ export interface SandboxSite {
   suspendedKey: string;
   /** Of a tenant that may make one call per minute. */
   slowKey: string;
+  /** Where the capture server keeps what it received, a file per mail. */
+  capturedDir: string;
 }
 
 const ALL_SCOPES = 'emails:send,domains:write,webhooks:write,templates:write';
@@ -48,5 +50,6 @@ export async function startSandboxSite(t: Test): Promise<SandboxSite> {
     keyForDomains: await keyFor(tenants[0]!.id, 'domains:write'),
     suspendedKey: await keyFor(suspended),
     slowKey: await keyFor(slow),
+    capturedDir: path.join(data, 'captured'),
   };
 }
