@@ -80,8 +80,6 @@ function problem({ keyword, params, data, message }: ErrorObject): string {
       return limit === 1 ? 'must have at least one entry' : `must have at least ${limit} entries`;
     case 'maxItems':
       return `must have at most ${limit} entries, not ${(data as unknown[]).length}`;
-    case 'enum':
-      return `must be ${(params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(' or ')}`;
     case 'additionalProperties':
       return `has the unknown field ${shown(String(params.additionalProperty))}`;
     case 'enum':

@@ -48,7 +48,7 @@ t.test('one fault refuses all, as a single call would, with its index', async (t
   for (const [emails, refusal] of faults) t.match(await post({ emails }), refusal);
   t.match(await post({}), { status: 400, body: { message: 'emails: this field is required.' } });
   t.match(await post({ emails: [mail()], on_error: 'stop' }), {
-    ...{ status: 400, body: { message: 'on_error: must be "skip".' } },
+    ...{ status: 400, body: { message: 'on_error: must be one of skip.' } },
   });
   const entry = { address: 'gone@example.com', reason: 'manual', messageId: null, createdAt: 0 } as const;
   await api.store.suppressions.addSuppression(tenant.id, entry);
