@@ -101,8 +101,7 @@ function changeEndpoint(webhooks: Webhooks, notifyOwners?: OwnerNotices): Endpoi
       const { host } = new URL(webhook.target);
       await audit('webhook.changed', { webhook_id: webhook.id, host, changed: changed.join(' ') });
       const by = `the API key "${key.name}"`;
-      // For its owners, events that go to another host are as good as a new webhook.
-      if (host !== new URL(before.target).host) notifyOwners?.webhookAdded(tenant.id, { id: webhook.id, host, by });
+      if (host !== new URL(before.target).host) notifyOwners?.webhookMoved(tenant.id, { id: webhook.id, host, by });
       return ok(webhookRecord(webhook));
     },
   };

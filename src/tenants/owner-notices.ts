@@ -1,7 +1,7 @@
-// Notifies a tenant's owners by mail of a new API key or webhook, since an intruder adds those first. The change does
-// not wait for the mail. Three mails an hour report one change each, further changes are summed up in one mail: a
-// program that adds and removes webhooks in a loop must not fill mailboxes, or the queue. From strangers, a mail
-// contains only names and hosts, each on a line of its own.
+// Notifies a tenant's owners by mail of a new API key or webhook, since an intruder adds those first, and of a webhook
+// that is pointed at another host. The change does not wait for the mail. Three mails an hour report one change each,
+// further changes are summed up in one mail: a program that adds and removes webhooks in a loop must not fill
+// mailboxes, or the queue. From strangers, a mail contains only names and hosts, each on a line of its own.
 
 import { type Clock, HOUR_MS, MINUTE_MS } from '../base/clock.ts';
 import { describeError } from '../base/errors.ts';
@@ -18,6 +18,8 @@ export interface Added {
 export interface OwnerNotices {
   keyAdded(tenantId: string, key: Added & { name: string }): void;
   webhookAdded(tenantId: string, webhook: Added & { host: string }): void;
+  /** Its events go to another host from now on. */
+  webhookMoved(tenantId: string, webhook: Added & { host: string }): void;
 }
 
 export interface OwnerNoticesKit {
@@ -97,10 +99,14 @@ export function createOwnerNotices(kit: OwnerNoticesKit): OwnerNoticesParts {
       add(tenantId, `Webhook by ${by}: ${host}`, {
         subject: 'A webhook was added',
         key: `webhook-added:${id}`,
-        text: words(`A new webhook for your Postrider account was added by ${by}. It sends your events to:`, [host], {
-          revoke: 'If nobody in your organization did this, delete the webhook at once and check the audit log:',
-          links: [`${site}/portal/webhooks`, `${site}/portal/settings/audit`],
-        }),
+        text: webhookWords(site, `A new webhook for your Postrider account was added by ${by}.`, host),
+      }),
+    webhookMoved: (tenantId, { id, host, by }) =>
+      add(tenantId, `Webhook changed by ${by}: ${host}`, {
+        subject: 'A webhook was changed',
+        // It may move to and fro.
+        key: `webhook-moved:${id}:${clock.now()}`,
+        text: webhookWords(site, `A webhook of your Postrider account was changed by ${by}.`, host),
       }),
     timer: {
       name: 'owner notices',
@@ -142,6 +148,13 @@ function sumOf(site: string, { key, lines, left }: { key: string; lines: string[
       links: [`${site}/portal/keys`, `${site}/portal/webhooks`, `${site}/portal/settings/audit`],
     }),
   };
+}
+
+function webhookWords(site: string, what: string, host: string): string {
+  return words(`${what} It sends your events to:`, [host], {
+    revoke: 'If nobody in your organization did this, delete the webhook at once and check the audit log:',
+    links: [`${site}/portal/webhooks`, `${site}/portal/settings/audit`],
+  });
 }
 
 function words(what: string, names: string[], { revoke, links }: { revoke: string; links: string[] }): string {
