@@ -53,7 +53,11 @@ export function preparePowerCuts(dataFolder: string, workFolder: string): PowerC
   fs.mkdirSync(notes, { recursive: true });
   const noted = () => {
     const files = new Map(filesBelow(dataFolder).map((file) => [fs.statSync(file).ino, file]));
-    return fs.readdirSync(notes).map((name) => ({ note: path.join(notes, name), file: files.get(Number(name)) }));
+    const found = fs
+      .readdirSync(notes)
+      .map((name) => ({ note: path.join(notes, name), file: files.get(Number(name)) }));
+    // By file, and not in the order of inodes: the same draws must mean the same cut.
+    return found.toSorted((a, b) => ((a.file ?? '') < (b.file ?? '') ? -1 : 1));
   };
   return {
     env: { LD_PRELOAD: library, CHAOS_DATA: fs.realpathSync(dataFolder), CHAOS_UNSYNCED: notes },
