@@ -3,12 +3,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { newDataDir, spawnSandbox } from '../support/sandbox-process.ts';
-import { noCurl, openPage, plainEnv, walkPage } from './walk-page.ts';
+import { noCurl, openPage, plainEnv, walkPage } from '../../docs/walk-page.ts';
+import { newDataDir, spawnSandbox } from '../../support/sandbox-process.ts';
 
 const NEEDS_CURL = { skip: noCurl };
 
-const CHECKOUT = path.join(import.meta.dirname, '../..');
+const CHECKOUT = path.join(import.meta.dirname, '../../..');
 
 interface SandboxSite {
   /** Where a reader who calls the sandbox's folder `data/sandbox` is. */

@@ -1,9 +1,9 @@
 // The promise of the whole arrangement: while one tenant floods the service with templates that
 // hurt, another tenant's calls take hardly longer than otherwise.
 import t from 'tap';
-import { RENDER_LIMITS } from '../../src/templates/render-limits.ts';
-import { type ApiHarness, startApiHarness, type TestTenant } from '../support/api-harness.ts';
-import { pace, patience } from '../support/patience.ts';
+import { RENDER_LIMITS } from '../../../src/templates/render-limits.ts';
+import { type ApiHarness, startApiHarness, type TestTenant } from '../../support/api-harness.ts';
+import { pace, patience } from '../../support/patience.ts';
 
 const CALLS = 120;
 const MAX_SLOWER_MS = patience(20);
