@@ -186,6 +186,6 @@ export interface ContentReader {
    */
   readSome(messageIds: readonly string[]): ContentResult[];
   /** In the order of the call. They may be large, so they are read only for composing. */
-  attachments(submissionId: string): Attachment[];
+  attachments(tenantId: string, submissionId: string): Attachment[];
   close(): void;
 }

@@ -122,10 +122,7 @@ export class SharedBodies {
   readonly #pending = new Map<string, Promise<HashedBody>>();
 
   /** The submission alone determines the body: its text, HTML and attachments are those that were accepted. */
-  bodyOf(
-    { submissionId, text, html }: MessageContent,
-    attachments: AttachmentsOf = () => [],
-  ): HashedBody | Promise<HashedBody> {
+  bodyOf({ submissionId, text, html }: MessageContent, attachments: AttachmentsOf): HashedBody | Promise<HashedBody> {
     const known = this.#bodies.get(submissionId) ?? this.#pending.get(submissionId);
     if (known) return known;
     const pending = this.#make(submissionId, { text, html, attachments: attachments() });

@@ -95,8 +95,9 @@ async function prepare(content: MessageContent, { kit, keys, bodies, pages }: Th
   };
 }
 
-function attachmentsOf({ submissionId, attachments: count }: MessageContent, contents: ContentReader): Attachment[] {
-  const found = count === 0 ? [] : contents.attachments(submissionId);
+function attachmentsOf(content: MessageContent, contents: ContentReader): Attachment[] {
+  const { tenantId, submissionId, attachments: count } = content;
+  const found = count === 0 ? [] : contents.attachments(tenantId, submissionId);
   if (found.length !== count) throw new Fault('attachments of the message are missing', { permanence: 'permanent' });
   return found;
 }

@@ -28,9 +28,9 @@ function contentOf(bench: Bench, messageId: string): MessageContent {
   return result.content;
 }
 
-function attachmentsOf(bench: Bench, submissionId: string): Attachment[] {
+function attachmentsOf(bench: Bench, { tenantId, id }: Pick<NewSubmission, 'tenantId' | 'id'>): Attachment[] {
   const reader = bench.openContents();
-  const attachments = reader.attachments(submissionId);
+  const attachments = reader.attachments(tenantId, id);
   reader.close();
   return attachments;
 }
@@ -53,8 +53,9 @@ export const letterCases = {
       t.strictSame(content.lists, LISTS);
       t.equal(content.attachments, 3);
     }
-    t.strictSame(attachmentsOf(bench, submission.id), ATTACHMENTS, 'byte for byte, in their order');
-    t.strictSame(attachmentsOf(bench, bench.id()), []);
+    t.strictSame(attachmentsOf(bench, submission), ATTACHMENTS, 'byte for byte, in their order');
+    t.strictSame(attachmentsOf(bench, { ...submission, id: bench.id() }), []);
+    t.strictSame(attachmentsOf(bench, { ...submission, tenantId: bench.id() }), [], 'of another tenant');
   },
 
   'a plain call has none of it': async (t: Test, bench: Bench) => {
@@ -66,7 +67,7 @@ export const letterCases = {
         ...{ lists: null, attachments: 0, openTracking: false, clickTracking: false },
       },
     );
-    t.strictSame(attachmentsOf(bench, submission.id), []);
+    t.strictSame(attachmentsOf(bench, submission), []);
     t.equal((await bench.store.queue.findWaiting(ids[0]!))!.labels, null);
   },
 
@@ -135,14 +136,14 @@ export const letterCases = {
 
   'attachments are erased with the content': async (t: Test, bench: Bench) => {
     const { ids, submission } = await letter(bench, { attachments: ATTACHMENTS });
-    const kept = await letter2(bench);
+    const kept = await waitingLetter(bench);
     for (const id of ids) {
       const message = (await bench.store.queue.findWaiting(id))!;
       await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { at: T0 + 1 })]);
     }
     const walk = { days: null, before: T0 + 1, budgetMs: 1000 };
     t.match(await bench.store.upkeep.eraseContents(walk), { erased: 1 });
-    t.strictSame(attachmentsOf(bench, submission.id), []);
+    t.strictSame(attachmentsOf(bench, submission), []);
     t.strictSame(attachmentsOf(bench, kept), ATTACHMENTS, 'those of a message that waits are there');
   },
 
@@ -152,12 +153,14 @@ export const letterCases = {
     const first = await bench.accept(domain, ['a@x.test'], change);
     const again = bench.submission(domain, ['a@x.test'], change);
     t.match(await bench.store.submissions.accept(again), { kind: 'replayed', receipt: { id: first.receipt.id } });
-    t.strictSame(attachmentsOf(bench, again.id), []);
+    t.strictSame(attachmentsOf(bench, again), []);
   },
 };
 
-/** Another one, which waits. */
-async function letter2(bench: Bench): Promise<string> {
+/** Of another tenant; it waits. */
+async function waitingLetter(bench: Bench): Promise<NewSubmission> {
   const { domain } = await bench.sender('other.test');
-  return (await bench.accept(domain, ['z@x.test'], { attachments: ATTACHMENTS })).receipt.id;
+  const submission = bench.submission(domain, ['z@x.test'], { attachments: ATTACHMENTS });
+  await bench.store.submissions.accept(submission);
+  return submission;
 }

@@ -8,7 +8,7 @@ import type {
   MessageViewQueries,
   SourceContent,
 } from '../../message-view.ts';
-import type { Attachment, CopyKind, RejectedRecipient, TrackingChoice } from '../../submissions.ts';
+import type { CopyKind, RejectedRecipient, TrackingChoice } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
@@ -156,7 +156,8 @@ function messageContent(
   const [html, text] = [row.html as string | null, row.text as string | null];
   const bytes = (row.bytes ?? 0) as number;
   if ((html?.length ?? 0) + (text?.length ?? 0) + bytes > maxChars) return 'too_large';
-  const files = row.attachments === 0 ? [] : filesOf(db, row.submission_id as Buffer);
+  const of = [toId(tenantId), row.submission_id as Buffer] as [Buffer, Buffer];
+  const files = row.attachments === 0 ? [] : readAttachments(db.sql(ATTACHMENTS_OF_SUBMISSION), of);
   return {
     ...{ messageId, tenantId, submissionId: fromId(row.submission_id) },
     from: { address: row.from_address as string, name: row.from_name as string | null },
@@ -173,10 +174,6 @@ function messageContent(
     clickTracking: row.click_tracking === 1,
     unsubscribe: row.unsubscribe === 1,
   };
-}
-
-function filesOf(db: ReadingConnection, submission: Buffer): Attachment[] {
-  return readAttachments(db.sql(ATTACHMENTS_OF_SUBMISSION), submission);
 }
 
 function messageAttachment(

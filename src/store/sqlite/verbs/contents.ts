@@ -52,7 +52,8 @@ export function openContentReader(file: string): ContentReader {
         return messageIds.slice(0, 1).map(() => unreadable(error));
       }
     },
-    attachments: (submissionId) => readAttachments(statements.attachments, toId(submissionId)),
+    attachments: (tenantId, submissionId) =>
+      readAttachments(statements.attachments, [toId(tenantId), toId(submissionId)]),
     close: () => void db.close(),
   };
 }

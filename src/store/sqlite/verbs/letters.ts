@@ -66,10 +66,13 @@ export function insertAttachments(db: Transaction, contentId: number | bigint, o
 
 export const ATTACHMENTS_OF_SUBMISSION = `
   SELECT a.filename, a.content_type, a.cid, a.bytes
-  FROM submissions s JOIN attachments a ON a.content_id = s.content_id WHERE s.id = +? ORDER BY a.position`;
+  FROM submissions s JOIN attachments a ON a.content_id = s.content_id
+  WHERE s.tenant_id = +? AND s.id = +? ORDER BY a.position`;
 
-export function readAttachments(statement: Pick<Database.Statement, 'all'>, submission: Buffer): Attachment[] {
-  return (statement.all(submission) as Row[]).map((row) => ({
+type SubmissionOf = [tenant: Buffer, submission: Buffer];
+
+export function readAttachments(statement: Pick<Database.Statement, 'all'>, of: SubmissionOf): Attachment[] {
+  return (statement.all(...of) as Row[]).map((row) => ({
     filename: row.filename as string,
     contentType: row.content_type as string,
     contentId: row.cid as string | null,
