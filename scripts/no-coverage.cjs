@@ -1,6 +1,6 @@
-// Loaded before everything in the test runner and in each test file. For coverage, that we do not measure, the runner
-// sends every module that a test or one of its threads loads through a loader on a thread of its own, which
-// makes a start twice as slow, and a test of threads more than that.
+// Loaded before everything else in the test runner and in each test file. To measure coverage, which we don't do, the
+// runner passes every module that a test or one of its threads loads through a loader on a thread of its own: a
+// small file takes twice as long, one that starts threads even longer.
 const module_ = require('node:module');
 
 const COVERAGE = '@tapjs/processinfo';

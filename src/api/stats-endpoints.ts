@@ -1,4 +1,4 @@
-// GET /stats: the sums that the portal's charts show, by hour or day. Figures by tag are left out.
+// GET /stats: the sums that the portal's charts show, by hour or day.
 import { type Clock, DAY_MS, HOUR_MS, toTimestamp } from '../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { FIGURE_NAMES, type FigureName, type Figures, noFigures } from '../store/figures.ts';

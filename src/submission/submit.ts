@@ -54,12 +54,12 @@ export function createSubmission(options: SubmissionOptions): Submission {
   return {
     submit(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
-      const work = () => whenOpen(options, body, (read) => accept(options, { sender, idempotencyKey }, read));
+      const work = () => whenOpen(options, body, (given) => accept(options, { sender, idempotencyKey }, given));
       return unlessRepeated(once, call, work);
     },
     submitBatch(sender, idempotencyKey, body) {
       const call = { tenantId: sender.tenantId, idempotencyKey, bytes: body.bytes };
-      const work = () => whenOpen(options, body, (read) => batches.accept({ sender, idempotencyKey }, read));
+      const work = () => whenOpen(options, body, (given) => batches.accept({ sender, idempotencyKey }, given));
       return unlessRepeated(onceForBatches, call, work);
     },
     async refuseEarly({ tenantId }, key) {
@@ -77,13 +77,13 @@ export function createSubmission(options: SubmissionOptions): Submission {
 async function whenOpen<Body, Answer>(
   { refuseNew }: SubmissionOptions,
   body: SentBody<Body>,
-  work: (read: Body) => Promise<Answer | Refusal>,
+  work: (given: Body) => Promise<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
   const closed = refuseNew?.();
   if (closed) return closed;
   try {
-    const read = await body.read();
-    return isRefusal(read) ? read : await work(read);
+    const given = await body.read();
+    return isRefusal(given) ? given : await work(given);
   } catch (error) {
     // The call that runs into a fault first gets the same refusal as those after it.
     const closedByNow = refuseNew?.();
