@@ -1,6 +1,6 @@
 // The Go library. There is no network, so the module is laid out in the folder as a module proxy
 // serves it, and installed from there by a module of its own that holds runner and snippets.
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Installed, Language, Site } from '../language.ts';
 
@@ -40,7 +40,9 @@ async function install(site: Site): Promise<Installed> {
   const env = {
     GOPROXY: `file://${proxy}`,
     GOSUMDB: 'off',
-    GOMODCACHE: path.join(folder, 'modules'),
+    // A name of its own each time: Go remembers beyond the test which files are in a module's folder,
+    // and would not see a file that was added without a new version.
+    GOMODCACHE: await mkdtemp(path.join(folder, 'modules-')),
     GOFLAGS: '-modcacherw',
   };
   await mkdir(user);
