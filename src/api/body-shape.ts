@@ -24,10 +24,19 @@ export function loadBodyShape<Body extends object>(name: ShapeName): BodyShape<B
   return Object.assign(check, { schemaName: name });
 }
 
-function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck<Body> {
+const ajv = new Ajv2020({
+  strict: true,
   // What is required may depend on other fields: in `then` and `else`, which don't name the properties again.
-  const options = { strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, verbose: true };
-  const ajv = new Ajv2020(options);
+  strictRequired: false,
+  allowUnionTypes: true,
+  ownProperties: true,
+  verbose: true,
+  // A test holds our schemas to the schema of schemas; compiling that would cost every start more than all of ours.
+  validateSchema: false,
+  meta: false,
+});
+
+function createShapeCheck<Body extends object>(schema: ObjectSchema): ShapeCheck<Body> {
   const validate = ajv.compile<Body>(schema);
   const known = Object.keys(schema.properties);
 

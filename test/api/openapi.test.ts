@@ -3,6 +3,7 @@
 // shown in openapi-answers.test.ts.
 import fs from 'node:fs';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { API_DESCRIPTION, writtenDescription } from '../../scripts/describe-api.ts';
 import { REFUSALS } from '../../src/base/refusals.ts';
@@ -35,6 +36,15 @@ t.test('an independent validator finds nothing wrong', async (t) => {
   t.same(errors, undefined);
   t.equal(valid, true);
   t.equal(validator.version, '3.1');
+});
+
+t.test('the schemas of request bodies are what the schema of schemas wants', async (t) => {
+  const folder = new URL('../../schema/api/', import.meta.url);
+  const ajv = new Ajv2020();
+  for (const file of fs.readdirSync(folder)) {
+    const isSchema = ajv.validateSchema(JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8')));
+    t.equal(isSchema, true, file, { errors: ajv.errors });
+  }
 });
 
 t.test('the daemon serves this document', async (t) => {
