@@ -13,7 +13,7 @@ export interface Anchor {
 
 export interface Phrase {
   /** Matches texts that wordsOf() normalized. */
-  pattern: RegExp;
+  readonly pattern: RegExp;
   /** The text must have a word of each of these lists, or it can't contain the phrase. */
   anchors: readonly (readonly Anchor[])[];
 }
@@ -50,8 +50,16 @@ export function parsePhrase(source: string): Phrase {
   if (tokens.length > 0 || others.length > 0) fail('| or ) outside of brackets');
   const anchors = requiredAnchors(row!);
   if (anchors.length === 0) fail(`no word that must be there (a word with * needs ${PREFIX_LENGTH} letters)`);
-  // The negation is checked last, once the phrase is found: a look-behind at every word costs more.
-  return { pattern: new RegExp(` (?=${patternOf(row!)})(?<!${NEGATED} )`), anchors };
+  // Made when a text first has the phrase's words: most phrases wait for that for ever, and a start would make them all.
+  let pattern: RegExp | undefined;
+  return {
+    get pattern() {
+      // The negation is checked last, once the phrase is found: a look-behind at every word costs more.
+      pattern ??= new RegExp(` (?=${patternOf(row!)})(?<!${NEGATED} )`);
+      return pattern;
+    },
+    anchors,
+  };
 }
 
 /** Consumes rows of parts, separated by |, from the start of `tokens` up to the closing bracket. */
