@@ -36,14 +36,22 @@ export function migrate(db: Database.Database): string[] {
   requireCompatible(db);
   const current = schemaVersion(db);
   const due = knownMigrations().filter((migration) => migration.version > current);
-  for (const migration of due) apply(db, migration);
+  if (due.length === 0) return [];
+  // A table is changed by making a new one, and dropping the old one must not erase the rows that refer to it.
+  db.pragma('foreign_keys = OFF');
+  // A new database is made in one piece, since nobody has seen it yet: thirty commits would take longer than the rest.
+  if (current === 0) inTransaction(db, due);
+  else for (const migration of due) inTransaction(db, [migration]);
+  db.pragma('foreign_keys = ON');
   return due.map((migration) => migration.name);
 }
 
-function apply(db: Database.Database, migration: Migration): void {
+function inTransaction(db: Database.Database, migrations: Migration[]): void {
   db.transaction(() => {
-    db.exec(migration.sql);
-    db.pragma(`user_version = ${migration.version}`);
+    for (const { sql, version } of migrations) {
+      db.exec(sql);
+      db.pragma(`user_version = ${version}`);
+    }
     db.pragma(`application_id = ${APPLICATION_ID}`);
   }).immediate();
 }
