@@ -27,8 +27,11 @@ const NIGHTLY_STEP_LIMIT_MS = 4 * 3_600_000;
 const LOOK_FOR_DEAF_MS = 5000;
 /** Loaded before each test file. */
 const ALONE = path.join(import.meta.dirname, 'tests-alone.ts');
+/** Loaded before that: without it, each file would spend more time on taking the types out of sources than on its tests. */
+const SOURCE_CACHE = path.join(import.meta.dirname, 'source-cache.cjs');
 /** Loaded before that, and before what the test runner loads. */
 const NO_COVERAGE = path.join(import.meta.dirname, 'no-coverage.cjs');
+const LEFT_OUT = /"@tapjs\/(?:typescript|mock)"/;
 const TAP_CLASS = path.join(ROOT, 'node_modules/@tapjs/test/test-built/dist/esm/index.js');
 
 /** The pinned Node first, for tap and for what tests start. */
@@ -90,11 +93,12 @@ function chosenNames([first, ...rest]: string[]): string[] {
 }
 
 /**
- * tap puts its plugins together once per installation. Before that it loads its TypeScript
- * plugin, which knows no TypeScript 7 and is not needed: Node strips the types.
+ * tap puts its plugins together once per installation. Before that it loads two that `.taprc` leaves out: the one for
+ * TypeScript knows no TypeScript 7 and is not needed, since Node strips the types; the one for mocks, of which we have
+ * none, passes each module through a thread.
  */
 async function buildRunner(): Promise<boolean> {
-  if (existsSync(TAP_CLASS) && !readFileSync(TAP_CLASS, 'utf8').includes('"@tapjs/typescript"')) return true;
+  if (existsSync(TAP_CLASS) && !LEFT_OUT.test(readFileSync(TAP_CLASS, 'utf8'))) return true;
   process.stderr.write('run-tests: preparing the test runner (once)\n');
   const child = spawn(process.execPath, [TAP, 'build'], { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
   const [code] = await once(child, 'close');
@@ -106,7 +110,8 @@ async function runTap(files: string[], report: TestReport, folder: string): Prom
   const usualMs = isNightly ? NIGHTLY_STEP_LIMIT_MS : STEP_LIMIT_MS;
   const limitMs = Number(process.env[STEP_LIMIT_VARIABLE] ?? usualMs);
   // tap's own time limit is off (`.taprc`): when it has ended one file, it loses the results of others.
-  const args = [TAP, '--reporter=jsonstream', `--node-arg=--import=${ALONE}`, ...files];
+  const loaded = [`--node-arg=--require=${SOURCE_CACHE}`, `--node-arg=--import=${ALONE}`];
+  const args = [TAP, '--reporter=jsonstream', ...loaded, ...files];
   // They make the load that they need themselves.
   if (isNightly) args.splice(1, 0, '--jobs=1');
   const child = spawn(process.execPath, args, {

@@ -13,7 +13,8 @@ const modules = path.join(root, 'node_modules');
 const cache = path.join(modules, '.cache', 'postrider');
 /** Another version of Node may strip otherwise. */
 const stripped = path.join(cache, `stripped-${process.version}`);
-const sources = pathToFileURL(`${path.join(root, 'src')}${path.sep}`).href;
+const sources = pathToFileURL(`${root}${path.sep}`).href;
+const packages = pathToFileURL(`${modules}${path.sep}`).href;
 
 /**
  * A process runs what it reads from the cache, so only the owner of the checkout's packages writes it: root does not
@@ -79,7 +80,7 @@ function codeOf(file) {
 }
 
 function load(url, context, nextLoad) {
-  if (!url.startsWith(sources) || !url.endsWith('.ts')) return nextLoad(url, context);
+  if (!url.endsWith('.ts') || !url.startsWith(sources) || url.startsWith(packages)) return nextLoad(url, context);
   let source;
   try {
     source = codeOf(fileURLToPath(url));

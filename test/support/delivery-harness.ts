@@ -24,6 +24,8 @@ import type { Store } from '../../src/store/store.ts';
 import { startDnsServer, type TestDnsServer } from './dns-server.ts';
 import { patience } from './patience.ts';
 
+const BOUNCE_RULES = loadBounceRules(SHIPPED_RULES);
+
 export const FROM_DOMAIN = 'sender.test';
 export const BOUNCES_DOMAIN = 'bounces.postrider.test';
 export const LINKS_URL = 'https://links.postrider.test';
@@ -149,7 +151,7 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
     random: Math.random,
     log: options.log ?? silentLogger,
     journalFile: path.join(folder, 'results.journal'),
-    bounceRules: loadBounceRules(SHIPPED_RULES),
+    bounceRules: BOUNCE_RULES,
     courier: {
       databaseFile: file,
       masterKeys: [masterKey],

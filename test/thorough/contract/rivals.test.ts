@@ -1,8 +1,8 @@
 // Two tenants that want one domain: every order in which they can register, verify and revoke,
 // with what stands in DNS meanwhile. A model of a few lines says what each call must answer.
 import t, { type Test } from 'tap';
-import { startContractWorld } from './contract-world.ts';
-import { goodMail } from './stage.ts';
+import { startContractWorld } from '../../contract/contract-world.ts';
+import { goodMail } from '../../contract/stage.ts';
 
 type Who = 'A' | 'B';
 type Verb = 'register' | 'verify' | 'revoke';
