@@ -13,6 +13,7 @@ const SHAPE_NAMES = [
   'register-webhook',
   'template',
   'change-webhook',
+  'move-submission',
 ] as const;
 /** A file in schema/api without its ending. */
 export type ShapeName = (typeof SHAPE_NAMES)[number];

@@ -5,6 +5,7 @@ import type { Domains } from '../domains/domains.ts';
 import type { HttpHandler, HttpReply, HttpRequest } from '../http/http.ts';
 import type { Route } from '../http/router.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
+import type { Scheduling } from '../submission/schedule.ts';
 import type { Submission } from '../submission/submit.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
@@ -17,6 +18,7 @@ import type { Endpoint } from './endpoint.ts';
 import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { scheduleEndpoints } from './schedule-endpoints.ts';
 import { sentMailEndpoints } from './sent-mail-endpoints.ts';
 import { type StatsParts, statsEndpoints } from './stats-endpoints.ts';
 import { type SuppressionParts, suppressionEndpoints } from './suppression-endpoints.ts';
@@ -36,6 +38,7 @@ export interface ApiServices extends PipelineOptions {
     SuppressionParts['store'] &
     WebhookDeliveryParts['store'];
   submission: Submission;
+  scheduling: Scheduling;
   domains: Domains;
   templates: Templates;
   webhooks: Webhooks;
@@ -56,6 +59,7 @@ export function createApi(services: ApiServices): Api {
   const endpoints: Endpoint[] = [
     ...emailEndpoints(services.submission),
     ...sentMailEndpoints(services.store),
+    ...scheduleEndpoints(services.scheduling),
     ...domainEndpoints(services.domains),
     ...templateEndpoints(services.templates),
     ...webhookEndpoints(services.webhooks, services.notifyOwners),

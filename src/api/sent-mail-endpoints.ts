@@ -4,6 +4,7 @@ import { refuse } from '../base/refusals.ts';
 import { givenLabels } from '../events/delivery-events.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { StoreVerbs } from '../store/store.ts';
+import { notFound } from '../submission/schedule.ts';
 import { ok } from './answer.ts';
 import type { ApiCall, Endpoint } from './endpoint.ts';
 
@@ -38,11 +39,16 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
 
   async function showSubmission({ tenant, id }: ApiCall) {
     const submission = await store.queue.findSubmission(tenant.id, id);
-    if (!submission)
-      return refuse('submission_not_found', 'Submission not found. Use the `id` of the response to a send.');
-    const { createdAt, from, subject, labels, messages, rejected } = submission;
+    if (!submission) return notFound();
+    const { createdAt, sendAt, from, subject, labels, messages, rejected } = submission;
     return ok({
-      ...{ id, created_at: toTimestamp(createdAt), send_at: null, from, subject },
+      ...{
+        id,
+        created_at: toTimestamp(createdAt),
+        send_at: sendAt === null ? null : toTimestamp(sendAt),
+        from,
+        subject,
+      },
       ...{ tags: labels?.tags ?? null, metadata: labels?.metadata ?? null },
       messages: messages.map(({ id, recipient, copy, state }) => ({ id, to: recipient, kind: copy ?? 'to', state })),
       rejected,

@@ -123,6 +123,7 @@ const FIELDS: Readonly<Record<FigureName, string>> = {
   bouncedBlock: 'bounced_block',
   bouncedLater: 'bounced_later',
   failed: 'failed',
+  canceled: 'canceled',
   complained: 'complained',
   opened: 'opened',
   openedByMachine: 'opened_by_machine',

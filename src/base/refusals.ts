@@ -23,6 +23,7 @@ export const REFUSALS = {
   email_not_found: { status: 404, meaning: 'The message does not exist or belongs to another tenant.' },
   suppression_not_found: { status: 404, meaning: 'The address is not on the suppression list of the tenant.' },
   method_not_allowed: { status: 405, meaning: 'The endpoint does not support this method; see the `Allow` header.' },
+  not_scheduled: { status: 409, meaning: 'Nothing of the submission is scheduled any more.' },
   domain_exists: { status: 409, meaning: 'The domain is already registered.' },
   webhook_exists: { status: 409, meaning: 'A webhook with this URL is already registered.' },
   webhook_busy: { status: 409, meaning: 'The event, or a test event, is being sent right now; retry later.' },

@@ -67,7 +67,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const { sandbox } = options;
   const isSandbox = sandbox !== undefined;
   const { servers, resolver, authority, secondLooks, reachable } = openDns(config, clock, isSandbox);
-  const { running, inboundWaits, onAccepted } = notYetRunning();
+  const { running, inboundWaits, onAccepted, onScheduled } = notYetRunning();
   const { send, notify, notifyOwners } = openServiceMail(config, foundation, onAccepted, opened);
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, notify });
   opened.add(hooks.close);
@@ -96,7 +96,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     unstoredResults,
     captured: sandbox?.captured ?? null,
   };
-  const accepting = { onAccepted, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
+  const accepting = { onAccepted, onScheduled, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
   const http = await openSite(config, foundation, { portal, accepting }, opened);
   opened.add(() => {
     // At the same time: both share one grace period, and no session starts while a call is waited for.
@@ -140,6 +140,7 @@ function notYetRunning() {
     running,
     inboundWaits: () => running.inbound?.rescan(),
     onAccepted: (lanes: LaneNotice[]) => running.delivery?.notice(lanes),
+    onScheduled: (sendAt: number) => running.delivery?.noticeScheduled(sendAt),
   };
 }
 

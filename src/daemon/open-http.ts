@@ -15,6 +15,7 @@ import { createPublicPages } from '../public/create-public-pages.ts';
 import { unknownPages } from '../public/unknown-pages.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { SubmissionOptions } from '../submission/prepare-submission.ts';
+import { createScheduling } from '../submission/schedule.ts';
 import { createSubmission } from '../submission/submit.ts';
 import { RenderPool } from '../templates/render-pool.ts';
 import { createTemplates } from '../templates/templates.ts';
@@ -25,7 +26,7 @@ import { type PortalParts, portalRoutes } from './open-portal.ts';
 export interface SiteParts {
   portal: Omit<PortalParts, 'templates' | 'reader'>;
   /** `staysUsable` only in the sandbox. */
-  accepting: Pick<SubmissionOptions, 'onAccepted' | 'staysUsable'>;
+  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'>;
 }
 
 export async function openSite(
@@ -46,6 +47,8 @@ export async function openSite(
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
   const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, ...accepting });
+  const { onScheduled } = accepting;
+  const scheduling = createScheduling({ store, clock, ids, log, lifetimeMs, onScheduled });
   const api = createApi({
     store,
     domains,
@@ -54,6 +57,7 @@ export async function openSite(
     webhookTests: hooks.tests,
     reads: foundation.reads,
     submission,
+    scheduling,
     bodies,
     notifyOwners,
     clock,

@@ -25,6 +25,7 @@ import { ResultJournal } from './outcome/result-journal.ts';
 import { ResultWriter, type UnstoredResults } from './outcome/result-writer.ts';
 import type { GroupLoad } from './queue/group.ts';
 import { MessagesInFlight, OrphanFinder } from './queue/orphans.ts';
+import { Schedule, type ScheduleKit } from './queue/schedule.ts';
 import { Scheduler, type SchedulerKit } from './queue/scheduler.ts';
 import type { NoRouteRules } from './route/no-route.ts';
 import { createRoutes, type Routes } from './route/routes.ts';
@@ -79,6 +80,8 @@ export interface DeliveryKit {
   /** The longest cool-down after the first, second, … failure to connect; missing: the retry pauses of messages. */
   coolDownStepsMs?: readonly number[];
   expiryPeriodMs: number;
+  /** In the sandbox: recipients that stay usable after a bounce or complaint. */
+  staysUsable?: ScheduleKit['staysUsable'];
   /** Is notified of each message's end; knows which receivers are doubted. */
   endWatch?: EndWatch;
   /** Called for every attempt once it is on disk. */
@@ -88,6 +91,8 @@ export interface DeliveryKit {
 export interface Delivery {
   /** These lanes have mail, or may have. */
   notice(lanes: LaneNotice[]): void;
+  /** Mail has been scheduled for this time. */
+  noticeScheduled(sendAt: number): void;
   /** Compares the whole queue with memory: after a tenant became active, for example. */
   reconcile(): Promise<void>;
   /** What holds mail back, and operators' control over it. */
@@ -129,6 +134,8 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
   const interrupted = await store.queue.recoverInterrupted(clock.now(), earlier.messageIds);
   if (interrupted > 0) log.warn({ messages: interrupted }, 'messages whose attempt was cut off will be tried again');
   await scheduler.start();
+  const schedule = new Schedule({ store, clock, ids, log, staysUsable: kit.staysUsable, onLanes });
+  schedule.start();
   const orphans = new OrphanFinder({ store, inFlight, clock, log, onLanes });
   const sweep = async () => {
     await earlier.store();
@@ -138,6 +145,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
 
   return {
     notice: (lanes) => scheduler.notice(lanes),
+    noticeScheduled: (sendAt) => schedule.notice(sendAt),
     reconcile: () => scheduler.reconcile(),
     shaping,
     sourceAddresses: () => sources?.addresses.list() ?? [],
@@ -147,7 +155,7 @@ export async function startDelivery(kit: DeliveryKit): Promise<Delivery> {
       const deadline = performance.now() + graceMs;
       abortFetches();
       sources?.stop();
-      const stopped = Promise.all([scheduler.stop(), sweeper.stop()]);
+      const stopped = Promise.all([scheduler.stop(), schedule.stop(), sweeper.stop()]);
       await within(graceMs, stopped);
       await pool.close();
       const leftMs = Math.max(deadline - performance.now(), LAST_WRITES_MS);

@@ -57,6 +57,16 @@ export function failedEvent(stamp: EventStamp, message: EventSubject, facts: Att
   return event('email.failed', stamp, message, { bounce: bouncePart({ ...facts, bounce: 'soft', suppressed: false }) });
 }
 
+/** Who ended it, and the reason that an operator gave. */
+export interface Cancellation {
+  by: 'sender' | 'operator';
+  reason: string;
+}
+
+export function canceledEvent(stamp: EventStamp, message: EventSubject, cancellation: Cancellation): NewEvent {
+  return event('email.canceled', stamp, message, { cancellation });
+}
+
 /** The common part of every event, with the part that is named after what happened. */
 export function event(
   type: EventType,

@@ -7,6 +7,7 @@ const MEANINGS: Record<EventType, string> = {
   'email.deferred': 'The first temporary failure of a message, and a notice of delay.',
   'email.bounced': 'Refused for good, at once or by a later report.',
   'email.failed': 'Given up: the lifetime is over, or there is no way to deliver.',
+  'email.canceled': 'Ended by its sender or an operator before it was sent.',
   'email.complained': 'The recipient reported the message as spam.',
   'email.opened': 'The tracking pixel was fetched.',
   'email.clicked': 'A tracked link was followed.',

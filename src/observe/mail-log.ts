@@ -19,8 +19,13 @@ export interface LoggedAttempt {
 }
 
 /** Stored, and answered with 202. */
-export function accepted(log: Logger, message: LoggedMessage, facts: { fromDomain: string }): void {
-  log.info({ ...of(message, 'accepted'), from_domain: facts.fromDomain }, 'message accepted');
+export function accepted(
+  log: Logger,
+  message: LoggedMessage,
+  { fromDomain, sendAt }: { fromDomain: string; sendAt: number | null },
+): void {
+  const later = sendAt === null ? {} : { send_at: toTimestamp(sendAt) };
+  log.info({ ...of(message, 'accepted'), from_domain: fromDomain, ...later }, 'message accepted');
 }
 
 /** Dropped before queuing: there is no message, only its submission. */
@@ -92,9 +97,19 @@ export function parked(log: Logger, message: LoggedMessage, facts: { reason: str
   log.error({ ...of(message, 'parked'), ...facts }, 'message parked');
 }
 
-/** Cancelled by an operator before it was delivered. */
+/** By its sender or an operator, before it was delivered. */
 export function cancelled(log: Logger, message: LoggedMessage, facts: { reason: string }): void {
   log.warn({ ...of(message, 'cancelled'), reason: facts.reason }, 'message cancelled');
+}
+
+/** What is still scheduled of a submission gets another time. */
+export function moved(
+  log: Logger,
+  { tenantId, submissionId }: { tenantId: string; submissionId: string },
+  { sendAt, messages }: { sendAt: number; messages: number },
+): void {
+  const about = { fact: 'moved', submission_id: submissionId, tenant_id: tenantId };
+  log.info({ ...about, send_at: toTimestamp(sendAt), messages }, 'scheduled messages moved');
 }
 
 /** Returned to the queue without an attempt: shutdown, no free connection, an operator's retry. */

@@ -5,6 +5,7 @@ export type EventType =
   | 'email.deferred'
   | 'email.bounced'
   | 'email.failed'
+  | 'email.canceled'
   | 'email.complained'
   | 'email.opened'
   | 'email.clicked';
@@ -17,6 +18,7 @@ export const FAMILY_OF: Readonly<Record<EventType, EventFamily>> = {
   'email.deferred': 'delivery',
   'email.bounced': 'bounce',
   'email.failed': 'bounce',
+  'email.canceled': 'delivery',
   'email.complained': 'complaint',
   'email.opened': 'open',
   'email.clicked': 'open',

@@ -11,7 +11,7 @@ export interface FiguresStore {
 
 export const FIGURE_NAMES = [
   ...(['accepted', 'delivered', 'deferred', 'bouncedHard', 'bouncedSoft', 'bouncedBlock', 'bouncedLater'] as const),
-  ...(['failed', 'complained', 'opened', 'openedByMachine', 'clicked'] as const),
+  ...(['failed', 'canceled', 'complained', 'opened', 'openedByMachine', 'clicked'] as const),
 ] as const;
 
 export type FigureName = (typeof FIGURE_NAMES)[number];

@@ -3,8 +3,13 @@ import type { BounceType, PeerFacts } from '../base/outcome.ts';
 import type { NewEvent } from './events.ts';
 import type { ClaimSource } from './source-addresses.ts';
 import type { CopyKind, Labels, LaneNotice, RejectedRecipient } from './submissions.ts';
+import type { SuppressionReason } from './suppressions.ts';
 
-export type MessageState = 'queued' | 'sending' | 'deferred' | 'delivered' | 'bounced' | 'failed';
+export const MESSAGE_STATES = [
+  ...(['scheduled', 'queued', 'sending', 'deferred', 'delivered', 'bounced', 'failed', 'canceled'] as const),
+] as const;
+
+export type MessageState = (typeof MESSAGE_STATES)[number];
 
 /** A message that is being sent from now on, with what the scheduler needs. */
 export interface ClaimedMessage {
@@ -20,6 +25,8 @@ export interface ClaimedMessage {
   /** 1 for the first attempt. */
   attempt: number;
   createdAt: number;
+  /** The time that its call asked for; null: at once. */
+  sendAt: number | null;
   expiresAt: number;
   /** How many delay events its tenant got. */
   notices: number;
@@ -42,6 +49,8 @@ export type Transition =
   | { to: 'deferred'; dueAt: number; reason: string; ambiguous: boolean }
   | { to: 'bounced'; bounce: BounceType; reason: string; suppress: HardBounceNote | null }
   | { to: 'failed'; reason: string }
+  /** By its tenant or an operator, before it was sent. */
+  | { to: 'canceled'; reason: string }
   /** The message can't be read or composed: it waits for an operator without blocking others. */
   | { to: 'parked'; reason: string };
 
@@ -94,6 +103,8 @@ export interface MessageDetail extends QueuedMessage {
 export interface SubmissionDetail {
   id: string;
   createdAt: number;
+  /** Null: at once. */
+  sendAt: number | null;
   from: string;
   subject: string;
   labels: Labels | null;
@@ -158,6 +169,46 @@ export interface ClaimTimes {
   dueAgainAt: readonly number[];
   /** Left out: from any address. */
   from?: ClaimSource;
+}
+
+// Contract: mail for later. It is `scheduled` until its time comes, and then waits like all other mail; nothing of it is
+// kept in memory but the time of the next one.
+
+export interface ScheduleStore {
+  /** When the next scheduled message is due; null: there is none. */
+  nextScheduled(): Promise<number | null>;
+  /** Scheduled messages whose time has come, the first ones first. */
+  dueScheduled(now: number, limit: number): Promise<ClaimedMessage[]>;
+  /**
+   * Queues those that are still due, except whose address is on a suppression list by now: they stay scheduled, for the
+   * caller to end.
+   */
+  queueScheduled(due: DueScheduled[], now: number): Promise<{ lanes: LaneNotice[]; suppressed: SuppressedLater[] }>;
+  /** Moves what is still scheduled of the tenant's submission; returns how many messages. */
+  moveScheduled(tenantId: string, submissionId: string, times: ScheduledTimes): Promise<number>;
+  /** What waits of the tenant's submission, scheduled or not. */
+  findWaitingOf(tenantId: string, submissionId: string): Promise<ClaimedMessage[]>;
+  /** The next ones, of all tenants. */
+  listScheduled(limit: number): Promise<QueuedMessage[]>;
+}
+
+export interface DueScheduled {
+  id: string;
+  tenantId: string;
+  suppressionKey: string;
+  /** As in NewRecipient. */
+  staysUsable?: boolean;
+}
+
+export interface SuppressedLater {
+  id: string;
+  reason: SuppressionReason;
+}
+
+export interface ScheduledTimes {
+  sendAt: number;
+  /** The lifetime counts from `sendAt`. */
+  expiresAt: number;
 }
 
 // Contract: orphans: messages marked as being sent whose session is gone, and messages in a lane that no

@@ -11,7 +11,7 @@ import type { EventStore } from './events.ts';
 import type { ChartFigureStore, FiguresStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
-import type { OrphanStore, QueueStore } from './queue.ts';
+import type { OrphanStore, QueueStore, ScheduleStore } from './queue.ts';
 import type { OnboardingStore } from './reads.ts';
 import type { ShapingStore } from './shaping.ts';
 import type { SourceStore } from './source-addresses.ts';
@@ -32,7 +32,7 @@ export interface Verbs {
   domains: DomainStore & DomainCheckStore & DomainRecheckStore;
   templates: TemplateStore;
   submissions: SubmissionStore;
-  queue: QueueStore & OrphanStore;
+  queue: QueueStore & ScheduleStore & OrphanStore;
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;

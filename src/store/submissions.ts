@@ -53,6 +53,8 @@ export interface NewSubmission {
   tracking?: TrackingChoice;
   recipients: NewRecipient[];
   acceptedAt: number;
+  /** Later than `acceptedAt`; null or left out: at once. */
+  sendAt?: number | null;
   expiresAt: number;
   /** Mail of the service itself: only bounces and manual entries on its own list stop it. */
   ofService?: boolean;

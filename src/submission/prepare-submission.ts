@@ -15,12 +15,9 @@ import type {
   RefusedSubmission,
   RejectedRecipient,
 } from '../store/submissions.ts';
-import type { ApiKey } from '../store/tenants.ts';
 import type { RenderedTemplate, Templates } from '../templates/templates.ts';
 import { readSendRequest, type SendBody, type SendRequest } from './send-request.ts';
-
-/** The API key of the call. */
-export type Sender = Pick<ApiKey, 'id' | 'tenantId' | 'boundDomain'>;
+import { notAllowed, type Sender } from './sender.ts';
 
 export interface PrepareOptions {
   store: StoreVerbs<{ domains: 'findVerifiedDomain' }>;
@@ -40,6 +37,8 @@ export interface SubmissionOptions extends PrepareOptions {
   refuseNew?(): Refusal | null;
   /** Called after the commit, with the lanes that have mail due. */
   onAccepted(lanes: LaneNotice[]): void;
+  /** Called after the commit, with the time of mail for later. */
+  onScheduled(sendAt: number): void;
 }
 
 export interface SubmitCall {
@@ -57,7 +56,7 @@ export async function prepareSubmission(
   call: SubmitCall,
   body: SendBody,
 ): Promise<Prepared | Refusal> {
-  const request = readSendRequest(body);
+  const request = readSendRequest(body, options.clock.now());
   if (isRefusal(request)) return request;
   const { sender } = call;
   const { domain: fromDomain } = request.from;
@@ -98,6 +97,7 @@ function newSubmission(
     html: content.html,
     text: content.text,
     headers,
+    sendAt: request.sendAt,
     ...{ lists: request.lists, attachments: request.attachments, labels: request.labels, tracking: request.tracking },
     recipients: request.recipients.map((recipient) => ({
       messageId: ids.next(),
@@ -105,8 +105,18 @@ function newSubmission(
       ...(staysUsable?.(recipient.address) && { staysUsable: true }),
     })),
     acceptedAt,
-    expiresAt: acceptedAt + lifetimeMs,
+    expiresAt: (request.sendAt ?? acceptedAt) + lifetimeMs,
   };
+}
+
+/** After the commit: its lanes have mail, or will have. */
+export function announce(
+  { onAccepted, onScheduled }: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled'>,
+  { sendAt }: NewSubmission,
+  lanes: LaneNotice[],
+): void {
+  if (sendAt) onScheduled(sendAt);
+  else onAccepted(lanes);
 }
 
 export function logResult(
@@ -114,7 +124,7 @@ export function logResult(
   submission: NewSubmission,
   { result, fromDomain }: { result: AcceptResult; fromDomain: string },
 ): void {
-  const { tenantId, id: submissionId } = submission;
+  const { tenantId, id: submissionId, sendAt = null } = submission;
   const logRejected = (rejected: RejectedRecipient[]) => {
     for (const { to, reason } of rejected) mailLog.suppressed(log, { tenantId, submissionId, recipient: to, reason });
   };
@@ -122,7 +132,7 @@ export function logResult(
   if (result.kind !== 'accepted') return;
   const queued = new Set(result.receipt.messageIds);
   for (const { messageId: id, address: recipient } of submission.recipients) {
-    if (queued.has(id)) mailLog.accepted(log, { id, tenantId, submissionId, recipient }, { fromDomain });
+    if (queued.has(id)) mailLog.accepted(log, { id, tenantId, submissionId, recipient }, { fromDomain, sendAt });
   }
   logRejected(result.receipt.rejected);
 }
@@ -142,10 +152,6 @@ export function refusalOf(kind: RefusedSubmission['kind'], fromDomain: string): 
     default:
       return unreachable(kind);
   }
-}
-
-function notAllowed(boundDomain: string): Refusal {
-  return refuse('domain_not_allowed', `from: this key can only send from ${boundDomain}.`);
 }
 
 function notVerified(domain: string): Refusal {

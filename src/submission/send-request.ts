@@ -17,6 +17,7 @@ import {
 import { type AttachmentBody, readAttachments } from './attachments.ts';
 import { invalid } from './invalid.ts';
 import { type LabelsBody, readLabels } from './labels.ts';
+import { readSendAt } from './schedule.ts';
 
 /** The body as schema/api/send-email.json validates it, without its nulls. */
 export interface SendBody extends AddressLists, LabelsBody {
@@ -31,6 +32,7 @@ export interface SendBody extends AddressLists, LabelsBody {
   headers?: Record<string, string | null>;
   attachments?: AttachmentBody[];
   tracking?: { opens?: boolean | null; clicks?: boolean | null };
+  send_at?: string;
 }
 
 export interface SendRequest extends Addressed {
@@ -45,9 +47,11 @@ export interface SendRequest extends Addressed {
   attachments: MailAttachment[];
   labels: Labels | null;
   tracking: TrackingChoice;
+  /** Null: at once. */
+  sendAt: number | null;
 }
 
-export function readSendRequest(body: SendBody): SendRequest | Refusal {
+export function readSendRequest(body: SendBody, now: number): SendRequest | Refusal {
   const from = readMailbox('from', body.from);
   if (isRefusal(from)) return from;
   const addressed = readAddressLists(body);
@@ -63,11 +67,13 @@ export function readSendRequest(body: SendBody): SendRequest | Refusal {
   if (!Array.isArray(attachments)) return invalid(attachments.field, attachments.problem);
   const labels = readLabels(body);
   if (labels && 'problem' in labels) return invalid(labels.field, labels.problem);
+  const sendAt = readSendAt(body.send_at, now);
+  if (isRefusal(sendAt)) return sendAt;
   const { opens, clicks } = body.tracking ?? {};
   const tracking = { ...(typeof opens === 'boolean' && { opens }), ...(typeof clicks === 'boolean' && { clicks }) };
   return {
     ...{ from: correspondent(from), ...addressed, subject, ...content, headers },
-    ...{ attachments, labels, tracking },
+    ...{ attachments, labels, tracking, sendAt },
   };
 }
 

@@ -3,6 +3,7 @@
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { BatchEntry, BatchItem } from '../store/submissions.ts';
 import {
+  announce,
   logResult,
   type Prepared,
   prepareSubmission,
@@ -63,10 +64,10 @@ export function createBatches(options: SubmissionOptions): Batches {
         case 'accepted': {
           for (const [index, one] of prepared.entries()) {
             const accepted = result.results[index];
-            if (accepted && !isRefusal(one))
-              logResult(log, one.submission, { result: accepted, fromDomain: one.fromDomain });
+            if (!accepted || isRefusal(one)) continue;
+            logResult(log, one.submission, { result: accepted, fromDomain: one.fromDomain });
+            if (accepted.kind === 'accepted') announce(options, one.submission, accepted.lanes);
           }
-          options.onAccepted(result.results.flatMap((one) => (one?.kind === 'accepted' ? one.lanes : [])));
           return { receipt: result.items, replayed: false };
         }
       }

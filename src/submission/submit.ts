@@ -5,14 +5,15 @@ import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { AcceptResult, SubmissionReceipt } from '../store/submissions.ts';
 import { type KeyedCall, type Once, OncePerKey } from './once-per-key.ts';
 import {
+  announce,
   logResult,
   prepareSubmission,
   refusalOf,
-  type Sender,
   type SubmissionOptions,
   type SubmitCall,
 } from './prepare-submission.ts';
 import type { SendBody } from './send-request.ts';
+import type { Sender } from './sender.ts';
 import { type BatchBody, type BatchReceipt, createBatches } from './submit-batch.ts';
 
 export type SubmissionAnswer = Once<SubmissionReceipt>;
@@ -102,7 +103,7 @@ async function accept(
   const { submission, fromDomain } = prepared;
   const result = await options.store.submissions.accept(submission);
   logResult(options.log, submission, { result, fromDomain });
-  if (result.kind === 'accepted') options.onAccepted(result.lanes);
+  if (result.kind === 'accepted') announce(options, submission, result.lanes);
   return answerFor(result, fromDomain);
 }
 

@@ -109,6 +109,21 @@ const PLAYS: Readonly<Record<string, Play>> = {
       return (await harness.call('POST', `/webhooks/${body.id}/deliveries/${event}/replay`, { key })).status;
     },
   },
+  'PATCH /submissions/:id': {
+    action: 'submission.moved',
+    async run(harness, tenant) {
+      const path = `/submissions/${await scheduledSubmission(harness, tenant)}`;
+      const body = { send_at: new Date(Date.now() + 7_200_000).toISOString() };
+      return (await harness.call('PATCH', path, { key: tenant.key, body })).status;
+    },
+  },
+  'POST /submissions/:id/cancel': {
+    action: 'submission.canceled',
+    async run(harness, tenant) {
+      const path = `/submissions/${await scheduledSubmission(harness, tenant)}/cancel`;
+      return (await harness.call('POST', path, { key: tenant.key })).status;
+    },
+  },
   'POST /suppressions': {
     action: 'suppression.added',
     run: async (harness, tenant) => (await newSuppression(harness, tenant)).status,
@@ -122,6 +137,14 @@ const PLAYS: Readonly<Record<string, Play>> = {
     },
   },
 };
+
+async function scheduledSubmission(harness: ApiHarness, { id, key }: TestTenant): Promise<string> {
+  const domain = `d${++made}.test`;
+  await harness.addVerifiedDomain(id, domain);
+  const send_at = new Date(Date.now() + 3_600_000).toISOString();
+  const body = { from: `a@${domain}`, to: 'jo@example.com', subject: 'Later', text: 'Hi', send_at };
+  return (await harness.call('POST', '/emails', { key, body })).body.id;
+}
 
 function newSuppression(harness: ApiHarness, tenant: TestTenant): Promise<ApiAnswer> {
   const body = { address: `jo${++made}@example.org` };

@@ -36,14 +36,17 @@ const endpoint = await startEndpoint(t);
 const webhook = (await created('/webhooks', { url: endpoint.url })).id;
 const MAIL = { from: 'a@acme.test', to: 'jo@example.com', subject: 'Hello', text: 'Hi' };
 const {
-  id: submission,
+  id: queued,
   message_ids: [email],
 } = await created('/emails', MAIL);
+const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+const submission = (await created('/emails', { ...MAIL, send_at: inHours(1) })).id;
 
 /** What a call to each path needs to be a good one. */
 const ID: Record<string, string> = {
   '/emails/{id}': email,
   '/submissions/{id}': submission,
+  '/submissions/{id}/cancel': submission,
   '/domains/{id}': published.id,
   '/domains/{id}/verify': published.id,
   '/webhooks/{id}': webhook,
@@ -60,6 +63,7 @@ const BODY: Record<string, object> = {
   'POST /webhooks': { url: 'https://hooks.acme.test/other' },
   'POST /templates': { name: 'Reminder', html: '<p>{{ due }}</p>' },
   'PUT /templates/{id}': { name: 'Welcome', text: 'Hi {{ name }}' },
+  'PATCH /submissions/{id}': { send_at: inHours(2) },
   'PATCH /webhooks/{id}': { events: ['bounce'] },
   'POST /suppressions': { address: 'sam@example.net' },
 };
@@ -186,6 +190,10 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(batch, { body: { emails: [MAIL, { ...MAIL, to: 'no@example.com' }] } });
   await attempt(batch, { body: { emails: [{ ...MAIL, from: 'a@nobody.test' }] } });
   await attempt(batch, { key: bound });
+  const move = operation('PATCH /submissions/{id}');
+  await attempt(move, { id: queued });
+  await attempt(move, { key: bound });
+  await attempt(operation('POST /submissions/{id}/cancel'), { key: bound });
   await attempt(operation('GET /events'), { query: '?limit=0' });
   await attempt(operation('GET /stats'), { query: '?by=week' });
   await attempt(operation('GET /suppressions'), { query: '?reason=none' });

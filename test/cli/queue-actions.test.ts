@@ -283,7 +283,11 @@ t.test('retry and cancel of many', async (t) => {
     code: 0,
     stdout: '1 message cancelled.\n',
   });
-  t.match(await program.json('queue', 'show', messageId), { state: 'failed', last_reason: 'a mistake', waits_for: [] });
+  t.match(await program.json('queue', 'show', messageId), {
+    state: 'canceled',
+    last_reason: 'a mistake',
+    waits_for: [],
+  });
 });
 
 t.test('what is due now and kept back all the same is told of', async (t) => {

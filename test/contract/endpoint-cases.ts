@@ -2,7 +2,7 @@
 // the rules below them.
 import { RECEIVER } from '../support/world.ts';
 import { NOBODY } from './contract-world.ts';
-import { goodMail, refused, type Stage } from './stage.ts';
+import { goodMail, inHours, refused, type Stage } from './stage.ts';
 import type { Cases, CONTRACT_ENDPOINTS, ENDPOINT_RULES, ENDPOINTS } from './tables.ts';
 
 /** Calls as acme. */
@@ -193,6 +193,52 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
       { id: message_ids[1], to: `b@${RECEIVER}`, kind: 'bcc', state: 'delivered' },
     ]);
     refused(t, await caller(stage)(`GET /submissions/${NOBODY}`), { code: 'submission_not_found' });
+  },
+
+  async 'POST /emails with send_at'(t, stage) {
+    const soon = new Date(Date.now() + 1500).toISOString();
+    const { id, message_ids } = (await stage.send({ subject: 'Later', send_at: soon })).body;
+    const { body } = await caller(stage)(`GET /submissions/${id}`);
+    t.match(body, { send_at: soon, messages: [{ id: message_ids[0], state: 'scheduled' }] });
+    await stage.inbox.mail(message_ids[0]);
+    t.ok(Date.now() >= Date.parse(soon), 'not before its time');
+    for (const send_at of ['tomorrow', '2026-02-30T00:00:00Z', inHours(-1), inHours(31 * 24), 5]) {
+      const answer = await stage.send({ send_at });
+      refused(t, answer, { code: 'validation_failed', message: /^send_at: /, about: String(send_at) });
+    }
+  },
+
+  async 'PATCH /submissions/{id}'(t, stage) {
+    const call = caller(stage);
+    const { id, message_ids } = (await stage.send({ subject: 'Moved', send_at: inHours(2) })).body;
+    const moved = await call(`PATCH /submissions/${id}`, { send_at: '2000-01-01T00:00:00Z' });
+    refused(t, moved, { code: 'validation_failed', message: /^send_at: is in the past/ });
+    const later = inHours(700);
+    t.match(await call(`PATCH /submissions/${id}`, { send_at: later }), { status: 200, body: { id, send_at: later } });
+    const now = inHours(0);
+    t.equal((await call(`PATCH /submissions/${id}`, { send_at: now })).status, 200);
+    await stage.inbox.mail(message_ids[0]);
+    refused(t, await call(`PATCH /submissions/${id}`, { send_at: later }), { code: 'not_scheduled' });
+    refused(t, await call(`PATCH /submissions/${NOBODY}`, { send_at: later }), { code: 'submission_not_found' });
+    refused(t, await call(`PATCH /submissions/${id}`, {}), { code: 'validation_failed' });
+  },
+
+  async 'POST /submissions/{id}/cancel'(t, stage) {
+    const call = caller(stage);
+    const { id, message_ids } = (await stage.send({ subject: 'Canceled', send_at: inHours(2) })).body;
+    const answer = { canceled: message_ids, too_late: [] };
+    t.match(await call(`POST /submissions/${id}/cancel`), { status: 200, body: answer });
+    t.match(await call(`POST /submissions/${id}/cancel`), { status: 200, body: answer }, 'again');
+    const { body } = await call(`GET /emails/${message_ids[0]}`);
+    t.match(body, {
+      state: 'canceled',
+      events: [{ type: 'email.canceled', data: { cancellation: { by: 'sender' } } }],
+    });
+    const sent = (await stage.send({ subject: 'Sent' })).body;
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: sent.message_ids[0] });
+    const late = await call(`POST /submissions/${sent.id}/cancel`);
+    t.match(late, { status: 200, body: { canceled: [], too_late: sent.message_ids } });
+    refused(t, await call(`POST /submissions/${NOBODY}/cancel`), { code: 'submission_not_found' });
   },
 };
 

@@ -6,7 +6,7 @@ import { withDatabase } from '../support/database.ts';
 import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { FIRST_TIER, NOBODY } from './contract-world.ts';
-import { goodMail, type Stage } from './stage.ts';
+import { goodMail, inHours, type Stage } from './stage.ts';
 import type { Case } from './tables.ts';
 
 const FIVE_MIB = 5 * 1024 * 1024;
@@ -159,6 +159,13 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
       isError(t, answer, [405, 'method_not_allowed']);
       t.equal(answer.headers.allow, allow, path);
     }
+  },
+
+  async not_scheduled(t, stage) {
+    const { body } = await ask(stage, 'POST /emails', goodMail('acme.test'));
+    const answer = await ask(stage, `PATCH /submissions/${body.id}`, { send_at: inHours(1) });
+    isError(t, answer, [409, 'not_scheduled']);
+    t.match(answer.body.message, /queued|sending|delivered/, 'says what they are');
   },
 
   async domain_exists(t, stage) {

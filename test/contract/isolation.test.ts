@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { operations } from '../support/openapi-check.ts';
 import { RECEIVER } from '../support/world.ts';
 import { NOBODY, type Sender } from './contract-world.ts';
-import { goodMail, setStage } from './stage.ts';
+import { goodMail, inHours, setStage } from './stage.ts';
 
 const { world, acme, rival, inbox, send } = await setStage(t);
 
@@ -17,12 +17,13 @@ async function created(owner: Sender, path: string, body: Record<string, unknown
 const sent = await send({ subject: 'Private words' });
 const [messageId] = sent.body.message_ids;
 await world.daemon.logged({ fact: 'delivered', message_id: messageId });
+const scheduled = await send({ subject: 'Private plans', send_at: inHours(1) });
 
 /** By the collection that it stands in: a thing of acme's. */
 const THINGS: Record<string, string> = {
   domains: acme.domainId,
   emails: messageId,
-  submissions: sent.body.id,
+  submissions: scheduled.body.id,
   webhooks: await created(acme, '/webhooks', { url: 'https://hooks.acme.test/', description: 'Private' }),
   templates: await created(acme, '/templates', { name: 'Private', text: 'Private {{ x }}' }),
 };
@@ -30,6 +31,7 @@ const THINGS: Record<string, string> = {
 const BODIES: Record<string, unknown> = {
   'PUT /templates/{id}': { name: 'Taken over', text: 'Taken over' },
   'PATCH /webhooks/{id}': { description: 'Taken over' },
+  'PATCH /submissions/{id}': { send_at: inHours(2) },
 };
 const [event] = (await world.call('GET /events', { key: acme.key })).body.events;
 

@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '../../src/store/tenants.ts';
 import { operations } from '../support/openapi-check.ts';
 import type { Answer } from './contract-client.ts';
 import { startContractWorld } from './contract-world.ts';
-import { goodMail } from './stage.ts';
+import { goodMail, inHours } from './stage.ts';
 
 const world = await startContractWorld(t);
 const tenant = await world.addSender('acme.test');
@@ -43,8 +43,9 @@ async function messagePath(): Promise<string> {
   return `/emails/${body.message_ids[0]}`;
 }
 
-async function submissionPath(): Promise<string> {
-  const { body } = await world.call('POST /emails', { key: tenant.key, body: goodMail('acme.test') });
+async function submissionPath(domain = 'acme.test', send_at?: string): Promise<string> {
+  const mail = { ...goodMail(domain), ...(send_at && { send_at }) };
+  const { body } = await world.call('POST /emails', { key: tenant.key, body: mail });
   return `/submissions/${body.id}`;
 }
 
@@ -82,6 +83,16 @@ const RIGHTS: Record<string, EndpointRights> = {
   },
   'GET /emails/{id}': reading(async () => ({ path: await messagePath() })),
   'GET /submissions/{id}': reading(async () => ({ path: await submissionPath() })),
+  'PATCH /submissions/{id}': {
+    scope: 'emails:send',
+    bound: [200, 403],
+    make: async (domain) => ({ path: await submissionPath(domain, inHours(1)), body: { send_at: inHours(2) } }),
+  },
+  'POST /submissions/{id}/cancel': {
+    scope: 'emails:send',
+    bound: [200, 403],
+    make: async (domain) => ({ path: `${await submissionPath(domain)}/cancel` }),
+  },
   'POST /domains': {
     scope: 'domains:write',
     bound: [403, 403],

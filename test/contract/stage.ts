@@ -66,6 +66,11 @@ export function goodMail(domain: string): Record<string, unknown> {
   return { from: `app@${domain}`, to: `jo@${RECEIVER}`, subject: 'Hello', text: 'Hello there.' };
 }
 
+/** As `send_at` takes it. */
+export function inHours(hours: number): string {
+  return new Date(Date.now() + hours * 3_600_000).toISOString();
+}
+
 export async function setStage(t: Test, options: ContractWorldOptions = {}): Promise<Stage> {
   const inbox = new Inbox();
   const world = await startContractWorld(t, { ...options, sink: { onMail: inbox.take, ...options.sink } });

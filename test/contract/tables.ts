@@ -103,6 +103,9 @@ export const CONTRACT_ENDPOINTS = [
   'POST /emails/batch',
   'GET /emails/{id}',
   'GET /submissions/{id}',
+  'POST /emails with send_at',
+  'PATCH /submissions/{id}',
+  'POST /submissions/{id}/cancel',
 ] as const;
 
 /** What the contract has beyond the specification, to manage an account by API. */

@@ -25,6 +25,7 @@ const message: ClaimedMessage = {
   subject: 'A test',
   attempt: 1,
   createdAt: NOW,
+  sendAt: null,
   expiresAt: NOW + 72 * HOUR_MS,
   notices: 0,
   sourceAddress: null,

@@ -59,6 +59,7 @@ export async function eventTypes(harness: DeliveryHarness, messageId: string): P
   return events.map(({ type }) => type);
 }
 
-export const isFinished = ({ state }: { state: string }): boolean => ['delivered', 'bounced', 'failed'].includes(state);
+export const isFinished = ({ state }: { state: string }): boolean =>
+  ['delivered', 'bounced', 'failed', 'canceled'].includes(state);
 export const isDelivered = ({ state }: { state: string }): boolean => state === 'delivered';
 export const isDeferred = ({ state }: { state: string }): boolean => state === 'deferred';

@@ -1,7 +1,13 @@
 // The bodies of delivery events: one shape for all, and the part named after what happened.
 import t from 'tap';
 import { noPeer, type PeerFacts } from '../../src/base/outcome.ts';
-import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../src/events/delivery-events.ts';
+import {
+  bouncedEvent,
+  canceledEvent,
+  deferredEvent,
+  deliveredEvent,
+  failedEvent,
+} from '../../src/events/delivery-events.ts';
 import { eventBody } from '../../src/events/event-body.ts';
 import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import type { EventType, NewEvent } from '../../src/store/events.ts';
@@ -103,9 +109,16 @@ t.test('failed carries the last reason', async (t) => {
   });
 });
 
+t.test('canceled says who ended it, and why', async (t) => {
+  const cancellation = { by: 'operator', reason: 'sent by mistake' } as const;
+  const body = bodyOf(canceledEvent(stamp, message, cancellation));
+  t.match(body, { type: 'email.canceled', family: 'delivery', data: { to: message.recipient } });
+  t.same(body.data.cancellation, cancellation);
+});
+
 t.test('every type has a family of the specification and a meaning', async (t) => {
   const types = Object.keys(EVENT_TYPES) as EventType[];
-  t.equal(types.length, 7);
+  t.equal(types.length, 8);
   for (const type of types) {
     t.ok(['delivery', 'bounce', 'complaint', 'open'].includes(EVENT_TYPES[type].family), type);
     t.match(EVENT_TYPES[type].meaning, /^[A-Z].*\.$/, type);

@@ -7,7 +7,13 @@ import addFormats from 'ajv-formats';
 import t from 'tap';
 import { IdSource } from '../../src/base/ids.ts';
 import { noPeer } from '../../src/base/outcome.ts';
-import { bouncedEvent, deferredEvent, deliveredEvent, failedEvent } from '../../src/events/delivery-events.ts';
+import {
+  bouncedEvent,
+  canceledEvent,
+  deferredEvent,
+  deliveredEvent,
+  failedEvent,
+} from '../../src/events/delivery-events.ts';
 import { type EventBody, eventBody } from '../../src/events/event-body.ts';
 import { EVENT_TYPES } from '../../src/events/event-types.ts';
 import { complainedEvent, delayNoticeEvent, reportedBounceEvent } from '../../src/events/report-events.ts';
@@ -125,6 +131,7 @@ function written(): NewEvent[] {
       bouncedEvent(stamp(), message, { ...somebody, bounce, suppressed: bounce === 'hard' }),
     ),
     failedEvent(stamp(), message, nobody),
+    canceledEvent(stamp(), message, { by: 'operator', reason: 'a mistake' }),
     ...[empty, full].flatMap((facts) => [
       reportedBounceEvent(stamp(), message, { ...facts, bounce: 'hard', suppressed: true }),
       reportedBounceEvent(stamp(), message, {

@@ -35,8 +35,8 @@ function write(facts: (log: ReturnType<typeof createLogger>) => void): Record<st
 
 t.test('a life with a detour', async (t) => {
   const lines = write((log) => {
-    mailLog.accepted(log, MESSAGE, { fromDomain: 'shop.example' });
-    mailLog.accepted(log, { ...MESSAGE, id: 'm-2' }, { fromDomain: 'shop.example' });
+    mailLog.accepted(log, MESSAGE, { fromDomain: 'shop.example', sendAt: null });
+    mailLog.accepted(log, { ...MESSAGE, id: 'm-2' }, { fromDomain: 'shop.example', sendAt: null });
     mailLog.attemptStarted(log, MESSAGE, { attempt: 1 });
     mailLog.deferred(log, MESSAGE, {
       attempt: 1,

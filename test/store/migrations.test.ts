@@ -105,6 +105,28 @@ t.test('messages of before there were charts are counted by the migration', asyn
   ]);
 });
 
+t.test(
+  'messages that are moved to a new table keep what refers to them, and their places in every index',
+  async (t) => {
+    const db = databaseOfVersion(t, 31);
+    db.pragma('foreign_keys = ON');
+    const id = Buffer.alloc(16, 1);
+    const message = `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, state, attempts, due_at, expires_at,
+    ambiguous, parked, copy, source_address, put_off, complaint_weight, created_at)
+    VALUES (?, ?, ?, 1, 'a@x.test', 'deferred', 2, 5, 9, 1, 0, 'cc', '192.0.2.1', 1, 0.5, 1)`;
+    db.prepare(message).run(id, id, id);
+    db.prepare('INSERT INTO link_hits VALUES (?, -1, ?, 3, 1, 1, 2, 2)').run(id, id);
+    const before = db.prepare('SELECT * FROM messages').get();
+    migrate(db);
+    t.same(db.prepare('SELECT * FROM messages').get(), before, 'whatever the order of columns');
+    t.equal(db.prepare('SELECT hits FROM link_hits').pluck().get(), 3);
+    t.same(db.pragma('foreign_key_check'), []);
+    t.equal(db.pragma('foreign_keys', { simple: true }), 1, 'they count again');
+    db.prepare('DELETE FROM messages').run();
+    t.equal(db.prepare('SELECT count(*) FROM link_hits').pluck().get(), 0, 'rows go with their message');
+  },
+);
+
 t.test("tenants' hard bounces of before get the group of their domain", async (t) => {
   const db = databaseOfVersion(t, 25);
   db.exec("INSERT INTO groups_of_domains (domain, mx_group, seen_at) VALUES ('x.test', 'mx', 0)");

@@ -28,6 +28,7 @@ import { openPortalReads } from '../../src/store/sqlite/reading/reading.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
 import { SCOPES, type Scope, type Tenant } from '../../src/store/tenants.ts';
+import { createScheduling } from '../../src/submission/schedule.ts';
 import { createSubmission } from '../../src/submission/submit.ts';
 import { RENDER_LIMITS, type RenderLimits } from '../../src/templates/render-limits.ts';
 import { RenderPool } from '../../src/templates/render-pool.ts';
@@ -246,7 +247,9 @@ function services({
       lifetimeMs: 72 * 3_600_000,
       refuseNew,
       onAccepted: (lanes) => void notices.push(...lanes),
+      onScheduled: () => {},
     }),
+    scheduling: createScheduling({ store, clock, ids, log, lifetimeMs: 72 * 3_600_000, onScheduled: () => {} }),
     webhooks: createWebhooks({ store, clock, ids, vault, policy }),
     reads,
     webhookTests: new TestSender({

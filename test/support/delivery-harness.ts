@@ -70,6 +70,7 @@ export interface SendContent {
   toName?: string | null;
   headers?: [string, string][];
   lifetimeMs?: number;
+  sendAt?: number;
   /** Accepted, but nobody is told: delivery finds it when it next looks at the whole queue. */
   held?: boolean;
 }
@@ -201,10 +202,12 @@ export async function startDeliveryHarness(options: DeliveryHarnessOptions): Pro
       headers: content.headers ?? [],
       recipients: to.map((address) => recipientOf(ids.next(), address, content.toName ?? null)),
       acceptedAt: now,
-      expiresAt: now + (content.lifetimeMs ?? 72 * 3_600_000),
+      sendAt: content.sendAt ?? null,
+      expiresAt: (content.sendAt ?? now) + (content.lifetimeMs ?? 72 * 3_600_000),
     });
     if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
-    if (!content.held) delivery.notice(result.lanes);
+    if (content.sendAt) delivery.noticeScheduled(content.sendAt);
+    else if (!content.held) delivery.notice(result.lanes);
     return result.receipt.messageIds;
   };
 
@@ -269,6 +272,7 @@ function announcing(store: Store, changes: Set<() => void>): Store {
       claim: (lane, limit, times) => announce(store.queue.claim(lane, limit, times)),
       release: (...given) => announce(store.queue.release(...given)),
       endWaiting: (update) => announce(store.queue.endWaiting(update)),
+      queueScheduled: (due, now) => announce(store.queue.queueScheduled(due, now)),
     },
   };
 }

@@ -78,6 +78,7 @@ function plainCount(file: string, tenantId: string): Figures {
     bouncedBlock: bounced('block'),
     bouncedLater: 0, // none of them was delivered before
     failed: events(`type = 'email.failed'`),
+    canceled: events(`type = 'email.canceled'`),
     complained: events(`type = 'email.complained'`),
     opened: events(`type = 'email.opened' AND data ->> '$.open.first'`),
     openedByMachine: events(`type = 'email.opened' AND data ->> '$.open.first' AND data ->> '$.open.machine'`),

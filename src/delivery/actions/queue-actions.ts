@@ -6,6 +6,7 @@ import type { Clock } from '../../base/clock.ts';
 import { SECOND_MS } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
+import { cancel } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { cancelled } from '../../observe/mail-log.ts';
 import type {
@@ -18,7 +19,6 @@ import type {
 } from '../../store/shaping.ts';
 import type { Store, StoreVerbs } from '../../store/store.ts';
 import type { LaneNotice } from '../../store/submissions.ts';
-import { giveUp } from '../ends/expiry.ts';
 import { whatPauses } from '../shaping/shaping.ts';
 import type { Shaping } from '../shaping/shaping-state.ts';
 import { type StandingHold, StandingHolds } from './standing-holds.ts';
@@ -199,7 +199,8 @@ export class QueueActions {
 
   async #cancelOne(messageId: string, { note }: Attribution): Promise<ActionOutcome> {
     const message = await this.#kit.store.queue.findWaiting(messageId);
-    if (!message || !(await giveUp(this.#kit, message, note))) return refused(await this.#whyNotWaiting(messageId));
+    if (!message || !(await cancel(this.#kit, message, { by: 'operator', reason: note })))
+      return refused(await this.#whyNotWaiting(messageId));
     cancelled(this.#kit.log, message, { reason: note });
     await this.#kit.store.shaping.resumeQueue({ kind: 'message', key: messageId });
     return { ...DONE, messages: 1 };
@@ -211,7 +212,7 @@ export class QueueActions {
       const waiting = await store.shaping.waitingOfLane(lane, CANCELLED_AT_ONCE);
       const ended = await Promise.all(
         waiting.map(async (message) => {
-          if (!(await giveUp(this.#kit, message, note))) return false;
+          if (!(await cancel(this.#kit, message, { by: 'operator', reason: note }))) return false;
           cancelled(log, message, { reason: note });
           return true;
         }),

@@ -4,16 +4,14 @@
 
 import { type Clock, HOUR_MS } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import type { IdSource } from '../../base/ids.ts';
-import { noPeer } from '../../base/outcome.ts';
-import { failedEvent } from '../../events/delivery-events.ts';
+import { type EndWaitingKit, giveUp } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
 import { failed } from '../../observe/mail-log.ts';
 import type { ClaimedMessage } from '../../store/queue.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { OrphanFinder } from '../queue/orphans.ts';
 
-interface ExpirySweeperKit extends GiveUpKit {
+interface ExpirySweeperKit extends EndWaitingKit {
   store: StoreVerbs<{ queue: 'expired' | 'getMessage' | 'endWaiting' }>;
   clock: Clock;
   log: Logger;
@@ -76,7 +74,7 @@ async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<bool
   const { store, log } = kit;
   try {
     const detail = await store.queue.getMessage(message.id);
-    const lifetime = describeHours(message.expiresAt - message.createdAt);
+    const lifetime = describeHours(message.expiresAt - (message.sendAt ?? message.createdAt));
     const last = detail?.lastReason ?? 'it was never tried';
     const reason = `given up after ${lifetime}; the last reason for waiting: ${last}`;
     if (!(await giveUp(kit, message, reason))) return false;
@@ -91,29 +89,4 @@ async function end(kit: ExpirySweeperKit, message: ClaimedMessage): Promise<bool
 function describeHours(ms: number): string {
   const hours = ms / HOUR_MS;
   return hours >= 1 ? `${Math.round(hours * 10) / 10} h` : `${Math.max(1, Math.round(ms / 60_000))} min`;
-}
-
-// Ends a waiting message with an event that says why: its lifetime is over, or an operator has cancelled
-// it. A message that is being sent is left to its session.
-
-interface GiveUpKit {
-  store: StoreVerbs<{ queue: 'endWaiting' }>;
-  clock: Clock;
-  ids: IdSource;
-}
-
-/** False when the message is no longer waiting. */
-export function giveUp({ store, clock, ids }: GiveUpKit, message: ClaimedMessage, reason: string): Promise<boolean> {
-  const at = clock.now();
-  const facts = { peer: noPeer('prepare', reason), attempt: message.attempt };
-  const event = failedEvent({ id: ids.next(), at }, message, facts);
-  const { id: messageId, tenantId } = message;
-  return store.queue.endWaiting({
-    messageId,
-    tenantId,
-    at,
-    attempt: null,
-    transition: { to: 'failed', reason },
-    event,
-  });
 }

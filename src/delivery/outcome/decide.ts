@@ -20,7 +20,7 @@ export interface Moment {
 }
 
 export interface Decision {
-  transition: Transition;
+  transition: Exclude<Transition, { to: 'canceled' }>;
   /** Whether the tenant is notified: of every end, but only of the first delay and of a long one. */
   notify: boolean;
 }

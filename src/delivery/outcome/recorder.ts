@@ -31,7 +31,7 @@ export interface RecorderKit {
 }
 
 export interface MeasuredAttempt {
-  outcome: MessageUpdate['transition']['to'];
+  outcome: Decision['transition']['to'];
   bounce: BounceType | null;
   mxGroup: string | null;
   ageMs: number;

@@ -1,19 +1,21 @@
 // Words for the states of messages, the same in the list and on the page of one.
 import type { BounceType } from '../../base/outcome.ts';
 import type { Html } from '../../http/html.ts';
-import type { MessageState } from '../../store/queue.ts';
+import { MESSAGE_STATES, type MessageState } from '../../store/queue.ts';
 import { badge, type Tone } from '../elements.ts';
 
-const TONES: Record<MessageState, Tone> = {
+const TONES: Readonly<Record<MessageState, Tone>> = {
+  scheduled: 'quiet',
   queued: 'busy',
   sending: 'busy',
   deferred: 'warn',
   delivered: 'good',
   bounced: 'bad',
   failed: 'bad',
+  canceled: 'quiet',
 };
 
-export const STATES = Object.keys(TONES) as MessageState[];
+export const STATES = MESSAGE_STATES;
 
 export function stateBadge({ state, parked }: { state: MessageState; parked?: boolean }): Html {
   return parked ? badge('parked', 'warn') : badge(state, TONES[state]);
@@ -30,6 +32,8 @@ interface StateFacts {
 export function stateMeaning({ state, parked, bounce, complained }: StateFacts): string {
   if (parked) return 'Held until an operator of this service has reviewed it.';
   switch (state) {
+    case 'scheduled':
+      return 'Waiting for the time that it was scheduled for.';
     case 'queued':
       return 'Waiting for its first attempt.';
     case 'sending':
@@ -44,6 +48,8 @@ export function stateMeaning({ state, parked, bounce, complained }: StateFacts):
       return `The message bounced: ${BOUNCES[bounce ?? 'soft']}`;
     case 'failed':
       return 'Postrider gave up without a final answer from the receiving server.';
+    case 'canceled':
+      return 'Canceled before it was sent.';
   }
 }
 

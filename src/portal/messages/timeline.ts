@@ -103,6 +103,7 @@ const EVENTS: Record<EventType, [title: string, tone: Tone]> = {
   'email.deferred': ['Delay reported by the receiving server', 'warn'],
   'email.bounced': ['Bounced', 'bad'],
   'email.failed': ['Failed', 'bad'],
+  'email.canceled': ['Canceled', 'quiet'],
   'email.complained': ['Complaint', 'bad'],
   'email.opened': ['Opened', 'good'],
   'email.clicked': ['Clicked', 'good'],

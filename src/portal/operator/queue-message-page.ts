@@ -56,12 +56,14 @@ function whyPart({ state, finishedAt, lastReason }: MessageDetail, { reasons, un
 }
 
 const TONES: Readonly<Record<MessageState, Tone>> = {
+  scheduled: 'quiet',
   queued: 'quiet',
   sending: 'busy',
   deferred: 'warn',
   delivered: 'good',
   bounced: 'bad',
   failed: 'bad',
+  canceled: 'quiet',
 };
 
 function factsOf(

@@ -59,6 +59,7 @@ const LABELS: Readonly<Record<EventType, readonly [string, Tone]>> = {
   'email.deferred': ['deferred', 'warn'],
   'email.bounced': ['bounced', 'bad'],
   'email.failed': ['failed', 'bad'],
+  'email.canceled': ['canceled', 'quiet'],
   'email.complained': ['complained', 'bad'],
   'email.opened': ['opened', 'busy'],
   'email.clicked': ['clicked', 'busy'],

@@ -22,6 +22,7 @@ import { queueListVerbs, queueViewVerbs } from './verbs/queue-views.ts';
 import { recipientMarkVerbs } from './verbs/recipient-marks.ts';
 import { reputationVerbs } from './verbs/reputation.ts';
 import { retentionVerbs } from './verbs/retention.ts';
+import { scheduleVerbs } from './verbs/scheduled.ts';
 import { secondFactorVerbs } from './verbs/second-factors.ts';
 import { sessionVerbs } from './verbs/sessions.ts';
 import { shapingVerbs } from './verbs/shaping.ts';
@@ -59,6 +60,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
       queueVerbs(db),
       queueListVerbs(db),
       queueViewVerbs(db),
+      scheduleVerbs(db),
       orphanVerbs(db),
     ),
     sources: sourceVerbs(db),

@@ -109,7 +109,7 @@ t.test('a share of complaints is judged at 0.1 and 0.3 %', async (t) => {
 const FIGURES: Figures = {
   ...{ accepted: 1200, delivered: 1000, deferred: 4, bouncedHard: 3, bouncedSoft: 2, bouncedBlock: 1, failed: 0 },
   bouncedLater: 0,
-  ...{ complained: 2, opened: 300, openedByMachine: 100, clicked: 50 },
+  ...{ canceled: 0, complained: 2, opened: 300, openedByMachine: 100, clicked: 50 },
 };
 
 t.test('figures are there as sums, charts, a table, and by provider', async (t) => {

@@ -122,7 +122,7 @@ export const letterCases = {
     const { ids, submission, tenant } = await letter(bench, { labels: LABELS });
     const { id } = submission;
     t.strictSame(await bench.store.queue.findSubmission(tenant.id, id), {
-      ...{ id, createdAt: T0, from: 'news@acme.test', subject: 'Hello', labels: LABELS },
+      ...{ id, createdAt: T0, sendAt: null, from: 'news@acme.test', subject: 'Hello', labels: LABELS },
       messages: [
         { id: ids[0], recipient: 'a@x.test', copy: null, state: 'queued' },
         { id: ids[1], recipient: 'c@y.test', copy: 'cc', state: 'queued' },

@@ -32,6 +32,7 @@ export const queueClaimCases = {
         subject: 'Hello',
         labels: null,
         attempt: 1,
+        sendAt: null,
         createdAt: T0,
         expiresAt: T0 + LIFETIME_MS,
         notices: 0,

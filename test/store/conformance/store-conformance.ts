@@ -27,6 +27,7 @@ import { queueRecordCases } from './queue-record.ts';
 import { queueViewCases } from './queue-views.ts';
 import { reputationCases } from './reputation.ts';
 import { returnedMailCases } from './returned-mail.ts';
+import { scheduledCases } from './scheduled.ts';
 import { secondFactorCases } from './second-factors.ts';
 import { sessionCases } from './sessions.ts';
 import { shapingCases } from './shaping.ts';
@@ -55,6 +56,7 @@ const GROUPS = {
   templates: templateCases,
   submissions: submissionCases,
   batches: batchCases,
+  scheduled: scheduledCases,
   contents: contentCases,
   letters: letterCases,
   'queue: claiming': queueClaimCases,

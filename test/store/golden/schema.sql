@@ -102,7 +102,7 @@ CREATE TABLE chart_figures (
  complained INTEGER NOT NULL DEFAULT 0,
  opened INTEGER NOT NULL DEFAULT 0,
  opened_by_machine INTEGER NOT NULL DEFAULT 0,
- clicked INTEGER NOT NULL DEFAULT 0, bounced_later INTEGER NOT NULL DEFAULT 0,
+ clicked INTEGER NOT NULL DEFAULT 0, bounced_later INTEGER NOT NULL DEFAULT 0, canceled INTEGER NOT NULL DEFAULT 0,
  PRIMARY KEY (tenant_id, hour, provider)
 ) STRICT, WITHOUT ROWID;
 
@@ -350,14 +350,16 @@ CREATE INDEX mail_links_of_tenant ON mail_links (tenant_id, id) WHERE tenant_id 
 
 CREATE INDEX mail_links_of_user ON mail_links (user_id, id) WHERE user_id IS NOT NULL;
 
-CREATE TABLE messages (
+CREATE TABLE "messages" (
  id BLOB PRIMARY KEY,
  tenant_id BLOB NOT NULL,
  submission_id BLOB NOT NULL,
  lane INTEGER NOT NULL,
  recipient TEXT NOT NULL,
  recipient_name TEXT,
- state TEXT NOT NULL CHECK (state IN ('queued', 'sending', 'deferred', 'delivered', 'bounced', 'failed')),
+ copy TEXT CHECK (copy IN ('cc', 'bcc')),
+ state TEXT NOT NULL CHECK (state IN
+ ('scheduled', 'queued', 'sending', 'deferred', 'delivered', 'bounced', 'failed', 'canceled')),
  attempts INTEGER NOT NULL,
  due_at INTEGER,
  expires_at INTEGER NOT NULL,
@@ -365,11 +367,14 @@ CREATE TABLE messages (
  ambiguous INTEGER NOT NULL,
  notices INTEGER NOT NULL DEFAULT 0,
  parked INTEGER NOT NULL,
+ put_off INTEGER NOT NULL DEFAULT 0,
+ source_address TEXT,
  bounce TEXT CHECK (bounce IN ('hard', 'soft', 'block')),
  complained INTEGER NOT NULL DEFAULT 0,
+ complaint_weight REAL,
  created_at INTEGER NOT NULL,
  finished_at INTEGER
-, source_address TEXT, put_off INTEGER NOT NULL DEFAULT 0, complaint_weight REAL, copy TEXT CHECK (copy IN ('cc', 'bcc'))) STRICT, WITHOUT ROWID;
+) STRICT, WITHOUT ROWID;
 
 CREATE INDEX messages_due ON messages (lane, due_at, id) WHERE state IN ('queued', 'deferred') AND parked = 0;
 
@@ -384,6 +389,10 @@ CREATE INDEX messages_of_tenant ON messages (tenant_id, id);
 CREATE INDEX messages_parked ON messages (lane, id) WHERE parked = 1;
 
 CREATE INDEX messages_put_off ON messages (lane) WHERE put_off = 1;
+
+CREATE INDEX messages_scheduled ON messages (due_at, id) WHERE state = 'scheduled';
+
+CREATE INDEX messages_scheduled_of_lane ON messages (lane, id) WHERE state = 'scheduled';
 
 CREATE INDEX messages_sending ON messages (id) WHERE state = 'sending';
 
@@ -557,7 +566,7 @@ CREATE TABLE submissions (
  subject TEXT NOT NULL,
  rejected TEXT NOT NULL,
  created_at INTEGER NOT NULL
-, labels TEXT, track_opens INTEGER, track_clicks INTEGER) STRICT, WITHOUT ROWID;
+, labels TEXT, track_opens INTEGER, track_clicks INTEGER, send_at INTEGER) STRICT, WITHOUT ROWID;
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 

@@ -29,14 +29,15 @@ async function accept(walk: Walk): Promise<void> {
   const addresses = ADDRESSES.filter(() => walk.chance(0.4));
   if (addresses.length === 0) return;
   const idempotencyKey = walk.chance(0.3) ? walk.oneOf('k1', 'k2') : null;
-  const expiresAt = walk.now + walk.oneOf(HOUR_MS, DAY_MS);
+  const sendAt = walk.chance(0.2) ? walk.now + walk.oneOf(1000, HOUR_MS) : null;
+  const expiresAt = (sendAt ?? walk.now) + walk.oneOf(HOUR_MS, DAY_MS);
   const submission = {
     ...{ id: walk.id(), tenantId: tenant.id, apiKeyId: walk.id(), domainId: domain.id, idempotencyKey },
     ...{ from: { address: `me@${domain.name}`, name: null }, subject: 'Hello', html: null, text: 'Hello', headers: [] },
     recipients: addresses.map((address) => ({
       ...{ messageId: walk.id(), address, name: null, domain: address.split('@')[1]!, suppressionKey: address },
     })),
-    ...{ acceptedAt: walk.now, expiresAt },
+    ...{ acceptedAt: walk.now, sendAt, expiresAt },
   };
   const isBatch = idempotencyKey === null && walk.chance(0.2);
   const result = await (isBatch ? acceptInBatch(walk, submission) : store.submissions.accept(submission));
@@ -57,13 +58,21 @@ async function accept(walk: Walk): Promise<void> {
   if (result.kind !== 'accepted') throw new Error(`not accepted: ${result.kind}`);
   walk.same(result.receipt, { id: submission.id, messageIds, rejected }, 'accept');
   model.submissions.set(submission.id, { id: submission.id, tenantId: tenant.id, idempotencyKey, messageIds });
-  taken.forEach(({ messageId: id, address: recipient }, index) => {
+  walk.same(result.lanes.length, sendAt === null ? taken.length : 0, 'lanes of what goes at once');
+  for (const [index, { messageId: id, address: recipient }] of taken.entries()) {
+    const lane = result.lanes[index]?.lane ?? (await store.queue.findWaiting(id))!.lane;
     model.messages.set(id, {
       ...{ id, tenantId: tenant.id, submissionId: submission.id, domainId: domain.id, recipient, expiresAt },
-      ...{ lane: result.lanes[index]!.lane, state: 'queued', attempts: 0, dueAt: walk.now, parked: false },
+      ...{
+        lane,
+        state: sendAt === null ? 'queued' : 'scheduled',
+        attempts: 0,
+        dueAt: sendAt ?? walk.now,
+        parked: false,
+      },
       ...{ ambiguous: false, finishedAt: null, complained: false, recorded: new Set() },
     });
-  });
+  }
 }
 
 /** A batch of one is answered as the submission alone would be. */
@@ -134,6 +143,7 @@ const EVENT_OF = {
   deferred: 'email.deferred',
   bounced: 'email.bounced',
   failed: 'email.failed',
+  canceled: 'email.canceled',
 } as const;
 
 function eventOf(walk: Walk, { to }: Transition): NewEvent | null {
@@ -187,7 +197,7 @@ function inState(walk: Walk, ...states: string[]): ModelMessage[] {
 async function record(walk: Walk): Promise<void> {
   const messages = inState(walk, 'sending').filter(() => walk.chance(0.7));
   // A result that comes after the end of its message changes nothing.
-  const finished = walk.chance(0.2) && walk.pick(inState(walk, 'delivered', 'bounced', 'failed'));
+  const finished = walk.chance(0.2) && walk.pick(inState(walk, 'delivered', 'bounced', 'failed', 'canceled'));
   const chosen = finished ? [...messages, finished] : messages;
   if (chosen.length === 0) return;
   const updates = chosen.map((message) => randomUpdate(walk, message));
@@ -273,9 +283,82 @@ async function retryNow(walk: Walk): Promise<void> {
   const message = walk.pick(walk.model.messages.values());
   if (!message) return;
   const lane = await walk.store.queue.retryNow(message.id, walk.now);
-  const waits = message.state === 'queued' || message.state === 'deferred';
+  const waits = isWaiting(message);
   walk.same(lane?.lane, waits ? message.lane : undefined, 'retryNow');
-  if (waits) Object.assign(message, { dueAt: walk.now, parked: false });
+  const state = message.state === 'scheduled' ? 'queued' : message.state;
+  if (waits) Object.assign(message, { state, dueAt: walk.now, parked: false });
+}
+
+export function isWaiting({ state }: ModelMessage): boolean {
+  return state === 'scheduled' || state === 'queued' || state === 'deferred';
+}
+
+/** Some of what is due is queued, and what is suppressed stays. */
+async function queueScheduled(walk: Walk): Promise<void> {
+  const { model, store, now } = walk;
+  const scheduled = inState(walk, 'scheduled').sort(byDueTime);
+  walk.same(await store.queue.nextScheduled(), scheduled[0]?.dueAt ?? null, 'nextScheduled');
+  const listed = (await store.queue.listScheduled(1000)).map(({ id }) => id);
+  walk.same(
+    listed,
+    scheduled.map(({ id }) => id),
+    'listScheduled',
+  );
+  const due = scheduled.filter(({ dueAt }) => dueAt! <= now);
+  const found = (await store.queue.dueScheduled(now, 1000)).map(({ id }) => id);
+  walk.same(
+    found,
+    due.map(({ id }) => id),
+    'dueScheduled',
+  );
+  // What is not due, too: the verb looks again.
+  const some = scheduled.filter(() => walk.chance(0.6));
+  const asked = some.map(({ id, tenantId, recipient }) => ({ id, tenantId, suppressionKey: recipient }));
+  const { lanes, suppressed } = await store.queue.queueScheduled(asked, now);
+  const reasonOf = ({ tenantId, recipient }: ModelMessage) => model.suppressionReason(tenantId, recipient, now);
+  const ripe = some.filter(({ dueAt }) => dueAt! <= now);
+  const stays = ripe.filter(reasonOf).map((message) => ({ id: message.id, reason: reasonOf(message) }));
+  walk.same(suppressed, stays, 'suppressed when its time came');
+  const goes = ripe.filter((message) => !reasonOf(message));
+  walk.same(
+    lanes.map(({ lane }) => lane),
+    goes.map(({ lane }) => lane),
+    'queueScheduled',
+  );
+  for (const message of goes) message.state = 'queued';
+}
+
+async function moveScheduled(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const submission = walk.pick(model.submissions.values());
+  if (!submission) return;
+  const own = submission.messageIds.map((id) => model.messages.get(id)!).filter(({ state }) => state === 'scheduled');
+  const sendAt = walk.now + walk.oneOf(0, HOUR_MS, DAY_MS);
+  const times = { sendAt, expiresAt: sendAt + HOUR_MS };
+  walk.same(await store.queue.moveScheduled(walk.id(), submission.id, times), 0, 'by a stranger');
+  walk.same(await store.queue.moveScheduled(submission.tenantId, submission.id, times), own.length, 'moveScheduled');
+  for (const message of own) Object.assign(message, { dueAt: sendAt, expiresAt: times.expiresAt });
+}
+
+async function cancelSubmission(walk: Walk): Promise<void> {
+  const { model, store } = walk;
+  const submission = walk.pick(model.submissions.values());
+  if (!submission) return;
+  const { tenantId } = submission;
+  const own = submission.messageIds.map((id) => model.messages.get(id)!).filter(isWaiting);
+  const found = await store.queue.findWaitingOf(tenantId, submission.id);
+  walk.same(
+    found.map(({ id }) => id),
+    own.map(({ id }) => id),
+    'findWaitingOf',
+  );
+  const message = walk.chance(0.3) ? walk.pick(own) : undefined;
+  if (!message) return;
+  const transition = { to: 'canceled', reason: 'by its sender' } as const;
+  const event = newEvent(walk, 'email.canceled');
+  const update = { messageId: message.id, tenantId, at: walk.tick(), attempt: null, transition, event };
+  walk.same(await store.queue.endWaiting(update), true, 'endWaiting');
+  apply(walk, message, update);
 }
 
 async function makeLaneDue(walk: Walk): Promise<void> {
@@ -310,6 +393,9 @@ export const messageSteps: readonly Step[] = [
   { name: 'returnStrays', weight: 0.5, run: returnOrphan },
   { name: 'endWaiting', run: endExpired },
   { name: 'retryNow', run: retryNow },
+  { name: 'queueScheduled', run: queueScheduled },
+  { name: 'moveScheduled', weight: 0.5, run: moveScheduled },
+  { name: 'cancelSubmission', weight: 0.5, run: cancelSubmission },
   { name: 'makeLaneDue', weight: 0.5, run: makeLaneDue },
   { name: 'parkLane', weight: 0.1, run: parkLane },
 ];

@@ -73,6 +73,7 @@ const FAMILIES = {
   'email.deferred': 'delivery',
   'email.bounced': 'bounce',
   'email.failed': 'bounce',
+  'email.canceled': 'delivery',
   'email.complained': 'complaint',
   'email.opened': 'open',
   'email.clicked': 'open',

@@ -4,6 +4,7 @@ import { DAY_MS, HOUR_MS } from '../../../src/base/clock.ts';
 import { BEFORE_ALL_LANES } from '../../../src/store/queue.ts';
 import type { LanesTarget, QueueTarget } from '../../../src/store/shaping.ts';
 import type { User } from '../../../src/store/tenants.ts';
+import { isWaiting } from './message-steps.ts';
 import type { ModelMessage } from './model.ts';
 import { GROUPS } from './tenant-steps.ts';
 import type { Step, Walk } from './walk.ts';
@@ -120,7 +121,7 @@ async function lookAtQueue(walk: Walk): Promise<void> {
   await store.queue.dueLanes();
   const listed = await store.queue.listQueue({ limit: 1000 });
   walk.same(listed.length, walk.model.openMessages(), 'listQueue');
-  const waits = message.state === 'queued' || message.state === 'deferred';
+  const waits = isWaiting(message);
   walk.same((await store.queue.findWaiting(message.id))?.id, waits ? message.id : undefined, 'findWaiting');
   await store.shaping.waitingOfLane(message.lane, 10);
   await store.sources.peekDue(message.lane, { now: walk.now, mxGroup: GROUPS[0], limit: 10 });

@@ -39,10 +39,13 @@ export function migrate(db: Database.Database): string[] {
   if (due.length === 0) return [];
   // A table is changed by making a new one, and dropping the old one must not erase the rows that refer to it.
   db.pragma('foreign_keys = OFF');
-  // A new database is made in one piece, since nobody has seen it yet: thirty commits would take longer than the rest.
-  if (current === 0) inTransaction(db, due);
-  else for (const migration of due) inTransaction(db, [migration]);
-  db.pragma('foreign_keys = ON');
+  try {
+    // A new database is made in one piece, since nobody has seen it yet: thirty commits would take longer than the rest.
+    if (current === 0) inTransaction(db, due);
+    else for (const migration of due) inTransaction(db, [migration]);
+  } finally {
+    db.pragma('foreign_keys = ON');
+  }
   return due.map((migration) => migration.name);
 }
 

@@ -44,6 +44,7 @@ const COLUMNS: Readonly<Record<FigureName, string>> = {
   bouncedBlock: 'bounced_block',
   bouncedLater: 'bounced_later',
   failed: 'failed',
+  canceled: 'canceled',
   complained: 'complained',
   opened: 'opened',
   openedByMachine: 'opened_by_machine',
@@ -160,6 +161,7 @@ const FIGURE = `
     WHEN 'email.delivered' THEN 'delivered'
     WHEN 'email.deferred' THEN 'deferred'
     WHEN 'email.failed' THEN 'failed'
+    WHEN 'email.canceled' THEN 'canceled'
     WHEN 'email.complained' THEN 'complained'
     WHEN 'email.bounced' THEN
       CASE WHEN NOT json_valid(e.data) THEN 'bouncedSoft' WHEN e.data ->> '$.bounce.type' = 'hard' THEN 'bouncedHard'

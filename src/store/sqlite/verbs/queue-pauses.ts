@@ -160,7 +160,10 @@ function waitingOfLane(db: Transaction, lane: number, limit: number): ClaimedMes
   const parked = db
     .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND m.parked = 1 LIMIT +?`)
     .all(lane, limit - due.length) as Row[];
-  return [...due, ...parked].flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
+  const scheduled = db
+    .sql(`SELECT m.id FROM messages m WHERE m.lane = +? AND m.state = 'scheduled' ORDER BY m.id LIMIT +?`)
+    .all(lane, limit - due.length - parked.length) as Row[];
+  return [...due, ...parked, ...scheduled].flatMap(({ id }) => findClaimable(db, fromId(id)) ?? []);
 }
 
 function forgetDomains(db: Transaction, seenBefore: number, limit: number): number {

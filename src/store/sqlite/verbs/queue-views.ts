@@ -83,13 +83,16 @@ export function getMessage(db: Queries, id: string): MessageDetail | null {
 
 function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDetail | null {
   const row = db
-    .sql('SELECT created_at, from_address, subject, labels, rejected FROM submissions WHERE tenant_id = +? AND id = +?')
+    .sql(
+      'SELECT created_at, send_at, from_address, subject, labels, rejected FROM submissions WHERE tenant_id = +? AND id = +?',
+    )
     .get(toId(tenantId), toId(id)) as Row | undefined;
   if (!row) return null;
   const messages = db.sql('SELECT id, recipient, copy, state FROM messages WHERE submission_id = +? ORDER BY id');
   return {
     id,
     createdAt: row.created_at as number,
+    sendAt: row.send_at as number | null,
     from: row.from_address as string,
     subject: row.subject as string,
     labels: labelsFromText(row.labels),
@@ -105,7 +108,9 @@ function findSubmission(db: Queries, tenantId: string, id: string): SubmissionDe
 
 function retryNow(db: Transaction, id: string, at: number): LaneNotice | null {
   const retry = db.sql(
-    `UPDATE messages SET due_at = +?, parked = 0, put_off = 0 WHERE id = +? AND state IN ('queued', 'deferred')`,
+    `UPDATE messages SET due_at = +?, parked = 0, put_off = 0,
+       state = CASE state WHEN 'scheduled' THEN 'queued' ELSE state END
+     WHERE id = +? AND state IN ('scheduled', 'queued', 'deferred')`,
   );
   if (retry.run(at, toId(id)).changes === 0) return null;
   const row = db
@@ -138,7 +143,7 @@ function attemptFromRow(row: Row): AttemptRecord {
 
 // Rows of the queue in SQLite as the contract's records.
 
-function messageFromRow(row: Row): QueuedMessage {
+export function messageFromRow(row: Row): QueuedMessage {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),

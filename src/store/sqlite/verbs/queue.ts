@@ -45,7 +45,7 @@ export function laneFromRow(row: Row): LaneNotice {
 // Outer joins: a message whose other rows are damaged must be found too, to be parked with a reason.
 export const CLAIMED_COLUMNS = `m.id, m.tenant_id, m.submission_id, m.lane, m.recipient, m.attempts, m.created_at,
   m.expires_at, m.notices, m.source_address, coalesce(s.from_address, '') AS from_address, coalesce(s.subject, '') AS subject,
-  s.labels,   coalesce(d.name, '') AS from_domain
+  s.labels, s.send_at, coalesce(d.name, '') AS from_domain
   FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id LEFT JOIN domains d ON d.id = s.domain_id`;
 
 /** `attemptStep` 1: the attempt that begins now; 0: the last one made. */
@@ -62,6 +62,7 @@ export function claimedFromRow(row: Row, attemptStep: 0 | 1): ClaimedMessage {
     labels: labelsFromText(row.labels),
     attempt: (row.attempts as number) + attemptStep,
     createdAt: row.created_at as number,
+    sendAt: row.send_at as number | null,
     expiresAt: row.expires_at as number,
     notices: row.notices as number,
     sourceAddress: row.source_address as string | null,
@@ -77,7 +78,7 @@ function release(db: Transaction, id: string, { at, putOff }: { at: number; putO
   return release.run(at, toFlag(putOff), toId(id)).changes === 1 ? laneOf(db, id) : [];
 }
 
-function laneOf(db: Transaction, messageId: string): LaneNotice[] {
+export function laneOf(db: Transaction, messageId: string): LaneNotice[] {
   const row = db
     .sql(`SELECT l.id, l.tenant_id, l.domain, m.due_at FROM messages m JOIN lanes l ON l.id = m.lane WHERE m.id = +?`)
     .get(toId(messageId)) as Row | undefined;
@@ -111,9 +112,9 @@ function applyUpdate(db: Transaction, update: MessageUpdate): boolean {
 }
 
 /*
- * States of a message. queued: accepted, never tried. sending: a courier has it; due_at says when it is retried if that
+ * States of a message. scheduled: its time has not come; due_at is that time. queued: accepted, never tried. sending: a courier has it; due_at says when it is retried if that
  * courier vanishes. deferred: an attempt failed temporarily; it waits for a retry. delivered, bounced (a permanent
- * rejection) and failed (expired or cancelled) are final; a later report can still turn delivered into bounced. parked
+ * rejection) , failed (expired) and canceled are final; a later report can still turn delivered into bounced. parked
  * is not a state but a mark on a waiting message that can't be read: it keeps its state and waits for an operator.
  * False when the message is already finished: another caller was first, and nothing changes.
  */

@@ -39,7 +39,7 @@ export function accept(db: Transaction, submission: NewSubmission): AcceptResult
   countOpenMessages(db, submission.domainId, accepted.length);
   countAccepted(db, submission, accepted.length);
   const receipt = { id: submission.id, messageIds: accepted.map((recipient) => recipient.messageId), rejected };
-  return { kind: 'accepted', receipt, lanes };
+  return { kind: 'accepted', receipt, lanes: submission.sendAt ? [] : lanes };
 }
 
 /** Why it would be refused; null: it would be accepted. */
@@ -88,26 +88,27 @@ function partition(db: Transaction, submission: NewSubmission): Partition {
   const accepted: NewRecipient[] = [];
   const rejected: RejectedRecipient[] = [];
   for (const recipient of submission.recipients) {
-    const reason = reasonAgainst(db, submission, recipient.suppressionKey);
-    if (reason && !ignores(recipient, reason)) rejected.push({ to: recipient.address, reason });
+    const reason = reasonAgainst(db, { ...submission, at: submission.acceptedAt }, recipient);
+    if (reason) rejected.push({ to: recipient.address, reason });
     else accepted.push(recipient);
   }
   return { accepted, rejected };
 }
 
-function reasonAgainst(
+/** Why nothing may be sent to the address at this time; null: it may. */
+export function reasonAgainst(
   db: Transaction,
-  { tenantId, acceptedAt, ofService = false }: NewSubmission,
-  address: string,
+  { tenantId, at, ofService = false }: { tenantId: string; at: number; ofService?: boolean },
+  { suppressionKey: address, staysUsable = false }: Pick<NewRecipient, 'suppressionKey' | 'staysUsable'>,
 ): SuppressionReason | null {
-  if (!ofService) return suppressionReason(db, tenantId, address, acceptedAt);
-  // Links to set a password must arrive despite other tenants' bounces, complaints and unsubscribes.
-  const own = ownSuppressionReason(db, tenantId, address);
-  return own === 'complaint' || own === 'unsubscribe' ? null : own;
+  const reason = ofService ? reasonAgainstService(db, tenantId, address) : suppressionReason(db, tenantId, address, at);
+  return staysUsable && (reason === 'hard_bounce' || reason === 'complaint') ? null : reason;
 }
 
-function ignores({ staysUsable = false }: NewRecipient, reason: SuppressionReason): boolean {
-  return staysUsable && (reason === 'hard_bounce' || reason === 'complaint');
+/** Links to set a password must arrive despite other tenants' bounces, complaints and unsubscribes. */
+function reasonAgainstService(db: Transaction, tenantId: string, address: string): SuppressionReason | null {
+  const own = ownSuppressionReason(db, tenantId, address);
+  return own === 'complaint' || own === 'unsubscribe' ? null : own;
 }
 
 /** A replay when the idempotency key exists already: then nothing is inserted. */
@@ -129,8 +130,8 @@ function insertSubmission(
   const inserted = db
     .sql(
       `INSERT INTO submissions (id, tenant_id, api_key_id, domain_id, content_id, idempotency_key, from_address,
-         from_name, subject, rejected, labels, track_opens, track_clicks, created_at)
-       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
+         from_name, subject, rejected, labels, track_opens, track_clicks, send_at, created_at)
+       VALUES (+?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?, +?)
        ON CONFLICT (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
     )
     .run(
@@ -147,6 +148,7 @@ function insertSubmission(
       labelsText(submission.labels),
       toOptionalFlag(submission.tracking?.opens),
       toOptionalFlag(submission.tracking?.clicks),
+      submission.sendAt ?? null,
       submission.acceptedAt,
     );
   if (inserted.changes === 1) {
@@ -162,7 +164,7 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
   db.sql(
     `INSERT INTO messages (id, tenant_id, submission_id, lane, recipient, recipient_name, copy, state, attempts,
        due_at, expires_at, ambiguous, parked, created_at)
-     VALUES (+?, +?, +?, +?, +?, +?, +?, 'queued', 0, +?, +?, 0, 0, +?)`,
+     VALUES (+?, +?, +?, +?, +?, +?, +?, +?, 0, +?, +?, 0, 0, +?)`,
   ).run(
     toId(recipient.messageId),
     toId(submission.tenantId),
@@ -171,7 +173,8 @@ function insertMessage(db: Transaction, submission: NewSubmission, recipient: Ne
     recipient.address,
     recipient.name,
     recipient.copy ?? null,
-    submission.acceptedAt,
+    submission.sendAt ? 'scheduled' : 'queued',
+    submission.sendAt ?? submission.acceptedAt,
     submission.expiresAt,
     submission.acceptedAt,
   );

@@ -1,0 +1,93 @@
+// Mail for later in SQLite. The indexes of `scheduled` messages make each of these cost what it returns.
+import type {
+  ClaimedMessage,
+  DueScheduled,
+  QueuedMessage,
+  ScheduledTimes,
+  ScheduleStore,
+  SuppressedLater,
+} from '../../queue.ts';
+import type { LaneNotice } from '../../submissions.ts';
+import type { Transaction, Work } from '../engine/connection.ts';
+import { type Row, toId } from '../engine/values.ts';
+import { CLAIMED_COLUMNS, claimedFromRow, laneOf } from './queue.ts';
+import { messageFromRow } from './queue-views.ts';
+import { reasonAgainst } from './submissions.ts';
+
+export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
+  return {
+    nextScheduled: () => nextScheduled(db),
+    dueScheduled: (now, limit) => dueScheduled(db, now, limit),
+    queueScheduled: (due, now) => queueScheduled(db, due, now),
+    moveScheduled: (tenantId, submissionId, times) => moveScheduled(db, { tenantId, submissionId }, times),
+    findWaitingOf: (tenantId, submissionId) => findWaitingOf(db, tenantId, submissionId),
+    listScheduled: (limit) => listScheduled(db, limit),
+  };
+}
+
+function nextScheduled(db: Transaction): number | null {
+  const next = db.sql(`SELECT m.due_at FROM messages m WHERE m.state = 'scheduled' ORDER BY m.due_at, m.id LIMIT 1`);
+  return (next.get() as { due_at: number } | undefined)?.due_at ?? null;
+}
+
+function dueScheduled(db: Transaction, now: number, limit: number): ClaimedMessage[] {
+  const due = db.sql(
+    `SELECT ${CLAIMED_COLUMNS} WHERE m.state = 'scheduled' AND m.due_at <= +? ORDER BY m.due_at, m.id LIMIT +?`,
+  );
+  return (due.all(now, limit) as Row[]).map((row) => claimedFromRow(row, 0));
+}
+
+function queueScheduled(
+  db: Transaction,
+  due: DueScheduled[],
+  now: number,
+): { lanes: LaneNotice[]; suppressed: SuppressedLater[] } {
+  // Someone may have moved or canceled it since it was found.
+  const isDue = db.sql(
+    `SELECT 1 FROM messages WHERE id = +? AND tenant_id = +? AND state = 'scheduled' AND due_at <= +?`,
+  );
+  const queue = db.sql(`UPDATE messages SET state = 'queued' WHERE id = +?`);
+  const lanes: LaneNotice[] = [];
+  const suppressed: SuppressedLater[] = [];
+  for (const { id, tenantId, suppressionKey, staysUsable = false } of due) {
+    if (isDue.get(toId(id), toId(tenantId), now) === undefined) continue;
+    const reason = reasonAgainst(db, { tenantId, at: now }, { suppressionKey, staysUsable });
+    if (reason) {
+      suppressed.push({ id, reason });
+      continue;
+    }
+    queue.run(toId(id));
+    lanes.push(...laneOf(db, id));
+  }
+  return { lanes, suppressed };
+}
+
+function moveScheduled(
+  db: Transaction,
+  { tenantId, submissionId }: { tenantId: string; submissionId: string },
+  { sendAt, expiresAt }: ScheduledTimes,
+): number {
+  const move = db.sql(
+    `UPDATE messages SET due_at = +?, expires_at = +?
+     WHERE tenant_id = +? AND submission_id = +? AND state = 'scheduled'`,
+  );
+  const moved = move.run(sendAt, expiresAt, toId(tenantId), toId(submissionId)).changes;
+  if (moved > 0) {
+    const note = db.sql('UPDATE submissions SET send_at = +? WHERE tenant_id = +? AND id = +?');
+    note.run(sendAt, toId(tenantId), toId(submissionId));
+  }
+  return moved;
+}
+
+function findWaitingOf(db: Transaction, tenantId: string, submissionId: string): ClaimedMessage[] {
+  const rows = db.sql(
+    `SELECT ${CLAIMED_COLUMNS} WHERE m.tenant_id = +? AND m.submission_id = +? AND m.finished_at IS NULL
+       AND m.state <> 'sending' ORDER BY m.id`,
+  );
+  return (rows.all(toId(tenantId), toId(submissionId)) as Row[]).map((row) => claimedFromRow(row, 0));
+}
+
+function listScheduled(db: Transaction, limit: number): QueuedMessage[] {
+  const list = db.sql(`SELECT m.* FROM messages m WHERE m.state = 'scheduled' ORDER BY m.due_at, m.id LIMIT +?`);
+  return (list.all(limit) as Row[]).map(messageFromRow);
+}

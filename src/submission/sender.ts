@@ -1,0 +1,9 @@
+// Who sends: the API key of the call, and the domain that it may be bound to.
+import { type Refusal, refuse } from '../base/refusals.ts';
+import type { ApiKey } from '../store/tenants.ts';
+
+export type Sender = Pick<ApiKey, 'id' | 'tenantId' | 'boundDomain'>;
+
+export function notAllowed(boundDomain: string): Refusal {
+  return refuse('domain_not_allowed', `from: this key can only send from ${boundDomain}.`);
+}
