@@ -21,6 +21,7 @@ const LOADERS: Readonly<Record<string, () => Promise<Command>>> = {
   'queue show': async () => (await import('./commands/queue-show.ts')).queueShow,
   'queue retry': async () => (await import('./commands/queue-actions.ts')).queueRetry,
   'queue cancel': async () => (await import('./commands/queue-actions.ts')).queueCancel,
+  'queue move': async () => (await import('./commands/queue-move.ts')).queueMove,
   'queue pause': async () => (await import('./commands/queue-actions.ts')).queuePause,
   'queue resume': async () => (await import('./commands/queue-actions.ts')).queueResume,
   'queue sources': async () => (await import('./commands/queue-sources.ts')).queueSources,

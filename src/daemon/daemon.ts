@@ -18,6 +18,7 @@ import { createResolver } from '../protocol/dns/resolver.ts';
 import { createSecondLooks } from '../protocol/dns/second-look.ts';
 import type { Store } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
+import { createScheduling } from '../submission/schedule.ts';
 import { NO_BRAKES } from '../suppression/reputation.ts';
 import { openDelivery, openWebhooks } from './open-delivery.ts';
 import { type Foundation, openFoundation } from './open-foundation.ts';
@@ -72,7 +73,7 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   const hooks = await openWebhooks(foundation, { servers, policy: reachable.webhooks, notify });
   opened.add(hooks.close);
   const reputation = sandbox ? NO_BRAKES : await reputationOf(config, foundation, notify);
-  const ways = { resolver, secondLooks, addresses: reachable.mail, masterKeys };
+  const ways = { resolver, secondLooks, addresses: reachable.mail, masterKeys, staysUsable: sandbox?.staysUsable };
   const delivery = await openDelivery(config, foundation, ways, reputation);
   running.delivery = delivery;
   const drainDelivery = once(() => delivery.close(config.stop.grace));
@@ -96,7 +97,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
     unstoredResults,
     captured: sandbox?.captured ?? null,
   };
-  const accepting = { onAccepted, onScheduled, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
+  const scheduling = createScheduling({ store, clock, ids, log, lifetimeMs: config.delivery.lifetime, onScheduled });
+  const accepting = { onAccepted, onScheduled, scheduling, ...(sandbox && { staysUsable: sandbox.staysUsable }) };
   const http = await openSite(config, foundation, { portal, accepting }, opened);
   opened.add(() => {
     // At the same time: both share one grace period, and no session starts while a call is waited for.
@@ -112,8 +114,8 @@ async function open(config: Config, options: DaemonOptions, opened: ClosingStack
   running.timers = timers;
   opened.add(() => timers.stop());
   const daemon = { intake: () => intake.state, timers: () => timers.list(), unstoredResults };
-  const shared = { store, clock, ids, config, queue, notifyOwners, isSandbox, vault: () => foundation.vault };
-  const services = { ...shared, tenantChanged, receiverTrusted: reputation.trust, inboundWaits, daemon };
+  const shared = { store, clock, ids, config, queue, scheduling, notifyOwners, isSandbox, tenantChanged, inboundWaits };
+  const services = { ...shared, vault: () => foundation.vault, receiverTrusted: reputation.trust, daemon };
   await openControl(foundation, { run: options.commands, services }, opened);
   await openMetricsListener(config, foundation, { unstoredResults, ownTrouble: reputation.ownTrouble }, opened);
   log.info({ http_port: http.port, smtp_port: inbound.smtpPort, data_dir: foundation.folder.dir }, 'ready');

@@ -16,7 +16,7 @@ const WEBHOOK_LOOKUPS = 2048;
 // RFC 8461 section 3.3 allows no other port.
 const HTTPS_PORT = 443;
 
-interface DeliveryWays extends Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses'> {
+interface DeliveryWays extends Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'addresses' | 'staysUsable'> {
   /** Courier threads open the tenants' keys themselves. */
   masterKeys: Buffer[];
 }
@@ -24,7 +24,7 @@ interface DeliveryWays extends Pick<DeliveryKit, 'resolver' | 'secondLooks' | 'a
 export function openDelivery(
   config: Config,
   foundation: Foundation,
-  { resolver, secondLooks, addresses, masterKeys }: DeliveryWays,
+  { resolver, secondLooks, addresses, masterKeys, staysUsable }: DeliveryWays,
   endWatch: EndWatch,
 ): Promise<Delivery> {
   const { delivery, service } = config;
@@ -35,6 +35,7 @@ export function openDelivery(
     resolver,
     secondLooks,
     addresses,
+    staysUsable,
     log,
     ids,
     clock,

@@ -15,7 +15,7 @@ import { createPublicPages } from '../public/create-public-pages.ts';
 import { unknownPages } from '../public/unknown-pages.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { SubmissionOptions } from '../submission/prepare-submission.ts';
-import { createScheduling } from '../submission/schedule.ts';
+import type { Scheduling } from '../submission/schedule.ts';
 import { createSubmission } from '../submission/submit.ts';
 import { RenderPool } from '../templates/render-pool.ts';
 import { createTemplates } from '../templates/templates.ts';
@@ -26,7 +26,7 @@ import { type PortalParts, portalRoutes } from './open-portal.ts';
 export interface SiteParts {
   portal: Omit<PortalParts, 'templates' | 'reader'>;
   /** `staysUsable` only in the sandbox. */
-  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'>;
+  accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'> & { scheduling: Scheduling };
 }
 
 export async function openSite(
@@ -47,8 +47,6 @@ export async function openSite(
   const lifetimeMs = config.delivery.lifetime;
   const refuseNew = () => intake.refusal();
   const submission = createSubmission({ store, templates, clock, ids, log, lifetimeMs, refuseNew, ...accepting });
-  const { onScheduled } = accepting;
-  const scheduling = createScheduling({ store, clock, ids, log, lifetimeMs, onScheduled });
   const api = createApi({
     store,
     domains,
@@ -57,7 +55,7 @@ export async function openSite(
     webhookTests: hooks.tests,
     reads: foundation.reads,
     submission,
-    scheduling,
+    scheduling: accepting.scheduling,
     bodies,
     notifyOwners,
     clock,

@@ -12,6 +12,7 @@ import type { IntakeState } from '../observe/intake.ts';
 import type { OperatorAction, QueueTarget } from '../store/shaping.ts';
 import type { Store } from '../store/store.ts';
 import type { Tenant } from '../store/tenants.ts';
+import type { Scheduling } from '../submission/schedule.ts';
 import type { OwnerNotices } from '../tenants/owner-notices.ts';
 
 export interface OperatorServices {
@@ -20,6 +21,7 @@ export interface OperatorServices {
   ids: IdSource;
   config: Config;
   queue: QueueControl;
+  scheduling: Scheduling;
   /** Whether this is a sandbox's data: tenants are not reviewed there. */
   isSandbox: boolean;
   /** Seals secrets in the store; the master keys are read at the first call. */

@@ -8,6 +8,7 @@ import type { Config } from '../config/keys.ts';
 import { hasServiceIdentity, loadServiceIdentity } from '../domains/service-identity.ts';
 import { silentLogger } from '../observe/log.ts';
 import type { Store } from '../store/store.ts';
+import { createScheduling } from '../submission/schedule.ts';
 import { createServiceMail, type Notice, notifyByMail } from '../submission/service-mail.ts';
 import { createOwnerNotices } from '../tenants/owner-notices.ts';
 import type { DataFolder } from './data-folder.ts';
@@ -34,6 +35,11 @@ export function withOwnServices<T>(
       ids,
       config,
       queue,
+      // The next daemon looks at all that is scheduled.
+      scheduling: createScheduling({
+        ...{ store, clock, ids, log: silentLogger, lifetimeMs: config.delivery.lifetime },
+        onScheduled: () => {},
+      }),
       vault,
       notifyOwners,
       isSandbox: fs.existsSync(folder.captured),

@@ -46,6 +46,7 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
   'queue pause': ['queue.pause', ({ run, messageId }) => run('queue', 'pause', messageId, '--reason', 'a test')],
   'queue resume': ['queue.resume', ({ run, messageId }) => run('queue', 'resume', messageId)],
   'queue cancel': ['queue.cancel', ({ run, tenantId }) => run('queue', 'cancel', '--tenant', tenantId)],
+  'queue move': ['queue.move', moveScheduled],
   'suppression add': [
     'suppression.added',
     ({ run, tenantId }) => run('suppression', 'add', '--tenant', tenantId, ...TO),
@@ -70,6 +71,13 @@ const PLAYS: Readonly<Record<string, readonly [action: string, play: Play]>> = {
   restore: ['platform.restored', ({ run, folder }) => run('restore', '--force', path.join(folder, 'a.db'))],
   migrate: ['platform.migrated', migrateAnew],
 };
+
+async function moveScheduled({ run, withStore }: Stage) {
+  const soon = Date.now() + 3_600_000;
+  const parts = (store: Store) => ({ store, clock: systemClock, ids: new IdSource() }) as never;
+  const { messageId } = await withStore((store) => addWaitingMessage(parts(store), soon));
+  return run('queue', 'move', messageId, '--to', new Date(soon + 1000).toISOString());
+}
 
 const TO = ['--address', 'joe@x.test'];
 

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../src/base/clock.ts';
+import { HOUR_MS, systemClock } from '../../src/base/clock.ts';
 import { IdSource } from '../../src/base/ids.ts';
 import { MASTER_KEY_BYTES, Vault } from '../../src/base/vault.ts';
 import { loadDaemonCommands } from '../../src/cli/registry.ts';
@@ -19,6 +19,7 @@ import { storeQueueControl } from '../../src/operator/queue-control.ts';
 import { lockDataFolder } from '../../src/store/sqlite/engine/data-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import type { LaneNotice } from '../../src/store/submissions.ts';
+import { createScheduling } from '../../src/submission/schedule.ts';
 import { newProgram } from '../support/program.ts';
 import { addWaitingMessage } from './waiting-message.ts';
 
@@ -39,6 +40,7 @@ async function startDaemonSide(t: Test) {
     ...parts,
     config,
     queue: await storeQueueControl({ ...parts, config, log: silentLogger }, onLanes),
+    scheduling: createScheduling({ ...parts, log: silentLogger, lifetimeMs: HOUR_MS, onScheduled: () => {} }),
     isSandbox: false,
     vault: () => new Vault([Buffer.alloc(MASTER_KEY_BYTES, 3)]),
     tenantChanged: ({ id }) => void changedTenants.push(id),
@@ -95,17 +97,21 @@ t.test('the queue', async (t) => {
 
   t.match(await program.json('queue', 'cancel', messageId, '--reason', 'wrong list'), {
     id: messageId,
-    state: 'failed',
+    state: 'canceled',
   });
   t.match(await services.store.events.eventsOfMessage(tenantId, messageId), [
     {
-      type: 'email.failed',
-      data: { message_id: messageId, to: 'joe@receiver.example', bounce: { diagnostic: 'wrong list' } },
+      type: 'email.canceled',
+      data: {
+        message_id: messageId,
+        to: 'joe@receiver.example',
+        cancellation: { by: 'operator', reason: 'wrong list' },
+      },
     },
   ]);
   t.match(await program.json('queue', 'show', messageId), { last_reason: 'wrong list', next_attempt_at: null });
   for (const verb of ['retry', 'cancel']) {
-    t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /is not waiting: it is failed/ });
+    t.match(await program.runHere('queue', verb, messageId), { code: 1, stderr: /is not waiting: it is canceled/ });
   }
 });
 

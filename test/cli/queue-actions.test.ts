@@ -290,6 +290,40 @@ t.test('retry and cancel of many', async (t) => {
   });
 });
 
+t.test('mail for later: said so, moved, retried at once, canceled', async (t) => {
+  const { program, withStore } = await setUp(t);
+  const { json, runHere } = program;
+  const at = (ms: number) => new Date(ms).toISOString();
+  const soon = systemClock.now() + 3_600_000;
+  const parts = (store: Store) => ({ store, clock: systemClock, ids: new IdSource() }) as never;
+  const add = () => withStore(async (store) => (await addWaitingMessage(parts(store), soon)).messageId);
+  const [first, second] = [await add(), await add()];
+  const shown = await json('queue', 'show', first);
+  t.match(shown, { state: 'scheduled', waits_for: [{ code: 'not_running' }, { code: 'scheduled', until: at(soon) }] });
+  const said = await runHere('queue', 'show', first);
+  t.match(said.stdout, `its sender scheduled it for ${at(soon)}`);
+  t.match(await runHere('queue', 'pause', first, '--reason', 'wait'), {
+    stderr: new RegExp(`is not waiting yet: it is scheduled for ${at(soon)}`),
+  });
+
+  const later = at(soon + 60_000);
+  t.match(await json('queue', 'move', first, '--to', later), { id: first, send_at: later });
+  t.match(await json('queue', 'show', first), { state: 'scheduled', next_attempt_at: later });
+  for (const [to, problem] of [
+    ['2020-01-01', /send_at: is in the past/],
+    [at(soon + 31 * 86_400_000), /send_at: must be at most 30 days ahead/],
+  ] as const) {
+    t.match(await runHere('queue', 'move', first, '--to', to), { code: 1, stdout: '', stderr: problem });
+  }
+  t.match(await runHere('queue', 'move', STRANGER, '--to', later), { code: 1, stderr: /there is no message/ });
+
+  t.match(await runHere('queue', 'retry', first), { code: 0, stdout: /is due now/ });
+  t.match(await json('queue', 'show', first), { state: 'queued' });
+  t.match(await runHere('queue', 'move', first, '--to', later), { code: 1, stderr: /its messages are queued/ });
+  t.match(await runHere('queue', 'cancel', second, '--reason', 'a mistake'), { code: 0 });
+  t.match(await json('queue', 'show', second), { state: 'canceled', last_reason: 'a mistake' });
+});
+
 t.test('what is due now and kept back all the same is told of', async (t) => {
   const { program, tenantId, messageId } = await setUp(t);
   const { json, runHere } = program;

@@ -7,7 +7,11 @@ export interface WaitingMessage {
   messageId: string;
 }
 
-export async function addWaitingMessage(services: OperatorServices): Promise<WaitingMessage> {
+/** With `sendAt` it is scheduled. */
+export async function addWaitingMessage(
+  services: OperatorServices,
+  sendAt: number | null = null,
+): Promise<WaitingMessage> {
   const { store, ids, clock } = services;
   const made = await createTenant(services, { name: 'Sender', status: 'active' });
   if (made.kind === 'refused') throw new Error(made.message);
@@ -33,8 +37,7 @@ export async function addWaitingMessage(services: OperatorServices): Promise<Wai
     text: 'Hello',
     headers: [],
     recipients: [{ ...recipient, suppressionKey: 'joe@receiver.example' }],
-    acceptedAt: now,
-    expiresAt: now + 3_600_000,
+    ...{ acceptedAt: now, sendAt, expiresAt: (sendAt ?? now) + 3_600_000 },
   });
   if (accepted.kind !== 'accepted') throw new Error(accepted.kind);
   return { tenantId, messageId };

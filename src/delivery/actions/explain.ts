@@ -74,12 +74,12 @@ export class Explainer {
     const about = { group, lastReply: this.#lastReply(detail), notes };
     if (!waiting) return { ...about, decision: 'go', reasons: [], until: null, reach: null };
     await shaping.learnTenant(detail.tenantId);
-    const { dueAt, parked, lastReason } = detail;
+    const { dueAt, parked, lastReason, state } = detail;
     const pause = await store.shaping.findPause(target);
     const verdict = this.#verdict(
       { tenantId: detail.tenantId, domain, group },
       {
-        message: { dueAt, parked, pause, lastReason },
+        message: { dueAt, scheduled: state === 'scheduled', parked, pause, lastReason },
         senderDomain: waiting.fromDomain,
         sourceAddress: detail.sourceAddress,
       },

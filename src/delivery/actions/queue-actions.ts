@@ -3,7 +3,7 @@
 // messages work in portions, so that other mail continues meanwhile.
 
 import type { Clock } from '../../base/clock.ts';
-import { SECOND_MS } from '../../base/clock.ts';
+import { SECOND_MS, toTimestamp } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { cancel } from '../../events/end-waiting.ts';
@@ -251,6 +251,9 @@ export class QueueActions {
     const message = await this.#kit.store.queue.getMessage(messageId);
     if (!message) return `there is no message ${messageId}`;
     if (message.parked) return `the message ${messageId} is parked and already waits for an operator`;
+    if (message.state === 'scheduled' && message.dueAt !== null) {
+      return `the message ${messageId} is not waiting yet: it is scheduled for ${toTimestamp(message.dueAt)}`;
+    }
     const state = message.state === 'sending' ? 'being sent right now' : message.state;
     return `the message ${messageId} is not waiting: it is ${state}`;
   }

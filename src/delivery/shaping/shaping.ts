@@ -10,6 +10,7 @@ import { permittedConnections } from './adaptive-limit.ts';
 export type ShapingCode =
   | 'not_running'
   | 'not_due'
+  | 'scheduled'
   | 'parked'
   | 'message_paused'
   | 'tenant_not_active'
@@ -70,7 +71,14 @@ export interface ShapingFacts {
   /** Whether a daemon is running. */
   running: boolean;
   /** Null: the question is about any message of the lane. */
-  message: { dueAt: number | null; parked: boolean; pause: QueuePause | null; lastReason: string | null } | null;
+  message: {
+    dueAt: number | null;
+    /** Its time is what its sender asked for. */
+    scheduled?: boolean;
+    parked: boolean;
+    pause: QueuePause | null;
+    lastReason: string | null;
+  } | null;
   tenant: TenantFacts;
   domain: { name: string; pause: QueuePause | null; suspension: Suspension | null };
   /** The suspension of its sender's domain towards this group. */
@@ -109,11 +117,14 @@ function widest(reasons: ShapingReason[]): Reach {
 function ofMessage({ message, sender }: ShapingFacts, now: number): Reasons {
   const reasons: Reasons = [suspended('sender_domain_suspended', 'message', sender, now)];
   if (!message) return reasons;
-  const { dueAt, parked, pause, lastReason } = message;
+  const { dueAt, scheduled = false, parked, pause, lastReason } = message;
   if (pause) reasons.push(paused('message_paused', 'message', pause));
   else if (parked) {
     const why = `it is parked because it can't be sent as it is: ${lastReason ?? 'no reason is known'}`;
     reasons.push({ code: 'parked', reach: 'message', reason: why, until: null });
+  } else if (scheduled && dueAt !== null) {
+    const reason = `its sender scheduled it for ${toTimestamp(dueAt)}`;
+    reasons.push({ code: 'scheduled', reach: 'message', reason, until: dueAt });
   } else if (dueAt !== null && dueAt > now) {
     const why = lastReason === null ? '' : `: ${lastReason}`;
     const reason = `its next attempt is due at ${toTimestamp(dueAt)}${why}`;
