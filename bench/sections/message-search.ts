@@ -60,7 +60,7 @@ async function rowsOf(reads: PortalReads, tenant: FilledTenant, tenants: number)
   const rows: Row[] = [];
   for (const [name, search] of Object.entries(searchesOf(tenant))) {
     const { worstMs, page } = await timed(reads, tenant, search);
-    const through = page.ranOutOfTime ? `in part: ${page.scanned} looked through` : 'all of it';
+    const through = page.stoppedEarly ? `in part: ${page.scanned} looked through` : 'all of it';
     const found = `${page.messages.length} found, ${through}`;
     const row = factRow(
       `search, ${tenants} tenants: ${name}`,

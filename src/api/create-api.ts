@@ -14,6 +14,7 @@ import { type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { domainEndpoints } from './domain-endpoints.ts';
 import { emailEndpoints } from './email-endpoints.ts';
+import { emailListEndpoints } from './email-list-endpoints.ts';
 import type { Endpoint } from './endpoint.ts';
 import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
@@ -27,7 +28,7 @@ import { type WebhookDeliveryParts, webhookDeliveryEndpoints } from './webhook-d
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
-  reads: StatsParts['reads'];
+  reads: StatsParts['reads'] & Parameters<typeof emailListEndpoints>[0];
   store: Pick<Store, 'ping'> &
     StoreVerbs<{
       keys: 'findApiKeyBySecret';
@@ -58,6 +59,7 @@ export function createApi(services: ApiServices): Api {
   const pipeline = new Pipeline(services);
   const endpoints: Endpoint[] = [
     ...emailEndpoints(services.submission),
+    ...emailListEndpoints(services.reads),
     ...sentMailEndpoints(services.store),
     ...scheduleEndpoints(services.scheduling),
     ...domainEndpoints(services.domains),

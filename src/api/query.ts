@@ -30,6 +30,35 @@ export function readChoice<Word extends string>(
   return invalid(name, `must be one of ${words.join(', ')}.`);
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+/** RFC 3339 section 5.6, with any offset. */
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Null when the parameter is absent. */
+export function readTime(query: URLSearchParams, name: string): number | null | Refusal {
+  const text = query.get(name) || null;
+  if (text === null) return null;
+  const ms = DAY.test(text) || MOMENT.test(text) ? Date.parse(text) : Number.NaN;
+  // JavaScript reads the 30th of February as the 2nd of March.
+  if (Number.isNaN(ms) || !isDayOfItsMonth(text)) {
+    return invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
+  }
+  return ms;
+}
+
+function isDayOfItsMonth(text: string): boolean {
+  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
+  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+}
+
+/** The queue of the reading process turns over in seconds. */
+const RETRY_AFTER_SECS = 2;
+
+/** For a question that the reading process did not answer. */
+export function refuseUnread(reason: string): Refusal {
+  return { ...refuse('internal_error', reason), retryAfterSecs: RETRY_AFTER_SECS };
+}
+
 export function invalid(field: string, problem: string): Refusal {
   return refuse('validation_failed', `${field}: ${problem}`);
 }

@@ -1,11 +1,11 @@
 // GET /stats: the sums that the portal's charts show, by hour or day.
 import { type Clock, DAY_MS, HOUR_MS, toTimestamp } from '../base/clock.ts';
-import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
+import { isRefusal, type Refusal } from '../base/refusals.ts';
 import { FIGURE_NAMES, type FigureName, type Figures, noFigures } from '../store/figures.ts';
 import type { PortalReads } from '../store/reads.ts';
 import { ok } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
-import { invalid, readChoice, refuseUnknown } from './query.ts';
+import { invalid, readChoice, readTime, refuseUnknown, refuseUnread } from './query.ts';
 
 export interface StatsParts {
   clock: Clock;
@@ -28,8 +28,6 @@ const RULES: Readonly<Record<Step, StepRule>> = {
 };
 
 const HOURS_PER_DAY = DAY_MS / HOUR_MS;
-/** The queue of reads turns over in seconds. */
-const RETRY_AFTER_SECS = 2;
 
 export function statsEndpoints({ clock, reads }: StatsParts): Endpoint[] {
   return [
@@ -44,9 +42,7 @@ export function statsEndpoints({ clock, reads }: StatsParts): Endpoint[] {
         const { by, fromHour, untilHour } = asked;
         const stepHours = RULES[by].hours;
         const found = await reads.chartFigures(tenant.id, { fromHour, untilHour, stepHours });
-        if (found.kind === 'refused') {
-          return { ...refuse('internal_error', found.reason), retryAfterSecs: RETRY_AFTER_SECS };
-        }
+        if (found.kind === 'refused') return refuseUnread(found.reason);
         const sums = new Map(found.value.points.map(({ hour, figures }) => [hour, figures]));
         const steps = [];
         for (let hour = fromHour; hour < untilHour; hour += stepHours) {
@@ -85,27 +81,6 @@ function readSpan(query: URLSearchParams, now: number): Span | Refusal {
     return invalid('from', `must be at most ${maxDays} days before to when by is ${by}.`);
   }
   return { by, fromHour, untilHour };
-}
-
-const DAY = /^\d{4}-\d\d-\d\d$/;
-/** RFC 3339 section 5.6, with any offset. */
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-
-/** Null when the parameter is absent. */
-function readTime(query: URLSearchParams, name: string): number | null | Refusal {
-  const text = query.get(name) || null;
-  if (text === null) return null;
-  const ms = DAY.test(text) || MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  // JavaScript reads the 30th of February as the 2nd of March.
-  if (Number.isNaN(ms) || !isDayOfItsMonth(text)) {
-    return invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
-  }
-  return ms;
-}
-
-function isDayOfItsMonth(text: string): boolean {
-  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
-  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
 }
 
 function totalOf(sums: Iterable<Figures>): Figures {

@@ -7,6 +7,7 @@ import type { StoredEvent } from './events.ts';
 import type { ChartPoint, HourSpan, ProviderFigures } from './figures.ts';
 import type { MessageViewQueries } from './message-view.ts';
 import type { MessageState } from './queue.ts';
+import type { Labels, Tag } from './submissions.ts';
 import type { FoundSuppressions, SuppressionSearch } from './suppressions.ts';
 import type { RecentResults } from './tenants.ts';
 
@@ -15,7 +16,7 @@ import type { RecentResults } from './tenants.ts';
  * store/sqlite/reading/reading-queries.ts. Each must read a bounded number of rows, whatever its arguments.
  */
 export interface PortalQueries extends MessageViewQueries, SuppressionQueries, OperatorQueries, OverviewQueries {
-  /** Newest first. Scans as many messages as the budget allows, and says how far it got. */
+  /** Newest first. Scans as many messages as its limits allow, and says how far it got. */
   searchMessages(tenantId: string, search: MessageSearch): MessagePage;
 }
 
@@ -45,6 +46,9 @@ export interface MessageSearch {
   recipientDomain?: string;
   /** Of the sender: the name of a domain of the tenant, revoked ones too. */
   senderDomain?: string;
+  /** The exact address, ignoring case. Always together with `senderDomain`. */
+  sender?: string;
+  tag?: Tag;
   apiKeyId?: string;
   /** Accepted at this time or later. */
   from?: number;
@@ -55,6 +59,8 @@ export interface MessageSearch {
   limit: number;
   /** Time limit in milliseconds. */
   budgetMs: number;
+  /** Messages; rounded up to whole strides. Left out: as many as there is time for. */
+  maxScanned?: number;
 }
 
 export interface FoundMessage {
@@ -70,6 +76,7 @@ export interface FoundMessage {
   lastReason: string | null;
   from: string;
   subject: string;
+  labels: Labels | null;
   createdAt: number;
   finishedAt: number | null;
 }
@@ -78,9 +85,9 @@ export interface MessagePage {
   messages: FoundMessage[];
   /** Where to continue (`olderThan`); null: there is nothing older. */
   next: string | null;
-  /** How many messages were scanned, and whether time ran out before the page was full. */
+  /** How many messages were scanned, and whether a limit ended that before the page was full. */
   scanned: number;
-  ranOutOfTime: boolean;
+  stoppedEarly: boolean;
 }
 
 // Contract: what operators read over many rows: the queue by MX group, and tenants' recent results. The first

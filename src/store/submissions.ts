@@ -9,6 +9,11 @@ export interface Labels {
   metadata: Record<string, string> | null;
 }
 
+export interface Tag {
+  name: string;
+  value: string;
+}
+
 /** An address as a header field shows it. */
 export interface Mailbox {
   name: string | null;

@@ -1,5 +1,5 @@
 // The tags and metadata of a call: what a tenant gives its messages for its own use.
-import type { Labels } from '../store/submissions.ts';
+import type { Labels, Tag } from '../store/submissions.ts';
 
 /** As the schema lets them through. */
 export interface LabelsBody {
@@ -58,6 +58,12 @@ function readTags(given: LabelsBody['tags']): Tags | LabelProblem | null {
 }
 
 const TAG_CHARS = 'ASCII letters, digits, "_" and "-"';
+
+/** `name:value`, as searches and figures ask for a tag; null: it can't be one. */
+export function parseTag(text: string): Tag | null {
+  const [name = '', value = '', ...more] = text.split(':');
+  return more.length === 0 && TAG_NAME.test(name) && TAG_VALUE.test(value) ? { name, value } : null;
+}
 
 function metadataProblem(given: Record<string, string>): LabelProblem | null {
   const entries = Object.entries(given);

@@ -194,6 +194,7 @@ async function callAgainstTheRules(): Promise<void> {
   await attempt(move, { id: queued });
   await attempt(move, { key: bound });
   await attempt(operation('POST /submissions/{id}/cancel'), { key: bound });
+  await attempt(operation('GET /emails'), { query: '?limit=0' });
   await attempt(operation('GET /events'), { query: '?limit=0' });
   await attempt(operation('GET /stats'), { query: '?by=week' });
   await attempt(operation('GET /suppressions'), { query: '?reason=none' });

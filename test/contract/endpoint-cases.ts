@@ -169,6 +169,50 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
     refused(t, await caller(stage)(`GET /emails/${NOBODY}`), { code: 'email_not_found' });
   },
 
+  async 'GET /emails'(t, stage) {
+    const call = caller(stage);
+    const tag = { run: `list-${stage.world.engine}` };
+    const to = [`one@${RECEIVER}`, `two@${RECEIVER}`];
+    const { id, message_ids } = (await stage.send({ subject: 'Listed', to, tags: tag })).body;
+    for (const messageId of message_ids) await stage.world.daemon.logged({ fact: 'delivered', message_id: messageId });
+    const ofRun = `tag=run:${tag.run}`;
+    const { status, body } = await call(`GET /emails?${ofRun}`);
+    t.equal(status, 200);
+    t.same(Object.keys(body), ['emails', 'has_more', 'complete', 'next']);
+    t.match(body, { has_more: false, complete: true, next: null });
+    t.match(body.emails, [
+      { id: message_ids[1], submission_id: id, state: 'delivered', to: to[1], tags: tag },
+      { id: message_ids[0], from: 'app@acme.test', subject: 'Listed' },
+    ]);
+    const listed = async (query: string) => {
+      const { emails } = (await call(`GET /emails?${ofRun}&${query}`)).body;
+      return emails.map((email: { id: string }) => email.id).toReversed();
+    };
+    const { body: first } = await call(`GET /emails?${ofRun}&limit=1`);
+    t.match(first, { has_more: true, next: message_ids[1] });
+    t.same(await listed(`limit=1&after=${first.next}`), [message_ids[0]]);
+    const created = body.emails[0].created_at;
+    t.same(await listed(`created_after=${created}`), message_ids, 'that moment is in');
+    t.same(await listed(`created_before=${created}`), [], 'and here it is not');
+    t.same(await listed(`to=${to[0]!.toUpperCase()}&from=APP@acme.test&state=delivered`), [message_ids[0]]);
+    t.same(await listed(`to=${RECEIVER}&from=acme.test&state=&after=&limit=`), message_ids);
+    for (const none of ['state=failed', 'to=x.test', 'from=other@acme.test', 'from=x.test']) {
+      t.same(await listed(none), [], none);
+    }
+    for (const query of [
+      ...['limit=0', 'limit=101', 'after=x', 'state=gone', 'to=x%20y', 'from=a@b@c', 'tag=x', 'tag=a:b:c', 'subject=x'],
+      ...[
+        'created_after=2026-02-30',
+        'created_after=2026-01-02&created_before=2026-01-01',
+        'state=failed&state=sending',
+      ],
+    ]) {
+      refused(t, await call(`GET /emails?${query}`), { code: 'validation_failed', about: query });
+    }
+    const { key } = await stage.world.addTenant();
+    t.same((await stage.world.call('GET /emails', { key })).body.emails, [], "one's own alone");
+  },
+
   async 'POST /emails/batch'(t, stage) {
     const { world, acme } = stage;
     const mail = (subject: string) => ({ ...goodMail(acme.domain), subject });

@@ -153,7 +153,11 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
   },
 
   async method_not_allowed(t, { world }) {
-    const allowed = { '/emails': 'POST', '/domains': 'GET, HEAD, POST', [`/domains/${NOBODY}/verify`]: 'POST' };
+    const allowed = {
+      '/emails': 'GET, HEAD, POST',
+      '/domains': 'GET, HEAD, POST',
+      [`/domains/${NOBODY}/verify`]: 'POST',
+    };
     for (const [path, allow] of Object.entries(allowed)) {
       const answer = await world.call(`PATCH ${path}`);
       isError(t, answer, [405, 'method_not_allowed']);

@@ -102,7 +102,7 @@ t.test('each message arrived from its own tenant', async (t: Test) => {
 /** What the lists and the things themselves show to a tenant. */
 async function everythingOf({ key }: Sender): Promise<unknown[]> {
   const seen: unknown[] = [];
-  for (const path of ['/domains', '/webhooks', '/templates', '/events']) {
+  for (const path of ['/domains', '/webhooks', '/templates', '/events', '/emails']) {
     seen.push((await world.call(`GET ${path}`, { key })).body);
   }
   for (const [kind, id] of Object.entries(THINGS)) seen.push((await world.call(`GET /${kind}/${id}`, { key })).body);

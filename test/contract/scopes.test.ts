@@ -81,6 +81,7 @@ const RIGHTS: Record<string, EndpointRights> = {
     bound: [202, 403],
     make: async (domain) => ({ path: '/emails/batch', body: { emails: [goodMail(domain)] } }),
   },
+  'GET /emails': reading(async () => ({ path: '/emails' })),
   'GET /emails/{id}': reading(async () => ({ path: await messagePath() })),
   'GET /submissions/{id}': reading(async () => ({ path: await submissionPath() })),
   'PATCH /submissions/{id}': {

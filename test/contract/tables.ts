@@ -102,6 +102,7 @@ export const CONTRACT_ENDPOINTS = [
   'GET /events',
   'POST /emails/batch',
   'GET /emails/{id}',
+  'GET /emails',
   'GET /submissions/{id}',
   'POST /emails with send_at',
   'PATCH /submissions/{id}',

@@ -31,11 +31,11 @@ export async function showMessages(services: MessageServices, visit: VisitOf<'vi
 }
 
 function foundList(page: MessagePage, filter: MessageFilter): Html {
-  const { messages, next, ranOutOfTime } = page;
-  const list = messages.length === 0 ? (ranOutOfTime ? null : nothing(filter)) : messageTable(messages);
+  const { messages, next, stoppedEarly } = page;
+  const list = messages.length === 0 ? (stoppedEarly ? null : nothing(filter)) : messageTable(messages);
   const first = filter.search.olderThan === undefined ? null : listPath(filter, null);
-  const links = pager({ first, next: next === null || ranOutOfTime ? null : listPath(filter, next) });
-  return html`${list}${ranOutOfTime && next !== null && lookedSoFar(page, filter, next)}${links}`;
+  const links = pager({ first, next: next === null || stoppedEarly ? null : listPath(filter, next) });
+  return html`${list}${stoppedEarly && next !== null && lookedSoFar(page, filter, next)}${links}`;
 }
 
 function messageTable(messages: readonly FoundMessage[]): Html {

@@ -24,7 +24,7 @@ export const messageSearchCases = {
     await bench.accept(domain, ['a@x.test']);
     await bench.accept(domain, ['B@x.test'], { subject: 'Second', acceptedAt: T0 + 1 });
     const page = await find(bench, tenant.id);
-    t.match(page, { next: null, ranOutOfTime: false });
+    t.match(page, { next: null, stoppedEarly: false });
     t.strictSame(
       page.messages.map(({ recipient, subject }) => [recipient, subject]),
       [
@@ -69,6 +69,44 @@ export const messageSearchCases = {
     t.strictSame(await found({ ...all, apiKeyId: otherKey }), []);
   },
 
+  'by tag, and by the exact sender': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    const other = await bench.sender('other.test');
+    const spring = { tags: { campaign: 'spring', kind: 'news' }, metadata: { campaign: 'autumn' } };
+    await bench.accept(domain, ['a@x.test', 'b@x.test'], { labels: spring });
+    await bench.accept(domain, ['c@x.test'], { labels: { tags: { campaign: 'autumn' }, metadata: null } });
+    await bench.accept(domain, ['d@x.test'], { labels: { tags: null, metadata: { kind: 'news' } } });
+    await bench.accept(domain, ['plain@x.test']);
+    await bench.accept(other.domain, ['e@x.test'], { labels: spring });
+    const found = (name: string, value: string, search: Partial<MessageSearch> = {}) =>
+      recipients(bench, tenant.id, { tag: { name, value }, ...search });
+    t.strictSame(await found('campaign', 'spring'), ['b@x.test', 'a@x.test']);
+    t.strictSame(await found('campaign', 'autumn'), ['c@x.test']);
+    t.strictSame(await found('campaign', 'Spring'), [], 'case counts');
+    t.strictSame(await found('spring', 'campaign'), []);
+    t.strictSame(await found('kind', 'news', { recipient: 'A@x.test', recipientDomain: 'x.test' }), ['a@x.test']);
+    const labels = async (recipient: string) =>
+      (await find(bench, tenant.id, { recipient, recipientDomain: 'x.test' })).messages[0]!.labels;
+    t.strictSame(await labels('a@x.test'), spring);
+    t.equal(await labels('plain@x.test'), null);
+    const from = (sender: string) => recipients(bench, tenant.id, { senderDomain: 'acme.test', sender, limit: 1 });
+    t.strictSame(await from('News@acme.test'), ['plain@x.test']);
+    t.strictSame(await from('other@acme.test'), []);
+  },
+
+  'a limit on what is scanned ends a page early, a full one has no such end': async (t: Test, bench: Bench) => {
+    const { tenant, domain } = await bench.sender('acme.test');
+    await bench.accept(domain, ['joe@y.test']);
+    await acceptMany(bench, domain, MANY);
+    const joe = { recipientDomain: 'y.test', maxScanned: 1 };
+    const first = await find(bench, tenant.id, joe);
+    t.match(first, { messages: [], stoppedEarly: true, next: String });
+    t.ok(first.scanned < MANY, `${first.scanned} scanned`);
+    const whole = await find(bench, tenant.id, { ...joe, maxScanned: 10 * MANY });
+    t.match(whole, { messages: [{ recipient: 'joe@y.test' }], stoppedEarly: false, next: null });
+    t.equal((await find(bench, tenant.id, { maxScanned: 1, limit: 5 })).stoppedEarly, false);
+  },
+
   'time is the time of the ids: from is in, until is not': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     for (const minute of [0, 1, 2]) await acceptAt(bench, domain, `m${minute}@x.test`, T0 + minute * 60_000);
@@ -106,7 +144,7 @@ export const messageSearchCases = {
         ...(olderThan && { olderThan }),
       });
       seen.push(...page.messages.map(({ recipient }) => recipient));
-      t.equal(page.ranOutOfTime, page.next !== null);
+      t.equal(page.stoppedEarly, page.next !== null);
       olderThan = page.next;
     }
     t.strictSame(seen, ['joe@y.test']);
@@ -135,7 +173,7 @@ export const messageSearchCases = {
     t.strictSame(await subjects({ olderThan: newest!.id }), ['oldest']);
     t.strictSame(await subjects({ recipient: 'jim@x.test' }), []);
     const first = await find(bench, tenant.id, { recipient: 'jim@x.test', recipientDomain: 'x.test', budgetMs: 0 });
-    t.match(first, { ranOutOfTime: true, messages: [] });
+    t.match(first, { stoppedEarly: true, messages: [] });
     t.equal(await bench.store.upkeep.forgetRecipientMarks(10), 0, 'their messages are there');
   },
 

@@ -1,8 +1,10 @@
-// Searching a tenant's messages in SQLite: scans them from new to old, in strides, as long as time allows, along an
+// Searching a tenant's messages in SQLite: scans them from new to old, in strides, as far as its limits allow, along an
 // index that exists anyway. A search for one recipient skips the blocks whose marks rule it out.
 import type { FoundMessage, MessagePage, MessageSearch } from '../../reads.ts';
+import type { Tag } from '../../submissions.ts';
 import type { ReadingConnection } from '../engine/reading-connection.ts';
 import { BEFORE_ALL_IDS, BEHIND_ALL_IDS, fromId, idAt, type Row, toId } from '../engine/values.ts';
+import { labelsFromText } from '../verbs/letters.ts';
 import { blocksFor } from '../verbs/recipient-marks.ts';
 
 /** The clock is checked after so many rows: less than 1 ms, if they are in memory. */
@@ -22,29 +24,31 @@ interface Walk {
   tenant: Buffer;
   conditions: Conditions;
   limit: number;
-  endsAt: number;
   page: MessagePage;
+  /** Whether a limit ends the scan here. */
+  isOver(): boolean;
 }
 
 export function searchMessages(db: ReadingConnection, tenantId: string, search: MessageSearch): MessagePage {
-  const page: MessagePage = { messages: [], next: null, scanned: 0, ranOutOfTime: false };
+  const page: MessagePage = { messages: [], next: null, scanned: 0, stoppedEarly: false };
   const conditions = conditionsOf(db, tenantId, search);
   if (conditions === null) return page;
   const endsAt = performance.now() + search.budgetMs;
-  const walk = { db, tenant: toId(tenantId), conditions, limit: search.limit, endsAt, page };
+  const isOver = () => performance.now() >= endsAt || page.scanned >= (search.maxScanned ?? Number.POSITIVE_INFINITY);
+  const walk = { db, tenant: toId(tenantId), conditions, limit: search.limit, page, isOver };
   for (const span of spansOf(db, tenantId, search)) {
     const reached = span.isEmpty ? span.oldest : walkSpan(walk, span);
     if (page.next !== null) break;
-    if (performance.now() < endsAt) continue;
+    if (!isOver()) continue;
     page.next = fromId(reached);
-    page.ranOutOfTime = true;
+    page.stoppedEarly = true;
     break;
   }
   return page;
 }
 
 /** Sets `page.next` when the page is full; returns how far it got. */
-function walkSpan({ db, tenant, conditions, limit, endsAt, page }: Walk, span: Span): Buffer {
+function walkSpan({ db, tenant, conditions, limit, page, isOver }: Walk, span: Span): Buffer {
   for (let { above } = span; ; ) {
     const last = lastOfStride(db, tenant, { above, oldest: span.oldest });
     const stride = { above, oldest: last ?? span.oldest };
@@ -57,7 +61,7 @@ function walkSpan({ db, tenant, conditions, limit, endsAt, page }: Walk, span: S
     }
     if (last === null) return span.oldest;
     page.scanned += STRIDE;
-    if (performance.now() >= endsAt) return last;
+    if (isOver()) return last;
     above = last;
   }
 }
@@ -100,7 +104,7 @@ interface Conditions {
 
 /** Null: nothing can match. */
 function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSearch): Conditions | null {
-  const { state, recipient, recipientDomain, senderDomain, apiKeyId } = search;
+  const { state, recipient, recipientDomain, senderDomain, sender, tag, apiKeyId } = search;
   const conditions: string[] = [];
   const values: unknown[] = [];
   const add = (condition: string, ...of: unknown[]) => {
@@ -122,7 +126,15 @@ function conditionsOf(db: ReadingConnection, tenantId: string, search: MessageSe
     if (found.length === 0) return null;
     add(`s.domain_id IN (${found.map(() => '+?').join(', ')})`, ...found);
   }
+  if (sender !== undefined) add('s.from_address = +? COLLATE NOCASE', sender);
+  // Invalid JSON makes SQLite fail; CASE keeps the order of the two.
+  if (tag !== undefined) add(`CASE WHEN json_valid(s.labels) THEN s.labels ->> +? END = +?`, pathOf(tag), tag.value);
   return { sql: conditions.join(''), values };
+}
+
+/** Names of tags are letters, digits, "_" and "-". */
+function pathOf({ name }: Tag): string {
+  return `$.tags."${name}"`;
 }
 
 interface Stride extends Span {
@@ -136,7 +148,7 @@ function matching(
   limit: number,
 ): Row[] {
   const rows = db.sql(
-    `SELECT m.*, s.from_address, s.subject FROM messages m INDEXED BY messages_of_tenant
+    `SELECT m.*, s.from_address, s.subject, s.labels FROM messages m INDEXED BY messages_of_tenant
      LEFT JOIN submissions s ON s.id = m.submission_id
      WHERE m.tenant_id = +? AND m.id < +? AND m.id >= +?${sql} ORDER BY m.id DESC LIMIT +?`,
   );
@@ -164,6 +176,7 @@ function messageFromRow(row: Row): FoundMessage {
     lastReason: row.last_reason as string | null,
     from: (row.from_address ?? '') as string,
     subject: (row.subject ?? '') as string,
+    labels: labelsFromText(row.labels),
     createdAt: row.created_at as number,
     finishedAt: row.finished_at as number | null,
   };
