@@ -67,6 +67,26 @@ t.test('letters', async (t) => {
     t.match((await visitor.get(`/portal/messages/${bcc}`)).text, /Copy Bcc/);
   });
 
+  await t.test('the list shows the tags, and finds by them', async (t) => {
+    const [other] = await send(daemon, sender, 'other@receiver.test', {
+      tags: { kind: 'receipt', campaign: 'spring' },
+    });
+    await daemon.logged({ message_id: other!, fact: 'delivered' });
+    const listed = async (query: string) => {
+      const { links } = await visitor.get(`/portal/messages${query}`);
+      return links.filter(({ href }) => /\/messages\/[0-9a-f-]{36}$/.test(href)).map(({ text }) => text);
+    };
+    const { links } = await visitor.get('/portal/messages');
+    const tag = links.find(({ text }) => text === 'kind:receipt')!;
+    t.equal(tag.href, '/portal/messages?tag=kind%3Areceipt');
+    t.same(await listed('?tag=kind%3Areceipt'), ['other@receiver.test']);
+    t.same(await listed('?tag=campaign%3Aspring&state=failed'), []);
+    t.same(await listed('?tag=kind%3Ainvoice'), ['archive@receiver.test', 'bo@second.test', 'ann@receiver.test']);
+    const wrong = await visitor.get(`/portal/messages?${new URLSearchParams({ tag: PROBE })}`);
+    t.match(wrong, { status: 422, text: /Enter name and value of a tag, like campaign:spring/ });
+    t.notMatch(wrong.source, /<script>xss/);
+  });
+
   await t.test('nothing of it becomes markup', async (t) => {
     for (const at of [path, `${path}/source`]) {
       const page = await visitor.get(at);

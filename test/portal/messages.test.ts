@@ -84,7 +84,7 @@ t.test('messages', async (t) => {
     const page = await search(visitor, all);
     t.same(
       Object.fromEntries(page.form('Search').fields),
-      { ...all, from: '', until: '' },
+      { ...all, tag: '', from: '', until: '' },
       'the form keeps what was asked',
     );
   });

@@ -5,9 +5,10 @@ import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
 import { parseDomain } from '../../protocol/mail/domain.ts';
 import type { MessageState } from '../../store/queue.ts';
 import type { MessageSearch } from '../../store/reads.ts';
+import { parseTag } from '../../submission/labels.ts';
 import { STATES } from './message-words.ts';
 
-const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'from', 'until'] as const;
+const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'tag', 'from', 'until'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
 
 export interface MessageFilter {
@@ -63,6 +64,9 @@ function readChoices({ fields, search, problems }: MessageFilter): void {
   if (fields.sender !== '') search.senderDomain = fields.sender.toLowerCase();
   if (isUuid(fields.key)) search.apiKeyId = fields.key;
   else if (fields.key !== '') problems.key = 'Unknown key.';
+  const tag = parseTag(fields.tag);
+  if (tag !== null) search.tag = tag;
+  else if (fields.tag !== '') problems.tag = 'Enter name and value of a tag, like campaign:spring.';
 }
 
 /** As a browser's field for date and time sends it; in UTC, as the label says. */

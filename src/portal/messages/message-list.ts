@@ -1,6 +1,7 @@
 // The list of messages: filters, newest first, and how far it has looked when that was not to the end.
 import { type Html, html } from '../../http/html.ts';
 import type { FoundMessage, MessagePage } from '../../store/reads.ts';
+import type { Labels } from '../../store/submissions.ts';
 import type { Suppression } from '../../store/suppressions.ts';
 import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
@@ -14,6 +15,7 @@ const PER_PAGE = 50;
 const SEARCH_BUDGET_MS = 50;
 const REASON_CHARS = 100;
 const SUBJECT_CHARS = 160;
+const TAG_CHARS = 60;
 
 export async function showMessages(services: MessageServices, visit: VisitOf<'viewer'>): Promise<PageResult> {
   const tenantId = visit.visitor.tenant.id;
@@ -44,16 +46,27 @@ function messageTable(messages: readonly FoundMessage[]): Html {
 }
 
 function messageRow(message: FoundMessage): Html[] {
-  const { id, recipient, recipientName, state, lastReason, complained, subject, from, createdAt } = message;
+  const { id, recipient, recipientName, state, lastReason, complained, subject, from, labels, createdAt } = message;
   const reason = state === 'delivered' ? null : lastReason;
   return [
     html`${stateBadge(message)}${complained && html` <span class="badge bad">complaint</span>`}${
       reason && html`<br><span class="hint">${cut(saidBriefly(reason), REASON_CHARS)}</span>`
     }`,
     html`<a href="/portal/messages/${id}">${recipient}</a>${recipientName && html`<br><span class="hint">${recipientName}</span>`}`,
-    html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}<br><span class="hint">from ${from}</span>`,
+    html`${subject === '' ? html`<span class="quiet">(no subject)</span>` : cut(subject, SUBJECT_CHARS)}<br><span class="hint">from ${from}</span>${tagLinks(labels)}`,
     time(createdAt),
   ];
+}
+
+/** Each leads to all messages that have it. */
+function tagLinks(labels: Labels | null): Html | null {
+  const tags = Object.entries(labels?.tags ?? {}).map(([name, value]) => `${name}:${value}`);
+  if (tags.length === 0) return null;
+  const links = tags.map((tag) => {
+    const path = `/portal/messages?${new URLSearchParams({ tag })}`;
+    return html` <a class="badge quiet" href="${path}">${cut(tag, TAG_CHARS)}</a>`;
+  });
+  return html`<br>${links}`;
 }
 
 function nothing(filter: MessageFilter): Html {
@@ -105,6 +118,7 @@ ${field({ name: 'recipient', label: 'Recipient', value: fields.recipient, type: 
 ${select({ name: 'state', label: 'State' }, choices(STATES), fields.state)}
 ${select({ name: 'sender', label: 'Sending domain' }, choices(senders), fields.sender)}
 ${select({ name: 'key', label: 'API key' }, keyChoices, fields.key)}
+${field({ name: 'tag', label: 'Tag', value: fields.tag, type: 'search', placeholder: 'name:value', problem: problem('tag') })}
 ${field({ name: 'from', label: 'From (UTC)', value: fields.from, type: 'datetime-local', problem: problem('from') })}
 ${field({ name: 'until', label: 'Until (UTC)', value: fields.until, type: 'datetime-local', problem: problem('until') })}
 <button class="primary">Search</button>${filter.isSet && html`<a class="button" href="/portal/messages">Clear</a>`}
