@@ -9,6 +9,7 @@ const SHAPE_NAMES = [
   'send-email',
   'send-batch',
   'add-suppression',
+  'import-suppressions',
   'register-domain',
   'register-webhook',
   'template',

@@ -55,10 +55,10 @@ const FIELD_OF_ANY_SIZE = 'data';
 const MAX_OTHER_VALUES = 10_000;
 
 /** In a large body, `data` becomes a JsonText. */
-export function parseJsonObject(bytes: Uint8Array): JsonResult {
+export function parseJsonObject(bytes: Uint8Array, maxValues = MAX_OTHER_VALUES): JsonResult {
   const text = decode(bytes);
   if (text === null) return { refusal: refuse('invalid_json', 'The request body is not valid UTF-8.') };
-  return text.length > LARGE_CHARS ? parseLarge(text) : parse(text);
+  return text.length > LARGE_CHARS ? parseLarge(text, maxValues) : parse(text);
 }
 
 function parse(text: string): JsonResult {
@@ -74,13 +74,13 @@ function parse(text: string): JsonResult {
   return { refusal: refuse('validation_failed', 'The request body must be a JSON object.') };
 }
 
-function parseLarge(text: string): JsonResult {
+function parseLarge(text: string, maxValues: number): JsonResult {
   const scan = scanJson(text, FIELD_OF_ANY_SIZE);
   if (scan.kind === 'invalid') {
     return { refusal: refuse('invalid_json', `The request body is not valid JSON, at position ${scan.at}.`) };
   }
-  if (scan.values > MAX_OTHER_VALUES) {
-    const problem = `The request body has ${scan.values} values outside ${FIELD_OF_ANY_SIZE}; the limit is ${MAX_OTHER_VALUES}.`;
+  if (scan.values > maxValues) {
+    const problem = `The request body has ${scan.values} values outside ${FIELD_OF_ANY_SIZE}; the limit is ${maxValues}.`;
     return { refusal: refuse('validation_failed', problem) };
   }
   const field = scan.spans.at(-1);

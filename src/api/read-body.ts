@@ -7,8 +7,11 @@ import type { BodyJob, BodyResult, ShapeName } from './body-job.ts';
 import { type BodyShape, loadBodyShape } from './body-shape.ts';
 import { parseJsonObject } from './json-body.ts';
 
+/** The most values outside `data`, where that is not the usual: an import has 10,000 addresses. */
+const MAX_VALUES: Partial<Record<ShapeName, number>> = { 'import-suppressions': 20_000 };
+
 export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body | Refusal {
-  const json = parseJsonObject(bytes);
+  const json = parseJsonObject(bytes, MAX_VALUES[shape.schemaName]);
   return 'refusal' in json ? json.refusal : shape(json.object);
 }
 

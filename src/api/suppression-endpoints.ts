@@ -1,4 +1,5 @@
 // GET and POST /suppressions, DELETE /suppressions/{address}: the tenant's own list. The platform's list is not shown.
+// An import is in suppression-import.ts.
 import { type Clock, toTimestamp } from '../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
@@ -13,6 +14,7 @@ import { ok } from './answer.ts';
 import { loadBodyShape } from './body-shape.ts';
 import type { Endpoint } from './endpoint.ts';
 import { invalid, readChoice, readLimit, refuseUnknown } from './query.ts';
+import { type SuppressionImportParts, suppressionImportEndpoint } from './suppression-import.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -21,10 +23,13 @@ export interface SuppressionParts {
   clock: Clock;
   store: StoreVerbs<{
     suppressions: 'addSuppression' | 'removeSuppression' | 'getSuppression' | 'searchSuppressions';
-  }>;
+  }> &
+    SuppressionImportParts['store'];
 }
 
-export function suppressionEndpoints({ store: { suppressions }, clock }: SuppressionParts): Endpoint[] {
+export function suppressionEndpoints(parts: SuppressionParts): Endpoint[] {
+  const { suppressions } = parts.store;
+  const { clock } = parts;
   const shape = loadBodyShape<{ address: string; reason?: SuppressionReason }>('add-suppression');
 
   /** The entry that is on the list afterwards, and whether it is this one. */
@@ -71,6 +76,7 @@ export function suppressionEndpoints({ store: { suppressions }, clock }: Suppres
         return { status: isNew ? 201 : 200, body: record(entry) };
       },
     },
+    suppressionImportEndpoint(parts),
     {
       method: 'DELETE',
       pattern: '/suppressions/:address',

@@ -50,10 +50,20 @@ export function platformCsvLine(entry: PlatformSuppression): string {
 
 export interface ImportedSuppressions {
   entries: Suppression[];
-  /** Sentences that begin with the line number. */
-  problems: string[];
+  problems: LineProblem[];
   /** The file can't be used: an unclosed quote swallows everything after it. */
   broken?: string;
+}
+
+/** Why a line can't be used. */
+export interface LineProblem {
+  /** From 1, as editors count. */
+  line: number;
+  problem: string;
+}
+
+export function lineSentence({ line, problem }: LineProblem): string {
+  return `line ${line}: ${problem}`;
 }
 
 export interface ImportDefaults {
@@ -95,14 +105,14 @@ export async function readSuppressionCsvInTurns(
   return all;
 }
 
-function addTo(read: Suppression | Unclosed | string, all: ImportedSuppressions): void {
-  if (typeof read === 'string') all.problems.push(read);
+function addTo(read: Suppression | Unclosed | LineProblem, all: ImportedSuppressions): void {
+  if ('problem' in read) all.problems.push(read);
   else if ('unclosedAt' in read) all.broken = `line ${read.unclosedAt}: the quote opened here is never closed`;
   else all.entries.push(read);
 }
 
 /** Entries, problems with lines, and null where the caller should yield. */
-function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | Unclosed | string | null> {
+function* readLines(text: string, defaults: ImportDefaults): Generator<Suppression | Unclosed | LineProblem | null> {
   const rows = readCsv(text);
   let first = rows.next();
   for (; !first.done && first.value === null; first = rows.next()) yield null;
@@ -129,19 +139,20 @@ function isUnclosed(row: CsvRow | Unclosed): row is Unclosed {
   return 'unclosedAt' in row;
 }
 
-const NO_COLUMN = 'line 1: there is no column "address"';
+/** The only problem of a text that has it. */
+export const NO_COLUMN: LineProblem = { line: 1, problem: 'there is no column "address"' };
 
 function readLine(
   { line, cells }: CsvRow,
   { addressAt, reasonAt, createdAt }: { addressAt: number; reasonAt: number; createdAt: number },
   defaults: ImportDefaults,
-): Suppression | string {
+): Suppression | LineProblem {
   const cell = (at: number) => (at < 0 ? '' : (cells[at] ?? '').trim());
   const read = readRow(
     { address: withoutApostrophe(cell(addressAt)), reason: cell(reasonAt), createdAt: cell(createdAt) },
     defaults,
   );
-  return typeof read === 'string' ? `line ${line}: ${read}` : read;
+  return typeof read === 'string' ? { line, problem: read } : read;
 }
 
 function readRow(

@@ -128,6 +128,13 @@ const PLAYS: Readonly<Record<string, Play>> = {
     action: 'suppression.added',
     run: async (harness, tenant) => (await newSuppression(harness, tenant)).status,
   },
+  'POST /suppressions/import': {
+    action: 'suppression.imported',
+    async run(harness, tenant) {
+      const body = { addresses: [`jo${++made}@example.org`] };
+      return (await harness.call('POST', '/suppressions/import', { key: tenant.key, body })).status;
+    },
+  },
   'DELETE /suppressions/:address': {
     action: 'suppression.removed',
     async run(harness, tenant) {

@@ -66,6 +66,7 @@ const BODY: Record<string, object> = {
   'PATCH /submissions/{id}': { send_at: inHours(2) },
   'PATCH /webhooks/{id}': { events: ['bounce'] },
   'POST /suppressions': { address: 'sam@example.net' },
+  'POST /suppressions/import': { addresses: ['ann@example.net', 'nobody'] },
 };
 /** What stands in paths besides IDs, and what can't. */
 const SUPPRESSED = 'gone%40example.net';

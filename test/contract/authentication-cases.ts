@@ -138,6 +138,6 @@ export const scopeCases: Cases<typeof SCOPES_OF_ENDPOINTS> = {
   'suppressions:write': (t, stage) =>
     opens(t, stage, {
       scope: 'suppressions:write',
-      routes: ['POST /suppressions', 'DELETE /suppressions/nobody%40example.com'],
+      routes: ['POST /suppressions', 'POST /suppressions/import', 'DELETE /suppressions/nobody%40example.com'],
     }),
 };

@@ -73,6 +73,34 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
     }
   },
 
+  async 'POST /suppressions/import'(t, stage) {
+    const { world } = stage;
+    const { key } = await world.addTenant();
+    const call = (body: unknown) => world.call('POST /suppressions/import', { key, body });
+    const listed = async () => {
+      const { suppressions } = (await world.call('GET /suppressions', { key })).body;
+      return suppressions.map(({ address, reason }: Record<string, string>) => `${address} ${reason}`);
+    };
+    const list = { addresses: ['Jo@Example.com', 'no address', 'JO@example.COM'], reason: 'unsubscribe' };
+    const { status, body } = await call(list);
+    t.equal(status, 200);
+    t.match(body, { added: 1, known: 1, refused: 1, refusals: [{ index: 1, message: /has no @/ }] });
+    const csv = 'address,reason,created_at\njo@example.com,complaint,\nsam@example.com,,2026-01-31\nx,,\n';
+    const fromCsv = (await call({ csv })).body;
+    t.match(fromCsv, { added: 1, known: 1, refused: 1, refusals: [{ line: 4, message: /^"x" is not an email/ }] });
+    t.same(await listed(), ['jo@example.com unsubscribe', 'sam@example.com manual'], 'the first reason stays');
+    const full = await call({ addresses: Array.from({ length: 10_000 }, () => 'x') });
+    t.match(full.body, { added: 0, refused: 10_000, refusals: { length: 100 } });
+    for (const wrong of [
+      ...[{}, { addresses: [] }, { addresses: 'a@x.test' }, { addresses: [5] }, { csv: 'nothing' }, { csv: '' }],
+      ...[{ ...list, csv }, { ...list, reason: 'other' }, { ...list, note: 'x' }, { csv: 'address\n"a@x.test' }],
+      ...[{ addresses: Array.from({ length: 10_001 }, () => 'x') }, { csv: `address\n${'x\n'.repeat(10_001)}` }],
+    ]) {
+      refused(t, await call(wrong), { code: 'validation_failed', about: JSON.stringify(wrong).slice(0, 60) });
+    }
+    t.equal((await listed()).length, 2, 'what was refused changed nothing');
+  },
+
   async 'DELETE /suppressions/{address}'(t, stage) {
     const call = caller(stage);
     const address = `back-again-${stage.world.engine}@${RECEIVER}`;

@@ -164,6 +164,11 @@ const RIGHTS: Record<string, EndpointRights> = {
     bound: [201, 201],
     make: async () => ({ path: '/suppressions', body: { address: `new-${made++}@example.com` } }),
   },
+  'POST /suppressions/import': {
+    scope: 'suppressions:write',
+    bound: [200, 200],
+    make: async () => ({ path: '/suppressions/import', body: { addresses: [`new-${made++}@example.com`] } }),
+  },
   'DELETE /suppressions/{address}': {
     scope: 'suppressions:write',
     bound: [204, 204],

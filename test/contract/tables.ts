@@ -113,6 +113,7 @@ export const CONTRACT_ENDPOINTS = [
 export const MANAGING_ENDPOINTS = [
   'GET /suppressions',
   'POST /suppressions',
+  'POST /suppressions/import',
   'DELETE /suppressions/{address}',
   'POST /webhooks with events',
   'PATCH /webhooks/{id}',

@@ -2,6 +2,8 @@
 import t from 'tap';
 import {
   csvLine,
+  type ImportDefaults,
+  lineSentence,
   readSuppressionCsv,
   readSuppressionCsvInTurns,
   TENANT_COLUMNS,
@@ -9,7 +11,10 @@ import {
 } from '../../src/suppression/csv.ts';
 
 const NOW = Date.UTC(2026, 10, 22);
-const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW });
+const read = (text: string, change: Partial<ImportDefaults> = {}) => {
+  const found = readSuppressionCsv(text, { reason: 'manual', now: NOW, ...change });
+  return { ...found, problems: found.problems.map(lineSentence) };
+};
 
 t.test('what is exported can be imported', async (t) => {
   const entries = [
@@ -64,14 +69,14 @@ t.test('a quote that nothing closes is told of by the line in which it opens', a
 });
 
 t.test('a pasted list of addresses needs no first line where that is wanted', async (t) => {
-  const read = (text: string) => readSuppressionCsv(text, { reason: 'manual', now: NOW, allowBareList: true });
-  t.match(read('jo@x.test\nAnn@Y.test\n'), {
+  const list = (text: string) => read(text, { allowBareList: true });
+  t.match(list('jo@x.test\nAnn@Y.test\n'), {
     entries: [{ address: 'jo@x.test' }, { address: 'ann@y.test' }],
     problems: [],
   });
-  t.match(read('email;reason\njo@x.test;complaint'), { entries: [{ address: 'jo@x.test', reason: 'complaint' }] });
-  t.same(read('jo@x.test\nno address').problems.length, 1);
-  t.same(read('nobody\n').problems, ['line 1: there is no column "address"']);
+  t.match(list('email;reason\njo@x.test;complaint'), { entries: [{ address: 'jo@x.test', reason: 'complaint' }] });
+  t.same(list('jo@x.test\nno address').problems.length, 1);
+  t.same(list('nobody\n').problems, ['line 1: there is no column "address"']);
 });
 
 t.test('a long file is read in turns, up to a limit', async (t) => {

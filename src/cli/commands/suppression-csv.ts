@@ -8,6 +8,7 @@ import { type Answer, done, failed } from '../../operator/answer.ts';
 import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
 import {
   csvLine,
+  lineSentence,
   PLATFORM_COLUMNS,
   platformCsvLine,
   readSuppressionCsv,
@@ -81,7 +82,7 @@ export const suppressionImport = localCommand({
     const { entries, problems, broken } = read;
     if (broken !== undefined) return failed(`nothing was imported: ${file} can't be read: ${broken}`);
     if (problems.length > 0 && !switches['skip-invalid']) {
-      const told = problems.slice(0, MAX_PROBLEMS_TOLD).join('\n');
+      const told = problems.slice(0, MAX_PROBLEMS_TOLD).map(lineSentence).join('\n');
       return failed(`nothing was imported: ${file} has ${counted(problems.length, 'invalid line')}:\n${told}`);
     }
     const { config } = await context.loadConfig();

@@ -1,8 +1,9 @@
 // Importing a suppression list from a CSV file or from pasted text: all of it, or nothing, unless lines that
 // cannot be used are to be left out.
 import { type Html, html } from '../../http/html.ts';
-import { SUPPRESSION_REASONS, type Suppression, type SuppressionReason } from '../../store/suppressions.ts';
-import { readSuppressionCsvInTurns } from '../../suppression/csv.ts';
+import { SUPPRESSION_REASONS, type SuppressionReason } from '../../store/suppressions.ts';
+import { addInTurns } from '../../suppression/add-in-turns.ts';
+import { type LineProblem, lineSentence, readSuppressionCsvInTurns } from '../../suppression/csv.ts';
 import { checkbox, field, heading, problemBox, select } from '../elements.ts';
 import { type PageResult, redirect, type VisitOf, view } from '../page.ts';
 import { LIST, type SuppressionServices } from './suppression-services.ts';
@@ -10,14 +11,12 @@ import { LIST, type SuppressionServices } from './suppression-services.ts';
 export const IMPORT_LIMIT_BYTES = 5 * 1024 * 1024;
 const MOST_LINES = 100_000;
 const MOST_PROBLEMS_SHOWN = 30;
-/** One transaction, some milliseconds. */
-const ENTRIES_AT_ONCE = 500;
 /** More is not sent back into the field when something was wrong. */
 const MOST_PASTED_CHARS = 40_000;
 
 interface Attempt {
   problem: string | null;
-  problems: readonly string[];
+  problems: readonly (LineProblem | string)[];
   pasted: string;
   reason: SuppressionReason;
   skips: boolean;
@@ -34,7 +33,7 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   const pasted = visit.form.get('pasted') ?? '';
   const reason = SUPPRESSION_REASONS.find((known) => known === visit.form.get('reason')) ?? 'manual';
   const skips = visit.form.has('skip');
-  const again = (problem: string, problems: readonly string[] = []) => {
+  const again = (problem: string, problems: readonly (LineProblem | string)[] = []) => {
     const attempt = { problem, problems, reason, skips, pasted: pasted.length > MOST_PASTED_CHARS ? '' : pasted };
     return view({ title: 'Import suppressions', status: 422, body: importForm(visit, attempt) });
   };
@@ -49,7 +48,7 @@ export async function importList(services: SuppressionServices, visit: VisitOf<'
   if (broken !== undefined) return again('Nothing was imported: a quote is not closed.', [broken]);
   if (problems.length > 0 && !skips) return again('Nothing was imported: some lines are invalid.', problems);
   if (entries.length === 0) return again('No addresses found.', problems);
-  const added = await addAll(services, visit.visitor.tenant.id, entries);
+  const added = await addInTurns(services, visit.visitor.tenant.id, entries);
   const counts = { added, known: entries.length - added, left_out: problems.length };
   await visit.audit('suppression.imported', counts);
   return redirect(LIST, resultSentence(counts));
@@ -61,19 +60,6 @@ function textOf(bytes: Buffer): string | null {
   } catch {
     return null;
   }
-}
-
-async function addAll(
-  { store, turn }: SuppressionServices,
-  tenantId: string,
-  entries: readonly Suppression[],
-): Promise<number> {
-  let added = 0;
-  for (let at = 0; at < entries.length; at += ENTRIES_AT_ONCE) {
-    added += await store.suppressions.importSuppressions(tenantId, entries.slice(at, at + ENTRIES_AT_ONCE));
-    await turn();
-  }
-  return added;
 }
 
 function resultSentence({
@@ -114,7 +100,10 @@ ${checkbox({ name: 'skip', label: 'Skip invalid lines', hint: 'Otherwise one inv
 <button class="primary">Import</button></form>`;
 }
 
-function problemList(problems: readonly string[]): Html {
+function problemList(problems: readonly (LineProblem | string)[]): Html {
   const more = problems.length - MOST_PROBLEMS_SHOWN;
-  return html`<ul>${problems.slice(0, MOST_PROBLEMS_SHOWN).map((each) => html`<li>${each}</li>`)}${more > 0 && html`<li>and ${more.toLocaleString('en')} more</li>`}</ul>`;
+  const shown = problems
+    .slice(0, MOST_PROBLEMS_SHOWN)
+    .map((each) => (typeof each === 'string' ? each : lineSentence(each)));
+  return html`<ul>${shown.map((each) => html`<li>${each}</li>`)}${more > 0 && html`<li>and ${more.toLocaleString('en')} more</li>`}</ul>`;
 }

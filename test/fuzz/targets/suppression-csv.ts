@@ -1,6 +1,12 @@
 // Lists of addresses that people bring along: read in turns or at once with the same outcome, quickly, and
 // what was read is the same after it was written and read again.
-import { csvLine, readSuppressionCsv, TENANT_COLUMNS, tenantCsvLine } from '../../../src/suppression/csv.ts';
+import {
+  csvLine,
+  lineSentence,
+  readSuppressionCsv,
+  TENANT_COLUMNS,
+  tenantCsvLine,
+} from '../../../src/suppression/csv.ts';
 import type { SeededRandom } from '../seeded-random.ts';
 import { difference, type FuzzTarget } from '../target.ts';
 import { type Material, mutateText } from '../text-mutations.ts';
@@ -58,7 +64,7 @@ export const suppressionCsvTarget: FuzzTarget = {
       run(text: string) {
         const { entries, problems } = readSuppressionCsv(text, DEFAULTS);
         reached[entries.length > 0 ? 'entries' : 'nothing']++;
-        const long = problems.find(({ length }) => length > MOST_CHARS);
+        const long = problems.map(lineSentence).find(({ length }) => length > MOST_CHARS);
         if (long !== undefined) return `a sentence of ${long.length} characters`;
         const written = [csvLine(TENANT_COLUMNS), ...entries.map(tenantCsvLine)];
         const formula = written.find((line) => /^"?[=+\-@\t\r]/.test(line) && !line.startsWith('"@'));
