@@ -1,5 +1,7 @@
 // Contract: totals over the whole store that are cheap to read, for metrics.
 
+import type { Tag } from './submissions.ts';
+
 export interface FiguresStore {
   /** Messages that are accepted and not finished, of all tenants. */
   countOpenMessages(): Promise<number>;
@@ -41,15 +43,38 @@ export interface FigureSum {
   figures: Figures;
 }
 
+/** Tenants make tags up, so only so many are counted per day: the first, whatever comes later. */
+export const TAGS_PER_DAY = 100;
+/** Of them, with the same name. */
+export const TAGS_PER_NAME = 50;
+
+export interface TagSum {
+  tenantId: string;
+  hour: number;
+  /** `name:value` */
+  tag: string;
+  /** Those that are not 0. */
+  figures: Partial<Figures>;
+}
+
+/** What was found by tag: in the events of a tally, and in the submissions beyond a position of their own. */
+export interface TagTally {
+  from: number;
+  to: number;
+  /** Of tags that their day has room for, as long as the tally is the next one. */
+  sums: TagSum[];
+}
+
 /** The events counted beyond a position. */
 export interface Tally {
   /** The position that it was counted from, and the position after it. */
   from: number;
   to: number;
   sums: FigureSum[];
+  tags: TagTally;
   /** Events. */
   counted: number;
-  /** Whether there are more events to count. */
+  /** Whether there is more to count. */
   more: boolean;
 }
 
@@ -81,6 +106,30 @@ export interface ChartFigureStore {
   chartOf(tenantId: string, span: HourSpan & { stepHours: number }): Promise<ChartPoint[]>;
   /** Sorted by finished messages, most first. */
   providersOf(tenantId: string, span: HourSpan): Promise<ProviderFigures[]>;
+}
+
+export interface TagChart {
+  /** Steps without events are left out. */
+  points: ChartPoint[];
+  /** False when the tag may have been left out of one of the days, since there were too many. */
+  complete: boolean;
+}
+
+export interface TagFigures {
+  /** Sorted by messages, most first. */
+  tags: { tag: string; figures: Figures }[];
+  /** False when tags may have been left out of one of the days. */
+  complete: boolean;
+}
+
+/** Sums by tag, of each hour for a month and of each day for as long as those of charts. `addTally` adds to them. */
+export interface TagFigureStore {
+  /** Erases up to `limit` sums of hours and days that began before; returns how many. */
+  forgetTagFigures(before: { hours: number; days: number }, limit: number): Promise<number>;
+  /** Of whole hours or days. */
+  tagChartOf(tenantId: string, asked: HourSpan & { tag: Tag; stepHours: 1 | 24 }): Promise<TagChart>;
+  /** Of whole days, or of hours that are still there. */
+  tagsOf(tenantId: string, asked: HourSpan & { limit: number }): Promise<TagFigures>;
 }
 
 const NONE = Object.fromEntries(FIGURE_NAMES.map((name) => [name, 0])) as Figures;

@@ -4,7 +4,7 @@
 // turns between tenants, each within a time limit.
 import type { BounceType } from '../base/outcome.ts';
 import type { StoredEvent } from './events.ts';
-import type { ChartPoint, HourSpan, ProviderFigures } from './figures.ts';
+import type { ChartPoint, HourSpan, ProviderFigures, TagChart, TagFigures } from './figures.ts';
 import type { MessageViewQueries } from './message-view.ts';
 import type { MessageState } from './queue.ts';
 import type { Labels, Tag } from './submissions.ts';
@@ -216,6 +216,9 @@ export interface OverviewQueries {
     tenantId: string,
     span: HourSpan & { stepHours: number },
   ): { points: ChartPoint[]; providers: ProviderFigures[] };
+  /** Of whole hours or days. */
+  tagChart(tenantId: string, asked: HourSpan & { tag: Tag; stepHours: 1 | 24 }): TagChart;
+  tagFigures(tenantId: string, asked: HourSpan & { limit: number }): TagFigures;
   waitingMail(tenantId: string, limit: number): WaitingMail;
   /** Newest first. */
   latestEvents(tenantId: string, limit: number): StoredEvent[];

@@ -8,7 +8,7 @@ import type { AuditStore } from './audit.ts';
 import type { DmarcStore } from './dmarc.ts';
 import type { DomainCheckStore, DomainRecheckStore, DomainStore } from './domains.ts';
 import type { EventStore } from './events.ts';
-import type { ChartFigureStore, FiguresStore } from './figures.ts';
+import type { ChartFigureStore, FiguresStore, TagFigureStore } from './figures.ts';
 import type { InboundStore } from './inbound.ts';
 import type { PlatformKeyStore } from './platform-keys.ts';
 import type { OrphanStore, QueueStore, ScheduleStore } from './queue.ts';
@@ -36,7 +36,7 @@ export interface Verbs {
   sources: SourceStore;
   shaping: ShapingStore;
   events: EventStore;
-  figures: FiguresStore & ChartFigureStore & OnboardingStore;
+  figures: FiguresStore & ChartFigureStore & TagFigureStore & OnboardingStore;
   inbound: InboundStore;
   dmarc: DmarcStore;
   suppressions: SuppressionStore;

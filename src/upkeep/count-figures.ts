@@ -7,7 +7,7 @@ import type { StoreVerbs } from '../store/store.ts';
 
 export interface FiguresKit {
   /** Counting may use a connection of its own; the writer adds the result. */
-  store: StoreVerbs<{ figures: 'tallyNext' | 'addTally' | 'forgetFigures' }>;
+  store: StoreVerbs<{ figures: 'tallyNext' | 'addTally' | 'forgetFigures' | 'forgetTagFigures' }>;
   clock: Clock;
   pause(ms: number): Promise<unknown>;
 }
@@ -20,6 +20,8 @@ const PAUSE_MS = 20;
 /** The daemon waits for a run when it stops. */
 const RUN_MS = 20 * SECOND_MS;
 export const FIGURES_KEPT_MS = 400 * DAY_MS;
+/** A month, and some time to ask for it. */
+export const TAG_HOURS_KEPT_MS = 33 * DAY_MS;
 const ERASE_BATCH = 1000;
 
 export function figuresTimer(kit: FiguresKit): TimerSpec {
@@ -30,8 +32,11 @@ export function figuresTimer(kit: FiguresKit): TimerSpec {
 export async function countFigures(kit: FiguresKit, stopped: AbortSignal): Promise<string> {
   const endsAt = kit.clock.now() + RUN_MS;
   const counted = await countEvents(kit, () => !stopped.aborted && kit.clock.now() < endsAt);
-  const beforeHour = Math.floor((kit.clock.now() - FIGURES_KEPT_MS) / HOUR_MS);
+  const now = kit.clock.now();
+  const beforeHour = Math.floor((now - FIGURES_KEPT_MS) / HOUR_MS);
   await kit.store.figures.forgetFigures(beforeHour, ERASE_BATCH);
+  const tags = { hours: Math.floor((now - TAG_HOURS_KEPT_MS) / HOUR_MS), days: beforeHour };
+  await kit.store.figures.forgetTagFigures(tags, ERASE_BATCH);
   return `${counted} events counted`;
 }
 
@@ -39,8 +44,8 @@ async function countEvents({ store, pause }: FiguresKit, goesOn: () => boolean):
   let counted = 0;
   while (goesOn()) {
     const tally = await store.figures.tallyNext(SLICE);
-    // No new events: nothing is written, so that the disk can sleep.
-    if (tally.to === tally.from) break;
+    // Nothing new: nothing is written, so that the disk can sleep.
+    if (tally.to === tally.from && tally.tags.to === tally.tags.from) break;
     if (await store.figures.addTally(tally)) counted += tally.counted;
     if (!tally.more) break;
     await pause(PAUSE_MS);

@@ -14,10 +14,10 @@ const tenant = await api.addTenant();
 const other = await api.addTenant();
 
 async function count(tenantId: string, at: string, figures: Partial<ReturnType<typeof noFigures>>, provider = 'mx') {
-  const { from } = await api.store.figures.tallyNext(1);
+  const tally = await api.store.figures.tallyNext(1);
   const hour = Date.parse(at) / HOUR_MS;
   const sums = [{ tenantId, hour, provider, figures: { ...noFigures(), ...figures } }];
-  await api.store.figures.addTally({ from, to: from, sums, counted: 0, more: false });
+  await api.store.figures.addTally({ ...tally, to: tally.from, sums, counted: 0, more: false });
 }
 
 await count(tenant.id, '2026-11-20T13:00:00Z', { delivered: 3, bouncedHard: 1, opened: 2, openedByMachine: 1 });

@@ -319,6 +319,28 @@ t.test('charts are counted from where the count stands, and read by tenant', asy
   t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m, 'but for the slice itself');
 });
 
+t.test('figures by tag are counted from where the count stands, and read by tenant', async (t) => {
+  const planner = await Planner.open(t);
+  const { bench } = planner;
+  const { domain, tenant } = await bench.sender('acme.test');
+  const tag = { name: 'kind', value: 'news' };
+  await bench.accept(domain, ['a@x.test'], { labels: { tags: { kind: 'news' }, metadata: null } });
+  const count = await planner.plansOf((store) => countAll(store));
+  t.match(count, 'SEARCH s USING INDEX submissions_labelled (content_id>?)');
+  t.match(count, 'SEARCH m USING COVERING INDEX messages_of_submission (submission_id=?)');
+  t.match(count, /SEARCH tag_figures USING .* \(step_hours=\? AND hour=\? AND tenant_id=\?\)/);
+  const span = { fromHour: 0, untilHour: 48 };
+  const read = await planner.plansOf(async (store) => {
+    await store.figures.tagChartOf(tenant.id, { tag, ...span, stepHours: 24 });
+    await store.figures.tagsOf(tenant.id, { ...span, limit: 10 });
+    await store.figures.forgetTagFigures({ hours: 1, days: 1 }, 10);
+  });
+  t.match(read, 'SEARCH tag_figures USING PRIMARY KEY (tenant_id=? AND step_hours=? AND hour=? AND tag=?)');
+  t.match(read, 'SEARCH tag_figures USING PRIMARY KEY (tenant_id=? AND step_hours=? AND hour>? AND hour<?)');
+  t.match(read, 'SEARCH tag_figures USING COVERING INDEX tag_figures_old (step_hours=? AND hour<?)');
+  t.notMatch(`${count}\n${read}`, /^SCAN (?!\(subquery)/m);
+});
+
 t.test("undoing a receiver's bad hour goes along what its group has said", async (t) => {
   const planner = await Planner.open(t);
   const plans = await planner.plansOf((store) => store.suppressions.undoHardBounces({ mxGroup: 'mx', since: T0 }, 10));

@@ -10,7 +10,7 @@ import { type Figures, noFigures } from '../../src/store/figures.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { openContentReader } from '../../src/store/sqlite/verbs/contents.ts';
 import type { Store } from '../../src/store/store.ts';
-import { countFigures, FIGURES_KEPT_MS } from '../../src/upkeep/count-figures.ts';
+import { countFigures, FIGURES_KEPT_MS, TAG_HOURS_KEPT_MS } from '../../src/upkeep/count-figures.ts';
 import { Bench, T0 } from '../store/conformance/harness.ts';
 import { testFolder } from '../support/test-folder.ts';
 
@@ -181,6 +181,102 @@ t.test('one that is stopped ends after its slice; the next one goes on there', a
   t.equal(await count(AbortSignal.abort()), '0 events counted');
   await count();
   t.same(await counted(store(), tenant.id), plainCount(file, tenant.id));
+});
+
+/** Of submissions with tags: two messages each, one of which is delivered. */
+async function sendTagged(bench: Bench, domain: Domain, submissions: number): Promise<void> {
+  const send = async (_: unknown, n: number) => {
+    const tags = { run: `r${n % 3}`, kind: 'news' };
+    const accepted = { labels: { tags, metadata: null }, acceptedAt: T0 + n * 60_000 };
+    const { receipt } = await bench.accept(domain, ['a@x.test', 'b@x.test'], accepted);
+    const message = (await bench.store.queue.findWaiting(receipt.messageIds[0]!))!;
+    const event = { ...bench.event('email.delivered', { tags }), at: T0 + n * 60_000 };
+    await bench.store.queue.record([bench.update(message, { to: 'delivered' }, { event })]);
+  };
+  await Promise.all(Array.from({ length: submissions }, send));
+}
+
+async function byTag(store: Store, tenantId: string, value: string): Promise<Pick<Figures, 'accepted' | 'delivered'>> {
+  const tag = { name: 'run', value };
+  const span = { fromHour: HOUR0, untilHour: HOUR0 + 24 };
+  const { points } = await store.figures.tagChartOf(tenantId, { tag, ...span, stepHours: 1 });
+  const { points: days } = await store.figures.tagChartOf(tenantId, { tag, ...span, stepHours: 24 });
+  const sum = (name: keyof Figures) => points.reduce((total, { figures }) => total + figures[name], 0);
+  t.equal(days[0]?.figures.delivered ?? 0, sum('delivered'), 'hours and days agree');
+  return { accepted: sum('accepted'), delivered: sum('delivered') };
+}
+
+t.test('sums by tag are a plain count, with a restart and a failed commit in the middle', async (t) => {
+  let failing = false;
+  const faults: Faults = {
+    beforeCommit() {
+      if (failing) throw Object.assign(new Error('disk I/O error'), { code: 'SQLITE_IOERR' });
+    },
+  };
+  const { bench, count, store, restart } = await openWorld(t, faults);
+  const { domain, tenant } = await bench.sender('acme.test');
+  await sendTagged(bench, domain, 300);
+  const begun = await store().figures.tallyNext(70);
+  t.match(begun, { more: true, counted: 70 });
+  await store().figures.addTally(begun);
+  await restart();
+  failing = true;
+  await t.rejects(count());
+  failing = false;
+  await count();
+  for (const value of ['r0', 'r1', 'r2']) {
+    t.same(await byTag(store(), tenant.id, value), { accepted: 200, delivered: 100 }, value);
+  }
+});
+
+t.test('damaged tags are passed over, and stop nobody', async (t) => {
+  const { file, bench, count, store } = await openWorld(t);
+  const { domain, tenant } = await bench.sender('acme.test');
+  await sendTagged(bench, domain, 9);
+  const db = new Database(file);
+  const damage = ['{"tags": ', '{"tags":null}', '{"tags":"run"}', '{"tags":["run"]}', '{"tags":{"run":{}}}', '"tags":'];
+  for (const [n, data] of damage.entries()) {
+    db.prepare('UPDATE events SET data = ? WHERE seq = (SELECT seq FROM events ORDER BY seq LIMIT 1 OFFSET ?)').run(
+      data,
+      n,
+    );
+    const at = '(SELECT content_id FROM submissions ORDER BY content_id LIMIT 1 OFFSET ?)';
+    db.prepare(`UPDATE submissions SET labels = ? WHERE content_id = ${at}`).run(data, n);
+  }
+  db.close();
+  t.equal(await count(), '9 events counted');
+  const values = await Promise.all(['r0', 'r1', 'r2'].map((value) => byTag(store(), tenant.id, value)));
+  t.same(
+    values.map(({ accepted }) => accepted),
+    [2, 2, 2],
+    'of the three that are whole',
+  );
+  t.equal(
+    values.reduce((sum, { delivered }) => sum + delivered, 0),
+    3,
+  );
+});
+
+t.test('sums by tag are kept by hour for 33 days, and by day for 400', async (t) => {
+  const { bench, clock, count, store } = await openWorld(t);
+  const { domain, tenant } = await bench.sender('acme.test');
+  await sendTagged(bench, domain, 1);
+  const asked = { tag: { name: 'run', value: 'r0' }, fromHour: HOUR0, untilHour: HOUR0 + 24 };
+  const kept = async () => {
+    await count();
+    const hours = await store().figures.tagChartOf(tenant.id, { ...asked, stepHours: 1 });
+    const days = await store().figures.tagChartOf(tenant.id, { ...asked, stepHours: 24 });
+    return [hours.points.length, days.points.length];
+  };
+  clock.time = T0 + TAG_HOURS_KEPT_MS;
+  t.same(await kept(), [1, 1]);
+  clock.time += HOUR_MS;
+  t.same(await kept(), [0, 1]);
+  clock.time = T0 + FIGURES_KEPT_MS;
+  t.same(await kept(), [0, 1]);
+  clock.time += HOUR_MS;
+  t.same(await kept(), [0, 0]);
+  t.equal(TAG_HOURS_KEPT_MS, 33 * DAY_MS);
 });
 
 t.test('damaged rows are passed over, and stop nobody', async (t) => {

@@ -28,6 +28,7 @@ import { sessionVerbs } from './verbs/sessions.ts';
 import { shapingVerbs } from './verbs/shaping.ts';
 import { submissionVerbs } from './verbs/submissions.ts';
 import { suppressionVerbs } from './verbs/suppressions.ts';
+import { tagFigureVerbs } from './verbs/tag-figures.ts';
 import { templateVerbs } from './verbs/templates.ts';
 import { apiKeyVerbs, keyUseVerbs, tenantVerbs } from './verbs/tenants.ts';
 import { trackingVerbs } from './verbs/tracking.ts';
@@ -66,7 +67,7 @@ export function driverVerbs(db: Connection): DriverVerbs {
     sources: sourceVerbs(db),
     shaping: mergeVerbs(shapingVerbs(db), pauseVerbs(db), targetVerbs(db)),
     events: eventVerbs(db),
-    figures: mergeVerbs(figuresVerbs(db), chartFigureVerbs(db), onboardingVerbs(db)),
+    figures: mergeVerbs(figuresVerbs(db), chartFigureVerbs(db), tagFigureVerbs(db), onboardingVerbs(db)),
     inbound: mergeVerbs(inboundVerbs(db), inboundRefusalVerbs(db), inboundTrialVerbs(db), inboundViewVerbs(db)),
     dmarc: dmarcVerbs(db),
     suppressions: suppressionVerbs(db),

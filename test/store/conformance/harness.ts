@@ -210,11 +210,11 @@ export class Bench {
   }
 }
 
-/** Counts all that events tell charts, in slices of so many. */
+/** Counts all that events and labels tell charts, in slices of so many. */
 export async function countAll(store: Store, limit = 1000): Promise<void> {
   for (;;) {
     const tally = await store.figures.tallyNext(limit);
-    if (tally.to === tally.from) break;
+    if (tally.to === tally.from && tally.tags.to === tally.tags.from) break;
     await store.figures.addTally(tally);
   }
 }

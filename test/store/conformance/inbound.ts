@@ -188,12 +188,14 @@ export const inboundCases = {
     const { tenant, domain } = await bench.sender('acme.test');
     const [taken, lost] = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'b@x.test')];
     const ambiguous = { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true } as const;
+    const tags = { kind: 'news' };
+    await bench.accept(domain, ['c@x.test'], { labels: { tags, metadata: null } });
     await bench.store.queue.record([
-      bench.attempted(taken, { to: 'delivered' }, bench.event('email.delivered')),
+      bench.attempted(taken, { to: 'delivered' }, bench.event('email.delivered', { tags })),
       bench.attempted(lost, ambiguous, bench.event('email.deferred')),
     ]);
     for (const message of [taken, lost]) {
-      const event = bench.event('email.bounced', { bounce: { type: 'hard', source: 'dsn' } });
+      const event = bench.event('email.bounced', { tags, bounce: { type: 'hard', source: 'dsn' } });
       const action: InboundAction = { do: 'bounce', bounce: 'hard', suppress: null, event };
       const update = await updateFor(bench, message, { effect: 'bounced' }, action);
       t.match(await bench.store.inbound.recordInbound(update), { effect: 'bounced' });
@@ -201,6 +203,8 @@ export const inboundCases = {
     await countAll(bench.store);
     const [sum] = await bench.store.figures.providersOf(tenant.id, { fromHour: 0, untilHour: T0 });
     t.match(sum?.figures, { delivered: 1, deferred: 1, bouncedHard: 2, bouncedLater: 1 });
+    const { tags: byTag } = await bench.store.figures.tagsOf(tenant.id, { fromHour: 0, untilHour: T0, limit: 10 });
+    t.match(byTag, [{ tag: 'kind:news', figures: { accepted: 1, delivered: 1, bouncedHard: 2, bouncedLater: 1 } }]);
   },
 
   'a report about a message of another tenant changes nothing': async (t: Test, bench: Bench) => {

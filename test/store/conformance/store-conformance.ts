@@ -34,6 +34,7 @@ import { shapingCases } from './shaping.ts';
 import { sourceAddressCases } from './source-addresses.ts';
 import { submissionCases } from './submissions.ts';
 import { suppressionCases } from './suppressions.ts';
+import { tagFigureCases } from './tag-figures.ts';
 import { templateCases } from './templates.ts';
 import { tenantCases } from './tenants.ts';
 import { trackingCases } from './tracking.ts';
@@ -80,6 +81,7 @@ const GROUPS = {
   'security of receiving servers': transportSecurityCases,
   tracking: trackingCases,
   'figures of charts': chartFigureCases,
+  'figures by tag': tagFigureCases,
   overview: overviewCases,
   'keeping and erasing': keepingCases,
   'isolation of tenants': isolationCases,

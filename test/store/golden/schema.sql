@@ -570,6 +570,8 @@ CREATE TABLE submissions (
 
 CREATE UNIQUE INDEX submissions_idempotency ON submissions (tenant_id, idempotency_key) WHERE idempotency_key IS NOT NULL;
 
+CREATE INDEX submissions_labelled ON submissions (content_id) WHERE labels IS NOT NULL;
+
 CREATE TABLE suppressions (
  tenant_id BLOB NOT NULL,
  address TEXT NOT NULL,
@@ -596,6 +598,29 @@ CREATE TABLE suspensions (
  until INTEGER NOT NULL,
  PRIMARY KEY (mx_group, scope, tenant_id, subject)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tag_figures (
+ tenant_id BLOB NOT NULL,
+ step_hours INTEGER NOT NULL CHECK (step_hours IN (1, 24)),
+ hour INTEGER NOT NULL,
+ tag TEXT NOT NULL,
+ accepted INTEGER NOT NULL DEFAULT 0,
+ delivered INTEGER NOT NULL DEFAULT 0,
+ deferred INTEGER NOT NULL DEFAULT 0,
+ bounced_hard INTEGER NOT NULL DEFAULT 0,
+ bounced_soft INTEGER NOT NULL DEFAULT 0,
+ bounced_block INTEGER NOT NULL DEFAULT 0,
+ bounced_later INTEGER NOT NULL DEFAULT 0,
+ failed INTEGER NOT NULL DEFAULT 0,
+ canceled INTEGER NOT NULL DEFAULT 0,
+ complained INTEGER NOT NULL DEFAULT 0,
+ opened INTEGER NOT NULL DEFAULT 0,
+ opened_by_machine INTEGER NOT NULL DEFAULT 0,
+ clicked INTEGER NOT NULL DEFAULT 0,
+ PRIMARY KEY (tenant_id, step_hours, hour, tag)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX tag_figures_old ON tag_figures (step_hours, hour);
 
 CREATE TABLE templates (
  tenant_id BLOB NOT NULL REFERENCES tenants (id),

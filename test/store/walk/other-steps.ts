@@ -376,6 +376,9 @@ async function lists(walk: Walk): Promise<void> {
   await store.figures.chartOf(tenantId, { ...span, stepHours: 1 });
   await store.figures.providersOf(tenantId, span);
   await store.figures.forgetFigures(hour - 1000, 10);
+  await store.figures.tagChartOf(tenantId, { tag: { name: 'kind', value: 'news' }, ...span, stepHours: 1 });
+  await store.figures.tagsOf(tenantId, { ...span, limit: 10 });
+  await store.figures.forgetTagFigures({ hours: hour - 1000, days: hour - 1000 }, 10);
   await store.dmarc.listDmarcDomains(PERIOD, { after: null, limit: 10 });
   await store.dmarc.dmarcSumsOf(['x.test'], PERIOD);
   await store.dmarc.sumDmarc('x.test', PERIOD, 10);

@@ -14,6 +14,7 @@ import { fromId, type Row, toId } from '../engine/values.ts';
 import { eventFromRow } from '../verbs/events.ts';
 import { chartOf, providersOf } from '../verbs/figures.ts';
 import { WAITING } from '../verbs/queue.ts';
+import { tagChartOf, tagsOf } from '../verbs/tag-figures.ts';
 import type { Answered } from './reading-messages.ts';
 
 export function onboardingVerbs(db: Transaction): Work<OnboardingStore> {
@@ -25,6 +26,8 @@ export const OVERVIEW_QUERIES: Answered<OverviewQueries> = {
     points: chartOf(db, tenantId, span),
     providers: providersOf(db, tenantId, span),
   }),
+  tagChart: tagChartOf,
+  tagFigures: tagsOf,
   waitingMail,
   latestEvents(db, tenantId, limit) {
     const rows = db.sql('SELECT * FROM events WHERE tenant_id = +? ORDER BY seq DESC LIMIT +?');

@@ -21,6 +21,15 @@ import type { NewSubmission } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import type { Queries } from '../engine/statements.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
+import { COLUMN_LIST, figuresFromRow, figureValues, SUM_LIST } from './figure-columns.ts';
+import {
+  addTagSums,
+  countLabelled,
+  isAnythingLabelled,
+  setSubmissionsCountedTo,
+  submissionsCountedTo,
+  TagSums,
+} from './tag-figures.ts';
 
 /** Names of groups are lists of hosts, and can be long. */
 const MAX_PROVIDER_CHARS = 100;
@@ -34,24 +43,6 @@ export function chartFigureVerbs(db: Transaction): Work<ChartFigureStore> {
     providersOf: (tenantId, span) => providersOf(db, tenantId, span),
   };
 }
-
-const COLUMNS: Readonly<Record<FigureName, string>> = {
-  accepted: 'accepted',
-  delivered: 'delivered',
-  deferred: 'deferred',
-  bouncedHard: 'bounced_hard',
-  bouncedSoft: 'bounced_soft',
-  bouncedBlock: 'bounced_block',
-  bouncedLater: 'bounced_later',
-  failed: 'failed',
-  canceled: 'canceled',
-  complained: 'complained',
-  opened: 'opened',
-  openedByMachine: 'opened_by_machine',
-  clicked: 'clicked',
-};
-const COLUMN_LIST = FIGURE_NAMES.map((name) => COLUMNS[name]);
-const SUM_LIST = COLUMN_LIST.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
 const ADD = `
   INSERT INTO chart_figures (tenant_id, hour, provider, ${COLUMN_LIST.join(', ')})
@@ -70,12 +61,14 @@ export function countAccepted(db: Transaction, { tenantId, acceptedAt }: NewSubm
   });
 }
 
-function addTally(db: Transaction, { from, to, sums }: Tally): boolean {
-  if (eventsCountedTo(db) !== from) return false;
+function addTally(db: Transaction, { from, to, sums, tags }: Tally): boolean {
+  if (eventsCountedTo(db) !== from || submissionsCountedTo(db) !== tags.from) return false;
   for (const { tenantId, hour, provider, figures } of capProviders(db, sums)) {
-    db.sql(ADD).run(toId(tenantId), hour, provider, ...FIGURE_NAMES.map((name) => figures[name]));
+    db.sql(ADD).run(toId(tenantId), hour, provider, ...figureValues(figures));
   }
-  setEventsCountedTo(db, to);
+  addTagSums(db, tags.sums);
+  if (to !== from) setEventsCountedTo(db, to);
+  if (tags.to !== tags.from) setSubmissionsCountedTo(db, tags.to);
   return true;
 }
 
@@ -132,10 +125,6 @@ export function providersOf(db: Queries, tenantId: string, { fromHour, untilHour
   return providers.map((row) => ({ provider: row.provider as string, figures: figuresFromRow(row) }));
 }
 
-function figuresFromRow(row: Row): Figures {
-  return Object.fromEntries(FIGURE_NAMES.map((name) => [name, row[COLUMNS[name]]])) as Figures;
-}
-
 // Counting the events that have been committed since the last time, for charts in SQLite. Read-only: a verb of the
 // writer adds the result, so counting may as well run on its own connection and thread.
 
@@ -180,38 +169,62 @@ const LATER = `
       EXISTS (SELECT 1 FROM events d WHERE d.message_id = e.message_id AND d.type = 'email.delivered')
     ELSE 0 END`;
 
+/** A look for the name is cheaper than reading the JSON of events that have none. */
+const TAGS = `CASE WHEN instr(e.data, '"tags":') AND json_valid(e.data) THEN e.data -> '$.tags' END`;
+
 /**
  * The single writer assigns seq in its transactions, so no event can appear before one that was seen. The provider is
  * the MX group that delivery last found for the domain: finding it here would need DNS. When SQLite itself sums up, an
  * event costs a third of what it does as a JavaScript object.
  */
-const NEXT = `
-  SELECT tenant, hour, provider, figure, count(*), max(seq), sum(later) FROM (
+const next = (tags: string) => `
+  SELECT tenant, hour, provider, figure, tags, count(*), max(seq), sum(later) FROM (
     SELECT e.seq AS seq, e.tenant_id AS tenant, e.at / ${HOUR_MS} AS hour,
-      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${LATER} AS later
+      coalesce(g.mx_group, '${UNKNOWN_PROVIDER}') AS provider, ${FIGURE} AS figure, ${tags} AS tags,
+      ${LATER} AS later
     FROM events e LEFT JOIN messages m ON m.id = e.message_id LEFT JOIN lanes l ON l.id = m.lane
       LEFT JOIN groups_of_domains g ON g.domain = l.domain
     WHERE e.seq > +? ORDER BY e.seq LIMIT +?)
-  GROUP BY tenant, hour, provider, figure`;
+  GROUP BY tenant, hour, provider, figure, tags`;
+const NEXT = { plain: next('NULL'), tagged: next(TAGS) };
 
 type Group = [
   ...[tenant: Buffer, hour: number, provider: string],
-  ...[figure: FigureName | null, count: number, last: number, later: number],
+  ...[figure: FigureName | null, tags: string | null, count: number, last: number, later: number],
 ];
+
+const MAX_TAG_SUMS = 1000;
+/** An event and a submission have ten tags each. */
+const TAGS_PER_ITEM = 20;
 
 function tallyNext(db: Queries, limit: number): Tally {
   const from = eventsCountedTo(db);
   const sums = new Sums();
+  const tags = new TagSums(db);
   let to = from;
   let counted = 0;
-  for (const group of db.sql(NEXT, 'tuple').all(from, limit) as Group[]) {
-    const [, , , figure, count, last] = group;
+  const statement = isAnythingLabelled(db) ? NEXT.tagged : NEXT.plain;
+  for (const group of db.sql(statement, 'tuple').all(from, limit) as Group[]) {
+    const [tenant, hour, , figure, text, count, last, later] = group;
     // Events that are not in any figure count as seen, too.
-    if (figure) sums.add(group, figure);
+    if (figure) {
+      const counts = countsOf(figure, count, later);
+      sums.add(group, counts);
+      if (text !== null) tags.add({ tenant, hour, tags: JSON.parse(text) }, counts);
+    }
     counted += count;
     to = Math.max(to, last);
   }
-  return { from, to, sums: sums.list, counted, more: counted === limit };
+  const { seen, ...labelled } = countLabelled(db, tags, limit);
+  // Of many tenants. The writer gets no more at once than it adds in some milliseconds.
+  if (tags.size > MAX_TAG_SUMS && limit > MAX_TAG_SUMS / TAGS_PER_ITEM) return tallyNext(db, Math.ceil(limit / 10));
+  const more = counted === limit || seen === limit;
+  return { from, to, sums: sums.list, tags: { ...labelled, sums: tags.list }, counted, more };
+}
+
+function countsOf(figure: FigureName, count: number, later: number): Partial<Figures> {
+  const bounced = later > 0 ? { bouncedLater: later } : {};
+  return figure === 'openedByMachine' ? { opened: count, openedByMachine: count } : { [figure]: count, ...bounced };
 }
 
 /** Groups are ordered: the figures of one sum follow each other, and so do the sums of one tenant. */
@@ -219,11 +232,9 @@ class Sums {
   readonly list: FigureSum[] = [];
   #tenant: Buffer = Buffer.alloc(0);
 
-  add([tenant, hour, provider, , count, , later]: Group, figure: FigureName): void {
+  add([tenant, hour, provider]: Group, counts: Partial<Figures>): void {
     const { figures } = this.#sumOf(tenant, hour, provider);
-    figures[figure] += count;
-    figures.bouncedLater += later;
-    if (figure === 'openedByMachine') figures.opened += count;
+    for (const name of FIGURE_NAMES) figures[name] += counts[name] ?? 0;
   }
 
   #sumOf(tenant: Buffer, hour: number, provider: string): FigureSum {

@@ -5,6 +5,7 @@ import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { eraseBatches } from './batches.ts';
 import { eventsCountedTo } from './figures.ts';
+import { submissionsCountedTo } from './tag-figures.ts';
 
 /** Rows are read in such batches, and the time is checked after each row. */
 const ROWS_AT_ONCE = 100;
@@ -99,11 +100,11 @@ function eraseRecords(db: Transaction, before: number, budgetMs: number): Retent
        ORDER BY m.finished_at, m.id LIMIT ${ROWS_AT_ONCE}`,
     )
     .all(before) as Row[];
-  const countedTo = eventsCountedTo(db);
+  const counted = { events: eventsCountedTo(db), submissions: submissionsCountedTo(db) };
   let erased = 0;
   for (const row of rows) {
-    // An event that charts do not include yet waits: the count runs every few seconds, this every minute.
-    if (hasEventBeyond(db, row.id as Buffer, countedTo)) return { seen: erased, erased, more: false };
+    // What charts do not include yet waits: the count runs every few seconds, this every minute.
+    if (isUncounted(db, row, counted)) return { seen: erased, erased, more: false };
     eraseMessage(db, row.id as Buffer, row.submission_id as Buffer);
     erased++;
     if (performance.now() >= endsAt) break;
@@ -111,8 +112,11 @@ function eraseRecords(db: Transaction, before: number, budgetMs: number): Retent
   return { seen: erased, erased, more: erased < rows.length || rows.length === ROWS_AT_ONCE };
 }
 
-function hasEventBeyond(db: Transaction, message: Buffer, seq: number): boolean {
-  return db.sql('SELECT 1 FROM events WHERE message_id = +? AND seq > +? LIMIT 1').get(message, seq) !== undefined;
+function isUncounted(db: Transaction, row: Row, counted: { events: number; submissions: number }): boolean {
+  const event = db.sql('SELECT 1 FROM events WHERE message_id = +? AND seq > +? LIMIT 1');
+  if (event.get(row.id, counted.events) !== undefined) return true;
+  const labelled = db.sql('SELECT 1 FROM submissions WHERE id = +? AND labels IS NOT NULL AND content_id > +?');
+  return labelled.get(row.submission_id, counted.submissions) !== undefined;
 }
 
 function eraseMessage(db: Transaction, id: Buffer, submission: Buffer): void {
