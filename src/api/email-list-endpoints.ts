@@ -7,10 +7,9 @@ import { parseAddress } from '../protocol/mail/address.ts';
 import { parseDomain } from '../protocol/mail/domain.ts';
 import { MESSAGE_STATES } from '../store/queue.ts';
 import type { FoundMessage, MessagePage, MessageSearch, PortalReads } from '../store/reads.ts';
-import { parseTag } from '../submission/labels.ts';
 import { ok } from './answer.ts';
 import type { Endpoint } from './endpoint.ts';
-import { invalid, readChoice, readLimit, readTime, refuseUnknown, refuseUnread } from './query.ts';
+import { invalid, readChoice, readLimit, readTag, readTime, refuseUnknown, refuseUnread } from './query.ts';
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
@@ -55,8 +54,8 @@ function readSearch(query: URLSearchParams): Search | Refusal {
   if (isRefusal(limit)) return limit;
   const place = readPlace(query);
   if (isRefusal(place)) return place;
-  const tag = query.get('tag') ? parseTag(query.get('tag')!) : undefined;
-  if (tag === null) return invalid('tag', 'must be the name and value of a tag, like campaign:spring.');
+  const tag = readTag(query);
+  if (isRefusal(tag)) return tag;
   return {
     ...(state !== null && { state }),
     ...(to && { recipientDomain: to.domain, ...(to.address !== null && { recipient: to.address }) }),

@@ -1,5 +1,7 @@
 // Query parameters of reading endpoints: each known, each given once. An empty one counts as absent, like null in a body.
 import { type Refusal, refuse } from '../base/refusals.ts';
+import type { Tag } from '../store/submissions.ts';
+import { parseTag } from '../submission/labels.ts';
 
 const MAX_SHOWN_CHARS = 60;
 
@@ -28,6 +30,13 @@ export function readChoice<Word extends string>(
   const word = words.find((known) => known === given);
   if (given === null || word !== undefined) return word ?? null;
   return invalid(name, `must be one of ${words.join(', ')}.`);
+}
+
+/** Null when the parameter is absent. */
+export function readTag(query: URLSearchParams): Tag | null | Refusal {
+  const text = query.get('tag') || null;
+  if (text === null) return null;
+  return parseTag(text) ?? invalid('tag', 'must be the name and value of a tag, like campaign:spring.');
 }
 
 const DAY = /^\d{4}-\d\d-\d\d$/;

@@ -73,6 +73,37 @@ t.test('a span is widened to whole steps', async (t) => {
   }
 });
 
+t.test('of the messages with a tag', async (t) => {
+  const { figures } = api.store;
+  const sum = (hour: string, value: string, delivered: number) => ({
+    ...{ tenantId: tenant.id, hour: Date.parse(hour) / HOUR_MS, tag: `run:${value}` },
+    figures: { accepted: delivered, delivered },
+  });
+  const addTags = async (sums: ReturnType<typeof sum>[]) => {
+    const tally = await figures.tallyNext(1);
+    await figures.addTally({ ...tally, to: tally.from, sums: [], tags: { ...tally.tags, sums } });
+  };
+  await addTags([sum('2026-11-20T13:00:00Z', 'one', 5), sum('2026-11-20T13:00:00Z', 'two', 50)]);
+  await addTags([sum('2026-11-19T23:00:00Z', 'one', 7), sum('2026-11-20T02:00:00Z', 'one', 3)]);
+  const { body: byDay } = await stats('?tag=run:one');
+  t.same(Object.keys(byDay), ['from', 'to', 'by', 'tag', 'complete', 'total', 'steps']);
+  t.match(byDay, { by: 'day', tag: 'run:one', complete: true, total: { accepted: 15, delivered: 15, failed: 0 } });
+  t.match(byDay.steps.slice(-2), [{ delivered: 7 }, { delivered: 8 }]);
+  t.equal(byDay.steps.length, 30);
+  const { body: byHour } = await stats('?tag=run:one&by=hour&from=2026-11-20');
+  t.match(byHour.total, { delivered: 8 });
+  t.match(byHour.steps[2], { start: '2026-11-20T02:00:00.000Z', delivered: 3 });
+  t.match((await stats('?tag=run:three')).body, { complete: true, total: { accepted: 0 } });
+  t.match((await stats('?tag=run:one', other)).body.total, { accepted: 0 });
+  t.notOk('tag' in (await stats('?tag=')).body, 'an empty one is none');
+  t.equal((await stats('?tag=run:one&by=hour&from=2026-10-19T14:00:00Z&to=2026-11-01')).status, 200, '32 days ago');
+
+  await addTags(Array.from({ length: 48 }, (_, n) => sum('2026-11-20T13:00:00Z', `many${n}`, 1)));
+  t.match((await stats('?tag=run:many59')).body, { complete: false, total: { accepted: 0 } }, 'the day had too many');
+  t.match((await stats('?tag=run:many59&from=2026-11-01&to=2026-11-20')).body, { complete: true }, 'not those before');
+  t.match((await stats('?tag=run:one')).body, { complete: true });
+});
+
 t.test('what is refused', async (t) => {
   const cases: [query: string, message: RegExp][] = [
     ['by=week', /^by: must be one of hour, day\.$/],
@@ -86,7 +117,10 @@ t.test('what is refused', async (t) => {
     ['from=2026-11-21', /^from: must be before to\.$/],
     ['from=2026-10-20&to=2026-11-21&by=hour', /^from: must be at most 31 days before to when by is hour\.$/],
     ['from=2025-10-16', /^from: must be at most 400 days before to when by is day\.$/],
-    ['tag=order:1', /^tag: unknown parameter\.$/],
+    ['tag=order', /^tag: must be the name and value of a tag, like campaign:spring\.$/],
+    ['tag=a:b&tag=c:d', /^tag: must be given only once\.$/],
+    ['tags=a:b', /^tags: unknown parameter\.$/],
+    ['tag=a:b&by=hour&from=2026-10-18T23:59:59Z&to=2026-10-20', /^from: must be at most 32 days ago when by is hour/],
     ['by=day&by=hour', /^by: must be given only once\.$/],
   ];
   for (const [query, message] of cases) {
@@ -95,7 +129,8 @@ t.test('what is refused', async (t) => {
 });
 
 t.test('when too many lists are being read', async (t) => {
-  const reads = { chartFigures: async () => ({ kind: 'refused' as const, reason: 'Too many lists.' }) };
+  const refused = async () => ({ kind: 'refused' as const, reason: 'Too many lists.' });
+  const reads = { chartFigures: refused, tagChart: refused };
   const [endpoint] = statsEndpoints({ reads, clock: { now: () => NOW } });
   const call = { tenant: { id: tenant.id }, query: new URLSearchParams() };
   const answer = await endpoint!.answer(call as Parameters<NonNullable<typeof endpoint>['answer']>[0]);

@@ -1,5 +1,6 @@
 // What the contract has beyond the specification to manage an account by API: suppressions, webhooks, templates with a subject,
 // figures.
+import { until } from '../support/until.ts';
 import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
 import { NOBODY } from './contract-world.ts';
@@ -279,8 +280,17 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
       ...{ from: '2026-01-01T00:00:00.000Z', to: '2026-01-03T00:00:00.000Z', by: 'day', total: { accepted: 0 } },
       steps: [{ start: '2026-01-01T00:00:00.000Z' }, { start: '2026-01-02T00:00:00.000Z' }],
     });
+    const tag = { stats: `tag-${stage.world.engine}` };
+    await stage.send({ tags: tag });
+    const ofTag = `tag=stats:${tag.stats}`;
+    await until('the figures of the tag', async () => {
+      return (await call(`GET /stats?${ofTag}&by=hour`)).body.total.delivered === 1;
+    });
+    const { body: tagged } = await call(`GET /stats?${ofTag}`);
+    t.match(tagged, { by: 'day', tag: `stats:${tag.stats}`, complete: true, total: { accepted: 1, delivered: 1 } });
     const { key } = await stage.world.addTenant();
     t.equal((await stage.world.call('GET /stats', { key })).body.total.accepted, 0, "one's own alone");
+    t.equal((await stage.world.call(`GET /stats?${ofTag}`, { key })).body.total.accepted, 0);
     for (const query of [
       'by=week',
       'from=x',
