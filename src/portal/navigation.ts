@@ -40,8 +40,9 @@ export function navigationOf({ user }: Visitor, sandbox: boolean): NavigationEnt
 
 /** The entry that the path belongs to: the longest that it begins with. */
 export function currentEntry(entries: readonly NavigationEntry[], path: string): NavigationEntry | null {
-  // The front door is the beginning of every path, and holds none but its own.
-  const holds = (entry: NavigationEntry) => entry.path !== '/portal' && path.startsWith(`${entry.path}/`);
+  // The front door is the beginning of every path, and holds only what is part of it.
+  const beginningOf = ({ path }: NavigationEntry) => (path === '/portal' ? '/portal/overview/' : `${path}/`);
+  const holds = (entry: NavigationEntry) => path.startsWith(beginningOf(entry));
   const holding = entries.filter((entry) => path === entry.path || holds(entry));
   return holding.sort((one, other) => other.path.length - one.path.length)[0] ?? null;
 }

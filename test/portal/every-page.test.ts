@@ -14,6 +14,7 @@ const SLOW_MS = 1000;
 /** Each kind of page has to be met on the way: otherwise nothing here would say a word about it. */
 const OF_TENANTS = [
   '/portal',
+  '/portal/overview/tags',
   '/portal/messages',
   '/portal/messages/:id',
   '/portal/messages/:id/attachments/0',

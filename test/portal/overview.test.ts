@@ -95,6 +95,32 @@ t.test('mail that was sent is seen in figures, events and the queue', async (t) 
   }
 });
 
+t.test('figures by tag have a page of their own', async (t) => {
+  const link = (await owner.get('/portal?range=24h')).links.find(({ text }) => text === 'Statistics by tag')!;
+  t.equal(link.href, '/portal/overview/tags?range=24h');
+  t.match((await owner.get(link.href)).text, 'No messages with tags in the last 24 hours');
+  const [delivered] = await send(daemon, sender, 'ann@receiver.test', { tags: { campaign: 'spring', kind: 'news' } });
+  const [bounced] = await send(daemon, sender, 'bounce2@receiver.test', { tags: { campaign: 'spring' } });
+  await daemon.logged({ message_id: delivered!, fact: 'delivered' });
+  await daemon.logged({ message_id: bounced!, fact: 'bounced' });
+  const counted = await until('the count has come by', async () => {
+    const page = await owner.get(link.href);
+    return /campaign:spring 2 1 0 1 0 0/.test(page.text) && page;
+  });
+  t.same(
+    counted.texts((name, attributes) => name === 'a' && attributes['aria-current'] === 'page'),
+    ['Overview'],
+    'it is a part of the overview',
+  );
+  t.match(counted.text, /kind:news 1 1 0 0 0 0 0 \(0 %\)/, 'less used ones below');
+  t.ok(counted.links.some(({ href }) => href === '/portal/messages?tag=campaign%3Aspring'));
+  for (const range of ['7d', '30d', '90d']) {
+    t.match((await owner.get(`/portal/overview/tags?range=${range}`)).text, /campaign:spring 2 1 0 1/, range);
+  }
+  const { visitor } = await newcomer('active');
+  t.notMatch((await visitor.get(link.href)).text, 'campaign:spring');
+});
+
 t.test('an operator who pauses a tenant is seen, without name and note', async (t) => {
   await postrider.json('queue', 'pause', '--tenant', sender.tenantId, '--reason', 'owes us money', '--by', 'root');
   // Its next attempt may be under way just now: then there is nothing that waits, and no why.
@@ -121,7 +147,7 @@ t.test('nobody sees the figures, events and queue of another tenant', async (t) 
 t.test('a viewer sees all of it', async (t) => {
   const viewer = await world.visitor(await world.addUser('viewer'));
   const page = await viewer.get('/portal?range=24h');
-  t.match(page.text, /Delivered 1 /);
+  t.match(page.text, /Delivered 2 /);
   t.same(
     page.forms.map(({ action }) => action),
     ['/portal/sign-out'],

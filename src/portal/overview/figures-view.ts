@@ -46,12 +46,12 @@ function sumOf(points: readonly { figures: Figures }[]): Figures {
   return sum;
 }
 
-function bounced({ bouncedHard, bouncedSoft, bouncedBlock }: Figures): number {
+export function bounced({ bouncedHard, bouncedSoft, bouncedBlock }: Figures): number {
   return bouncedHard + bouncedSoft + bouncedBlock;
 }
 
 const whole = new Intl.NumberFormat('en-US');
-const count = (value: number) => whole.format(value);
+export const count = (value: number) => whole.format(value);
 
 function share(part: number, of: number): number | null {
   return of === 0 ? null : part / of;
@@ -177,7 +177,7 @@ function stepTable({ points, range }: FiguresShown): Html {
 <tbody>${rows}</tbody></table></div></details>`;
 }
 
-function number(value: number): Html {
+export function number(value: number): Html {
   return html`<span class="number">${count(value)}</span>`;
 }
 

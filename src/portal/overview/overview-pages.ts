@@ -14,11 +14,12 @@ import { loadFirstSends, type Snippet } from './first-send.ts';
 import { firstSendView } from './first-send-view.ts';
 import { eventsView, waitingView } from './now-view.ts';
 import { type Onboarding, onboarding } from './onboarding.ts';
+import { TAGS_SHOWN, tagsView } from './tags-view.ts';
 import { waitingReason } from './waiting.ts';
 
 export interface OverviewServices {
   store: StoreVerbs<{ figures: 'onboardingFacts'; shaping: 'findPause'; domains: 'listDomains' }>;
-  reads: Pick<PortalReads, 'chartFigures' | 'waitingMail' | 'latestEvents'>;
+  reads: Pick<PortalReads, 'chartFigures' | 'tagFigures' | 'waitingMail' | 'latestEvents'>;
   explain: Pick<Explainer, 'lane'>;
   /** `service.base_url`. */
   baseUrl: string;
@@ -46,6 +47,7 @@ export function overviewPages(given: OverviewServices): PortalRoute[] {
     part('start', startPart),
     part('figures', figuresPart),
     part('now', nowPart),
+    page({ path: '/portal/overview/tags', access: 'viewer', show: (visit) => showTags(services, visit) }),
   ];
 }
 
@@ -98,13 +100,26 @@ async function figuresPart({ reads }: Services, visit: VisitOf<'viewer'>): Promi
   // The first figures are waited for.
   const pollMs = found.kind === 'found' && found.value.points.length === 0 ? NOW_POLL_MS : FIGURES_POLL_MS;
   const poll = html` data-poll="/portal/overview/figures?range=${range.name}" data-poll-ms="${pollMs}"`;
-  return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Statistics</h2>${rangeLinks(range)}</div>${shown}</section>`;
+  const byTag = html`<p><a href="/portal/overview/tags?range=${range.name}">Statistics by tag</a></p>`;
+  return html`<section id="figures"${poll} aria-labelledby="figures-title"><div class="heading"><h2 id="figures-title">Statistics</h2>${rangeLinks(range, (name) => `/portal?range=${name}#figures`)}</div>${shown}${byTag}</section>`;
 }
 
-function rangeLinks(chosen: ChartRange): Html {
+async function showTags({ reads }: Services, visit: VisitOf<'viewer'>): Promise<PageResult> {
+  const range = chosenRange(visit.query.get('range'));
+  const asked = { ...spanOf(range, visit.now), limit: TAGS_SHOWN + 1 };
+  const found = await reads.tagFigures(visit.visitor.tenant.id, asked);
+  const shown = orReason(found, (tags) => tagsView(tags, range));
+  const crumb = html`<p class="crumb"><a href="/portal">Overview</a></p>`;
+  const links = rangeLinks(range, (name) => `/portal/overview/tags?range=${name}`);
+  const title = 'Statistics by tag';
+  const status = found.kind === 'found' ? 200 : 503;
+  return view({ title, status, body: html`${crumb}${heading(title, links)}${shown}` });
+}
+
+function rangeLinks(chosen: ChartRange, pathOf: (range: string) => string): Html {
   const links = RANGES.map((range) => {
     const current = range === chosen && html` aria-current="true"`;
-    return html`<a href="/portal?range=${range.name}#figures"${current}>${range.label}</a>`;
+    return html`<a href="${pathOf(range.name)}"${current}>${range.label}</a>`;
   });
   return html`<nav class="ranges beside" aria-label="Time range">${links}</nav>`;
 }

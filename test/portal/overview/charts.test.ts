@@ -5,7 +5,8 @@ import { chosenRange, everyStep, RANGES, spanOf, stepName } from '../../../src/p
 import { complaintRate, judgeRate, percentText } from '../../../src/portal/overview/complaint-rate.ts';
 import { figuresView } from '../../../src/portal/overview/figures-view.ts';
 import { type LineChart, lineChart, roundTop } from '../../../src/portal/overview/line-chart.ts';
-import { type Figures, noFigures } from '../../../src/store/figures.ts';
+import { tagsView } from '../../../src/portal/overview/tags-view.ts';
+import { type Figures, noFigures, type TagFigures } from '../../../src/store/figures.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 13, 45);
 const HOUR_MS = 3_600_000;
@@ -139,6 +140,21 @@ t.test('figures are there as sums, charts, a table, and by provider', async (t) 
   t.match(early, 'No delivery results yet.');
   const empty = everyStep([], spanOf(range, NOW));
   t.match(figuresView({ range, points: empty, providers: [], tracking: true }).text, 'No mail in the last 24 hours');
+});
+
+t.test('figures by tag, the first fifty of them', async (t) => {
+  const view = (tags: TagFigures) => tagsView(tags, chosenRange('7d')).text;
+  t.match(view({ tags: [], complete: true }), 'No messages with tags in the last 7 days');
+  const some = (count: number) => Array.from({ length: count }, (_, n) => ({ tag: `run:r${n}`, figures: FIGURES }));
+  const part = view({ tags: [{ tag: `id:${'x'.repeat(256)}`, figures: FIGURES }, ...some(49)], complete: true });
+  t.match(part, '<a class="roomy" href="/portal/messages?tag=run%3Ar48">run:r48</a>');
+  t.match(part, `id:${'x'.repeat(56)}…<`);
+  t.match(part, '1,200');
+  t.match(part, '2 (0.2 %)');
+  t.notMatch(part, /the most messages|There were more/);
+  const full = view({ tags: some(51), complete: false });
+  t.match(full, 'These are the 50 tags with the most messages. There were more tags than are counted: of each day');
+  t.notMatch(full, 'run:r50<');
 });
 
 t.test('what came back after it was taken has ended once, and not as delivered', async (t) => {
