@@ -1,5 +1,6 @@
 // Query parameters of reading endpoints: each known, each given once. An empty one counts as absent, like null in a body.
 import { type Refusal, refuse } from '../base/refusals.ts';
+import { parseMomentOrDay } from '../base/rfc3339.ts';
 import type { Tag } from '../store/submissions.ts';
 import { parseTag } from '../submission/labels.ts';
 
@@ -39,25 +40,11 @@ export function readTag(query: URLSearchParams): Tag | null | Refusal {
   return parseTag(text) ?? invalid('tag', 'must be the name and value of a tag, like campaign:spring.');
 }
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
-/** RFC 3339 section 5.6, with any offset. */
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/i;
-
 /** Null when the parameter is absent. */
 export function readTime(query: URLSearchParams, name: string): number | null | Refusal {
   const text = query.get(name) || null;
   if (text === null) return null;
-  const ms = DAY.test(text) || MOMENT.test(text) ? Date.parse(text) : Number.NaN;
-  // JavaScript reads the 30th of February as the 2nd of March.
-  if (Number.isNaN(ms) || !isDayOfItsMonth(text)) {
-    return invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
-  }
-  return ms;
-}
-
-function isDayOfItsMonth(text: string): boolean {
-  const [year, month, day] = text.slice(0, 10).split('-').map(Number) as [number, number, number];
-  return new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+  return parseMomentOrDay(text) ?? invalid(name, 'must be an RFC 3339 time, like 2026-11-20T09:00:00Z, or a date.');
 }
 
 /** The queue of the reading process turns over in seconds. */

@@ -11,6 +11,14 @@ export function parseMoment(text: string): number | null {
   return Date.parse(text.toUpperCase());
 }
 
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** A date alone is its beginning, in UTC. */
+export function parseMomentOrDay(text: string): number | null {
+  if (!DAY.test(text)) return parseMoment(text);
+  return isDayOfItsMonth(text) ? Date.parse(text) : null;
+}
+
 /** JavaScript reads the 30th of February as the 2nd of March. */
 function isDayOfItsMonth(day: string): boolean {
   const [year, month, date] = day.split('-').map(Number) as [number, number, number];

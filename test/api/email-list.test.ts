@@ -77,7 +77,7 @@ t.test('a search for a tag passes over damaged labels', async (t) => {
 
 t.test('what is refused', async (t) => {
   const cases: [query: string, message: RegExp][] = [
-    ['state=scheduledd', /^state: must be one of queued, sending/],
+    ['state=scheduledd', /^state: must be one of scheduled, queued, sending/],
     ['limit=101', /^limit: must be an integer from 1 to 100\.$/],
     ['tag=campaign', /^tag: must be the name and value of a tag, like campaign:spring\.$/],
     ['tag=a:b%22', /^tag: /],
