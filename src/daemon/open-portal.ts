@@ -35,6 +35,7 @@ import { templatePages } from '../portal/templates/template-pages.ts';
 import { webhookPages } from '../portal/webhooks/webhook-pages.ts';
 import { readReturnPath } from '../protocol/mail/return-path.ts';
 import type { Visitor } from '../store/accounts.ts';
+import type { Scheduling } from '../submission/schedule.ts';
 import type { notifyByMail } from '../submission/service-mail.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';
@@ -49,6 +50,7 @@ import type { Foundation } from './open-foundation.ts';
 export interface PortalParts {
   domains: Domains;
   templates: Templates;
+  scheduling: Scheduling;
   hooks: Pick<RunningWebhooks, 'webhooks' | 'tests'>;
   queue: QueueControl;
   /** A tenant has changed, and delivery must be notified. */
@@ -162,12 +164,13 @@ function capturedServices(
 function messageServices(
   { service }: Config,
   { store, reads }: Foundation,
-  { queue, captured }: PortalParts,
+  { queue, captured, scheduling }: PortalParts,
 ): MessageServices {
   const kit = { bouncesDomain: service.bounces_domain, linksUrl: service.links_url };
   return {
     store,
     reads,
+    scheduling,
     sandbox: captured !== null,
     explain: (message) => queue.explain.message(message),
     sourceOf: (content) => messageSource(content, kit),

@@ -8,6 +8,7 @@ import { inTenantsWords } from '../tenants-words.ts';
 import { attachmentsPart, labelsPart, letterFacts, trackingFacts } from './letter-parts.ts';
 import type { MessageServices } from './message-services.ts';
 import { stateBadge, stateMeaning } from './message-words.ts';
+import { scheduleForm } from './schedule-form.ts';
 import { type TimelineEntry, timelineOf } from './timeline.ts';
 
 const POLL_MS = 3000;
@@ -25,7 +26,10 @@ export async function showMessage(services: MessageServices, visit: VisitOf<'vie
   const withImages = visit.query.get('images') === 'on';
   return view({
     title: message.message.subject || 'Message',
-    body: messageBody(message, { explanation, withImages, sandbox: services.sandbox }),
+    body: messageBody(message, {
+      ...{ explanation, withImages, sandbox: services.sandbox },
+      form: visit.may('member') ? scheduleForm(message, visit.formField) : null,
+    }),
   });
 }
 
@@ -34,9 +38,11 @@ interface Extras {
   explanation: MessageExplanation | null;
   withImages: boolean;
   sandbox: boolean;
+  /** For those who may change what is sent. */
+  form: Html | null;
 }
 
-function messageBody(shown: MessageView, { explanation, withImages, sandbox }: Extras): Html {
+function messageBody(shown: MessageView, { explanation, withImages, sandbox, form }: Extras): Html {
   const { message } = shown;
   const path = `/portal/messages/${message.id}`;
   const poll = explanation && html` data-poll="${path}" data-poll-ms="${POLL_MS}"`;
@@ -52,6 +58,7 @@ ${explanation && message.state !== 'sending' && waiting(shown, explanation)}
 <ol class="timeline">${timelineOf(shown).map(entryItem)}</ol>
 ${shown.moreEvents && html`<p class="hint">Not all events are shown here; the API lists all of them.</p>`}
 </div>
+${form}
 <h2>Message</h2>
 <div class="card">${messageFacts(shown)}</div>
 ${labelsPart(shown)}${contentPart(shown, path, withImages)}
@@ -62,8 +69,13 @@ function waiting({ message }: MessageView, { reasons, until, lastReply }: Messag
   const next = message.dueAt === null ? html`not planned` : time(message.dueAt);
   const earliest = until !== null && until !== message.dueAt ? html` (at the earliest ${time(until)})` : null;
   // The next attempt has a line of its own.
-  const others = reasons.filter(({ code }) => code !== 'not_due');
-  const inTurn = reasons.length === 0 ? 'It is next in the queue.' : 'Postrider retries automatically.';
+  const others = reasons.filter(({ code }) => code !== 'not_due' && code !== 'scheduled');
+  const isScheduled = message.state === 'scheduled';
+  const inTurn = isScheduled
+    ? 'Your call asked for this time.'
+    : reasons.length === 0
+      ? 'It is next in the queue.'
+      : 'Postrider retries automatically.';
   const why =
     others.length === 0
       ? html`<p>${inTurn}</p>`
@@ -74,8 +86,9 @@ function waiting({ message }: MessageView, { reasons, until, lastReply }: Messag
     lastReply !== null &&
     lastReply.rule !== null &&
     html`<p class="hint">Meaning of the last reply: ${lastReply.meaning}</p>`;
+  const what = isScheduled ? 'Scheduled for' : 'Next attempt:';
   return html`<h2>Why it is waiting</h2><div class="card">
-<p>Next attempt: ${next}${earliest}. Expires ${time(message.expiresAt)} if still undelivered.</p>
+<p>${what} ${next}${earliest}. Expires ${time(message.expiresAt)} if still undelivered.</p>
 ${why}${meaning}</div>`;
 }
 

@@ -4,9 +4,16 @@ import type { SourceContent } from '../../store/message-view.ts';
 import type { MessageDetail } from '../../store/queue.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
+import type { Scheduling } from '../../submission/schedule.ts';
 
 export interface MessageServices {
-  store: StoreVerbs<{ domains: 'listDomains'; keys: 'listApiKeys'; suppressions: 'listSuppressions' }>;
+  store: StoreVerbs<{
+    domains: 'listDomains';
+    keys: 'listApiKeys';
+    suppressions: 'listSuppressions';
+    queue: 'findMessage';
+  }>;
+  scheduling: Scheduling;
   reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent' | 'messageAttachment'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */
   sandbox: boolean;
