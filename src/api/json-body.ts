@@ -54,14 +54,24 @@ const FIELD_OF_ANY_SIZE = 'data';
 /** In the rest of a large body: fifty recipients and fifty headers need about a hundred. */
 const MAX_OTHER_VALUES = 10_000;
 
-/** In a large body, `data` becomes a JsonText. */
-export function parseJsonObject(bytes: Uint8Array, maxValues = MAX_OTHER_VALUES): JsonResult {
-  const text = decode(bytes);
-  if (text === null) return { refusal: refuse('invalid_json', 'The request body is not valid UTF-8.') };
-  return text.length > LARGE_CHARS ? parseLarge(text, maxValues) : parse(text);
+/** What a body may be besides an object with few values. */
+export interface BodyForm {
+  /** The body is a list, which becomes this member of an object. */
+  listAs?: string;
+  /** It may have lists of bytes: numbers in lists don't count as values. */
+  listsOfBytes?: boolean;
+  /** Of a large one, outside `data`. */
+  maxValues?: number | undefined;
 }
 
-function parse(text: string): JsonResult {
+/** In a large body, `data` becomes a JsonText. */
+export function parseJsonObject(bytes: Uint8Array, form: BodyForm = {}): JsonResult {
+  const text = decode(bytes);
+  if (text === null) return { refusal: refuse('invalid_json', 'The request body is not valid UTF-8.') };
+  return text.length > LARGE_CHARS ? parseLarge(text, form) : parse(text, form);
+}
+
+function parse(text: string, { listAs }: BodyForm): JsonResult {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -70,12 +80,17 @@ function parse(text: string): JsonResult {
     const place = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error))?.[0];
     return { refusal: refuse('invalid_json', `The request body is not valid JSON${place ? `, ${place}` : ''}.`) };
   }
+  if (listAs !== undefined) {
+    if (Array.isArray(value)) return { object: { [listAs]: value } };
+    return { refusal: refuse('validation_failed', 'The request body must be a JSON array.') };
+  }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { object: value as JsonObject };
   return { refusal: refuse('validation_failed', 'The request body must be a JSON object.') };
 }
 
-function parseLarge(text: string, maxValues: number): JsonResult {
-  const scan = scanJson(text, FIELD_OF_ANY_SIZE);
+function parseLarge(text: string, form: BodyForm): JsonResult {
+  const { listsOfBytes = false, maxValues = MAX_OTHER_VALUES } = form;
+  const scan = scanJson(text, FIELD_OF_ANY_SIZE, { listsOfBytes });
   if (scan.kind === 'invalid') {
     return { refusal: refuse('invalid_json', `The request body is not valid JSON, at position ${scan.at}.`) };
   }
@@ -84,7 +99,7 @@ function parseLarge(text: string, maxValues: number): JsonResult {
     return { refusal: refuse('validation_failed', problem) };
   }
   const field = scan.spans.at(-1);
-  const result = parse(withoutSpans(text, scan.spans));
+  const result = parse(withoutSpans(text, scan.spans), form);
   if (field === undefined || !('object' in result)) return result;
   const data = text.slice(field.start, field.end);
   return { object: { ...result.object, [FIELD_OF_ANY_SIZE]: data === 'null' ? null : new JsonText(data) } };

@@ -11,7 +11,7 @@ import { parseJsonObject } from './json-body.ts';
 const MAX_VALUES: Partial<Record<ShapeName, number>> = { 'import-suppressions': 20_000 };
 
 export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body | Refusal {
-  const json = parseJsonObject(bytes, MAX_VALUES[shape.schemaName]);
+  const json = parseJsonObject(bytes, { maxValues: MAX_VALUES[shape.schemaName] });
   return 'refusal' in json ? json.refusal : shape(json.object);
 }
 

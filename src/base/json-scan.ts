@@ -18,11 +18,17 @@ export interface Span {
 /** `at`: the offset, in UTF-16 units from 0, where it stops being JSON. */
 export type JsonScanResult = JsonScan | { kind: 'invalid'; at: number };
 
-export function scanJson(text: string, member: string): JsonScanResult {
-  return new Scanner(text, member).run();
+export interface ScanRules {
+  /** Numbers directly in lists are not counted: they are bytes, which cost next to nothing each. */
+  listsOfBytes?: boolean;
+}
+
+export function scanJson(text: string, member: string, rules: ScanRules = {}): JsonScanResult {
+  return new Scanner(text, member, rules).run();
 }
 
 const [QUOTE, COMMA, COLON, BACKSLASH] = [0x22, 0x2c, 0x3a, 0x5c];
+const [MINUS, DIGIT_0, DIGIT_9] = [0x2d, 0x30, 0x39];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
@@ -32,6 +38,7 @@ const FIRST_LEVELS = 64;
 class Scanner {
   readonly #text: string;
   readonly #member: string;
+  readonly #listsOfBytes: boolean;
   #at = 0;
   #values = 0;
   readonly #spans: Span[] = [];
@@ -41,9 +48,10 @@ class Scanner {
   /** Where the value of the requested member begins, while the scanner is inside it. */
   #inMemberFrom: number | null = null;
 
-  constructor(text: string, member: string) {
+  constructor(text: string, member: string, { listsOfBytes = false }: ScanRules) {
     this.#text = text;
     this.#member = member;
+    this.#listsOfBytes = listsOfBytes;
   }
 
   run(): JsonScanResult {
@@ -66,11 +74,16 @@ class Scanner {
 
   /** Whether a value follows inside the one that begins here; null when none can begin. */
   #valueBegins(): boolean | null {
-    if (this.#inMemberFrom === null) this.#values++;
     const code = this.#text.charCodeAt(this.#at);
+    if (this.#inMemberFrom === null && !this.#isByte(code)) this.#values++;
     if (code === QUOTE) return this.#skipString() ? false : null;
     if (code === OPEN_LIST || code === OPEN_OBJECT) return this.#enter(code);
     return this.#skipNumberOrLiteral() ? false : null;
+  }
+
+  #isByte(code: number): boolean {
+    if (!this.#listsOfBytes || this.#depth === 0 || this.#open[this.#depth - 1] !== OPEN_LIST) return false;
+    return code === MINUS || (code >= DIGIT_0 && code <= DIGIT_9);
   }
 
   #enter(kind: number): boolean | null {

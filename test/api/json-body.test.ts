@@ -115,6 +115,31 @@ t.test('besides data there is no room for very many values', async (t) => {
   t.match(read(`{"data":${values(20_000)}${padding}}`), { data: JsonText });
 });
 
+t.test('where lists of bytes are allowed, they are no values', async (t) => {
+  const large = (text: string) => parseJsonObject(Buffer.from(text + padding), { listsOfBytes: true });
+  const numbers = (count: number, number = '7') => `[${Array(count).fill(number)}]`;
+  t.match(large(`{"x":[{"y":${numbers(20_000)}},${numbers(20_000, '-1.5')}]}`), {
+    object: { x: [{ y: { length: 20_000 } }] },
+  });
+  const refusal = { message: /20002 values/ };
+  t.match(large(`{"x":${numbers(20_000, '[7]')}}`), { refusal }, 'the lists themselves are');
+  t.match(large(`{"x":${numbers(20_000, '"7"')}}`), { refusal }, 'other values in lists are');
+  t.match(large(`{${Array.from({ length: 20_001 }, (_, n) => `"${n}":7`)}}`), { refusal }, 'numbers in objects are');
+  t.match(large(`{"x":[7,]}`), { refusal: { refused: 'invalid_json' } });
+});
+
+t.test('a body that is a list', async (t) => {
+  const read = (text: string) => parseJsonObject(Buffer.from(text), { listAs: 'emails' });
+  const refusal = { refused: 'validation_failed', message: 'The request body must be a JSON array.' };
+  for (const space of ['', padding]) {
+    t.same(read(`[1,{"a":2}]${space}`), { object: { emails: [1, { a: 2 }] } });
+    for (const other of ['{"emails":[1]}', 'null', '"x"', '7']) t.match(read(other + space), { refusal }, other);
+    for (const broken of ['[1],"x":[2]', '[1]]', '[1']) {
+      t.match(read(broken + space), { refusal: { refused: 'invalid_json' } }, broken);
+    }
+  }
+});
+
 t.test('a body full of names holds nobody up', async (t) => {
   const names = Array.from({ length: 550_000 }, (_, n) => `"${n.toString(36)}":0`);
   const objects: Record<string, string> = {
