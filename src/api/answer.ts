@@ -24,11 +24,19 @@ export function toReply(answer: Answer, headers: ReplyHeaders): HttpReply {
   };
 }
 
+export type RefusalWriter = (refusal: Refusal, headers: ReplyHeaders) => HttpReply;
+
 /** The body is exactly `{error, message}` and the extra fields that the code is specified to have. */
-export function refusalReply({ refused, message, extra, retryAfterSecs }: Refusal, headers: ReplyHeaders): HttpReply {
-  const { status } = REFUSALS[refused];
+export const refusalReply: RefusalWriter = (refusal, headers) => {
+  const { refused, message, extra } = refusal;
+  const answer = { status: REFUSALS[refused].status, body: { error: refused, message, ...extra } };
+  return refusedReply(answer, refusal, headers);
+};
+
+/** A refusal in any shape, with the headers that all of them have. */
+export function refusedReply(answer: Answer, { retryAfterSecs }: Refusal, headers: ReplyHeaders): HttpReply {
   // RFC 9110 section 15.5.2: a 401 names the scheme that it wants.
-  const challenge: ReplyHeaders = status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
+  const challenge: ReplyHeaders = answer.status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {};
   const pause: ReplyHeaders = retryAfterSecs === undefined ? {} : { 'Retry-After': String(retryAfterSecs) };
-  return toReply({ status, body: { error: refused, message, ...extra } }, { ...challenge, ...pause, ...headers });
+  return toReply(answer, { ...challenge, ...pause, ...headers });
 }

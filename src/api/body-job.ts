@@ -15,8 +15,11 @@ const SHAPE_NAMES = [
   'template',
   'change-webhook',
   'move-submission',
+  'resend-email',
+  'resend-batch',
+  'resend-update',
 ] as const;
-/** A file in schema/api without its ending. */
+/** A file in schema/api or schema/resend without its ending. */
 export type ShapeName = (typeof SHAPE_NAMES)[number];
 
 export interface BodyJob {

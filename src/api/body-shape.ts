@@ -5,21 +5,21 @@ import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { type Refusal, refuse } from '../base/refusals.ts';
 import { nearest } from '../base/suggest.ts';
 import type { ShapeName } from './body-job.ts';
-import type { JsonObject } from './json-body.ts';
+import type { BodyForm, JsonObject } from './json-body.ts';
 
 /** The object, free of nulls, or why it is refused. */
 export type ShapeCheck<Body> = (given: JsonObject) => Body | Refusal;
 
 /** Known by its name, too, so that another thread can find it. */
-export type BodyShape<Body> = ShapeCheck<Body> & { readonly schemaName: ShapeName };
+export type BodyShape<Body> = ShapeCheck<Body> & { readonly schemaName: ShapeName; readonly form?: BodyForm };
 
 interface ObjectSchema {
   properties: Record<string, unknown>;
 }
 
-/** Reads the schema at once; call at the start. */
-export function loadBodyShape<Body extends object>(name: ShapeName): BodyShape<Body> {
-  const file = new URL(`../../schema/api/${name}.json`, import.meta.url);
+/** Reads the schema at once; call at the start. `folder`: those of our own API are in another than the Resend door's. */
+export function loadBodyShape<Body extends object>(name: ShapeName, folder = 'api'): BodyShape<Body> {
+  const file = new URL(`../../schema/${folder}/${name}.json`, import.meta.url);
   const check = createShapeCheck<Body>(JSON.parse(fs.readFileSync(file, 'utf8')) as ObjectSchema);
   return Object.assign(check, { schemaName: name });
 }

@@ -1,6 +1,6 @@
 // The HTTP API as routes for the kernel: which endpoints there are, and the answers to paths
 // and methods that there are not. Translation only; what is decided is decided by the services.
-import { isRefusal, refuse } from '../base/refusals.ts';
+import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import type { Domains } from '../domains/domains.ts';
 import type { HttpHandler, HttpReply, HttpRequest } from '../http/http.ts';
 import type { Route } from '../http/router.ts';
@@ -19,6 +19,7 @@ import type { Endpoint } from './endpoint.ts';
 import { eventEndpoints } from './event-endpoints.ts';
 import { readBytes } from './json-body.ts';
 import { Pipeline, type PipelineOptions } from './pipeline.ts';
+import { isAtResendDoor, type ResendParts, resendDoor } from './resend/door.ts';
 import { scheduleEndpoints } from './schedule-endpoints.ts';
 import { sentMailEndpoints } from './sent-mail-endpoints.ts';
 import { type StatsParts, statsEndpoints } from './stats-endpoints.ts';
@@ -28,7 +29,7 @@ import { type WebhookDeliveryParts, webhookDeliveryEndpoints } from './webhook-d
 import { webhookEndpoints } from './webhook-endpoints.ts';
 
 export interface ApiServices extends PipelineOptions {
-  reads: StatsParts['reads'] & Parameters<typeof emailListEndpoints>[0];
+  reads: StatsParts['reads'] & Parameters<typeof emailListEndpoints>[0] & ResendParts['reads'];
   store: Pick<Store, 'ping'> &
     StoreVerbs<{
       keys: 'findApiKeyBySecret';
@@ -37,6 +38,7 @@ export interface ApiServices extends PipelineOptions {
       events: 'eventsOfMessage' | 'listEvents';
     }> &
     SuppressionParts['store'] &
+    ResendParts['store'] &
     WebhookDeliveryParts['store'];
   submission: Submission;
   scheduling: Scheduling;
@@ -78,19 +80,20 @@ export function createApi(services: ApiServices): Api {
         healthReply(request, { headers, store: services.store, budget: pipeline.bodyBudget }),
       ),
   };
+  const refuseAll = (request: HttpRequest, refusal: Refusal) =>
+    pipeline.answered(request, (headers) => refusalReply(refusal, headers));
+  const door = resendDoor(services, pipeline);
   return {
-    routes: [...endpoints.map((endpoint) => pipeline.route(endpoint)), health],
+    routes: [...endpoints.map((endpoint) => pipeline.route(endpoint)), ...door.routes, health],
     notFound: (request) =>
-      pipeline.answered(request, (headers) =>
-        refusalReply(refuse('not_found', 'No such endpoint. See /docs.'), headers),
-      ),
-    methodNotAllowed: (request, allow) =>
-      pipeline.answered(request, (headers) =>
-        refusalReply(
-          refuse('method_not_allowed', `Method not allowed; use ${allow.split(', ').join(' or ')}.`),
-          headers,
-        ),
-      ),
+      isAtResendDoor(request.path)
+        ? door.notFound(request)
+        : refuseAll(request, refuse('not_found', 'No such endpoint. See /docs.')),
+    methodNotAllowed(request, allow) {
+      if (isAtResendDoor(request.path)) return door.notFound(request);
+      const methods = allow.split(', ').join(' or ');
+      return refuseAll(request, refuse('method_not_allowed', `Method not allowed; use ${methods}.`));
+    },
   };
 }
 

@@ -34,6 +34,7 @@ export interface ApiCall extends Caller {
   /** Everything in the path; those whose name ends in `id` are UUIDs in lower case. */
   params: PathParams;
   readonly query: URLSearchParams;
+  header(name: string): string | undefined;
   idempotencyKey: string | null;
   bodyBytes: number;
   /**

@@ -13,7 +13,7 @@ import type { StoreVerbs } from '../store/store.ts';
 import type { Tier } from '../store/tenants.ts';
 import type { KeyLookups } from '../tenants/api-keys.ts';
 import { actOfKey } from '../tenants/audit-log.ts';
-import { type Answer, type ReplyHeaders, refusalReply, toReply } from './answer.ts';
+import { type Answer, type RefusalWriter, type ReplyHeaders, refusalReply, toReply } from './answer.ts';
 import { type Caller, findCaller, readBearerToken, refuseInactive, refuseScope } from './authorization.ts';
 import { BodyBudget, type BodyShare } from './body-budget.ts';
 import { type BodyReader, SMALL_BODY_BYTES } from './body-pool.ts';
@@ -58,20 +58,21 @@ export class Pipeline {
     this.#rates = new RateLimiter(options.clock);
   }
 
-  route(endpoint: Endpoint): Route {
+  /** `refused` writes refusals in the shape that the callers of this endpoint know. */
+  route(endpoint: Endpoint, refused: RefusalWriter = refusalReply): Route {
     const { method, pattern } = endpoint;
-    const handler = (request: HttpRequest, params: PathParams) =>
-      this.answered(request, async (headers) => {
-        const answer = await this.#answer(endpoint, { request, params, headers });
-        return isRefusal(answer) ? refusalReply(answer, headers) : toReply(answer, headers);
-      });
-    return { method, pattern, handler };
+    const work = (request: HttpRequest, params: PathParams) => async (headers: Collected) => {
+      const answer = await this.#answer(endpoint, { request, params, headers });
+      return isRefusal(answer) ? refused(answer, headers) : toReply(answer, headers);
+    };
+    return { method, pattern, handler: (request, params) => this.answered(request, work(request, params), refused) };
   }
 
   /** Gives an answer its X-Request-Id; what is thrown becomes a 500 that tells only the log why. */
   async answered(
     request: HttpRequest,
     work: (headers: Collected) => HttpReply | Promise<HttpReply>,
+    refused: RefusalWriter = refusalReply,
   ): Promise<HttpReply> {
     const requestId = this.#options.ids.next();
     const headers: Collected = { 'X-Request-Id': requestId };
@@ -85,7 +86,7 @@ export class Pipeline {
     } catch (error) {
       log.error({ ...about, error, reason: describeError(error) }, 'API call failed');
       const message = 'Unexpected server error. Retry later.';
-      return refusalReply(refuse('internal_error', message), headers);
+      return refused(refuse('internal_error', message), headers);
     }
   }
 
@@ -140,6 +141,7 @@ export class Pipeline {
       get query() {
         return request.query;
       },
+      header: (name) => request.header(name),
       read: (shape) => this.#options.bodies.read(tenant.id, bytes, shape),
     };
   }

@@ -6,20 +6,32 @@ import { isRefusal } from '../base/refusals.ts';
 import type { BodyJob, BodyResult, ShapeName } from './body-job.ts';
 import { type BodyShape, loadBodyShape } from './body-shape.ts';
 import { parseJsonObject } from './json-body.ts';
+import { loadResendBatch, loadResendEmail, loadResendUpdate } from './resend/email-shape.ts';
 
 /** The most values outside `data`, where that is not the usual: an import has 10,000 addresses. */
 const MAX_VALUES: Partial<Record<ShapeName, number>> = { 'import-suppressions': 20_000 };
 
 export function readBody<Body>(bytes: Uint8Array, shape: BodyShape<Body>): Body | Refusal {
-  const json = parseJsonObject(bytes, { maxValues: MAX_VALUES[shape.schemaName] });
+  const json = parseJsonObject(bytes, { maxValues: MAX_VALUES[shape.schemaName], ...shape.form });
   return 'refusal' in json ? json.refusal : shape(json.object);
+}
+
+/** Those of the Resend door; the first two translate as well. */
+const OF_RESEND: Partial<Record<ShapeName, () => BodyShape<object>>> = {
+  'resend-email': loadResendEmail,
+  'resend-batch': loadResendBatch,
+  'resend-update': loadResendUpdate,
+};
+
+function loadShape(name: ShapeName): BodyShape<object> {
+  return OF_RESEND[name]?.() ?? loadBodyShape<object>(name);
 }
 
 /** For a thread: keeps the shapes that it has loaded. */
 export function createJobReader(): (job: BodyJob) => BodyResult {
   const shapes = new Map<ShapeName, BodyShape<object>>();
   return ({ bytes, shape: name }) => {
-    const shape = shapes.get(name) ?? loadBodyShape<object>(name);
+    const shape = shapes.get(name) ?? loadShape(name);
     shapes.set(name, shape);
     const body = readBody(bytes, shape);
     if (isRefusal(body)) return { kind: 'refused', refusal: body };

@@ -12,6 +12,8 @@ export interface AddressLists {
   cc?: string | string[];
   bcc?: string | string[];
   reply_to?: string | string[];
+  /** Several in `to` are one letter, as with cc. Not a field of our API: where a caller knows it no other way. */
+  isLetter?: boolean;
 }
 
 export interface Correspondent {
@@ -46,6 +48,7 @@ export function readAddressLists({
   cc = [],
   bcc = [],
   reply_to: answerTo = [],
+  isLetter = false,
 }: AddressLists): Addressed | Refusal {
   const total = [to, cc, bcc].flat().length;
   if (total > MAX_RECIPIENTS) {
@@ -63,7 +66,8 @@ export function readAddressLists({
   const replyTo = readEntries('reply_to', answerTo);
   if (isRefusal(replyTo)) return replyTo;
   const recipients = [...known.values()];
-  const letter = [cc, bcc].flat().length > 0 ? letterOf(recipients) : null;
+  const isOne = [cc, bcc].flat().length > 0 || (isLetter && recipients.length > 1);
+  const letter = isOne ? letterOf(recipients) : null;
   const lists = letter || replyTo.length > 0 ? { letter, replyTo: replyTo.map(correspondent).map(shownAs) } : null;
   return { recipients, lists };
 }

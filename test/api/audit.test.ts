@@ -159,7 +159,7 @@ function newSuppression(harness: ApiHarness, tenant: TestTenant): Promise<ApiAns
 }
 
 /** Sending is told by events. */
-const NOT_WRITTEN_DOWN = ['POST /emails', 'POST /emails/batch'];
+const NOT_WRITTEN_DOWN = ['POST /emails', 'POST /emails/batch', 'POST /resend/emails', 'POST /resend/emails/batch'];
 
 t.test('every endpoint that writes', async (t) => {
   const harness = await startApiHarness();

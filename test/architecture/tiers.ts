@@ -87,6 +87,7 @@ export const HOMES: Readonly<Record<string, Home>> = {
   // What command line and portal share, so that neither knows the other and the daemon knows no command.
   operator: { tier: 5 },
   api: { tier: 5 },
+  'api/resend': { tier: 5, partOf: 'api' },
   portal: { tier: 5, siblings: ['operator'] },
   'portal/accounts': { tier: 5, partOf: 'portal' },
   'portal/settings': { tier: 5, partOf: 'portal' },

@@ -4,6 +4,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describeApi, type JsonValue } from '../../scripts/describe-api.ts';
+import { isAtResendDoor } from '../../src/api/resend/door.ts';
 
 export interface AnswerToCheck {
   method: string;
@@ -50,8 +51,20 @@ export const operations: readonly Operation[] = Object.entries(apiDescription.pa
   })),
 );
 
+/**
+ * The Resend door is not in the document: its calls and answers are Resend's to describe, docs/resend.md says what
+ * differs, and Resend's own SDK is held against it.
+ */
+export function isDescribed(path: string): boolean {
+  return !isAtResendDoor(path);
+}
+
 /** Throws an error that says what does not fit. */
-export function checkAnswer({ method, path, status, headers, body }: AnswerToCheck): void {
+export function checkAnswer(answer: AnswerToCheck): void {
+  if (isDescribed(answer.path.split('?')[0]!)) checkDescribed(answer);
+}
+
+function checkDescribed({ method, path, status, headers, body }: AnswerToCheck): void {
   const fail = (problem: string): never => {
     const shown = JSON.stringify(body).slice(0, 1000);
     throw new Error(`by schema/openapi.yaml ${problem}\n${method} ${path} answered ${status} ${shown}`);

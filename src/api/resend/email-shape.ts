@@ -1,0 +1,89 @@
+// An email as Resend's SDKs send it, translated into the body of our own POST /emails. What needs the clock stays for the
+// endpoint. Large bodies are translated in the threads that parse them.
+import { isRefusal, type Refusal } from '../../base/refusals.ts';
+import type { AttachmentBody } from '../../submission/attachments.ts';
+import type { SendBody } from '../../submission/send-request.ts';
+import { type BodyShape, loadBodyShape } from '../body-shape.ts';
+import type { BodyForm, JsonObject } from '../json-body.ts';
+import { invalid } from '../query.ts';
+import { readContent } from './attachment-content.ts';
+
+/** As the JSON schema lets it through. */
+interface ResendEmail extends Pick<SendBody, 'from' | 'to' | 'cc' | 'bcc' | 'reply_to' | 'subject' | 'html' | 'text'> {
+  headers?: Record<string, string | null>;
+  attachments?: ResendAttachment[];
+  tags?: { name: string; value: string }[];
+  template?: { id: string; variables?: Record<string, unknown> | null };
+  scheduled_at?: string;
+  topic_id?: string;
+}
+
+interface ResendAttachment {
+  filename?: string | null;
+  content?: unknown;
+  path?: string | null;
+  content_type?: string | null;
+  content_id?: string | null;
+}
+
+export interface TranslatedEmail {
+  body: SendBody;
+  /** As it was written. */
+  scheduledAt: string | null;
+}
+
+export interface TranslatedBatch {
+  emails: (TranslatedEmail | Refusal)[];
+}
+
+const LISTS_OF_BYTES: BodyForm = { listsOfBytes: true };
+
+export function loadResendEmail(): BodyShape<TranslatedEmail> {
+  const shape = loadBodyShape<ResendEmail>('resend-email', 'resend');
+  const translating = (given: JsonObject) => {
+    const email = shape(given);
+    return isRefusal(email) ? email : translate(email);
+  };
+  return Object.assign(translating, { schemaName: shape.schemaName, form: LISTS_OF_BYTES });
+}
+
+export function loadResendBatch(email = loadResendEmail()): BodyShape<TranslatedBatch> {
+  const shape = loadBodyShape<{ emails: JsonObject[] }>('resend-batch', 'resend');
+  const translating = (given: JsonObject) => {
+    const batch = shape(given);
+    return isRefusal(batch) ? batch : { emails: batch.emails.map((one) => email(one)) };
+  };
+  return Object.assign(translating, { schemaName: shape.schemaName, form: { ...LISTS_OF_BYTES, listAs: 'emails' } });
+}
+
+export function loadResendUpdate(): BodyShape<{ scheduled_at: string }> {
+  return loadBodyShape('resend-update', 'resend');
+}
+
+function translate(email: ResendEmail): TranslatedEmail | Refusal {
+  const { attachments: given = [], template, scheduled_at, topic_id, ...same } = email;
+  if (topic_id !== undefined) return invalid('topic_id', 'topics are not supported; leave it out.');
+  const attachments: AttachmentBody[] = [];
+  for (const [index, one] of given.entries()) {
+    const attachment = translateAttachment(`attachments[${index}]`, one);
+    if (isRefusal(attachment)) return attachment;
+    attachments.push(attachment);
+  }
+  const templated = template && { template_id: template.id, data: template.variables ?? {} };
+  return {
+    body: { ...same, ...templated, ...(attachments.length > 0 && { attachments }), isLetter: true },
+    scheduledAt: scheduled_at ?? null,
+  };
+}
+
+function translateAttachment(field: string, attachment: ResendAttachment): AttachmentBody | Refusal {
+  const { filename, content, path, content_type, content_id } = attachment;
+  if (typeof path === 'string') {
+    return invalid(`${field}.path`, 'files are not fetched from elsewhere; read the file and send it as content.');
+  }
+  if (typeof filename !== 'string') return invalid(`${field}.filename`, 'this field is required.');
+  if (content === undefined || content === null) return invalid(`${field}.content`, 'this field is required.');
+  const read = readContent(content);
+  if (!read.ok) return invalid(`${field}.content`, read.problem);
+  return { filename, content: read.base64, ...(content_type && { content_type }), ...(content_id && { content_id }) };
+}

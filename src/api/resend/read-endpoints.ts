@@ -1,0 +1,135 @@
+// GET /resend/emails/{id}, of a submission or of one of its messages, and GET /resend/emails.
+import { toTimestamp } from '../../base/clock.ts';
+import { isRefusal, type Refusal, refuse } from '../../base/refusals.ts';
+import { parseAddress } from '../../protocol/mail/address.ts';
+import type { StoredEvent } from '../../store/events.ts';
+import type { SourceContent } from '../../store/message-view.ts';
+import type { SubmissionDetail } from '../../store/queue.ts';
+import type { PortalReads, ReadOutcome } from '../../store/reads.ts';
+import type { StoreVerbs } from '../../store/store.ts';
+import type { CopyKind, Mailbox } from '../../store/submissions.ts';
+import { ok } from '../answer.ts';
+import type { ApiCall, Endpoint } from '../endpoint.ts';
+import { invalid } from '../query.ts';
+import { lastEventOf, leastOf } from './last-event.ts';
+import { readCursor } from './list-page.ts';
+
+export interface ReadParts {
+  store: StoreVerbs<{ queue: 'findMessage' | 'findSubmission'; events: 'eventsOfMessage' }>;
+  reads: Pick<PortalReads, 'messageContent' | 'searchMessages'>;
+}
+
+/** Text, HTML and attachments of the largest call. */
+const MAX_CONTENT_CHARS = 12 * 1024 * 1024;
+/** The queue of reads turns over in seconds. */
+const RETRY_AFTER_SECS = 2;
+
+export function readEndpoints(parts: ReadParts): Endpoint[] {
+  const get = { method: 'GET', scope: null, body: 'none' } as const;
+  return [
+    { ...get, pattern: '/resend/emails', answer: (call) => list(parts, call) },
+    { ...get, pattern: '/resend/emails/:id', answer: (call) => show(parts, call) },
+  ];
+}
+
+async function show(parts: ReadParts, { tenant, id }: ApiCall) {
+  const email = await findEmail(parts.store, tenant.id, id);
+  if (!email) return emailNotFound();
+  const content = valueIn(await parts.reads.messageContent(tenant.id, email.messages[0]!.id, MAX_CONTENT_CHARS));
+  if (isRefusal(content)) return content;
+  const events = await eventsOf(parts.store, tenant.id, email);
+  const states = email.messages.map(({ state }) => state);
+  const whole = content === 'too_large' ? null : content;
+  return ok({
+    ...emailFields(email, whole),
+    ...{ html: whole?.html ?? null, text: whole?.text ?? null },
+    ...tagsOf(email),
+    last_event: lastEventOf(states, events),
+  });
+}
+
+function emailNotFound(): Refusal {
+  return refuse('email_not_found', 'Email not found. Use the `id` of the response to a send.');
+}
+
+/** A message by its own ID is an email of which it is the only one. */
+async function findEmail(store: ReadParts['store'], tenantId: string, id: string): Promise<SubmissionDetail | null> {
+  const submission = await store.queue.findSubmission(tenantId, id);
+  if (submission) return submission;
+  const message = await store.queue.findMessage(tenantId, id);
+  const whole = message && (await store.queue.findSubmission(tenantId, message.submissionId));
+  return whole && message && { ...whole, id, messages: [{ ...message, copy: null }] };
+}
+
+async function eventsOf(store: ReadParts['store'], tenantId: string, { messages }: SubmissionDetail) {
+  const events: StoredEvent[] = [];
+  for (const { id } of messages) events.push(...(await store.events.eventsOfMessage(tenantId, id)));
+  return events;
+}
+
+/** `content` is null where it was erased or not read: then there are no names, and no list but the recipients. */
+function emailFields(email: SubmissionDetail, content: SourceContent | null) {
+  const { id, createdAt, sendAt, from, subject, messages } = email;
+  const { letter = null, replyTo = [] } = content?.lists ?? {};
+  const inList = (copy: CopyKind | null) =>
+    messages.filter((one) => one.copy === copy).map(({ recipient }) => recipient);
+  // A message that is asked for by its own ID shows itself.
+  const shown = messages[0]!.id === id ? null : letter;
+  return {
+    ...{ object: 'email', id, message_id: `<${messages[0]!.id}@${domainOf(from)}>` },
+    ...{ from: content ? mailbox(content.from) : from, to: shown?.to.map(mailbox) ?? inList(null) },
+    ...{ cc: shown?.cc.map(mailbox) ?? inList('cc'), bcc: inList('bcc'), reply_to: replyTo.map(mailbox) },
+    ...{ subject, created_at: toTimestamp(createdAt), scheduled_at: sendAt === null ? null : toTimestamp(sendAt) },
+  };
+}
+
+function tagsOf({ labels }: SubmissionDetail) {
+  if (!labels?.tags) return {};
+  return { tags: Object.entries(labels.tags).map(([name, value]) => ({ name, value })) };
+}
+
+/** As `from` may be written: all before the last bracket is the name. */
+function mailbox({ name, address }: Mailbox): string {
+  return name === null ? address : `${name} <${address}>`;
+}
+
+/** In ASCII, as the Message-ID has it. */
+function domainOf(from: string): string {
+  const parsed = parseAddress(from);
+  return parsed.ok ? parsed.address.asciiDomain : '';
+}
+
+const DEFAULT_LIMIT = 20;
+/** Of one search. Most calls have one recipient. */
+const MESSAGES_PER_SEARCH = 100;
+const SEARCH_BUDGET_MS = 500;
+
+/** One entry for each call. Every call has messages, which are found from new to old; their ID is younger than its own. */
+async function list({ store, reads }: ReadParts, { tenant, query }: ApiCall) {
+  const cursor = readCursor(query, DEFAULT_LIMIT);
+  if (isRefusal(cursor)) return cursor;
+  if (cursor.before !== null) return invalid('before', 'not supported; use after, from the newest on.');
+  const found = new Set<string>();
+  let olderThan = cursor.after;
+  do {
+    const search = { limit: MESSAGES_PER_SEARCH, budgetMs: SEARCH_BUDGET_MS, ...(olderThan && { olderThan }) };
+    const page = valueIn(await reads.searchMessages(tenant.id, search));
+    if (isRefusal(page)) return page;
+    for (const { submissionId } of page.messages) found.add(submissionId);
+    // What is left of the last call is stepped over.
+    olderThan = page.next && (page.messages.at(-1)?.submissionId ?? page.next);
+  } while (olderThan !== null && found.size <= cursor.limit);
+  const ids = [...found].slice(0, cursor.limit);
+  const data = [];
+  for (const id of ids) {
+    const email = await store.queue.findSubmission(tenant.id, id);
+    if (email)
+      data.push({ ...emailFields(email, null), last_event: leastOf(email.messages.map(({ state }) => state)) });
+  }
+  return ok({ object: 'list', has_more: found.size > ids.length, data });
+}
+
+function valueIn<Value>(found: ReadOutcome<Value>): Value | Refusal {
+  if (found.kind === 'found') return found.value;
+  return { ...refuse('internal_error', found.reason), retryAfterSecs: RETRY_AFTER_SECS };
+}
