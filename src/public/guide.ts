@@ -1,5 +1,6 @@
-// /docs/guide: docs/api.md as a page, and the READMEs of the client libraries that it leads to. Rendered from
-// the files when first asked for, so that there is one text for those who read the sources and for all others.
+// /docs/guide: docs/api.md as a page, and what it leads to: docs/resend.md and the READMEs of the client libraries.
+// Rendered from the files when first asked for, so that there is one text for those who read the sources and for all
+// others.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +16,7 @@ const LANGUAGES = ['node', 'python', 'go', 'java', 'php', 'ruby'] as const;
 /** Which file is shown where. */
 const PAGES: ReadonlyMap<string, string> = new Map([
   ['docs/api.md', GUIDE_PATH],
+  ['docs/resend.md', '/docs/resend'],
   ...LANGUAGES.map((language): [string, string] => [`clients/${language}/README.md`, `/docs/clients/${language}`]),
 ]);
 /** Headings below this level are not in the list of contents. */

@@ -34,6 +34,14 @@ t.test('docs/api.md', NEEDS_CURL, async (t) => {
   await walkPage(t, openPage('docs/api.md'), { cwd: dir, env: plainEnv(), differences, printed });
 });
 
+t.test('docs/resend.md', NEEDS_CURL, async (t) => {
+  const { dir, url, key } = await startSandbox(t);
+  const page = openPage('docs/resend.md');
+  const [shownKey = ''] = /pr_\w+/.exec(page.snippets.map(({ code }) => code).join()) ?? [];
+  const differences = { 'http://127.0.0.1:8080': url, [shownKey]: key };
+  await walkPage(t, page, { cwd: dir, env: plainEnv(), differences });
+});
+
 t.test('README.md', NEEDS_CURL, async (t) => {
   const { dir, url, key } = await startSandbox(t);
   const page = openPage('README.md');
@@ -57,5 +65,11 @@ t.test('no page is forgotten', async (t) => {
   const withSnippets = fs
     .globSync('docs/*.md', { cwd: CHECKOUT })
     .filter((file) => /^```(?:bash|sh)/m.test(fs.readFileSync(path.join(CHECKOUT, file), 'utf8')));
-  t.same(withSnippets.sort(), ['docs/api.md', 'docs/development.md', 'docs/operate.md', 'docs/portal.md']);
+  t.same(withSnippets.sort(), [
+    'docs/api.md',
+    'docs/development.md',
+    'docs/operate.md',
+    'docs/portal.md',
+    'docs/resend.md',
+  ]);
 });
