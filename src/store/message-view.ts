@@ -7,6 +7,7 @@ import type {
   Attachment,
   CopyKind,
   HeaderLists,
+  Mailbox,
   MessageContent,
   RejectedRecipient,
   TrackingChoice,
@@ -71,6 +72,14 @@ export interface AttachedFile {
   content: Buffer;
 }
 
+/** What a message says, without headers and attachments. */
+export interface MessageTexts {
+  from: Mailbox;
+  html: string | null;
+  text: string | null;
+  lists: HeaderLists | null;
+}
+
 /** Everything that the composer needs, without the signing key. */
 export type ComposedContent = Omit<MessageContent, 'signing'> & { signing: { domain: string } };
 
@@ -84,6 +93,8 @@ export interface MessageViewQueries {
   messageView(tenantId: string, messageId: string): MessageView | null;
   /** Null: no such message, or its content has been erased. */
   messageHtml(tenantId: string, messageId: string): string | null;
+  /** As messageHtml. */
+  messageTexts(tenantId: string, messageId: string): MessageTexts | null;
   /**
    * As messageHtml. `too_large` when the characters of html and text and the bytes of attachments are more than
    * `maxChars` in all.

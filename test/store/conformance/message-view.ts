@@ -66,6 +66,9 @@ export const messageViewCases = {
     t.match(content, { signing: { domain: 'acme.test' }, headers: [['X-Campaign', 'spring']], createdAt: T0 });
     t.notMatch(JSON.stringify(content), /sealed|privateKey/, 'and nothing that signs');
     t.equal(await found(bench.reads().messageContent(tenant.id, joe.id, 5)), 'too_large');
+    t.strictSame(await found(bench.reads().messageTexts(tenant.id, joe.id)), {
+      ...{ from: { address: 'news@acme.test', name: 'News' }, html: '<p>Hello</p>', text: 'Hello', lists: null },
+    });
   },
 
   "another tenant's message is none": async (t: Test, bench: Bench) => {
@@ -75,6 +78,7 @@ export const messageViewCases = {
     t.equal(await found(bench.reads().messageView(other.tenant.id, id)), null);
     t.equal(await found(bench.reads().messageHtml(other.tenant.id, id)), null);
     t.equal(await found(bench.reads().messageContent(other.tenant.id, id, MOST_CHARS)), null);
+    t.equal(await found(bench.reads().messageTexts(other.tenant.id, id)), null);
     t.equal(await found(bench.reads().messageView(other.tenant.id, bench.id())), null, 'nor one that never was');
   },
 
@@ -88,6 +92,7 @@ export const messageViewCases = {
     });
     t.equal(await found(bench.reads().messageHtml(tenant.id, message.id)), null);
     t.equal(await found(bench.reads().messageContent(tenant.id, message.id, MOST_CHARS)), null);
+    t.equal(await found(bench.reads().messageTexts(tenant.id, message.id)), null);
   },
 
   'the lists, labels, tracking and attachments of a call': async (t: Test, bench: Bench) => {
@@ -102,6 +107,7 @@ export const messageViewCases = {
     t.match(view, { copy: 'bcc', tracking: { opens: false }, message: { labels } });
     t.strictSame(view?.tracking, { opens: false }, 'what the call has left out is left out');
     t.strictSame(view?.content?.lists, LISTS);
+    t.strictSame((await found(bench.reads().messageTexts(tenant.id, bcc!)))?.lists, LISTS);
     t.strictSame(view?.content?.attachments, [
       { position: 0, filename: 'Größe "1".pdf', contentType: 'application/pdf', contentId: null, bytes: 4 },
       { position: 1, filename: 'empty', contentType: 'image/png', contentId: 'logo', bytes: 0 },

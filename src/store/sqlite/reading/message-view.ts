@@ -4,6 +4,7 @@ import type {
   AttachmentView,
   ContentView,
   MessageSibling,
+  MessageTexts,
   MessageView,
   MessageViewQueries,
   SourceContent,
@@ -25,6 +26,7 @@ const MAX_TEXT_CHARS = 20_000;
 export const MESSAGE_VIEW_QUERIES: Answered<MessageViewQueries> = {
   messageView,
   messageHtml,
+  messageTexts,
   messageContent,
   messageAttachment,
 };
@@ -132,6 +134,21 @@ function messageHtml(db: ReadingConnection, tenantId: string, messageId: string)
     'column',
   );
   return (html.get(toId(tenantId), toId(messageId)) as string | null | undefined) ?? null;
+}
+
+function messageTexts(db: ReadingConnection, tenantId: string, messageId: string): MessageTexts | null {
+  const row = db
+    .sql(
+      `SELECT s.from_address, s.from_name, c.html, c.text, c.lists
+       FROM messages m JOIN submissions s ON s.id = m.submission_id JOIN contents c ON c.id = s.content_id
+       WHERE m.tenant_id = +? AND m.id = +?`,
+    )
+    .get(toId(tenantId), toId(messageId)) as Row | undefined;
+  if (!row) return null;
+  return {
+    from: { address: row.from_address as string, name: row.from_name as string | null },
+    ...{ html: row.html as string | null, text: row.text as string | null, lists: listsFromText(row.lists) },
+  };
 }
 
 function messageContent(
