@@ -27,7 +27,10 @@ interface ResendAttachment {
 }
 
 export interface TranslatedEmail {
+  /** Without `data`. */
   body: SendBody;
+  /** Of a template: text, so that they may be of any size; they are parsed where it is rendered. */
+  variables: string | null;
   /** As it was written. */
   scheduledAt: string | null;
 }
@@ -69,11 +72,23 @@ function translate(email: ResendEmail): TranslatedEmail | Refusal {
     if (isRefusal(attachment)) return attachment;
     attachments.push(attachment);
   }
-  const templated = template && { template_id: template.id, data: template.variables ?? {} };
+  const variables = template ? jsonOf(template.variables ?? {}) : null;
+  if (isRefusal(variables)) return variables;
+  const templated = template && { template_id: template.id };
   return {
     body: { ...same, ...templated, ...(attachments.length > 0 && { attachments }), isLetter: true },
+    variables,
     scheduledAt: scheduled_at ?? null,
   };
+}
+
+function jsonOf(variables: Record<string, unknown>): string | Refusal {
+  try {
+    return JSON.stringify(variables);
+  } catch (error) {
+    if (error instanceof RangeError) return invalid('template.variables', 'is nested too deeply.');
+    throw error;
+  }
 }
 
 function translateAttachment(field: string, attachment: ResendAttachment): AttachmentBody | Refusal {

@@ -3,7 +3,7 @@ import { toTimestamp } from '../../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../../base/refusals.ts';
 import { parseAddress } from '../../protocol/mail/address.ts';
 import type { StoredEvent } from '../../store/events.ts';
-import type { SourceContent } from '../../store/message-view.ts';
+import type { MessageTexts } from '../../store/message-view.ts';
 import type { SubmissionDetail } from '../../store/queue.ts';
 import type { PortalReads, ReadOutcome } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
@@ -16,11 +16,9 @@ import { readCursor } from './list-page.ts';
 
 export interface ReadParts {
   store: StoreVerbs<{ queue: 'findMessage' | 'findSubmission'; events: 'eventsOfMessage' }>;
-  reads: Pick<PortalReads, 'messageContent' | 'searchMessages'>;
+  reads: Pick<PortalReads, 'messageTexts' | 'searchMessages'>;
 }
 
-/** Text, HTML and attachments of the largest call. */
-const MAX_CONTENT_CHARS = 12 * 1024 * 1024;
 /** The queue of reads turns over in seconds. */
 const RETRY_AFTER_SECS = 2;
 
@@ -35,14 +33,13 @@ export function readEndpoints(parts: ReadParts): Endpoint[] {
 async function show(parts: ReadParts, { tenant, id }: ApiCall) {
   const email = await findEmail(parts.store, tenant.id, id);
   if (!email) return emailNotFound();
-  const content = valueIn(await parts.reads.messageContent(tenant.id, email.messages[0]!.id, MAX_CONTENT_CHARS));
-  if (isRefusal(content)) return content;
+  const texts = valueIn(await parts.reads.messageTexts(tenant.id, email.messages[0]!.id));
+  if (isRefusal(texts)) return texts;
   const events = await eventsOf(parts.store, tenant.id, email);
   const states = email.messages.map(({ state }) => state);
-  const whole = content === 'too_large' ? null : content;
   return ok({
-    ...emailFields(email, whole),
-    ...{ html: whole?.html ?? null, text: whole?.text ?? null },
+    ...emailFields(email, texts),
+    ...{ html: texts?.html ?? null, text: texts?.text ?? null },
     ...tagsOf(email),
     last_event: lastEventOf(states, events),
   });
@@ -67,17 +64,17 @@ async function eventsOf(store: ReadParts['store'], tenantId: string, { messages 
   return events;
 }
 
-/** `content` is null where it was erased or not read: then there are no names, and no list but the recipients. */
-function emailFields(email: SubmissionDetail, content: SourceContent | null) {
+/** `texts` are null where they were erased or not read: then there are no names, and no lists but the recipients. */
+function emailFields(email: SubmissionDetail, texts: MessageTexts | null) {
   const { id, createdAt, sendAt, from, subject, messages } = email;
-  const { letter = null, replyTo = [] } = content?.lists ?? {};
+  const { letter = null, replyTo = [] } = texts?.lists ?? {};
   const inList = (copy: CopyKind | null) =>
     messages.filter((one) => one.copy === copy).map(({ recipient }) => recipient);
   // A message that is asked for by its own ID shows itself.
   const shown = messages[0]!.id === id ? null : letter;
   return {
     ...{ object: 'email', id, message_id: `<${messages[0]!.id}@${domainOf(from)}>` },
-    ...{ from: content ? mailbox(content.from) : from, to: shown?.to.map(mailbox) ?? inList(null) },
+    ...{ from: texts ? mailbox(texts.from) : from, to: shown?.to.map(mailbox) ?? inList(null) },
     ...{ cc: shown?.cc.map(mailbox) ?? inList('cc'), bcc: inList('bcc'), reply_to: replyTo.map(mailbox) },
     ...{ subject, created_at: toTimestamp(createdAt), scheduled_at: sendAt === null ? null : toTimestamp(sendAt) },
   };

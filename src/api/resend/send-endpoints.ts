@@ -1,5 +1,6 @@
 // POST /resend/emails and POST /resend/emails/batch: the same calls as POST /emails and POST /emails/batch, in other words.
 import type { Clock } from '../../base/clock.ts';
+import { JsonText } from '../../base/json-text.ts';
 import { isRefusal, type Refusal } from '../../base/refusals.ts';
 import type { SendBody } from '../../submission/send-request.ts';
 import type { Submission } from '../../submission/submit.ts';
@@ -19,12 +20,12 @@ export interface SendParts {
 export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
   const emailShape = loadResendEmail();
   const batchShape = loadResendBatch(emailShape);
-  const scheduled = (email: TranslatedEmail) => withSchedule(email, clock.now());
+  const complete = (email: TranslatedEmail) => completed(email, clock.now());
 
   async function send({ key, idempotencyKey, bodyBytes, read }: ApiCall) {
     const readOne = async () => {
       const email = await read(emailShape);
-      return isRefusal(email) ? email : scheduled(email);
+      return isRefusal(email) ? email : complete(email);
     };
     const answer = await submission.submit(key, idempotencyKey, { bytes: bodyBytes, read: readOne });
     return isRefusal(answer) ? answer : ok({ id: answer.receipt.id });
@@ -37,7 +38,7 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
       const batch = await read(batchShape);
       if (isRefusal(batch)) return batch;
       countAs(batch.emails.length);
-      return { emails: batch.emails.map((email) => (isRefusal(email) ? email : scheduled(email))), skipsRefused };
+      return { emails: batch.emails.map((email) => (isRefusal(email) ? email : complete(email))), skipsRefused };
     };
     const answer = await submission.submitBatch(key, idempotencyKey, { bytes: bodyBytes, read: readAll });
     return isRefusal(answer) ? answer : ok(batchResult(answer.receipt, skipsRefused));
@@ -56,10 +57,12 @@ export function sendEndpoints({ submission, clock }: SendParts): Endpoint[] {
   ];
 }
 
-function withSchedule({ body, scheduledAt }: TranslatedEmail, now: number): SendBody | Refusal {
-  if (scheduledAt === null) return body;
+/** What needs the clock, or a class, neither of which is there in the thread that reads a large body. */
+function completed({ body, variables, scheduledAt }: TranslatedEmail, now: number): SendBody | Refusal {
+  const whole: SendBody = variables === null ? body : { ...body, data: new JsonText(variables) };
+  if (scheduledAt === null) return whole;
   const read = readScheduledAt(scheduledAt, now);
-  return read.ok ? { ...body } : invalid('scheduled_at', read.problem);
+  return read.ok ? whole : invalid('scheduled_at', read.problem);
 }
 
 /** The SDK's `batchValidation`. */

@@ -295,3 +295,14 @@ t.test('a large batch is translated as well', async (t) => {
   const large = { scheduled_at: ' '.repeat(70_000) };
   t.match(await send(large), { status: 400, body: { message: /^scheduled_at: must have at most 100 characters/ } });
 });
+
+t.test('variables of a template may be many', async (t) => {
+  const template = { name: 'many', text: '{{ numbers | size }} {{ who }}' };
+  const { body } = await api.call('POST', '/templates', { key: tenant.key, body: template });
+  const variables = { numbers: Array(200_000).fill(7), who: 'Jo' };
+  t.match(await sent({ template: { id: body.id, variables } }), [{ text: '200000 Jo' }]);
+  const deep = `{"from":"a@acme.test","to":"b@acme.test","subject":"x","template":{"id":"${body.id}","variables":{"a":`;
+  const nested = `${deep}${'['.repeat(9000)}${']'.repeat(9000)}}}}`;
+  const answer = await api.call('POST', '/resend/emails', { key: tenant.key, body: nested });
+  t.ok(isError(answer, 400, 'validation_error'), answer.body.message);
+});
