@@ -10,6 +10,7 @@ import { arfTarget, inboundMailTarget } from './targets/mails.ts';
 import { markupTarget } from './targets/markup.ts';
 import { multipartTarget } from './targets/multipart.ts';
 import { publishedRecordsTarget } from './targets/published-records.ts';
+import { resendEmailTarget } from './targets/resend-email.ts';
 import { smtpDialogTarget } from './targets/smtp-dialog.ts';
 import { smtpReplyTarget } from './targets/smtp-reply.ts';
 import { suppressionCsvTarget } from './targets/suppression-csv.ts';
@@ -37,4 +38,5 @@ export const ALL_TARGETS: readonly FuzzTarget[] = [
   multipartTarget,
   markupTarget,
   suppressionCsvTarget,
+  resendEmailTarget,
 ];
