@@ -93,7 +93,8 @@ function jsonOf(variables: Record<string, unknown>): string | Refusal {
 
 function translateAttachment(field: string, attachment: ResendAttachment): AttachmentBody | Refusal {
   const { filename, content, path, content_type, content_id } = attachment;
-  if (typeof path === 'string') {
+  // An SDK may send what was not given as an empty text.
+  if (path) {
     return invalid(`${field}.path`, 'files are not fetched from elsewhere; read the file and send it as content.');
   }
   if (typeof filename !== 'string') return invalid(`${field}.filename`, 'this field is required.');

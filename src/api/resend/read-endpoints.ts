@@ -49,10 +49,10 @@ function emailNotFound(): Refusal {
   return refuse('email_not_found', 'Email not found. Use the `id` of the response to a send.');
 }
 
-/** A message by its own ID is an email of which it is the only one. */
+/** A message by its own ID is an email of which it is the only one. Retention may leave a submission without messages. */
 async function findEmail(store: ReadParts['store'], tenantId: string, id: string): Promise<SubmissionDetail | null> {
   const submission = await store.queue.findSubmission(tenantId, id);
-  if (submission) return submission;
+  if (submission) return submission.messages.length > 0 ? submission : null;
   const message = await store.queue.findMessage(tenantId, id);
   const whole = message && (await store.queue.findSubmission(tenantId, message.submissionId));
   return whole && message && { ...whole, id, messages: [{ ...message, copy: null }] };
@@ -113,13 +113,12 @@ async function list({ store, reads }: ReadParts, { tenant, query }: ApiCall) {
     const page = valueIn(await reads.searchMessages(tenant.id, search));
     if (isRefusal(page)) return page;
     for (const { submissionId } of page.messages) found.add(submissionId);
-    // What is left of the last call is stepped over.
-    olderThan = page.next && (page.messages.at(-1)?.submissionId ?? page.next);
+    olderThan = page.next;
   } while (olderThan !== null && found.size <= cursor.limit);
   const ids = [...found].slice(0, cursor.limit);
   const data = [];
   for (const id of ids) {
-    const email = await store.queue.findSubmission(tenant.id, id);
+    const email = await findEmail(store, tenant.id, id);
     if (email)
       data.push({ ...emailFields(email, null), last_event: leastOf(email.messages.map(({ state }) => state)) });
   }

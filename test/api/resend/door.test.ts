@@ -103,7 +103,7 @@ t.test('attachments in three encodings, small and large', async (t) => {
   for (const bytes of [Buffer.from([0, 1, 2, 254, 255]), Buffer.alloc(0), Buffer.alloc(700_000, 'postrider')]) {
     const encodings = { base64: bytes.toString('base64'), list: [...bytes], buffer: bytes.toJSON() };
     for (const [name, content] of Object.entries(encodings)) {
-      const attachment = { filename: 'a.pdf', content, content_id: 'logo', path: null };
+      const attachment = { filename: 'a.pdf', content, content_id: 'logo', path: name === 'list' ? '' : null };
       const [message] = await sent({
         attachments: [attachment, { filename: 'b.bin', content: 'AA==', content_type: 'x/y' }],
       });

@@ -1,8 +1,18 @@
 // The Resend door read: emails by the ID of a submission or a message, lists, domains, API keys; and of one tenant only.
 import t from 'tap';
 import { startApiHarness } from '../../support/api-harness.ts';
+import { wrapVerbs } from '../../support/wrap-verbs.ts';
 
-const api = await startApiHarness();
+/** The verb that fails, while there is one. */
+let broken = '';
+
+const api = await startApiHarness({
+  wrapStore: (store) =>
+    wrapVerbs(store, (name, verb) => (...args) => {
+      if (name === broken) throw new Error(`${name} is broken`);
+      return verb(...args);
+    }),
+});
 t.teardown(() => api.close());
 const tenant = await api.addTenant();
 const domainId = await api.addVerifiedDomain(tenant.id, 'acme.test');
@@ -139,4 +149,14 @@ t.test('API keys, never their secrets', async (t) => {
   await api.store.keys.revokeApiKey(other.id, keys[0]!.id, 1);
   t.same((await get('/api-keys', bound)).body.data.length, 1);
   t.same((await get('/api-keys', await api.addKey(other.id))).body.data.length, 2, 'without those that are revoked');
+});
+
+t.test('what fails here is told in the shape of the door', async (t) => {
+  broken = 'queue.findSubmission';
+  const answer = await get('/emails/018f0000-0000-7000-8000-000000000000');
+  broken = '';
+  t.equal(answer.status, 500);
+  t.same(answer.body, {
+    ...{ statusCode: 500, name: 'internal_server_error', message: 'Unexpected server error. Retry later.' },
+  });
 });
