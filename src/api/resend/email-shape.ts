@@ -24,6 +24,8 @@ interface ResendAttachment {
   path?: string | null;
   content_type?: string | null;
   content_id?: string | null;
+  /** What content_id was called before. */
+  inline_content_id?: string | null;
 }
 
 export interface TranslatedEmail {
@@ -44,7 +46,7 @@ const LISTS_OF_BYTES: BodyForm = { listsOfBytes: true };
 export function loadResendEmail(): BodyShape<TranslatedEmail> {
   const shape = loadBodyShape<ResendEmail>('resend-email', 'resend');
   const translating = (given: JsonObject) => {
-    const email = shape(given);
+    const email = shape(withoutEmpty(given));
     return isRefusal(email) ? email : translate(email);
   };
   return Object.assign(translating, { schemaName: shape.schemaName, form: LISTS_OF_BYTES });
@@ -61,6 +63,11 @@ export function loadResendBatch(email = loadResendEmail()): BodyShape<Translated
 
 export function loadResendUpdate(): BodyShape<{ scheduled_at: string }> {
   return loadBodyShape('resend-update', 'resend');
+}
+
+/** The SDK for Go sends fields that were not set as empty texts. */
+function withoutEmpty(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
 }
 
 function translate(email: ResendEmail): TranslatedEmail | Refusal {
@@ -92,7 +99,8 @@ function jsonOf(variables: Record<string, unknown>): string | Refusal {
 }
 
 function translateAttachment(field: string, attachment: ResendAttachment): AttachmentBody | Refusal {
-  const { filename, content, path, content_type, content_id } = attachment;
+  const { filename, content, path, content_type } = attachment;
+  const content_id = attachment.content_id || attachment.inline_content_id;
   // An SDK may send what was not given as an empty text.
   if (path) {
     return invalid(`${field}.path`, 'files are not fetched from elsewhere; read the file and send it as content.');

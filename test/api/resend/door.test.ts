@@ -115,6 +115,15 @@ t.test('attachments in three encodings, small and large', async (t) => {
   }
 });
 
+t.test('as the SDK for Go writes it', async (t) => {
+  const attachment = { content: [7], filename: 'a.png', inline_content_id: 'logo' };
+  const empty = { html: '', reply_to: '', scheduled_at: '' };
+  const [message] = await sent({ ...empty, to: ['jo@example.com'], attachments: [attachment] });
+  t.match(message, { html: null, text: 'Hi', lists: null });
+  t.match(attachmentsOf(message!), [{ contentId: 'logo', content: Buffer.of(7) }]);
+  t.ok(isError(await send({ subject: '' }), 422, 'missing_required_field'));
+});
+
 t.test('a template with its variables', async (t) => {
   const template = { name: 'welcome', html: '<p>{{ who }} {{ n }}</p>', text: '{{ who }}', subject: 'For {{ who }}' };
   const { body } = await api.call('POST', '/templates', { key: tenant.key, body: template });
