@@ -117,6 +117,20 @@ const PLAYS: Readonly<Record<string, Play>> = {
       return (await harness.call('PATCH', path, { key: tenant.key, body })).status;
     },
   },
+  'PATCH /resend/emails/:id': {
+    action: 'submission.moved',
+    async run(harness, tenant) {
+      const path = `/resend/emails/${await scheduledSubmission(harness, tenant)}`;
+      return (await harness.call('PATCH', path, { key: tenant.key, body: { scheduled_at: 'in 2 hours' } })).status;
+    },
+  },
+  'POST /resend/emails/:id/cancel': {
+    action: 'submission.canceled',
+    async run(harness, tenant) {
+      const path = `/resend/emails/${await scheduledSubmission(harness, tenant)}/cancel`;
+      return (await harness.call('POST', path, { key: tenant.key })).status;
+    },
+  },
   'POST /submissions/:id/cancel': {
     action: 'submission.canceled',
     async run(harness, tenant) {

@@ -8,9 +8,13 @@ import type { Pipeline } from '../pipeline.ts';
 import { type AccountParts, accountEndpoints } from './account-endpoints.ts';
 import { type ReadParts, readEndpoints } from './read-endpoints.ts';
 import { resendRefusal } from './resend-errors.ts';
+import { type ScheduleParts, scheduleEndpoints } from './schedule-endpoints.ts';
 import { type SendParts, sendEndpoints } from './send-endpoints.ts';
 
-export type ResendParts = SendParts & ReadParts & AccountParts & { store: ReadParts['store'] & AccountParts['store'] };
+export type ResendParts = SendParts &
+  ScheduleParts &
+  ReadParts &
+  AccountParts & { store: ReadParts['store'] & AccountParts['store'] };
 
 interface ResendDoor {
   routes: Route[];
@@ -19,7 +23,12 @@ interface ResendDoor {
 }
 
 export function resendDoor(parts: ResendParts, pipeline: Pipeline): ResendDoor {
-  const endpoints = [...sendEndpoints(parts), ...readEndpoints(parts), ...accountEndpoints(parts)];
+  const endpoints = [
+    ...sendEndpoints(parts),
+    ...scheduleEndpoints(parts),
+    ...readEndpoints(parts),
+    ...accountEndpoints(parts),
+  ];
   const notFound = refuse('not_found', 'No such endpoint here. /docs/resend lists what there is.');
   return {
     routes: endpoints.map((endpoint) => pipeline.route(endpoint, resendRefusal)),

@@ -62,7 +62,7 @@ function completed({ body, variables, scheduledAt }: TranslatedEmail, now: numbe
   const whole: SendBody = variables === null ? body : { ...body, data: new JsonText(variables) };
   if (scheduledAt === null) return whole;
   const read = readScheduledAt(scheduledAt, now);
-  return read.ok ? whole : invalid('scheduled_at', read.problem);
+  return read.ok ? { ...whole, send_at: read.sendAt } : invalid('scheduled_at', read.problem);
 }
 
 /** The SDK's `batchValidation`. */

@@ -315,3 +315,51 @@ t.test('variables of a template may be many', async (t) => {
   const answer = await api.call('POST', '/resend/emails', { key: tenant.key, body: nested });
   t.ok(isError(answer, 400, 'validation_error'), answer.body.message);
 });
+
+t.test('mail for later', async (t) => {
+  const later = new Date(Date.now() + 7_200_000).toISOString();
+  const scheduledAt = async (id: string) => (await api.store.queue.findSubmission(tenant.id, id))!.sendAt;
+  const { body } = await send({ scheduled_at: later });
+  t.equal(await scheduledAt(body.id), Date.parse(later));
+  const path = `/resend/emails/${body.id}`;
+  const update = (scheduled_at: unknown, key = tenant.key, more = {}) =>
+    api.call('PATCH', path, { key, body: { scheduled_at, ...more } });
+  const before = Date.now();
+  const moved = await update('in 3 days', tenant.key, { id: body.id });
+  t.match(moved, { status: 200, body: { object: 'email', id: body.id } });
+  const wait = (await scheduledAt(body.id))! - before - 3 * 86_400_000;
+  t.ok(wait >= 0 && wait <= Date.now() - before);
+
+  const refused = async (scheduled_at: unknown, message: RegExp, statusCode = 400, name = 'validation_error') => {
+    for (const answer of [await update(scheduled_at), ...(scheduled_at ? [await send({ scheduled_at })] : [])]) {
+      t.ok(isError(answer, statusCode, name), answer.body.message);
+      t.match(answer.body.message, message);
+    }
+  };
+  await refused('tomorrow at 9am', /^scheduled_at: write the time as RFC 3339, such as 20/);
+  await refused('in 31 days', /^scheduled_at: must be at most 30 days ahead/);
+  await refused('2020-01-01T00:00:00Z', /^scheduled_at: is in the past/);
+  await refused('2026-13-45', /^scheduled_at: must be an RFC 3339 time/);
+  await refused(null, /^scheduled_at: this field is required/, 422, 'missing_required_field');
+  const bound = await api.addKey(tenant.id, undefined, 'other.test');
+  t.ok(isError(await update('in 1 day', bound), 403, 'validation_error'));
+  t.ok(isError(await update('in 1 day', await api.addKey(tenant.id, [])), 401, 'restricted_api_key'));
+  const { key: stranger } = await api.addTenant();
+  t.ok(isError(await update('in 1 day', stranger), 404, 'not_found'));
+  t.ok(isError(await api.call('POST', `${path}/cancel`, { key: stranger }), 404, 'not_found'));
+
+  const batch = await post('/emails/batch', [MAIL, { ...MAIL, scheduled_at: 'in 5 minutes' }]);
+  t.same(await scheduledAt(batch.body.data[0].id), null);
+  t.ok(await scheduledAt(batch.body.data[1].id));
+
+  const cancel = (id: string) => api.call('POST', `/resend/emails/${id}/cancel`, { key: tenant.key });
+  t.match(await cancel(body.id), { status: 200, body: { object: 'email', id: body.id } });
+  t.ok(isError(await update('in 1 day'), 409, 'validation_error'), 'nothing is scheduled any more');
+  const [lane] = await api.store.queue.dueLanes();
+  const { messages } = await api.store.queue.claim(lane!.lane, 1000, {
+    now: Date.now(),
+    dueAgainAt: [Date.now() + 1000],
+  });
+  const onTheWire = (await api.store.queue.findMessage(tenant.id, messages[0]!.id))!;
+  t.ok(isError(await cancel(onTheWire.submissionId), 409, 'validation_error'), 'too late');
+});

@@ -107,6 +107,28 @@ t.test('batch.send', async (t) => {
   t.match(some, { data: [{ id: String }], errors: [{ index: 1, message: /^to: / }] });
 });
 
+t.test('emails.update and emails.cancel', async (t) => {
+  const HOUR_MS = 3_600_000;
+  const isAbout = (time: string | null, hours: number) =>
+    Math.abs(Date.parse(String(time)) - Date.now() - hours * HOUR_MS) < HOUR_MS / 2;
+  const id = await send({ scheduledAt: 'in 1 hour' });
+  const scheduled = good(await resend.emails.get(id));
+  t.equal(scheduled.last_event, 'scheduled');
+  t.ok(isAbout(scheduled.scheduled_at, 1));
+  t.match(good(await resend.emails.update({ id, scheduledAt: 'in 1 day' })), { object: 'email', id });
+  t.ok(isAbout(good(await resend.emails.get(id)).scheduled_at, 24));
+  const moment = new Date(Date.now() + 2 * HOUR_MS).toISOString();
+  t.match(good(await resend.emails.update({ id, scheduledAt: moment })), { id });
+  t.equal(good(await resend.emails.get(id)).scheduled_at, moment);
+  t.match(good(await resend.emails.cancel(id)), { object: 'email', id });
+  t.equal(good(await resend.emails.get(id)).last_event, 'canceled');
+  t.match(good(await resend.emails.cancel(id)), { id }, 'a repeated call says the same');
+  t.match(await resend.emails.update({ id, scheduledAt: 'in 1 day' }), { data: null, error: { statusCode: 409 } });
+  await send({ subject: 'At once', scheduledAt: 'in 0 min' });
+  await receivedWith('At once', 1);
+  t.match(await resend.emails.cancel('018f0000-0000-7000-8000-000000000000'), { error: { name: 'not_found' } });
+});
+
 t.test('emails.list', async (t) => {
   const id = await send({ subject: 'The newest' });
   const first = good(await resend.emails.list({ limit: 2 }));
