@@ -31,9 +31,11 @@ export function scheduleEndpoints({ scheduling, clock }: ScheduleParts): Endpoin
     const done = await scheduling.cancel(key, id);
     if (isRefusal(done)) return done;
     const { canceled, tooLate } = done;
+    if (canceled.length === 0) {
+      return refuse('not_scheduled', 'It is too late to cancel this email: nothing of it is waiting any more.');
+    }
     await audit('submission.canceled', { submission_id: id, canceled: canceled.length, too_late: tooLate.length });
-    if (canceled.length > 0) return ok({ object: 'email', id });
-    return refuse('not_scheduled', 'It is too late to cancel this email: nothing of it is waiting any more.');
+    return ok({ object: 'email', id });
   }
 
   const one = { scope: 'emails:send', pattern: '/resend/emails/:id' } as const;

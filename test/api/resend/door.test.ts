@@ -361,5 +361,7 @@ t.test('mail for later', async (t) => {
     dueAgainAt: [Date.now() + 1000],
   });
   const onTheWire = (await api.store.queue.findMessage(tenant.id, messages[0]!.id))!;
+  const [last] = await api.store.audit.listAudit(tenant.id, { before: null, limit: 1 });
   t.ok(isError(await cancel(onTheWire.submissionId), 409, 'validation_error'), 'too late');
+  t.same(await api.store.audit.listAudit(tenant.id, { before: null, limit: 1 }), [last], 'and not in the audit log');
 });
