@@ -163,8 +163,8 @@ t.test('the queue says why, and is acted on with a reason', async (t) => {
   await daemon.until(() => daemon.find({ message_id: id, fact: 'deferred' }).length === 2, 'try once more');
   t.match(await act(message, 'Cancel', ''), { status: 422 });
   const cancelled = await act(message, 'Cancel', 'sent by mistake');
-  t.match(cancelled.text, /Finished as failed.*sent by mistake/);
-  t.match(await act(message, 'Cancel', 'once more'), { status: 422, text: /is not waiting: it is failed/ });
+  t.match(cancelled.text, /Finished as canceled.*sent by mistake/);
+  t.match(await act(message, 'Cancel', 'once more'), { status: 422, text: /is not waiting: it is canceled/ });
 
   const form = group.form('Pause');
   const wrong: Record<string, string>[] = [

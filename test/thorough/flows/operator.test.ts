@@ -34,7 +34,7 @@ t.test('the queue: list, show, retry, cancel', async (t) => {
   await daemon.logged({ fact: 'delivered', message_id: pushed! });
   t.match(await postrider.runHere('queue', 'cancel', stopped!), { code: 0 });
   const { body } = await daemon.call(sender.key, `GET /emails/${stopped}`);
-  t.match(body, { state: 'failed', events: [{ type: 'email.deferred' }, { type: 'email.failed' }] });
+  t.match(body, { state: 'canceled', events: [{ type: 'email.deferred' }, { type: 'email.canceled' }] });
   t.match(await postrider.json('queue', 'list'), { lanes: [], messages: [] });
 
   const again = await postrider.runHere('queue', 'retry', pushed!);
