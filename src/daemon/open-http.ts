@@ -24,7 +24,7 @@ import { handlerOf } from './open-metrics.ts';
 import { type PortalParts, portalRoutes } from './open-portal.ts';
 
 export interface SiteParts {
-  portal: Omit<PortalParts, 'templates' | 'reader' | 'scheduling'>;
+  portal: Omit<PortalParts, 'templates' | 'reader' | 'submission' | 'scheduling'>;
   /** `staysUsable` only in the sandbox. */
   accepting: Pick<SubmissionOptions, 'onAccepted' | 'onScheduled' | 'staysUsable'> & { scheduling: Scheduling };
 }
@@ -67,7 +67,10 @@ export async function openSite(
   const hits = new HitSender({ verbs: foundation.hitVerbs, clock, log });
   opened.add(() => hits.close());
   const links = linkPages({ store, clock, log, hits, keys: (keyId) => identity.linkKeys.get(keyId) });
-  const portal = portalRoutes(config, foundation, { ...parts, templates, reader, scheduling: accepting.scheduling });
+  const portal = portalRoutes(config, foundation, {
+    ...{ ...parts, templates, reader, submission },
+    scheduling: accepting.scheduling,
+  });
   const open = createPublicPages();
   const pages = {
     routes: [...api.routes, ...open.routes, ...portal.routes],

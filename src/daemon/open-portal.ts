@@ -37,6 +37,7 @@ import { readReturnPath } from '../protocol/mail/return-path.ts';
 import type { Visitor } from '../store/accounts.ts';
 import type { Scheduling } from '../submission/schedule.ts';
 import type { notifyByMail } from '../submission/service-mail.ts';
+import type { Submission } from '../submission/submit.ts';
 import { brakeOf } from '../suppression/brake.ts';
 import type { Reputation } from '../suppression/reputation.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -50,6 +51,7 @@ import type { Foundation } from './open-foundation.ts';
 export interface PortalParts {
   domains: Domains;
   templates: Templates;
+  submission: Pick<Submission, 'submit'>;
   scheduling: Scheduling;
   hooks: Pick<RunningWebhooks, 'webhooks' | 'tests'>;
   queue: QueueControl;
@@ -164,12 +166,13 @@ function capturedServices(
 function messageServices(
   { service }: Config,
   { store, reads }: Foundation,
-  { queue, captured, scheduling }: PortalParts,
+  { queue, captured, submission, scheduling }: PortalParts,
 ): MessageServices {
   const kit = { bouncesDomain: service.bounces_domain, linksUrl: service.links_url };
   return {
     store,
     reads,
+    submission,
     scheduling,
     sandbox: captured !== null,
     explain: (message) => queue.explain.message(message),

@@ -11,6 +11,7 @@ import { parseAddress, suppressionKey } from '../protocol/mail/address.ts';
 import type { Domain } from '../store/domains.ts';
 import type { Store, StoreVerbs } from '../store/store.ts';
 import type { LaneNotice } from '../store/submissions.ts';
+import { NO_KEY } from './sender.ts';
 
 export interface ServiceMail {
   to: string;
@@ -113,9 +114,6 @@ const REASONS = {
   tenant_not_active: "the service's own tenant is not active",
   key_taken: 'a batch has used its idempotency key',
 } as const;
-
-/** No API key was used. */
-const NO_KEY = '00000000-0000-0000-0000-000000000000';
 
 /** A re-check would fail while its record is not published yet, and stop all mail of the service. */
 const NEVER = Number.MAX_SAFE_INTEGER;

@@ -16,6 +16,7 @@ const OF_TENANTS = [
   '/portal',
   '/portal/overview/tags',
   '/portal/messages',
+  '/portal/messages/new',
   '/portal/messages/:id',
   '/portal/messages/:id/attachments/0',
   '/portal/domains',

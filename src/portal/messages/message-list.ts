@@ -6,6 +6,7 @@ import type { Suppression } from '../../store/suppressions.ts';
 import { emptyState, field, heading, pager, select, table, time } from '../elements.ts';
 import { type PageResult, type VisitOf, view } from '../page.ts';
 import { saidBriefly } from '../tenants-words.ts';
+import { COMPOSE } from './compose-page.ts';
 import { listPath, type MessageFilter, readFilter } from './message-filter.ts';
 import type { MessageServices } from './message-services.ts';
 import { cut, STATES, stateBadge } from './message-words.ts';
@@ -22,8 +23,9 @@ export async function showMessages(services: MessageServices, visit: VisitOf<'vi
   const filter = readFilter(visit.query);
   const form = await filterForm(services, tenantId, filter);
   const title = 'Messages';
+  const send = visit.may('member') && html`<a class="button primary" href="${COMPOSE}">Send a message</a>`;
   const shown = async (list: Html, status = 200) =>
-    view({ title, status, body: html`${heading(title)}${form}${list}` });
+    view({ title, status, body: html`${heading(title, send)}${form}${list}` });
   if (Object.keys(filter.problems).length > 0) return shown(html``, 422);
   const search = { ...filter.search, limit: PER_PAGE, budgetMs: SEARCH_BUDGET_MS };
   const outcome = await services.reads.searchMessages(tenantId, search);

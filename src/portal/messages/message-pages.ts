@@ -1,6 +1,7 @@
 // The pages of messages: the list, one message, its HTML for the frame, its source, its attachments.
 import { isUuid } from '../../base/ids.ts';
 import { action, missing, type PageResult, type PortalRoute, page, type VisitOf } from '../page.ts';
+import { COMPOSE, COMPOSE_LIMIT_BYTES, sendComposed, showCompose } from './compose-page.ts';
 import { showAttachment, showHtml, showSource } from './message-documents.ts';
 import { showMessages } from './message-list.ts';
 import { showMessage } from './message-page.ts';
@@ -21,6 +22,11 @@ export function messagePages(services: MessageServices): PortalRoute[] {
     });
   return [
     page({ path: '/portal/messages', access, show: (visit) => showMessages(services, visit) }),
+    page({ path: COMPOSE, access: 'member', show: (visit) => showCompose(services, visit) }),
+    action({
+      ...{ path: COMPOSE, access: 'member', limitBytes: COMPOSE_LIMIT_BYTES },
+      run: (visit) => sendComposed(services, visit),
+    }),
     ofMessage('/portal/messages/:id', showMessage),
     ofMessage('/portal/messages/:id/html', showHtml),
     ofMessage('/portal/messages/:id/source', showSource),

@@ -5,6 +5,7 @@ import type { MessageDetail } from '../../store/queue.ts';
 import type { PortalReads } from '../../store/reads.ts';
 import type { StoreVerbs } from '../../store/store.ts';
 import type { Scheduling } from '../../submission/schedule.ts';
+import type { Submission } from '../../submission/submit.ts';
 
 export interface MessageServices {
   store: StoreVerbs<{
@@ -12,7 +13,9 @@ export interface MessageServices {
     keys: 'listApiKeys';
     suppressions: 'listSuppressions';
     queue: 'findMessage';
+    templates: 'listTemplateNames';
   }>;
+  submission: Pick<Submission, 'submit'>;
   scheduling: Scheduling;
   reads: Pick<PortalReads, 'searchMessages' | 'messageView' | 'messageHtml' | 'messageContent' | 'messageAttachment'>;
   /** In the sandbox: the mail itself has been captured, and can be looked at. */

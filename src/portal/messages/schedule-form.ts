@@ -37,7 +37,7 @@ export async function moveCall(services: MessageServices, visit: VisitOf<'member
   if (found === null) return missing('Message not found. Old messages are erased.');
   const { path, submissionId, by } = found;
   const isNow = visit.form.get('now') === 'yes';
-  const at = isNow ? new Date(visit.now).toISOString() : utc(visit.form.get('at') ?? '');
+  const at = isNow ? new Date(visit.now).toISOString() : asUtc(visit.form.get('at') ?? '');
   const moved = await services.scheduling.move(by, submissionId, at);
   if (isRefusal(moved)) return redirect(path, moved.message.replace(/^send_at: /, 'The time '), 'warn');
   const sendAt = new Date(moved.sendAt).toISOString();
@@ -71,7 +71,7 @@ async function findCall({ store }: MessageServices, visit: VisitOf<'member'>) {
 }
 
 /** What a field of type datetime-local sends has no offset, and seconds only where they are not zero. */
-function utc(text: string): string {
+export function asUtc(text: string): string {
   const [day, time = ''] = text.trim().split('T');
   return `${day}T${time.length === 5 ? `${time}:00` : time}Z`;
 }
