@@ -22,6 +22,39 @@ t.test('hundreds of messages that wait for one destination are one entry', async
   t.equal(pushes.args().length, 1, 'an engine that finds hundreds of waiting messages holds one entry');
 });
 
+t.test('mail for later is no entry at all, and a start reads none of it', async (t) => {
+  const seen = { due: 0, next: 0 };
+  const { harness } = await setUp(t, {
+    wrapStore: (store) => ({
+      ...store,
+      queue: {
+        ...store.queue,
+        dueScheduled: async (now, limit) => {
+          const due = await store.queue.dueScheduled(now, limit);
+          seen.due += due.length;
+          return due;
+        },
+        nextScheduled: () => {
+          seen.next++;
+          return store.queue.nextScheduled();
+        },
+      },
+    }),
+  });
+  const sendAt = Date.now() + 3_600_000;
+  for (let domain = 0; domain < 20; domain++) {
+    const to = Array.from({ length: 50 }, (_, index) => `user${index}@d${domain}.test`);
+    await harness.send(to, { sendAt });
+  }
+  const pushes = t.capture(DueHeap.prototype, 'push', DueHeap.prototype.push);
+  seen.next = 0;
+  await harness.restartDelivery();
+  await until('it has looked', () => seen.next > 0);
+  t.equal(pushes().length, 0, 'a thousand messages in twenty lanes');
+  t.equal(seen.due, 0);
+  t.equal(await harness.store.queue.nextScheduled(), sendAt);
+});
+
 t.test('fresh mail past a message that waits for long leaves nothing behind', async (t) => {
   const { harness } = await setUp(t, {
     retryStepsMs: [3_600_000],
