@@ -184,6 +184,20 @@ export const inboundCases = {
     t.match(await bench.message(id), { state: 'queued' });
   },
 
+  'a bounce leaves a message that was canceled after an attempt as it is': async (t: Test, bench: Bench) => {
+    const { domain } = await bench.sender('acme.test');
+    const [message, other] = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'b@x.test')];
+    const ambiguous = { to: 'deferred', dueAt: T0 + 5, reason: 'lost', ambiguous: true } as const;
+    await bench.store.queue.record([bench.attempted(message, ambiguous)]);
+    await bench.store.queue.endWaiting(bench.update(message, { to: 'canceled', reason: 'a mistake' }));
+    const action: InboundAction = { do: 'bounce', bounce: 'soft', suppress: null, event: bench.event('email.bounced') };
+    const update = await updateFor(bench, message, { effect: 'bounced' }, action);
+    t.match(await bench.store.inbound.recordInbound(update), { effect: 'none', reason: /is canceled already/ });
+    t.equal((await bench.message(message.id)).state, 'canceled');
+    t.equal(await bench.store.figures.countOpenMessages(), 1, 'the other one still needs its key');
+    t.equal((await bench.message(other.id)).state, 'sending');
+  },
+
   'of what came back, charts tell what had been delivered': async (t: Test, bench: Bench) => {
     const { tenant, domain } = await bench.sender('acme.test');
     const [taken, lost] = [await bench.sending(domain, 'a@x.test'), await bench.sending(domain, 'b@x.test')];

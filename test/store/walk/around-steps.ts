@@ -179,7 +179,7 @@ function act(walk: Walk, message: ModelMessage, action: InboundAction, at: numbe
     return true;
   }
   if (action.do !== 'bounce') return false;
-  if (message.state === 'bounced' || message.state === 'failed' || message.attempts === 0) return false;
+  if (['bounced', 'failed', 'canceled'].includes(message.state) || message.attempts === 0) return false;
   const ended = { state: 'bounced', dueAt: null, ambiguous: false, parked: false, finishedAt: at } as const;
   Object.assign(message, ended);
   if (action.suppress) model.suppressHardBounce(message, at, action.suppress);

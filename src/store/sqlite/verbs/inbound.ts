@@ -10,6 +10,7 @@ import type {
   ReportedMessage,
   WaitingInboundMail,
 } from '../../inbound.ts';
+import type { MessageState } from '../../queue.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { addDmarcReport } from './dmarc-reports.ts';
@@ -205,9 +206,11 @@ function markComplained(db: Transaction, { messageId, tenantId }: Target, weight
   return mark.run(weight, toId(messageId), toId(tenantId)).changes === 1;
 }
 
+const ENDED: readonly MessageState[] = ['bounced', 'failed', 'canceled'];
+
 /**
  * A report turns delivered into bounced. A message that waits for a retry after an ambiguous attempt has arrived after
- * all, and ends here, too. Messages that are bounced or failed stay as they are.
+ * all, and ends here, too. Messages that have ended otherwise stay as they are.
  */
 function bounce(
   db: Transaction,
@@ -221,10 +224,10 @@ function bounce(
       `SELECT m.state, m.attempts, s.domain_id FROM messages m LEFT JOIN submissions s ON s.id = m.submission_id
        WHERE m.id = +? AND m.tenant_id = +?`,
     )
-    .get(id, tenant) as { state: string; attempts: number; domain_id: Buffer | null } | undefined;
+    .get(id, tenant) as { state: MessageState; attempts: number; domain_id: Buffer | null } | undefined;
   if (!message) return 'the message is no longer known';
   const { state, attempts, domain_id } = message;
-  if (state === 'bounced' || state === 'failed') return `the message is ${state} already`;
+  if (ENDED.includes(state)) return `the message is ${state} already`;
   if (attempts === 0) return 'the message was never sent';
   db.sql(
     `UPDATE messages SET state = 'bounced', bounce = +?, last_reason = +?, due_at = NULL, ambiguous = 0, parked = 0,
