@@ -6,7 +6,8 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Installation } from '../support/daemon-process.ts';
-import { lookInto } from '../support/database.ts';
+import { lookInto, withDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { registerSender, startWorld } from '../support/world.ts';
 import { Arrivals } from './arrivals.ts';
 import { OrderingClient, type Scene } from './ordering-client.ts';
@@ -60,6 +61,10 @@ t.test('nothing that was promised is lost', async (t) => {
   const takenTwice = [...arrivals.idsByRecipient].filter(([, ids]) => ids.size > 1);
   t.same(takenTwice, [], 'a repeated call with its idempotency key is taken in once');
 
+  // What was taken in without an answer may still be waiting: nobody has waited for it.
+  const waiting = 'SELECT count(*) FROM messages WHERE finished_at IS NULL';
+  const isDone = () => withDatabase(postrider.databaseFile, (db) => db.prepare(waiting).pluck().get() === 0);
+  await until('all that was taken in has ended', isDone);
   t.same(await scene.daemon.stop(), { code: 0, signal: null });
   const { integrity, states } = lookInto(postrider.databaseFile);
   t.equal(integrity, 'ok');
