@@ -4,7 +4,7 @@ import { refuse } from '../base/refusals.ts';
 import { givenLabels } from '../events/delivery-events.ts';
 import { eventBody } from '../events/event-body.ts';
 import type { StoreVerbs } from '../store/store.ts';
-import { notFound } from '../submission/schedule.ts';
+import { submissionNotFound } from '../submission/schedule.ts';
 import { ok } from './answer.ts';
 import type { ApiCall, Endpoint } from './endpoint.ts';
 
@@ -39,7 +39,7 @@ export function sentMailEndpoints(store: SentMailStore): Endpoint[] {
 
   async function showSubmission({ tenant, id }: ApiCall) {
     const submission = await store.queue.findSubmission(tenant.id, id);
-    if (!submission) return notFound();
+    if (!submission) return submissionNotFound();
     const { createdAt, sendAt, from, subject, labels, messages, rejected } = submission;
     return ok({
       ...{

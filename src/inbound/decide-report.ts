@@ -4,7 +4,7 @@ import type { BounceType } from '../base/outcome.ts';
 import type { JudgedRecipient } from '../classify/judge-report.ts';
 import { aliasKeyOf } from '../protocol/mail/address.ts';
 import type { ReportedMessage } from '../store/inbound.ts';
-import type { MessageState } from '../store/queue.ts';
+import { ENDED_STATES } from '../store/queue.ts';
 
 export type ReportDecision =
   | ReportedBounce
@@ -34,8 +34,6 @@ export interface ReportFacts {
   doubt: string | null;
 }
 
-const ENDED: readonly MessageState[] = ['bounced', 'failed', 'canceled'];
-
 export function decideReport(facts: ReportFacts): ReportDecision {
   const { message, cameToReturnPath, recipients, doubt } = facts;
   if (!cameToReturnPath) return nothing('the report was not sent to a return path, so it belongs to no message');
@@ -46,7 +44,7 @@ export function decideReport(facts: ReportFacts): ReportDecision {
   if (message.state === 'sending') return { decision: 'later', reason: 'the message is still being sent' };
   const said = facts.isRecognised ? saidBy(judged) : UNKNOWN_CAUSE;
   const why = `${judged.reason}${judged.rule === null ? '' : `, rule ${judged.rule}`}`;
-  if (judged.action === 'delayed' && ENDED.includes(message.state)) {
+  if (judged.action === 'delayed' && ENDED_STATES.includes(message.state)) {
     return nothing(`a delay notice for a message that is already ${message.state}`);
   }
   if (judged.action === 'delayed') return { decision: 'delay_notice', reason: `${said} (${why})`, judged };

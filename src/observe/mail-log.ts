@@ -98,8 +98,8 @@ export function parked(log: Logger, message: LoggedMessage, facts: { reason: str
 }
 
 /** By its sender or an operator, before it was delivered. */
-export function cancelled(log: Logger, message: LoggedMessage, facts: { reason: string }): void {
-  log.warn({ ...of(message, 'cancelled'), reason: facts.reason }, 'message cancelled');
+export function canceled(log: Logger, message: LoggedMessage, facts: { reason: string }): void {
+  log.warn({ ...of(message, 'canceled'), reason: facts.reason }, 'message canceled');
 }
 
 /** What is still scheduled of a submission gets another time. */

@@ -6,10 +6,20 @@ import type { CopyKind, Labels, LaneNotice, RejectedRecipient } from './submissi
 import type { SuppressionReason } from './suppressions.ts';
 
 export const MESSAGE_STATES = [
-  ...(['scheduled', 'queued', 'sending', 'deferred', 'delivered', 'bounced', 'failed', 'canceled'] as const),
+  'scheduled',
+  'queued',
+  'sending',
+  'deferred',
+  'delivered',
+  'bounced',
+  'failed',
+  'canceled',
 ] as const;
 
 export type MessageState = (typeof MESSAGE_STATES)[number];
+
+/** How a message ends for good; one that was delivered may still bounce, as a report tells. */
+export const ENDED_STATES: readonly MessageState[] = ['bounced', 'failed', 'canceled'];
 
 /** A message that is being sent from now on, with what the scheduler needs. */
 export interface ClaimedMessage {
@@ -188,8 +198,6 @@ export interface ScheduleStore {
   moveScheduled(tenantId: string, submissionId: string, times: ScheduledTimes): Promise<number>;
   /** What waits of the tenant's submission, scheduled or not. */
   findWaitingOf(tenantId: string, submissionId: string): Promise<ClaimedMessage[]>;
-  /** The next ones, of all tenants. */
-  listScheduled(limit: number): Promise<QueuedMessage[]>;
 }
 
 export interface DueScheduled {

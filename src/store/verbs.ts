@@ -124,7 +124,6 @@ export const VERBS = {
     dueScheduled: 'read',
     queueScheduled: 'mail',
     moveScheduled: 'mail',
-    listScheduled: 'read',
     listSending: 'read',
     returnOrphans: 'mail',
     findOrphanLanes: 'read',

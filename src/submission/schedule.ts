@@ -1,5 +1,5 @@
 // Mail for later: when a call wants to be sent, and moving or canceling what has not been sent yet.
-import { type Clock, DAY_MS, MINUTE_MS } from '../base/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../base/clock.ts';
 import { isRefusal, type Refusal, refuse } from '../base/refusals.ts';
 import { parseMoment } from '../base/rfc3339.ts';
 import { cancel, type EndWaitingKit } from '../events/end-waiting.ts';
@@ -21,14 +21,13 @@ export function readSendAt(text: string | undefined, now: number): number | null
   const at = parseMoment(text);
   if (at === null)
     return invalid('send_at', 'must be an RFC 3339 time with an offset, like 2026-12-24T18:00:00+01:00.');
-  if (at < now - TOLERANCE_MS) return invalid('send_at', 'is in the past; leave it out to send at once.');
+  if (at < now - TOLERANCE_MS) return invalid('send_at', 'is more than 5 minutes in the past.');
   if (at > now + MAX_AHEAD_MS) return invalid('send_at', 'must be at most 30 days ahead.');
   return at > now ? at : null;
 }
 
 export interface SchedulingKit extends EndWaitingKit {
   store: EndWaitingKit['store'] & StoreVerbs<{ queue: 'findSubmission' | 'findWaitingOf' | 'moveScheduled' }>;
-  clock: Clock;
   log: Logger;
   /** How long delivery is attempted. */
   lifetimeMs: number;
@@ -57,7 +56,7 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
 
   async function find({ tenantId, boundDomain }: Mover, id: string): Promise<SubmissionDetail | Refusal> {
     const submission = await store.queue.findSubmission(tenantId, id);
-    if (!submission) return notFound();
+    if (!submission) return submissionNotFound();
     const from = parseAddress(submission.from);
     const isOther = boundDomain !== null && from.ok && from.address.asciiDomain !== boundDomain;
     return isOther ? notAllowed(boundDomain) : submission;
@@ -86,7 +85,7 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
       // Concurrently, so that all are one commit.
       const ended = await Promise.all(waiting.map((message) => cancel(kit, message, BY_SENDER)));
       const canceled = waiting.filter((_, index) => ended[index]);
-      for (const message of canceled) mailLog.cancelled(log, message, BY_SENDER);
+      for (const message of canceled) mailLog.canceled(log, message, BY_SENDER);
       // Called again after a lost answer, it says the same.
       const before = submission.messages.filter(({ state }) => state === 'canceled');
       const ids = new Set([...canceled, ...before].map(({ id }) => id));
@@ -98,7 +97,7 @@ export function createScheduling(kit: SchedulingKit): Scheduling {
 
 const BY_SENDER = { by: 'sender', reason: 'canceled by its sender' } as const;
 
-export function notFound(): Refusal {
+export function submissionNotFound(): Refusal {
   return refuse('submission_not_found', 'Submission not found. Use the `id` of the response to a send.');
 }
 

@@ -100,7 +100,7 @@ t.test('the other ends', async (t) => {
       attempt: { attempt: 1, peer: noPeer('resolve', 'no MX') },
     });
     mailLog.parked(log, MESSAGE, { reason: 'content is gone', error: new Error('row 7') });
-    mailLog.cancelled(log, MESSAGE, { reason: 'by an operator' });
+    mailLog.canceled(log, MESSAGE, { reason: 'by an operator' });
     mailLog.suppressed(log, { tenantId: 't-1', submissionId: 's-1', recipient: 'x@example.com', reason: 'complaint' });
   });
   t.match(lines, [
@@ -109,7 +109,7 @@ t.test('the other ends', async (t) => {
     { level: 'warn', fact: 'failed', attempts: 3, reason: 'lifetime over' },
     { fact: 'failed', attempts: 1, stage: 'resolve', reply: 'no MX', mx: null },
     { level: 'error', fact: 'parked', reason: 'content is gone', error: { message: 'row 7' } },
-    { level: 'warn', fact: 'cancelled', reason: 'by an operator' },
+    { level: 'warn', fact: 'canceled', reason: 'by an operator' },
     { fact: 'suppressed', submission_id: 's-1', recipient_domain: 'example.com', reason: 'complaint' },
   ]);
   t.notOk('attempt' in lines[1]!, 'a report is no attempt');

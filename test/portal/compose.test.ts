@@ -100,7 +100,7 @@ t.test('compose', async (t) => {
       [{ text: '' }, /at least one of html and text/],
       [{ tags: 'no value' }, /tags: write each on a line of its own/],
       [{ tags: 'a b: c' }, /tags: .* must be ASCII letters/],
-      [{ send_at: '2020-01-01T00:00' }, /send_at: is in the past/],
+      [{ send_at: '2020-01-01T00:00' }, /send_at: is more than 5 minutes in the past/],
       [{ template_id: '018f0000-0000-7000-8000-000000000000', data: '{' }, /data: must be JSON/],
       [{ template_id: '018f0000-0000-7000-8000-000000000000' }, /template/i],
       [{ cc: 'x@receiver.test,'.repeat(60) }, /at most 50 entries in all/],

@@ -33,7 +33,7 @@ t.test('scheduled', async (t) => {
     t.match(page.text, `It will be sent at ${shown(later)}.`);
     t.match((await visitor.get(`/portal/messages/${bo}`)).text, `Scheduled for ${shown(later)}`);
     for (const [at, problem] of [
-      [typed(inHours(-2)), 'The time is in the past; leave it out to send at once.'],
+      [typed(inHours(-2)), 'The time is more than 5 minutes in the past.'],
       [typed(inHours(31 * 24)), 'The time must be at most 30 days ahead.'],
       ['tomorrow', 'The time must be an RFC 3339 time'],
     ] as const) {

@@ -10,7 +10,7 @@ import type { StoreVerbs } from '../../store/store.ts';
 import type { CopyKind, Mailbox } from '../../store/submissions.ts';
 import { ok } from '../answer.ts';
 import type { ApiCall, Endpoint } from '../endpoint.ts';
-import { invalid } from '../query.ts';
+import { invalid, refuseUnread } from '../query.ts';
 import { lastEventOf, leastOf } from './last-event.ts';
 import { readCursor } from './list-page.ts';
 
@@ -18,9 +18,6 @@ export interface ReadParts {
   store: StoreVerbs<{ queue: 'findMessage' | 'findSubmission'; events: 'eventsOfMessage' }>;
   reads: Pick<PortalReads, 'messageTexts' | 'searchMessages'>;
 }
-
-/** The queue of reads turns over in seconds. */
-const RETRY_AFTER_SECS = 2;
 
 export function readEndpoints(parts: ReadParts): Endpoint[] {
   const get = { method: 'GET', scope: null, body: 'none' } as const;
@@ -126,6 +123,5 @@ async function list({ store, reads }: ReadParts, { tenant, query }: ApiCall) {
 }
 
 function valueIn<Value>(found: ReadOutcome<Value>): Value | Refusal {
-  if (found.kind === 'found') return found.value;
-  return { ...refuse('internal_error', found.reason), retryAfterSecs: RETRY_AFTER_SECS };
+  return found.kind === 'found' ? found.value : refuseUnread(found.reason);
 }

@@ -155,6 +155,6 @@ export const queueCancel = storeCommand({
   summary: 'Cancels waiting messages: they fail, and their tenants receive the events.',
   options: { ...targets, reason: remark('TEXT', 'the reason, shown to the tenant'), by },
   check: targetProblem,
-  run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'cancelled by the operator' }),
-  render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is cancelled.` : countOf(acted, 'cancelled')),
+  run: (services, values) => act(services, 'cancel', { ...values, otherwise: 'canceled by the operator' }),
+  render: (acted) => (acted.kind === 'message' ? `${nameOf(acted)} is canceled.` : countOf(acted, 'canceled')),
 });

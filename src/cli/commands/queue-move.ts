@@ -18,7 +18,7 @@ export const queueMove = storeCommand({
     if (!message) return failed(`there is no message ${id}`);
     const { tenantId, submissionId } = message;
     const moved = await services.scheduling.move({ tenantId, boundDomain: null }, submissionId, toTimestamp(to));
-    if (isRefusal(moved)) return failed(moved.message);
+    if (isRefusal(moved)) return failed(moved.message.replace(/^send_at: /, '--to: '));
     const send_at = toTimestamp(moved.sendAt);
     await recordAct(services, tenantId, 'queue.move', { submission_id: submissionId, send_at });
     return done({ id, submission_id: submissionId, send_at });

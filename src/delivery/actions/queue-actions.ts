@@ -8,7 +8,7 @@ import { unreachable } from '../../base/errors.ts';
 import type { IdSource } from '../../base/ids.ts';
 import { cancel } from '../../events/end-waiting.ts';
 import type { Logger } from '../../observe/log.ts';
-import { cancelled } from '../../observe/mail-log.ts';
+import { canceled } from '../../observe/mail-log.ts';
 import type {
   LaneCursor,
   LanePage,
@@ -36,7 +36,7 @@ export interface QueueActionsKit {
 
 export interface Attribution {
   by: string;
-  /** The reason; the tenant of a cancelled message can read it. */
+  /** The reason; the tenant of a canceled message can read it. */
   note: string;
 }
 
@@ -62,7 +62,7 @@ interface Portion {
 const BUDGET_MS = 40 * SECOND_MS;
 const LANES_AT_ONCE = 500;
 const HASTENED_AT_ONCE = 500;
-const CANCELLED_AT_ONCE = 100;
+const CANCELED_AT_ONCE = 100;
 
 const DONE: Acted = { kind: 'done', messages: null, complete: true, ended: [], held: [] };
 
@@ -201,7 +201,7 @@ export class QueueActions {
     const message = await this.#kit.store.queue.findWaiting(messageId);
     if (!message || !(await cancel(this.#kit, message, { by: 'operator', reason: note })))
       return refused(await this.#whyNotWaiting(messageId));
-    cancelled(this.#kit.log, message, { reason: note });
+    canceled(this.#kit.log, message, { reason: note });
     await this.#kit.store.shaping.resumeQueue({ kind: 'message', key: messageId });
     return { ...DONE, messages: 1 };
   }
@@ -209,17 +209,17 @@ export class QueueActions {
   async #cancelMany(target: LanesTarget, { note }: Attribution): Promise<ActionOutcome> {
     const { store, log } = this.#kit;
     const portion = async (lane: number) => {
-      const waiting = await store.shaping.waitingOfLane(lane, CANCELLED_AT_ONCE);
+      const waiting = await store.shaping.waitingOfLane(lane, CANCELED_AT_ONCE);
       const ended = await Promise.all(
         waiting.map(async (message) => {
           if (!(await cancel(this.#kit, message, { by: 'operator', reason: note }))) return false;
-          cancelled(log, message, { reason: note });
+          canceled(log, message, { reason: note });
           return true;
         }),
       );
       const done = ended.filter(Boolean).length;
       // Messages that can't be ended must not be read again and again.
-      return { done, more: done > 0 && waiting.length === CANCELLED_AT_ONCE };
+      return { done, more: done > 0 && waiting.length === CANCELED_AT_ONCE };
     };
     const { messages, complete } = await this.#eachLane(target, portion);
     return { ...DONE, messages, complete };

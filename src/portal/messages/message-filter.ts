@@ -3,10 +3,9 @@
 import { bytesToUuid, isUuid, uuidToBytes } from '../../base/ids.ts';
 import { parseAddress, suppressionKey } from '../../protocol/mail/address.ts';
 import { parseDomain } from '../../protocol/mail/domain.ts';
-import type { MessageState } from '../../store/queue.ts';
+import { MESSAGE_STATES, type MessageState } from '../../store/queue.ts';
 import type { MessageSearch } from '../../store/reads.ts';
 import { parseTag } from '../../submission/labels.ts';
-import { STATES } from './message-words.ts';
 
 const FILTER_FIELDS = ['recipient', 'state', 'sender', 'key', 'tag', 'from', 'until'] as const;
 export type FilterField = (typeof FILTER_FIELDS)[number];
@@ -58,7 +57,7 @@ function readRecipient(filter: MessageFilter): void {
 }
 
 function readChoices({ fields, search, problems }: MessageFilter): void {
-  const state = STATES.find((known) => known === fields.state);
+  const state = MESSAGE_STATES.find((known) => known === fields.state);
   if (state !== undefined) search.state = state satisfies MessageState;
   else if (fields.state !== '') problems.state = 'Unknown state.';
   if (fields.sender !== '') search.senderDomain = fields.sender.toLowerCase();

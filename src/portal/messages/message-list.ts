@@ -1,5 +1,6 @@
 // The list of messages: filters, newest first, and how far it has looked when that was not to the end.
 import { type Html, html } from '../../http/html.ts';
+import { MESSAGE_STATES } from '../../store/queue.ts';
 import type { FoundMessage, MessagePage } from '../../store/reads.ts';
 import type { Labels } from '../../store/submissions.ts';
 import type { Suppression } from '../../store/suppressions.ts';
@@ -9,7 +10,7 @@ import { saidBriefly } from '../tenants-words.ts';
 import { COMPOSE } from './compose-page.ts';
 import { listPath, type MessageFilter, readFilter } from './message-filter.ts';
 import type { MessageServices } from './message-services.ts';
-import { cut, STATES, stateBadge } from './message-words.ts';
+import { cut, stateBadge } from './message-words.ts';
 
 const PER_PAGE = 50;
 /** The whole page is to be there within 100 ms. */
@@ -117,7 +118,7 @@ async function filterForm({ store }: MessageServices, tenantId: string, filter: 
   const problem = (name: keyof typeof problems) => problems[name] ?? null;
   return html`<form method="get" action="/portal/messages" class="filters card">
 ${field({ name: 'recipient', label: 'Recipient', value: fields.recipient, type: 'search', placeholder: 'address or domain', problem: problem('recipient') })}
-${select({ name: 'state', label: 'State' }, choices(STATES), fields.state)}
+${select({ name: 'state', label: 'State' }, choices(MESSAGE_STATES), fields.state)}
 ${select({ name: 'sender', label: 'Sending domain' }, choices(senders), fields.sender)}
 ${select({ name: 'key', label: 'API key' }, keyChoices, fields.key)}
 ${field({ name: 'tag', label: 'Tag', value: fields.tag, type: 'search', placeholder: 'name:value', problem: problem('tag') })}

@@ -1,7 +1,7 @@
 // Words for the states of messages, the same in the list and on the page of one.
 import type { BounceType } from '../../base/outcome.ts';
 import type { Html } from '../../http/html.ts';
-import { MESSAGE_STATES, type MessageState } from '../../store/queue.ts';
+import type { MessageState } from '../../store/queue.ts';
 import { badge, type Tone } from '../elements.ts';
 
 const TONES: Readonly<Record<MessageState, Tone>> = {
@@ -14,8 +14,6 @@ const TONES: Readonly<Record<MessageState, Tone>> = {
   failed: 'bad',
   canceled: 'quiet',
 };
-
-export const STATES = MESSAGE_STATES;
 
 export function stateBadge({ state, parked }: { state: MessageState; parked?: boolean }): Html {
   return parked ? badge('parked', 'warn') : badge(state, TONES[state]);

@@ -52,10 +52,6 @@ export const scheduledCases = {
       (await queue.dueScheduled(LATER + 5, 1)).map(({ id }) => id),
       first.ids,
     );
-    t.same(
-      (await queue.listScheduled(10)).map(({ id }) => id),
-      all,
-    );
     const { lanes } = await queue.queueScheduled(asDue(domain, all), LATER);
     t.match(lanes, [{ domain: 'x.test', dueAt: LATER }], 'only what is due');
     t.equal(lanes.length, 1);
@@ -137,6 +133,6 @@ export const scheduledCases = {
     const result = await bench.store.submissions.acceptBatch(batch);
     if (result.kind !== 'accepted') throw new Error(result.kind);
     t.match(result.results, [{ lanes: [{ domain: 'x.test' }] }, { lanes: [] }]);
-    t.equal((await bench.store.queue.listScheduled(10)).length, 1);
+    t.equal(await bench.store.queue.nextScheduled(), LATER);
   },
 };

@@ -10,7 +10,7 @@ import type {
   ReportedMessage,
   WaitingInboundMail,
 } from '../../inbound.ts';
-import type { MessageState } from '../../queue.ts';
+import { ENDED_STATES, type MessageState } from '../../queue.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { fromId, type Row, toId } from '../engine/values.ts';
 import { addDmarcReport } from './dmarc-reports.ts';
@@ -206,8 +206,6 @@ function markComplained(db: Transaction, { messageId, tenantId }: Target, weight
   return mark.run(weight, toId(messageId), toId(tenantId)).changes === 1;
 }
 
-const ENDED: readonly MessageState[] = ['bounced', 'failed', 'canceled'];
-
 /**
  * A report turns delivered into bounced. A message that waits for a retry after an ambiguous attempt has arrived after
  * all, and ends here, too. Messages that have ended otherwise stay as they are.
@@ -227,7 +225,7 @@ function bounce(
     .get(id, tenant) as { state: MessageState; attempts: number; domain_id: Buffer | null } | undefined;
   if (!message) return 'the message is no longer known';
   const { state, attempts, domain_id } = message;
-  if (ENDED.includes(state)) return `the message is ${state} already`;
+  if (ENDED_STATES.includes(state)) return `the message is ${state} already`;
   if (attempts === 0) return 'the message was never sent';
   db.sql(
     `UPDATE messages SET state = 'bounced', bounce = +?, last_reason = +?, due_at = NULL, ambiguous = 0, parked = 0,

@@ -143,7 +143,7 @@ function attemptFromRow(row: Row): AttemptRecord {
 
 // Rows of the queue in SQLite as the contract's records.
 
-export function messageFromRow(row: Row): QueuedMessage {
+function messageFromRow(row: Row): QueuedMessage {
   return {
     id: fromId(row.id),
     tenantId: fromId(row.tenant_id),

@@ -1,17 +1,9 @@
 // Mail for later in SQLite. The indexes of `scheduled` messages make each of these cost what it returns.
-import type {
-  ClaimedMessage,
-  DueScheduled,
-  QueuedMessage,
-  ScheduledTimes,
-  ScheduleStore,
-  SuppressedLater,
-} from '../../queue.ts';
+import type { ClaimedMessage, DueScheduled, ScheduledTimes, ScheduleStore, SuppressedLater } from '../../queue.ts';
 import type { LaneNotice } from '../../submissions.ts';
 import type { Transaction, Work } from '../engine/connection.ts';
 import { type Row, toId } from '../engine/values.ts';
 import { CLAIMED_COLUMNS, claimedFromRow, laneOf } from './queue.ts';
-import { messageFromRow } from './queue-views.ts';
 import { reasonAgainst } from './submissions.ts';
 
 export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
@@ -21,7 +13,6 @@ export function scheduleVerbs(db: Transaction): Work<ScheduleStore> {
     queueScheduled: (due, now) => queueScheduled(db, due, now),
     moveScheduled: (tenantId, submissionId, times) => moveScheduled(db, { tenantId, submissionId }, times),
     findWaitingOf: (tenantId, submissionId) => findWaitingOf(db, tenantId, submissionId),
-    listScheduled: (limit) => listScheduled(db, limit),
   };
 }
 
@@ -85,9 +76,4 @@ function findWaitingOf(db: Transaction, tenantId: string, submissionId: string):
        AND m.state <> 'sending' ORDER BY m.id`,
   );
   return (rows.all(toId(tenantId), toId(submissionId)) as Row[]).map((row) => claimedFromRow(row, 0));
-}
-
-function listScheduled(db: Transaction, limit: number): QueuedMessage[] {
-  const list = db.sql(`SELECT m.* FROM messages m WHERE m.state = 'scheduled' ORDER BY m.due_at, m.id LIMIT +?`);
-  return (list.all(limit) as Row[]).map(messageFromRow);
 }
