@@ -240,12 +240,15 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
   },
 
   async 'POST /emails with send_at'(t, stage) {
-    const soon = new Date(Date.now() + 1500).toISOString();
-    const { id, message_ids } = (await stage.send({ subject: 'Later', send_at: soon })).body;
-    const { body } = await caller(stage)(`GET /submissions/${id}`);
-    t.match(body, { send_at: soon, messages: [{ id: message_ids[0], state: 'scheduled' }] });
+    const later = inHours(1);
+    const waiting = (await stage.send({ subject: 'Much later', send_at: later })).body;
+    const { body } = await caller(stage)(`GET /submissions/${waiting.id}`);
+    t.match(body, { send_at: later, messages: [{ id: waiting.message_ids[0], state: 'scheduled' }] });
+    const soon = new Date(Date.now() + 1000).toISOString();
+    const { message_ids } = (await stage.send({ subject: 'Later', send_at: soon })).body;
     await stage.inbox.mail(message_ids[0]);
     t.ok(Date.now() >= Date.parse(soon), 'not before its time');
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: message_ids[0] });
     for (const send_at of ['tomorrow', '2026-02-30T00:00:00Z', inHours(-1), inHours(31 * 24), 5]) {
       const answer = await stage.send({ send_at });
       refused(t, answer, { code: 'validation_failed', message: /^send_at: /, about: String(send_at) });
@@ -261,7 +264,7 @@ export const contractEndpointCases: Cases<typeof CONTRACT_ENDPOINTS> = {
     t.match(await call(`PATCH /submissions/${id}`, { send_at: later }), { status: 200, body: { id, send_at: later } });
     const now = inHours(0);
     t.equal((await call(`PATCH /submissions/${id}`, { send_at: now })).status, 200);
-    await stage.inbox.mail(message_ids[0]);
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: message_ids[0] });
     refused(t, await call(`PATCH /submissions/${id}`, { send_at: later }), { code: 'not_scheduled' });
     refused(t, await call(`PATCH /submissions/${NOBODY}`, { send_at: later }), { code: 'submission_not_found' });
     refused(t, await call(`PATCH /submissions/${id}`, {}), { code: 'validation_failed' });

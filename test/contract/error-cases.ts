@@ -170,6 +170,7 @@ export const errorCases: Readonly<Record<RefusalCode, Case>> = {
     const answer = await ask(stage, `PATCH /submissions/${body.id}`, { send_at: inHours(1) });
     isError(t, answer, [409, 'not_scheduled']);
     t.match(answer.body.message, /queued|sending|delivered/, 'says what they are');
+    await stage.world.daemon.logged({ fact: 'delivered', message_id: body.message_ids[0] });
   },
 
   async domain_exists(t, stage) {

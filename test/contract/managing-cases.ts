@@ -1,5 +1,6 @@
 // What the contract has beyond the specification to manage an account by API: suppressions, webhooks, templates with a subject,
 // figures.
+import { withDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { RECEIVER } from '../support/world.ts';
 import type { Answer } from './contract-client.ts';
@@ -27,6 +28,14 @@ async function delivered(stage: Stage): Promise<string> {
   await stage.fate(id);
   const { events } = (await stage.world.call(`GET /emails/${id}`, { key: stage.acme.key })).body;
   return events.at(-1).id;
+}
+
+/** A case before may have sent without waiting for what became of it. */
+async function atRest({ world }: Stage): Promise<void> {
+  const moving = `SELECT count(*) FROM messages WHERE state IN ('queued', 'sending')`;
+  await until('nothing is on its way', () =>
+    withDatabase(world.postrider.databaseFile, (db) => db.prepare(moving).pluck().get() === 0),
+  );
 }
 
 export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
@@ -191,6 +200,7 @@ export const managingCases: Cases<typeof MANAGING_ENDPOINTS> = {
 
   async 'GET /webhooks/{id}/deliveries'(t, stage) {
     const call = caller(stage);
+    await atRest(stage);
     const { id } = await registered(stage, 'deliveries', ['delivery']);
     t.same((await call(`GET /webhooks/${id}/deliveries`)).body, { deliveries: [], has_more: false, next: null });
     const events = [await delivered(stage), await delivered(stage)];

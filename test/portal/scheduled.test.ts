@@ -89,14 +89,4 @@ t.test('scheduled', async (t) => {
     t.match(log, 'submission moved');
     t.match(log, 'submission canceled');
   });
-
-  await t.test('a kill does not lose it', async (t) => {
-    const [id] = await send(daemon, sender, 'crash@receiver.test', {
-      send_at: new Date(Date.now() + 500).toISOString(),
-    });
-    await daemon.kill();
-    const next = await postrider.serve();
-    await next.logged({ message_id: id!, fact: 'delivered' });
-    t.match((await next.call(sender.key, `GET /emails/${id}`)).body, { state: 'delivered' });
-  });
 });
